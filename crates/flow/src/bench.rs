@@ -1,0 +1,139 @@
+//! What a bench is: something that judges candidates, in whatever order they finish.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::candidate::Candidate;
+use crate::machine::MachineFacts;
+use crate::stage::Stage;
+use crate::task::Task;
+use crate::verdict::Verdict;
+
+/// Names a job within one bench.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct JobId(pub u64);
+
+/// The compiler that builds candidates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Compiler {
+    /// GNU C.
+    Gcc,
+    /// LLVM C.
+    Clang,
+}
+
+impl Compiler {
+    /// The command's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gcc => "gcc",
+            Self::Clang => "clang",
+        }
+    }
+}
+
+/// The optimisation level that candidates are compiled with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum OptLevel {
+    /// `-O0`
+    O0,
+    /// `-O1`
+    O1,
+    /// `-O2`
+    O2,
+    /// `-O3`
+    O3,
+}
+
+impl OptLevel {
+    /// The compiler flag.
+    pub fn flag(self) -> &'static str {
+        match self {
+            Self::O0 => "-O0",
+            Self::O1 => "-O1",
+            Self::O2 => "-O2",
+            Self::O3 => "-O3",
+        }
+    }
+}
+
+/// What is to be judged.
+#[derive(Debug, Clone)]
+pub struct Job {
+    /// The submitter's name for it.
+    pub id: JobId,
+    /// The task.
+    pub task: Arc<Task>,
+    /// The candidate.
+    pub candidate: Candidate,
+    /// The stage it was asked for; its forbidden techniques are refused.
+    pub stage: Option<Stage>,
+}
+
+/// A candidate's verdict and what reaching it took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// How it fared.
+    pub verdict: Verdict,
+    /// Where the time went.
+    pub seconds: Seconds,
+}
+
+/// Seconds spent on one candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Seconds {
+    /// Screening and compiling.
+    pub compile: f64,
+    /// Verifying and timing.
+    pub run: f64,
+    /// From submission to verdict, waiting included.
+    pub total: f64,
+}
+
+/// The bench's answer to one job: a judgement, or the machine's failure to reach one.
+#[derive(Debug)]
+pub struct Reply {
+    /// The job.
+    pub id: JobId,
+    /// Never turned into a reward when it is an error.
+    pub judged: Result<Judgement, BenchError>,
+}
+
+/// The machine's or the user's failure; never a verdict.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}{}", .hint.as_ref().map(|hint| format!("\n  hint: {hint}")).unwrap_or_default())]
+pub struct BenchError {
+    /// What failed.
+    pub what: String,
+    /// What may mend it.
+    pub hint: Option<String>,
+}
+
+impl BenchError {
+    /// A failure without a known remedy.
+    pub fn new(what: impl Into<String>) -> Self {
+        Self { what: what.into(), hint: None }
+    }
+
+    /// The same failure with a remedy.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// Something that judges candidates. Replies come in the order in which jobs finish.
+pub trait Bench {
+    /// Takes jobs; identical candidates among them are judged once.
+    fn submit(&mut self, jobs: Vec<Job>) -> Result<(), BenchError>;
+    /// The next reply, or `None` when none came within `timeout`.
+    fn next(&mut self, timeout: Duration) -> Result<Option<Reply>, BenchError>;
+    /// Forgets jobs that have not finished; their replies do not come.
+    fn cancel(&mut self, ids: &[JobId]);
+    /// The machine that judges.
+    fn facts(&self) -> MachineFacts;
+}

@@ -1,0 +1,33 @@
+//! The pure core of hotloop: what happens, as values.
+//!
+//! ```text
+//! prompt -> completion -> candidate -> verdict -> reward -> advantage -> update
+//!           (policy)      (flow)      (bench)    (flow)    (flow)       (policy)
+//! ```
+//!
+//! Every noun is a type with that name. Nothing here does I/O, reads a clock, is
+//! async or holds global randomness: the crates around it bring the machine.
+
+pub mod bench;
+pub mod candidate;
+pub mod formula;
+pub mod lex;
+pub mod machine;
+pub mod policy;
+pub mod reward;
+pub mod stage;
+pub mod task;
+pub mod technique;
+pub mod timing;
+pub mod verdict;
+
+pub use bench::{Bench, BenchError, Job, JobId, Judgement, Reply};
+pub use candidate::{Candidate, Malformed};
+pub use machine::MachineFacts;
+pub use policy::{Completion, Policy, PolicyError, Sampling, WeightedTokens};
+pub use reward::Reward;
+pub use stage::Stage;
+pub use task::Task;
+pub use technique::Technique;
+pub use timing::Timing;
+pub use verdict::{Label, Verdict};

@@ -1,0 +1,201 @@
+//! How a candidate fared. A candidate's failure is a verdict; a machine's failure is an error.
+
+use serde::{Deserialize, Serialize};
+
+use crate::timing::Timing;
+
+/// How a candidate fared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "kebab-case")]
+pub enum Verdict {
+    /// No code with the expected entry point could be found.
+    Malformed {
+        /// What is missing.
+        why: String,
+    },
+    /// A rule was broken: a prohibited library, symbol, construct or technique.
+    Refused {
+        /// Which rule, and where.
+        why: String,
+    },
+    /// The compiler or the linker rejected it.
+    NotCompiled {
+        /// What the compiler said, shortened.
+        diagnostics: String,
+    },
+    /// It did not end within the limit.
+    TimedOut {
+        /// The limit in seconds.
+        limit_s: f64,
+        /// What was running: `compile` or `run`.
+        during: Phase,
+    },
+    /// It ended its process.
+    Crashed {
+        /// How: the signal or the exit status, in words.
+        how: String,
+    },
+    /// It ran to the end and left something wrong.
+    Wrong(Mismatch),
+    /// Right, but too fast to be believed, also when judged again.
+    Suspect {
+        /// Why it is not believed.
+        why: String,
+        /// What was measured.
+        measured: Measured,
+    },
+    /// Right, and timed.
+    Correct(Measured),
+}
+
+/// A phase with a limit of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// The compiler ran too long.
+    Compile,
+    /// The candidate ran too long.
+    Run,
+}
+
+/// What was wrong, precisely enough for a repair prompt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Mismatch {
+    /// What was wrong, in a sentence.
+    pub why: String,
+    /// The worst error in units of the reference's scale; infinite for NaN.
+    #[serde(with = "finite_or_null")]
+    pub error: f64,
+    /// Whether the paper's check (105 points, 1e-6) passed.
+    pub paper: bool,
+}
+
+/// What was measured of a correct candidate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// By the deciding estimator.
+    pub gflops: f64,
+    /// By the paper's estimator.
+    pub gflops_paper: f64,
+    /// Share of the machine's measured arithmetic peak at equal threads.
+    pub peak_fraction: Option<f64>,
+    /// Speed relative to OpenBLAS at equal threads.
+    pub openblas_ratio: Option<f64>,
+    /// Seconds that the machine's roof needs at least.
+    pub roof_s: Option<f64>,
+    /// Both checks.
+    pub verify: Checks,
+    /// Both estimators.
+    pub timing: Timing,
+}
+
+/// The two verification modes, both always computed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Checks {
+    /// 105 points, relative error at most 1e-6.
+    pub paper: bool,
+    /// Every element, scale-aware bound.
+    pub strict: bool,
+    /// The worst error met, in units of the reference's scale.
+    #[serde(with = "finite_or_null")]
+    pub error: f64,
+}
+
+/// The verdicts' names, in the order of the pipeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Label {
+    /// See [`Verdict::Malformed`].
+    Malformed,
+    /// See [`Verdict::Refused`].
+    Refused,
+    /// See [`Verdict::NotCompiled`].
+    NotCompiled,
+    /// See [`Verdict::TimedOut`].
+    TimedOut,
+    /// See [`Verdict::Crashed`].
+    Crashed,
+    /// See [`Verdict::Wrong`].
+    Wrong,
+    /// See [`Verdict::Suspect`].
+    Suspect,
+    /// See [`Verdict::Correct`].
+    Correct,
+}
+
+impl Label {
+    /// All labels, in the order of the pipeline.
+    pub const ALL: [Self; 8] =
+        [Self::Malformed, Self::Refused, Self::NotCompiled, Self::TimedOut, Self::Crashed, Self::Wrong, Self::Suspect, Self::Correct];
+
+    /// The name as JSON and people write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Malformed => "malformed",
+            Self::Refused => "refused",
+            Self::NotCompiled => "not-compiled",
+            Self::TimedOut => "timed-out",
+            Self::Crashed => "crashed",
+            Self::Wrong => "wrong",
+            Self::Suspect => "suspect",
+            Self::Correct => "correct",
+        }
+    }
+}
+
+impl std::fmt::Display for Label {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl Verdict {
+    /// The verdict's name.
+    pub fn label(&self) -> Label {
+        match self {
+            Self::Malformed { .. } => Label::Malformed,
+            Self::Refused { .. } => Label::Refused,
+            Self::NotCompiled { .. } => Label::NotCompiled,
+            Self::TimedOut { .. } => Label::TimedOut,
+            Self::Crashed { .. } => Label::Crashed,
+            Self::Wrong(_) => Label::Wrong,
+            Self::Suspect { .. } => Label::Suspect,
+            Self::Correct(_) => Label::Correct,
+        }
+    }
+
+    /// What a person, or a repair prompt, should read beside the label.
+    pub fn detail(&self) -> String {
+        match self {
+            Self::Malformed { why } | Self::Refused { why } | Self::Suspect { why, .. } => why.clone(),
+            Self::NotCompiled { diagnostics } => diagnostics.clone(),
+            Self::TimedOut { limit_s, during: Phase::Compile } => format!("the compiler did not end within {limit_s} s"),
+            Self::TimedOut { limit_s, during: Phase::Run } => format!("did not return within {limit_s} s"),
+            Self::Crashed { how } => how.clone(),
+            Self::Wrong(mismatch) => mismatch.why.clone(),
+            Self::Correct(_) => String::new(),
+        }
+    }
+
+    /// What was measured, if it came that far.
+    pub fn measured(&self) -> Option<&Measured> {
+        match self {
+            Self::Correct(measured) | Self::Suspect { measured, .. } => Some(measured),
+            Self::Malformed { .. } | Self::Refused { .. } | Self::NotCompiled { .. } | Self::TimedOut { .. } | Self::Crashed { .. } | Self::Wrong(_) => None,
+        }
+    }
+}
+
+/// JSON has no infinity: an error that is not finite travels as `null`.
+mod finite_or_null {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+    pub(super) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        if value.is_finite() { serializer.serialize_f64(*value) } else { serializer.serialize_none() }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        Ok(Option::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
+    }
+}
