@@ -100,9 +100,6 @@ type Prepared = (RunnerSpec, *const Plan, Vec<Vec<*mut c_void>>);
 
 fn prepare() -> Result<Prepared, String> {
     let spec = read_spec()?;
-    for library in &spec.libraries {
-        load_library(library)?;
-    }
     let plan_page = memory::map_guarded(&sys::inherited(PLAN_FD), 0, PAGE, false).map_err(|e| format!("plan: {e}"))?;
     let sets = map_sets(&spec.layout)?;
     allow_matrix_unit();
@@ -112,6 +109,10 @@ fn prepare() -> Result<Prepared, String> {
     }
     if spec.namespaces {
         sandbox::enter_namespaces().map_err(fail("namespaces"))?;
+    }
+    // Only now: a library may start threads, and a process with threads may not enter namespaces.
+    for library in &spec.libraries {
+        load_library(library)?;
     }
     // Changing the user forgets it, so only now.
     sys::die_with_parent().map_err(fail("parent death signal"))?;
