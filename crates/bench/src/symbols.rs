@@ -17,7 +17,7 @@ pub(crate) enum Finding {
 
 /// Names that a candidate may take from the C library and its mathematics.
 const ALLOWED: &[&str] = &[
-    "abort", "abs", "aligned_alloc", "atexit", "atof", "atoi", "atol", "bcmp", "bcopy", "bsearch", "bzero", "calloc", "clock",
+    "abort", "abs", "aligned_alloc", "atof", "atoi", "atol", "bcmp", "bcopy", "bsearch", "bzero", "calloc", "clock",
     "clock_getres", "clock_gettime", "difftime", "div", "exit", "fflush", "fprintf", "fputc", "fputs", "free", "free_sized",
     "fwrite", "getpid", "gettimeofday", "labs", "ldiv", "llabs", "lrand48", "drand48", "srand48", "madvise", "malloc",
     "malloc_usable_size", "memalign", "memccpy", "memchr", "memcmp", "memcpy", "memmove", "mempcpy", "memset", "mmap",

@@ -7,6 +7,7 @@ use crate::settings;
 
 #[test]
 fn every_honest_candidate_is_correct() {
+    let _turn = crate::turn();
     let only = std::env::var("HOTLOOP_FIXTURE").ok();
     let mut honest = fixtures::load("honest");
     honest.retain(|candidate| only.as_ref().is_none_or(|only| candidate.name.contains(only)));

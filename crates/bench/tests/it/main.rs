@@ -13,3 +13,9 @@ use bench::Settings;
 fn settings() -> Settings {
     Settings::new(PathBuf::from(env!("CARGO_BIN_EXE_bench-roles")))
 }
+
+/// Tests that judge take turns: two benches on one machine would time each other.
+fn turn() -> std::sync::MutexGuard<'static, ()> {
+    static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -5,6 +5,7 @@ use crate::settings;
 
 #[test]
 fn every_seed_is_correct() {
+    let _turn = crate::turn();
     let seeds: Vec<Fixture> = bench::tasks::shipped()
         .map(|name| Fixture {
             name: name.to_owned(),
