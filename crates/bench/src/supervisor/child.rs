@@ -72,25 +72,12 @@ impl Child {
         sys::set_alarm(None);
         match waited {
             Ok(()) => {}
-            Err(Failure::Crashed(how)) => return Err(child.explain_start(&how, report)),
+            Err(Failure::Crashed(how)) => return Err(explain_start(&how, report)),
             Err(Failure::TimedOut(_)) => return Err(Failure::Crashed("did not finish loading".into())),
             Err(other) => return Err(other),
         }
         child.pin_threads(cores).map_err(machine("pinning threads"))?;
         Ok(child)
-    }
-
-    /// What a runner that never stopped has to say.
-    fn explain_start(&self, how: &str, report: OwnedFd) -> Failure {
-        let mut said = String::new();
-        let read = std::fs::File::from(report).read_to_string(&mut said);
-        if how == exit_words(runner::SETUP_FAILED) || read.is_err() || !said.is_empty() {
-            return Failure::Machine(format!("the sandbox could not be set up: {said}"));
-        }
-        if how == exit_words(runner::NOT_LOADED) {
-            return Failure::Crashed("the object could not be loaded".into());
-        }
-        Failure::Crashed(format!("{how} while loading"))
     }
 
     /// Gives pool threads a core each. The main thread keeps all of them when there are
@@ -165,10 +152,9 @@ impl Child {
     fn processor_s(&self) -> f64 {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid)).unwrap_or_default();
         // Fields 14 and 15, counted behind the command's name, which may hold anything.
-        let ticks: f64 = stat
-            .rsplit_once(')')
-            .map(|(_, rest)| rest.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum())
-            .unwrap_or(f64::INFINITY);
+        let ticks: f64 = stat.rsplit_once(')').map_or(f64::INFINITY, |(_, rest)| {
+            rest.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum()
+        });
         ticks / 100.0
     }
 
@@ -187,6 +173,19 @@ impl Drop for Child {
             sys::reap(self.pid);
         }
     }
+}
+
+/// What a runner that never stopped has to say.
+fn explain_start(how: &str, report: OwnedFd) -> Failure {
+    let mut said = String::new();
+    let read = std::fs::File::from(report).read_to_string(&mut said);
+    if how == exit_words(runner::SETUP_FAILED) || read.is_err() || !said.is_empty() {
+        return Failure::Machine(format!("the sandbox could not be set up: {said}"));
+    }
+    if how == exit_words(runner::NOT_LOADED) {
+        return Failure::Crashed("the object could not be loaded".into());
+    }
+    Failure::Crashed(format!("{how} while loading"))
 }
 
 fn exit_words(status: i32) -> String {

@@ -1,5 +1,7 @@
 //! Timing one candidate: warm-up, single calls, then samples until enough are quiet.
 
+use flow::task::CacheState;
+
 use crate::estimate::{self, ENOUGH, Sample};
 use crate::layout::Fit;
 use crate::supervisor::Slot;
@@ -22,20 +24,20 @@ const SINGLES: usize = 2;
 
 /// Times the candidate of `request`.
 pub(super) fn time(slot: &mut Slot, request: &Request, work: &TimeWork) -> Result<Answer, Failure> {
-    let mut verifier = slot.verifier(request)?;
+    let mut verifier = super::verifier(request)?;
     let timed = &request.task.sizes.timed;
     let mut session = Session::start(request, &slot.cores, std::slice::from_ref(timed), Fit::Staggered)?;
     let mut stopwatch = Stopwatch { slot, request, work, verifier: &mut verifier, runs: 0 };
     // The warm-up is verified like any run, but not counted.
     stopwatch.run(&mut session, 1)?;
     let mut singles = Vec::new();
-    let mut single_s = f64::INFINITY;
+    let mut alone_s = f64::INFINITY;
     for _ in 0..SINGLES {
         let sample = stopwatch.sample(&mut session, 1)?;
-        single_s = single_s.min(sample.seconds);
+        alone_s = alone_s.min(sample.seconds);
         singles.push(sample);
     }
-    let calls = calls_per_run(single_s, work.null_s, session.bytes_per_call());
+    let calls = calls_per_run(alone_s, work.null_s, session.bytes_per_call());
     let samples = if calls == 1 {
         stopwatch.collect(&mut session, 1, singles)?
     } else {
@@ -49,7 +51,7 @@ pub(super) fn time(slot: &mut Slot, request: &Request, work: &TimeWork) -> Resul
     }
     let gate = gate_of(&samples, calls);
     let timing = estimate::timing(&samples, gate, calls as u32, request.threads);
-    Ok(Answer::Timed { checks: verifier.checks(), timing, single_s })
+    Ok(Answer::Timed { checks: verifier.checks(), timing, single_s: alone_s })
 }
 
 fn gate_of(samples: &[Sample], calls: usize) -> f64 {
@@ -89,6 +91,9 @@ impl Stopwatch<'_> {
     fn probed_run(&mut self, session: &mut Session, calls: usize) -> Result<(f64, f64), Failure> {
         let memory = self.work.memory_bound;
         session.freshen(self.verifier, &mut self.slot.fresh, 0, calls);
+        if self.request.task.cache == CacheState::Cold {
+            session.chill();
+        }
         let before = self.slot.prober().probe(memory);
         let seconds = session.run(0, calls, self.request.limit_s * calls as f64)?;
         let after = self.slot.prober().probe(memory);
