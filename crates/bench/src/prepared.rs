@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use flow::{BenchError, Task};
 
 use crate::machine::Machine;
-use crate::settings::Check;
 use crate::shim;
 use crate::supervisor::protocol::{Request, Work};
 
@@ -75,10 +74,11 @@ impl Machine {
             environment: self.environment(&work),
             task: task.spec.clone(),
             threads: self.settings.threads,
+            roams: false,
             user,
             landlock: self.layers.landlock.is_some(),
             namespaces: self.layers.namespaces,
-            paper_decides: self.settings.check == Check::Paper,
+            check: self.settings.check,
             limit_s: self.settings.limit_s,
             work,
         }

@@ -38,6 +38,8 @@ pub(crate) struct RunnerSpec {
     pub(crate) libraries: Vec<PathBuf>,
     /// Threads of the OpenMP pool, started before system calls are filtered.
     pub(crate) threads: u32,
+    /// Whether the candidate makes threads by hand; for the supervisor's pinning.
+    pub(crate) roams: bool,
     /// The buffers.
     pub(crate) layout: Layout,
     /// The user to become, when started by root.

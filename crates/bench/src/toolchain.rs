@@ -72,7 +72,10 @@ impl Toolchain {
         ];
         match self.compiler {
             // A shared object must not lose the inlining that a program would get.
-            Compiler::Gcc => flags.extend(["-fno-semantic-interposition", "-fmax-errors=8"]),
+            // One file has nothing to gain from the linker's plugin, and systems keep it in odd places.
+            Compiler::Gcc => {
+                flags.extend(["-fno-semantic-interposition", "-fmax-errors=8", "-fno-lto", "-fno-use-linker-plugin"]);
+            }
             Compiler::Clang => flags.extend(["-ferror-limit=8", "-fno-caret-diagnostics"]),
         }
         flags
@@ -160,6 +163,7 @@ fn files_of(compiler: Compiler, path: &Path, programs: &[PathBuf]) -> OpenFiles 
         execute.extend(std::fs::canonicalize(program));
         execute.extend(shared_libraries(program));
     }
+    execute.extend(parts.iter().map(|part| parent(part)));
     // The compiler's own folders: internal headers, libgcc, start files, plugins.
     for name in ["libgcc.a", "crtbeginS.o", "liblto_plugin.so", "include"] {
         let folder = file(path, name).map(|found| if found.is_dir() { found } else { parent(&found) });

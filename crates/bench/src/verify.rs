@@ -12,6 +12,7 @@ use flow::verdict::{Checks, Mismatch};
 use crate::inputs::{self, Fresh};
 use crate::layout::{Layout, Place, Region, Set};
 use crate::memory::Mapping;
+use crate::settings::Check;
 use crate::trusted::{Baseline, Trusted};
 
 const PAPER_POINTS: usize = 105;
@@ -104,8 +105,11 @@ impl Verifier {
     }
 
     /// The failure that decides, if there is one.
-    pub(crate) fn mismatch(&self, paper_decides: bool) -> Option<Mismatch> {
-        let why = if paper_decides { &self.found.paper_why } else { &self.found.strict_why };
+    pub(crate) fn mismatch(&self, check: Check) -> Option<Mismatch> {
+        let why = match check {
+            Check::Strict => &self.found.strict_why,
+            Check::Paper => &self.found.paper_why,
+        };
         let checks = &self.found.checks;
         why.clone().map(|why| Mismatch { why, error: checks.error, paper: checks.paper })
     }

@@ -49,6 +49,7 @@ impl Session {
             object: request.object.clone(),
             libraries: request.libraries.clone(),
             threads: request.threads,
+            roams: request.roams,
             user: request.user,
             landlock: request.landlock,
             namespaces: request.namespaces,
