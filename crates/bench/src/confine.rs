@@ -1,4 +1,4 @@
-//! The confined compiler: a process that limits itself and then becomes a command.
+//! The confined compiler: a process that limits itself and then becomes a command, or two.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -23,19 +23,25 @@ pub(crate) struct Confinement {
 /// Exit status when the command could not be confined or started.
 pub(crate) const NOT_STARTED: i32 = 125;
 
-/// The role: `CONFINEMENT COMMAND ARGUMENT...`.
+/// Stands between two commands, the second of which runs when the first succeeded.
+pub(crate) const THEN: &str = "--then";
+
+/// The role: `CONFINEMENT COMMAND ARGUMENT... [--then COMMAND ARGUMENT...]`.
 pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> i32 {
     let arguments: Vec<OsString> = arguments.collect();
-    let Err(why) = confine_and_become(&arguments);
-    // Read by the bench from the diagnostics file; there is no one else to tell.
-    drop(std::io::Write::write_all(&mut std::io::stderr(), format!("hotloop: {why}\n").as_bytes()));
-    NOT_STARTED
+    match confine_and_become(&arguments) {
+        Ok(status) => status,
+        Err(why) => {
+            // Read by the bench from the diagnostics file; there is no one else to tell.
+            drop(std::io::Write::write_all(&mut std::io::stderr(), format!("hotloop: {why}\n").as_bytes()));
+            NOT_STARTED
+        }
+    }
 }
 
-fn confine_and_become(arguments: &[OsString]) -> Result<std::convert::Infallible, String> {
-    let [confinement, program, rest @ ..] = arguments else {
-        return Err("a confinement and a command are missing".into());
-    };
+/// Returns the status of the first command if it failed; never returns if all goes well.
+fn confine_and_become(arguments: &[OsString]) -> Result<i32, String> {
+    let Some((confinement, commands)) = arguments.split_first() else { return Err("a confinement is missing".into()) };
     let confinement: Confinement =
         serde_json::from_str(&confinement.to_string_lossy()).map_err(|error| format!("confinement: {error}"))?;
     let fail = |what: &'static str| move |error: std::io::Error| format!("{what}: {error}");
@@ -49,6 +55,22 @@ fn confine_and_become(arguments: &[OsString]) -> Result<std::convert::Infallible
         files::confine(open)?;
     }
     calls::confine_compiler()?;
-    let error = Command::new(program).args(rest).exec();
-    Err(format!("{}: {error}", program.to_string_lossy()))
+    let mut commands = commands.split(|word| word == THEN);
+    let (Some(first), second) = (commands.next(), commands.next()) else { return Err("a command is missing".into()) };
+    if let Some(second) = second {
+        let status = command(first)?.status().map_err(|error| format!("{}: {error}", first[0].to_string_lossy()))?;
+        if !status.success() {
+            // A driver that a signal ended has said so itself.
+            return Ok(status.code().unwrap_or(1));
+        }
+        return Err(format!("{}: {}", second[0].to_string_lossy(), command(second)?.exec()));
+    }
+    Err(format!("{}: {}", first[0].to_string_lossy(), command(first)?.exec()))
+}
+
+fn command(words: &[OsString]) -> Result<Command, String> {
+    let [program, arguments @ ..] = words else { return Err("a command is missing".into()) };
+    let mut command = Command::new(program);
+    command.args(arguments);
+    Ok(command)
 }

@@ -25,6 +25,19 @@ pub(crate) struct Toolchain {
     pub(crate) openmp: PathBuf,
     /// What the compiler must reach when confined.
     pub(crate) files: OpenFiles,
+    /// How to link without the compiler's driver, which takes longer than the linker itself.
+    pub(crate) linker: Option<Linker>,
+}
+
+/// The linker's command line around the object files.
+#[derive(Debug, Clone)]
+pub(crate) struct Linker {
+    /// The program, by absolute path.
+    pub(crate) path: PathBuf,
+    /// Arguments before the objects.
+    pub(crate) before: Vec<String>,
+    /// Arguments behind the objects: the libraries.
+    pub(crate) behind: Vec<String>,
 }
 
 impl Toolchain {
@@ -56,7 +69,8 @@ impl Toolchain {
         let mut files = files_of(compiler, &path, &programs);
         files.read.extend(openmp.canonicalize());
         let identity = identity.finalize().to_hex()[..16].to_owned();
-        Ok(Self { compiler, path, version, identity, openmp, files })
+        let linker = (compiler == Compiler::Gcc).then(|| linker(&path)).flatten();
+        Ok(Self { compiler, path, version, identity, openmp, files, linker })
     }
 
     /// Flags that every candidate is compiled with, apart from the level.
@@ -138,6 +152,27 @@ fn program(compiler: &Path, name: &str) -> Option<PathBuf> {
     let answer = say(compiler, &[&format!("-print-prog-name={name}")])?;
     let path = PathBuf::from(answer.trim());
     if path.is_absolute() { path.exists().then_some(path) } else { search_path(answer.trim()) }
+}
+
+/// Asks the driver how it would link a candidate: everything but the plugin, the object that
+/// stands for the candidate's, and the name of the output.
+fn linker(compiler: &Path) -> Option<Linker> {
+    let object = file(compiler, "libgcc.a")?.display().to_string();
+    let output = "hotloop-linker-output";
+    let mut arguments = vec!["-###", "-shared", "-nostartfiles", "-fopenmp", "-fno-lto", "-fno-use-linker-plugin"];
+    arguments.extend(["-Wl,-Bsymbolic,-z,now", &object, "-lm", "-o", output]);
+    let said = say_error(compiler, &arguments)?;
+    let line = said.lines().rev().find(|line| line.starts_with(' ') && line.contains("collect2"))?;
+    let words = line.split_whitespace().skip(1).map(|word| word.trim_matches('"').to_owned());
+    // `-f` flags are for the driver's own linker step.
+    let words: Vec<String> = words.filter(|word| !word.starts_with("-f") && !word.starts_with("-plugin")).collect();
+    let at = words.iter().position(|word| *word == object)?;
+    let mut before: Vec<String> = words[..at].to_vec();
+    // The name of the output comes with its flag.
+    let name = before.iter().position(|word| word == output)?;
+    before.drain(name.checked_sub(1)?..=name);
+    let path = program(compiler, "ld")?;
+    Some(Linker { path, before, behind: words[at + 1..].to_vec() })
 }
 
 fn openmp_runtime(compiler: Compiler, path: &Path) -> Option<PathBuf> {
