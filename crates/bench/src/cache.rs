@@ -1,6 +1,7 @@
 //! What compiling gave, kept by content: objects, rejections, precompiled headers.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use flow::BenchError;
@@ -9,6 +10,10 @@ use crate::sys;
 
 /// Bytes that the cache may hold before its oldest entries go.
 const CAPACITY: u64 = 1 << 30;
+
+/// Numbers what is being put: two threads may put the same content, as when a candidate is judged
+/// for two stages at once.
+static PUTS: AtomicU64 = AtomicU64::new(0);
 
 /// A folder of files named by the hash of what made them. Files appear whole or not at all.
 ///
@@ -66,7 +71,8 @@ impl Cache {
     pub(crate) fn put(&self, name: &str, file: &Path) -> Result<PathBuf, BenchError> {
         use std::os::unix::fs::PermissionsExt;
         let target = self.path(name);
-        let partial = self.path.join(format!(".{name}.{}", std::process::id()));
+        let put = PUTS.fetch_add(1, Ordering::Relaxed);
+        let partial = self.path.join(format!(".{name}.{}.{put}", std::process::id()));
         let write = || {
             fs_err::copy(file, &partial)?;
             fs_err::set_permissions(&partial, std::fs::Permissions::from_mode(0o644))?;

@@ -1,5 +1,7 @@
 //! From source to a shared object: confined, limited, and only once per content.
 
+use std::fs::File;
+use std::io::{Read, Seek};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -23,6 +25,12 @@ const VERSION: &str = "2";
 /// Seconds that compiling may take by the clock, and on a processor.
 const WALL_S: f64 = 10.0;
 const PROCESSOR_S: u64 = 6;
+/// Bytes of the largest file that compiling may write, and of what preprocessing may give: it is
+/// read into memory, and the prelude's headers take 1.7 million of them.
+const OUTPUT_BYTES: u64 = 64 << 20;
+const PREPROCESSED_BYTES: u64 = 6 << 20;
+/// A file system with less room than this may be why a compiler ran out of it.
+const ROOM: u64 = 256 << 20;
 /// Characters of diagnostics that a verdict keeps.
 const DIAGNOSTICS: usize = 2000;
 
@@ -69,9 +77,9 @@ pub(crate) enum Built {
     Rejected(Verdict),
 }
 
-/// How a confined command ended.
+/// How a confined command ended; what it printed, if all went well.
 enum Ended {
-    Fine,
+    Fine(File),
     Failed(String),
     TimedOut,
 }
@@ -156,8 +164,8 @@ impl Builder {
             .extend(["-pipe", "-shared", "-nostartfiles", "-Wl,-Bsymbolic,-z,now", "candidate.c"].map(String::from));
         arguments.push(shim.display().to_string());
         arguments.extend(["-lm", "-o", "candidate.so"].map(String::from));
-        match self.confined(&folder, &arguments, user, shim)? {
-            Ended::Fine => {}
+        match self.confined(&folder, &arguments, user, shim, OUTPUT_BYTES)? {
+            Ended::Fine(_) => {}
             Ended::TimedOut => {
                 return Ok(Built::Rejected(Verdict::TimedOut { limit_s: WALL_S, during: Phase::Compile }));
             }
@@ -180,13 +188,9 @@ impl Builder {
         arguments.extend(self.toolchain.flags().iter().map(|flag| (*flag).to_owned()));
         let prelude = self.prelude.folder.join("prelude.h").display().to_string();
         arguments.extend(["-include".to_owned(), prelude]);
-        arguments.extend(["-E", "candidate.c", "-o", "candidate.i"].map(String::from));
-        match self.confined(&folder, &arguments, user, Path::new("/dev/null"))? {
-            Ended::Fine => {
-                let bytes =
-                    fs_err::read(folder.path().join("candidate.i")).map_err(|e| BenchError::new(e.to_string()))?;
-                Ok(Ok(String::from_utf8_lossy(&bytes).into_owned()))
-            }
+        arguments.extend(["-E", "candidate.c"].map(String::from));
+        match self.confined(&folder, &arguments, user, Path::new("/dev/null"), PREPROCESSED_BYTES)? {
+            Ended::Fine(printed) => Ok(Ok(read_start(printed, PREPROCESSED_BYTES))),
             Ended::TimedOut => Ok(Err(Verdict::TimedOut { limit_s: WALL_S, during: Phase::Compile })),
             Ended::Failed(diagnostics) => Ok(Err(Verdict::NotCompiled { diagnostics })),
         }
@@ -205,21 +209,29 @@ impl Builder {
     }
 
     /// Runs the compiler in `folder` with nothing else to write and little to read.
+    ///
+    /// What it prints goes to files without names: a source could ask whether they exist, and show
+    /// the preprocessor other code than the compiler. And none of it is evidence of the machine's
+    /// failure, for a source can have anything printed: `#error No space left on device`.
     fn confined(
         &self,
         folder: &Folder,
         arguments: &[String],
         user: Option<u32>,
         extra: &Path,
+        file_bytes: u64,
     ) -> Result<Ended, BenchError> {
         let mut files = self.toolchain.files.clone();
         files.write.push(folder.path().to_owned());
         files.read.extend([self.prelude.folder.clone(), extra.to_owned()]);
-        let confinement = Confinement { user, limits: compiler_limits(user), files: self.landlock.then_some(files) };
+        let limits = compiler_limits(user, file_bytes);
+        let confinement = Confinement { user, limits, files: self.landlock.then_some(files) };
         let text = serde_json::to_string(&confinement).map_err(|error| BenchError::new(error.to_string()))?;
-        let diagnostics = folder.path().join("diagnostics");
-        let stderr = std::fs::File::create(&diagnostics).map_err(|error| no_space(&error))?;
-        let mut child = Command::new(&self.roles)
+        let failed = |error: std::io::Error| BenchError::new(format!("the compiler could not be started: {error}"));
+        let stdout = File::from(sys::memory_file("printed", 0).map_err(failed)?);
+        let stderr = File::from(sys::memory_file("diagnostics", 0).map_err(failed)?);
+        let killed_before = sys::killed_for_memory();
+        let child = Command::new(&self.roles)
             .arg(role::CONFINE)
             .arg(text)
             .arg(&self.toolchain.path)
@@ -230,30 +242,31 @@ impl Builder {
             .env("TMPDIR", folder.path())
             .env("LC_ALL", "C")
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(stderr)
+            .stdout(stdout.try_clone().map_err(failed)?)
+            .stderr(stderr.try_clone().map_err(failed)?)
             .process_group(0)
             .spawn()
-            .map_err(|error| BenchError::new(format!("the compiler could not be started: {error}")))?;
+            .map_err(failed)?;
         let pid = child.id() as sys::Pid;
         let ended = sys::wait_end(pid, Duration::from_secs_f64(WALL_S)).unwrap_or(false);
         // The whole group, whatever the driver left; not reaped yet, so the group is still its own.
         drop(sys::signal(-pid, libc::SIGKILL));
-        let status = child.wait().map_err(|error| BenchError::new(format!("the compiler was lost: {error}")))?;
-        let said = read_start(&diagnostics);
-        if !ended || said.contains("CPU time limit exceeded") || status.signal() == Some(libc::SIGXCPU) {
+        let (status, processor_s) =
+            sys::reap_with_usage(pid).map_err(|error| BenchError::new(format!("the compiler was lost: {error}")))?;
+        if ended && status.success() {
+            return Ok(Ended::Fine(stdout));
+        }
+        if !ended || processor_s > PROCESSOR_S as f64 - 0.1 || status.signal() == Some(libc::SIGXCPU) {
             return Ok(Ended::TimedOut);
         }
-        if status.success() {
-            return Ok(Ended::Fine);
-        }
+        let said = read_start(stderr, 64 << 10); // enough for any message; the rest of a flood is dropped
         if status.code() == Some(NOT_STARTED) {
             return Err(BenchError::new(format!("the compiler could not be confined: {}", said.trim())));
         }
-        if said.contains("No space left on device") {
+        if said.contains("No space left on device") && sys::free_bytes(folder.path()) < ROOM {
             return Err(no_space(&std::io::Error::from_raw_os_error(libc::ENOSPC)));
         }
-        if said.contains("Killed signal terminated program") || status.signal() == Some(libc::SIGKILL) {
+        if status.signal() == Some(libc::SIGKILL) || sys::killed_for_memory() != killed_before {
             return Err(BenchError::new("the compiler was killed from outside")
                 .hint("the machine may be out of memory; judge fewer candidates at once with --jobs"));
         }
@@ -299,24 +312,22 @@ impl Builder {
     }
 }
 
-fn compiler_limits(user: Option<u32>) -> Limits {
+fn compiler_limits(user: Option<u32>, file_bytes: u64) -> Limits {
     let counted_already = if user.is_some() { 0 } else { crate::sandbox::limits::threads_of_user() };
     Limits {
         address_space: 4 << 30,
-        file_bytes: 64 << 20,
+        file_bytes,
         open_files: 128,
         threads: 64 + counted_already,
         cpu_s: PROCESSOR_S,
     }
 }
 
-fn read_start(path: &Path) -> String {
-    use std::io::Read;
+/// What a command printed into a file, up to `most` bytes.
+fn read_start(mut file: File, most: u64) -> String {
     let mut bytes = Vec::new();
-    if let Ok(file) = std::fs::File::open(path) {
-        // Enough for any message; the rest of a flood is dropped.
-        drop(file.take(64 << 10).read_to_end(&mut bytes));
-    }
+    // A memory file can always be read; if not, nothing was said.
+    drop(file.rewind().and_then(|()| file.take(most).read_to_end(&mut bytes)));
     String::from_utf8_lossy(&bytes).into_owned()
 }
 

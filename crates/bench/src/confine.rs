@@ -44,6 +44,8 @@ fn confine_and_become(arguments: &[OsString]) -> Result<i32, String> {
     let Some((confinement, commands)) = arguments.split_first() else { return Err("a confinement is missing".into()) };
     let confinement: Confinement =
         serde_json::from_str(&confinement.to_string_lossy()).map_err(|error| format!("confinement: {error}"))?;
+    // When memory runs out, the compiler goes first and not its judge. Where that cannot be said, it is not.
+    drop(std::fs::write("/proc/self/oom_score_adj", "1000"));
     let fail = |what: &'static str| move |error: std::io::Error| format!("{what}: {error}");
     if let Some(user) = confinement.user {
         sys::become_user(user).map_err(fail("dropping root"))?;

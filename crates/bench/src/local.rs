@@ -212,13 +212,16 @@ fn run_examiner(shared: &Shared, replies: &Replies, core: usize, index: u32) {
         Slot::new(&machine.settings.roles, vec![core], machine.openblas.as_ref().and_then(|b| b.forced.clone()));
     let next = |queues: &mut Queues| queues.submitted.pop_front();
     while let Some((key, job)) = shared.wait(next) {
-        if shared.lock().cancelled.contains(&key) {
+        if shared.lock().cancelled.remove(&key) {
             continue;
         }
         let begin = sys::now();
         let examination = {
             let _calm = shared.quiet.as_ref().map(|quiet| quiet.read().unwrap_or_else(PoisonError::into_inner));
-            examine(machine, &shared.preparations, &mut slot, user, &job)
+            // A mistake of ours must not cost the job its reply, nor the bench its examiner.
+            let examine = || examine(machine, &shared.preparations, &mut slot, user, &job);
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(examine))
+                .unwrap_or_else(|_| Err(BenchError::new("examining a candidate failed: a mistake in hotloop")))
         };
         let judged = match examination {
             Ok(Examination::Passed(examined)) => {
@@ -265,7 +268,7 @@ fn time_all(shared: &Shared, replies: &Replies, clock: &mut Clock) -> Option<Vec
     let mut again = Vec::new();
     loop {
         let Some(mut waiting) = shared.lock().examined.pop_front() else { return Some(again) };
-        if shared.lock().cancelled.contains(&waiting.key) {
+        if shared.lock().cancelled.remove(&waiting.key) {
             continue;
         }
         let begin = sys::now();

@@ -44,6 +44,8 @@ pub(crate) struct RunnerSpec {
     pub(crate) layout: Layout,
     /// The user to become, when started by root.
     pub(crate) user: Option<u32>,
+    /// The process that started it, and without which it must not go on.
+    pub(crate) supervisor: sys::Pid,
     /// Whether to close files by Landlock.
     pub(crate) landlock: bool,
     /// Whether to enter namespaces.
@@ -105,6 +107,8 @@ fn prepare() -> Result<Prepared, String> {
     let plan_page = memory::map_guarded(&sys::inherited(PLAN_FD), 0, PAGE, false).map_err(|e| format!("plan: {e}"))?;
     let sets = map_sets(&spec.layout)?;
     allow_matrix_unit();
+    // When memory runs out, the candidate goes first and not its judge. Where that cannot be said, it is not.
+    drop(std::fs::write("/proc/self/oom_score_adj", "1000"));
     let fail = |what: &'static str| move |error: std::io::Error| format!("{what}: {error}");
     if let Some(user) = spec.user {
         sys::become_user(user).map_err(fail("dropping root"))?;
@@ -119,6 +123,9 @@ fn prepare() -> Result<Prepared, String> {
     initialise_openmp();
     // Changing the user forgets it, so only now.
     sys::die_with_parent().map_err(fail("parent death signal"))?;
+    if sys::parent() != spec.supervisor {
+        return Err("the supervisor is gone".into());
+    }
     sys::not_dumpable().map_err(fail("dumpable"))?;
     spec.limits.apply().map_err(fail("limits"))?;
     sys::no_new_privileges().map_err(fail("no new privileges"))?;

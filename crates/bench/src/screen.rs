@@ -49,6 +49,13 @@ const PROHIBITED_INSTRUCTIONS: [&str; 35] = [
     "wrgsbase", "in", "out", "cli", "sti", "vmcall", "xbegin", "ud2", "swapgs", "lgdt", "clflush",
 ];
 
+/// Words that only prefix the instruction behind them.
+const PREFIXES: [&str; 30] = [
+    "lock", "rep", "repe", "repz", "repne", "repnz", "data16", "data32", "addr16", "addr32", "notrack", "bnd", "xacquire",
+    "xrelease", "cs", "ds", "es", "fs", "gs", "ss", "rex", "rex64", "rex.w", "rex.r", "rex.x", "rex.b", "rex.wr", "rex.wrx",
+    "rex.wb", "rex.wrxb",
+];
+
 /// Assembler directives that only place code.
 const PLAIN_DIRECTIVES: [&str; 3] = [".align", ".p2align", ".balign"];
 
@@ -78,7 +85,8 @@ fn refuse_include(header: Option<&str>) -> Option<String> {
     if PROHIBITED_HEADERS.contains(&header) {
         return Some(format!("the header `{header}` is prohibited"));
     }
-    let is_path = header.starts_with('/') || header.split('/').any(|part| part == "..") || header == "candidate.c";
+    // By whatever path, the candidate itself would come back under another name.
+    let is_path = header.starts_with('/') || header.split('/').any(|part| matches!(part, "." | ".." | "candidate.c"));
     is_path.then(|| format!("an include of the path `{header}` is prohibited"))
 }
 
@@ -129,7 +137,7 @@ fn refuse_assembly(program: &[&Token<'_>]) -> Option<String> {
                 if depth == 0 {
                     break;
                 }
-            } else if depth == 1 && token.is_punct(":") {
+            } else if depth == 1 && (token.is_punct(":") || token.is_punct("::")) {
                 break; // operands and clobbers follow
             } else if token.kind == TokenKind::Str {
                 text.push_str(&token.text);
@@ -145,20 +153,29 @@ fn refuse_assembly(program: &[&Token<'_>]) -> Option<String> {
 }
 
 fn refuse_instructions(text: &str) -> Option<String> {
-    for statement in text.split(['\n', ';', '\r']) {
-        let mut words = statement.split_whitespace().skip_while(|word| word.ends_with(':') || word.starts_with("%{"));
-        let Some(word) = words.next() else { continue };
-        // `lock`, `rep` and the like only prefix what follows.
-        let word = match word {
-            "lock" | "rep" | "repe" | "repz" | "repne" | "repnz" | "data16" | "notrack" => words.next().unwrap_or(word),
-            _ => word,
+    for statement in without_comments(text).split(['\n', ';', '\r']) {
+        // In a template, `%{` and `%}` are the braces of `{vex}`.
+        let leads = |word: &&str| {
+            word.ends_with(':')
+                || (word.starts_with("%{") && word.ends_with("%}"))
+                || PREFIXES.contains(&word.to_ascii_lowercase().as_str())
         };
+        let mut words = statement.split('#').next().unwrap_or("").split_whitespace().skip_while(leads);
+        let Some(word) = words.next() else { continue };
         let lower = word.to_ascii_lowercase();
-        if lower.contains(':') {
-            return Some(format!("inline assembly: `{word}` is not understood"));
+        if lower.starts_with('.') {
+            if !PLAIN_DIRECTIVES.contains(&lower.as_str()) {
+                return Some(format!("inline assembly: the directive `{word}` is prohibited"));
+            }
+            continue;
         }
-        if lower.starts_with('.') && !PLAIN_DIRECTIVES.contains(&lower.as_str()) {
-            return Some(format!("inline assembly: the directive `{word}` is prohibited"));
+        // `register double x asm("%xmm0")` names a register; anything else that is no plain word may
+        // become one: an operand's name, `{att|intel}`.
+        let is_register = statement.trim().strip_prefix('%').is_some_and(|name| {
+            name.len() > 2 && name.chars().all(|c| c.is_ascii_alphanumeric()) && !name.as_bytes()[1].is_ascii_digit()
+        });
+        if !is_register && !lower.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+            return Some(format!("inline assembly: `{word}` is not understood"));
         }
         let indirect_jump = lower.starts_with('j') && statement.contains('*');
         if PROHIBITED_INSTRUCTIONS.contains(&lower.as_str()) || indirect_jump {
@@ -166,6 +183,13 @@ fn refuse_instructions(text: &str) -> Option<String> {
         }
     }
     None
+}
+
+/// Assembly with a blank for each `/* comment */`.
+fn without_comments(text: &str) -> String {
+    let mut parts = text.split("/*");
+    let first = parts.next().unwrap_or("").to_owned();
+    parts.fold(first, |text, part| text + " " + part.split_once("*/").map_or("", |(_, rest)| rest))
 }
 
 #[cfg(test)]
@@ -192,6 +216,7 @@ mod tests {
     fn includes_must_be_plain() {
         assert!(refused("#include \"/etc/passwd\"\n").is_some());
         assert!(refused("#include \"../x.h\"\n").is_some());
+        assert!(refused("#include \"./candidate.c\"\n").is_some());
         assert!(refused("#define H <stdio.h>\n#include H\n").is_some());
         assert_eq!(
             refused("#include <stdio.h>\n#include \"kernel.h\"\n"),
@@ -206,6 +231,14 @@ mod tests {
         assert!(refused("__asm__(\".incbin \\\"x\\\"\");").is_some());
         assert!(refused("void f(void) { asm(\"nop\\n\\tint $0x80\"); }").is_some());
         assert!(refused("void f(void) { asm(\"jmp *%rax\"); }").is_some());
+        assert!(refused("void f(void) { asm(\"syscall\" ::\"a\"(39)); }").is_some());
+        for template in ["{syscall|nop}", "/**/syscall", "rex.w syscall", "%P0", "1: lock %{vex%} syscall", "nop # x\\n int3"] {
+            assert!(refused(&format!("void f(void) {{ asm(\"{template}\"); }}")).is_some(), "{template}");
+        }
+        for template in ["nop # in words; all fine", "/* int */ nop", "%{vex%} vaddpd %0, %0, %0", ".p2align 4\\n\\t2: jnz 2b"] {
+            assert_eq!(refused(&format!("void f(void) {{ asm(\"{template}\"); }}")), None);
+        }
+        assert_eq!(refused("void f(void) { register double x asm(\"%xmm0\"); register long y asm(\"rdi\"); }"), None);
         assert_eq!(refused("void f(double *a) { asm(\"vmulpd %0, %0, %0\" : \"+x\"(*a) : : \"memory\"); }"), None);
         assert_eq!(refused("void f(void) { asm(\"1: dec %%ecx\\n jnz 1b\" ::: \"ecx\"); }"), None);
     }

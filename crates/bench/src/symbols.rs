@@ -1,6 +1,9 @@
 //! Refusals that the object tells: what it needs from outside, defines, and runs at load.
 
-use object::elf::{SHN_UNDEF, STT_GNU_IFUNC, STT_NOTYPE};
+use object::elf::{
+    DT_AUDIT, DT_AUXILIARY, DT_FILTER, DT_FINI, DT_FINI_ARRAY, DT_INIT, DT_INIT_ARRAY, DT_PREINIT_ARRAY, DynamicTag,
+    SHN_UNDEF, STT_GNU_IFUNC, STT_NOTYPE,
+};
 use object::read::elf::{ElfFile64, Sym};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol};
 
@@ -310,7 +313,7 @@ pub(crate) fn inspect(bytes: &[u8]) -> Finding {
     let Ok(file) = ElfFile64::<Endianness>::parse(bytes) else {
         return Finding::Refused("the object cannot be read".into());
     };
-    let refusal = sections(&file).or_else(|| defined(&file));
+    let refusal = sections(&file).or_else(|| entry_points(&file)).or_else(|| defined(&file));
     refusal.map_or_else(|| needed(&file), Finding::Refused)
 }
 
@@ -327,6 +330,16 @@ fn sections(file: &ElfFile64<'_, Endianness>) -> Option<String> {
         }
     }
     None
+}
+
+/// Code that the loader runs by itself. The linker makes an entry point of a plain function named
+/// `_init`, which needs no section of its own.
+fn entry_points(file: &ElfFile64<'_, Endianness>) -> Option<String> {
+    const RUN_BY_LOADER: [DynamicTag; 8] =
+        [DT_INIT, DT_FINI, DT_INIT_ARRAY, DT_FINI_ARRAY, DT_PREINIT_ARRAY, DT_AUDIT, DT_AUXILIARY, DT_FILTER];
+    let Ok(table) = file.elf_dynamic_table() else { return Some("the object's dynamic table cannot be read".into()) };
+    let runs = table.iter().any(|entry| RUN_BY_LOADER.contains(&entry.tag));
+    runs.then(|| "code that runs at load or exit is prohibited".to_owned())
 }
 
 fn defined(file: &ElfFile64<'_, Endianness>) -> Option<String> {

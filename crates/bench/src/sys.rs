@@ -4,6 +4,10 @@
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::ExitStatus;
 use std::time::Duration;
 
 /// A process id.
@@ -111,6 +115,33 @@ pub(crate) fn reap(pid: Pid) {
     unsafe { libc::waitpid(pid, std::ptr::null_mut(), 0) };
 }
 
+/// Reaps a child that has ended: its status, and the processor time of it and of those it reaped.
+pub(crate) fn reap_with_usage(pid: Pid) -> io::Result<(ExitStatus, f64)> {
+    let mut status = 0;
+    // SAFETY: an all-zero usage is valid; both outlive the call.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    check(unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut usage) })?;
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + 1e-6 * time.tv_usec as f64;
+    Ok((ExitStatus::from_raw(status), seconds(usage.ru_utime) + seconds(usage.ru_stime)))
+}
+
+/// How many processes this system has killed so far because memory ran out.
+pub(crate) fn killed_for_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/vmstat").ok()?;
+    text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.parse().ok())
+}
+
+/// Bytes that can still be written where `path` lies; none where no file can be made.
+pub(crate) fn free_bytes(path: &Path) -> u64 {
+    let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return 0 };
+    // SAFETY: an all-zero result is valid and outlives the call.
+    unsafe {
+        let mut found: libc::statvfs = std::mem::zeroed();
+        let known = libc::statvfs(path.as_ptr(), &raw mut found) == 0 && (found.f_files == 0 || found.f_favail > 0);
+        if known { found.f_bavail * found.f_frsize } else { 0 }
+    }
+}
+
 extern "C" fn on_alarm(_: libc::c_int) {}
 
 /// Makes alarms interrupt waits instead of ending the process.
@@ -140,6 +171,12 @@ pub(crate) fn set_alarm(first: Option<Duration>) {
 pub(crate) fn die_with_parent() -> io::Result<()> {
     // SAFETY: plain system call.
     check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) }).map(drop)
+}
+
+/// The process that started this one; another one, if that has ended.
+pub(crate) fn parent() -> Pid {
+    // SAFETY: cannot fail.
+    unsafe { libc::getppid() }
 }
 
 /// Gives up new privileges by exec, for ever. Landlock and seccomp need it.
@@ -256,7 +293,7 @@ pub(crate) fn try_lock(file: RawFd) -> bool {
 }
 
 /// Changes a file's owner.
-pub(crate) fn change_owner(path: &std::path::Path, uid: u32) -> io::Result<()> {
+pub(crate) fn change_owner(path: &Path, uid: u32) -> io::Result<()> {
     std::os::unix::fs::chown(path, Some(uid), Some(uid))
 }
 

@@ -241,7 +241,9 @@ struct Lexer<'a> {
 
 impl<'a> Lexer<'a> {
     fn new(text: &'a str) -> Self {
-        Self { text, at: 0, line: 1, line_start: true, raw_string: None }
+        // Compilers pass over a byte order mark, so the first line may well be a directive.
+        let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        Self { text, at, line: 1, line_start: true, raw_string: None }
     }
 
     fn run(mut self) -> Lexed<'a> {
@@ -418,7 +420,12 @@ fn decode(content: &str) -> String {
             'u' => (16, 4, 0),
             'U' => (16, 8, 0),
             '0'..='7' => (8, 2, escape.to_digit(8).unwrap_or(0)),
-            'n' | 't' | 'r' | 'v' | 'f' => {
+            // To an assembler these end a statement, and the others are blanks.
+            'n' | 'r' => {
+                decoded.push('\n');
+                continue;
+            }
+            't' | 'v' | 'f' => {
                 decoded.push(' ');
                 continue;
             }

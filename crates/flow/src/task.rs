@@ -264,6 +264,9 @@ impl Task {
         for sizes in std::iter::once(&spec.sizes.timed).chain(&spec.sizes.hidden) {
             check_formulas(&spec, sizes)?;
         }
+        if matches!(spec.verify.method, Method::Projection(_)) && spec.args.iter().any(|arg| arg.role == Role::Inout) {
+            return Err(TaskError::Rule("verify: a projection cannot see what an inout argument held before".into()));
+        }
         if spec.baseline.is_some() != files.baseline.is_some() {
             return Err(TaskError::Rule("`baseline` in task.toml and the file baseline.c need each other".into()));
         }

@@ -173,7 +173,17 @@ impl Verdict {
     }
 
     /// What a person, or a repair prompt, should read beside the label.
+    ///
+    /// Much of it quotes the candidate, so what would command a terminal is left out, and a name
+    /// that fills a whole file is cut.
     pub fn detail(&self) -> String {
+        let text = self.full_detail();
+        let mut letters = text.chars().filter(|letter| is_harmless(*letter));
+        let clean: String = letters.by_ref().take(DETAIL).collect();
+        if letters.next().is_some() { clean + "…" } else { clean }
+    }
+
+    fn full_detail(&self) -> String {
         match self {
             Self::Malformed { why } | Self::Refused { why } | Self::Suspect { why, .. } => why.clone(),
             Self::NotCompiled { diagnostics } => diagnostics.clone(),
@@ -201,6 +211,15 @@ impl Verdict {
     }
 }
 
+/// Characters of a detail at most.
+const DETAIL: usize = 2400;
+
+/// Whether a terminal only shows it: no control characters, and none that turn the direction of text.
+fn is_harmless(letter: char) -> bool {
+    let turns = matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+    matches!(letter, '\n' | '\t') || !(letter.is_control() || turns)
+}
+
 /// JSON has no infinity: an error that is not finite travels as `null`.
 mod finite_or_null {
     use serde::{Deserialize, Deserializer, Serializer};
@@ -212,5 +231,19 @@ mod finite_or_null {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
         Ok(Option::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn details_cannot_command_a_terminal() {
+        let why = "line 1:\n\t`\u{1b}[2J\u{9b}31mx\r\u{202e}y\u{7}` é".to_owned();
+        assert_eq!(Verdict::Refused { why }.detail(), "line 1:\n\t`[2J31mxy` é");
+        let long = Verdict::Refused { why: "x".repeat(250_000) }.detail();
+        assert_eq!(long.chars().count(), DETAIL + 1);
+        assert!(long.ends_with('…'));
     }
 }

@@ -88,6 +88,15 @@ const DENIED_TO_COMPILER: [i64; 16] = [
     libc::SYS_setsid, // nothing leaves the process group that the time limit kills
 ];
 
+/// What a new thread must not ask for: in its own namespace a candidate has every capability.
+const NAMESPACES: i32 = libc::CLONE_NEWNS
+    | libc::CLONE_NEWCGROUP
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUSER
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNET;
+
 /// Landlock's version, asked by system call.
 pub(crate) fn landlock_version() -> Option<u32> {
     // SAFETY: a null ruleset with flag 1 only asks for the version.
@@ -106,6 +115,13 @@ pub(crate) fn is_available() -> bool {
 fn condition(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<Vec<SeccompRule>, String> {
     let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Qword, operator, value).map_err(explain)?;
     Ok(vec![SeccompRule::new(vec![condition]).map_err(explain)?])
+}
+
+/// A candidate may signal itself, but only its supervisor lets it go on once it has stopped.
+fn signals_itself(pid: Pid, signal: u8) -> Result<Vec<SeccompRule>, String> {
+    let itself = SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, pid as u64).map_err(explain)?;
+    let not_on = SeccompCondition::new(signal, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, libc::SIGCONT as u64);
+    Ok(vec![SeccompRule::new(vec![itself, not_on.map_err(explain)?]).map_err(explain)?])
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "shaped for map_err")]
@@ -135,9 +151,11 @@ struct FilterProgram {
 pub(crate) fn confine_candidate(pid: Pid) -> Result<(), String> {
     let mut rules: Rules = FREE.iter().map(|call| (*call, vec![])).collect();
     let threads_only = (libc::CLONE_VM | libc::CLONE_THREAD) as u64;
-    rules.insert(libc::SYS_clone, condition(0, SeccompCmpOp::MaskedEq(threads_only), threads_only)?);
-    for call in [libc::SYS_kill, libc::SYS_tgkill] {
-        rules.insert(call, condition(0, SeccompCmpOp::Eq, pid as u64)?);
+    let looked_at = threads_only | NAMESPACES as u64;
+    rules.insert(libc::SYS_clone, condition(0, SeccompCmpOp::MaskedEq(looked_at), threads_only)?);
+    // The signal, of which the kernel reads 32 bits, is the second or the third argument.
+    for (call, signal) in [(libc::SYS_kill, 1), (libc::SYS_tgkill, 2)] {
+        rules.insert(call, signals_itself(pid, signal)?);
     }
     rules.insert(libc::SYS_fcntl, condition(1, SeccompCmpOp::Eq, libc::F_GETFD as u64)?); // Rust asks before closing
     rules.insert(libc::SYS_prlimit64, condition(2, SeccompCmpOp::Eq, 0)?); // reading limits only
@@ -147,9 +165,14 @@ pub(crate) fn confine_candidate(pid: Pid) -> Result<(), String> {
     install(rules, SeccompAction::Allow, SeccompAction::KillProcess)
 }
 
-/// Closes the last door, once the candidate's object is loaded: no file opens any more.
+/// Closes the last doors, once the candidate's object is loaded: no file opens any more, and
+/// no filter is added.
 pub(crate) fn close_files() -> Result<(), String> {
-    install([(libc::SYS_openat, vec![])].into(), SeccompAction::Errno(libc::EACCES as u32), SeccompAction::Allow)
+    install(
+        [(libc::SYS_openat, vec![]), (libc::SYS_seccomp, vec![])].into(),
+        SeccompAction::Errno(libc::EACCES as u32),
+        SeccompAction::Allow,
+    )
 }
 
 /// Takes from the compiler what it never needs.

@@ -77,6 +77,9 @@ impl Child {
         sys::set_alarm(None);
         match waited {
             Ok(()) => {}
+            Err(Failure::Crashed(_)) if !spec.object.exists() => {
+                return Err(Failure::Machine(format!("{} has vanished", spec.object.display())));
+            }
             Err(Failure::Crashed(how)) => return Err(explain_start(&how, report)),
             Err(Failure::TimedOut(_)) => return Err(Failure::Crashed("did not finish loading".into())),
             Err(other) => return Err(other),

@@ -51,6 +51,7 @@ impl Session {
             threads: request.threads,
             roams: request.roams,
             user: request.user,
+            supervisor: std::process::id() as sys::Pid,
             landlock: request.landlock,
             namespaces: request.namespaces,
             limits: Limits {

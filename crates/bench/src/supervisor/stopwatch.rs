@@ -4,6 +4,7 @@ use flow::task::CacheState;
 
 use crate::estimate::{self, ENOUGH, Sample};
 use crate::layout::Fit;
+use crate::settings::Check;
 use crate::supervisor::Slot;
 use crate::supervisor::child::Failure;
 use crate::supervisor::protocol::{Answer, Request, TimeWork};
@@ -19,39 +20,41 @@ const MEMORY_MAX: usize = 256 << 20;
 /// Seconds of one round of samples; a machine that is not quiet gets three rounds.
 const ROUND_S: f64 = 0.15;
 const ROUNDS: u32 = 3;
-/// Single calls that are timed before the batch size is chosen.
+/// Single calls that are timed before the batch size is chosen, and before batches are timed: those
+/// are short, and the fastest of them is what a batch is held against.
 const SINGLES: usize = 2;
+const SINGLES_BEFORE_BATCH: usize = 10;
 
 /// Times the candidate of `request`.
+///
+/// The calls per run grow until a run outweighs its null round trip by the samples that count: a
+/// candidate whose first calls only pretend to be slow gains nothing by it.
 pub(super) fn time(slot: &mut Slot, request: &Request, work: &TimeWork) -> Result<Answer, Failure> {
     let mut verifier = super::verifier(request)?;
-    let timed = &request.task.sizes.timed;
-    let mut session = Session::start(request, &slot.cores, std::slice::from_ref(timed), Fit::Staggered)?;
     let mut stopwatch = Stopwatch { slot, request, work, verifier: &mut verifier, runs: 0 };
-    // The warm-up is verified like any run, but not counted.
-    stopwatch.run(&mut session, 1)?;
-    let mut singles = Vec::new();
-    let mut alone_s = f64::INFINITY;
-    for _ in 0..SINGLES {
-        let sample = stopwatch.sample(&mut session, 1)?;
-        alone_s = alone_s.min(sample.seconds);
-        singles.push(sample);
-    }
-    let calls = calls_per_run(alone_s, work.null_s, request.threads, session.bytes_per_call());
-    let samples = if calls == 1 {
-        stopwatch.collect(&mut session, 1, singles)?
-    } else {
-        drop(session);
-        let mut session = Session::start(request, &stopwatch.slot.cores, &vec![timed.clone(); calls], Fit::Staggered)?;
-        stopwatch.run(&mut session, calls)?;
-        stopwatch.collect(&mut session, calls, Vec::new())?
+    let mut calls = 1;
+    let mut single_s = f64::INFINITY;
+    let samples = loop {
+        let (samples, wanted) = stopwatch.series(calls)?;
+        if calls == 1 {
+            single_s = fastest(&samples);
+        }
+        let is_wrong = stopwatch.verifier.mismatch(request.check).is_some();
+        if is_wrong || wanted <= calls {
+            break samples;
+        }
+        calls = wanted;
     };
     if let Some(mismatch) = verifier.mismatch(request.check) {
         return Ok(Answer::Wrong(mismatch));
     }
     let gate = gate_of(&samples, calls);
     let timing = estimate::timing(&samples, gate, calls as u32, request.threads);
-    Ok(Answer::Timed { checks: verifier.checks(), timing, single_s: alone_s })
+    Ok(Answer::Timed { checks: verifier.checks(), timing, single_s })
+}
+
+fn fastest(samples: &[Sample]) -> f64 {
+    samples.iter().map(|sample| sample.seconds).fold(f64::INFINITY, f64::min)
 }
 
 fn gate_of(samples: &[Sample], calls: usize) -> f64 {
@@ -77,6 +80,38 @@ struct Stopwatch<'a> {
 }
 
 impl Stopwatch<'_> {
+    /// The samples of a fresh process with `calls` calls per run, and how many calls they ask for.
+    fn series(&mut self, calls: usize) -> Result<(Vec<Sample>, usize), Failure> {
+        let timed = vec![self.request.task.sizes.timed.clone(); calls];
+        let mut session = Session::start(self.request, &self.slot.cores, &timed, Fit::Staggered)?;
+        let bytes_per_call = session.bytes_per_call();
+        // What a batch shows of its calls is no longer a guess.
+        let (null_s, threads) = (self.work.null_s, if calls == 1 { self.request.threads } else { 1 });
+        let wanted = |samples: &[Sample]| calls_per_run(fastest(samples), null_s, threads, bytes_per_call);
+        // The warm-up is verified like any run, but not counted.
+        self.run(&mut session, calls)?;
+        let mut samples = Vec::new();
+        if calls == 1 {
+            self.add_samples(&mut session, &mut samples, SINGLES)?;
+            if wanted(&samples) > 1 {
+                self.add_samples(&mut session, &mut samples, SINGLES_BEFORE_BATCH - SINGLES)?;
+                let wanted = wanted(&samples);
+                return Ok((samples, wanted));
+            }
+        }
+        let samples = self.collect(&mut session, calls, samples)?;
+        // Half of what is asked for is near enough: samples scatter.
+        let wanted = Some(wanted(&samples)).filter(|wanted| *wanted > 2 * calls).unwrap_or(calls);
+        Ok((samples, wanted))
+    }
+
+    fn add_samples(&mut self, session: &mut Session, samples: &mut Vec<Sample>, count: usize) -> Result<(), Failure> {
+        for _ in 0..count {
+            samples.push(self.sample(session, 1)?);
+        }
+        Ok(())
+    }
+
     /// One verified run of `calls` calls on fresh inputs: its seconds.
     fn run(&mut self, session: &mut Session, calls: usize) -> Result<f64, Failure> {
         self.probed_run(session, calls).map(|(seconds, _)| seconds)
@@ -97,10 +132,11 @@ impl Stopwatch<'_> {
             session.chill();
         }
         let before = self.slot.prober().probe(memory);
-        let seconds = session.run(0, calls, self.request.limit_s * calls as f64)?;
+        // A batch is short by choice, so its limit is that of one call.
+        let seconds = session.run(0, calls, self.request.limit_s)?;
         let after = self.slot.prober().probe(memory);
-        // The paper verifies its four runs; the strict check sees every run.
-        let paper = self.runs < 4;
+        // The strict check sees every run; the paper verifies four, and all where it decides.
+        let paper = self.runs < 4 || self.request.check == Check::Paper;
         self.runs += 1;
         if self.work.verified {
             session.check(self.verifier, &mut self.slot.fresh, 0, calls, paper)?;

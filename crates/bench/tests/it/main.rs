@@ -6,7 +6,10 @@ mod cheats; // none is ever correct
 mod fixtures; // candidates in files, and what is expected of them
 mod honest; // none is ever refused
 mod leftovers; // nothing stays behind hostile candidates
+mod paper; // where the paper's check decides
+mod roles; // arguments that no shipped task has
 mod seeds; // every shipped task judges its own seed
+mod slow_start; // the calls per run are the bench's choice
 mod surroundings; // other users, missing layers, missing tools
 
 use std::path::PathBuf;

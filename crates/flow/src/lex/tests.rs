@@ -96,7 +96,7 @@ fn the_pragma_operator_is_a_pragma() {
 
 #[test]
 fn escapes_are_decoded() {
-    assert_eq!(texts(r#""\x78mm0" "\160refetch" "a\nb" "\u00e9" "\xffffffffff""#), "xmm0|prefetch|a b|é|\u{fffd}");
+    assert_eq!(texts(r#""\x78mm0" "\160refetch" "a\nb" "\u00e9" "\xffffffffff""#), "xmm0|prefetch|a\nb|é|\u{fffd}");
 }
 
 #[test]
