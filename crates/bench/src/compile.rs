@@ -13,7 +13,7 @@ use flow::verdict::Phase;
 use flow::{BenchError, Verdict};
 
 use crate::cache::Cache;
-use crate::confine::{Confinement, NOT_STARTED};
+use crate::confine::{Confinement, NOT_STARTED, THEN};
 use crate::sandbox::limits::Limits;
 use crate::scratch::{Folder, Scratch, no_space};
 use crate::symbols::{self, Finding};
@@ -21,7 +21,7 @@ use crate::toolchain::Toolchain;
 use crate::{role, sys};
 
 /// Changes whenever what is compiled, or how, changes meaning.
-const VERSION: &str = "2";
+const VERSION: &str = "3";
 /// Seconds that compiling may take by the clock, and on a processor.
 const WALL_S: f64 = 10.0;
 const PROCESSOR_S: u64 = 6;
@@ -159,11 +159,7 @@ impl Builder {
     fn compile(&self, source: &str, shim: &Path, user: Option<u32>) -> Result<Built, BenchError> {
         let folder = self.scratch.folder(user)?;
         fs_err::write(folder.path().join("candidate.c"), source).map_err(|error| no_space(&error))?;
-        let mut arguments = self.compiler_arguments();
-        arguments
-            .extend(["-pipe", "-shared", "-nostartfiles", "-Wl,-Bsymbolic,-z,now", "candidate.c"].map(String::from));
-        arguments.push(shim.display().to_string());
-        arguments.extend(["-lm", "-o", "candidate.so"].map(String::from));
+        let arguments = self.building_arguments(shim);
         match self.confined(&folder, &arguments, user, shim, OUTPUT_BYTES)? {
             Ended::Fine(_) => {}
             Ended::TimedOut => {
@@ -194,6 +190,24 @@ impl Builder {
             Ended::TimedOut => Ok(Err(Verdict::TimedOut { limit_s: WALL_S, during: Phase::Compile })),
             Ended::Failed(diagnostics) => Ok(Err(Verdict::NotCompiled { diagnostics })),
         }
+    }
+
+    /// The arguments that make a candidate's object. Where it is known how, a second command links
+    /// it without the driver.
+    fn building_arguments(&self, shim: &Path) -> Vec<String> {
+        let mut arguments = self.compiler_arguments();
+        let shim = shim.display().to_string();
+        if let Some(linker) = &self.toolchain.linker {
+            arguments.extend(["-pipe", "-c", "candidate.c", "-o", "candidate.o", THEN].map(String::from));
+            arguments.push(linker.path.display().to_string());
+            arguments.extend(linker.before.iter().cloned());
+            arguments.extend(["-o", "candidate.so", "candidate.o", &shim].map(String::from));
+            arguments.extend(linker.behind.iter().cloned());
+        } else {
+            arguments.extend(["-pipe", "-shared", "-nostartfiles", "-Wl,-Bsymbolic,-z,now"].map(String::from));
+            arguments.extend(["candidate.c", &shim, "-lm", "-o", "candidate.so"].map(String::from));
+        }
+        arguments
     }
 
     fn compiler_arguments(&self) -> Vec<String> {
@@ -314,13 +328,7 @@ impl Builder {
 
 fn compiler_limits(user: Option<u32>, file_bytes: u64) -> Limits {
     let counted_already = if user.is_some() { 0 } else { crate::sandbox::limits::threads_of_user() };
-    Limits {
-        address_space: 4 << 30,
-        file_bytes,
-        open_files: 128,
-        threads: 64 + counted_already,
-        cpu_s: PROCESSOR_S,
-    }
+    Limits { address_space: 4 << 30, file_bytes, open_files: 128, threads: 64 + counted_already, cpu_s: PROCESSOR_S }
 }
 
 /// What a command printed into a file, up to `most` bytes.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use flow::task::{Task, TaskFiles};
+use flow::task::{Arg, Task, TaskFiles};
 use flow::{BenchError, Timing};
 
 use crate::machine::{self, Machine};
@@ -107,7 +107,7 @@ impl Roof {
         prepared: &Prepared,
     ) -> Result<TaskRoof, BenchError> {
         let sizes = &task.spec.sizes.timed;
-        let numbers = (task.bytes(sizes) / 8.0).ceil() as i64;
+        let numbers = (task.bytes(sizes).min(footprint(task)) / 8.0).ceil() as i64;
         let stream = own(machine, include_str!("roof/stream.toml"), include_str!("roof/stream.c"), Some(numbers))?;
         let traffic_s = best_of(machine, slot, user, &stream, self.null_s, f64::from(machine.settings.threads))?;
         let arithmetic_s = task.flops(sizes) / self.peak_flops;
@@ -122,6 +122,14 @@ impl Roof {
         };
         Ok(TaskRoof { bound_s: arithmetic_s.max(traffic_s), memory_bound, baseline_s })
     }
+}
+
+/// Bytes of all buffers of one call. What is read and written in place moves twice, but only its
+/// own size must come from memory.
+fn footprint(task: &Task) -> f64 {
+    let sizes = &task.spec.sizes.timed;
+    let bytes = |arg: &Arg| arg.elements(sizes).map_or(0, |elements| elements * arg.kind.bytes());
+    task.spec.args.iter().filter(|arg| arg.is_buffer()).map(bytes).sum::<usize>() as f64
 }
 
 /// The fastest call of a roof at the bench's threads, or on one core as if the others were as

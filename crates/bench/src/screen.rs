@@ -51,9 +51,9 @@ const PROHIBITED_INSTRUCTIONS: [&str; 35] = [
 
 /// Words that only prefix the instruction behind them.
 const PREFIXES: [&str; 30] = [
-    "lock", "rep", "repe", "repz", "repne", "repnz", "data16", "data32", "addr16", "addr32", "notrack", "bnd", "xacquire",
-    "xrelease", "cs", "ds", "es", "fs", "gs", "ss", "rex", "rex64", "rex.w", "rex.r", "rex.x", "rex.b", "rex.wr", "rex.wrx",
-    "rex.wb", "rex.wrxb",
+    "lock", "rep", "repe", "repz", "repne", "repnz", "data16", "data32", "addr16", "addr32", "notrack", "bnd",
+    "xacquire", "xrelease", "cs", "ds", "es", "fs", "gs", "ss", "rex", "rex64", "rex.w", "rex.r", "rex.x", "rex.b",
+    "rex.wr", "rex.wrx", "rex.wb", "rex.wrxb",
 ];
 
 /// Assembler directives that only place code.
@@ -232,10 +232,14 @@ mod tests {
         assert!(refused("void f(void) { asm(\"nop\\n\\tint $0x80\"); }").is_some());
         assert!(refused("void f(void) { asm(\"jmp *%rax\"); }").is_some());
         assert!(refused("void f(void) { asm(\"syscall\" ::\"a\"(39)); }").is_some());
-        for template in ["{syscall|nop}", "/**/syscall", "rex.w syscall", "%P0", "1: lock %{vex%} syscall", "nop # x\\n int3"] {
+        for template in
+            ["{syscall|nop}", "/**/syscall", "rex.w syscall", "%P0", "1: lock %{vex%} syscall", "nop # x\\n int3"]
+        {
             assert!(refused(&format!("void f(void) {{ asm(\"{template}\"); }}")).is_some(), "{template}");
         }
-        for template in ["nop # in words; all fine", "/* int */ nop", "%{vex%} vaddpd %0, %0, %0", ".p2align 4\\n\\t2: jnz 2b"] {
+        for template in
+            ["nop # in words; all fine", "/* int */ nop", "%{vex%} vaddpd %0, %0, %0", ".p2align 4\\n\\t2: jnz 2b"]
+        {
             assert_eq!(refused(&format!("void f(void) {{ asm(\"{template}\"); }}")), None);
         }
         assert_eq!(refused("void f(void) { register double x asm(\"%xmm0\"); register long y asm(\"rdi\"); }"), None);

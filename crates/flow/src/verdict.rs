@@ -216,7 +216,8 @@ const DETAIL: usize = 2400;
 
 /// Whether a terminal only shows it: no control characters, and none that turn the direction of text.
 fn is_harmless(letter: char) -> bool {
-    let turns = matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+    let turns =
+        matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
     matches!(letter, '\n' | '\t') || !(letter.is_control() || turns)
 }
 
