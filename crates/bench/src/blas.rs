@@ -85,8 +85,10 @@ pub fn find(roles: &Path) -> Option<OpenBlas> {
         Some(path) => vec![path],
         None => usual.collect(),
     };
-    let (path, detected) =
-        found.into_iter().filter(|path| path.exists()).find_map(|path| Some((path.clone(), ask(roles, &path, None)?)))?;
+    let (path, detected) = found
+        .into_iter()
+        .filter(|path| path.exists())
+        .find_map(|path| Some((path.clone(), ask(roles, &path, None)?)))?;
     let wanted: &[&str] = if std::arch::is_x86_feature_detected!("avx512f") {
         &AVX512
     } else if std::arch::is_x86_feature_detected!("avx2") {

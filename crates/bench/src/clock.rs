@@ -47,7 +47,13 @@ impl Clock {
         Ok(roof)
     }
 
-    fn task_roof(&mut self, machine: &Machine, job: &Job, examined: &Examined, age_s: f64) -> Result<TaskRoof, BenchError> {
+    fn task_roof(
+        &mut self,
+        machine: &Machine,
+        job: &Job,
+        examined: &Examined,
+        age_s: f64,
+    ) -> Result<TaskRoof, BenchError> {
         let before = self.tasks.get(&job.task.hash).copied();
         if let Some((_, known)) = before.filter(|(at, _)| crate::sys::now() - at < age_s) {
             return Ok(known);

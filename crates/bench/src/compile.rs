@@ -117,7 +117,8 @@ impl Builder {
         let folder = self.scratch.folder(user)?;
         fs_err::write(folder.path().join("candidate.c"), source).map_err(|error| no_space(&error))?;
         let mut arguments = self.compiler_arguments();
-        arguments.extend(["-pipe", "-shared", "-nostartfiles", "-Wl,-Bsymbolic,-z,now", "candidate.c"].map(String::from));
+        arguments
+            .extend(["-pipe", "-shared", "-nostartfiles", "-Wl,-Bsymbolic,-z,now", "candidate.c"].map(String::from));
         arguments.push(shim.display().to_string());
         arguments.extend(["-lm", "-o", "candidate.so"].map(String::from));
         match self.confined(&folder, &arguments, user, shim)? {
@@ -126,7 +127,9 @@ impl Builder {
             Ended::TimedOut => {
                 return Ok(Built::Rejected(Verdict::TimedOut { limit_s: WALL_S, during: Phase::Compile }));
             }
-            Ended::Failed(diagnostics) => return self.reject(&folder, &rejection_name, Verdict::NotCompiled { diagnostics }),
+            Ended::Failed(diagnostics) => {
+                return self.reject(&folder, &rejection_name, Verdict::NotCompiled { diagnostics });
+            }
         }
         let object = folder.path().join("candidate.so");
         let bytes = fs_err::read(&object).map_err(|error| BenchError::new(error.to_string()))?;
@@ -162,7 +165,8 @@ impl Builder {
         arguments.extend(["-E", "candidate.c", "-o", "candidate.i"].map(String::from));
         match self.confined(&folder, &arguments, user, Path::new("/dev/null"))? {
             Ended::Fine => {
-                let bytes = fs_err::read(folder.path().join("candidate.i")).map_err(|e| BenchError::new(e.to_string()))?;
+                let bytes =
+                    fs_err::read(folder.path().join("candidate.i")).map_err(|e| BenchError::new(e.to_string()))?;
                 Ok(Ok(String::from_utf8_lossy(&bytes).into_owned()))
             }
             Ended::TimedOut => Ok(Err(Verdict::TimedOut { limit_s: WALL_S, during: Phase::Compile })),
@@ -175,13 +179,21 @@ impl Builder {
         arguments.extend(self.toolchain.flags().iter().map(|flag| (*flag).to_owned()));
         match &self.prelude.precompiled {
             Some(file) => arguments.extend(["-include-pch".to_owned(), file.display().to_string()]),
-            None => arguments.extend(["-include".to_owned(), self.prelude.folder.join("prelude.h").display().to_string()]),
+            None => {
+                arguments.extend(["-include".to_owned(), self.prelude.folder.join("prelude.h").display().to_string()])
+            }
         }
         arguments
     }
 
     /// Runs the compiler in `folder` with nothing else to write and little to read.
-    fn confined(&self, folder: &Folder, arguments: &[String], user: Option<u32>, extra: &Path) -> Result<Ended, BenchError> {
+    fn confined(
+        &self,
+        folder: &Folder,
+        arguments: &[String],
+        user: Option<u32>,
+        extra: &Path,
+    ) -> Result<Ended, BenchError> {
         let mut files = self.toolchain.files.clone();
         files.write.push(folder.path().to_owned());
         files.read.extend([self.prelude.folder.clone(), extra.to_owned()]);
@@ -293,7 +305,10 @@ fn read_start(path: &Path) -> String {
 /// The lines that matter, up to a limit: errors before notes, no paths of this machine.
 fn shorten(text: &str) -> String {
     let is_telling = |line: &&str| {
-        line.contains("error") || line.contains("undefined") || line.contains("multiple definition") || line.contains("limit")
+        line.contains("error")
+            || line.contains("undefined")
+            || line.contains("multiple definition")
+            || line.contains("limit")
     };
     let telling: Vec<&str> = text.lines().filter(is_telling).collect();
     let mut short = if telling.is_empty() { text.trim().to_owned() } else { telling.join("\n") };
@@ -326,7 +341,8 @@ impl Prelude {
 
 /// Written beside its final place and moved there, so that two benches can do it at once.
 fn build_prelude(toolchain: &Toolchain, flags: &[&str], folder: &Path, output: &Path) -> Result<(), BenchError> {
-    let failed = |error: std::io::Error| BenchError::new(format!("the precompiled prelude: {error}")).hint("free some space");
+    let failed =
+        |error: std::io::Error| BenchError::new(format!("the precompiled prelude: {error}")).hint("free some space");
     fs_err::create_dir_all(folder).map_err(failed)?;
     let header = folder.join("prelude.h");
     if !header.exists() {

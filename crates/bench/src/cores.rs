@@ -63,10 +63,7 @@ fn siblings(core: usize) -> Vec<usize> {
 fn node(core: usize) -> usize {
     let folder = PathBuf::from(format!("/sys/devices/system/cpu/cpu{core}"));
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
-    entries
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_prefix("node")?.parse().ok())
-        .next()
-        .unwrap_or(0)
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_prefix("node")?.parse().ok()).next().unwrap_or(0)
 }
 
 fn parse_list(text: &str) -> Vec<usize> {

@@ -11,7 +11,7 @@ use flow::{BenchError, Job, Verdict};
 
 use crate::compile::Built;
 use crate::machine::Machine;
-use crate::prepared::{Prepared, Preparations};
+use crate::prepared::{Preparations, Prepared};
 use crate::scratch::Folder;
 use crate::screen;
 use crate::slot::Slot;
@@ -87,7 +87,9 @@ fn screen_source(machine: &Machine, user: Option<u32>, job: &Job) -> Result<Opti
                 (scan, why)
             }
             // What does not preprocess does not compile either; but a rule that it breaks comes first.
-            Err(verdict) => return Ok(Some(screen::tokens(source, None, &plain).map_or(verdict, |why| Verdict::Refused { why }))),
+            Err(verdict) => {
+                return Ok(Some(screen::tokens(source, None, &plain).map_or(verdict, |why| Verdict::Refused { why })));
+            }
         }
     } else {
         let why = screen::tokens(source, None, &plain);

@@ -192,7 +192,8 @@ fn run_examiner(shared: &Shared, replies: &Replies, core: usize, index: u32) {
     // Compilers inherit it; a core that went away is no reason to stop.
     drop(sys::pin(0, &[core]));
     let user = machine.user(index);
-    let mut slot = Slot::new(&machine.settings.roles, vec![core], machine.openblas.as_ref().and_then(|b| b.forced.clone()));
+    let mut slot =
+        Slot::new(&machine.settings.roles, vec![core], machine.openblas.as_ref().and_then(|b| b.forced.clone()));
     let next = |queues: &mut Queues| queues.submitted.pop_front();
     while let Some((key, job)) = shared.wait(next) {
         if shared.lock().cancelled.contains(&key) {

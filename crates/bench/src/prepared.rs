@@ -58,7 +58,14 @@ impl Preparations {
 
 impl Machine {
     /// A request to judge `object` as a candidate of `task`.
-    pub(crate) fn request(&self, task: &Task, prepared: &Prepared, object: &Path, user: Option<u32>, work: Work) -> Request {
+    pub(crate) fn request(
+        &self,
+        task: &Task,
+        prepared: &Prepared,
+        object: &Path,
+        user: Option<u32>,
+        work: Work,
+    ) -> Request {
         let baseline = prepared.baseline.clone().zip(self.openblas.as_ref());
         Request {
             object: object.to_owned(),

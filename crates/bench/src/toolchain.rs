@@ -60,8 +60,15 @@ impl Toolchain {
 
     /// Flags that every candidate is compiled with, apart from the level.
     pub(crate) fn flags(&self) -> Vec<&'static str> {
-        let mut flags =
-            vec!["-march=native", "-fopenmp", "-fPIC", "-std=gnu17", "-D_GNU_SOURCE", "-w", "-fdiagnostics-color=never"];
+        let mut flags = vec![
+            "-march=native",
+            "-fopenmp",
+            "-fPIC",
+            "-std=gnu17",
+            "-D_GNU_SOURCE",
+            "-w",
+            "-fdiagnostics-color=never",
+        ];
         match self.compiler {
             // A shared object must not lose the inlining that a program would get.
             Compiler::Gcc => flags.extend(["-fno-semantic-interposition", "-fmax-errors=8"]),
@@ -157,7 +164,8 @@ fn files_of(compiler: Compiler, path: &Path, programs: &[PathBuf]) -> OpenFiles 
         let folder = file(path, name).map(|found| if found.is_dir() { found } else { parent(&found) });
         execute.extend(folder.into_iter().flat_map(|folder| [folder.clone(), folder.canonicalize().unwrap_or(folder)]));
     }
-    execute.extend(say(path, &["-print-resource-dir"]).map(|text| PathBuf::from(text.trim())).filter(|p| p.is_absolute()));
+    execute
+        .extend(say(path, &["-print-resource-dir"]).map(|text| PathBuf::from(text.trim())).filter(|p| p.is_absolute()));
     read.extend(include_folders(path));
     for name in LINKED {
         if let Some(found) = file(path, name) {
@@ -176,8 +184,21 @@ fn files_of(compiler: Compiler, path: &Path, programs: &[PathBuf]) -> OpenFiles 
 
 /// What a candidate's object is linked with.
 const LINKED: [&str; 15] = [
-    "libc.so", "libc.so.6", "libc_nonshared.a", "libm.so", "libm.so.6", "libmvec.so", "libmvec.so.1", "libgomp.so",
-    "libgomp.spec", "libomp.so", "libgcc_s.so", "libgcc_s.so.1", "libpthread.so", "libpthread.a", "ld-linux-x86-64.so.2",
+    "libc.so",
+    "libc.so.6",
+    "libc_nonshared.a",
+    "libm.so",
+    "libm.so.6",
+    "libmvec.so",
+    "libmvec.so.1",
+    "libgomp.so",
+    "libgomp.spec",
+    "libomp.so",
+    "libgcc_s.so",
+    "libgcc_s.so.1",
+    "libpthread.so",
+    "libpthread.a",
+    "ld-linux-x86-64.so.2",
 ];
 
 fn parent(path: &Path) -> PathBuf {

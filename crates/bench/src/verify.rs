@@ -104,7 +104,14 @@ impl Verifier {
     }
 
     /// Gives sets `first..first + count` fresh inputs, poisoned outputs and fresh canaries.
-    pub(crate) fn freshen(&mut self, fresh: &mut Fresh, buffers: &mut Buffers, layout: &Layout, first: usize, count: usize) {
+    pub(crate) fn freshen(
+        &mut self,
+        fresh: &mut Fresh,
+        buffers: &mut Buffers,
+        layout: &Layout,
+        first: usize,
+        count: usize,
+    ) {
         self.canary = fresh.word() as u8;
         self.initial.resize(layout.sets.len(), Vec::new());
         for (index, set) in layout.sets.iter().enumerate().skip(first).take(count) {
@@ -136,7 +143,8 @@ impl Verifier {
                 let length = formula::count(&length, &set.sizes).expect("checked by Task::parse");
                 let mut vector = vec![0u8; 8 * length];
                 fresh.doubles(&mut vector, -1.0, 1.0);
-                let vector: Vec<f64> = vector.as_chunks::<8>().0.iter().map(|chunk| f64::from_ne_bytes(*chunk)).collect();
+                let vector: Vec<f64> =
+                    vector.as_chunks::<8>().0.iter().map(|chunk| f64::from_ne_bytes(*chunk)).collect();
                 let error = self.trusted().check(&self.pointers(buffers, set), &vector).unwrap_or(f64::INFINITY);
                 self.note_error(error);
                 // Not `error > bound`: NaN must fail.
@@ -175,7 +183,8 @@ impl Verifier {
     }
 
     fn check_canaries(&mut self, buffers: &Buffers, set: &Set) {
-        for (arg, place) in self.spec.args.iter().zip(&set.places).filter(|(_, place)| place.region == Region::Outputs) {
+        for (arg, place) in self.spec.args.iter().zip(&set.places).filter(|(_, place)| place.region == Region::Outputs)
+        {
             for (start, length) in place.slack() {
                 if buffers.outputs.slice(start, length).iter().any(|byte| *byte != self.canary) {
                     let why = format!("wrote outside of `{}`", arg.name);
@@ -254,7 +263,14 @@ impl Verifier {
     }
 
     /// The paper's check of the first output: four corners, the centre, 100 random points.
-    fn check_points(&mut self, fresh: &mut Fresh, buffers: &Buffers, set: &Set, index: usize, expected: Option<&[Expected]>) {
+    fn check_points(
+        &mut self,
+        fresh: &mut Fresh,
+        buffers: &Buffers,
+        set: &Set,
+        index: usize,
+        expected: Option<&[Expected]>,
+    ) {
         let Some((arg, place)) = outputs(&self.spec, set).next().map(|(a, p)| (a.clone(), p.clone())) else { return };
         let elements = place.bytes / arg.kind.bytes();
         if elements == 0 {
@@ -353,7 +369,8 @@ fn rows_and_columns(arg: &Arg, set: &Set) -> (usize, usize) {
 fn paper_points(fresh: &mut Fresh, (rows, columns): (usize, usize)) -> Vec<usize> {
     let at = |row: usize, column: usize| row * columns + column;
     let (last_row, last_column) = (rows - 1, columns - 1);
-    let mut points = vec![at(0, 0), at(0, last_column), at(last_row, 0), at(last_row, last_column), at(rows / 2, columns / 2)];
+    let mut points =
+        vec![at(0, 0), at(0, last_column), at(last_row, 0), at(last_row, last_column), at(rows / 2, columns / 2)];
     points.extend((points.len()..PAPER_POINTS).map(|_| at(fresh.index(rows), fresh.index(columns))));
     points
 }
@@ -370,4 +387,3 @@ fn element_name(arg: &Arg, set: &Set, index: usize) -> String {
 fn size_names(set: &Set) -> String {
     set.sizes.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
-

@@ -167,7 +167,9 @@ impl Child {
         // Fields 14 and 15, counted behind the command's name, which may hold anything.
         let ticks: f64 = stat
             .rsplit_once(')')
-            .map(|(_, rest)| rest.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum())
+            .map(|(_, rest)| {
+                rest.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum()
+            })
             .unwrap_or(f64::INFINITY);
         ticks / 100.0
     }

@@ -58,11 +58,8 @@ impl Slot {
     fn new() -> std::io::Result<Self> {
         sys::die_with_parent()?;
         sys::catch_alarms()?;
-        let cores: Vec<usize> = std::env::var(CORES)
-            .unwrap_or_default()
-            .split(',')
-            .filter_map(|core| core.parse().ok())
-            .collect();
+        let cores: Vec<usize> =
+            std::env::var(CORES).unwrap_or_default().split(',').filter_map(|core| core.parse().ok()).collect();
         let cores = if cores.is_empty() { sys::affinity(0)? } else { cores };
         // On the candidate's first core, fresh inputs are in the cache that will read them.
         sys::pin(0, &cores[..1])?;

@@ -46,8 +46,7 @@ impl Prober {
     pub(crate) fn new(cores: &[usize]) -> Self {
         let helpers = cores.iter().skip(1).map(|core| Helper::start(*core)).collect();
         let stream = (0..STREAM_BYTES as u64 / 8).collect();
-        let mut prober =
-            Self { helpers, arithmetic: VecDeque::new(), memory: VecDeque::new(), stream, position: 0 };
+        let mut prober = Self { helpers, arithmetic: VecDeque::new(), memory: VecDeque::new(), stream, position: 0 };
         for _ in 0..100 {
             prober.probe(true);
         }

@@ -44,8 +44,7 @@ impl Session {
         let inputs_readonly = sys::reopen_readonly(&inputs_file).map_err(machine("inputs"))?;
         let threads_cap = u64::from(request.threads) * 2 + SPARE_THREADS;
         // In a namespace of its own, or as a user of its own, only the candidate counts.
-        let counted_already =
-            if request.namespaces || request.user.is_some() { 0 } else { limits::threads_of_user() };
+        let counted_already = if request.namespaces || request.user.is_some() { 0 } else { limits::threads_of_user() };
         let spec = RunnerSpec {
             object: request.object.clone(),
             libraries: request.libraries.clone(),

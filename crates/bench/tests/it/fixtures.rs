@@ -36,7 +36,8 @@ pub(crate) fn load(folder: &str) -> Vec<Fixture> {
                 name: path.file_stem().unwrap().to_string_lossy().into_owned(),
                 task: field("task").unwrap_or_else(|| panic!("{}: no task", path.display())),
                 threads: field("threads").map_or(1, |threads| threads.parse().unwrap()),
-                expect: field("expect").map_or_else(Vec::new, |list| list.split('|').map(|v| v.trim().to_owned()).collect()),
+                expect: field("expect")
+                    .map_or_else(Vec::new, |list| list.split('|').map(|v| v.trim().to_owned()).collect()),
                 source,
             }
         })
