@@ -89,9 +89,17 @@ pub fn select(pool: &Pool, seed_normal: &str, settings: Settings, random: &mut R
     parents
 }
 
-/// The nodes of a role, one from each stage in turn.
+/// The nodes of a role, one from each stage in turn. There are fewer places than stages:
+/// deepening begins with the deepest, or the search would never reach the last ones; the
+/// other roles begin anywhere.
 fn queue<'p>(pool: &'p Pool, role: Role, random: &mut Random) -> VecDeque<&'p Node> {
     let mut stages: Vec<VecDeque<&Node>> = pool.stages().map(|stage| band(pool, stage, role, random).into()).collect();
+    if role == Role::Deepen {
+        stages.reverse();
+    } else {
+        let first = random.below(stages.len());
+        stages.rotate_left(first);
+    }
     let mut queue = VecDeque::new();
     while stages.iter().any(|nodes| !nodes.is_empty()) {
         queue.extend(stages.iter_mut().filter_map(VecDeque::pop_front));

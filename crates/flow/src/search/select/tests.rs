@@ -78,6 +78,14 @@ fn stages_take_turns() {
 }
 
 #[test]
+fn with_more_stages_than_places_the_deepest_deepen() {
+    let parents = choose(&full(5), PAPER);
+    let stages: Vec<u8> =
+        parents.iter().filter(|parent| parent.role == Role::Deepen).map(|parent| parent.stage.number()).collect();
+    assert_eq!(stages, [6, 5, 4]);
+}
+
+#[test]
 fn places_that_a_role_cannot_fill_go_to_the_others() {
     let mut pool = Pool::default();
     for at in 0..40 {
@@ -137,7 +145,9 @@ proptest! {
         nodes in nodes(), parents in 1..12usize, seed: u64,
     ) {
         let mut pool = Pool::default();
-        nodes.into_iter().for_each(|node| pool.add(node));
+        for node in nodes {
+            pool.add(node);
+        }
         let settings = Settings { parents, ..PAPER };
         let chosen = select(&pool, "n-0", settings, &mut Random::new(seed));
         prop_assert!(chosen.len() <= parents && chosen[0].hash.is_none());
