@@ -237,7 +237,9 @@ fn sums(nest: &Nest<'_>) -> Sums {
             continue;
         }
         let Some((name, indexed)) = target(nest, at) else { continue };
-        let right = outside_brackets(&nest.tokens[at + 1..expression_end(nest, at)]);
+        // A loop's head only counts.
+        let Some(end) = statement_end(nest, at) else { continue };
+        let right = outside_brackets(&nest.tokens[at + 1..end]);
         let again = token.is_punct("+=") || right.iter().any(|token| token.is_ident(name));
         let product = right.iter().enumerate().any(|(index, token)| {
             (token.is_punct("*") && index > 0)
@@ -256,16 +258,19 @@ fn sums(nest: &Nest<'_>) -> Sums {
     sums
 }
 
-/// Where the expression behind `at` ends: a semicolon, or the end of a loop's head.
-fn expression_end(nest: &Nest<'_>, at: usize) -> usize {
+/// The semicolon behind `at`; none inside the head of a loop.
+fn statement_end(nest: &Nest<'_>, at: usize) -> Option<usize> {
     let mut depth = 0i32;
     for (index, token) in nest.tokens.iter().enumerate().skip(at + 1) {
         depth += i32::from(token.is_punct("(")) - i32::from(token.is_punct(")"));
-        if depth < 0 || token.is_punct(";") {
-            return index;
+        if depth < 0 {
+            return None;
+        }
+        if token.is_punct(";") {
+            return Some(index);
         }
     }
-    nest.tokens.len()
+    Some(nest.tokens.len())
 }
 
 /// The variable that the assignment at `at` writes, and whether it is an element of it.

@@ -10,6 +10,7 @@ use crate::interrupt::Interrupt;
 use crate::judging::Batch;
 use crate::plan::Plan;
 use crate::probe;
+use crate::report::tensorboard::Tensorboard;
 use crate::sampling;
 use crate::state::RunState;
 use crate::step::step;
@@ -47,8 +48,18 @@ pub struct Parts<'a> {
 pub fn drive(plan: &Plan, parts: Parts<'_>, store: &mut Store, lines: &[Line]) -> (Ended, RunState) {
     let Parts { policy, bench, render, observer, clock, stop } = parts;
     let state = RunState::of(lines);
-    // The observer lives as long as the parts; a shorter borrow is enough here.
-    let mut tell = |event: &Event, state: &RunState| observer(event, state);
+    // Curves for another viewer; not being able to write them is no reason to stop.
+    let directory = store.directory().to_owned();
+    let mut board: Option<Tensorboard> = None;
+    let mut tell = |event: &Event, state: &RunState| {
+        if matches!(event, Event::StepFinished(_)) {
+            board = match board.take() {
+                Some(mut board) => state.steps.last().and_then(|step| board.append(step).ok()).map(|()| board),
+                None => Tensorboard::create(&directory, state).ok(),
+            };
+        }
+        observer(event, state);
+    };
     let mut ctx = Ctx { plan, policy, bench, render, store, state, observer: &mut tell, clock, stop, jobs: 0 };
     let ended = match go(&mut ctx) {
         Ok(why) => Ended::Done(why),
@@ -108,7 +119,7 @@ fn begin(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
             policy,
             temperature: ctx.plan.config.sampling.temperature,
         };
-        ctx.store.keep_config(&ctx.plan.config.to_toml())?;
+        ctx.store.keep_config(&ctx.plan.config.to_toml(), &task.seed)?;
         return ctx.record(Event::RunStarted(Box::new(started)));
     };
     let same = |what: &str, was: &str, is: &str| {

@@ -3,6 +3,7 @@
 //! ```text
 //! run.toml       the resolved configuration
 //! events.jsonl   the journal: the truth
+//! seed.c         the task's seed
 //! candidates/    sources by hash
 //! checkpoints/   the policy after so many steps
 //! ```
@@ -96,8 +97,9 @@ impl Store {
         Ok(self.journal.append(line)?)
     }
 
-    /// Keeps the resolved configuration.
-    pub(crate) fn keep_config(&self, text: &str) -> Result<(), StoreError> {
+    /// Keeps the resolved configuration, and the seed that a report compares with.
+    pub(crate) fn keep_config(&self, text: &str, seed: &str) -> Result<(), StoreError> {
+        write_whole(&self.directory.join("seed.c"), seed.as_bytes())?;
         Ok(write_whole(&self.directory.join("run.toml"), text.as_bytes())?)
     }
 
@@ -145,6 +147,11 @@ pub fn checkpoint_path(directory: &Path, step: u64) -> PathBuf {
 /// A candidate's source.
 pub fn source(directory: &Path, hash: &str) -> io::Result<String> {
     fs_err::read_to_string(candidate_path(directory, hash))
+}
+
+/// The seed that a run began with.
+pub fn seed(directory: &Path) -> io::Result<String> {
+    fs_err::read_to_string(directory.join("seed.c"))
 }
 
 /// The resolved configuration of a run directory.

@@ -283,6 +283,14 @@ fn other_ways_to_write_things_are_known() {
 }
 
 #[test]
+fn a_step_that_is_a_product_is_no_sum() {
+    let features = of(
+        "for (int j = 0; j < N; j += 4 * 8) { double s[8]; for (int k = 0; k < K; k++) for (int r = 0; r < 8; r++) s[r] += A[k] * B[r]; C[j] = s[0]; }",
+    );
+    assert_eq!((features.accumulators, features.register_tile), (8, Some((1, 32))));
+}
+
+#[test]
 fn dead_code_and_comments_have_no_features() {
     let features = of("// #pragma omp parallel for\n/* _mm_prefetch(&A[k+1]) */\n#if 0\n__m512d x;\n#endif\nC[0] = 1;");
     assert_eq!(table_row(&features), row("none", "none", "none"));

@@ -25,6 +25,23 @@ pub(crate) const WORDS: usize = 12;
 /// Tokens of an answer: what kind of kernel, and which of its many forms.
 const FORMS: u32 = 50;
 
+/// Something that looks like a kernel in a report.
+const KERNEL: &str = "    // speed_KIND is what the fake bench reads
+    const int speed_KIND = FORM;
+    for (int i = 0; i < M; i++) {
+        for (int j = 0; j < N; j += 4 * KIND) {
+            __m256d sum[KIND];
+            for (int k = 0; k < K; k++) {
+                __m256d a = _mm256_set1_pd(A[i * K + k]);
+                for (int r = 0; r < KIND; r++)
+                    sum[r] = _mm256_fmadd_pd(a, _mm256_loadu_pd(&B[k * N + j + 4 * r]), sum[r]);
+            }
+            for (int r = 0; r < KIND; r++)
+                _mm256_storeu_pd(&C[i * N + j + 4 * r], sum[r]);
+        }
+    }
+";
+
 /// A softmax over a few kinds of kernel, one step of plain policy gradient an update.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct FakePolicy {
@@ -68,7 +85,7 @@ fn text(kind: usize, form: u32) -> String {
         1 => format!("    syntax error {form};\n"),
         2 => format!("    crash_{form}();\n"),
         3 => format!("    int wrong = {form};\n"),
-        _ => format!("    int speed_{kind} = {form};\n    C[0] = 0;\n"),
+        _ => KERNEL.replace("KIND", &kind.to_string()).replace("FORM", &form.to_string()),
     };
     format!("{body}}}\n```")
 }

@@ -6,5 +6,6 @@ mod ablations;
 mod fake;
 mod mistakes;
 mod pauses;
+mod reports;
 mod resume;
 mod runs;
