@@ -242,7 +242,7 @@ pub struct GroupFinished {
 /// What is watched lest the policy collapse.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Watched {
-    /// Mean entropy of the policy, or what the sampled logprobs say of it.
+    /// Mean entropy of the policy in nats per token, by the sampled logprobs where there are any.
     pub entropy: Option<f64>,
     /// Distinct candidates as a share of all answers.
     pub distinct: f64,

@@ -36,7 +36,8 @@ pub(crate) fn watched(sampled: &StepSampled, groups: &[GroupFinished], updated: 
     let live = groups.iter().filter(|group| group.fate == Fate::Live).count();
     let updated = updated.filter(|updated| is_finite(updated));
     Watched {
-        entropy: updated.map(|updated| updated.entropy).or_else(|| surprise(sampled)),
+        // The same estimate at every step, whether or not it was learned from.
+        entropy: surprise(sampled).or(updated.map(|updated| updated.entropy)),
         // Malformed answers are no copies of each other.
         distinct: if candidates == 0 { 1.0 } else { normals.len() as f64 / candidates as f64 },
         live: if groups.is_empty() { 0.0 } else { live as f64 / groups.len() as f64 },

@@ -18,7 +18,7 @@ pub(super) fn all(report: &Report) -> Vec<(String, Figure)> {
 /// The curves of all runs in one frame each.
 pub(super) fn compared(report: &Report) -> Vec<(&'static str, Figure)> {
     let alone = report.runs.len() == 1;
-    vec![
+    let mut figures = vec![
         ("reward", lines(report, "Mean reward", "reward", |point| point.mean_reward, alone)),
         ("speed", speeds(report)),
         (
@@ -34,7 +34,13 @@ pub(super) fn compared(report: &Report) -> Vec<(&'static str, Figure)> {
         ("entropy", lines(report, "Entropy of the policy", "nats per token", |point| point.entropy, false)),
         ("distinct", lines(report, "Distinct candidates", "share of candidates", |point| Some(point.distinct), false)),
         ("kl", lines(report, "Divergence from the reference", "KL, nats per token", |point| point.kl, false)),
-    ]
+    ];
+    figures.retain(|(_, figure)| match &figure.content {
+        // A frame without a line only raises questions: a run that learns nothing has no divergence.
+        Content::Lines(series) => series.iter().any(|series| !series.points.is_empty()),
+        Content::Stack { .. } => true,
+    });
+    figures
 }
 
 /// What belongs to one run.
@@ -58,17 +64,20 @@ fn lines(report: &Report, title: &str, unit: &str, of: fn(&Point) -> Option<f64>
     figure(&title, unit, Content::Lines(series.collect()))
 }
 
-/// The fastest of each step as a dashed line, the fastest so far as a solid one.
+/// The fastest so far; of a single run also the fastest of each step, dashed.
 fn speeds(report: &Report) -> Figure {
     let mut series = Vec::new();
     for (colour, run) in report.runs.iter().enumerate() {
-        let name = |what: &str| if report.runs.len() == 1 { what.to_owned() } else { format!("{}: {what}", run.name) };
-        let best = curve(&run.points, |point| point.best_gflops);
-        let max = curve(&run.points, |point| point.max_gflops);
-        series.push(Series { name: name("best so far"), colour, points: best, ..Series::default() });
-        series.push(Series { name: name("best of the step"), colour, dashed: true, points: max, ..Series::default() });
+        let alone = report.runs.len() == 1;
+        let name = if alone { "best so far".to_owned() } else { run.name.clone() };
+        let points = curve(&run.points, |point| point.best_gflops);
+        series.push(Series { name, colour, points, ..Series::default() });
+        if alone {
+            let (name, points) = ("best of the step".to_owned(), curve(&run.points, |point| point.max_gflops));
+            series.push(Series { name, colour, dashed: true, points, ..Series::default() });
+        }
     }
-    figure("Speed of the fastest candidate", "GFLOPS", Content::Lines(series))
+    figure("Speed of the fastest candidate so far", "GFLOPS", Content::Lines(series))
 }
 
 pub(super) fn curve(points: &[Point], of: impl Fn(&Point) -> Option<f64>) -> Vec<(f64, f64)> {

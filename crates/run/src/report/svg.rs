@@ -280,7 +280,8 @@ fn stack(xs: &[f64], layers: &[Layer], scale: &Scale, svg: &mut String) {
 fn ticks((low, high): (f64, f64), count: usize) -> Vec<f64> {
     let rough = (high - low) / count as f64;
     let power = 10f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|nice| nice * power).find(|step| *step >= rough).unwrap_or(power);
+    let step =
+        [1.0, 2.0, 5.0, 10.0].into_iter().map(|nice| nice * power).find(|step| *step >= rough * 0.8).unwrap_or(power);
     let first = (low / step).ceil() as i64;
     let last = (high / step + 1e-9).floor() as i64;
     (first..=last).map(|at| at as f64 * step).collect()

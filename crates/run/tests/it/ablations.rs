@@ -9,7 +9,7 @@ use crate::fake::{plan, whole};
 
 fn run(sets: &[&str]) -> RunState {
     let folder = tempfile::tempdir().unwrap();
-    let sets = [&["budget.steps=0", "budget.iterations=5", "loop.probe=0"], sets].concat();
+    let sets = [&["budget.steps=0", "budget.iterations=5", "loop.probe=0", "sampling.group=16"], sets].concat();
     whole(&plan(folder.path(), &sets)).1
 }
 

@@ -25,6 +25,9 @@ pub(crate) const WORDS: usize = 12;
 /// Tokens of an answer: what kind of kernel, and which of its many forms.
 const FORMS: u32 = 50;
 
+/// How an answer starts that nobody began.
+const SIGNATURE: &str = "```c\nvoid matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {\n";
+
 /// Something that looks like a kernel in a report.
 const KERNEL: &str = "    // speed_KIND is what the fake bench reads
     const int speed_KIND = FORM;
@@ -80,8 +83,7 @@ impl FakePolicy {
 
 fn text(kind: usize, form: u32) -> String {
     let body = match kind {
-        // The fence closes before the function does: nothing can be extracted.
-        0 => return format!("```\nI cannot do that, attempt {form}."),
+        0 => return format!("    // I could go on for ever, {form} times"),
         1 => format!("    syntax error {form};\n"),
         2 => format!("    crash_{form}();\n"),
         3 => format!("    int wrong = {form};\n"),
@@ -100,11 +102,11 @@ impl Policy for FakePolicy {
                 let (kind, logprob) = self.draw(&mut random, sampling.temperature);
                 let form = random.below(FORMS as usize) as u32;
                 completions.push(Completion {
-                    text: text(kind, form),
+                    text: format!("{}{}", if chat.begun.is_empty() { SIGNATURE } else { "" }, text(kind, form)),
                     prompt_tokens: vec![length as u32, at as u32],
                     tokens: vec![kind as u32, form],
                     logprobs: vec![logprob, -(FORMS as f32).ln()],
-                    ending: Ending::Stop,
+                    ending: if kind == 0 { Ending::Length } else { Ending::Stop },
                 });
             }
         }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
 mod ablations;
+mod experiments;
 mod fake;
 mod mistakes;
 mod pauses;

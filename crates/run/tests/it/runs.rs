@@ -64,7 +64,7 @@ fn overlap_lags_by_one_except_where_parents_wait_for_verdicts() {
     let (_, fixed) = whole(&plan(&folder.path().join("fixed"), &["prompts.source=fixed"]));
     let lags: Vec<u64> = fixed.steps.iter().map(|step| step.lag).collect();
     assert_eq!(lags[..3], [0, 1, 1]);
-    let (_, searched) = whole(&plan(&folder.path().join("searched"), &[]));
+    let (_, searched) = whole(&plan(&folder.path().join("searched"), &["sampling.group=16"]));
     let firsts: Vec<u64> = searched.iterations.iter().map(|iteration| iteration.first_step).collect();
     assert_eq!(firsts[..3], [0, 1, 9], "the seed alone, then eight parents");
     for step in &searched.steps {
@@ -77,7 +77,8 @@ fn the_budget_ends_a_run_by_seconds_and_by_iterations() {
     let folder = tempfile::tempdir().unwrap();
     let (_, seconds) = whole(&plan(&folder.path().join("s"), &["budget.steps=0", "budget.seconds=30"]));
     assert!(seconds.stepping_s() >= 30.0 && seconds.ended.unwrap().contains("s of stepping"));
-    let (_, iterations) = whole(&plan(&folder.path().join("i"), &["budget.steps=0", "budget.iterations=3"]));
+    let (_, iterations) =
+        whole(&plan(&folder.path().join("i"), &["budget.steps=0", "budget.iterations=3", "sampling.group=16"]));
     assert_eq!((iterations.iterations.len(), iterations.finished()), (3, 17));
     assert_eq!(iterations.ended.as_deref(), Some("all iterations are done"));
 }
