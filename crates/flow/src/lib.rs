@@ -8,23 +8,31 @@
 //! Every noun is a type with that name. Nothing here does I/O, reads a clock, is
 //! async or holds global randomness: the crates around it bring the machine.
 
+pub mod advantage;
 pub mod bench;
 pub mod candidate;
+pub mod feature;
 pub mod formula;
 pub mod lex;
 pub mod machine;
+pub mod noise;
 pub mod policy;
+pub mod prompt;
+pub mod random;
 pub mod reward;
+pub mod search;
 pub mod stage;
 pub mod task;
 pub mod technique;
 pub mod timing;
 pub mod verdict;
 
+pub use advantage::Advantage;
 pub use bench::{Bench, BenchError, Job, JobId, Judgement, Reply};
 pub use candidate::{Candidate, Malformed};
 pub use machine::MachineFacts;
 pub use policy::{Completion, Policy, PolicyError, Sampling, WeightedTokens};
+pub use prompt::{Prose, Render, Role};
 pub use reward::Reward;
 pub use stage::Stage;
 pub use task::Task;

@@ -1,0 +1,162 @@
+//! What a member of a group was better or worse by: rewards become advantages.
+//!
+//! A masked member (`None`) takes no part and gets no advantage. Three groups carry
+//! nothing at all, each for its own reason, and are counted by it:
+//! - **dropped**: fewer than half of its members are unmasked;
+//! - **dead**: all rewards are equal, so nothing can be told apart;
+//! - **drowned**: the rewards spread less than the timing noise, so what could be told
+//!   apart is the weather.
+
+use serde::{Deserialize, Serialize};
+
+/// Keeps eq. 1 finite, and nothing else: the floor is what tames small spreads.
+const EPSILON: f64 = 1e-6;
+/// The std is at least this many times the noise: a difference of one noise is no news.
+const NOISE_FACTOR: f64 = 3.0;
+
+/// How advantages follow from a group's rewards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Advantage {
+    /// Eq. 1 of Mikasa et al.: `(R - mean) / (std + eps)`, the std not below the floor.
+    Std,
+    /// Garg, Heo and Mou: `R - mean`.
+    MeanOnly,
+    /// `R` minus the mean of the others.
+    LeaveOneOut,
+}
+
+/// What became of a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fate {
+    /// It carries a gradient.
+    Live,
+    /// One distinct reward.
+    Dead,
+    /// The spread is below the noise.
+    Drowned,
+    /// Too many of its members are masked.
+    Dropped,
+}
+
+/// The advantages of a group, and what they rest on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Advantages {
+    /// In the group's order; `None` where there is nothing to learn from.
+    pub values: Vec<Option<f64>>,
+    /// What became of the group.
+    pub fate: Fate,
+    /// Mean reward of the unmasked members; 0 where all are masked.
+    pub mean: f64,
+    /// Standard deviation of their rewards (of the group, not of a population it stands for).
+    pub std: f64,
+    /// What the std was divided by, eps left out; only for [`Advantage::Std`].
+    pub divisor: Option<f64>,
+}
+
+impl Advantage {
+    /// The advantages of a group. `floor` is the least std, `noise` the timing noise in
+    /// reward units.
+    pub fn of(self, rewards: &[Option<f64>], floor: f64, noise: f64) -> Advantages {
+        let known: Vec<f64> = rewards.iter().flatten().copied().collect();
+        let count = known.len() as f64;
+        let mean = if known.is_empty() { 0.0 } else { known.iter().sum::<f64>() / count };
+        let std = if known.is_empty() {
+            0.0
+        } else {
+            (known.iter().map(|reward| (reward - mean).powi(2)).sum::<f64>() / count).sqrt()
+        };
+        let fate = fate(&known, rewards.len(), std, noise);
+        let divisor = (self == Self::Std).then(|| std.max(floor).max(NOISE_FACTOR * noise));
+        let of_one = |reward: f64| match self {
+            Self::Std => (reward - mean) / (divisor.unwrap_or(std) + EPSILON),
+            Self::MeanOnly => reward - mean,
+            // The mean of the others, without summing them again.
+            Self::LeaveOneOut => (reward - mean) * count / (count - 1.0),
+        };
+        let values = rewards.iter().map(|reward| reward.filter(|_| fate == Fate::Live).map(of_one)).collect();
+        Advantages { values, fate, mean, std, divisor }
+    }
+}
+
+fn fate(known: &[f64], members: usize, std: f64, noise: f64) -> Fate {
+    if known.len() * 2 < members || known.len() < 2 {
+        Fate::Dropped
+    } else if known.iter().all(|reward| reward.total_cmp(&known[0]).is_eq()) {
+        Fate::Dead
+    } else if std < noise {
+        Fate::Drowned
+    } else {
+        Fate::Live
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check(advantage: Advantage, rewards: &[f64], floor: f64, noise: f64, expect: &[f64]) {
+        let rewards: Vec<Option<f64>> = rewards.iter().copied().map(Some).collect();
+        let advantages = advantage.of(&rewards, floor, noise);
+        assert_eq!(advantages.fate, Fate::Live);
+        for (got, want) in advantages.values.iter().zip(expect) {
+            assert!((got.unwrap() - want).abs() < 1e-5, "{advantages:?} is not {expect:?}");
+        }
+    }
+
+    #[test]
+    fn the_three_estimators_do_as_their_formulas_say() {
+        // Mean 2.5, std of the group 1.5.
+        check(Advantage::Std, &[1.0, 4.0], 0.0, 0.0, &[-1.0, 1.0]);
+        check(Advantage::MeanOnly, &[1.0, 4.0], 0.0, 0.0, &[-1.5, 1.5]);
+        check(Advantage::LeaveOneOut, &[1.0, 4.0, 7.0], 0.0, 0.0, &[-4.5, 0.0, 4.5]);
+    }
+
+    #[test]
+    fn the_std_has_a_floor_set_by_hand_and_one_set_by_noise() {
+        check(Advantage::Std, &[1.0, 1.2], 0.3, 0.0, &[-1.0 / 3.0, 1.0 / 3.0]);
+        check(Advantage::Std, &[1.0, 4.0], 0.3, 1.0, &[-0.5, 0.5]);
+        // Other estimators divide by nothing.
+        check(Advantage::MeanOnly, &[1.0, 1.2], 0.3, 0.0, &[-0.1, 0.1]);
+    }
+
+    #[test]
+    fn masked_members_take_no_part() {
+        let advantages = Advantage::MeanOnly.of(&[Some(1.0), None, Some(3.0)], 0.3, 0.0);
+        assert_eq!(advantages.values, [Some(-1.0), None, Some(1.0)]);
+        assert!((advantages.mean - 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn groups_that_tell_nothing_carry_nothing() {
+        let of = |rewards: &[Option<f64>], noise| {
+            let advantages = Advantage::Std.of(rewards, 0.3, noise);
+            assert!(advantages.fate == Fate::Live || advantages.values.iter().all(Option::is_none));
+            advantages.fate
+        };
+        assert_eq!(of(&[Some(-4.0); 8], 0.0), Fate::Dead);
+        assert_eq!(of(&[Some(1.0), Some(2.0), None, None, None], 0.0), Fate::Dropped);
+        assert_eq!(of(&[Some(1.0), Some(2.0), None, None], 0.0), Fate::Live);
+        assert_eq!(of(&[Some(1.0), None], 0.0), Fate::Dropped);
+        assert_eq!(of(&[None, None], 0.0), Fate::Dropped);
+        assert_eq!(of(&[], 0.0), Fate::Dropped);
+        assert_eq!(of(&[Some(3.0), Some(3.01)], 0.1), Fate::Drowned);
+    }
+
+    proptest! {
+        #[test]
+        fn advantages_add_up_to_nothing_and_keep_the_order(rewards in prop::collection::vec(-100.0..300.0f64, 2..20)) {
+            for advantage in [Advantage::Std, Advantage::MeanOnly, Advantage::LeaveOneOut] {
+                let group: Vec<Option<f64>> = rewards.iter().copied().map(Some).collect();
+                let values: Vec<f64> = advantage.of(&group, 0.3, 0.0).values.into_iter().flatten().collect();
+                prop_assert_eq!(values.len(), rewards.len());
+                prop_assert!(values.iter().sum::<f64>().abs() < 1e-6);
+                for (a, b) in values.iter().zip(&rewards).flat_map(|a| values.iter().zip(&rewards).map(move |b| (a, b))) {
+                    prop_assert!((a.1 < b.1) == (a.0 < b.0) || (a.1 - b.1).abs() < 1e-9);
+                }
+            }
+        }
+    }
+}

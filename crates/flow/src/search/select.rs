@@ -1,0 +1,166 @@
+//! The choice of parents.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use crate::prompt::Role;
+use crate::random::Random;
+use crate::search::{Node, Pool};
+use crate::stage::Stage;
+
+/// Of a stage's correct nodes, the share that deepens.
+const TOP: f64 = 0.4;
+/// And the share behind it that is improved.
+const MIDDLE: f64 = 0.3;
+/// Of a stage's failed nodes, the share that is repaired.
+const FAILED: f64 = 0.3;
+/// The roles in the order in which they are served, with their shares of the places.
+const SHARES: [(Role, f64); 3] = [(Role::Deepen, TOP), (Role::Improve, MIDDLE), (Role::Repair, FAILED)];
+
+/// The rules of the search, and what an ablation switches off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Parents per iteration at most, the seed among them.
+    pub parents: usize,
+    /// Stages with their rules; without them all is allowed from the start.
+    pub stages: bool,
+    /// Failed candidates are repaired.
+    pub repair: bool,
+    /// Fast candidates go to the next stage; without it they stay at theirs.
+    pub deepening: bool,
+    /// How many of each stage's fastest stay for the next iteration; 0 in the paper.
+    pub elites: usize,
+}
+
+impl Settings {
+    /// The stage that the seed is asked for.
+    pub fn first_stage(self) -> Stage {
+        if self.stages { Stage::RegisterBlocking } else { Stage::All }
+    }
+
+    fn allows(self, role: Role) -> bool {
+        role != Role::Repair || self.repair
+    }
+}
+
+/// A node chosen to be expanded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parent {
+    /// The candidate's hash; none for the seed.
+    pub hash: Option<String>,
+    /// Why it was chosen.
+    pub role: Role,
+    /// The stage that its children are asked for.
+    pub stage: Stage,
+}
+
+/// The parents of the next iteration: the seed first, then 40 % to deepen, 30 % to
+/// improve and 30 % to repair, each taken in turn from the stages that have some. Places
+/// that a role cannot fill go to the others. No code is chosen twice, nor a copy of the
+/// seed, whose normalised hash is `seed_normal`.
+pub fn select(pool: &Pool, seed_normal: &str, settings: Settings, random: &mut Random) -> Vec<Parent> {
+    let mut parents = vec![Parent { hash: None, role: Role::Explore, stage: settings.first_stage() }];
+    let mut taken: BTreeSet<String> = BTreeSet::from([seed_normal.to_owned()]);
+    let places = settings.parents.saturating_sub(1);
+    let mut queues: Vec<(Role, VecDeque<&Node>)> = SHARES
+        .into_iter()
+        .filter(|(role, _)| settings.allows(*role))
+        .map(|(role, _)| (role, queue(pool, role, random)))
+        .collect();
+    let quotas = quotas(places, &queues.iter().map(|(role, _)| *role).collect::<Vec<_>>());
+    for ((role, queue), quota) in queues.iter_mut().zip(quotas) {
+        for _ in 0..quota {
+            parents.extend(take(queue, *role, settings, &mut taken));
+        }
+    }
+    // What is left over goes round.
+    while parents.len() <= places {
+        let before = parents.len();
+        for (role, queue) in &mut queues {
+            if parents.len() <= places {
+                parents.extend(take(queue, *role, settings, &mut taken));
+            }
+        }
+        if parents.len() == before {
+            break;
+        }
+    }
+    parents
+}
+
+/// The nodes of a role, one from each stage in turn. There are fewer places than stages:
+/// deepening begins with the deepest, or the search would never reach the last ones; the
+/// other roles begin anywhere.
+fn queue<'p>(pool: &'p Pool, role: Role, random: &mut Random) -> VecDeque<&'p Node> {
+    let mut stages: Vec<VecDeque<&Node>> = pool.stages().map(|stage| band(pool, stage, role, random).into()).collect();
+    if role == Role::Deepen {
+        stages.reverse();
+    } else {
+        let first = random.below(stages.len());
+        stages.rotate_left(first);
+    }
+    let mut queue = VecDeque::new();
+    while stages.iter().any(|nodes| !nodes.is_empty()) {
+        queue.extend(stages.iter_mut().filter_map(VecDeque::pop_front));
+    }
+    queue
+}
+
+/// The nodes of a stage that a role may choose from, in the order of choice.
+fn band<'p>(pool: &'p Pool, stage: Stage, role: Role, random: &mut Random) -> Vec<&'p Node> {
+    match role {
+        Role::Explore => Vec::new(),
+        Role::Deepen => {
+            let mut nodes = pool.correct(stage);
+            nodes.truncate(share(nodes.len(), TOP));
+            nodes
+        }
+        Role::Improve => {
+            let nodes = pool.correct(stage);
+            let top = share(nodes.len(), TOP);
+            let end = (top + share(nodes.len(), MIDDLE)).min(nodes.len());
+            let mut nodes = nodes[top..end].to_vec();
+            random.shuffle(&mut nodes);
+            nodes
+        }
+        Role::Repair => {
+            let mut nodes = pool.broken(stage);
+            random.shuffle(&mut nodes);
+            nodes.truncate(share(nodes.len(), FAILED));
+            nodes
+        }
+    }
+}
+
+/// A share of a few is at least one.
+fn share(count: usize, share: f64) -> usize {
+    ((count as f64 * share).ceil() as usize).min(count)
+}
+
+/// Places by role, in proportion, the largest remainders rounded up.
+fn quotas(places: usize, roles: &[Role]) -> Vec<usize> {
+    let share_of = |role: &Role| SHARES.iter().find(|(known, _)| known == role).map_or(0.0, |(_, share)| *share);
+    let total: f64 = roles.iter().map(share_of).sum();
+    let exact: Vec<f64> = roles.iter().map(|role| places as f64 * share_of(role) / total).collect();
+    let mut quotas: Vec<usize> = exact.iter().map(|exact| exact.floor() as usize).collect();
+    let mut order: Vec<usize> = (0..roles.len()).collect();
+    order.sort_by(|a, b| exact[*b].fract().total_cmp(&exact[*a].fract()));
+    let missing = places - quotas.iter().sum::<usize>();
+    order.into_iter().take(missing).for_each(|at| quotas[at] += 1);
+    quotas
+}
+
+/// The next node of a queue that is not yet taken.
+fn take(queue: &mut VecDeque<&Node>, role: Role, settings: Settings, taken: &mut BTreeSet<String>) -> Option<Parent> {
+    loop {
+        let node = queue.pop_front()?;
+        if taken.insert(node.normal.clone()) {
+            let stage = if role == Role::Deepen && settings.deepening { node.stage.deeper() } else { node.stage };
+            return Some(Parent { hash: Some(node.hash.clone()), role, stage });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,65 @@
+use super::*;
+
+fn mistake(text: &str) -> String {
+    Layered::read(Some(("run.toml", text)), &[]).map(|_| ()).unwrap_err()[0].to_string()
+}
+
+fn count_keys(table: &Table) -> usize {
+    let keys = |(key, value): (&String, &Value)| match value {
+        Value::Table(inner) if !WHOLE.contains(&key.as_str()) => count_keys(inner),
+        _ => 1,
+    };
+    table.iter().map(keys).sum()
+}
+
+#[test]
+fn the_embedded_defaults_are_complete_commented_and_few() {
+    let layered = Layered::read(None, &[]).unwrap();
+    assert_eq!(layered.config.sampling.group, 16);
+    let table: Table = DEFAULT.parse().unwrap();
+    assert!(count_keys(&table) <= 45, "{} keys", count_keys(&table));
+    for line in DEFAULT.lines().filter(|line| line.contains('=') && !line.starts_with('#')) {
+        assert!(line.contains(" # "), "no sentence: {line}");
+    }
+}
+
+#[test]
+fn a_resolved_configuration_reads_back_as_itself() {
+    let layered = Layered::read(None, &["reward={ shape = \"composite\", r-max = 2.5 }".into()]).unwrap();
+    let again = Layered::read(Some(("run.toml", &layered.config.to_toml())), &[]).unwrap();
+    assert_eq!(again.config, layered.config);
+}
+
+#[test]
+fn later_layers_win() {
+    let text = "model = \"nano\"\n[sampling]\ngroup = 8\ntemperature = 1\n";
+    let sets = ["sampling.group=32".to_owned(), "model=other/model".to_owned(), "learning.rate=0".to_owned()];
+    let config = Layered::read(Some(("run.toml", text)), &sets).unwrap().config;
+    assert_eq!((config.sampling.group, config.model.as_str()), (32, "other/model"));
+    assert!(config.learning.rate.abs() < f64::EPSILON);
+}
+
+#[test]
+fn each_mistake_is_one_line_that_names_file_and_key() {
+    assert_eq!(mistake("[sampling]\ngrup = 8"), "run.toml: sampling.grup: no such key; is `group` meant?");
+    assert_eq!(mistake("speed = 8"), "run.toml: speed: no such key; is `seed` meant?");
+    assert_eq!(mistake("frobnicate = 8"), "run.toml: frobnicate: no such key");
+    assert_eq!(mistake("[sampling]\ngroup = \"8\""), "run.toml: sampling.group: a whole number is wanted, not string");
+    assert_eq!(
+        mistake("[bench]\nopt = \"O4\""),
+        "run.toml: bench.opt: unknown variant `O4`, expected one of `O0`, `O1`, `O2`, `O3`"
+    );
+    assert_eq!(mistake("seed = -1"), "run.toml: seed: invalid value: integer `-1`, expected u64");
+    assert!(mistake("a = = b").starts_with("run.toml: line 1: "), "{}", mistake("a = = b"));
+    let reward = mistake("reward = { shape = \"best\" }");
+    assert!(reward.starts_with("run.toml: reward") && reward.contains("`best`"), "{reward}");
+    let set = |text: &str| Layered::read(None, &[text.to_owned()]).map(|_| ()).unwrap_err()[0].to_string();
+    assert_eq!(set("sampling.group"), "--set: sampling.group: key=value is wanted");
+    assert_eq!(set("sampling.size=3"), "--set: sampling.size: no such key");
+}
+
+#[test]
+fn all_mistakes_are_told_at_once() {
+    let mistakes = Layered::read(Some(("run.toml", "sede = 1\n[bench]\nslts = 2")), &[]).map(|_| ()).unwrap_err();
+    assert_eq!(mistakes.len(), 2);
+}

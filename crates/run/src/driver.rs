@@ -1,0 +1,183 @@
+//! Steps until the budget is spent, from wherever the journal says the run is.
+
+use std::sync::atomic::AtomicBool;
+
+use flow::{Bench, Candidate, Policy, Render, Verdict};
+
+use crate::ctx::Ctx;
+use crate::event::{Event, Line, RunStarted, When};
+use crate::interrupt::Interrupt;
+use crate::judging::Batch;
+use crate::plan::Plan;
+use crate::probe;
+use crate::report::tensorboard::Tensorboard;
+use crate::sampling;
+use crate::state::RunState;
+use crate::step::step;
+use crate::store::Store;
+
+/// Who is told of every event, with the state that it led to.
+pub type Observer<'a> = dyn FnMut(&Event, &RunState) + 'a;
+
+/// How a call of [`drive`] ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// The run is over, for this reason.
+    Done(String),
+    /// The run waits. Nothing is lost: driving it again goes on.
+    Paused(Interrupt),
+}
+
+/// What drives a run besides its plan.
+pub struct Parts<'a> {
+    /// The policy, as configured and before any learning.
+    pub policy: &'a mut dyn Policy,
+    /// The bench.
+    pub bench: &'a mut dyn Bench,
+    /// Puts prompts into the policy's language.
+    pub render: &'a dyn Render,
+    /// Is told of every event.
+    pub observer: &'a mut Observer<'a>,
+    /// Seconds since 1970.
+    pub clock: &'a dyn Fn() -> f64,
+    /// Set it, and the run pauses at the next chance.
+    pub stop: &'a AtomicBool,
+}
+
+/// Drives a run to its end or its next pause. `lines` are what [`Store::open`] gave.
+pub fn drive(plan: &Plan, parts: Parts<'_>, store: &mut Store, lines: &[Line]) -> (Ended, RunState) {
+    let Parts { policy, bench, render, observer, clock, stop } = parts;
+    let state = RunState::of(lines);
+    // Curves for another viewer; not being able to write them is no reason to stop.
+    let directory = store.directory().to_owned();
+    let mut board: Option<Tensorboard> = None;
+    let mut tell = |event: &Event, state: &RunState| {
+        if matches!(event, Event::StepFinished(_)) {
+            board = match board.take() {
+                Some(mut board) => state.steps.last().and_then(|step| board.append(step).ok()).map(|()| board),
+                None => Tensorboard::create(&directory, state).ok(),
+            };
+        }
+        observer(event, state);
+    };
+    let mut ctx = Ctx { plan, policy, bench, render, store, state, observer: &mut tell, clock, stop, jobs: 0 };
+    let ended = match go(&mut ctx) {
+        Ok(why) => Ended::Done(why),
+        Err(interrupt) => {
+            // Where the journal itself fails there is nowhere to write this.
+            if !matches!(interrupt, Interrupt::Store(_))
+                && let Err(worse) = ctx.record(Event::RunPaused { why: interrupt.to_string() })
+            {
+                return (Ended::Paused(worse), ctx.state);
+            }
+            Ended::Paused(interrupt)
+        }
+    };
+    (ended, ctx.state)
+}
+
+fn go(ctx: &mut Ctx<'_>) -> Result<String, Interrupt> {
+    if let Some(why) = &ctx.state.ended {
+        return Ok(why.clone());
+    }
+    begin(ctx)?;
+    judge_seed(ctx)?;
+    probe::take(ctx, When::Before)?;
+    let why = loop {
+        let finished = ctx.state.finished();
+        if let Some(why) = spent(ctx) {
+            break why;
+        }
+        checkpoint(ctx, finished.is_multiple_of(ctx.plan.config.stepping.checkpoint_every))?;
+        ctx.check_stop()?;
+        if !step(ctx, finished)? {
+            break "all iterations are done".to_owned();
+        }
+        if let Some(why) = ctx.state.ended.clone() {
+            // The policy is past use: no checkpoint, and no probe of it.
+            ctx.record(Event::RunEnded { why: why.clone() })?;
+            return Ok(why);
+        }
+    };
+    checkpoint(ctx, true)?;
+    probe::take(ctx, When::After)?;
+    ctx.record(Event::RunEnded { why: why.clone() })?;
+    Ok(why)
+}
+
+/// Starts the run, or brings the policy to where the journal says it was.
+fn begin(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
+    let (machine, policy) = (ctx.bench.facts(), ctx.policy.capabilities());
+    let task = &ctx.plan.task;
+    let Some(started) = &ctx.state.started else {
+        let seed = seed(ctx.plan)?;
+        let started = RunStarted {
+            task: task.spec.name.clone(),
+            task_hash: task.hash.clone(),
+            seed_normal: sampling::normal(&seed),
+            machine,
+            policy,
+            temperature: ctx.plan.config.sampling.temperature,
+        };
+        ctx.store.keep_config(&ctx.plan.config.to_toml(), &task.seed)?;
+        return ctx.record(Event::RunStarted(Box::new(started)));
+    };
+    let same = |what: &str, was: &str, is: &str| {
+        let said = |value: &str| format!("{what} {value}");
+        if was == is { Ok(()) } else { Err(Interrupt::Foreign { was: said(was), is: said(is) }) }
+    };
+    same("task", &started.task_hash, &task.hash)?;
+    same("machine class", &started.machine.class, &machine.class)?;
+    same("model", &started.policy.model, &policy.model)?;
+    ctx.record(Event::RunResumed { step: ctx.state.finished() })?;
+    if let Some(step) = ctx.state.checkpoint {
+        ctx.policy.load(&ctx.store.checkpoint(step))?;
+    }
+    ctx.replay()
+}
+
+fn seed(plan: &Plan) -> Result<Candidate, Interrupt> {
+    Candidate::from_source(plan.task.seed.as_bytes(), &plan.task)
+        .map_err(|malformed| Interrupt::Seed { label: flow::Label::Malformed, detail: malformed.why })
+}
+
+/// Rewards are measured against the seed, so it comes first, judged like any other.
+fn judge_seed(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
+    if ctx.state.seed.is_some() {
+        return Ok(());
+    }
+    let seed = seed(ctx.plan)?;
+    ctx.store.keep(&seed)?;
+    let made = crate::event::Made::Candidate { normal: sampling::normal(&seed), hash: seed.hash };
+    let batch = Batch::submit(ctx, [((), made, None)])?;
+    batch.gather(ctx, |ctx, (), judged| {
+        let judgement = judged?;
+        match &judgement.verdict {
+            Verdict::Correct(_) => ctx.record(Event::SeedJudged { judgement }),
+            other => Err(Interrupt::Seed { label: other.label(), detail: other.detail() }),
+        }
+    })
+}
+
+/// Why the budget is spent, if it is.
+fn spent(ctx: &Ctx<'_>) -> Option<String> {
+    let budget = &ctx.plan.config.budget;
+    let finished = ctx.state.finished();
+    if budget.steps > 0 && finished >= budget.steps {
+        return Some(format!("all {finished} steps are done"));
+    }
+    let seconds = ctx.state.stepping_s();
+    (budget.seconds > 0.0 && seconds >= budget.seconds).then(|| format!("{seconds:.0} s of stepping are spent"))
+}
+
+/// Saves the policy when it is `due` and has learned since it was saved last.
+fn checkpoint(ctx: &mut Ctx<'_>, due: bool) -> Result<(), Interrupt> {
+    let step = ctx.state.finished();
+    if !due || step == 0 || ctx.state.checkpoint == Some(step) || !ctx.learns() {
+        return Ok(());
+    }
+    ctx.policy.save(&ctx.store.checkpoint(step))?;
+    ctx.record(Event::CheckpointSaved { step })?;
+    ctx.store.prune_checkpoints();
+    Ok(())
+}

@@ -1,0 +1,315 @@
+//! Every fact that a run records. The journal of these is the truth; all else is its fold.
+//!
+//! A change that old journals cannot be read with must raise [`VERSION`].
+
+use flow::advantage::Fate;
+use flow::bench::Judgement;
+use flow::policy::{Capabilities, Ending, Updated};
+use flow::search::Parent;
+use flow::{MachineFacts, Role, Stage};
+use serde::{Deserialize, Serialize};
+
+/// The version of the journal's format.
+pub const VERSION: u32 = 1;
+
+/// One line of the journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// The version of the format.
+    pub v: u32,
+    /// When, in seconds since 1970.
+    pub at_s: f64,
+    /// What.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// A fact.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// The run began.
+    RunStarted(Box<RunStarted>),
+    /// A process took the run up again.
+    RunResumed {
+        /// Steps finished so far.
+        step: u64,
+    },
+    /// The task's seed was judged: rewards are measured against it.
+    SeedJudged {
+        /// How it fared.
+        judgement: Judgement,
+    },
+    /// One stage of the fixed probe was judged.
+    ProbeJudged(Box<ProbeJudged>),
+    /// An iteration of the search chose its parents.
+    ParentsChosen {
+        /// The iteration, from 0.
+        iteration: u32,
+        /// The first step that asks them.
+        first_step: u64,
+        /// The parents, in the order in which they are asked.
+        parents: Vec<Parent>,
+        /// How many of each stage's fastest stayed in the pool.
+        elites: usize,
+    },
+    /// A step's answers were drawn.
+    StepSampled(Box<StepSampled>),
+    /// A candidate was judged.
+    CandidateJudged {
+        /// Which.
+        at: Place,
+        /// How it fared.
+        judgement: Judgement,
+    },
+    /// The machine failed to judge a candidate, also when asked again.
+    CandidateMasked {
+        /// Which.
+        at: Place,
+        /// What failed.
+        why: String,
+    },
+    /// A step ended: rewards, advantages and the update are done.
+    StepFinished(Box<StepFinished>),
+    /// The policy was saved.
+    CheckpointSaved {
+        /// Steps that it has learned from.
+        step: u64,
+    },
+    /// The run waits for someone to mend something, or to resume it.
+    RunPaused {
+        /// Why.
+        why: String,
+    },
+    /// The run is over.
+    RunEnded {
+        /// Why.
+        why: String,
+    },
+}
+
+/// What a run began with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunStarted {
+    /// The task's name.
+    pub task: String,
+    /// Its content.
+    pub task_hash: String,
+    /// The seed's normalised source, hashed.
+    pub seed_normal: String,
+    /// The machine that judges.
+    pub machine: MachineFacts,
+    /// The policy.
+    pub policy: Capabilities,
+    /// The temperature of the first step.
+    pub temperature: f64,
+}
+
+/// One stage of the fixed probe.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProbeJudged {
+    /// Before or after the run.
+    pub when: When,
+    /// The stage that was asked for.
+    pub stage: Stage,
+    /// The verdicts; `None` where the machine failed.
+    pub judgements: Vec<Option<Judgement>>,
+}
+
+/// When a probe was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum When {
+    /// Before the first step.
+    Before,
+    /// After the last.
+    After,
+}
+
+/// Names one answer of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Place {
+    /// The step, from 0.
+    pub step: u64,
+    /// The group within the step.
+    pub group: u32,
+    /// The member within the group.
+    pub member: u32,
+}
+
+/// A step's answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepSampled {
+    /// The step, from 0.
+    pub step: u64,
+    /// Updates that the policy had not seen yet: 0 is on-policy, 1 is overlapped.
+    pub lag: u64,
+    /// The sampling temperature.
+    pub temperature: f64,
+    /// One group a prompt.
+    pub groups: Vec<GroupSampled>,
+}
+
+/// The answers to one prompt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GroupSampled {
+    /// What was asked.
+    pub asked: Asked,
+    /// The prompt's tokens, what was begun included.
+    pub prompt_tokens: Vec<u32>,
+    /// The answers.
+    pub answers: Vec<Answer>,
+}
+
+/// What was asked: enough to render the same prompt again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// Why.
+    pub role: Role,
+    /// The stage whose rules hold.
+    pub stage: Option<Stage>,
+    /// The parent's hash; none for the seed and for fixed prompts.
+    pub parent: Option<String>,
+    /// Which of the fixed prompts.
+    pub variant: usize,
+}
+
+/// One answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// Its tokens.
+    pub tokens: Vec<u32>,
+    /// The sampler's logprobs.
+    pub logprobs: Vec<f32>,
+    /// Why it ended.
+    pub ending: Ending,
+    /// The code in it.
+    pub made: Made,
+}
+
+/// What could be made of an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Made {
+    /// A candidate, stored under its hash.
+    Candidate {
+        /// Its hash.
+        hash: String,
+        /// The hash of its normalised source.
+        normal: String,
+    },
+    /// Nothing.
+    Malformed {
+        /// What is missing.
+        why: String,
+    },
+}
+
+/// What a step came to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepFinished {
+    /// The step, from 0.
+    pub step: u64,
+    /// Its groups.
+    pub groups: Vec<GroupFinished>,
+    /// What the update did; none when there was nothing to learn from or the rate is 0.
+    pub updated: Option<Updated>,
+    /// What was watched.
+    pub watched: Watched,
+    /// The temperature from the next sampling on.
+    pub temperature: f64,
+    /// What a person should know.
+    pub warnings: Vec<String>,
+    /// Why the run must stop, if it must.
+    pub stop: Option<String>,
+    /// Where the time went.
+    pub seconds: StepSeconds,
+}
+
+/// What a group came to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GroupFinished {
+    /// In the group's order; `None` where masked.
+    pub rewards: Vec<Option<f64>>,
+    /// In the group's order; `None` where there is nothing to learn from.
+    pub advantages: Vec<Option<f64>>,
+    /// What became of the group.
+    pub fate: Fate,
+    /// Timing noise in reward units.
+    pub noise: f64,
+}
+
+/// What is watched lest the policy collapse.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Watched {
+    /// Mean entropy of the policy in nats per token, by the sampled logprobs where there are any.
+    pub entropy: Option<f64>,
+    /// Distinct candidates as a share of all answers.
+    pub distinct: f64,
+    /// Live groups as a share of all.
+    pub live: f64,
+    /// Divergence from the reference policy.
+    pub kl: Option<f64>,
+}
+
+/// Where a step's time went.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct StepSeconds {
+    /// From beginning to end.
+    pub wall: f64,
+    /// The policy drew answers.
+    pub sampling: f64,
+    /// The bench worked, from submission to its last verdict.
+    pub judging: f64,
+    /// The policy learned.
+    pub updating: f64,
+    /// The policy waited for the bench.
+    pub policy_idle: f64,
+    /// The bench had nothing to do.
+    pub bench_idle: f64,
+}
+
+impl Event {
+    /// The same fact without what a clock said, to compare two runs.
+    #[must_use]
+    pub fn timeless(mut self) -> Self {
+        match &mut self {
+            Self::SeedJudged { judgement } | Self::CandidateJudged { judgement, .. } => {
+                judgement.seconds = flow::bench::Seconds::default();
+            }
+            Self::ProbeJudged(probe) => {
+                for judgement in probe.judgements.iter_mut().flatten() {
+                    judgement.seconds = flow::bench::Seconds::default();
+                }
+            }
+            Self::StepFinished(finished) => finished.seconds = StepSeconds::default(),
+            Self::RunStarted(_)
+            | Self::RunResumed { .. }
+            | Self::ParentsChosen { .. }
+            | Self::StepSampled(_)
+            | Self::CandidateMasked { .. }
+            | Self::CheckpointSaved { .. }
+            | Self::RunPaused { .. }
+            | Self::RunEnded { .. } => {}
+        }
+        self
+    }
+
+    /// Whether this tells of a process rather than of the run.
+    pub fn is_interruption(&self) -> bool {
+        matches!(self, Self::RunResumed { .. } | Self::RunPaused { .. })
+    }
+
+    /// Whether what was written so far must survive a power failure before going on.
+    pub(crate) fn is_milestone(&self) -> bool {
+        matches!(
+            self,
+            Self::RunStarted(_)
+                | Self::ProbeJudged(_)
+                | Self::StepFinished(_)
+                | Self::CheckpointSaved { .. }
+                | Self::RunPaused { .. }
+                | Self::RunEnded { .. }
+        )
+    }
+}

@@ -1,0 +1,55 @@
+//! Why a run cannot go on for now. None of these loses anything: the run waits and resumes.
+
+use flow::reward::RewardError;
+use flow::{BenchError, PolicyError};
+
+use crate::store::StoreError;
+
+/// Why a run cannot go on for now.
+#[derive(Debug, thiserror::Error)]
+pub enum Interrupt {
+    /// Someone asked it to stop.
+    #[error("stopped on request")]
+    Stopped,
+    /// The bench as a whole failed.
+    #[error("the bench failed: {0}")]
+    Bench(#[from] BenchError),
+    /// Too many candidates could not be judged: something is wrong with the machine.
+    #[error("the bench failed on {failed} of {of} candidates, the last time so: {last}")]
+    Storm {
+        /// Candidates that could not be judged.
+        failed: usize,
+        /// Candidates submitted.
+        of: usize,
+        /// What failed last.
+        last: BenchError,
+    },
+    /// Nothing was heard of the bench.
+    #[error("the bench gave no verdict for {0:.0} s")]
+    Silent(f64),
+    /// The policy failed.
+    #[error("the policy failed: {0}")]
+    Policy(#[from] PolicyError),
+    /// The run directory cannot be read or written.
+    #[error("{0}\n  hint: {hint}", hint = .0.hint())]
+    Store(#[from] StoreError),
+    /// The reward needs something that was not measured.
+    #[error("{0}\n  hint: choose another reward, or install what measures it")]
+    Reward(#[from] RewardError),
+    /// The task's own seed fails here.
+    #[error("the task's seed is {label} on this machine: {detail}")]
+    Seed {
+        /// Its verdict.
+        label: flow::Label,
+        /// Its detail.
+        detail: String,
+    },
+    /// The run belongs to another task, machine or model.
+    #[error("this run began with {was}, and this is {is}: they do not compare\n  hint: start a new run")]
+    Foreign {
+        /// What it began with.
+        was: String,
+        /// What is here now.
+        is: String,
+    },
+}

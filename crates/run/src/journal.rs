@@ -1,0 +1,232 @@
+//! `events.jsonl`: append-only, one event a line.
+//!
+//! Every event is handed to the kernel at once, so that a killed process loses none; at
+//! milestones (a step's end, a checkpoint) it is also forced to the disk, so that a power
+//! failure loses at most a step. A last line that was torn is dropped when the journal
+//! is opened; a line that cannot be read anywhere else is an error.
+
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use crate::event::{Event, Line, VERSION};
+
+/// Where the journal's bytes go.
+pub trait Sink {
+    /// Writes all of `bytes` at the end.
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
+    /// Forces what was written to the disk.
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+/// The journal's file. A write that fails leaves nothing behind.
+#[derive(Debug)]
+pub struct FileSink {
+    file: fs_err::File,
+    length: u64,
+}
+
+impl Sink for FileSink {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self.file.write_all(bytes) {
+            Ok(()) => {
+                self.length += bytes.len() as u64;
+                Ok(())
+            }
+            Err(error) => {
+                self.file.set_len(self.length)?;
+                self.file.seek(SeekFrom::Start(self.length))?;
+                Err(error)
+            }
+        }
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+}
+
+/// A journal that cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The file cannot be read or written.
+    #[error("{path}: {source}")]
+    File {
+        /// The journal.
+        path: PathBuf,
+        /// What failed.
+        source: io::Error,
+    },
+    /// A line in its midst is damaged.
+    #[error("{path}: line {line} cannot be read: {why}")]
+    Damaged {
+        /// The journal.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// Why.
+        why: String,
+    },
+    /// A newer hotloop wrote it.
+    #[error("{path}: line {line} has version {version}; this hotloop reads {VERSION}")]
+    Version {
+        /// The journal.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// The version found.
+        version: u32,
+    },
+}
+
+/// An open journal.
+pub struct Journal {
+    path: PathBuf,
+    sink: Box<dyn Sink>,
+}
+
+impl Journal {
+    /// Opens a journal for writing, having dropped a torn last line; gives what it holds.
+    pub fn open(
+        path: &Path,
+        wrap: impl FnOnce(Box<dyn Sink>) -> Box<dyn Sink>,
+    ) -> Result<(Self, Vec<Line>), JournalError> {
+        let failed = |source| JournalError::File { path: path.to_owned(), source };
+        let (lines, length) = read_prefix(path)?;
+        let mut file = fs_err::OpenOptions::new()
+            .create(true)
+            .read(true)
+            .write(true)
+            .truncate(false)
+            .open(path)
+            .map_err(failed)?;
+        file.set_len(length).map_err(failed)?;
+        file.seek(SeekFrom::Start(length)).map_err(failed)?;
+        let sink = wrap(Box::new(FileSink { file, length }));
+        Ok((Self { path: path.to_owned(), sink }, lines))
+    }
+
+    /// Records one event.
+    pub fn append(&mut self, line: &Line) -> Result<(), JournalError> {
+        let mut bytes = serde_json::to_vec(line).expect("events have a JSON form");
+        bytes.push(b'\n');
+        let written = self.sink.append(&bytes);
+        let synced = written.and_then(|()| if line.event.is_milestone() { self.sink.sync() } else { Ok(()) });
+        synced.map_err(|source| JournalError::File { path: self.path.clone(), source })
+    }
+}
+
+/// Reads a journal without touching it; a torn last line is left out.
+pub fn read(path: &Path) -> Result<Vec<Line>, JournalError> {
+    Ok(read_prefix(path)?.0)
+}
+
+/// The whole lines of a journal, and how many bytes they take.
+fn read_prefix(path: &Path) -> Result<(Vec<Line>, u64), JournalError> {
+    let bytes = match fs_err::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(source) => return Err(JournalError::File { path: path.to_owned(), source }),
+    };
+    let mut lines = Vec::new();
+    let mut length = 0;
+    for (index, text) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let last = length + text.len() == bytes.len();
+        match parse(text) {
+            Ok(line) if text.ends_with(b"\n") => lines.push(line),
+            // Cut off at its very end: whole, but the next event would join it.
+            Ok(_) => break,
+            // A file system may keep a torn line's length and lose its content.
+            Err(Unreadable::Damaged(_)) if last => break,
+            Err(Unreadable::Damaged(why)) => {
+                return Err(JournalError::Damaged { path: path.to_owned(), line: index + 1, why });
+            }
+            Err(Unreadable::Version(version)) => {
+                return Err(JournalError::Version { path: path.to_owned(), line: index + 1, version });
+            }
+        }
+        length += text.len();
+    }
+    Ok((lines, length as u64))
+}
+
+enum Unreadable {
+    Damaged(String),
+    Version(u32),
+}
+
+fn parse(text: &[u8]) -> Result<Line, Unreadable> {
+    #[derive(serde::Deserialize)]
+    struct Versioned {
+        v: u32,
+    }
+    let damaged = |error: serde_json::Error| Unreadable::Damaged(error.to_string());
+    // The version first: a newer line may hold what this hotloop cannot read.
+    let versioned: Versioned = serde_json::from_slice(text).map_err(damaged)?;
+    if versioned.v != VERSION {
+        return Err(Unreadable::Version(versioned.v));
+    }
+    serde_json::from_slice(text).map_err(damaged)
+}
+
+impl Line {
+    /// An event that happened now.
+    pub fn new(event: Event, at_s: f64) -> Self {
+        Self { v: VERSION, at_s, event }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(step: u64) -> Line {
+        Line::new(Event::CheckpointSaved { step }, 1.5)
+    }
+
+    fn opened(path: &Path) -> (Journal, Vec<Line>) {
+        Journal::open(path, |sink| sink).unwrap()
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.jsonl");
+        let (mut journal, before) = opened(&path);
+        assert!(before.is_empty());
+        for step in 0..3 {
+            journal.append(&line(step)).unwrap();
+        }
+        assert_eq!(read(&path).unwrap(), [line(0), line(1), line(2)]);
+    }
+
+    #[test]
+    fn a_torn_last_line_is_dropped_wherever_it_was_torn() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.jsonl");
+        let (mut journal, _) = opened(&path);
+        journal.append(&line(7)).unwrap();
+        let whole = fs_err::read(&path).unwrap();
+        for cut in 0..whole.len() {
+            fs_err::write(&path, [&whole[..], &whole[..cut]].concat()).unwrap();
+            let (mut journal, lines) = opened(&path);
+            assert_eq!(lines, [line(7)], "cut at {cut}");
+            journal.append(&line(8)).unwrap();
+            assert_eq!(read(&path).unwrap(), [line(7), line(8)]);
+        }
+        fs_err::write(&path, [&whole[..], &[0; 40], b"\n"].concat()).unwrap();
+        assert_eq!(opened(&path).1, [line(7)], "zeros for a line");
+    }
+
+    #[test]
+    fn damage_in_its_midst_and_newer_versions_are_errors() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.jsonl");
+        let good = serde_json::to_string(&line(1)).unwrap();
+        fs_err::write(&path, format!("{good}\nnonsense\n{good}\n")).unwrap();
+        let error = read(&path).unwrap_err().to_string();
+        assert!(error.contains("line 2 cannot be read"), "{error}");
+        fs_err::write(&path, "{\"v\":2,\"event\":\"something_new\"}\n").unwrap();
+        let error = read(&path).unwrap_err().to_string();
+        assert!(error.ends_with("line 1 has version 2; this hotloop reads 1"), "{error}");
+    }
+}

@@ -1,0 +1,187 @@
+//! From candidates to verdicts, through a bench that may fail on its own account.
+//!
+//! A machine's failure is tried again and then masked; it never becomes a reward. When the
+//! machine fails on most candidates something is broken, and the run waits for a person.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use flow::{BenchError, Candidate, Job, JobId, Judgement, Stage};
+
+use crate::ctx::Ctx;
+use crate::event::{Event, Made, Place};
+use crate::interrupt::Interrupt;
+
+/// How long one wait for a reply is: someone may ask the run to stop meanwhile.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// Without any reply for so long, the bench is taken for dead.
+const SILENCE_S: f64 = 600.0;
+/// So many failures in a row are a storm, however large the group.
+const STORM_IN_A_ROW: usize = 24;
+/// Fewer failures than this are never a storm.
+const STORM_LEAST: usize = 4;
+
+/// Candidates that are being judged, each under a key of the caller's.
+pub(crate) struct Batch<K> {
+    waiting: BTreeMap<JobId, (K, Made, Option<Stage>, u32)>,
+    submitted: usize,
+}
+
+/// What came of one candidate: a verdict, or the machine's failure.
+pub(crate) type Judged = Result<Judgement, BenchError>;
+
+impl<K: Copy> Batch<K> {
+    /// Submits candidates. Malformed ones need no bench and must not be among them.
+    pub(crate) fn submit(
+        ctx: &mut Ctx<'_>,
+        candidates: impl IntoIterator<Item = (K, Made, Option<Stage>)>,
+    ) -> Result<Self, Interrupt> {
+        let mut batch = Self { waiting: BTreeMap::new(), submitted: 0 };
+        let mut jobs = Vec::new();
+        for (key, made, stage) in candidates {
+            if let Some(job) = job(ctx, &made, stage)? {
+                batch.waiting.insert(job.id, (key, made, stage, 0));
+                jobs.push(job);
+            }
+        }
+        batch.submitted = jobs.len();
+        ctx.bench.submit(jobs)?;
+        Ok(batch)
+    }
+
+    /// Waits for all verdicts. `each` is told of them as they come; failures are told
+    /// last, when it is clear that they are no storm.
+    pub(crate) fn gather(
+        mut self,
+        ctx: &mut Ctx<'_>,
+        mut each: impl FnMut(&mut Ctx<'_>, K, Judged) -> Result<(), Interrupt>,
+    ) -> Result<(), Interrupt> {
+        let mut failed: Vec<(K, BenchError)> = Vec::new();
+        let mut in_a_row = 0;
+        let mut heard_s = ctx.now();
+        while !self.waiting.is_empty() {
+            let reply = match ctx.check_stop().and_then(|()| Ok(ctx.bench.next(PATIENCE)?)) {
+                Ok(reply) => reply,
+                Err(interrupt) => return Err(self.abandon(ctx, interrupt)),
+            };
+            let Some(reply) = reply else {
+                let silent_s = ctx.now() - heard_s;
+                if silent_s > SILENCE_S {
+                    return Err(self.abandon(ctx, Interrupt::Silent(silent_s)));
+                }
+                continue;
+            };
+            heard_s = ctx.now();
+            // A reply to a job of an earlier batch is of no use any more.
+            let Some((key, made, stage, tries)) = self.waiting.remove(&reply.id) else { continue };
+            match reply.judged.and_then(believable) {
+                Ok(judgement) => {
+                    in_a_row = 0;
+                    each(ctx, key, Ok(judgement)).map_err(|interrupt| self.abandon(ctx, interrupt))?;
+                }
+                Err(error) => {
+                    in_a_row += 1;
+                    if in_a_row >= STORM_IN_A_ROW {
+                        let storm = Interrupt::Storm { failed: in_a_row, of: self.submitted, last: error };
+                        return Err(self.abandon(ctx, storm));
+                    }
+                    if tries < ctx.plan.config.bench.retries {
+                        if let Some(again) = job(ctx, &made, stage)? {
+                            self.waiting.insert(again.id, (key, made, stage, tries + 1));
+                            ctx.bench.submit(vec![again])?;
+                        }
+                    } else {
+                        failed.push((key, error));
+                    }
+                }
+            }
+        }
+        if let Some((_, last)) = failed.last() {
+            let most = failed.len() >= STORM_LEAST && failed.len() * 2 > self.submitted;
+            if most || !judges_the_seed(ctx)? {
+                return Err(Interrupt::Storm { failed: failed.len(), of: self.submitted, last: last.clone() });
+            }
+        }
+        failed.into_iter().try_for_each(|(key, error)| each(ctx, key, Err(error)))
+    }
+
+    fn abandon(&self, ctx: &mut Ctx<'_>, interrupt: Interrupt) -> Interrupt {
+        let ids: Vec<JobId> = self.waiting.keys().copied().collect();
+        ctx.bench.cancel(&ids);
+        interrupt
+    }
+}
+
+fn job(ctx: &mut Ctx<'_>, made: &Made, stage: Option<Stage>) -> Result<Option<Job>, Interrupt> {
+    let Made::Candidate { hash, .. } = made else { return Ok(None) };
+    let candidate = ctx.store.candidate(hash)?;
+    ctx.jobs += 1;
+    Ok(Some(Job { id: JobId(ctx.jobs), task: ctx.plan.task.clone(), candidate, stage }))
+}
+
+/// Whether the machine still judges what it judged before: if not, it is at fault and not
+/// the candidates. Before the seed was judged there is nothing to tell them apart by.
+fn judges_the_seed(ctx: &mut Ctx<'_>) -> Result<bool, Interrupt> {
+    if ctx.state.seed.is_none() {
+        return Ok(true);
+    }
+    let seed = Candidate::from_source(ctx.plan.task.seed.as_bytes(), &ctx.plan.task);
+    let Ok(candidate) = seed else { return Ok(true) };
+    ctx.jobs += 1;
+    let id = JobId(ctx.jobs);
+    ctx.bench.submit(vec![Job { id, task: ctx.plan.task.clone(), candidate, stage: None }])?;
+    let began = ctx.now();
+    loop {
+        ctx.check_stop()?;
+        match ctx.bench.next(PATIENCE)? {
+            Some(reply) if reply.id == id => return Ok(reply.judged.is_ok()),
+            _ if ctx.now() - began > SILENCE_S => return Ok(false),
+            _ => {}
+        }
+    }
+}
+
+/// A measurement that is no number is the machine's failure.
+fn believable(judgement: Judgement) -> Judged {
+    let finite = |judgement: &Judgement| {
+        judgement.verdict.measured().is_none_or(|measured| {
+            let timing = &measured.timing;
+            [measured.gflops, measured.gflops_paper, timing.median_s, timing.min_s, timing.paper_s, timing.cv]
+                .into_iter()
+                .chain(measured.peak_fraction)
+                .chain(measured.openblas_ratio)
+                .chain(measured.roof_s)
+                .all(f64::is_finite)
+        })
+    };
+    if finite(&judgement) { Ok(judgement) } else { Err(BenchError::new("a measurement is not a number")) }
+}
+
+/// Submits what is still unjudged of a step.
+pub(crate) fn submit_step(ctx: &mut Ctx<'_>, number: u64) -> Result<Batch<Place>, Interrupt> {
+    let mut unjudged = Vec::new();
+    if let Some(open) = ctx.state.open.get(&number) {
+        for (group, sampled) in (0..).zip(&open.sampled.groups) {
+            for (member, answer) in (0..).zip(&sampled.answers) {
+                if !open.judged.contains_key(&(group, member)) {
+                    let place = Place { step: number, group, member };
+                    unjudged.push((place, answer.made.clone(), sampled.asked.stage));
+                }
+            }
+        }
+    }
+    Batch::submit(ctx, unjudged)
+}
+
+/// Waits for a step's verdicts and records them; gives the seconds that the bench worked.
+pub(crate) fn gather_step(ctx: &mut Ctx<'_>, batch: Batch<Place>) -> Result<f64, Interrupt> {
+    let mut judging = 0.0f64;
+    batch.gather(ctx, |ctx, at, judged| match judged {
+        Ok(judgement) => {
+            judging = judging.max(judgement.seconds.total);
+            ctx.record(Event::CandidateJudged { at, judgement })
+        }
+        Err(error) => ctx.record(Event::CandidateMasked { at, why: error.what }),
+    })?;
+    Ok(judging)
+}

@@ -1,0 +1,36 @@
+//! A run, from config to report.
+//!
+//! ```text
+//! config -> plan -> step, step, ... -> journal -> state -> report
+//! ```
+//!
+//! [`driver::drive`] steps until the budget is spent; `step` is the seven arrows of the
+//! flow, top to bottom; every fact goes to the journal first and to the state by its fold,
+//! so that a run killed anywhere goes on where it was. The policy and the bench are
+//! traits: nothing here knows a model, a compiler or a network.
+
+pub mod config;
+mod ctx;
+pub mod driver;
+pub mod event;
+pub mod experiment;
+pub mod interrupt;
+pub mod journal;
+mod judging;
+pub mod plan;
+pub mod probe;
+pub mod report;
+mod sampling;
+mod source;
+pub mod state;
+mod step;
+pub mod store;
+mod watch;
+
+pub use config::{Config, Layered, Mistake};
+pub use driver::{Ended, Parts, drive};
+pub use event::Event;
+pub use interrupt::Interrupt;
+pub use plan::Plan;
+pub use state::RunState;
+pub use store::Store;

@@ -1,0 +1,178 @@
+//! A configuration that was checked: what the loop reads.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use flow::prompt::Wording;
+use flow::search::Settings;
+use flow::{Sampling, Stage, Task};
+
+use crate::config::{Config, Layered, Mistake, SourceKind};
+
+/// Everything that a run needs, checked.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// What was configured.
+    pub config: Config,
+    /// The task.
+    pub task: Arc<Task>,
+    /// What prompts say.
+    pub wording: Wording,
+    /// The run directory.
+    pub directory: PathBuf,
+}
+
+impl Plan {
+    /// Checks a configuration. `load` finds a task by its name or folder; `name` is the
+    /// run file's, for the directory of runs that name none.
+    pub fn new(
+        layered: &Layered,
+        name: &str,
+        load: &dyn Fn(&str) -> Result<Task, String>,
+    ) -> Result<Self, Vec<Mistake>> {
+        let config = layered.config.clone();
+        let mut mistakes = Vec::new();
+        let mut note = |key: &str, what: String| mistakes.push(layered.mistake(key, what));
+        check_numbers(&config, &mut note);
+        check_model(&config, &mut note);
+        let wording = wording(&config.prompts.wording).map_err(|what| note("prompts.wording", what)).ok();
+        if let Some(wording) = &wording {
+            check_wording(&config, wording, &mut note);
+        }
+        let directory = directory(&config.directory, name);
+        check_directory(&directory).unwrap_or_else(|what| note("directory", what));
+        let task = load(&config.task).map_err(|what| note("task", what)).ok();
+        match (task, wording) {
+            (Some(task), Some(wording)) if mistakes.is_empty() => {
+                Ok(Self { config, task: Arc::new(task), wording, directory })
+            }
+            _ => Err(mistakes),
+        }
+    }
+
+    /// Whether answers change the policy.
+    pub fn learns(&self) -> bool {
+        self.config.learning.rate > 0.0
+    }
+
+    /// The search's rules.
+    pub fn search(&self) -> Settings {
+        let search = self.config.search;
+        Settings {
+            parents: search.parents,
+            stages: search.stages,
+            repair: search.repair,
+            deepening: search.deepening,
+            elites: search.elites,
+        }
+    }
+
+    /// How answers are drawn at a temperature. A begun answer ends with its code block.
+    pub fn sampling(&self, temperature: f64, seed: u64) -> Sampling {
+        let sampling = self.config.sampling;
+        Sampling {
+            temperature,
+            top_k: sampling.top_k,
+            top_p: sampling.top_p,
+            min_p: sampling.min_p,
+            max_tokens: sampling.max_tokens,
+            stop: if self.config.prompts.begin { vec!["```".to_owned()] } else { Vec::new() },
+            seed,
+        }
+    }
+}
+
+fn directory(configured: &str, name: &str) -> PathBuf {
+    if configured.is_empty() { Path::new("runs").join(name) } else { PathBuf::from(configured) }
+}
+
+fn check_numbers(config: &Config, note: &mut impl FnMut(&str, String)) {
+    let (sampling, learning) = (&config.sampling, &config.learning);
+    let mut check = |holds: bool, key: &str, what: &str| {
+        if !holds {
+            note(key, what.to_owned());
+        }
+    };
+    check(sampling.group >= 2, "sampling.group", "a group needs at least 2 answers to compare");
+    check(sampling.prompts_per_step >= 1, "sampling.prompts-per-step", "at least 1 is wanted");
+    check(sampling.max_tokens >= 1, "sampling.max-tokens", "at least 1 is wanted");
+    check(
+        sampling.temperature > 0.0,
+        "sampling.temperature",
+        "must be above 0: a group of equal answers tells nothing",
+    );
+    let trains = learning.rate > 0.0;
+    let cut = "training needs all tokens: logprobs of cut tails bias the gradient";
+    check(!trains || sampling.top_p >= 1.0, "sampling.top-p", &format!("{cut}; set it to 1, or learning.rate to 0"));
+    check(!trains || sampling.top_k == 0, "sampling.top-k", &format!("{cut}; set it to 0, or learning.rate to 0"));
+    check(!trains || sampling.min_p <= 0.0, "sampling.min-p", &format!("{cut}; set it to 0, or learning.rate to 0"));
+    check(learning.rate >= 0.0 && learning.rate < 1.0, "learning.rate", "0 or more, and below 1, is wanted");
+    check(learning.beta >= 0.0, "learning.beta", "must not be negative");
+    check(learning.std_floor >= 0.0, "learning.std-floor", "must not be negative");
+    check(learning.clip_low > 0.0 && learning.clip_low < 1.0, "learning.clip-low", "between 0 and 1 is wanted");
+    check(learning.clip_high > 0.0, "learning.clip-high", "must be above 0");
+    check(config.search.parents >= 1, "search.parents", "at least 1 is wanted: the seed");
+    check(config.bench.threads >= 1, "bench.threads", "at least 1 is wanted");
+    check(config.bench.slots >= 1, "bench.slots", "at least 1 is wanted");
+    check(config.stepping.checkpoint_every >= 1, "loop.checkpoint-every", "at least 1 is wanted");
+    check(config.stepping.max_kl >= 0.0, "loop.max-kl", "must not be negative");
+    let budget = &config.budget;
+    check(budget.seconds >= 0.0, "budget.seconds", "must not be negative");
+    check(
+        budget.steps > 0 || budget.seconds > 0.0 || budget.iterations > 0,
+        "budget.steps",
+        "no limit is set: the run would not end",
+    );
+    check(
+        budget.iterations == 0 || config.prompts.source == SourceKind::Sqd,
+        "budget.iterations",
+        "only a search has iterations; set prompts.source to \"sqd\", or this to 0",
+    );
+}
+
+/// Hub names are looked up by the one who loads; a path must exist now.
+fn check_model(config: &Config, note: &mut impl FnMut(&str, String)) {
+    let model = config.model.as_str();
+    if model.is_empty() {
+        note("model", "no model is named; try \"nano\", a folder, or a hub name".to_owned());
+    } else if (model.starts_with(['.', '/']) || Path::new(model).extension().is_some_and(|end| end == "gguf"))
+        && !Path::new(model).exists()
+    {
+        note("model", format!("there is no `{model}`"));
+    }
+}
+
+fn wording(path: &str) -> Result<Wording, String> {
+    if path.is_empty() {
+        return Ok(Wording::default());
+    }
+    let text = fs_err::read_to_string(path).map_err(|error| error.to_string())?;
+    Wording::parse(&text).map_err(|error| format!("{path}: {}", error.to_string().replace('\n', " ")))
+}
+
+fn check_wording(config: &Config, wording: &Wording, note: &mut impl FnMut(&str, String)) {
+    let file = if config.prompts.wording.is_empty() { "the embedded wording" } else { &config.prompts.wording };
+    if config.prompts.source == SourceKind::Fixed && wording.fixed_count() == 0 {
+        note("prompts.wording", format!("{file} has no fixed prompts"));
+    }
+    // The probe asks all six, whatever the source.
+    let asked = config.prompts.source == SourceKind::Sqd || config.stepping.probe > 0;
+    for stage in Stage::ALL.into_iter().filter(|stage| asked && wording.stage(*stage).is_none()) {
+        note("prompts.wording", format!("{file} has no prompt for {stage}"));
+    }
+}
+
+/// Makes the directory and writes to it, which is the only way to know.
+fn check_directory(directory: &Path) -> Result<(), String> {
+    let cannot = |error: std::io::Error| format!("`{}` cannot be written: {}", directory.display(), plain(&error));
+    std::fs::create_dir_all(directory).map_err(cannot)?;
+    let probe = directory.join(".writable");
+    std::fs::write(&probe, b"").map_err(cannot)?;
+    std::fs::remove_file(&probe).map_err(cannot)
+}
+
+/// An error without its number.
+fn plain(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+}

@@ -1,0 +1,236 @@
+//! The report as one page that needs nothing else: styles, figures and code are inside.
+
+use std::fmt::Write as _;
+
+use super::diff::{Change, diff};
+use super::highlight::{self, escape};
+use super::{BestCode, Report, RunReport, figures, svg, text};
+use crate::probe::{Estimate, ProbeSummary};
+
+const STYLE: &str = include_str!("page.css");
+
+/// The page.
+pub fn page(report: &Report) -> String {
+    let title = match &report.runs[..] {
+        [only] => format!("{} on {}", only.name, only.task),
+        runs => format!("{} runs", runs.len()),
+    };
+    let mut html = format!(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\"><title>hotloop: {0}</title><style>{1}{STYLE}</style></head><body><main><h1>{0}</h1>",
+        escape(&title),
+        svg::COLOURS
+    );
+    lead(report, &mut html);
+    if let [only] = &report.runs[..] {
+        cards(only, &mut html);
+    }
+    probes(report, &mut html);
+    html.push_str("<h2>Curves</h2>");
+    grid(figures::compared(report), &mut html);
+    for run in &report.runs {
+        one(run, report.runs.len() > 1, &mut html);
+    }
+    html.push_str("<h2>Summary</h2>");
+    summary(report, &mut html);
+    machines(report, &mut html);
+    html.push_str("</main></body></html>\n");
+    html
+}
+
+fn lead(report: &Report, html: &mut String) {
+    let says = |run: &RunReport| {
+        format!("{}: {} on task {}, {}", escape(&run.name), escape(&run.model), escape(&run.task), escape(&run.status))
+    };
+    let runs: Vec<String> = report.runs.iter().map(says).collect();
+    let _ = write!(html, "<p class=lead>{}</p>", runs.join("<br>"));
+}
+
+fn cards(run: &RunReport, html: &mut String) {
+    html.push_str("<div class=cards>");
+    let mut card = |value: String, what: &str| {
+        let _ = write!(html, "<div class=card><b>{value}</b><span>{what}</span></div>");
+    };
+    if let Some(best) = &run.best {
+        card(format!("{:.1}", best.gflops), "GFLOPS, best code");
+        if let Some(ratio) = best.openblas_ratio {
+            card(format!("{ratio:.2}"), "of OpenBLAS");
+        }
+        if let Some(share) = best.peak_fraction {
+            card(format!("{:.0} %", share * 100.0), "of the machine's peak");
+        }
+        if let Some(seed) = run.seed_gflops {
+            card(format!("{:.1} x", best.gflops / seed), "the task's seed");
+        }
+    }
+    card(run.totals.steps.to_string(), "steps");
+    card(run.totals.answers.to_string(), "candidates asked for");
+    html.push_str("</div>");
+}
+
+/// The probe is what claims rest on, so it comes first.
+fn probes(report: &Report, html: &mut String) {
+    if report.runs.iter().all(|run| run.before.is_none()) {
+        return;
+    }
+    html.push_str("<h2>Probe</h2><p class=lead>Six stage prompts, answered with the same seeds before and after the run at the training temperature; failures count as 0 GFLOPS. In brackets: 95 % bootstrap intervals.</p><div class=scroll><table><thead><tr><th>run</th><th>learning rate</th><th>when</th><th>answers</th><th>correct</th><th>mean GFLOPS</th><th>best of each stage, mean GFLOPS</th></tr></thead><tbody>");
+    for run in &report.runs {
+        for (when, probe) in [("before", run.before), ("after", run.after)] {
+            let Some(probe) = probe else { continue };
+            probe_row(run, when, &probe, html);
+        }
+    }
+    html.push_str("</tbody></table></div>");
+}
+
+fn probe_row(run: &RunReport, when: &str, probe: &ProbeSummary, html: &mut String) {
+    let cell = |estimate: Estimate, scale: f64, unit: &str| {
+        let digits = if scale > 1.0 { 0 } else { 2 };
+        format!(
+            "<td><b>{:.digits$}{unit}</b> [{:.digits$}, {:.digits$}]</td>",
+            estimate.value * scale,
+            estimate.low * scale,
+            estimate.high * scale
+        )
+    };
+    let _ = write!(
+        html,
+        "<tr><td>{}</td><td>{}</td><td>{when}</td><td>{}</td>{}{}{}</tr>",
+        escape(&run.name),
+        run.config.learning.rate,
+        probe.answers,
+        cell(probe.correct, 100.0, " %"),
+        cell(probe.gflops, 1.0, ""),
+        cell(probe.best, 1.0, "")
+    );
+}
+
+fn grid(figures: Vec<(&'static str, svg::Figure)>, html: &mut String) {
+    html.push_str("<div class=grid>");
+    for (_, figure) in figures {
+        let _ = write!(html, "<figure>{}</figure>", figure.inline());
+    }
+    html.push_str("</div>");
+}
+
+fn one(run: &RunReport, several: bool, html: &mut String) {
+    if several {
+        let _ = write!(html, "<h2>{}</h2>", escape(&run.name));
+    } else {
+        html.push_str("<h2>Verdicts and time</h2>");
+    }
+    grid(figures::own(run), html);
+    if !run.warnings.is_empty() {
+        html.push_str("<h3>Warnings</h3><ul class=warn>");
+        for (step, warning) in &run.warnings {
+            let _ = write!(html, "<li>step {}: {}</li>", step + 1, escape(warning));
+        }
+        html.push_str("</ul>");
+    }
+    if let Some(best) = &run.best {
+        if several {
+            let _ = write!(html, "<details><summary>Best code: {:.2} GFLOPS</summary>", best.gflops);
+            code(best, html);
+            html.push_str("</details>");
+        } else {
+            html.push_str("<h2>Best code</h2>");
+            code(best, html);
+        }
+    }
+}
+
+fn code(best: &BestCode, html: &mut String) {
+    let features = &best.features;
+    let tile = features.register_tile.map_or("none".to_owned(), |(rows, columns)| format!("{rows} x {columns}"));
+    let simd = features.simd_bits.map_or("none".to_owned(), |bits| format!("{bits} bits"));
+    let _ = write!(
+        html,
+        "<p>{:.2} GFLOPS, found in step {}. Blocking {}; threads: {}; prefetch: {}; {} accumulators; register tile {tile}; explicit vectors: {simd}; {} the output.</p>",
+        best.gflops,
+        best.step + 1,
+        features.blocking_text(),
+        features.threads,
+        escape(&features.prefetch.to_string()),
+        features.accumulators,
+        if features.read_modify_write { "reads back" } else { "only writes" }
+    );
+    html.push_str("<h3>From the seed to the best</h3>");
+    lineage(best, html);
+    let _ = write!(html, "<h3>Source</h3><pre>{}</pre>", highlight::c(&best.source));
+    for (what, from) in [("its parent", best.parent()), ("the seed", best.seed.as_str())] {
+        let _ = write!(html, "<details><summary>Difference from {what}</summary>");
+        difference(from, &best.source, html);
+        html.push_str("</details>");
+    }
+}
+
+fn lineage(best: &BestCode, html: &mut String) {
+    html.push_str(
+        "<div class=path><div class=node style=\"border-left-color:var(--correct)\"><b>seed</b>the task's own</div>",
+    );
+    for ancestor in &best.lineage {
+        let colour = ancestor.label.map_or("masked", flow::Label::name);
+        let speed = ancestor.gflops.map_or_else(|| colour.to_owned(), |gflops| format!("{gflops:.2} GFLOPS"));
+        let stage = ancestor.stage.map(|stage| format!(", {stage}")).unwrap_or_default();
+        let _ = write!(
+            html,
+            "<span class=arrow>&rarr;</span><div class=node style=\"border-left-color:var(--{colour})\" title=\"{}\"><b>{speed}</b>{}{stage}, step {}</div>",
+            escape(&ancestor.hash),
+            ancestor.role.name(),
+            ancestor.step + 1
+        );
+    }
+    html.push_str("</div>");
+}
+
+fn difference(from: &str, to: &str, html: &mut String) {
+    html.push_str("<pre class=diff>");
+    for change in diff(from, to) {
+        let (class, text) = match change {
+            Change::Kept(line) => ("", format!("  {line}")),
+            Change::Removed(line) => (" class=del", format!("- {line}")),
+            Change::Added(line) => (" class=add", format!("+ {line}")),
+            Change::Skipped(lines) => (" class=skip", format!("  ... {lines} lines are the same")),
+        };
+        let _ = write!(html, "<div{class}>{}</div>", escape(&text));
+    }
+    html.push_str("</pre>");
+}
+
+fn summary(report: &Report, html: &mut String) {
+    let columns: Vec<Vec<(&str, String)>> = report.runs.iter().map(text::facts).collect();
+    let Some(first) = columns.first() else { return };
+    html.push_str("<div class=scroll><table><thead><tr><th></th>");
+    for run in &report.runs {
+        let _ = write!(html, "<th>{}</th>", escape(&run.name));
+    }
+    html.push_str("</tr></thead><tbody>");
+    for (at, (name, _)) in first.iter().enumerate() {
+        let _ = write!(html, "<tr><th>{name}</th>");
+        for column in &columns {
+            let _ = write!(html, "<td>{}</td>", escape(&column[at].1));
+        }
+        html.push_str("</tr>");
+    }
+    html.push_str("</tbody></table></div>");
+}
+
+fn machines(report: &Report, html: &mut String) {
+    html.push_str("<h2>Machine</h2><div class=scroll><table><thead><tr><th>run</th><th>CPU</th><th>vectors</th><th>cores</th><th>compiler</th><th>OpenBLAS</th><th>kernel</th><th>sandbox</th><th>class</th></tr></thead><tbody>");
+    for run in &report.runs {
+        let Some(machine) = &run.machine else { continue };
+        let cells = [
+            run.name.clone(),
+            machine.cpu.clone(),
+            machine.simd.clone(),
+            machine.cores.to_string(),
+            format!("{}, -{:?}", machine.compiler, run.config.bench.opt),
+            machine.openblas.clone().unwrap_or_else(|| "none".to_owned()),
+            machine.kernel.clone(),
+            machine.sandbox.join(", "),
+            machine.class.clone(),
+        ];
+        let cells: Vec<String> = cells.iter().map(|cell| format!("<td>{}</td>", escape(cell))).collect();
+        let _ = write!(html, "<tr>{}</tr>", cells.concat());
+    }
+    html.push_str("</tbody></table></div>");
+}

@@ -1,0 +1,222 @@
+//! From run directories to something a person can read.
+//!
+//! [`Report::read`] folds the journals; [`html`], [`svg`], [`text`] and [`csv`] draw what it
+//! holds, and [`tensorboard`] writes the curves for another viewer. PNG files are left to a
+//! browser: a rasteriser would be the largest dependency of the whole workspace.
+
+pub mod csv;
+pub mod diff;
+mod figures;
+mod highlight;
+pub mod html;
+mod points;
+pub mod svg;
+pub mod tensorboard;
+pub mod text;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use flow::MachineFacts;
+use flow::feature::Features;
+use flow::verdict::Label;
+use serde::Serialize;
+
+use crate::config::{Config, Layered};
+use crate::event::When;
+use crate::probe::{self, ProbeSummary};
+use crate::state::RunState;
+use crate::store::{self, StoreError, write_whole};
+
+pub use points::{Point, Totals};
+
+/// Several runs, side by side.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// The runs, in the order asked for.
+    pub runs: Vec<RunReport>,
+}
+
+/// One run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunReport {
+    /// Its directory's name.
+    pub name: String,
+    /// The task.
+    pub task: String,
+    /// The model.
+    pub model: String,
+    /// What was configured.
+    pub config: Config,
+    /// The machine that judged.
+    pub machine: Option<MachineFacts>,
+    /// How the run stands.
+    pub status: String,
+    /// GFLOPS of the task's seed.
+    pub seed_gflops: Option<f64>,
+    /// Its curves.
+    pub points: Vec<Point>,
+    /// Its sums.
+    pub totals: Totals,
+    /// The probe before the first step.
+    pub before: Option<ProbeSummary>,
+    /// The probe after the last.
+    pub after: Option<ProbeSummary>,
+    /// The fastest code.
+    pub best: Option<BestCode>,
+    /// What the run warned of, with the step.
+    pub warnings: Vec<(u64, String)>,
+}
+
+/// The fastest code of a run and where it came from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BestCode {
+    /// Its hash.
+    pub hash: String,
+    /// Its source.
+    pub source: String,
+    /// Its speed.
+    pub gflops: f64,
+    /// As a fraction of the machine's peak.
+    pub peak_fraction: Option<f64>,
+    /// Relative to OpenBLAS.
+    pub openblas_ratio: Option<f64>,
+    /// The step that found it.
+    pub step: u64,
+    /// Its structure.
+    pub features: Features,
+    /// The task's seed.
+    pub seed: String,
+    /// From the first child of the seed to itself.
+    pub lineage: Vec<Ancestor>,
+}
+
+/// One candidate on the way to the best.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Ancestor {
+    /// Its hash.
+    pub hash: String,
+    /// The step that made it.
+    pub step: u64,
+    /// What its prompt asked for.
+    pub role: flow::Role,
+    /// At which stage.
+    pub stage: Option<flow::Stage>,
+    /// How it fared; none where the machine failed.
+    pub label: Option<Label>,
+    /// Its speed.
+    pub gflops: Option<f64>,
+    /// Its source.
+    pub source: String,
+}
+
+impl BestCode {
+    /// What the best was made from.
+    pub fn parent(&self) -> &str {
+        let parents = self.lineage.len().checked_sub(2).and_then(|at| self.lineage.get(at));
+        parents.map_or(&self.seed, |parent| &parent.source)
+    }
+}
+
+impl Report {
+    /// Reads run directories, finished or not.
+    pub fn read(directories: &[PathBuf]) -> Result<Self, StoreError> {
+        Ok(Self { runs: directories.iter().map(|directory| RunReport::read(directory)).collect::<Result<_, _>>()? })
+    }
+
+    /// Writes `report.html`, `report.json`, `steps.csv` and the figures as SVG files.
+    pub fn write(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {
+        fs_err::create_dir_all(directory.join("figures"))?;
+        let json = serde_json::to_string_pretty(self).expect("reports have a JSON form");
+        let mut files = vec![
+            ("report.html".to_owned(), html::page(self)),
+            ("report.json".to_owned(), json),
+            ("steps.csv".to_owned(), csv::steps(self)),
+        ];
+        files.extend(
+            figures::all(self).into_iter().map(|(name, figure)| (format!("figures/{name}.svg"), figure.alone())),
+        );
+        let mut written = Vec::new();
+        for (name, content) in files {
+            let path = directory.join(name);
+            write_whole(&path, content.as_bytes())?;
+            written.push(path);
+        }
+        Ok(written)
+    }
+}
+
+impl RunReport {
+    /// Reads one run directory.
+    pub fn read(directory: &Path) -> Result<Self, StoreError> {
+        let text = store::config(directory)?;
+        let state = RunState::read(directory)?;
+        let layered = Layered::read(Some(("run.toml", &text)), &[]).map_err(|mistakes| {
+            let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+            io::Error::new(io::ErrorKind::InvalidData, lines.join("; "))
+        })?;
+        let name = directory.file_name().map_or_else(|| ".".to_owned(), |name| name.to_string_lossy().into_owned());
+        Self::of(name, layered.config, &state, directory)
+    }
+
+    fn of(name: String, config: Config, state: &RunState, directory: &Path) -> Result<Self, StoreError> {
+        let points = points::points(state);
+        Ok(Self {
+            name,
+            task: config.task.clone(),
+            model: config.model.clone(),
+            machine: state.started.as_ref().map(|started| started.machine.clone()),
+            status: status(state),
+            seed_gflops: state.context().seed_gflops,
+            totals: points::totals(&points, state),
+            before: probe::summary(state, When::Before),
+            after: probe::summary(state, When::After),
+            best: best(state, directory)?,
+            warnings: state
+                .steps
+                .iter()
+                .flat_map(|step| step.warnings.iter().map(|warning| (step.number, warning.clone())))
+                .collect(),
+            points,
+            config,
+        })
+    }
+}
+
+fn status(state: &RunState) -> String {
+    match (&state.ended, &state.paused) {
+        (Some(why), _) => why.clone(),
+        (None, Some(why)) => format!("paused: {}", why.lines().next().unwrap_or("")),
+        (None, None) => format!("{} steps so far", state.finished()),
+    }
+}
+
+fn best(state: &RunState, directory: &Path) -> Result<Option<BestCode>, StoreError> {
+    let Some(best) = &state.best else { return Ok(None) };
+    let mut lineage = Vec::new();
+    for (step, group, member) in state.lineage(&best.hash) {
+        let hash = member.hash.clone().unwrap_or_default();
+        lineage.push(Ancestor {
+            source: store::source(directory, &hash)?,
+            hash,
+            step: step.number,
+            role: group.asked.role,
+            stage: group.asked.stage,
+            label: member.verdict.as_ref().map(flow::Verdict::label),
+            gflops: member.gflops(),
+        });
+    }
+    let source = store::source(directory, &best.hash)?;
+    let measured = best.verdict.measured();
+    Ok(Some(BestCode {
+        features: Features::of(&source),
+        source,
+        hash: best.hash.clone(),
+        gflops: best.gflops,
+        peak_fraction: measured.and_then(|measured| measured.peak_fraction),
+        openblas_ratio: measured.and_then(|measured| measured.openblas_ratio),
+        step: best.step,
+        seed: store::seed(directory)?,
+        lineage,
+    }))
+}

@@ -1,0 +1,184 @@
+//! A run's steps as points of curves.
+
+use std::collections::BTreeMap;
+
+use flow::advantage::Fate;
+use flow::verdict::Label;
+use serde::Serialize;
+
+use crate::event::StepSeconds;
+use crate::state::{RunState, Step};
+
+/// One step.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Point {
+    /// Its number, from 0.
+    pub step: u64,
+    /// The iteration of the search.
+    pub iteration: Option<u32>,
+    /// Mean reward of the unmasked answers.
+    pub mean_reward: Option<f64>,
+    /// A tenth of the rewards lie below.
+    pub low_reward: Option<f64>,
+    /// A tenth of the rewards lie above.
+    pub high_reward: Option<f64>,
+    /// The highest reward.
+    pub best_reward: Option<f64>,
+    /// Mean GFLOPS of the correct answers.
+    pub mean_gflops: Option<f64>,
+    /// Mean GFLOPS of all judged answers, failures counted as 0.
+    pub mean_gflops_all: Option<f64>,
+    /// The fastest of the step.
+    pub max_gflops: Option<f64>,
+    /// The fastest so far.
+    pub best_gflops: Option<f64>,
+    /// How many answers had which verdict.
+    pub verdicts: BTreeMap<Label, usize>,
+    /// Answers that the machine failed to judge.
+    pub masked: usize,
+    /// Live groups as a share of all.
+    pub live: f64,
+    /// Distinct candidates as a share of all.
+    pub distinct: f64,
+    /// Mean entropy of the policy.
+    pub entropy: Option<f64>,
+    /// Divergence from the reference policy.
+    pub kl: Option<f64>,
+    /// The loss.
+    pub loss: Option<f64>,
+    /// The sampling temperature.
+    pub temperature: f64,
+    /// Updates that the sampler had not seen.
+    pub lag: u64,
+    /// Mean tokens of an answer.
+    pub tokens: f64,
+    /// Where the time went.
+    pub seconds: StepSeconds,
+}
+
+impl Point {
+    /// All answers of the step.
+    pub fn answers(&self) -> usize {
+        self.verdicts.values().sum::<usize>() + self.masked
+    }
+
+    /// The share of one verdict.
+    pub fn share(&self, label: Label) -> f64 {
+        let count = self.verdicts.get(&label).copied().unwrap_or(0);
+        if self.answers() == 0 { 0.0 } else { count as f64 / self.answers() as f64 }
+    }
+}
+
+/// A run's sums.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Totals {
+    /// Steps.
+    pub steps: usize,
+    /// Answers.
+    pub answers: usize,
+    /// Updates.
+    pub updates: usize,
+    /// Groups without one distinct reward, drowned in noise, or dropped.
+    pub lost_groups: BTreeMap<String, usize>,
+    /// How many answers had which verdict.
+    pub verdicts: BTreeMap<Label, usize>,
+    /// Answers that the machine failed to judge.
+    pub masked: usize,
+    /// Where the time went.
+    pub seconds: StepSeconds,
+    /// How often the run was taken up again.
+    pub resumed: u32,
+}
+
+pub(super) fn points(state: &RunState) -> Vec<Point> {
+    let mut best: Option<f64> = None;
+    let mut points = Vec::new();
+    for step in &state.steps {
+        let point = point(step, best);
+        best = point.best_gflops;
+        points.push(point);
+    }
+    points
+}
+
+/// The curves' last point is also what a step prints.
+pub(super) fn point(step: &Step, best_before: Option<f64>) -> Point {
+    let mut rewards: Vec<f64> = step.members().filter_map(|member| member.reward).collect();
+    rewards.sort_by(f64::total_cmp);
+    let quantile = |share: f64| {
+        let last = rewards.len().checked_sub(1)?;
+        rewards.get((last as f64 * share).round() as usize).copied()
+    };
+    let speeds: Vec<f64> = step.members().filter_map(crate::state::Member::gflops).collect();
+    let max_gflops = speeds.iter().copied().reduce(f64::max);
+    let mut verdicts = BTreeMap::new();
+    for verdict in step.members().filter_map(|member| member.verdict.as_ref()) {
+        *verdicts.entry(verdict.label()).or_insert(0) += 1;
+    }
+    let judged: usize = verdicts.values().sum();
+    let members = step.members().count();
+    let tokens: usize = step.members().map(|member| member.tokens).sum();
+    Point {
+        step: step.number,
+        iteration: step.iteration,
+        mean_reward: mean(&rewards),
+        low_reward: quantile(0.1),
+        high_reward: quantile(0.9),
+        best_reward: rewards.last().copied(),
+        mean_gflops: mean(&speeds),
+        mean_gflops_all: (judged > 0).then(|| speeds.iter().sum::<f64>() / judged as f64),
+        max_gflops,
+        best_gflops: [max_gflops, best_before].into_iter().flatten().reduce(f64::max),
+        masked: members - judged,
+        verdicts,
+        live: step.watched.live,
+        distinct: step.watched.distinct,
+        entropy: step.watched.entropy,
+        kl: step.watched.kl,
+        loss: step.updated.as_ref().map(|updated| updated.loss),
+        temperature: step.temperature,
+        lag: step.lag,
+        tokens: if members == 0 { 0.0 } else { tokens as f64 / members as f64 },
+        seconds: step.seconds,
+    }
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+pub(super) fn totals(points: &[Point], state: &RunState) -> Totals {
+    let mut verdicts = BTreeMap::new();
+    let mut seconds = StepSeconds::default();
+    for point in points {
+        for (label, count) in &point.verdicts {
+            *verdicts.entry(*label).or_insert(0) += count;
+        }
+        seconds.wall += point.seconds.wall;
+        seconds.sampling += point.seconds.sampling;
+        seconds.judging += point.seconds.judging;
+        seconds.updating += point.seconds.updating;
+        seconds.policy_idle += point.seconds.policy_idle;
+        seconds.bench_idle += point.seconds.bench_idle;
+    }
+    let mut lost_groups = BTreeMap::new();
+    for group in state.steps.iter().flat_map(|step| &step.groups) {
+        let name = match group.fate {
+            Fate::Live => continue,
+            Fate::Dead => "dead",
+            Fate::Drowned => "drowned",
+            Fate::Dropped => "dropped",
+        };
+        *lost_groups.entry(name.to_owned()).or_insert(0) += 1;
+    }
+    Totals {
+        steps: points.len(),
+        answers: points.iter().map(Point::answers).sum(),
+        updates: state.steps.iter().filter(|step| step.updated.is_some()).count(),
+        lost_groups,
+        verdicts,
+        masked: points.iter().map(|point| point.masked).sum(),
+        seconds,
+        resumed: state.resumed,
+    }
+}

@@ -1,0 +1,83 @@
+//! Where prompts come from: the fixed ones in turn, or parents that the search chose.
+//!
+//! Both answer one question: what is asked in step `n`? The search may have to answer
+//! that it cannot be told yet, since the parents of an iteration follow from all verdicts
+//! of the last.
+
+use flow::random::{Random, seed};
+use flow::search::{self, Parent};
+use flow::{Role, Stage};
+
+use crate::config::SourceKind;
+use crate::event::{Asked, Event};
+use crate::plan::Plan;
+use crate::state::RunState;
+
+/// The purpose of random numbers that choose parents.
+const CHOOSING: u64 = 1;
+
+/// What a step asks.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Next {
+    /// This, one for each group.
+    Asks(Vec<Asked>),
+    /// The search must choose parents first: record this and ask again.
+    Choose(Event),
+    /// It follows from verdicts that are not there yet.
+    Unknown,
+    /// Nothing: the search is at its end.
+    Nothing,
+}
+
+/// What step `number` asks.
+pub(crate) fn next(plan: &Plan, state: &RunState, number: u64) -> Next {
+    match plan.config.prompts.source {
+        SourceKind::Fixed => Next::Asks(fixed(plan, number)),
+        SourceKind::Sqd => searched(plan, state, number),
+    }
+}
+
+fn fixed(plan: &Plan, number: u64) -> Vec<Asked> {
+    let count = u64::from(plan.config.sampling.prompts_per_step);
+    let variants = number * count..(number + 1) * count;
+    variants
+        .map(|variant| Asked { role: Role::Explore, stage: None, parent: None, variant: variant as usize })
+        .collect()
+}
+
+fn searched(plan: &Plan, state: &RunState, number: u64) -> Next {
+    let per_step = plan.config.sampling.prompts_per_step as usize;
+    let Some(last) = state.iterations.last() else { return choose(plan, state, 0) };
+    let after = last.first_step + last.parents.len().div_ceil(per_step) as u64;
+    if number < after {
+        let first = (number - last.first_step) as usize * per_step;
+        let parents = last.parents.iter().skip(first).take(per_step);
+        return Next::Asks(parents.map(asked).collect());
+    }
+    if state.finished() < after {
+        return Next::Unknown;
+    }
+    choose(plan, state, number)
+}
+
+fn choose(plan: &Plan, state: &RunState, first_step: u64) -> Next {
+    let iteration = state.iterations.len() as u32;
+    let limit = plan.config.budget.iterations;
+    if limit > 0 && iteration >= limit {
+        return Next::Nothing;
+    }
+    let mut random = Random::new(seed(plan.config.seed, &[CHOOSING, u64::from(iteration)]));
+    let seed_normal = state.started.as_ref().map_or("", |started| started.seed_normal.as_str());
+    let settings = plan.search();
+    let parents = search::select(&state.pool, seed_normal, settings, &mut random);
+    Next::Choose(Event::ParentsChosen { iteration, first_step, parents, elites: settings.elites })
+}
+
+fn asked(parent: &Parent) -> Asked {
+    Asked { role: parent.role, stage: Some(parent.stage), parent: parent.hash.clone(), variant: 0 }
+}
+
+/// What the probe asks of a stage: always the seed, so that before and after compare.
+pub(crate) fn probe(stage: Stage) -> Asked {
+    Asked { role: Role::Explore, stage: Some(stage), parent: None, variant: 0 }
+}

@@ -1,0 +1,383 @@
+//! The state of a run: a fold over its events. Resume, reports and the API all use it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use flow::advantage::Fate;
+use flow::bench::Judgement;
+use flow::policy::Updated;
+use flow::reward::RewardContext;
+use flow::search::{Node, Parent, Pool};
+use flow::{Verdict, WeightedTokens};
+
+use crate::event::{
+    Asked, Event, GroupSampled, Line, Made, Place, ProbeJudged, RunStarted, StepFinished, StepSampled, StepSeconds,
+    Watched,
+};
+use crate::journal::{self, JournalError};
+use crate::store;
+
+/// What is known of a run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RunState {
+    /// What it began with.
+    pub started: Option<RunStarted>,
+    /// When, in seconds since 1970.
+    pub started_s: f64,
+    /// The task's seed.
+    pub seed: Option<Judgement>,
+    /// The fixed probe, stage by stage.
+    pub probes: Vec<ProbeJudged>,
+    /// The iterations of the search.
+    pub iterations: Vec<Iteration>,
+    /// What the current iteration has produced so far.
+    pub pool: Pool,
+    /// The finished steps.
+    pub steps: Vec<Step>,
+    /// Steps that were sampled and have not finished.
+    pub open: BTreeMap<u64, OpenStep>,
+    /// Updates since the last checkpoint.
+    pub replay: Vec<(u64, Vec<WeightedTokens>)>,
+    /// Steps that the last checkpoint has learned from.
+    pub checkpoint: Option<u64>,
+    /// The temperature of the next sampling.
+    pub temperature: f64,
+    /// The fastest correct candidate.
+    pub best: Option<Best>,
+    /// How often the run was taken up again.
+    pub resumed: u32,
+    /// Why it waits, if it does.
+    pub paused: Option<String>,
+    /// Why it is over, if it is.
+    pub ended: Option<String>,
+}
+
+/// One iteration of the search.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Iteration {
+    /// The first step that asks its parents.
+    pub first_step: u64,
+    /// Its parents, in the order in which they are asked.
+    pub parents: Vec<Parent>,
+}
+
+/// A step that was sampled and has not finished.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenStep {
+    /// Its answers.
+    pub sampled: StepSampled,
+    /// The verdicts so far; `None` for masked members.
+    pub judged: BTreeMap<(u32, u32), Option<Judgement>>,
+}
+
+/// A finished step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// Its number, from 0.
+    pub number: u64,
+    /// The iteration of the search that it belongs to.
+    pub iteration: Option<u32>,
+    /// Its groups.
+    pub groups: Vec<Group>,
+    /// Updates that its sampler had not seen.
+    pub lag: u64,
+    /// The temperature that it was sampled at.
+    pub temperature: f64,
+    /// What the update did.
+    pub updated: Option<Updated>,
+    /// What was watched.
+    pub watched: Watched,
+    /// What a person should know.
+    pub warnings: Vec<String>,
+    /// Where the time went.
+    pub seconds: StepSeconds,
+    /// When it ended, in seconds since 1970.
+    pub at_s: f64,
+}
+
+/// A finished group.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// What was asked.
+    pub asked: Asked,
+    /// Its members.
+    pub members: Vec<Member>,
+    /// What became of it.
+    pub fate: Fate,
+    /// Timing noise in reward units.
+    pub noise: f64,
+}
+
+/// A judged answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Member {
+    /// The candidate's hash; none for malformed answers.
+    pub hash: Option<String>,
+    /// The hash of its normalised source.
+    pub normal: Option<String>,
+    /// Tokens of the answer.
+    pub tokens: usize,
+    /// How it fared; `None` where the machine failed.
+    pub verdict: Option<Verdict>,
+    /// What it earned; `None` where masked.
+    pub reward: Option<f64>,
+    /// What it was better by.
+    pub advantage: Option<f64>,
+}
+
+impl Member {
+    /// Its speed, when it is correct.
+    pub fn gflops(&self) -> Option<f64> {
+        match &self.verdict {
+            Some(Verdict::Correct(measured)) => Some(measured.gflops),
+            _ => None,
+        }
+    }
+}
+
+impl Step {
+    /// All members of all groups.
+    pub fn members(&self) -> impl Iterator<Item = &Member> {
+        self.groups.iter().flat_map(|group| &group.members)
+    }
+}
+
+/// The fastest correct candidate so far.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Best {
+    /// Its hash.
+    pub hash: String,
+    /// Its speed.
+    pub gflops: f64,
+    /// The step that found it.
+    pub step: u64,
+    /// How it fared.
+    pub verdict: Verdict,
+}
+
+impl RunState {
+    /// The state that a journal tells of.
+    pub fn of<'a>(lines: impl IntoIterator<Item = &'a Line>) -> Self {
+        let mut state = Self::default();
+        for line in lines {
+            state.apply(&line.event, line.at_s);
+        }
+        state
+    }
+
+    /// The state of a run directory, read without disturbing who writes to it.
+    pub fn read(directory: &Path) -> Result<Self, JournalError> {
+        Ok(Self::of(&journal::read(&store::journal_path(directory))?))
+    }
+
+    /// Steps finished so far, which is also the number of the next.
+    pub fn finished(&self) -> u64 {
+        self.steps.len() as u64
+    }
+
+    /// Seconds of stepping so far.
+    pub fn stepping_s(&self) -> f64 {
+        self.steps.iter().map(|step| step.seconds.wall).sum()
+    }
+
+    /// What rewards are measured against: the seed, and the library and roof beside it.
+    pub fn context(&self) -> RewardContext {
+        let Some(measured) = self.seed.as_ref().and_then(|seed| seed.verdict.measured()) else {
+            return RewardContext::default();
+        };
+        RewardContext {
+            seed_s: Some(measured.timing.median_s),
+            seed_gflops: Some(measured.gflops),
+            baseline_s: measured.openblas_ratio.map(|ratio| ratio * measured.timing.median_s),
+            sol_s: measured.roof_s,
+        }
+    }
+
+    /// Takes in one event.
+    pub fn apply(&mut self, event: &Event, at_s: f64) {
+        match event {
+            Event::RunStarted(started) => {
+                self.temperature = started.temperature;
+                self.started = Some((**started).clone());
+                self.started_s = at_s;
+            }
+            Event::RunResumed { .. } => {
+                self.resumed += 1;
+                self.paused = None;
+            }
+            Event::SeedJudged { judgement } => self.seed = Some(judgement.clone()),
+            Event::ProbeJudged(probe) => self.probes.push((**probe).clone()),
+            Event::ParentsChosen { first_step, parents, elites, .. } => {
+                self.pool = self.pool.elites(*elites);
+                self.iterations.push(Iteration { first_step: *first_step, parents: parents.clone() });
+            }
+            Event::StepSampled(sampled) => {
+                let judged = malformed(sampled);
+                self.open.insert(sampled.step, OpenStep { sampled: (**sampled).clone(), judged });
+            }
+            Event::CandidateJudged { at, judgement } => self.judged(*at, Some(judgement.clone())),
+            Event::CandidateMasked { at, .. } => self.judged(*at, None),
+            Event::StepFinished(finished) => self.finish(finished, at_s),
+            Event::CheckpointSaved { step } => {
+                self.checkpoint = Some(*step);
+                self.replay.retain(|(number, _)| number >= step);
+            }
+            Event::RunPaused { why } => self.paused = Some(why.clone()),
+            Event::RunEnded { why } => self.ended = Some(why.clone()),
+        }
+    }
+
+    fn judged(&mut self, at: Place, judgement: Option<Judgement>) {
+        if let Some(open) = self.open.get_mut(&at.step) {
+            open.judged.insert((at.group, at.member), judgement);
+        }
+    }
+
+    fn finish(&mut self, finished: &StepFinished, at_s: f64) {
+        let Some(open) = self.open.remove(&finished.step) else { return };
+        let groups = groups(&open, finished);
+        for group in &groups {
+            self.remember(group, finished.step);
+        }
+        if finished.updated.is_some() {
+            self.replay.push((finished.step, batch(&open.sampled, finished)));
+        }
+        self.temperature = finished.temperature;
+        self.steps.push(Step {
+            number: finished.step,
+            iteration: (!self.iterations.is_empty()).then(|| self.iterations.len() as u32 - 1),
+            groups,
+            lag: open.sampled.lag,
+            temperature: open.sampled.temperature,
+            updated: finished.updated.clone(),
+            watched: finished.watched,
+            warnings: finished.warnings.clone(),
+            seconds: finished.seconds,
+            at_s,
+        });
+        if let Some(why) = &finished.stop {
+            self.ended = Some(why.clone());
+        }
+    }
+
+    /// Puts a group's candidates into the pool, and the fastest into its place.
+    fn remember(&mut self, group: &Group, step: u64) {
+        for member in &group.members {
+            let (Some(hash), Some(normal), Some(verdict)) = (&member.hash, &member.normal, &member.verdict) else {
+                continue;
+            };
+            if let Some(stage) = group.asked.stage {
+                self.pool.add(Node {
+                    hash: hash.clone(),
+                    normal: normal.clone(),
+                    stage,
+                    label: verdict.label(),
+                    gflops: member.gflops(),
+                });
+            }
+            let Some(gflops) = member.gflops() else { continue };
+            if self.best.as_ref().is_none_or(|best| gflops > best.gflops) {
+                self.best = Some(Best { hash: hash.clone(), gflops, step, verdict: verdict.clone() });
+            }
+        }
+    }
+
+    /// Where a candidate was first made: its group and itself.
+    pub fn birth(&self, hash: &str) -> Option<(&Step, &Group, &Member)> {
+        self.steps.iter().find_map(|step| {
+            step.groups.iter().find_map(|group| {
+                let member = group.members.iter().find(|member| member.hash.as_deref() == Some(hash))?;
+                Some((step, group, member))
+            })
+        })
+    }
+
+    /// The verdict that a candidate got last.
+    pub fn verdict(&self, hash: &str) -> Option<&Verdict> {
+        self.steps.iter().rev().find_map(|step| {
+            step.members()
+                .find(|member| member.hash.as_deref() == Some(hash))
+                .and_then(|member| member.verdict.as_ref())
+        })
+    }
+
+    /// The candidates from the seed to `hash`, oldest first; the seed itself is left out.
+    pub fn lineage(&self, hash: &str) -> Vec<(&Step, &Group, &Member)> {
+        let mut path: Vec<(&Step, &Group, &Member)> = Vec::new();
+        let mut next = Some(hash);
+        while let Some(birth) = next.and_then(|hash| self.birth(hash)) {
+            // A copy of an ancestor would lead round in circles.
+            if path.iter().any(|(_, _, member)| member.hash == birth.2.hash) {
+                break;
+            }
+            next = birth.1.asked.parent.as_deref();
+            path.push(birth);
+        }
+        path.reverse();
+        path
+    }
+}
+
+/// The verdicts that need no bench.
+fn malformed(sampled: &StepSampled) -> BTreeMap<(u32, u32), Option<Judgement>> {
+    let mut judged = BTreeMap::new();
+    for (group, answers) in (0..).zip(&sampled.groups) {
+        for (member, answer) in (0..).zip(&answers.answers) {
+            if let Made::Malformed { why } = &answer.made {
+                let verdict = Verdict::Malformed { why: why.clone() };
+                judged.insert((group, member), Some(Judgement { verdict, seconds: flow::bench::Seconds::default() }));
+            }
+        }
+    }
+    judged
+}
+
+fn groups(open: &OpenStep, finished: &StepFinished) -> Vec<Group> {
+    let zipped = (0..).zip(&open.sampled.groups).zip(&finished.groups);
+    zipped
+        .map(|((at, sampled), finished)| Group {
+            asked: sampled.asked.clone(),
+            members: (0..)
+                .zip(&sampled.answers)
+                .map(|(member, answer)| {
+                    let (hash, normal) = match &answer.made {
+                        Made::Candidate { hash, normal } => (Some(hash.clone()), Some(normal.clone())),
+                        Made::Malformed { .. } => (None, None),
+                    };
+                    let index = member as usize;
+                    Member {
+                        hash,
+                        normal,
+                        tokens: answer.tokens.len(),
+                        verdict: open.judged.get(&(at, member)).cloned().flatten().map(|judged| judged.verdict),
+                        reward: finished.rewards.get(index).copied().flatten(),
+                        advantage: finished.advantages.get(index).copied().flatten(),
+                    }
+                })
+                .collect(),
+            fate: finished.fate,
+            noise: finished.noise,
+        })
+        .collect()
+}
+
+/// What a finished step taught.
+fn batch(sampled: &StepSampled, finished: &StepFinished) -> Vec<WeightedTokens> {
+    let groups = sampled.groups.iter().zip(&finished.groups);
+    groups.flat_map(|(group, finished)| weighted(group, &finished.advantages)).collect()
+}
+
+/// A group's answers with their advantages; those without one are left out.
+pub(crate) fn weighted(group: &GroupSampled, advantages: &[Option<f64>]) -> Vec<WeightedTokens> {
+    let pairs = group.answers.iter().zip(advantages);
+    pairs
+        .filter_map(|(answer, advantage)| {
+            Some(WeightedTokens {
+                prompt_tokens: group.prompt_tokens.clone(),
+                tokens: answer.tokens.clone(),
+                logprobs: answer.logprobs.clone(),
+                advantage: (*advantage)?,
+            })
+        })
+        .collect()
+}

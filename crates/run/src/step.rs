@@ -1,0 +1,142 @@
+//! One step: the seven arrows of the flow, top to bottom.
+//!
+//! ```text
+//! prompt -> completion -> candidate -> verdict -> reward -> advantage -> update
+//! ```
+//!
+//! Each arrow picks up what the journal already holds, so that a step which was cut off
+//! goes on where it was. Of GRPO's usual parts these are left out: no value model (the
+//! group is the baseline), one update per batch (so the ratio starts at 1 but for the lag),
+//! and no reward shaping by length.
+
+use flow::policy::Updated;
+use flow::{Verdict, WeightedTokens, noise};
+
+use crate::ctx::Ctx;
+use crate::event::{Event, GroupFinished, StepFinished, StepSeconds};
+use crate::interrupt::Interrupt;
+use crate::judging;
+use crate::sampling;
+use crate::source::{self, Next};
+use crate::state::{self, OpenStep};
+use crate::watch;
+
+/// Takes step `number`; false when the source has nothing more to ask.
+pub(crate) fn step(ctx: &mut Ctx<'_>, number: u64) -> Result<bool, Interrupt> {
+    let began = ctx.now();
+    // prompts -> completions -> candidates
+    let mut sampling_s = match ask_and_sample(ctx, number)? {
+        Asking::Sampled(seconds) => seconds,
+        Asking::Unknown | Asking::Nothing => return Ok(false),
+    };
+    // candidates -> verdicts, and the next candidates meanwhile
+    let batch = judging::submit_step(ctx, number)?;
+    if ctx.plan.config.stepping.overlap
+        && !is_last(ctx, number)
+        && let Asking::Sampled(seconds) = ask_and_sample(ctx, number + 1)?
+    {
+        sampling_s += seconds;
+    }
+    let waiting = ctx.now();
+    let judging_s = judging::gather_step(ctx, batch)?;
+    let policy_idle = ctx.now() - waiting;
+    // verdicts -> rewards -> advantages
+    let open = ctx.state.open.get(&number).expect("it was sampled above").clone();
+    let groups = reward(ctx, &open)?;
+    // advantages -> update
+    let learning = ctx.now();
+    let lesson: Vec<WeightedTokens> = open
+        .sampled
+        .groups
+        .iter()
+        .zip(&groups)
+        .flat_map(|(group, done)| state::weighted(group, &done.advantages))
+        .collect();
+    let updated = learn(ctx, &lesson)?;
+    let ended = ctx.now();
+    let seconds = StepSeconds {
+        wall: ended - began,
+        sampling: sampling_s,
+        judging: judging_s,
+        updating: ended - learning,
+        policy_idle,
+        bench_idle: (ended - began - judging_s).max(0.0),
+    };
+    finish(ctx, &open, groups, updated, seconds)?;
+    Ok(true)
+}
+
+/// What came of asking for a step's answers.
+enum Asking {
+    /// They are there; drawing them took so many seconds.
+    Sampled(f64),
+    /// What to ask follows from verdicts that are not there yet.
+    Unknown,
+    /// The search is at its end.
+    Nothing,
+}
+
+fn ask_and_sample(ctx: &mut Ctx<'_>, number: u64) -> Result<Asking, Interrupt> {
+    loop {
+        match source::next(ctx.plan, &ctx.state, number) {
+            Next::Choose(chosen) => ctx.record(chosen)?,
+            Next::Unknown => return Ok(Asking::Unknown),
+            Next::Nothing => return Ok(Asking::Nothing),
+            Next::Asks(asks) => {
+                let began = ctx.now();
+                sampling::sample(ctx, number, asks)?;
+                return Ok(Asking::Sampled(ctx.now() - began));
+            }
+        }
+    }
+}
+
+fn is_last(ctx: &Ctx<'_>, number: u64) -> bool {
+    let steps = ctx.plan.config.budget.steps;
+    steps > 0 && number + 1 >= steps
+}
+
+fn reward(ctx: &Ctx<'_>, open: &OpenStep) -> Result<Vec<GroupFinished>, Interrupt> {
+    let config = &ctx.plan.config;
+    let context = ctx.state.context();
+    let mut groups = Vec::with_capacity(open.sampled.groups.len());
+    for (at, sampled) in (0..).zip(&open.sampled.groups) {
+        let verdicts: Vec<Option<&Verdict>> = (0..sampled.answers.len() as u32)
+            .map(|member| Some(&open.judged.get(&(at, member))?.as_ref()?.verdict))
+            .collect();
+        let rewards = config.reward.of_group(&verdicts, &context)?;
+        let noise = noise::of_group(config.reward, &verdicts, &context)?;
+        let advantages = config.learning.advantage.of(&rewards, config.learning.std_floor, noise);
+        groups.push(GroupFinished { rewards, advantages: advantages.values, fate: advantages.fate, noise });
+    }
+    Ok(groups)
+}
+
+fn learn(ctx: &mut Ctx<'_>, lesson: &[WeightedTokens]) -> Result<Option<Updated>, Interrupt> {
+    if !ctx.learns() || lesson.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(ctx.policy.update(lesson)?))
+}
+
+fn finish(
+    ctx: &mut Ctx<'_>,
+    open: &OpenStep,
+    groups: Vec<GroupFinished>,
+    updated: Option<Updated>,
+    seconds: StepSeconds,
+) -> Result<(), Interrupt> {
+    let watched = watch::watched(&open.sampled, &groups, updated.as_ref());
+    let action = watch::act(ctx.plan, &ctx.state, &watched, updated.as_ref());
+    ctx.record(Event::StepFinished(Box::new(StepFinished {
+        step: open.sampled.step,
+        groups,
+        // Numbers that are none have no place in the journal; `stop` tells of them.
+        updated: updated.filter(watch::is_finite),
+        watched,
+        temperature: action.temperature,
+        warnings: action.warnings,
+        stop: action.stop,
+        seconds,
+    })))
+}

@@ -1,0 +1,177 @@
+//! The run directory, and the lock that keeps a second process out of it.
+//!
+//! ```text
+//! run.toml       the resolved configuration
+//! events.jsonl   the journal: the truth
+//! seed.c         the task's seed
+//! candidates/    sources by hash
+//! checkpoints/   the policy after so many steps
+//! ```
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use flow::Candidate;
+
+use crate::event::Line;
+use crate::journal::{Journal, JournalError, Sink};
+
+/// Checkpoints that are kept: the last, and the one before should it prove unreadable.
+const CHECKPOINTS_KEPT: usize = 2;
+
+/// A run directory that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Another process has it.
+    #[error("{0} is in use by another process")]
+    Locked(PathBuf),
+    /// There is no run in it.
+    #[error("{0} holds no run (there is no run.toml)")]
+    NoRun(PathBuf),
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    File(#[from] io::Error),
+    /// The journal cannot be read or written.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+impl StoreError {
+    /// What may mend it.
+    pub fn hint(&self) -> &'static str {
+        let kind = match self {
+            Self::Locked(_) => return "wait for it to end, or stop it",
+            Self::NoRun(_) => return "`hotloop train RUN.toml` starts one",
+            Self::File(error) | Self::Journal(JournalError::File { source: error, .. }) => error.kind(),
+            Self::Journal(JournalError::Damaged { .. }) => return "restore the journal from a copy",
+            Self::Journal(JournalError::Version { .. }) => return "use the hotloop that wrote it",
+        };
+        match kind {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                "the disk is full: free some space, then resume"
+            }
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => "the directory cannot be written",
+            _ => "mend the disk, then resume",
+        }
+    }
+}
+
+/// An open and locked run directory.
+pub struct Store {
+    directory: PathBuf,
+    journal: Journal,
+    /// Held as long as this lives; the kernel lets go of it when the process dies.
+    _lock: fs_err::File,
+}
+
+impl Store {
+    /// Opens a run directory, making it if there is none; gives the events so far.
+    pub fn open(directory: &Path) -> Result<(Self, Vec<Line>), StoreError> {
+        Self::open_with(directory, |sink| sink)
+    }
+
+    /// The same, with the journal's bytes going through `wrap`.
+    pub fn open_with(
+        directory: &Path,
+        wrap: impl FnOnce(Box<dyn Sink>) -> Box<dyn Sink>,
+    ) -> Result<(Self, Vec<Line>), StoreError> {
+        fs_err::create_dir_all(directory.join("candidates"))?;
+        fs_err::create_dir_all(directory.join("checkpoints"))?;
+        let lock = fs_err::OpenOptions::new().create(true).write(true).truncate(false).open(directory.join(".lock"))?;
+        match lock.file().try_lock() {
+            Ok(()) => {}
+            Err(std::fs::TryLockError::WouldBlock) => return Err(StoreError::Locked(directory.to_owned())),
+            Err(std::fs::TryLockError::Error(error)) => return Err(error.into()),
+        }
+        let (journal, lines) = Journal::open(&journal_path(directory), wrap)?;
+        Ok((Self { directory: directory.to_owned(), journal, _lock: lock }, lines))
+    }
+
+    /// Where this is.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Records one event.
+    pub(crate) fn append(&mut self, line: &Line) -> Result<(), StoreError> {
+        Ok(self.journal.append(line)?)
+    }
+
+    /// Keeps the resolved configuration, and the seed that a report compares with.
+    pub(crate) fn keep_config(&self, text: &str, seed: &str) -> Result<(), StoreError> {
+        write_whole(&self.directory.join("seed.c"), seed.as_bytes())?;
+        Ok(write_whole(&self.directory.join("run.toml"), text.as_bytes())?)
+    }
+
+    /// Keeps a candidate's source.
+    pub(crate) fn keep(&self, candidate: &Candidate) -> Result<(), StoreError> {
+        let path = candidate_path(&self.directory, &candidate.hash);
+        if !path.exists() {
+            write_whole(&path, candidate.source.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// A candidate by its hash.
+    pub(crate) fn candidate(&self, hash: &str) -> Result<Candidate, StoreError> {
+        let source = source(&self.directory, hash)?;
+        Ok(Candidate { source, hash: hash.to_owned(), notes: Vec::new() })
+    }
+
+    /// Where the policy after `step` steps is kept.
+    pub fn checkpoint(&self, step: u64) -> PathBuf {
+        checkpoint_path(&self.directory, step)
+    }
+
+    /// Removes all checkpoints but the last few. Not being able to is no failure of the run.
+    pub(crate) fn prune_checkpoints(&self) {
+        let Ok(entries) = fs_err::read_dir(self.directory.join("checkpoints")) else { return };
+        let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        paths.sort();
+        for path in paths.iter().rev().skip(CHECKPOINTS_KEPT) {
+            drop(fs_err::remove_dir_all(path));
+        }
+    }
+}
+
+/// The journal of a run directory.
+pub fn journal_path(directory: &Path) -> PathBuf {
+    directory.join("events.jsonl")
+}
+
+/// Where the policy after `step` steps is kept.
+pub fn checkpoint_path(directory: &Path, step: u64) -> PathBuf {
+    directory.join("checkpoints").join(format!("step-{step:08}"))
+}
+
+/// A candidate's source.
+pub fn source(directory: &Path, hash: &str) -> io::Result<String> {
+    fs_err::read_to_string(candidate_path(directory, hash))
+}
+
+/// The seed that a run began with.
+pub fn seed(directory: &Path) -> io::Result<String> {
+    fs_err::read_to_string(directory.join("seed.c"))
+}
+
+/// The resolved configuration of a run directory.
+pub fn config(directory: &Path) -> Result<String, StoreError> {
+    let path = directory.join("run.toml");
+    if !path.exists() {
+        return Err(StoreError::NoRun(directory.to_owned()));
+    }
+    Ok(fs_err::read_to_string(path)?)
+}
+
+fn candidate_path(directory: &Path, hash: &str) -> PathBuf {
+    directory.join("candidates").join(format!("{hash}.c"))
+}
+
+/// Writes a file whole or not at all.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".part");
+    let part = PathBuf::from(name);
+    fs_err::write(&part, bytes)?;
+    fs_err::rename(&part, path)
+}

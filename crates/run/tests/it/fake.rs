@@ -1,0 +1,378 @@
+//! A policy that learns which of a few kernels to write, and a bench that reads their
+//! worth off the text. Both are deterministic, so that runs can be compared event by event.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use flow::bench::{Judgement, Seconds};
+use flow::policy::{Capabilities, Chat, Completion, Ending, Updated};
+use flow::random::{Random, seed};
+use flow::task::TaskFiles;
+use flow::verdict::{Checks, Measured, Mismatch};
+use flow::{
+    Bench, BenchError, Job, JobId, MachineFacts, Policy, PolicyError, Prose, Reply, Sampling, Task, Timing, Verdict,
+    WeightedTokens,
+};
+use run::event::Line;
+use run::journal::Sink;
+use run::{Ended, Event, Layered, Parts, Plan, RunState, Store, drive};
+
+/// What the fake policy can write: bodies that the fake bench knows.
+pub(crate) const WORDS: usize = 12;
+/// Tokens of an answer: what kind of kernel, and which of its many forms.
+const FORMS: u32 = 50;
+
+/// How an answer starts that nobody began.
+const SIGNATURE: &str = "```c\nvoid matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {\n";
+
+/// Something that looks like a kernel in a report.
+const KERNEL: &str = "    // speed_KIND is what the fake bench reads
+    const int speed_KIND = FORM;
+    for (int i = 0; i < M; i++) {
+        for (int j = 0; j < N; j += 4 * KIND) {
+            __m256d sum[KIND];
+            for (int k = 0; k < K; k++) {
+                __m256d a = _mm256_set1_pd(A[i * K + k]);
+                for (int r = 0; r < KIND; r++)
+                    sum[r] = _mm256_fmadd_pd(a, _mm256_loadu_pd(&B[k * N + j + 4 * r]), sum[r]);
+            }
+            for (int r = 0; r < KIND; r++)
+                _mm256_storeu_pd(&C[i * N + j + 4 * r], sum[r]);
+        }
+    }
+";
+
+/// A softmax over a few kinds of kernel, one step of plain policy gradient an update.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct FakePolicy {
+    pub(crate) preferences: Vec<f64>,
+    pub(crate) rate: f64,
+    pub(crate) updates: u64,
+    /// Makes the loss of this update no number.
+    pub(crate) break_at: Option<u64>,
+}
+
+impl FakePolicy {
+    pub(crate) fn new(rate: f64) -> Self {
+        // At first the worst kinds are the likeliest.
+        let preferences = (0..WORDS).map(|kind| -0.15 * kind as f64).collect();
+        Self { preferences, rate, updates: 0, break_at: None }
+    }
+
+    fn logprobs(&self, temperature: f64) -> Vec<f64> {
+        let scaled: Vec<f64> = self.preferences.iter().map(|preference| preference / temperature).collect();
+        let sum: f64 = scaled.iter().map(|preference| preference.exp()).sum();
+        scaled.iter().map(|preference| preference - sum.ln()).collect()
+    }
+
+    fn draw(&self, random: &mut Random, temperature: f64) -> (usize, f32) {
+        let logprobs = self.logprobs(temperature);
+        let mut left = random.unit();
+        for (kind, logprob) in logprobs.iter().enumerate() {
+            left -= logprob.exp();
+            if left < 0.0 {
+                return (kind, *logprob as f32);
+            }
+        }
+        (WORDS - 1, logprobs[WORDS - 1] as f32)
+    }
+}
+
+fn text(kind: usize, form: u32) -> String {
+    let body = match kind {
+        0 => return format!("    // I could go on for ever, {form} times"),
+        1 => format!("    syntax error {form};\n"),
+        2 => format!("    crash_{form}();\n"),
+        3 => format!("    int wrong = {form};\n"),
+        _ => KERNEL.replace("KIND", &kind.to_string()).replace("FORM", &form.to_string()),
+    };
+    format!("{body}}}\n```")
+}
+
+impl Policy for FakePolicy {
+    fn sample(&mut self, chats: &[Chat], count: u32, sampling: &Sampling) -> Result<Vec<Completion>, PolicyError> {
+        let mut completions = Vec::new();
+        for (at, chat) in (0u64..).zip(chats) {
+            let length = chat.messages.iter().map(|message| message.content.len()).sum::<usize>();
+            for member in 0..u64::from(count) {
+                let mut random = Random::new(seed(sampling.seed, &[at, member]));
+                let (kind, logprob) = self.draw(&mut random, sampling.temperature);
+                let form = random.below(FORMS as usize) as u32;
+                completions.push(Completion {
+                    text: format!("{}{}", if chat.begun.is_empty() { SIGNATURE } else { "" }, text(kind, form)),
+                    prompt_tokens: vec![length as u32, at as u32],
+                    tokens: vec![kind as u32, form],
+                    logprobs: vec![logprob, -(FORMS as f32).ln()],
+                    ending: if kind == 0 { Ending::Length } else { Ending::Stop },
+                });
+            }
+        }
+        Ok(completions)
+    }
+
+    fn update(&mut self, batch: &[WeightedTokens]) -> Result<Updated, PolicyError> {
+        let probabilities: Vec<f64> = self.logprobs(1.0).iter().map(|logprob| logprob.exp()).collect();
+        let mut gradient = vec![0.0; WORDS];
+        for member in batch {
+            for (kind, slope) in gradient.iter_mut().enumerate() {
+                let chosen = f64::from(u8::from(member.tokens[0] as usize == kind));
+                *slope += member.advantage * (chosen - probabilities[kind]) / batch.len() as f64;
+            }
+        }
+        for (preference, slope) in self.preferences.iter_mut().zip(&gradient) {
+            *preference += self.rate * slope;
+        }
+        self.updates += 1;
+        let broken = self.break_at == Some(self.updates);
+        Ok(Updated {
+            loss: if broken { f64::NAN } else { -gradient.iter().map(|slope| slope * slope).sum::<f64>() },
+            gradient_norm: gradient.iter().map(|slope| slope * slope).sum::<f64>().sqrt(),
+            kl: 0.01,
+            clipped: 0.0,
+            entropy: -probabilities.iter().map(|p| p * p.ln()).sum::<f64>(),
+        })
+    }
+
+    fn save(&self, directory: &Path) -> Result<(), PolicyError> {
+        let failed = |error: std::io::Error| PolicyError::Failed(error.to_string());
+        fs_err::create_dir_all(directory).map_err(failed)?;
+        let bits: Vec<String> = self.preferences.iter().map(|preference| preference.to_bits().to_string()).collect();
+        fs_err::write(directory.join("policy.txt"), format!("{}\n{}", self.updates, bits.join(" "))).map_err(failed)
+    }
+
+    fn load(&mut self, directory: &Path) -> Result<(), PolicyError> {
+        let failed = |error: std::io::Error| PolicyError::Failed(error.to_string());
+        let text = fs_err::read_to_string(directory.join("policy.txt")).map_err(failed)?;
+        let (updates, bits) = text.split_once('\n').unwrap();
+        self.updates = updates.parse().unwrap();
+        self.preferences = bits.split(' ').map(|bits| f64::from_bits(bits.parse().unwrap())).collect();
+        Ok(())
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { model: "fake".into(), learns: true, logprobs: true, context: 4096 }
+    }
+}
+
+/// Reads a verdict off the text.
+#[derive(Default)]
+pub(crate) struct FakeBench {
+    queue: VecDeque<Job>,
+    /// How often each source was submitted.
+    tries: BTreeMap<String, u32>,
+    /// Fails on sources that this says so of, given the source and how often it was tried.
+    pub(crate) fails: Option<fn(&str, u32) -> bool>,
+    /// Refuses everything once so many jobs were judged.
+    pub(crate) dies_after: Option<usize>,
+    pub(crate) judged: usize,
+    pub(crate) cancelled: usize,
+}
+
+pub(crate) fn correct(gflops: f64) -> Verdict {
+    let timing = Timing {
+        median_s: 1.0 / gflops,
+        min_s: 1.0 / gflops,
+        paper_s: 1.0 / gflops,
+        cv: 0.01,
+        samples: 16,
+        kept: 16,
+        quiet: true,
+        calls: 16,
+        threads: 1,
+    };
+    Verdict::Correct(Measured {
+        gflops,
+        gflops_paper: gflops,
+        peak_fraction: Some(gflops / 100.0),
+        openblas_ratio: Some(gflops / 80.0),
+        roof_s: Some(0.01),
+        verify: Checks { paper: true, strict: true, error: 1e-16 },
+        timing,
+    })
+}
+
+/// What the fake bench thinks of a source.
+pub(crate) fn verdict(source: &str) -> Verdict {
+    let speed = (4..WORDS).find(|kind| source.contains(&format!("speed_{kind} ")));
+    match speed {
+        _ if source.contains("syntax") => Verdict::NotCompiled { diagnostics: "expected ';'".into() },
+        _ if source.contains("crash") => Verdict::Crashed { how: "signal 11".into() },
+        _ if source.contains("wrong") => {
+            Verdict::Wrong(Mismatch { why: "C[0] is 1, wanted 2".into(), error: 1.0, paper: false })
+        }
+        Some(kind) => correct(1.6f64.powi(kind as i32 - 3)),
+        None => correct(1.0),
+    }
+}
+
+impl Bench for FakeBench {
+    fn submit(&mut self, jobs: Vec<Job>) -> Result<(), BenchError> {
+        self.queue.extend(jobs);
+        Ok(())
+    }
+
+    fn next(&mut self, _: Duration) -> Result<Option<Reply>, BenchError> {
+        let Some(job) = self.queue.pop_front() else { return Ok(None) };
+        if self.dies_after.is_some_and(|limit| self.judged >= limit) {
+            return Ok(Some(Reply { id: job.id, judged: Err(BenchError::new("gcc: command not found")) }));
+        }
+        self.judged += 1;
+        let source = &job.candidate.source;
+        let tries = self.tries.entry(source.clone()).or_default();
+        *tries += 1;
+        if self.fails.is_some_and(|fails| fails(source, *tries)) {
+            return Ok(Some(Reply { id: job.id, judged: Err(BenchError::new("the machine was disturbed")) }));
+        }
+        let seconds = Seconds { compile: 0.1, run: 0.1, total: 0.2 };
+        Ok(Some(Reply { id: job.id, judged: Ok(Judgement { verdict: verdict(source), seconds }) }))
+    }
+
+    fn cancel(&mut self, ids: &[JobId]) {
+        self.cancelled += ids.len();
+        self.queue.retain(|job| !ids.contains(&job.id));
+    }
+
+    fn facts(&self) -> MachineFacts {
+        MachineFacts {
+            class: "fake".into(),
+            cpu: "Fake CPU".into(),
+            simd: "avx2".into(),
+            cores: 2,
+            kernel: "6.0".into(),
+            compiler: "gcc 14".into(),
+            openblas: Some("OpenBLAS Haswell".into()),
+            sandbox: vec!["seccomp".into()],
+        }
+    }
+}
+
+pub(crate) fn matmul() -> Task {
+    Task::parse(TaskFiles {
+        toml: include_str!("../../../../tasks/matmul/task.toml").into(),
+        prompt: include_str!("../../../../tasks/matmul/prompt.md").into(),
+        seed: include_str!("../../../../tasks/matmul/seed.c").into(),
+        reference: include_str!("../../../../tasks/matmul/reference.c").into(),
+        baseline: Some(include_str!("../../../../tasks/matmul/baseline.c").into()),
+    })
+    .unwrap()
+}
+
+pub(crate) fn plan(directory: &Path, sets: &[&str]) -> Plan {
+    let text = format!(
+        "model = \"fake\"\ndirectory = {:?}\n[budget]\nsteps = 12\n[sampling]\ngroup = 8\n[loop]\nprobe = 8\ncheckpoint-every = 3\n",
+        directory.to_str().unwrap()
+    );
+    let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+    let layered = Layered::read(Some(("run.toml", &text)), &sets).unwrap();
+    Plan::new(&layered, "test", &|_| Ok(matmul())).unwrap()
+}
+
+/// What a process brings with it, apart from the run directory.
+pub(crate) struct Process {
+    pub(crate) policy: FakePolicy,
+    pub(crate) bench: FakeBench,
+    pub(crate) stop: AtomicBool,
+    pub(crate) seen: Vec<Event>,
+    /// Sets `stop` after so many events.
+    pub(crate) stop_after: Option<usize>,
+}
+
+impl Process {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let rate = if plan.learns() { 1.0 } else { 0.0 };
+        Self {
+            policy: FakePolicy::new(rate),
+            bench: FakeBench::default(),
+            stop: AtomicBool::new(false),
+            seen: Vec::new(),
+            stop_after: None,
+        }
+    }
+
+    pub(crate) fn drive(&mut self, plan: &Plan, store: &mut Store, lines: &[Line]) -> (Ended, RunState) {
+        let time = Cell::new(1000.0);
+        let clock = || {
+            time.set(time.get() + 0.25);
+            time.get()
+        };
+        let Self { policy, bench, stop, seen, stop_after } = self;
+        let prose = Prose { wording: plan.wording.clone(), begin: plan.config.prompts.begin, simd: bench.facts().simd };
+        let mut observer = |event: &Event, _: &RunState| {
+            seen.push(event.clone());
+            if stop_after.is_some_and(|limit| seen.len() >= limit) {
+                stop.store(true, std::sync::atomic::Ordering::Relaxed);
+            }
+        };
+        let parts = Parts { policy, bench, render: &prose, observer: &mut observer, clock: &clock, stop };
+        drive(plan, parts, store, lines)
+    }
+}
+
+/// A whole run in one process.
+pub(crate) fn whole(plan: &Plan) -> (Process, RunState) {
+    let mut process = Process::new(plan);
+    let (mut store, lines) = Store::open(&plan.directory).unwrap();
+    let (ended, state) = process.drive(plan, &mut store, &lines);
+    assert!(matches!(ended, Ended::Done(_)), "{ended:?}");
+    (process, state)
+}
+
+/// A journal that takes so many bytes and then fails in the midst of a line, for ever.
+pub(crate) struct Failing {
+    pub(crate) sink: Box<dyn Sink>,
+    pub(crate) left: usize,
+    pub(crate) kind: std::io::ErrorKind,
+}
+
+impl Sink for Failing {
+    fn append(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        let take = self.left.min(bytes.len());
+        self.sink.append(&bytes[..take])?;
+        self.left -= take;
+        if take < bytes.len() { Err(self.kind.into()) } else { Ok(()) }
+    }
+
+    fn sync(&mut self) -> std::io::Result<()> {
+        self.sink.sync()
+    }
+}
+
+/// What two runs must have in common: everything but clocks and interruptions.
+pub(crate) fn timeless(mut state: RunState) -> RunState {
+    state.started_s = 0.0;
+    state.resumed = 0;
+    state.paused = None;
+    for step in &mut state.steps {
+        step.seconds = run::event::StepSeconds::default();
+        step.at_s = 0.0;
+    }
+    state
+}
+
+/// The events of a run directory that any process would have written.
+pub(crate) fn facts(directory: &Path) -> Vec<Event> {
+    let lines = run::journal::read(&run::store::journal_path(directory)).unwrap();
+    lines.into_iter().map(|line| line.event.timeless()).filter(|event| !event.is_interruption()).collect()
+}
+
+/// Two states that must be equal, told apart without printing all of them.
+pub(crate) fn same(got: RunState, want: RunState) {
+    let (got, want) = (timeless(got), timeless(want));
+    if got != want {
+        let (got, want) = (format!("{got:#?}"), format!("{want:#?}"));
+        let differ = got.lines().zip(want.lines()).enumerate().find(|(_, (got, want))| got != want);
+        panic!("the states differ, first here: {differ:?}");
+    }
+}
+
+/// Two journals that must tell the same.
+pub(crate) fn same_facts(got: &Path, want: &Path) {
+    let (got, want) = (facts(got), facts(want));
+    assert_eq!(got.len(), want.len());
+    for (at, (got, want)) in got.iter().zip(&want).enumerate() {
+        assert_eq!(got, want, "event {at}");
+    }
+}

@@ -1,0 +1,12 @@
+//! Whole runs with a fake policy and a fake bench.
+
+#![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
+
+mod ablations;
+mod experiments;
+mod fake;
+mod mistakes;
+mod pauses;
+mod reports;
+mod resume;
+mod runs;

@@ -1,0 +1,71 @@
+//! Bad configurations: one clear line each.
+
+use run::{Layered, Plan};
+
+use crate::fake::matmul;
+
+fn mistakes(text: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let directory = if text.contains("directory") {
+        String::new()
+    } else {
+        format!("directory = {:?}\n", folder.path().to_str().unwrap())
+    };
+    let text = format!("{directory}{text}");
+    let load = |name: &str| if name == "matmul" { Ok(matmul()) } else { Err(format!("there is no task `{name}`")) };
+    let checked = Layered::read(Some(("run.toml", &text)), &[]).and_then(|layered| Plan::new(&layered, "run", &load));
+    checked.map(|_| ()).unwrap_err().iter().map(ToString::to_string).collect()
+}
+
+fn check(text: &str, expect: &str) {
+    let found = mistakes(text);
+    assert_eq!(found, [expect], "for {text}");
+    assert!(!found[0].contains('\n'));
+}
+
+#[test]
+fn each_bad_value_is_named() {
+    check("", "default.toml: model: no model is named; try \"nano\", a folder, or a hub name");
+    check("model = \"./none\"", "run.toml: model: there is no `./none`");
+    check("model = \"nano\"\ntask = \"sort\"", "run.toml: task: there is no task `sort`");
+    let nano = |rest: &str| format!("model = \"nano\"\n{rest}");
+    check(&nano("[sampling]\ngroup = 1"), "run.toml: sampling.group: a group needs at least 2 answers to compare");
+    check(
+        &nano("[sampling]\ntop-p = 0.9"),
+        "run.toml: sampling.top-p: training needs all tokens: logprobs of cut tails bias the gradient; set it to 1, or learning.rate to 0",
+    );
+    check(&nano("[budget]\nsteps = 0"), "run.toml: budget.steps: no limit is set: the run would not end");
+    check(&nano("[sampling]\ngruop = 3"), "run.toml: sampling.gruop: no such key; is `group` meant?");
+    check(
+        &nano("directory = \"/proc/hotloop\""),
+        "run.toml: directory: `/proc/hotloop` cannot be written: no such file or directory",
+    );
+}
+
+#[test]
+fn searching_without_learning_may_cut_tails() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!(
+        "model = \"api\"\ndirectory = {:?}\n[sampling]\ntop-p = 0.9\n[learning]\nrate = 0\n",
+        folder.path().to_str().unwrap()
+    );
+    let layered = Layered::read(Some(("run.toml", &text)), &[]).unwrap();
+    assert!(Plan::new(&layered, "run", &|_| Ok(matmul())).is_ok());
+}
+
+#[test]
+fn a_stage_without_a_prompt_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wording.toml");
+    let wording = "system = \"\"\nfixed = [\"x\"]\nexplore = \"\"\ndeepen = \"\"\nimprove = \"\"\nrepair = \"\"\n[stages]\n1 = \"a\"\n2 = \"b\"\n3 = \"c\"\n5 = \"e\"\n6 = \"f\"\n";
+    fs_err::write(&path, wording).unwrap();
+    let text = format!("model = \"nano\"\n[prompts]\nwording = {:?}\n", path.to_str().unwrap());
+    let found = mistakes(&text);
+    assert_eq!(found, [format!("run.toml: prompts.wording: {} has no prompt for stage 4", path.display())]);
+}
+
+#[test]
+fn all_mistakes_are_told_together() {
+    let found = mistakes("[sampling]\ngroup = 1\n[learning]\nbeta = -1.0\n");
+    assert_eq!(found.len(), 3, "{found:?}");
+}

@@ -1,0 +1,88 @@
+//! What a machine does wrong is masked, or waited out; it is never learned from.
+
+use std::io::ErrorKind;
+
+use run::{Ended, Interrupt, Store};
+
+use crate::fake::{Failing, Process, plan, same, same_facts, whole};
+
+#[test]
+fn a_failure_is_tried_again_and_leaves_no_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let calm = plan(&folder.path().join("calm"), &[]);
+    let rough = plan(&folder.path().join("rough"), &[]);
+    let (_, expect) = whole(&calm);
+    let mut process = Process::new(&rough);
+    // Every third source fails the first two times.
+    process.bench.fails = Some(|source, tries| source.len().is_multiple_of(3) && tries <= 2);
+    let (mut store, lines) = Store::open(&rough.directory).unwrap();
+    let (_, state) = process.drive(&rough, &mut store, &lines);
+    same(state, expect);
+}
+
+#[test]
+fn a_failure_that_lasts_is_masked_not_punished() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path(), &[]);
+    let mut process = Process::new(&plan);
+    process.bench.fails = Some(|source, _| source.contains("speed_4"));
+    let (mut store, lines) = Store::open(&plan.directory).unwrap();
+    let (ended, state) = process.drive(&plan, &mut store, &lines);
+    assert!(matches!(ended, Ended::Done(_)), "{ended:?}");
+    let masked: Vec<_> =
+        state.steps.iter().flat_map(run::state::Step::members).filter(|member| member.verdict.is_none()).collect();
+    assert!(!masked.is_empty());
+    assert!(masked.iter().all(|member| member.reward.is_none() && member.advantage.is_none()));
+}
+
+#[test]
+fn a_dead_compiler_pauses_the_run_and_a_mended_one_resumes_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let calm = plan(&folder.path().join("calm"), &[]);
+    let rough = plan(&folder.path().join("rough"), &[]);
+    let (_, expect) = whole(&calm);
+    let mut process = Process::new(&rough);
+    process.bench.dies_after = Some(70);
+    let (mut store, lines) = Store::open(&rough.directory).unwrap();
+    let (ended, state) = process.drive(&rough, &mut store, &lines);
+    let Ended::Paused(interrupt) = ended else { panic!("{ended:?}") };
+    assert!(matches!(interrupt, Interrupt::Storm { .. }));
+    assert!(interrupt.to_string().ends_with("the last time so: gcc: command not found"), "{interrupt}");
+    assert_eq!(state.paused.as_deref(), Some(interrupt.to_string().as_str()));
+    drop(store);
+    let (_, state) = whole(&rough);
+    same(state, expect);
+    same_facts(&rough.directory, &calm.directory);
+}
+
+#[test]
+fn a_full_disk_pauses_the_run_with_a_hint() {
+    let folder = tempfile::tempdir().unwrap();
+    let calm = plan(&folder.path().join("calm"), &[]);
+    let full = plan(&folder.path().join("full"), &[]);
+    let (_, expect) = whole(&calm);
+    let (mut store, lines) = Store::open_with(&full.directory, |sink| {
+        Box::new(Failing { sink, left: 30_000, kind: ErrorKind::StorageFull })
+    })
+    .unwrap();
+    let (ended, _) = Process::new(&full).drive(&full, &mut store, &lines);
+    let Ended::Paused(interrupt) = ended else { panic!("{ended:?}") };
+    assert!(interrupt.to_string().ends_with("hint: the disk is full: free some space, then resume"), "{interrupt}");
+    drop(store);
+    let (_, state) = whole(&full);
+    same(state, expect);
+}
+
+#[test]
+fn a_seed_that_fails_here_is_told_before_anything_is_sampled() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut plan = plan(folder.path(), &[]);
+    let mut task = (*plan.task).clone();
+    task.seed = task.seed.replace("sum += ", "int wrong = ");
+    plan.task = std::sync::Arc::new(task);
+    let (mut store, lines) = Store::open(&plan.directory).unwrap();
+    let (ended, state) = Process::new(&plan).drive(&plan, &mut store, &lines);
+    let Ended::Paused(interrupt) = ended else { panic!("{ended:?}") };
+    assert_eq!(interrupt.to_string(), "the task's seed is wrong on this machine: C[0] is 1, wanted 2");
+    assert!(state.open.is_empty());
+}

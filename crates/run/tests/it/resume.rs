@@ -1,0 +1,141 @@
+//! A run killed anywhere goes on as if nothing had happened.
+
+use std::io::ErrorKind;
+use std::sync::atomic::Ordering;
+
+use flow::random::Random;
+use run::{Ended, Interrupt, RunState, Store};
+
+use crate::fake::{Failing, Process, plan, same, same_facts, whole};
+
+/// Drives a run, killed each time the journal has taken so many more bytes.
+fn drive_in_pieces(plan: &run::Plan, mut bytes: impl FnMut() -> usize) -> (RunState, usize) {
+    let mut kills = 0;
+    loop {
+        // Everything but the directory dies with the process.
+        let mut process = Process::new(plan);
+        let left = bytes();
+        let opened =
+            Store::open_with(&plan.directory, |sink| Box::new(Failing { sink, left, kind: ErrorKind::BrokenPipe }));
+        let (mut store, lines) = opened.unwrap();
+        let (ended, state) = process.drive(plan, &mut store, &lines);
+        match ended {
+            Ended::Done(_) => return (state, kills),
+            Ended::Paused(Interrupt::Store(_)) => kills += 1,
+            Ended::Paused(other) => panic!("{other}"),
+        }
+        assert!(kills < 10_000, "the run does not get on");
+    }
+}
+
+#[test]
+fn a_hundred_kills_at_random_bytes_change_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut kills = 0;
+    let mut random = Random::new(11);
+    for (round, source) in ["sqd", "fixed"].into_iter().cycle().enumerate() {
+        let set = format!("prompts.source={source}");
+        let overlap = format!("loop.overlap={}", round % 3 != 2);
+        let sets = [set.as_str(), overlap.as_str(), "budget.steps=10"];
+        let unbroken = plan(&folder.path().join(format!("unbroken-{round}")), &sets);
+        let broken = plan(&folder.path().join(format!("broken-{round}")), &sets);
+        let (_, expect) = whole(&unbroken);
+        let size = fs_err::metadata(run::store::journal_path(&unbroken.directory)).unwrap().len() as usize;
+        // Large enough to get past the largest event sooner or later.
+        let (state, killed) = drive_in_pieces(&broken, || random.below(size / 4));
+        same(state.clone(), expect);
+        same_facts(&broken.directory, &unbroken.directory);
+        same(RunState::read(&broken.directory).unwrap(), state);
+        kills += killed;
+        if kills >= 100 {
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_kill_after_every_single_event_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let sets = ["budget.steps=5", "loop.probe=2", "sampling.group=4"];
+    let unbroken = plan(&folder.path().join("unbroken"), &sets);
+    let (_, expect) = whole(&unbroken);
+    let journal = fs_err::read(run::store::journal_path(&unbroken.directory)).unwrap();
+    let ends: Vec<usize> =
+        journal.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1).collect();
+    for (at, end) in ends.iter().enumerate() {
+        let broken = plan(&folder.path().join(format!("broken-{at}")), &sets);
+        let mut first = Some(*end);
+        let (state, _) = drive_in_pieces(&broken, || first.take().unwrap_or(usize::MAX));
+        same(state, expect.clone());
+        same_facts(&broken.directory, &unbroken.directory);
+        fs_err::remove_dir_all(&broken.directory).unwrap();
+    }
+}
+
+#[test]
+fn a_request_to_stop_is_met_at_once_and_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let unbroken = plan(&folder.path().join("unbroken"), &[]);
+    let stopped = plan(&folder.path().join("stopped"), &[]);
+    let (_, expect) = whole(&unbroken);
+    for events in [3, 20, 60, 75, 100] {
+        let mut process = Process::new(&stopped);
+        process.stop_after = Some(events);
+        let (mut store, lines) = Store::open(&stopped.directory).unwrap();
+        let (ended, state) = process.drive(&stopped, &mut store, &lines);
+        if matches!(ended, Ended::Done(_)) {
+            break;
+        }
+        assert!(process.stop.load(Ordering::Relaxed));
+        assert_eq!(state.paused.as_deref(), Some("stopped on request"));
+    }
+    let (_, state) = whole(&stopped);
+    same(state, expect);
+    same_facts(&stopped.directory, &unbroken.directory);
+}
+
+#[test]
+fn only_the_last_checkpoints_are_kept_and_they_are_enough() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path(), &["loop.checkpoint-every=2"]);
+    let (process, state) = whole(&plan);
+    let mut names: Vec<String> = fs_err::read_dir(folder.path().join("checkpoints"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["step-00000010", "step-00000012"]);
+    assert_eq!(state.checkpoint, Some(12));
+    assert!(state.replay.is_empty());
+    let mut again = crate::fake::FakePolicy::new(1.0);
+    flow::Policy::load(&mut again, &run::store::checkpoint_path(folder.path(), 12)).unwrap();
+    assert_eq!(again.preferences, process.policy.preferences);
+}
+
+#[test]
+fn one_process_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, _) = Store::open(folder.path()).unwrap();
+    let error = Store::open(folder.path()).map(|_| ()).unwrap_err();
+    assert_eq!(error.to_string(), format!("{} is in use by another process", folder.path().display()));
+    drop(store);
+    assert!(Store::open(folder.path()).is_ok());
+}
+
+#[test]
+fn a_run_does_not_go_on_with_another_task_or_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut plan = plan(folder.path(), &[]);
+    let mut process = Process::new(&plan);
+    process.stop_after = Some(30);
+    let (mut store, lines) = Store::open(&plan.directory).unwrap();
+    process.drive(&plan, &mut store, &lines);
+    drop(store);
+    let mut other = (*plan.task).clone();
+    other.hash = "another".into();
+    plan.task = std::sync::Arc::new(other);
+    let (mut store, lines) = Store::open(&plan.directory).unwrap();
+    let (ended, _) = Process::new(&plan).drive(&plan, &mut store, &lines);
+    let Ended::Paused(interrupt) = ended else { panic!("{ended:?}") };
+    assert!(interrupt.to_string().contains("and this is task another"), "{interrupt}");
+}

@@ -1,0 +1,129 @@
+//! Runs from beginning to end.
+
+use flow::advantage::Fate;
+use run::event::{Event, When};
+use run::{Store, probe};
+
+use crate::fake::{self, Process, facts, plan, same, whole};
+
+fn speed(state: &run::RunState, when: When) -> f64 {
+    probe::summary(state, when).unwrap().gflops.value
+}
+
+#[test]
+fn a_run_learns_and_its_control_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let sets = ["budget.steps=60", "loop.probe=64"];
+    let (process, state) = whole(&plan(&folder.path().join("learns"), &sets));
+    assert_eq!(state.finished(), 60);
+    assert!(process.policy.updates > 20, "{} updates", process.policy.updates);
+    assert!(speed(&state, When::After) > 2.0 * speed(&state, When::Before), "the probe tells of learning");
+    let (before, after) = (probe::summary(&state, When::Before).unwrap(), probe::summary(&state, When::After).unwrap());
+    assert!(after.gflops.low > before.gflops.high, "the intervals are apart");
+    let control = whole(&plan(&folder.path().join("control"), &[&sets[..], &["learning.rate=0"]].concat()));
+    assert_eq!(control.0.policy.updates, 0);
+    let (before, after) = (speed(&control.1, When::Before), speed(&control.1, When::After));
+    assert!((before - after).abs() < 1e-12, "same policy, same seeds: {before} {after}");
+    assert!(control.1.steps.iter().all(|step| step.updated.is_none()));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_events_and_another_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    for source in ["sqd", "fixed"] {
+        let source = format!("prompts.source={source}");
+        let run = |name: &str, seed: &str| {
+            let directory = folder.path().join(name);
+            whole(&plan(&directory, &[&source, seed]));
+            let events = facts(&directory);
+            fs_err::remove_dir_all(&directory).unwrap();
+            events
+        };
+        let first = run("a", "seed=5");
+        assert_eq!(first, run("b", "seed=5"));
+        assert_ne!(first, run("c", "seed=6"));
+    }
+}
+
+#[test]
+fn fixed_prompts_take_turns_and_groups_share_a_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let sets = ["prompts.source=fixed", "sampling.prompts-per-step=3", "budget.steps=4"];
+    let (_, state) = whole(&plan(folder.path(), &sets));
+    let variants: Vec<usize> =
+        state.steps.iter().flat_map(|step| step.groups.iter().map(|group| group.asked.variant)).collect();
+    assert_eq!(variants, (0..12).collect::<Vec<_>>());
+    assert!(state.steps.iter().flat_map(|step| &step.groups).all(|group| group.asked.stage.is_none()));
+}
+
+#[test]
+fn overlap_lags_by_one_except_where_parents_wait_for_verdicts() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, strict) = whole(&plan(&folder.path().join("strict"), &["loop.overlap=false"]));
+    assert!(strict.steps.iter().all(|step| step.lag == 0));
+    let (_, fixed) = whole(&plan(&folder.path().join("fixed"), &["prompts.source=fixed"]));
+    let lags: Vec<u64> = fixed.steps.iter().map(|step| step.lag).collect();
+    assert_eq!(lags[..3], [0, 1, 1]);
+    let (_, searched) = whole(&plan(&folder.path().join("searched"), &["sampling.group=16"]));
+    let firsts: Vec<u64> = searched.iterations.iter().map(|iteration| iteration.first_step).collect();
+    assert_eq!(firsts[..3], [0, 1, 9], "the seed alone, then eight parents");
+    for step in &searched.steps {
+        assert_eq!(step.lag, u64::from(!firsts.contains(&step.number)), "step {}", step.number);
+    }
+}
+
+#[test]
+fn the_budget_ends_a_run_by_seconds_and_by_iterations() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, seconds) = whole(&plan(&folder.path().join("s"), &["budget.steps=0", "budget.seconds=30"]));
+    assert!(seconds.stepping_s() >= 30.0 && seconds.ended.unwrap().contains("s of stepping"));
+    let (_, iterations) =
+        whole(&plan(&folder.path().join("i"), &["budget.steps=0", "budget.iterations=3", "sampling.group=16"]));
+    assert_eq!((iterations.iterations.len(), iterations.finished()), (3, 17));
+    assert_eq!(iterations.ended.as_deref(), Some("all iterations are done"));
+}
+
+#[test]
+fn a_finished_run_stays_finished() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path(), &[]);
+    let (_, state) = whole(&plan);
+    let before = facts(&plan.directory);
+    let (_, again) = whole(&plan);
+    same(again, state);
+    assert_eq!(facts(&plan.directory), before);
+}
+
+#[test]
+fn a_policy_that_breaks_ends_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path(), &[]);
+    let mut process = Process::new(&plan);
+    process.policy.break_at = Some(5);
+    let (mut store, lines) = Store::open(&plan.directory).unwrap();
+    let (_, state) = process.drive(&plan, &mut store, &lines);
+    assert_eq!(state.ended.as_deref(), Some("stopped: the update is not a number"));
+    assert_eq!(state.checkpoint, Some(3), "the broken policy is not saved");
+    assert!(probe::summary(&state, When::After).is_none());
+    // What was journaled can be read.
+    assert!(matches!(facts(&plan.directory).last(), Some(Event::RunEnded { .. })));
+}
+
+#[test]
+fn dead_groups_are_counted_and_heat_the_sampling() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path(), &["budget.steps=20", "prompts.source=fixed"]);
+    let mut process = Process::new(&plan);
+    // A policy that has collapsed onto one kind: all rewards are equal.
+    process.policy.preferences = vec![0.0; fake::WORDS];
+    process.policy.preferences[7] = 50.0;
+    let (mut store, lines) = Store::open(&plan.directory).unwrap();
+    let (_, state) = process.drive(&plan, &mut store, &lines);
+    let groups = || state.steps.iter().flat_map(|step| &step.groups);
+    assert!(groups().all(|group| group.fate == Fate::Dead));
+    assert_eq!(process.policy.updates, 0, "nothing to learn from");
+    let warnings: Vec<&String> = state.steps.iter().flat_map(|step| &step.warnings).collect();
+    assert_eq!(warnings[0], "only 0 % of the groups are live: the temperature rises to 1.10");
+    assert_eq!(state.steps.iter().position(|step| !step.warnings.is_empty()), Some(7), "after a window of 8");
+    assert!((1.15..1.25).contains(&state.temperature), "raised twice in 20 steps: {}", state.temperature);
+}
