@@ -1,0 +1,26 @@
+//! The engine on a CPU, in f32: forward, hand-written backward, decoding.
+//!
+//! ```text
+//! gemm <- projection (weight + bias + adapter) \
+//! math <- norm, rope, swiglu, attention         > layer <- network (forward, backward), decode
+//!                                  head (logits in chunks) /
+//! ```
+//!
+//! Rows are tokens of packed sequences: nothing is padded, and only attention knows where one
+//! sequence ends. Threads come from the rayon pool the caller runs in.
+
+mod attention;
+mod decode;
+mod gemm;
+mod head;
+mod layer;
+mod math;
+mod network;
+mod norm;
+mod projection;
+mod rope;
+mod swiglu;
+
+pub use decode::{Cache, Prefix};
+pub use head::Scored;
+pub use network::{Adapted, Gradient, Network, Recompute};

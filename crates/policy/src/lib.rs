@@ -1,0 +1,9 @@
+//! The language models of hotloop.
+pub mod cpu;
+pub mod load;
+pub mod model;
+mod noise;
+pub mod pack;
+pub mod save;
+pub mod text;
+pub mod train;

@@ -1,0 +1,164 @@
+//! A language model in a GGUF file: its shape, its tensors under Hugging Face names, its tokenizer.
+
+use std::path::Path;
+
+use super::error::{LoadError, Problem};
+use super::gguf::{GgufFile, Value};
+use crate::model::{Config, Family};
+use crate::text::{ByteBpe, Text};
+
+pub(super) struct GgufModel {
+    file: GgufFile,
+    family: Family,
+    heads: usize,
+    kv_heads: usize,
+}
+
+impl GgufModel {
+    pub(super) fn open(path: &Path) -> Result<(Config, Self), LoadError> {
+        let open = || {
+            let file = GgufFile::open(path)?;
+            let config = config(&file)?;
+            let Config { family, heads, kv_heads, .. } = config;
+            Ok((config, Self { file, family, heads, kv_heads }))
+        };
+        open().map_err(|problem: Problem| problem.at(path))
+    }
+
+    pub(super) fn tensor(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, LoadError> {
+        self.read(name, shape).map_err(|problem| problem.at(&self.file.path))
+    }
+
+    fn read(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, Problem> {
+        let stored = stored_name(name).ok_or_else(|| Problem::MissingTensor(name.to_owned()))?;
+        let entry = self.file.tensors.get(&stored).ok_or_else(|| Problem::MissingTensor(stored.clone()))?;
+        if entry.shape != shape {
+            return Err(Problem::WrongShape { name: stored, found: entry.shape.clone(), wanted: shape.to_vec() });
+        }
+        let data = self.file.tensor(&stored)?;
+        // llama.cpp stores Llama's q and k for a rotation of neighbours; Qwen's are stored as they are.
+        match (self.family, name.rsplit_once(".self_attn.")) {
+            (Family::Llama, Some((_, "q_proj.weight"))) => Ok(unpermute(&data, self.heads, shape)),
+            (Family::Llama, Some((_, "k_proj.weight"))) => Ok(unpermute(&data, self.kv_heads, shape)),
+            _ => Ok(data),
+        }
+    }
+
+    pub(super) fn text(&self) -> Result<Text, LoadError> {
+        let read = || {
+            let bpe = byte_bpe(&self.file)?;
+            let template = self.file.text("tokenizer.chat_template").ok().map(str::to_owned);
+            Text::from_byte_bpe(&bpe, template).map_err(Problem::Tokenizer)
+        };
+        read().map_err(|problem| problem.at(&self.file.path))
+    }
+}
+
+fn config(file: &GgufFile) -> Result<Config, Problem> {
+    let name = file.text("general.architecture")?;
+    let family = Family::named(name).ok_or_else(|| Problem::UnknownArchitecture(name.to_owned()))?;
+    let key = |suffix: &str| format!("{name}.{suffix}");
+    if file.tensors.contains_key("rope_freqs.weight") {
+        return Err(Problem::BadKey {
+            key: "rope_freqs.weight".into(),
+            found: "present".into(),
+            wanted:
+                "stretched rotations are read from Hugging Face directories only: use the safetensors of this model"
+                    .into(),
+        });
+    }
+    let heads = file.integer(&key("attention.head_count"))?;
+    let hidden = file.integer(&key("embedding_length"))?;
+    let embed =
+        file.tensors.get("token_embd.weight").ok_or_else(|| Problem::MissingTensor("token_embd.weight".into()))?;
+    let id = |name: &str| file.integer(name).ok().map(|id| id as u32);
+    let mut eos: Vec<u32> = id("tokenizer.ggml.eos_token_id").into_iter().collect();
+    eos.extend(id("tokenizer.ggml.eot_token_id").filter(|token| !eos.contains(token)));
+    let config = Config {
+        family,
+        hidden,
+        layers: file.integer(&key("block_count"))?,
+        heads,
+        kv_heads: file.integer(&key("attention.head_count_kv")).unwrap_or(heads),
+        head_dim: file.integer(&key("attention.key_length")).unwrap_or(hidden / heads.max(1)),
+        ffn: file.integer(&key("feed_forward_length"))?,
+        vocab: embed.shape.first().copied().unwrap_or(0),
+        norm_eps: file.float(&key("attention.layer_norm_rms_epsilon"))?,
+        rope_theta: file.float(&key("rope.freq_base")).unwrap_or(10000.0),
+        rope_scaling: None,
+        tied: !file.tensors.contains_key("output.weight"),
+        context: file.integer(&key("context_length"))?,
+        bos: id("tokenizer.ggml.bos_token_id"),
+        eos,
+    };
+    config.fault().map_or(Ok(config), |fault| Err(Problem::BadShape(fault)))
+}
+
+/// What llama.cpp calls a tensor.
+fn stored_name(name: &str) -> Option<String> {
+    let whole = match name {
+        "model.embed_tokens.weight" => Some("token_embd.weight"),
+        "model.norm.weight" => Some("output_norm.weight"),
+        "lm_head.weight" => Some("output.weight"),
+        _ => None,
+    };
+    if let Some(whole) = whole {
+        return Some(whole.into());
+    }
+    let (layer, rest) = name.strip_prefix("model.layers.")?.split_once('.')?;
+    let (part, suffix) = rest.rsplit_once('.')?;
+    let stored = match part {
+        "input_layernorm" => "attn_norm",
+        "post_attention_layernorm" => "ffn_norm",
+        "self_attn.q_proj" => "attn_q",
+        "self_attn.k_proj" => "attn_k",
+        "self_attn.v_proj" => "attn_v",
+        "self_attn.o_proj" => "attn_output",
+        "self_attn.q_norm" => "attn_q_norm",
+        "self_attn.k_norm" => "attn_k_norm",
+        "mlp.gate_proj" => "ffn_gate",
+        "mlp.up_proj" => "ffn_up",
+        "mlp.down_proj" => "ffn_down",
+        _ => return None,
+    };
+    Some(format!("blk.{layer}.{stored}.{suffix}"))
+}
+
+/// Rows (head, pair, half) back to (head, half, pair).
+fn unpermute(data: &[f32], heads: usize, shape: &[usize]) -> Vec<f32> {
+    let (rows, cols) = (shape[0], shape[1]);
+    let dim = rows / heads;
+    let mut out = Vec::with_capacity(data.len());
+    for head in 0..heads {
+        for row in 0..dim {
+            let (side, pair) = (row / (dim / 2), row % (dim / 2));
+            out.extend_from_slice(&data[(head * dim + 2 * pair + side) * cols..][..cols]);
+        }
+    }
+    out
+}
+
+fn byte_bpe(file: &GgufFile) -> Result<ByteBpe, Problem> {
+    let model = file.text("tokenizer.ggml.model")?;
+    if model != "gpt2" {
+        return Err(Problem::Tokenizer(format!(
+            "its tokenizer is of kind `{model}`, and only byte-level BPE (`gpt2`) is read from GGUF: \
+             use the Hugging Face directory of this model"
+        )));
+    }
+    let strings =
+        |name| -> Result<Vec<String>, Problem> { Ok(file.texts(name)?.into_iter().map(str::to_owned).collect()) };
+    let kinds = match file.keys.get("tokenizer.ggml.token_type") {
+        Some(Value::Array(kinds)) => kinds.as_slice(),
+        _ => &[],
+    };
+    Ok(ByteBpe {
+        tokens: strings("tokenizer.ggml.tokens")?,
+        merges: strings("tokenizer.ggml.merges")?,
+        // 3 is control, 4 is user-defined: both are matched whole in the text.
+        special: kinds.iter().map(|kind| matches!(kind, Value::Integer(3 | 4))).collect(),
+        split: file.text("tokenizer.ggml.pre").unwrap_or("default").to_owned(),
+        bos: file.integer("tokenizer.ggml.bos_token_id").ok().map(|id| id as u32),
+        eos: file.integer("tokenizer.ggml.eos_token_id").ok().map(|id| id as u32),
+    })
+}
