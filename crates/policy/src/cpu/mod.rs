@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! gemm <- projection (weight + bias + adapter) \
-//! math <- norm, rope, swiglu, attention         > layer <- network (forward, backward), decode
+//! math <- norm, rope, swiglu, attention         > layer <- network (forward, backward), decode <- generate
 //!                                  head (logits in chunks) /
 //! ```
 //!
@@ -12,6 +12,7 @@
 mod attention;
 mod decode;
 mod gemm;
+mod generate;
 mod head;
 mod layer;
 mod math;
@@ -22,5 +23,6 @@ mod rope;
 mod swiglu;
 
 pub use decode::{Cache, Prefix};
+pub use generate::Generation;
 pub use head::Scored;
 pub use network::{Adapted, Gradient, Network, Recompute};

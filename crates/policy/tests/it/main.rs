@@ -4,5 +4,9 @@
 
 mod fixture;
 mod golden;
+mod learning;
 mod loading;
+
+mod real_models;
+mod sampling;
 mod saving;
