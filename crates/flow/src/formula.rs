@@ -87,7 +87,8 @@ impl Parser<'_> {
             return if self.eat(')') { Ok(value) } else { Err("a `(` is not closed".into()) };
         }
         self.rest = self.rest.trim_start();
-        let end = self.rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.')).unwrap_or(self.rest.len());
+        let end =
+            self.rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.')).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
         if word.is_empty() {
             return Err("a number, a size or `(` is missing".into());

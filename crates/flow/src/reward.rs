@@ -1,1 +1,411 @@
-//! (being written)
+//! What a verdict is worth: pure functions from verdicts to rewards.
+//!
+//! A masked place (`None`) belongs to a machine's failure or to a `suspect` verdict: it
+//! takes no part in its group, and is neither a reward nor a penalty.
+
+use serde::{Deserialize, Serialize};
+
+use crate::verdict::{Measured, Phase, Verdict};
+
+/// The shape of the reward; `{ shape = "ladder" }` in configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "shape", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+pub enum Reward {
+    /// Mikasa et al. eq. 3: -100 malformed or refused, -40 not compiled, -30 timed out,
+    /// -20 crashed, -10 wrong; correct earns its GFLOPS.
+    Ladder,
+    /// Failures as in `ladder`; correct earns its share of the group's best, times 100.
+    LadderGroup,
+    /// -4, -3, -2.5, -2 and -1 for the failures, so that no rung outweighs the speed;
+    /// correct earns `1 + log2(GFLOPS / the seed's GFLOPS)` within `[low, high]`.
+    LadderLog {
+        /// The least that a correct candidate earns.
+        #[serde(default = "log_low")]
+        low: f64,
+        /// The most that a correct candidate earns.
+        #[serde(default = "log_high")]
+        high: f64,
+    },
+    /// Gulati: 0.4 for compiling, 0.4 for being correct, 0.2 for beating the baseline.
+    Weighted,
+    /// Garg, Heo and Mou eq. 1: `alpha*compiled + beta*correct + gamma*min(t0/t, r_max)*correct`
+    /// with the baseline's seconds as `t0`.
+    Composite {
+        /// For compiling.
+        #[serde(default = "one_third")]
+        alpha: f64,
+        /// For being correct.
+        #[serde(default = "one_third")]
+        beta: f64,
+        /// For each time that it is as fast as the baseline.
+        #[serde(default = "one_third")]
+        gamma: f64,
+        /// Where the speedup is cut off.
+        #[serde(default = "r_max")]
+        r_max: f64,
+    },
+    /// How near the roof: `1 / (1 + (t - t_sol) / (t_base - t_sol))` for correct, else 0.
+    /// The baseline earns 0.5 and the roof 1. Faster than the roof earns 1. Where the
+    /// baseline is no slower than the roof the scale is gone: `t_sol / t`.
+    Sol,
+}
+
+fn log_low() -> f64 {
+    0.0
+}
+
+fn log_high() -> f64 {
+    8.0
+}
+
+/// The paper names no weights; equal ones keep each part worth the same at `t = t0`.
+fn one_third() -> f64 {
+    1.0 / 3.0
+}
+
+fn r_max() -> f64 {
+    3.0
+}
+
+/// What a reward may be measured against.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct RewardContext {
+    /// Seconds of the task's naive seed.
+    pub seed_s: Option<f64>,
+    /// GFLOPS of the task's naive seed.
+    pub seed_gflops: Option<f64>,
+    /// Seconds of the baseline: a library's, or what the candidate started from.
+    pub baseline_s: Option<f64>,
+    /// Seconds that the machine's roof needs; a verdict's own roof stands in for it.
+    pub sol_s: Option<f64>,
+}
+
+/// A reward that cannot be computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RewardError {
+    /// The shape needs something that was not measured.
+    #[error("reward `{shape}` needs {what}")]
+    Missing {
+        /// The shape's name.
+        shape: &'static str,
+        /// What is missing.
+        what: &'static str,
+    },
+    /// No shape has this name.
+    #[error("no such reward; there are ladder, ladder-group, ladder-log, weighted, composite and sol")]
+    Unknown,
+}
+
+impl std::str::FromStr for Reward {
+    type Err = RewardError;
+
+    /// The shape of that name with its default numbers.
+    fn from_str(name: &str) -> Result<Self, RewardError> {
+        Self::ALL.into_iter().find(|reward| reward.name() == name).ok_or(RewardError::Unknown)
+    }
+}
+
+impl Reward {
+    /// All shapes, with their default numbers.
+    pub const ALL: [Self; 6] = [
+        Self::Ladder,
+        Self::LadderGroup,
+        Self::LadderLog { low: 0.0, high: 8.0 },
+        Self::Weighted,
+        Self::Composite { alpha: 1.0 / 3.0, beta: 1.0 / 3.0, gamma: 1.0 / 3.0, r_max: 3.0 },
+        Self::Sol,
+    ];
+
+    /// The name as configuration writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ladder => "ladder",
+            Self::LadderGroup => "ladder-group",
+            Self::LadderLog { .. } => "ladder-log",
+            Self::Weighted => "weighted",
+            Self::Composite { .. } => "composite",
+            Self::Sol => "sol",
+        }
+    }
+
+    /// The reward of one verdict, as a group of one; `None` when it is masked.
+    pub fn of(&self, verdict: &Verdict, context: &RewardContext) -> Result<Option<f64>, RewardError> {
+        Ok(self.of_group(&[Some(verdict)], context)?.pop().flatten())
+    }
+
+    /// The rewards of a group, in order. `None` goes in for a machine's failure, and
+    /// comes out for all that is masked.
+    pub fn of_group(
+        &self,
+        verdicts: &[Option<&Verdict>],
+        context: &RewardContext,
+    ) -> Result<Vec<Option<f64>>, RewardError> {
+        let best =
+            verdicts.iter().flatten().filter_map(|verdict| Some(rung(verdict)?.measured()?.gflops)).fold(0.0, f64::max);
+        let reward = |verdict: Option<&Verdict>| match verdict.and_then(rung) {
+            Some(rung) => self.of_rung(rung, best, context),
+            None => Ok(None),
+        };
+        verdicts.iter().copied().map(reward).collect()
+    }
+
+    fn of_rung(self, rung: Rung<'_>, best: f64, context: &RewardContext) -> Result<Option<f64>, RewardError> {
+        let need = |value: Option<f64>, what| value.ok_or(RewardError::Missing { shape: self.name(), what });
+        let reward = match (self, rung) {
+            (Self::Ladder, Rung::Correct(measured)) => measured.gflops,
+            (Self::LadderGroup, Rung::Correct(measured)) if best > 0.0 => measured.gflops / best * 100.0,
+            (Self::LadderGroup, Rung::Correct(_)) => 0.0,
+            (Self::Ladder | Self::LadderGroup, failed) => failed.penalty(),
+            (Self::LadderLog { low, high }, Rung::Correct(measured)) => {
+                let seed = need(context.seed_gflops, "the seed's GFLOPS")?;
+                // Not `clamp`: limits from a configuration in the wrong order must not panic.
+                (1.0 + (measured.gflops / seed).log2()).min(high).max(low)
+            }
+            (Self::LadderLog { .. }, failed) => failed.log_penalty(),
+            (Self::Weighted, Rung::Correct(measured)) => {
+                let baseline = need(context.baseline_s, "the baseline's seconds")?;
+                if measured.timing.median_s < baseline { 1.0 } else { 0.8 }
+            }
+            (Self::Weighted, failed) => 0.4 * f64::from(u8::from(failed.compiled())),
+            (Self::Composite { alpha, beta, gamma, r_max }, Rung::Correct(measured)) => {
+                let baseline = need(context.baseline_s, "the baseline's seconds")?;
+                alpha + beta + gamma * (baseline / measured.timing.median_s).min(r_max)
+            }
+            (Self::Composite { alpha, .. }, failed) => alpha * f64::from(u8::from(failed.compiled())),
+            (Self::Sol, Rung::Correct(measured)) => {
+                let sol = need(context.sol_s.or(measured.roof_s), "the roof's seconds")?;
+                let baseline = need(context.baseline_s, "the baseline's seconds")?;
+                speed_of_light(measured.timing.median_s, baseline, sol)
+            }
+            (Self::Sol, _) => 0.0,
+        };
+        // A measurement that is no number is the machine's fault.
+        Ok(Some(reward).filter(|reward| reward.is_finite()))
+    }
+}
+
+fn speed_of_light(seconds: f64, baseline: f64, sol: f64) -> f64 {
+    if seconds <= sol {
+        1.0
+    } else if baseline <= sol {
+        sol / seconds
+    } else {
+        1.0 / (1.0 + (seconds - sol) / (baseline - sol))
+    }
+}
+
+/// How far a candidate came.
+#[derive(Clone, Copy)]
+enum Rung<'a> {
+    Unusable,
+    NotCompiled,
+    /// Which limit it met decides whether it compiled.
+    TimedOut(Phase),
+    Crashed,
+    Wrong,
+    Correct(&'a Measured),
+}
+
+/// The rung of a verdict; `None` when it is masked.
+fn rung(verdict: &Verdict) -> Option<Rung<'_>> {
+    match verdict {
+        Verdict::Malformed { .. } | Verdict::Refused { .. } => Some(Rung::Unusable),
+        Verdict::NotCompiled { .. } => Some(Rung::NotCompiled),
+        Verdict::TimedOut { during, .. } => Some(Rung::TimedOut(*during)),
+        Verdict::Crashed { .. } => Some(Rung::Crashed),
+        Verdict::Wrong(_) => Some(Rung::Wrong),
+        Verdict::Correct(measured) => Some(Rung::Correct(measured)),
+        Verdict::Suspect { .. } => None,
+    }
+}
+
+impl<'a> Rung<'a> {
+    fn measured(self) -> Option<&'a Measured> {
+        match self {
+            Self::Correct(measured) => Some(measured),
+            Self::Unusable | Self::NotCompiled | Self::TimedOut(_) | Self::Crashed | Self::Wrong => None,
+        }
+    }
+
+    fn compiled(self) -> bool {
+        match self {
+            Self::Unusable | Self::NotCompiled | Self::TimedOut(Phase::Compile) => false,
+            Self::TimedOut(Phase::Run) | Self::Crashed | Self::Wrong | Self::Correct(_) => true,
+        }
+    }
+
+    fn penalty(self) -> f64 {
+        match self {
+            Self::Unusable => -100.0,
+            Self::NotCompiled => -40.0,
+            Self::TimedOut(_) => -30.0,
+            Self::Crashed => -20.0,
+            Self::Wrong => -10.0,
+            Self::Correct(_) => 0.0,
+        }
+    }
+
+    fn log_penalty(self) -> f64 {
+        match self {
+            Self::Unusable => -4.0,
+            Self::NotCompiled => -3.0,
+            Self::TimedOut(_) => -2.5,
+            Self::Crashed => -2.0,
+            Self::Wrong => -1.0,
+            Self::Correct(_) => 0.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::timing::Timing;
+    use crate::verdict::{Checks, Mismatch};
+
+    fn measured(gflops: f64, median_s: f64) -> Measured {
+        let timing = Timing {
+            median_s,
+            min_s: median_s,
+            paper_s: median_s,
+            cv: 0.0,
+            samples: 9,
+            kept: 9,
+            quiet: true,
+            calls: 1,
+            threads: 1,
+        };
+        let verify = Checks { paper: true, strict: true, error: 0.0 };
+        Measured {
+            gflops,
+            gflops_paper: gflops,
+            peak_fraction: None,
+            openblas_ratio: None,
+            roof_s: None,
+            verify,
+            timing,
+        }
+    }
+
+    fn correct(gflops: f64, median_s: f64) -> Verdict {
+        Verdict::Correct(measured(gflops, median_s))
+    }
+
+    fn suspect(gflops: f64) -> Verdict {
+        Verdict::Suspect { why: "too fast".into(), measured: measured(gflops, 1.0) }
+    }
+
+    /// One failure of each kind; the fourth met the compiler's limit.
+    fn failures() -> Vec<Verdict> {
+        vec![
+            Verdict::Malformed { why: String::new() },
+            Verdict::Refused { why: String::new() },
+            Verdict::NotCompiled { diagnostics: String::new() },
+            Verdict::TimedOut { limit_s: 8.0, during: Phase::Compile },
+            Verdict::TimedOut { limit_s: 8.0, during: Phase::Run },
+            Verdict::Crashed { how: String::new() },
+            Verdict::Wrong(Mismatch { why: String::new(), error: 1.0, paper: false }),
+        ]
+    }
+
+    fn check(reward: Reward, verdicts: &[Verdict], context: RewardContext, expect: &[f64]) {
+        let group: Vec<Option<&Verdict>> = verdicts.iter().map(Some).collect();
+        let rewards: Vec<f64> = reward.of_group(&group, &context).unwrap().into_iter().map(Option::unwrap).collect();
+        assert_eq!(rewards.len(), expect.len());
+        for (got, want) in rewards.iter().zip(expect) {
+            assert!((got - want).abs() < 1e-12, "{}: got {rewards:?}, want {expect:?}", reward.name());
+        }
+    }
+
+    const NOTHING: RewardContext = RewardContext { seed_s: None, seed_gflops: None, baseline_s: None, sol_s: None };
+
+    #[test]
+    fn the_ladder_is_equation_3() {
+        check(Reward::Ladder, &failures(), NOTHING, &[-100.0, -100.0, -40.0, -30.0, -30.0, -20.0, -10.0]);
+        check(Reward::Ladder, &[correct(230.7, 1.0)], NOTHING, &[230.7]);
+    }
+
+    #[test]
+    fn the_group_ladder_shares_out_a_hundred() {
+        let mut verdicts = failures();
+        verdicts.extend([correct(50.0, 1.0), correct(200.0, 1.0)]);
+        check(
+            Reward::LadderGroup,
+            &verdicts,
+            NOTHING,
+            &[-100.0, -100.0, -40.0, -30.0, -30.0, -20.0, -10.0, 25.0, 100.0],
+        );
+        check(Reward::LadderGroup, &[correct(0.0, 1.0)], NOTHING, &[0.0]);
+    }
+
+    #[test]
+    fn the_log_ladder_doubles_by_ones_between_its_limits() {
+        let seed = RewardContext { seed_gflops: Some(2.0), ..NOTHING };
+        check("ladder-log".parse().unwrap(), &failures(), NOTHING, &[-4.0, -4.0, -3.0, -2.5, -2.5, -2.0, -1.0]);
+        let verdicts = [correct(2.0, 1.0), correct(8.0, 1.0), correct(0.1, 1.0), correct(0.0, 1.0), correct(1e9, 1.0)];
+        check("ladder-log".parse().unwrap(), &verdicts, seed, &[1.0, 3.0, 0.0, 0.0, 8.0]);
+    }
+
+    #[test]
+    fn weights_add_up_as_far_as_it_came() {
+        let baseline = RewardContext { baseline_s: Some(2.0), ..NOTHING };
+        check(Reward::Weighted, &failures(), NOTHING, &[0.0, 0.0, 0.0, 0.0, 0.4, 0.4, 0.4]);
+        check(Reward::Weighted, &[correct(1.0, 2.0), correct(1.0, 1.9)], baseline, &[0.8, 1.0]);
+    }
+
+    #[test]
+    fn the_composite_caps_the_speedup() {
+        let reward = Reward::Composite { alpha: 0.1, beta: 0.2, gamma: 1.0, r_max: 3.0 };
+        let baseline = RewardContext { baseline_s: Some(6.0), ..NOTHING };
+        check(reward, &failures(), NOTHING, &[0.0, 0.0, 0.0, 0.0, 0.1, 0.1, 0.1]);
+        check(reward, &[correct(1.0, 12.0), correct(1.0, 3.0), correct(1.0, 1.0)], baseline, &[0.8, 2.3, 3.3]);
+    }
+
+    #[test]
+    fn the_roof_earns_one_and_the_baseline_a_half() {
+        let context = RewardContext { baseline_s: Some(3.0), sol_s: Some(1.0), ..NOTHING };
+        check(Reward::Sol, &failures(), NOTHING, &[0.0; 7]);
+        check(
+            Reward::Sol,
+            &[correct(1.0, 3.0), correct(1.0, 1.0), correct(1.0, 0.5), correct(1.0, 7.0)],
+            context,
+            &[0.5, 1.0, 1.0, 0.25],
+        );
+        let no_scale = RewardContext { baseline_s: Some(1.0), sol_s: Some(1.0), ..NOTHING };
+        check(Reward::Sol, &[correct(1.0, 4.0)], no_scale, &[0.25]);
+        let mut own_roof = measured(1.0, 3.0);
+        own_roof.roof_s = Some(1.0);
+        check(Reward::Sol, &[Verdict::Correct(own_roof)], RewardContext { baseline_s: Some(3.0), ..NOTHING }, &[0.5]);
+    }
+
+    #[test]
+    fn masked_places_stay_masked_and_do_not_count() {
+        let (fast, best) = (suspect(1e6), correct(10.0, 1.0));
+        let group = [Some(&fast), None, Some(&best)];
+        assert_eq!(Reward::LadderGroup.of_group(&group, &NOTHING), Ok(vec![None, None, Some(100.0)]));
+        for reward in Reward::ALL {
+            assert_eq!(reward.of(&fast, &NOTHING), Ok(None), "{}", reward.name());
+        }
+        assert_eq!(Reward::Ladder.of(&correct(f64::NAN, 1.0), &NOTHING), Ok(None));
+    }
+
+    #[test]
+    fn a_missing_measure_is_an_error() {
+        for name in ["ladder-log", "weighted", "composite", "sol"] {
+            let reward: Reward = name.parse().unwrap();
+            let error = reward.of(&correct(1.0, 1.0), &NOTHING).unwrap_err();
+            assert!(error.to_string().starts_with(&format!("reward `{name}` needs the ")), "{error}");
+        }
+        assert_eq!("best".parse::<Reward>(), Err(RewardError::Unknown));
+    }
+
+    #[test]
+    fn configuration_names_a_shape_and_may_change_its_numbers() {
+        for reward in Reward::ALL {
+            assert_eq!(toml::from_str::<Reward>(&format!("shape = \"{}\"", reward.name())), Ok(reward));
+        }
+        let composite: Reward = toml::from_str("shape = \"composite\"\nr-max = 5.0").unwrap();
+        assert!(matches!(composite, Reward::Composite { r_max, .. } if (r_max - 5.0).abs() < 1e-12));
+        assert!(toml::from_str::<Reward>("shape = \"composite\"\nrmax = 5.0").is_err());
+    }
+}

@@ -257,7 +257,8 @@ pub enum TaskError {
 impl Task {
     /// Reads and checks a task from its files.
     pub fn parse(files: TaskFiles) -> Result<Self, TaskError> {
-        let spec: TaskSpec = toml::from_str(&files.toml).map_err(|e| TaskError::Toml(e.to_string().trim().to_owned()))?;
+        let spec: TaskSpec =
+            toml::from_str(&files.toml).map_err(|e| TaskError::Toml(e.to_string().trim().to_owned()))?;
         check_names(&spec)?;
         check_args(&spec)?;
         for sizes in std::iter::once(&spec.sizes.timed).chain(&spec.sizes.hidden) {
@@ -267,7 +268,13 @@ impl Task {
             return Err(TaskError::Rule("`baseline` in task.toml and the file baseline.c need each other".into()));
         }
         let mut hasher = blake3::Hasher::new();
-        for part in [&files.toml, &files.reference, &files.prompt, &files.seed, files.baseline.as_ref().unwrap_or(&String::new())] {
+        for part in [
+            &files.toml,
+            &files.reference,
+            &files.prompt,
+            &files.seed,
+            files.baseline.as_ref().unwrap_or(&String::new()),
+        ] {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part.as_bytes());
         }
@@ -337,13 +344,17 @@ impl Arg {
 }
 
 fn is_identifier(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 fn check_names(spec: &TaskSpec) -> Result<(), TaskError> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if spec.name.is_empty() || spec.name.len() > 40 || !spec.name.chars().all(plain) {
-        return Err(TaskError::Rule(format!("name `{}` must be 1 to 40 lower-case letters, digits and dashes", spec.name)));
+        return Err(TaskError::Rule(format!(
+            "name `{}` must be 1 to 40 lower-case letters, digits and dashes",
+            spec.name
+        )));
     }
     if !is_identifier(&spec.entry) {
         return Err(TaskError::Rule(format!("entry `{}` is not a C identifier", spec.entry)));
@@ -359,10 +370,16 @@ fn check_args(spec: &TaskSpec) -> Result<(), TaskError> {
             return rule(arg, "must be a C identifier that no other argument has");
         }
         match arg.role {
-            Role::Scalar if arg.value.is_none() || !arg.shape.is_empty() => return rule(arg, "is a scalar: it needs `value` and no `shape`"),
+            Role::Scalar if arg.value.is_none() || !arg.shape.is_empty() => {
+                return rule(arg, "is a scalar: it needs `value` and no `shape`");
+            }
             Role::In | Role::Inout if arg.fill.is_none() => return rule(arg, "is read: it needs `fill`"),
-            Role::In | Role::Out | Role::Inout if arg.shape.is_empty() => return rule(arg, "is a buffer: it needs `shape`"),
-            Role::Return if index + 1 != spec.args.len() || !arg.shape.is_empty() => return rule(arg, "is the return value: it comes last and has no `shape`"),
+            Role::In | Role::Out | Role::Inout if arg.shape.is_empty() => {
+                return rule(arg, "is a buffer: it needs `shape`");
+            }
+            Role::Return if index + 1 != spec.args.len() || !arg.shape.is_empty() => {
+                return rule(arg, "is the return value: it comes last and has no `shape`");
+            }
             Role::Scalar | Role::In | Role::Inout | Role::Out | Role::Return => {}
         }
         if let Some(Fill::Columns { rows, .. }) = &arg.fill {
@@ -386,8 +403,12 @@ fn check_formulas(spec: &TaskSpec, sizes: &Sizes) -> Result<(), TaskError> {
             formula::evaluate(value, sizes).map_err(at(format!("args.{}.value", arg.name)))?;
         }
         match &arg.fill {
-            Some(Fill::RowPointers { entries }) => drop(formula::count(entries, sizes).map_err(at(format!("args.{}.fill", arg.name)))?),
-            Some(Fill::Columns { columns, .. }) => drop(formula::count(columns, sizes).map_err(at(format!("args.{}.fill", arg.name)))?),
+            Some(Fill::RowPointers { entries }) => {
+                let _ = formula::count(entries, sizes).map_err(at(format!("args.{}.fill", arg.name)))?;
+            }
+            Some(Fill::Columns { columns, .. }) => {
+                let _ = formula::count(columns, sizes).map_err(at(format!("args.{}.fill", arg.name)))?;
+            }
             Some(Fill::Uniform(..)) | None => {}
         }
     }

@@ -125,8 +125,16 @@ pub enum Label {
 
 impl Label {
     /// All labels, in the order of the pipeline.
-    pub const ALL: [Self; 8] =
-        [Self::Malformed, Self::Refused, Self::NotCompiled, Self::TimedOut, Self::Crashed, Self::Wrong, Self::Suspect, Self::Correct];
+    pub const ALL: [Self; 8] = [
+        Self::Malformed,
+        Self::Refused,
+        Self::NotCompiled,
+        Self::TimedOut,
+        Self::Crashed,
+        Self::Wrong,
+        Self::Suspect,
+        Self::Correct,
+    ];
 
     /// The name as JSON and people write it.
     pub fn name(self) -> &'static str {
@@ -169,7 +177,9 @@ impl Verdict {
         match self {
             Self::Malformed { why } | Self::Refused { why } | Self::Suspect { why, .. } => why.clone(),
             Self::NotCompiled { diagnostics } => diagnostics.clone(),
-            Self::TimedOut { limit_s, during: Phase::Compile } => format!("the compiler did not end within {limit_s} s"),
+            Self::TimedOut { limit_s, during: Phase::Compile } => {
+                format!("the compiler did not end within {limit_s} s")
+            }
             Self::TimedOut { limit_s, during: Phase::Run } => format!("did not return within {limit_s} s"),
             Self::Crashed { how } => how.clone(),
             Self::Wrong(mismatch) => mismatch.why.clone(),
@@ -181,7 +191,12 @@ impl Verdict {
     pub fn measured(&self) -> Option<&Measured> {
         match self {
             Self::Correct(measured) | Self::Suspect { measured, .. } => Some(measured),
-            Self::Malformed { .. } | Self::Refused { .. } | Self::NotCompiled { .. } | Self::TimedOut { .. } | Self::Crashed { .. } | Self::Wrong(_) => None,
+            Self::Malformed { .. }
+            | Self::Refused { .. }
+            | Self::NotCompiled { .. }
+            | Self::TimedOut { .. }
+            | Self::Crashed { .. }
+            | Self::Wrong(_) => None,
         }
     }
 }

@@ -1,0 +1,108 @@
+//! What compiling gave, kept by content: objects, rejections, precompiled headers.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use flow::BenchError;
+
+use crate::sys;
+
+/// Bytes that the cache may hold before its oldest entries go.
+const CAPACITY: u64 = 1 << 30;
+
+/// A folder of files named by the hash of what made them. Files appear whole or not at all.
+///
+/// When hotloop is root, compilers and candidates run as other users and must get here, so
+/// root's cache is not in root's home.
+#[derive(Debug, Clone)]
+pub(crate) struct Cache {
+    path: PathBuf,
+}
+
+impl Cache {
+    /// Opens the cache of this user, or the folder given by `HOTLOOP_CACHE`.
+    pub(crate) fn open() -> Result<Self, BenchError> {
+        let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let of_root = sys::is_root().then(|| PathBuf::from("/var/cache/hotloop"));
+        let path = folder("HOTLOOP_CACHE")
+            .or(of_root)
+            .or_else(|| folder("XDG_CACHE_HOME").map(|base| base.join("hotloop")))
+            .or_else(|| folder("HOME").map(|base| base.join(".cache/hotloop")))
+            .unwrap_or_else(|| std::env::temp_dir().join("hotloop-cache"));
+        let mut cache = Self { path };
+        fs_err::create_dir_all(&cache.path).map_err(|error| cache.failed(&error))?;
+        cache.path = fs_err::canonicalize(&cache.path).map_err(|error| cache.failed(&error))?;
+        cache.check_reachable()?;
+        cache.prune();
+        Ok(cache)
+    }
+
+    fn check_reachable(&self) -> Result<(), BenchError> {
+        use std::os::unix::fs::PermissionsExt;
+        let closed = |folder: &&Path| folder.metadata().is_ok_and(|data| data.permissions().mode() & 0o001 == 0);
+        match self.path.ancestors().find(closed) {
+            Some(folder) if sys::is_root() => Err(BenchError::new(format!(
+                "the cache {} is not reachable for the unprivileged users that root judges as: {} is closed",
+                self.path.display(),
+                folder.display()
+            ))
+            .hint("set HOTLOOP_CACHE to a folder that others may enter")),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn failed(&self, error: &std::io::Error) -> BenchError {
+        BenchError::new(format!("the cache cannot be used: {error}"))
+            .hint("free some space, or set HOTLOOP_CACHE to a folder that can be written")
+    }
+
+    /// Where the entry `name` is, or would be.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// The entry, if it is there.
+    pub(crate) fn get(&self, name: &str) -> Option<PathBuf> {
+        let path = self.path(name);
+        path.exists().then_some(path)
+    }
+
+    /// Puts a finished file in, whole or not at all.
+    pub(crate) fn put(&self, name: &str, file: &Path) -> Result<PathBuf, BenchError> {
+        use std::os::unix::fs::PermissionsExt;
+        let target = self.path(name);
+        let partial = self.path.join(format!(".{name}.{}", std::process::id()));
+        let write = || {
+            fs_err::copy(file, &partial)?;
+            fs_err::set_permissions(&partial, std::fs::Permissions::from_mode(0o644))?;
+            fs_err::rename(&partial, &target)
+        };
+        write().map_err(|error| {
+            drop(std::fs::remove_file(&partial));
+            self.failed(&error)
+        })?;
+        Ok(target)
+    }
+
+    /// Removes the oldest entries when there are too many. Best effort.
+    fn prune(&self) {
+        let Ok(entries) = std::fs::read_dir(&self.path) else { return };
+        let mut files: Vec<(SystemTime, u64, PathBuf)> = entries
+            .filter_map(Result::ok)
+            .filter_map(|entry| {
+                let data = entry.metadata().ok().filter(std::fs::Metadata::is_file)?;
+                Some((data.modified().ok()?, data.len(), entry.path()))
+            })
+            .collect();
+        files.sort();
+        let mut total: u64 = files.iter().map(|(_, length, _)| length).sum();
+        for (_, length, path) in files {
+            if total <= CAPACITY {
+                break;
+            }
+            if std::fs::remove_file(path).is_ok() {
+                total -= length;
+            }
+        }
+    }
+}

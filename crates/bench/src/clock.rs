@@ -1,0 +1,153 @@
+//! The timing of candidates that are right, on a slot of their own.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use flow::verdict::{Measured, Phase};
+use flow::{BenchError, Job, Label, Verdict};
+
+use crate::examine::Examined;
+use crate::machine::Machine;
+use crate::roof::{Roof, TaskRoof};
+use crate::settings::Estimator;
+use crate::slot::Slot;
+use crate::supervisor::protocol::{Answer, TimeWork, Work};
+
+/// A candidate faster than this times the roof is not believed: clocks fluctuate by ten percent.
+const ROOF_MARGIN: f64 = 1.15;
+/// A batch this much faster per call than a call alone has moved work between calls.
+const BATCH_MARGIN: f64 = 4.0;
+/// Seconds after which roofs and baselines are measured again beside the candidates.
+const ROOF_AGE_S: f64 = 120.0;
+/// Times that an unbelievable candidate is judged, all told.
+const TRIES: u32 = 3;
+
+/// A timing slot and what is known of its limits.
+pub(crate) struct Clock {
+    slot: Slot,
+    user: Option<u32>,
+    roof: Option<(f64, Roof)>,
+    tasks: HashMap<String, (f64, TaskRoof)>,
+}
+
+impl Clock {
+    pub(crate) fn new(slot: Slot, user: Option<u32>) -> Self {
+        Self { slot, user, roof: None, tasks: HashMap::new() }
+    }
+
+    /// The machine's limits, measured again if they are older than `age_s`.
+    fn roof(&mut self, machine: &Machine, age_s: f64) -> Result<Roof, BenchError> {
+        let known = self.roof.filter(|(at, _)| crate::sys::now() - at < age_s);
+        if let Some((_, roof)) = known {
+            return Ok(roof);
+        }
+        let measured = Roof::measure(machine, &mut self.slot, self.user)?;
+        let roof = self.roof.map_or(measured, |(_, before)| before.or_better(measured));
+        self.roof = Some((crate::sys::now(), roof));
+        Ok(roof)
+    }
+
+    fn task_roof(&mut self, machine: &Machine, job: &Job, examined: &Examined, age_s: f64) -> Result<TaskRoof, BenchError> {
+        let before = self.tasks.get(&job.task.hash).copied();
+        if let Some((_, known)) = before.filter(|(at, _)| crate::sys::now() - at < age_s) {
+            return Ok(known);
+        }
+        let roof = self.roof(machine, age_s)?;
+        let measured = roof.of_task(machine, &mut self.slot, self.user, &job.task, &examined.prepared)?;
+        let task_roof = before.map_or(measured, |(_, before)| before.or_better(measured));
+        self.tasks.insert(job.task.hash.clone(), (crate::sys::now(), task_roof));
+        Ok(task_roof)
+    }
+
+    /// Times a candidate that was right when examined. One that is too good to be true is timed
+    /// again, each time beside roofs measured anew.
+    pub(crate) fn time(&mut self, machine: &Machine, job: &Job, examined: &Examined) -> Result<Verdict, BenchError> {
+        let mut age_s = ROOF_AGE_S;
+        let mut doubted = None;
+        for _ in 0..TRIES {
+            let roof = self.roof(machine, age_s)?;
+            let task_roof = self.task_roof(machine, job, examined, age_s)?;
+            let verdict = self.time_once(machine, job, examined, roof, task_roof)?;
+            if verdict.label() != Label::Suspect {
+                return Ok(verdict);
+            }
+            doubted = Some(verdict);
+            age_s = 0.0;
+        }
+        doubted.ok_or_else(|| BenchError::new("nothing was timed"))
+    }
+
+    fn time_once(
+        &mut self,
+        machine: &Machine,
+        job: &Job,
+        examined: &Examined,
+        roof: Roof,
+        task_roof: TaskRoof,
+    ) -> Result<Verdict, BenchError> {
+        let settings = &machine.settings;
+        let work = TimeWork {
+            null_s: roof.null_s,
+            runs: settings.runs,
+            gated: settings.estimator == Estimator::Gated,
+            memory_bound: task_roof.memory_bound,
+            verified: true,
+        };
+        let request = machine.request(&job.task, &examined.prepared, &examined.object, self.user, Work::Time(work));
+        let patience = Duration::from_secs_f64(60.0 + settings.limit_s * 70.0);
+        let (checks, timing, single_s) = match self.slot.ask(&request, patience)? {
+            Answer::Timed { checks, timing, single_s } => (checks, timing, single_s),
+            Answer::Crashed(how) => return Ok(Verdict::Crashed { how }),
+            Answer::TimedOut(limit_s) => return Ok(Verdict::TimedOut { limit_s, during: Phase::Run }),
+            Answer::Wrong(mismatch) => return Ok(Verdict::Wrong(mismatch)),
+            other @ (Answer::Verified(_) | Answer::Null(_) | Answer::Machine(_)) => {
+                return Err(BenchError::new(format!("the supervisor answered another question: {other:?}")));
+            }
+        };
+        let flops = job.task.flops(&job.task.spec.sizes.timed);
+        let decided_s = match settings.estimator {
+            Estimator::Gated => timing.median_s,
+            Estimator::Paper => timing.paper_s,
+        };
+        let doubt = doubt(timing.min_s, single_s, timing.calls, task_roof.bound_s);
+        let measured = Measured {
+            gflops: flops / decided_s / 1e9,
+            gflops_paper: flops / timing.paper_s / 1e9,
+            peak_fraction: Some(flops / decided_s / roof.peak_flops),
+            openblas_ratio: task_roof.baseline_s.map(|baseline_s| baseline_s / decided_s),
+            roof_s: Some(task_roof.bound_s),
+            verify: checks,
+            timing,
+        };
+        Ok(match doubt {
+            Some(why) => Verdict::Suspect { why, measured },
+            None => Verdict::Correct(measured),
+        })
+    }
+}
+
+/// Why a timing is not believed, if it is not.
+fn doubt(fastest_s: f64, single_s: f64, calls: u32, bound_s: f64) -> Option<String> {
+    if fastest_s * ROOF_MARGIN < bound_s {
+        let times = bound_s / fastest_s;
+        return Some(format!("{times:.2} times faster than this machine's roof allows"));
+    }
+    if calls > 1 && single_s > fastest_s * BATCH_MARGIN {
+        let times = single_s / fastest_s;
+        return Some(format!("{times:.1} times faster in a batch than alone: work moves between calls"));
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_beats_the_roof_or_only_shines_in_batches_is_doubted() {
+        assert!(doubt(0.5, 0.5, 1, 1.0).is_some());
+        assert!(doubt(0.9, 0.9, 1, 1.0).is_none(), "clocks fluctuate");
+        assert!(doubt(2.0, 16.0, 16, 1.0).is_some());
+        assert!(doubt(2.0, 5.0, 16, 1.0).is_none());
+    }
+}

@@ -1,0 +1,117 @@
+//! From samples to a timing: the paper's estimator and the gated one, as pure functions.
+//!
+//! A shared machine flips between clean and contended states, so more samples do not help.
+//! The gated estimator keeps a sample only when short probes on both sides of it ran at the
+//! machine's floor, and takes the median of those.
+
+use flow::Timing;
+
+/// One timed run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Sample {
+    /// Seconds per call, the null round trip taken off.
+    pub(crate) seconds: f64,
+    /// The slower of the probes around it, relative to the machine's floor (1 is the floor).
+    pub(crate) probe: f64,
+}
+
+/// Samples that the gated median needs.
+pub(crate) const ENOUGH: usize = 5;
+
+/// How far above the floor a probe may be. A long run outlives any quiet spell that
+/// short probes can vouch for, so asking too much of its probes would starve it.
+pub(crate) fn gate(run_s: f64) -> f64 {
+    match run_s {
+        run_s if run_s < 2e-3 => 1.05,
+        run_s if run_s < 10e-3 => 1.08,
+        _ => 1.15,
+    }
+}
+
+/// How many of the samples pass the gate.
+pub(crate) fn kept(samples: &[Sample], gate: f64) -> usize {
+    samples.iter().filter(|sample| sample.probe <= gate).count()
+}
+
+/// What the samples add up to. `samples` holds at least one; warm-ups are not among them.
+pub(crate) fn timing(samples: &[Sample], gate: f64, calls: u32, threads: u32) -> Timing {
+    let all: Vec<f64> = samples.iter().map(|sample| sample.seconds).collect();
+    let clean: Vec<f64> = samples.iter().filter(|s| s.probe <= gate).map(|sample| sample.seconds).collect();
+    let quiet = clean.len() >= ENOUGH.min(samples.len());
+    let basis = if quiet { &clean } else { &all };
+    let paper = &all[..all.len().min(3)];
+    Timing {
+        median_s: median(basis),
+        min_s: all.iter().copied().fold(f64::INFINITY, f64::min),
+        paper_s: mean(paper),
+        cv: variation(basis),
+        samples: all.len() as u32,
+        kept: clean.len() as u32,
+        quiet,
+        calls,
+        threads,
+    }
+}
+
+/// The middle value.
+pub(crate) fn median(values: &[f64]) -> f64 {
+    quantile(values, 0.5)
+}
+
+/// The value below which a share `q` of the values lies, interpolated.
+pub(crate) fn quantile(values: &[f64], q: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
+    let position = q * last as f64;
+    let (low, high) = (sorted[position.floor() as usize], sorted[position.ceil() as usize]);
+    low + (high - low) * position.fract()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Standard deviation relative to the mean; 0 for a single value.
+pub(crate) fn variation(values: &[f64]) -> f64 {
+    if values.len() < 2 {
+        return 0.0;
+    }
+    let mean = mean(values);
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (squares / (values.len() - 1) as f64).sqrt() / mean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn samples(list: &[(f64, f64)]) -> Vec<Sample> {
+        list.iter().map(|(seconds, probe)| Sample { seconds: *seconds, probe: *probe }).collect()
+    }
+
+    #[test]
+    fn the_gated_median_ignores_what_ran_beside_a_slow_probe() {
+        let list = samples(&[(9.0, 1.6), (1.0, 1.0), (1.1, 1.0), (9.0, 1.7), (1.0, 1.01), (1.2, 1.02), (0.9, 1.0)]);
+        let timing = timing(&list, 1.05, 1, 1);
+        assert!((timing.median_s - 1.0).abs() < 1e-12);
+        assert_eq!((timing.samples, timing.kept, timing.quiet), (7, 5, true));
+        assert!((timing.paper_s - 11.1 / 3.0).abs() < 1e-12, "the paper takes the first three as they come");
+    }
+
+    #[test]
+    fn a_machine_that_was_never_quiet_says_so_and_uses_all() {
+        let list = samples(&[(1.0, 2.0), (3.0, 2.0), (2.0, 2.0), (5.0, 1.0), (4.0, 2.0), (6.0, 2.0)]);
+        let timing = timing(&list, 1.05, 1, 1);
+        assert!(!timing.quiet);
+        assert!((timing.median_s - 3.5).abs() < 1e-12);
+        assert!(timing.cv > 0.4);
+    }
+
+    #[test]
+    fn quantiles_interpolate() {
+        assert!((quantile(&[4.0, 1.0, 3.0, 2.0], 0.5) - 2.5).abs() < 1e-12);
+        assert!((quantile(&[7.0], 0.1) - 7.0).abs() < 1e-12);
+        assert!(quantile(&[], 0.5).is_nan());
+    }
+}

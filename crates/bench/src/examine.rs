@@ -1,0 +1,103 @@
+//! Everything that happens to a candidate before the clock: screen, compile, verify.
+//!
+//! Runs on one core, beside others of its kind; only candidates that pass here are timed.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use flow::technique::{self, Scan};
+use flow::verdict::Phase;
+use flow::{BenchError, Job, Verdict};
+
+use crate::compile::Built;
+use crate::machine::Machine;
+use crate::prepared::{Prepared, Preparations};
+use crate::scratch::Folder;
+use crate::screen;
+use crate::slot::Slot;
+use crate::supervisor::protocol::{Answer, Work};
+
+/// A candidate that is right and waits for the clock.
+pub(crate) struct Examined {
+    pub(crate) object: PathBuf,
+    /// Keeps an object alive that is not in the cache.
+    pub(crate) _folder: Option<Folder>,
+    pub(crate) prepared: std::sync::Arc<Prepared>,
+    pub(crate) compile_s: f64,
+}
+
+/// What came of the examination.
+pub(crate) enum Examination {
+    /// Right so far.
+    Passed(Examined),
+    /// The candidate's fault, and how long compiling took.
+    Failed(Verdict, f64),
+}
+
+/// Screens, compiles and verifies the candidate of `job`.
+pub(crate) fn examine(
+    machine: &Machine,
+    preparations: &Preparations,
+    slot: &mut Slot,
+    user: Option<u32>,
+    job: &Job,
+) -> Result<Examination, BenchError> {
+    let begin = crate::sys::now();
+    let prepared = preparations.of(machine, &job.task)?;
+    let source = &job.candidate.source;
+    if let Some(verdict) = screen_source(machine, user, job)? {
+        return Ok(Examination::Failed(verdict, crate::sys::now() - begin));
+    }
+    let built = machine.builder.candidate(source, &prepared.shim, user)?;
+    let compile_s = crate::sys::now() - begin;
+    let (object, folder) = match built {
+        Built::Object(object, folder) => (object, folder),
+        Built::Rejected(verdict) => return Ok(Examination::Failed(verdict, compile_s)),
+    };
+    let request = machine.request(&job.task, &prepared, &object, user, Work::Verify);
+    let calls = 2 + job.task.spec.sizes.hidden.len();
+    let patience = Duration::from_secs_f64(30.0 + (machine.settings.limit_s + 1.0) * calls as f64);
+    let failed = match slot.ask(&request, patience)? {
+        Answer::Verified(_) => {
+            return Ok(Examination::Passed(Examined { object, _folder: folder, prepared, compile_s }));
+        }
+        Answer::Crashed(how) => Verdict::Crashed { how },
+        Answer::TimedOut(limit_s) => Verdict::TimedOut { limit_s, during: Phase::Run },
+        Answer::Wrong(mismatch) => Verdict::Wrong(mismatch),
+        other @ (Answer::Timed { .. } | Answer::Null(_) | Answer::Machine(_)) => {
+            return Err(BenchError::new(format!("the supervisor answered another question: {other:?}")));
+        }
+    };
+    Ok(Examination::Failed(failed, compile_s))
+}
+
+/// The verdict that the source alone earns, if it earns one.
+fn screen_source(machine: &Machine, user: Option<u32>, job: &Job) -> Result<Option<Verdict>, BenchError> {
+    let source = &job.candidate.source;
+    let refused = |why| Ok(Some(Verdict::Refused { why }));
+    if let Some(why) = screen::directives(source) {
+        return refused(why);
+    }
+    let plain = technique::scan(source);
+    let (scan, why): (Scan, Option<String>) = if screen::needs_preprocessing(&plain) {
+        match machine.builder.preprocess(source, user)? {
+            Ok(text) => {
+                let scan = technique::scan_preprocessed(&text, "candidate.c");
+                let why = screen::tokens(&text, Some("candidate.c"), &scan);
+                (scan, why)
+            }
+            // What does not preprocess does not compile either; but a rule that it breaks comes first.
+            Err(verdict) => return Ok(Some(screen::tokens(source, None, &plain).map_or(verdict, |why| Verdict::Refused { why }))),
+        }
+    } else {
+        let why = screen::tokens(source, None, &plain);
+        (plain, why)
+    };
+    if let Some(why) = why {
+        return refused(why);
+    }
+    match job.stage.and_then(|stage| stage.violation(&scan)) {
+        Some(why) => refused(why),
+        None => Ok(None),
+    }
+}

@@ -1,0 +1,258 @@
+//! The bench on this machine: examiners in parallel, clocks on cores of their own.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use flow::bench::Seconds;
+use flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts, Reply, Verdict};
+
+use crate::clock::Clock;
+use crate::cores;
+use crate::examine::{Examination, Examined, examine};
+use crate::machine::Machine;
+use crate::prepared::Preparations;
+use crate::roof::Roof;
+use crate::settings::Settings;
+use crate::slot::Slot;
+use crate::sys;
+
+/// Below this many physical cores, anything that runs beside a timing disturbs it.
+const SMALL_MACHINE: usize = 4;
+
+/// A bench on this machine.
+pub struct LocalBench {
+    shared: Arc<Shared>,
+    replies: Receiver<(Key, Result<Judgement, BenchError>)>,
+    /// Submitted jobs by content: identical candidates share one judgement.
+    waiting: HashMap<Key, Vec<(JobId, Instant)>>,
+    ready: VecDeque<Reply>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// What makes two jobs the same.
+type Key = (String, String, Option<u8>);
+
+struct Shared {
+    machine: Machine,
+    preparations: Preparations,
+    queues: Mutex<Queues>,
+    changed: Condvar,
+    /// Read by those who examine, written by those who time, on machines where the two disturb each other.
+    quiet: Option<RwLock<()>>,
+}
+
+#[derive(Default)]
+struct Queues {
+    submitted: VecDeque<(Key, Job)>,
+    examined: VecDeque<(Key, Job, Examined)>,
+    cancelled: HashSet<Key>,
+    closed: bool,
+}
+
+impl LocalBench {
+    /// Prepares this machine and starts its threads.
+    pub fn start(settings: Settings) -> Result<Self, BenchError> {
+        let machine = Machine::prepare(settings)?;
+        let (threads, slots) = (machine.settings.threads as usize, machine.settings.slots as usize);
+        if slots * threads > machine.cores.len() {
+            return Err(BenchError::new(format!(
+                "{slots} slots of {threads} threads need {} cores, but only {} may be used",
+                slots * threads,
+                machine.cores.len()
+            ))
+            .hint("use fewer --slots or --threads"));
+        }
+        let (slot_cores, examiner_cores, overlap) = cores::divide(&machine.cores, slots, threads);
+        let lease = overlap || machine.cores.len() < SMALL_MACHINE;
+        let wanted = machine.settings.jobs as usize;
+        let examiners = if wanted > 0 { wanted } else { examiner_cores.len() };
+        let shared = Arc::new(Shared {
+            machine,
+            preparations: Preparations::default(),
+            queues: Mutex::default(),
+            changed: Condvar::new(),
+            quiet: lease.then(RwLock::default),
+        });
+        let (sender, replies) = channel();
+        let mut threads = Vec::new();
+        for index in 0..examiners {
+            let core = examiner_cores[index % examiner_cores.len()];
+            let (shared, sender) = (Arc::clone(&shared), sender.clone());
+            threads.push(std::thread::spawn(move || run_examiner(&shared, &sender, core, index as u32)));
+        }
+        for (index, cores) in slot_cores.into_iter().enumerate() {
+            let (shared, sender) = (Arc::clone(&shared), sender.clone());
+            threads.push(std::thread::spawn(move || run_clock(&shared, &sender, cores, index as u32)));
+        }
+        Ok(Self { shared, replies, waiting: HashMap::new(), ready: VecDeque::new(), threads })
+    }
+
+    /// Jobs whose replies have not been taken yet.
+    pub fn pending(&self) -> usize {
+        self.ready.len() + self.waiting.values().map(Vec::len).sum::<usize>()
+    }
+
+    fn finish(&mut self, key: &Key, judged: &Result<Judgement, BenchError>) {
+        for (id, since) in self.waiting.remove(key).unwrap_or_default() {
+            let mut judged = judged.clone();
+            if let Ok(judgement) = &mut judged {
+                judgement.seconds.total = since.elapsed().as_secs_f64();
+            }
+            self.ready.push_back(Reply { id, judged });
+        }
+    }
+}
+
+impl Bench for LocalBench {
+    fn submit(&mut self, jobs: Vec<Job>) -> Result<(), BenchError> {
+        let mut queues = self.shared.lock();
+        for job in jobs {
+            let key = (job.task.hash.clone(), job.candidate.hash.clone(), job.stage.map(flow::Stage::number));
+            let entry = self.waiting.entry(key.clone()).or_default();
+            entry.push((job.id, Instant::now()));
+            if entry.len() == 1 {
+                queues.cancelled.remove(&key);
+                queues.submitted.push_back((key, job));
+            }
+        }
+        self.shared.changed.notify_all();
+        Ok(())
+    }
+
+    fn next(&mut self, timeout: Duration) -> Result<Option<Reply>, BenchError> {
+        let deadline = Instant::now() + timeout;
+        loop {
+            if let Some(reply) = self.ready.pop_front() {
+                return Ok(Some(reply));
+            }
+            match self.replies.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok((key, judged)) => self.finish(&key, &judged),
+                Err(RecvTimeoutError::Timeout) => return Ok(None),
+                Err(RecvTimeoutError::Disconnected) => return Err(BenchError::new("the bench's threads have ended")),
+            }
+        }
+    }
+
+    fn cancel(&mut self, ids: &[JobId]) {
+        self.ready.retain(|reply| !ids.contains(&reply.id));
+        let mut queues = self.shared.lock();
+        for (key, jobs) in &mut self.waiting {
+            jobs.retain(|(id, _)| !ids.contains(id));
+            if jobs.is_empty() {
+                queues.cancelled.insert(key.clone());
+            }
+        }
+        self.waiting.retain(|_, jobs| !jobs.is_empty());
+    }
+
+    fn facts(&self) -> MachineFacts {
+        self.shared.machine.facts.clone()
+    }
+}
+
+impl Drop for LocalBench {
+    fn drop(&mut self) {
+        self.shared.lock().closed = true;
+        self.shared.changed.notify_all();
+        for thread in self.threads.drain(..) {
+            // A thread that panicked has already said so.
+            drop(thread.join());
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Queues> {
+        // The queues stay sound whatever a panicking thread was doing.
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for what `take` gives; `None` when the bench closes.
+    fn wait<T>(&self, mut take: impl FnMut(&mut Queues) -> Option<T>) -> Option<T> {
+        let mut queues = self.lock();
+        loop {
+            if queues.closed {
+                return None;
+            }
+            if let Some(taken) = take(&mut queues) {
+                return Some(taken);
+            }
+            queues = self.changed.wait(queues).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+type Replies = Sender<(Key, Result<Judgement, BenchError>)>;
+
+fn run_examiner(shared: &Shared, replies: &Replies, core: usize, index: u32) {
+    let machine = &shared.machine;
+    // Compilers inherit it; a core that went away is no reason to stop.
+    drop(sys::pin(0, &[core]));
+    let user = machine.user(index);
+    let mut slot = Slot::new(&machine.settings.roles, vec![core], machine.openblas.as_ref().and_then(|b| b.forced.clone()));
+    let next = |queues: &mut Queues| queues.submitted.pop_front();
+    while let Some((key, job)) = shared.wait(next) {
+        if shared.lock().cancelled.contains(&key) {
+            continue;
+        }
+        let begin = sys::now();
+        let examination = {
+            let _calm = shared.quiet.as_ref().map(|quiet| quiet.read().unwrap_or_else(PoisonError::into_inner));
+            examine(machine, &shared.preparations, &mut slot, user, &job)
+        };
+        let judged = match examination {
+            Ok(Examination::Passed(examined)) => {
+                shared.lock().examined.push_back((key, job, examined));
+                shared.changed.notify_all();
+                continue;
+            }
+            Ok(Examination::Failed(verdict, compile)) => Ok(judgement(verdict, compile, sys::now() - begin - compile)),
+            Err(error) => Err(error),
+        };
+        if replies.send((key, judged)).is_err() {
+            return;
+        }
+    }
+}
+
+fn run_clock(shared: &Shared, replies: &Replies, cores: Vec<usize>, index: u32) {
+    let machine = &shared.machine;
+    drop(sys::pin(0, &cores));
+    // Users of clocks follow those of examiners, so that no two share a thread limit.
+    let user = machine.user(200 + index);
+    let forced = machine.openblas.as_ref().and_then(|blas| blas.forced.clone());
+    let mut clock = Clock::new(Slot::new(&machine.settings.roles, cores, forced), user);
+    while shared.wait(|queues| (!queues.examined.is_empty()).then_some(())).is_some() {
+        let _alone = shared.quiet.as_ref().map(|quiet| quiet.write().unwrap_or_else(PoisonError::into_inner));
+        // All that wait are timed under one lease: taking it costs the others a pause.
+        loop {
+            let Some((key, job, examined)) = shared.lock().examined.pop_front() else { break };
+            if shared.lock().cancelled.contains(&key) {
+                continue;
+            }
+            let begin = sys::now();
+            let judged = clock
+                .time(machine, &job, &examined)
+                .map(|verdict| judgement(verdict, examined.compile_s, sys::now() - begin));
+            if replies.send((key, judged)).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+fn judgement(verdict: Verdict, compile: f64, run: f64) -> Judgement {
+    Judgement { verdict, seconds: Seconds { compile, run, total: 0.0 } }
+}
+
+/// Measures null round trip and arithmetic peak once, for `doctor`.
+pub fn measure_roof(settings: Settings) -> Result<(f64, f64), BenchError> {
+    let machine = Machine::prepare(settings)?;
+    let (slots, _, _) = cores::divide(&machine.cores, 1, machine.settings.threads as usize);
+    let mut slot = Slot::new(&machine.settings.roles, slots.into_iter().next().unwrap_or_default(), None);
+    let roof = Roof::measure(&machine, &mut slot, machine.user(0))?;
+    Ok((roof.null_s, roof.peak_flops))
+}

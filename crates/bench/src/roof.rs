@@ -1,0 +1,155 @@
+//! What this machine can do at best, measured through the same runner as candidates.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use flow::task::{Task, TaskFiles};
+use flow::{BenchError, Timing};
+
+use crate::machine::{self, Machine};
+use crate::prepared::Prepared;
+use crate::shim;
+use crate::slot::Slot;
+use crate::supervisor::protocol::{Answer, Request, TimeWork, Work};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The machine's own limits at the bench's number of threads.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Roof {
+    /// Seconds of a run that does nothing.
+    pub(crate) null_s: f64,
+    /// Floating-point operations per second at best.
+    pub(crate) peak_flops: f64,
+}
+
+/// What bounds one task on this machine.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TaskRoof {
+    /// Seconds that one call needs at least: arithmetic or traffic, whichever is slower.
+    pub(crate) bound_s: f64,
+    /// Whether traffic is the slower one.
+    pub(crate) memory_bound: bool,
+    /// Seconds of the library's version.
+    pub(crate) baseline_s: Option<f64>,
+}
+
+/// A kernel of the bench's own.
+struct Own {
+    task: Task,
+    object: PathBuf,
+}
+
+fn own(machine: &Machine, toml: &str, source: &str, timed: Option<i64>) -> Result<Own, BenchError> {
+    let files = TaskFiles { toml: toml.to_owned(), ..TaskFiles::default() };
+    let mut task = Task::parse(files).map_err(|error| BenchError::new(format!("built-in roof: {error}")))?;
+    if let Some(n) = timed {
+        task.spec.sizes.timed.insert("N".to_owned(), n.max(1));
+    }
+    let object = machine.builder.trusted("a built-in roof", &[source, &shim::candidate(&task.spec)])?;
+    Ok(Own { task, object })
+}
+
+fn request(machine: &Machine, own: &Own, threads: u32, user: Option<u32>, work: Work) -> Request {
+    let nothing = Prepared { shim: PathBuf::new(), trusted: PathBuf::new(), baseline: None };
+    let mut request = machine.request(&own.task, &nothing, &own.object, user, work);
+    request.trusted = None;
+    request.limit_s = 5.0;
+    request.threads = threads;
+    request.environment.retain(|(name, _)| name != "OMP_NUM_THREADS");
+    request.environment.push(("OMP_NUM_THREADS".to_owned(), threads.to_string()));
+    request
+}
+
+fn work(null_s: f64, verified: bool, memory_bound: bool) -> Work {
+    Work::Time(TimeWork { null_s, runs: 30, gated: true, memory_bound, verified })
+}
+
+fn timing(slot: &mut Slot, request: &Request) -> Result<Timing, BenchError> {
+    match slot.ask(request, PATIENCE)? {
+        Answer::Timed { timing, .. } => Ok(timing),
+        other => Err(BenchError::new(format!("a baseline failed on this machine: {other:?}"))),
+    }
+}
+
+impl Roof {
+    /// Measures null round trip and arithmetic peak on `slot`.
+    pub(crate) fn measure(machine: &Machine, slot: &mut Slot, user: Option<u32>) -> Result<Self, BenchError> {
+        let threads = machine.settings.threads;
+        let null = own(machine, include_str!("roof/null.toml"), include_str!("roof/null.c"), None)?;
+        let null_s = match slot.ask(&request(machine, &null, threads, user, Work::Null), PATIENCE)? {
+            Answer::Null(seconds) => seconds,
+            other => return Err(BenchError::new(format!("the null round trip failed on this machine: {other:?}"))),
+        };
+        let peak = own(machine, include_str!("roof/peak.toml"), include_str!("roof/peak.c"), None)?;
+        let width = match machine::simd_level() {
+            "avx512" => 8.0,
+            "avx2" => 4.0,
+            _ => 2.0,
+        };
+        let flops = peak.task.flops(&peak.task.spec.sizes.timed) * width * f64::from(threads);
+        let seconds = best_of(machine, slot, user, &peak, null_s, 1.0)?;
+        Ok(Self { null_s, peak_flops: flops / seconds })
+    }
+
+    /// The better of two measurements: a roof is what the machine can do at best.
+    pub(crate) fn or_better(self, other: Self) -> Self {
+        Self { null_s: other.null_s, peak_flops: self.peak_flops.max(other.peak_flops) }
+    }
+
+    /// Measures what bounds `task`, and its baseline.
+    pub(crate) fn of_task(
+        &self,
+        machine: &Machine,
+        slot: &mut Slot,
+        user: Option<u32>,
+        task: &Task,
+        prepared: &Prepared,
+    ) -> Result<TaskRoof, BenchError> {
+        let sizes = &task.spec.sizes.timed;
+        let numbers = (task.bytes(sizes) / 8.0).ceil() as i64;
+        let stream = own(machine, include_str!("roof/stream.toml"), include_str!("roof/stream.c"), Some(numbers))?;
+        let traffic_s = best_of(machine, slot, user, &stream, self.null_s, f64::from(machine.settings.threads))?;
+        let arithmetic_s = task.flops(sizes) / self.peak_flops;
+        let memory_bound = traffic_s > arithmetic_s;
+        let baseline_s = match (&prepared.baseline, &machine.openblas) {
+            (Some(object), Some(blas)) => {
+                let mut request = machine.request(task, prepared, object, user, work(self.null_s, true, memory_bound));
+                request.libraries.push(blas.path.clone());
+                Some(timing(slot, &request)?.median_s)
+            }
+            (Some(_) | None, _) => None,
+        };
+        Ok(TaskRoof { bound_s: arithmetic_s.max(traffic_s), memory_bound, baseline_s })
+    }
+}
+
+/// The fastest call of a roof at the bench's threads, or on one core as if the others were as
+/// fast and joining them were free: several cores are rarely all quiet at once, and a roof that
+/// was measured too low would make honest candidates suspect.
+///
+/// `shared` is how many parts of one thread's work all threads share: 1 where each does its own.
+fn best_of(
+    machine: &Machine,
+    slot: &mut Slot,
+    user: Option<u32>,
+    own: &Own,
+    null_s: f64,
+    shared: f64,
+) -> Result<f64, BenchError> {
+    let memory_bound = shared > 1.0;
+    let alone = timing(slot, &request(machine, own, 1, user, work(null_s, false, memory_bound)))?.min_s / shared;
+    let threads = machine.settings.threads;
+    if threads == 1 {
+        return Ok(alone);
+    }
+    let together = timing(slot, &request(machine, own, threads, user, work(null_s, false, memory_bound)))?.min_s;
+    Ok(alone.min(together))
+}
+
+impl TaskRoof {
+    /// The better bound of two measurements, with the later baseline.
+    pub(crate) fn or_better(self, other: Self) -> Self {
+        Self { bound_s: self.bound_s.min(other.bound_s), ..other }
+    }
+}

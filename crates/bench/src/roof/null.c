@@ -1,0 +1,1 @@
+void null_call(double *out) { (void)out; }

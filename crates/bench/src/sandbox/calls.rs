@@ -1,0 +1,163 @@
+//! seccomp: which system calls a confined process may still make.
+#![expect(unsafe_code, reason = "two probing system calls")]
+
+use std::collections::BTreeMap;
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
+};
+
+use crate::sys::Pid;
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+/// Calls that a candidate may make freely: memory, threads, time, reading its own object.
+const FREE: [i64; 44] = [
+    libc::SYS_brk,
+    libc::SYS_clock_getres,
+    libc::SYS_clock_gettime,
+    libc::SYS_clock_nanosleep,
+    libc::SYS_clone3,
+    libc::SYS_close,
+    libc::SYS_exit,
+    libc::SYS_exit_group,
+    libc::SYS_fstat,
+    libc::SYS_futex,
+    libc::SYS_getcpu,
+    libc::SYS_getpid,
+    libc::SYS_getrandom,
+    libc::SYS_getrusage,
+    libc::SYS_gettid,
+    libc::SYS_gettimeofday,
+    libc::SYS_ioctl,
+    libc::SYS_lseek,
+    libc::SYS_madvise,
+    libc::SYS_mbind,
+    libc::SYS_membarrier,
+    libc::SYS_mmap,
+    libc::SYS_mprotect,
+    libc::SYS_mremap,
+    libc::SYS_munmap,
+    libc::SYS_nanosleep,
+    libc::SYS_newfstatat,
+    libc::SYS_openat,
+    libc::SYS_prctl,
+    libc::SYS_pread64,
+    libc::SYS_read,
+    libc::SYS_restart_syscall,
+    libc::SYS_rseq,
+    libc::SYS_rt_sigaction,
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_rt_sigreturn,
+    libc::SYS_sched_getaffinity,
+    libc::SYS_sched_setaffinity,
+    libc::SYS_sched_yield,
+    libc::SYS_seccomp, // filters can only take away more
+    libc::SYS_set_robust_list,
+    libc::SYS_sigaltstack,
+    libc::SYS_sysinfo,
+    libc::SYS_write,
+];
+
+/// Calls that honest libraries try and can do without: they fail instead of killing.
+const FAILING: [(i64, i32); 5] = [
+    (libc::SYS_clone3, libc::ENOSYS), // glibc falls back to clone, whose flags can be seen
+    (libc::SYS_ioctl, libc::ENOTTY),  // printf asks whether it writes to a terminal
+    (libc::SYS_mbind, libc::ENOSYS), // OpenBLAS asks where its memory should be
+    (libc::SYS_prctl, libc::EPERM),
+    (libc::SYS_sched_setaffinity, libc::EPERM), // cores are given from outside
+];
+
+/// Calls that the compiler never needs and that would reach beyond its folder.
+const DENIED_TO_COMPILER: [i64; 16] = [
+    libc::SYS_socket,
+    libc::SYS_socketpair,
+    libc::SYS_connect,
+    libc::SYS_bind,
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_bpf,
+    libc::SYS_mount,
+    libc::SYS_unshare,
+    libc::SYS_setns,
+    libc::SYS_keyctl,
+    libc::SYS_userfaultfd,
+    libc::SYS_io_uring_setup,
+    libc::SYS_perf_event_open,
+    libc::SYS_setsid, // nothing leaves the process group that the time limit kills
+];
+
+/// Landlock's version, asked by system call.
+pub(crate) fn landlock_version() -> Option<u32> {
+    // SAFETY: a null ruleset with flag 1 only asks for the version.
+    let version = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0, 1) };
+    u32::try_from(version).ok().filter(|version| *version > 0)
+}
+
+/// Whether filters that kill the process can be installed.
+pub(crate) fn is_available() -> bool {
+    let kill_process: u32 = 0x8000_0000;
+    let get_action_available = 2;
+    // SAFETY: the action outlives the call.
+    unsafe { libc::syscall(libc::SYS_seccomp, get_action_available, 0, &raw const kill_process) == 0 }
+}
+
+fn condition(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<Vec<SeccompRule>, String> {
+    let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Qword, operator, value).map_err(explain)?;
+    Ok(vec![SeccompRule::new(vec![condition]).map_err(explain)?])
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "shaped for map_err")]
+fn explain(error: seccompiler::BackendError) -> String {
+    format!("seccomp: {error}")
+}
+
+fn install(rules: Rules, matched: SeccompAction, otherwise: SeccompAction) -> Result<(), String> {
+    let filter = SeccompFilter::new(rules, otherwise, matched, TargetArch::x86_64).map_err(explain)?;
+    let program: BpfProgram = filter.try_into().map_err(explain)?;
+    let (set_mode_filter, all_threads) = (1, 1);
+    let program = FilterProgram { length: program.len() as u16, filter: program.as_ptr() };
+    // SAFETY: the program outlives the call. Called by hand because the crate also calls `prctl`,
+    // which the first of our filters already takes away.
+    let status = unsafe { libc::syscall(libc::SYS_seccomp, set_mode_filter, all_threads, &raw const program) };
+    if status == 0 { Ok(()) } else { Err(format!("seccomp: {}", std::io::Error::last_os_error())) }
+}
+
+/// The kernel's `sock_fprog`.
+#[repr(C)]
+struct FilterProgram {
+    length: u16,
+    filter: *const seccompiler::sock_filter,
+}
+
+/// Leaves this process, all threads included, only what a candidate needs.
+pub(crate) fn confine_candidate(pid: Pid) -> Result<(), String> {
+    let mut rules: Rules = FREE.iter().map(|call| (*call, vec![])).collect();
+    let threads_only = (libc::CLONE_VM | libc::CLONE_THREAD) as u64;
+    rules.insert(libc::SYS_clone, condition(0, SeccompCmpOp::MaskedEq(threads_only), threads_only)?);
+    for call in [libc::SYS_kill, libc::SYS_tgkill] {
+        rules.insert(call, condition(0, SeccompCmpOp::Eq, pid as u64)?);
+    }
+    rules.insert(libc::SYS_fcntl, condition(1, SeccompCmpOp::Eq, libc::F_GETFD as u64)?); // Rust asks before closing
+    rules.insert(libc::SYS_prlimit64, condition(2, SeccompCmpOp::Eq, 0)?); // reading limits only
+    for (call, errno) in FAILING {
+        install([(call, vec![])].into(), SeccompAction::Errno(errno as u32), SeccompAction::Allow)?;
+    }
+    install(rules, SeccompAction::Allow, SeccompAction::KillProcess)
+}
+
+/// Closes the last door, once the candidate's object is loaded: no file opens any more.
+pub(crate) fn close_files() -> Result<(), String> {
+    install(
+        [(libc::SYS_openat, vec![])].into(),
+        SeccompAction::Errno(libc::EACCES as u32),
+        SeccompAction::Allow,
+    )
+}
+
+/// Takes from the compiler what it never needs.
+pub(crate) fn confine_compiler() -> Result<(), String> {
+    let rules = DENIED_TO_COMPILER.iter().map(|call| (*call, vec![])).collect();
+    install(rules, SeccompAction::Errno(libc::EPERM as u32), SeccompAction::Allow)
+}

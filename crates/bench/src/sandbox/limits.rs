@@ -1,0 +1,52 @@
+//! Resource limits of confined processes.
+
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+use crate::sys;
+
+/// What a confined process may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Limits {
+    /// Bytes of address space.
+    pub(crate) address_space: u64,
+    /// Bytes of the largest file it may write.
+    pub(crate) file_bytes: u64,
+    /// Open files.
+    pub(crate) open_files: u64,
+    /// Processes and threads of its user.
+    pub(crate) threads: u64,
+    /// Seconds of processor time.
+    pub(crate) cpu_s: u64,
+}
+
+impl Limits {
+    /// Applies them to this process, for ever.
+    pub(crate) fn apply(&self) -> io::Result<()> {
+        sys::limit(libc::RLIMIT_AS, self.address_space)?;
+        sys::limit(libc::RLIMIT_FSIZE, self.file_bytes)?;
+        sys::limit(libc::RLIMIT_NOFILE, self.open_files)?;
+        sys::limit(libc::RLIMIT_NPROC, self.threads)?;
+        // A second apart: the softer signal comes first and tells this limit from other kills.
+        sys::limit_softly(libc::RLIMIT_CPU, self.cpu_s, self.cpu_s + 1)?;
+        sys::limit(libc::RLIMIT_CORE, 0)?;
+        sys::limit(libc::RLIMIT_MEMLOCK, 0)?;
+        sys::limit(libc::RLIMIT_MSGQUEUE, 0)
+    }
+}
+
+/// Threads that the calling user runs now, everywhere on this machine. Where the limit on
+/// threads counts the whole user, it must start from here.
+pub(crate) fn threads_of_user() -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let Ok(own) = fs_err::metadata("/proc/self").map(|data| data.uid()) else { return 0 };
+    let Ok(processes) = fs_err::read_dir("/proc") else { return 0 };
+    processes
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_name().to_string_lossy().bytes().all(|byte| byte.is_ascii_digit()))
+        .filter(|entry| entry.metadata().is_ok_and(|data| data.uid() == own))
+        .filter_map(|entry| fs_err::read_dir(entry.path().join("task")).ok())
+        .map(|threads| threads.count() as u64)
+        .sum()
+}

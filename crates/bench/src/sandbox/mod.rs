@@ -1,0 +1,85 @@
+//! What keeps a candidate in: its layers, and an honest report of which hold here.
+//!
+//! | layer | what it stops | where it is missing |
+//! |---|---|---|
+//! | seccomp | system calls beyond memory, threads and time | nothing runs |
+//! | Landlock | every file but the candidate's own object | files stay closed by a second seccomp filter |
+//! | namespaces | shared memory of others, counting others' threads | the thread limit counts the whole user |
+//! | identity | root's power to pass limits | only root needs it |
+//! | limits | memory, threads, files, processor time | never |
+
+pub(crate) mod calls;
+pub(crate) mod files;
+pub(crate) mod limits;
+
+use serde::{Deserialize, Serialize};
+
+use crate::sys;
+
+/// A layer that a machine may lack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layer {
+    /// Files by rule.
+    Landlock,
+    /// System calls by filter.
+    Seccomp,
+    /// User and IPC namespaces.
+    Namespaces,
+}
+
+/// The layers that hold on this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layers {
+    /// Landlock's version, if the kernel has it.
+    pub landlock: Option<u32>,
+    /// Whether seccomp filters can be installed.
+    pub seccomp: bool,
+    /// Whether an unprivileged process may make user namespaces.
+    pub namespaces: bool,
+    /// Whether hotloop is root and therefore drops to an unprivileged user first.
+    pub drops_root: bool,
+}
+
+impl Layers {
+    /// Asks the kernel. `roles` is the executable that plays the bench's hidden roles.
+    pub fn probe(roles: &std::path::Path, without: &[Layer]) -> Self {
+        let has = |layer: Layer| !without.contains(&layer);
+        Self {
+            landlock: files::landlock_version().filter(|_| has(Layer::Landlock)),
+            seccomp: calls::is_available() && has(Layer::Seccomp),
+            namespaces: has(Layer::Namespaces) && crate::role::namespaces_work(roles),
+            drops_root: sys::is_root(),
+        }
+    }
+
+    /// The layers in words, as verdicts record them.
+    pub fn names(&self) -> Vec<String> {
+        let mut names = vec!["limits".to_owned()];
+        if let Some(version) = self.landlock {
+            names.push(format!("landlock-{version}"));
+        }
+        if self.seccomp {
+            names.push("seccomp".into());
+        }
+        if self.namespaces {
+            names.push("namespaces".into());
+        }
+        if self.drops_root {
+            names.push("drops-root".into());
+        }
+        names
+    }
+}
+
+/// The unprivileged user that slot `index` becomes when hotloop is root. Each slot has
+/// its own, so that the thread limit, which counts per user, does not mix slots.
+pub(crate) fn unprivileged_user(index: u32) -> u32 {
+    // Above the range of people and packages, below the range of dynamic users.
+    64_100 + index % 400
+}
+
+/// Enters the namespaces of the runner.
+pub(crate) fn enter_namespaces() -> std::io::Result<()> {
+    sys::unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWIPC)
+}

@@ -1,0 +1,87 @@
+//! How to judge: everything that a user may choose.
+
+use std::path::PathBuf;
+
+use flow::bench::{Compiler, OptLevel};
+
+use crate::sandbox::Layer;
+
+/// How to judge.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The compiler.
+    pub compiler: Compiler,
+    /// The compiler's command, if not found by its name.
+    pub compiler_path: Option<PathBuf>,
+    /// The level that candidates are compiled with.
+    pub level: OptLevel,
+    /// OpenMP threads of a candidate.
+    pub threads: u32,
+    /// Timing slots that run side by side.
+    pub slots: u32,
+    /// Candidates compiled and verified side by side; 0 means one per core left.
+    pub jobs: u32,
+    /// Seconds that one call may take.
+    pub limit_s: f64,
+    /// The check that decides.
+    pub check: Check,
+    /// The estimator that decides.
+    pub estimator: Estimator,
+    /// Timed runs at most in one round.
+    pub runs: u32,
+    /// Whether compiled objects are kept and reused.
+    pub reuse: bool,
+    /// Judge as if these layers of the sandbox were missing.
+    pub without: Vec<Layer>,
+    /// The executable that plays the bench's hidden roles.
+    pub roles: PathBuf,
+}
+
+/// The check that decides whether a candidate is correct; both are always computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Check {
+    /// Every element, scale-aware bound.
+    Strict,
+    /// 105 points, 1e-6.
+    Paper,
+}
+
+/// The estimator that decides; both are always reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Estimator {
+    /// Median of samples with quiet probes.
+    Gated,
+    /// One warm-up, the mean of three runs.
+    Paper,
+}
+
+impl Settings {
+    /// The defaults: gcc -O3, one thread, strict check, gated estimator.
+    pub fn new(roles: PathBuf) -> Self {
+        Self {
+            compiler: Compiler::Gcc,
+            compiler_path: None,
+            level: OptLevel::O3,
+            threads: 1,
+            slots: 1,
+            jobs: 0,
+            limit_s: 1.0,
+            check: Check::Strict,
+            estimator: Estimator::Gated,
+            runs: 60,
+            reuse: true,
+            without: Vec::new(),
+            roles,
+        }
+    }
+
+    /// As the paper judges: 8 s, one warm-up, three runs, 105 points.
+    #[must_use]
+    pub fn like_the_paper(mut self) -> Self {
+        self.limit_s = 8.0;
+        self.check = Check::Paper;
+        self.estimator = Estimator::Paper;
+        self.runs = 3;
+        self
+    }
+}

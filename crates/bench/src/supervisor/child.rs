@@ -1,0 +1,234 @@
+//! The candidate's process as the supervisor sees it: started, let run, frozen, ended.
+
+use std::io::{Read, Seek, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::role;
+use crate::runner::{self, Plan, RunnerSpec};
+use crate::sys::{self, Change, Pid};
+
+/// Why a candidate's process did not do as it was asked.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Failure {
+    /// It ended itself, in words.
+    Crashed(String),
+    /// It did not stop within this many seconds.
+    TimedOut(f64),
+    /// The machine's fault.
+    Machine(String),
+}
+
+/// A running candidate. Dropping it kills and reaps it.
+pub(crate) struct Child {
+    pid: Pid,
+    alive: bool,
+    plan: crate::memory::Mapping,
+}
+
+/// Files that the runner gets, besides its plan.
+pub(crate) struct RunnerFiles<'a> {
+    pub(crate) inputs: &'a OwnedFd,
+    pub(crate) outputs: &'a OwnedFd,
+}
+
+fn machine(what: &'static str) -> impl Fn(std::io::Error) -> Failure {
+    move |error| Failure::Machine(format!("{what}: {error}"))
+}
+
+impl Child {
+    /// Starts a runner on `cores` and waits for its first stop: confined, loaded, ready.
+    pub(crate) fn start(
+        spec: &RunnerSpec,
+        files: &RunnerFiles<'_>,
+        environment: &[(String, String)],
+        cores: &[usize],
+        limit_s: f64,
+    ) -> Result<Self, Failure> {
+        let spec_file = text_file(&serde_json::to_string(spec).map_err(|e| Failure::Machine(e.to_string()))?)
+            .map_err(machine("runner's spec"))?;
+        let plan_file = sys::memory_file("plan", crate::layout::PAGE).map_err(machine("plan"))?;
+        let plan = crate::memory::Mapping::new(&plan_file, crate::layout::PAGE).map_err(machine("plan"))?;
+        sys::seal(&plan_file, true).map_err(machine("plan"))?;
+        let plan_readonly = sys::reopen_readonly(&plan_file).map_err(machine("plan"))?;
+        // A pipe, not a file: the runner must still be able to complain when it may write no file.
+        let (report, report_end) = sys::pipe().map_err(machine("report"))?;
+        let inherited = [
+            (spec_file.as_raw_fd(), runner::SPEC_FD),
+            (files.inputs.as_raw_fd(), runner::INPUTS_FD),
+            (files.outputs.as_raw_fd(), runner::OUTPUTS_FD),
+            (plan_readonly.as_raw_fd(), runner::PLAN_FD),
+            (report_end.as_raw_fd(), runner::REPORT_FD),
+        ];
+        // Loading is not the candidate's time: its own limit comes with the first run.
+        let limit_s = limit_s + 5.0;
+        sys::set_alarm(Some(Duration::from_secs_f64(limit_s)));
+        let pid = spawn(&inherited, environment, cores).map_err(machine("starting a runner"))?;
+        drop(report_end);
+        let mut child = Self { pid, alive: true, plan };
+        let waited = child.wait(limit_s);
+        sys::set_alarm(None);
+        match waited {
+            Ok(()) => {}
+            Err(Failure::Crashed(how)) => return Err(child.explain_start(&how, report)),
+            Err(Failure::TimedOut(_)) => return Err(Failure::Crashed("did not finish loading".into())),
+            Err(other) => return Err(other),
+        }
+        child.pin_threads(cores).map_err(machine("pinning threads"))?;
+        Ok(child)
+    }
+
+    /// What a runner that never stopped has to say.
+    fn explain_start(&self, how: &str, report: OwnedFd) -> Failure {
+        let mut said = String::new();
+        let read = std::fs::File::from(report).read_to_string(&mut said);
+        if how == exit_words(runner::SETUP_FAILED) || read.is_err() || !said.is_empty() {
+            return Failure::Machine(format!("the sandbox could not be set up: {said}"));
+        }
+        if how == exit_words(runner::NOT_LOADED) {
+            return Failure::Crashed("the object could not be loaded".into());
+        }
+        Failure::Crashed(format!("{how} while loading"))
+    }
+
+    /// Gives pool threads a core each. The main thread keeps all of them when there are
+    /// several, so that threads it starts later are not born onto its core alone.
+    fn pin_threads(&self, cores: &[usize]) -> std::io::Result<()> {
+        let mut threads: Vec<Pid> = std::fs::read_dir(format!("/proc/{}/task", self.pid))?
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+            .collect();
+        threads.sort_unstable();
+        for (index, thread) in threads.iter().enumerate() {
+            if index == 0 {
+                sys::pin(*thread, cores)?;
+            } else {
+                sys::pin(*thread, &[cores[index % cores.len()]])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets it make calls `first..first + count` and returns the seconds until its whole
+    /// thread group was frozen again.
+    pub(crate) fn run(&mut self, first: usize, count: usize, limit_s: f64) -> Result<f64, Failure> {
+        if sys::was_continued(self.pid).map_err(machine("looking at the candidate"))? {
+            return Err(Failure::Machine("the frozen candidate was continued from outside".into()));
+        }
+        let plan = Plan { first: first as u32, count: count as u32 };
+        let mut bytes = [0; 8];
+        bytes[..4].copy_from_slice(&plan.first.to_ne_bytes());
+        bytes[4..].copy_from_slice(&plan.count.to_ne_bytes());
+        self.plan.slice_mut(0, 8).copy_from_slice(&bytes);
+        sys::set_alarm(Some(Duration::from_secs_f64(limit_s)));
+        let begin = sys::now();
+        sys::signal(self.pid, libc::SIGCONT).map_err(machine("continuing the candidate"))?;
+        let waited = self.wait(limit_s);
+        let seconds = sys::now() - begin;
+        sys::set_alarm(None);
+        waited.map(|()| seconds)
+    }
+
+    /// Waits for the whole group to stop. The limit is wall-clock time, with up to 0.9 s more
+    /// while the process has hardly had a core: a busy machine is not the candidate's fault.
+    fn wait(&mut self, limit_s: f64) -> Result<(), Failure> {
+        let begin = sys::now();
+        loop {
+            match sys::wait_change(self.pid).map_err(machine("waiting for the candidate"))? {
+                Change::Stopped(libc::SIGSTOP) => {
+                    return Ok(());
+                }
+                Change::Stopped(signal) => {
+                    return Err(Failure::Crashed(format!("stopped itself by {}", sys::signal_name(signal))));
+                }
+                Change::Exited(status) => {
+                    self.alive = false;
+                    return Err(Failure::Crashed(exit_words(status)));
+                }
+                Change::Killed(signal) => {
+                    self.alive = false;
+                    return Err(Failure::Crashed(format!("ended by {}", sys::signal_name(signal))));
+                }
+                Change::Interrupted => {
+                    let waited = sys::now() - begin;
+                    let starved = self.processor_s() < 0.5 * limit_s && waited < limit_s + 0.9;
+                    if waited >= limit_s && !starved {
+                        return Err(Failure::TimedOut(limit_s));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Processor time of the whole process so far.
+    fn processor_s(&self) -> f64 {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid)).unwrap_or_default();
+        // Fields 14 and 15, counted behind the command's name, which may hold anything.
+        let ticks: f64 = stat
+            .rsplit_once(')')
+            .map(|(_, rest)| rest.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum())
+            .unwrap_or(f64::INFINITY);
+        ticks / 100.0
+    }
+
+    /// Threads that it has now.
+    pub(crate) fn threads(&self) -> usize {
+        std::fs::read_dir(format!("/proc/{}/task", self.pid)).map_or(0, Iterator::count)
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        sys::set_alarm(None);
+        if self.alive {
+            // It is ours and not reaped, so the number cannot name another process.
+            drop(sys::signal(self.pid, libc::SIGKILL));
+            sys::reap(self.pid);
+        }
+    }
+}
+
+fn exit_words(status: i32) -> String {
+    format!("exited with status {status}")
+}
+
+fn text_file(text: &str) -> std::io::Result<OwnedFd> {
+    let file = sys::memory_file("spec", 0)?;
+    let mut file = std::fs::File::from(file);
+    file.write_all(text.as_bytes())?;
+    file.rewind()?;
+    Ok(file.into())
+}
+
+#[expect(unsafe_code, reason = "prepares descriptors and cores between fork and exec")]
+fn spawn(inherited: &[(i32, i32); 5], environment: &[(String, String)], cores: &[usize]) -> std::io::Result<Pid> {
+    let (inherited, cores) = (*inherited, cores.to_vec());
+    let mut command = Command::new("/proc/self/exe");
+    command
+        .arg(role::RUNNER)
+        .env_clear()
+        .envs(environment.iter().map(|(name, value)| (name, value)))
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let prepare = move || {
+        // Targets may collide with sources: lift all sources above them first.
+        let mut lifted = [0; 5];
+        for (high, (source, _)) in lifted.iter_mut().zip(inherited) {
+            // SAFETY: plain system call on an open descriptor.
+            *high = unsafe { libc::fcntl(source, libc::F_DUPFD_CLOEXEC, 32) };
+            if *high < 0 {
+                return Err(std::io::Error::last_os_error());
+            }
+        }
+        for (high, (_, target)) in lifted.iter().zip(inherited) {
+            sys::inherit_as(*high, target)?;
+        }
+        sys::pin(0, &cores)
+    };
+    // SAFETY: only async-signal-safe calls in there.
+    let child = unsafe { command.pre_exec(prepare) }.spawn()?;
+    Ok(child.id() as Pid)
+}

@@ -1,0 +1,143 @@
+//! The trusted side of a timing slot: one small process that owns inputs, clock and checks.
+//!
+//! It serves one request at a time from standard input, each a candidate to verify or to
+//! time. "Done" means that the candidate's whole thread group is in group-stop: there is
+//! nothing to signal early, and nothing can change while it is checked.
+
+pub(crate) mod child;
+pub(crate) mod probe;
+pub(crate) mod protocol;
+pub(crate) mod session;
+mod stopwatch;
+
+use std::io::{BufRead, Write};
+
+use flow::formula::Sizes;
+
+use crate::estimate::quantile;
+use crate::inputs::Fresh;
+use crate::layout::Fit;
+use crate::sys;
+use crate::trusted::{Baseline, Trusted};
+use crate::verify::Verifier;
+use child::Failure;
+use probe::Prober;
+use protocol::{Answer, Request, Work};
+use session::Session;
+
+/// The variable that tells a supervisor its cores, the first being its own.
+pub(crate) const CORES: &str = "HOTLOOP_SLOT_CORES";
+
+/// The role: serves requests until standard input ends.
+pub(crate) fn serve() -> i32 {
+    let Ok(mut slot) = Slot::new() else { return 1 };
+    let mut out = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let Ok(line) = line else { return 0 };
+        let answer = match serde_json::from_str::<Request>(&line) {
+            Ok(request) => slot.answer(&request),
+            Err(error) => Answer::Machine(format!("a request could not be read: {error}")),
+        };
+        let Ok(mut text) = serde_json::to_string(&answer) else { return 1 };
+        text.push('\n');
+        if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
+            return 0; // the bench is gone
+        }
+    }
+    0
+}
+
+/// The supervisor's state between requests.
+struct Slot {
+    cores: Vec<usize>,
+    fresh: Fresh,
+    prober: Option<Prober>,
+}
+
+impl Slot {
+    fn new() -> std::io::Result<Self> {
+        sys::die_with_parent()?;
+        sys::catch_alarms()?;
+        let cores: Vec<usize> = std::env::var(CORES)
+            .unwrap_or_default()
+            .split(',')
+            .filter_map(|core| core.parse().ok())
+            .collect();
+        let cores = if cores.is_empty() { sys::affinity(0)? } else { cores };
+        // On the candidate's first core, fresh inputs are in the cache that will read them.
+        sys::pin(0, &cores[..1])?;
+        Ok(Self { cores, fresh: Fresh::from_system()?, prober: None })
+    }
+
+    fn answer(&mut self, request: &Request) -> Answer {
+        let worked = match &request.work {
+            Work::Verify => self.verify(request),
+            Work::Time(work) => stopwatch::time(self, request, work),
+            Work::Null => self.null(request),
+        };
+        match worked {
+            Ok(answer) => answer,
+            Err(Failure::Crashed(how)) => Answer::Crashed(how),
+            Err(Failure::TimedOut(limit_s)) => Answer::TimedOut(limit_s),
+            Err(Failure::Machine(why)) => Answer::Machine(why),
+        }
+    }
+
+    fn verifier(&mut self, request: &Request) -> Result<Verifier, Failure> {
+        let trusted = request.trusted.as_deref().map(Trusted::load).transpose().map_err(Failure::Machine)?;
+        let baseline = match &request.baseline {
+            Some((library, object)) => Some(Baseline::load(library, object).map_err(Failure::Machine)?),
+            None => None,
+        };
+        Ok(Verifier::new(request.task.clone(), trusted, baseline))
+    }
+
+    /// The timed size twice in one process, then all hidden sizes in a second one.
+    fn verify(&mut self, request: &Request) -> Result<Answer, Failure> {
+        let mut verifier = self.verifier(request)?;
+        let timed = vec![request.task.sizes.timed.clone(); 2];
+        if let Some(wrong) = self.verify_calls(request, &mut verifier, &timed)? {
+            return Ok(wrong);
+        }
+        if !request.task.sizes.hidden.is_empty()
+            && let Some(wrong) = self.verify_calls(request, &mut verifier, &request.task.sizes.hidden)?
+        {
+            return Ok(wrong);
+        }
+        Ok(Answer::Verified(verifier.checks()))
+    }
+
+    /// One call a run, each checked before the next.
+    fn verify_calls(
+        &mut self,
+        request: &Request,
+        verifier: &mut Verifier,
+        calls: &[Sizes],
+    ) -> Result<Option<Answer>, Failure> {
+        let mut session = Session::start(request, &self.cores, calls, Fit::Tight)?;
+        for call in 0..calls.len() {
+            session.freshen(verifier, &mut self.fresh, call, 1);
+            session.run(call, 1, request.limit_s)?;
+            session.check(verifier, &mut self.fresh, call, 1, true)?;
+            if let Some(mismatch) = verifier.mismatch(request.paper_decides) {
+                return Ok(Some(Answer::Wrong(mismatch)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The round trip of a run that does nothing, at its low quantile.
+    fn null(&mut self, request: &Request) -> Result<Answer, Failure> {
+        let mut session =
+            Session::start(request, &self.cores, std::slice::from_ref(&request.task.sizes.timed), Fit::Staggered)?;
+        let mut seconds = Vec::new();
+        for _ in 0..200 {
+            seconds.push(session.run(0, 1, request.limit_s)?);
+        }
+        Ok(Answer::Null(quantile(&seconds, 0.25)))
+    }
+
+    fn prober(&mut self) -> &mut Prober {
+        self.prober.get_or_insert_with(|| Prober::new(&self.cores))
+    }
+}

@@ -1,0 +1,112 @@
+//! A session: one candidate process with the buffers of all its calls.
+
+use std::os::fd::OwnedFd;
+
+use flow::formula::Sizes;
+
+use crate::inputs::Fresh;
+use crate::layout::{Fit, Layout};
+use crate::memory::Mapping;
+use crate::runner::RunnerSpec;
+use crate::sandbox::limits::{self, Limits};
+use crate::supervisor::child::{Child, Failure, RunnerFiles};
+use crate::supervisor::protocol::Request;
+use crate::sys;
+use crate::verify::{Buffers, Verifier};
+
+/// Threads that a candidate may have besides its pool: nested regions, `num_threads(40)`.
+const SPARE_THREADS: u64 = 80;
+/// Address space that a candidate may use besides its buffers, and per thread.
+const SPARE_BYTES: u64 = 3 << 30;
+const THREAD_BYTES: u64 = 80 << 20;
+
+/// One candidate process with the buffers of all its calls.
+pub(crate) struct Session {
+    child: Child,
+    buffers: Buffers,
+    layout: Layout,
+    threads_cap: usize,
+}
+
+fn machine(what: &'static str) -> impl Fn(std::io::Error) -> Failure {
+    move |error| Failure::Machine(format!("{what}: {error}"))
+}
+
+impl Session {
+    /// Starts the candidate of `request` on `cores` with one set of buffers per entry of `calls`.
+    pub(crate) fn start(request: &Request, cores: &[usize], calls: &[Sizes], fit: Fit) -> Result<Self, Failure> {
+        let layout =
+            Layout::new(&request.task, calls, fit).map_err(|error| Failure::Machine(format!("layout: {error}")))?;
+        let (inputs_file, inputs) = region("inputs", layout.input_bytes)?;
+        let (outputs_file, outputs) = region("outputs", layout.output_bytes)?;
+        sys::seal(&inputs_file, true).map_err(machine("inputs"))?;
+        sys::seal(&outputs_file, false).map_err(machine("outputs"))?;
+        let inputs_readonly = sys::reopen_readonly(&inputs_file).map_err(machine("inputs"))?;
+        let threads_cap = u64::from(request.threads) * 2 + SPARE_THREADS;
+        // In a namespace of its own, or as a user of its own, only the candidate counts.
+        let counted_already =
+            if request.namespaces || request.user.is_some() { 0 } else { limits::threads_of_user() };
+        let spec = RunnerSpec {
+            object: request.object.clone(),
+            libraries: request.libraries.clone(),
+            threads: request.threads,
+            user: request.user,
+            landlock: request.landlock,
+            namespaces: request.namespaces,
+            limits: Limits {
+                address_space: (layout.input_bytes + layout.output_bytes) as u64
+                    + SPARE_BYTES
+                    + THREAD_BYTES * u64::from(request.threads),
+                file_bytes: 0,
+                open_files: 16,
+                threads: threads_cap + counted_already,
+                cpu_s: 60 + 20 * u64::from(request.threads),
+            },
+            layout: layout.clone(),
+        };
+        let files = RunnerFiles { inputs: &inputs_readonly, outputs: &outputs_file };
+        let child = Child::start(&spec, &files, &request.environment, cores, request.limit_s)?;
+        Ok(Self { child, buffers: Buffers { inputs, outputs }, layout, threads_cap: threads_cap as usize })
+    }
+
+    /// Fresh inputs, poisoned outputs.
+    pub(crate) fn freshen(&mut self, verifier: &mut Verifier, fresh: &mut Fresh, first: usize, count: usize) {
+        verifier.freshen(fresh, &mut self.buffers, &self.layout, first, count);
+    }
+
+    /// One run of `count` calls from `first` on; seconds until all was frozen again.
+    pub(crate) fn run(&mut self, first: usize, count: usize, limit_s: f64) -> Result<f64, Failure> {
+        self.child.run(first, count, limit_s)
+    }
+
+    /// Checks all calls of the last run.
+    pub(crate) fn check(
+        &self,
+        verifier: &mut Verifier,
+        fresh: &mut Fresh,
+        first: usize,
+        count: usize,
+        paper: bool,
+    ) -> Result<(), Failure> {
+        let threads = self.child.threads();
+        if threads > self.threads_cap {
+            return Err(Failure::Crashed(format!("left {threads} threads behind")));
+        }
+        for index in first..first + count {
+            verifier.check(fresh, &self.buffers, &self.layout, index, paper);
+        }
+        Ok(())
+    }
+
+    /// Bytes of one call's buffers.
+    pub(crate) fn bytes_per_call(&self) -> usize {
+        (self.layout.input_bytes + self.layout.output_bytes) / self.layout.sets.len().max(1)
+    }
+}
+
+fn region(name: &'static str, bytes: usize) -> Result<(OwnedFd, Mapping), Failure> {
+    let bytes = bytes.max(crate::layout::PAGE);
+    let file = sys::memory_file(name, bytes).map_err(machine(name))?;
+    let mapping = Mapping::new(&file, bytes).map_err(machine(name))?;
+    Ok((file, mapping))
+}

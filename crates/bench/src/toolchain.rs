@@ -1,0 +1,218 @@
+//! The compiler of this machine: where it lives, what it is made of, what it targets.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use flow::BenchError;
+use flow::bench::Compiler;
+
+use crate::sandbox::files::OpenFiles;
+
+/// A compiler that can be used.
+#[derive(Debug, Clone)]
+pub(crate) struct Toolchain {
+    /// Which compiler.
+    pub(crate) compiler: Compiler,
+    /// The command, by absolute path.
+    pub(crate) path: PathBuf,
+    /// Its first line of `--version`.
+    pub(crate) version: String,
+    /// Versions of compiler, assembler, linker, OpenMP and C library, and the resolved target: all
+    /// that a compiled object depends on besides its source.
+    pub(crate) identity: String,
+    /// The OpenMP runtime that its objects need.
+    pub(crate) openmp: PathBuf,
+    /// What the compiler must reach when confined.
+    pub(crate) files: OpenFiles,
+}
+
+impl Toolchain {
+    /// Finds a compiler: `path` if given, else by its name.
+    pub(crate) fn find(compiler: Compiler, path: Option<&Path>) -> Result<Self, BenchError> {
+        let name = compiler.name();
+        let path = match path {
+            Some(path) => path.to_owned(),
+            None => search_path(name).ok_or_else(|| missing(compiler))?,
+        };
+        let version = say(&path, &["--version"])
+            .and_then(|text| text.lines().next().map(str::to_owned))
+            .ok_or_else(|| BenchError::new(format!("{} does not run", path.display())))?;
+        let openmp = openmp_runtime(compiler, &path).ok_or_else(|| {
+            let package = if compiler == Compiler::Clang { "libomp-dev" } else { "gcc" };
+            BenchError::new(format!("{name} has no OpenMP runtime")).hint(format!("apt-get install -y {package}"))
+        })?;
+        let target = match compiler {
+            Compiler::Gcc => say(&path, &["-march=native", "-Q", "--help=target"]),
+            Compiler::Clang => say_error(&path, &["-march=native", "-###", "-x", "c", "/dev/null"]),
+        };
+        let programs: Vec<PathBuf> = ["as", "ld"].iter().filter_map(|name| program(&path, name)).collect();
+        let mut identity = blake3::Hasher::new();
+        let versions = programs.iter().map(|program| say(program, &["--version"]));
+        let library = std::fs::canonicalize(&openmp).map(|real| real.display().to_string()).ok();
+        for part in [Some(version.clone()), target, library, c_library()].into_iter().chain(versions) {
+            identity.update(part.unwrap_or_default().as_bytes());
+        }
+        let files = files_of(compiler, &path, &programs);
+        let identity = identity.finalize().to_hex()[..16].to_owned();
+        Ok(Self { compiler, path, version, identity, openmp, files })
+    }
+
+    /// Flags that every candidate is compiled with, apart from the level.
+    pub(crate) fn flags(&self) -> Vec<&'static str> {
+        let mut flags =
+            vec!["-march=native", "-fopenmp", "-fPIC", "-std=gnu17", "-D_GNU_SOURCE", "-w", "-fdiagnostics-color=never"];
+        match self.compiler {
+            // A shared object must not lose the inlining that a program would get.
+            Compiler::Gcc => flags.extend(["-fno-semantic-interposition", "-fmax-errors=8"]),
+            Compiler::Clang => flags.extend(["-ferror-limit=8", "-fno-caret-diagnostics"]),
+        }
+        flags
+    }
+
+    /// Libraries that a runner loads before it is confined.
+    pub(crate) fn libraries(&self) -> Vec<PathBuf> {
+        let mut libraries = vec![PathBuf::from("libm.so.6"), self.openmp.clone()];
+        if let Some(vector) = file(&self.path, "libmvec.so.1") {
+            libraries.push(vector);
+        }
+        libraries
+    }
+}
+
+fn missing(compiler: Compiler) -> BenchError {
+    let package = match compiler {
+        Compiler::Gcc => "gcc libc6-dev",
+        Compiler::Clang => "clang libomp-dev",
+    };
+    BenchError::new(format!("the C compiler `{}` was not found", compiler.name()))
+        .hint(format!("apt-get install -y {package}, or name one with --cc PATH"))
+}
+
+fn c_library() -> Option<String> {
+    say(Path::new("ldd"), &["--version"]).and_then(|text| text.lines().next().map(str::to_owned))
+}
+
+/// The first executable of that name in `PATH`.
+pub(crate) fn search_path(name: &str) -> Option<PathBuf> {
+    use std::os::unix::fs::PermissionsExt;
+    let is_executable =
+        |path: &PathBuf| path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0);
+    std::env::split_paths(&std::env::var_os("PATH")?).map(|folder| folder.join(name)).find(is_executable)
+}
+
+fn run(program: &Path, arguments: &[&str]) -> Option<(String, String)> {
+    let output = Command::new(program).args(arguments).env("LC_ALL", "C").stdin(Stdio::null()).output().ok()?;
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    output.status.success().then(|| (text(output.stdout), text(output.stderr)))
+}
+
+fn say(program: &Path, arguments: &[&str]) -> Option<String> {
+    run(program, arguments).map(|(out, _)| out)
+}
+
+fn say_error(program: &Path, arguments: &[&str]) -> Option<String> {
+    run(program, arguments).map(|(_, error)| error)
+}
+
+/// A file that the compiler finds by name; `None` when it only repeats the name.
+fn file(compiler: &Path, name: &str) -> Option<PathBuf> {
+    let answer = say(compiler, &[&format!("-print-file-name={name}")])?;
+    let path = PathBuf::from(answer.trim());
+    (path.is_absolute() && path.exists()).then_some(path)
+}
+
+/// A program that the compiler runs.
+fn program(compiler: &Path, name: &str) -> Option<PathBuf> {
+    let answer = say(compiler, &[&format!("-print-prog-name={name}")])?;
+    let path = PathBuf::from(answer.trim());
+    if path.is_absolute() { path.exists().then_some(path) } else { search_path(answer.trim()) }
+}
+
+fn openmp_runtime(compiler: Compiler, path: &Path) -> Option<PathBuf> {
+    let names: &[&str] = match compiler {
+        Compiler::Gcc => &["libgomp.so.1", "libgomp.so"],
+        Compiler::Clang => &["libomp.so", "libomp.so.5", "libiomp5.so"],
+    };
+    names.iter().find_map(|name| file(path, name))
+}
+
+/// Everything that the confined compiler must reach: its programs and their libraries, headers,
+/// and the few files that it links. Single files where a folder would hold other libraries.
+fn files_of(compiler: Compiler, path: &Path, programs: &[PathBuf]) -> OpenFiles {
+    let mut execute: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut read: BTreeSet<PathBuf> = BTreeSet::new();
+    let parts = match compiler {
+        Compiler::Gcc => vec!["cc1", "collect2", "lto-wrapper"],
+        Compiler::Clang => vec![],
+    };
+    let parts: Vec<PathBuf> = parts.iter().filter_map(|name| program(path, name)).collect();
+    for program in std::iter::once(&path.to_owned()).chain(programs).chain(&parts) {
+        execute.insert(program.clone());
+        execute.extend(std::fs::canonicalize(program));
+        execute.extend(shared_libraries(program));
+    }
+    // The compiler's own folders: internal headers, libgcc, start files, plugins.
+    for name in ["libgcc.a", "crtbeginS.o", "liblto_plugin.so", "include"] {
+        let folder = file(path, name).map(|found| if found.is_dir() { found } else { parent(&found) });
+        execute.extend(folder.into_iter().flat_map(|folder| [folder.clone(), folder.canonicalize().unwrap_or(folder)]));
+    }
+    execute.extend(say(path, &["-print-resource-dir"]).map(|text| PathBuf::from(text.trim())).filter(|p| p.is_absolute()));
+    read.extend(include_folders(path));
+    for name in LINKED {
+        if let Some(found) = file(path, name) {
+            read.extend(script_members(&found));
+            read.extend(found.canonicalize());
+            read.insert(found);
+        }
+    }
+    read.extend(["/etc/ld.so.cache", "/dev/urandom", "/usr/lib/gcc"].map(PathBuf::from));
+    OpenFiles {
+        read: read.into_iter().collect(),
+        execute: execute.into_iter().collect(),
+        write: vec![PathBuf::from("/dev/null")],
+    }
+}
+
+/// What a candidate's object is linked with.
+const LINKED: [&str; 15] = [
+    "libc.so", "libc.so.6", "libc_nonshared.a", "libm.so", "libm.so.6", "libmvec.so", "libmvec.so.1", "libgomp.so",
+    "libgomp.spec", "libomp.so", "libgcc_s.so", "libgcc_s.so.1", "libpthread.so", "libpthread.a", "ld-linux-x86-64.so.2",
+];
+
+fn parent(path: &Path) -> PathBuf {
+    path.parent().unwrap_or(Path::new("/")).to_owned()
+}
+
+/// Absolute paths that a linker script names.
+fn script_members(path: &Path) -> Vec<PathBuf> {
+    let is_script = path.metadata().is_ok_and(|data| data.len() < 4096);
+    let text = if is_script { std::fs::read_to_string(path).unwrap_or_default() } else { String::new() };
+    text.split(|c: char| c.is_whitespace() || c == '(' || c == ')')
+        .filter(|word| word.starts_with('/') && !word.starts_with("/*"))
+        .map(PathBuf::from)
+        .collect()
+}
+
+/// The libraries that a program loads, and the loader itself.
+fn shared_libraries(program: &Path) -> Vec<PathBuf> {
+    let listing = Command::new(program).env("LD_TRACE_LOADED_OBJECTS", "1").stdin(Stdio::null()).output();
+    let Ok(listing) = listing else { return Vec::new() };
+    String::from_utf8_lossy(&listing.stdout)
+        .split_whitespace()
+        .filter(|word| word.starts_with('/'))
+        .map(PathBuf::from)
+        .flat_map(|path| [path.clone(), path.canonicalize().unwrap_or(path)])
+        .collect()
+}
+
+/// The folders that `#include <...>` searches.
+fn include_folders(compiler: &Path) -> Vec<PathBuf> {
+    let text = say_error(compiler, &["-E", "-v", "-fopenmp", "-x", "c", "/dev/null"]).unwrap_or_default();
+    text.lines()
+        .skip_while(|line| !line.starts_with("#include <"))
+        .skip(1)
+        .take_while(|line| line.starts_with(' '))
+        .map(|line| PathBuf::from(line.trim()))
+        .collect()
+}

@@ -1,0 +1,373 @@
+//! Whether what a candidate left in its buffers is right. The candidate is frozen meanwhile.
+//!
+//! Two modes, both always computed: `strict` looks at every element with a bound that knows
+//! the reference's scale; `paper` looks at 105 points with a relative error of 1e-6.
+
+use std::ffi::c_void;
+
+use flow::formula;
+use flow::task::{Arg, Kind, Method, Role, TaskSpec};
+use flow::verdict::{Checks, Mismatch};
+
+use crate::inputs::{self, Fresh};
+use crate::layout::{Layout, Place, Region, Set};
+use crate::memory::Mapping;
+use crate::trusted::{Baseline, Trusted};
+
+const PAPER_POINTS: usize = 105;
+const PAPER_TOLERANCE: f64 = 1e-6;
+
+/// Both memory files, mapped on the trusted side.
+pub(crate) struct Buffers {
+    /// Read-only for the candidate.
+    pub(crate) inputs: Mapping,
+    /// Writable for the candidate.
+    pub(crate) outputs: Mapping,
+}
+
+impl Buffers {
+    fn mapping(&self, region: Region) -> &Mapping {
+        match region {
+            Region::Inputs => &self.inputs,
+            Region::Outputs => &self.outputs,
+        }
+    }
+
+    fn mapping_mut(&mut self, region: Region) -> &mut Mapping {
+        match region {
+            Region::Inputs => &mut self.inputs,
+            Region::Outputs => &mut self.outputs,
+        }
+    }
+
+    fn bytes(&self, place: &Place) -> &[u8] {
+        self.mapping(place.region).slice(place.start(), place.bytes)
+    }
+
+    fn bytes_mut(&mut self, place: &Place) -> &mut [u8] {
+        self.mapping_mut(place.region).slice_mut(place.start(), place.bytes)
+    }
+
+    fn address(&self, place: &Place) -> *mut c_void {
+        self.mapping(place.region).address(place.start()).cast()
+    }
+}
+
+/// Judges the buffers of one task.
+pub(crate) struct Verifier {
+    spec: TaskSpec,
+    /// Absent only for the bench's own roofs, which are never checked.
+    trusted: Option<Trusted>,
+    baseline: Option<Baseline>,
+    /// What slack bytes were filled with for the run in flight.
+    canary: u8,
+    /// Copies of in-out buffers as the candidate got them, by set and argument.
+    initial: Vec<Vec<Vec<u8>>>,
+    /// What was found so far.
+    found: Found,
+}
+
+/// What all checks of a candidate add up to.
+#[derive(Debug, Clone)]
+struct Found {
+    checks: Checks,
+    /// The first strict failure, in words.
+    strict_why: Option<String>,
+    /// The first paper failure, in words.
+    paper_why: Option<String>,
+}
+
+/// Right values and scales of one output.
+struct Expected {
+    values: Vec<u64>, // 8-byte aligned storage
+    scale: Vec<f64>,
+}
+
+impl Verifier {
+    /// A verifier that has seen nothing yet.
+    pub(crate) fn new(spec: TaskSpec, trusted: Option<Trusted>, baseline: Option<Baseline>) -> Self {
+        let checks = Checks { paper: true, strict: true, error: 0.0 };
+        let found = Found { checks, strict_why: None, paper_why: None };
+        Self { spec, trusted, baseline, canary: 0, initial: Vec::new(), found }
+    }
+
+    /// What the checks add up to so far.
+    pub(crate) fn checks(&self) -> Checks {
+        self.found.checks.clone()
+    }
+
+    /// The failure that decides, if there is one.
+    pub(crate) fn mismatch(&self, paper_decides: bool) -> Option<Mismatch> {
+        let why = if paper_decides { &self.found.paper_why } else { &self.found.strict_why };
+        let checks = &self.found.checks;
+        why.clone().map(|why| Mismatch { why, error: checks.error, paper: checks.paper })
+    }
+
+    /// Gives sets `first..first + count` fresh inputs, poisoned outputs and fresh canaries.
+    pub(crate) fn freshen(&mut self, fresh: &mut Fresh, buffers: &mut Buffers, layout: &Layout, first: usize, count: usize) {
+        self.canary = fresh.word() as u8;
+        self.initial.resize(layout.sets.len(), Vec::new());
+        for (index, set) in layout.sets.iter().enumerate().skip(first).take(count) {
+            for (position, (arg, place)) in self.spec.args.iter().zip(&set.places).enumerate() {
+                for (start, length) in place.slack() {
+                    buffers.mapping_mut(place.region).slice_mut(start, length).fill(self.canary);
+                }
+                match arg.role {
+                    Role::Out | Role::Return => inputs::poison(fresh, arg.kind, buffers.bytes_mut(place)),
+                    Role::In | Role::Scalar | Role::Inout => fill(fresh, &self.spec, set, position, buffers),
+                }
+            }
+            self.initial[index] = inputs::inputs(&self.spec, set)
+                .filter(|(arg, _)| arg.role == Role::Inout)
+                .map(|(_, place)| buffers.bytes(place).to_vec())
+                .collect();
+        }
+    }
+
+    /// Checks what the candidate left in one set. With `paper`, the 105 points too.
+    pub(crate) fn check(&mut self, fresh: &mut Fresh, buffers: &Buffers, layout: &Layout, index: usize, paper: bool) {
+        let set = &layout.sets[index];
+        self.check_canaries(buffers, set);
+        let bound = formula::evaluate(&self.spec.verify.bound, &set.sizes).expect("checked by Task::parse")
+            * (f64::EPSILON / 2.0);
+        let mut expected = None;
+        match self.spec.verify.method.clone() {
+            Method::Projection(length) => {
+                let length = formula::count(&length, &set.sizes).expect("checked by Task::parse");
+                let mut vector = vec![0u8; 8 * length];
+                fresh.doubles(&mut vector, -1.0, 1.0);
+                let vector: Vec<f64> = vector.as_chunks::<8>().0.iter().map(|chunk| f64::from_ne_bytes(*chunk)).collect();
+                let error = self.trusted().check(&self.pointers(buffers, set), &vector).unwrap_or(f64::INFINITY);
+                self.note_error(error);
+                // Not `error > bound`: NaN must fail.
+                if !(error <= bound) {
+                    let full = self.expect(buffers, set, index);
+                    self.compare(buffers, set, &full, bound);
+                    self.fail_strict(format!("a random projection of the output is off by {error:.1e} of its scale"));
+                    expected = Some(full);
+                }
+            }
+            Method::Full => {
+                let full = self.expect(buffers, set, index);
+                self.compare(buffers, set, &full, bound);
+                expected = Some(full);
+            }
+        }
+        if paper {
+            self.check_points(fresh, buffers, set, index, expected.as_deref());
+        }
+    }
+
+    fn trusted(&self) -> &Trusted {
+        self.trusted.as_ref().expect("whatever is checked has a reference")
+    }
+
+    fn note_error(&mut self, error: f64) {
+        let worst = &mut self.found.checks.error;
+        if !(error <= *worst) {
+            *worst = if error.is_nan() { f64::INFINITY } else { error };
+        }
+    }
+
+    fn fail_strict(&mut self, why: String) {
+        self.found.checks.strict = false;
+        self.found.strict_why.get_or_insert(why);
+    }
+
+    fn check_canaries(&mut self, buffers: &Buffers, set: &Set) {
+        for (arg, place) in self.spec.args.iter().zip(&set.places).filter(|(_, place)| place.region == Region::Outputs) {
+            for (start, length) in place.slack() {
+                if buffers.outputs.slice(start, length).iter().any(|byte| *byte != self.canary) {
+                    let why = format!("wrote outside of `{}`", arg.name);
+                    self.found.checks = Checks { paper: false, strict: false, error: f64::INFINITY };
+                    self.found.strict_why.get_or_insert(why.clone());
+                    self.found.paper_why.get_or_insert(why);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// One pointer per argument.
+    fn pointers(&self, buffers: &Buffers, set: &Set) -> Vec<*mut c_void> {
+        set.places.iter().map(|place| buffers.address(place)).collect()
+    }
+
+    /// Runs the reference on the set's inputs.
+    fn expect(&self, buffers: &Buffers, set: &Set, index: usize) -> Vec<Expected> {
+        let mut expected: Vec<Expected> = Vec::new();
+        let mut initial = self.initial[index].iter();
+        for (arg, place) in self.spec.args.iter().zip(&set.places).filter(|(arg, _)| arg.is_output()) {
+            let elements = place.bytes / arg.kind.bytes();
+            let mut values = vec![0u64; place.bytes.div_ceil(8)];
+            if arg.role == Role::Inout {
+                let bytes = initial.next().expect("one copy per in-out buffer");
+                for (value, chunk) in values.iter_mut().zip(bytes.chunks(8)) {
+                    let mut word = [0; 8];
+                    word[..chunk.len()].copy_from_slice(chunk);
+                    *value = u64::from_ne_bytes(word);
+                }
+            }
+            expected.push(Expected { values, scale: vec![0.0; elements] });
+        }
+        let mut outputs = expected.iter_mut();
+        let mut pointers: Vec<*mut c_void> = Vec::new();
+        for (arg, place) in self.spec.args.iter().zip(&set.places) {
+            if arg.is_output() {
+                let output = outputs.next().expect("one per output");
+                pointers.push(output.values.as_mut_ptr().cast());
+                pointers.push(output.scale.as_mut_ptr().cast());
+            } else {
+                pointers.push(buffers.address(place));
+            }
+        }
+        self.trusted().reference(&pointers);
+        expected
+    }
+
+    /// Every element against the reference.
+    fn compare(&mut self, buffers: &Buffers, set: &Set, expected: &[Expected], bound: f64) {
+        let outputs: Vec<(Arg, Place)> = outputs(&self.spec, set).map(|(a, p)| (a.clone(), p.clone())).collect();
+        for ((arg, place), expected) in outputs.iter().zip(expected) {
+            let got = numbers(arg.kind, buffers.bytes(place));
+            let want = numbers(arg.kind, as_bytes(&expected.values, place.bytes));
+            let mut worst = (0.0, 0usize);
+            for (index, ((got, want), scale)) in got.zip(want).zip(&expected.scale).enumerate() {
+                let off = (got - want).abs();
+                let error = if off == 0.0 { 0.0 } else { off / scale };
+                if !(error <= worst.0) {
+                    worst = (if error.is_nan() { f64::INFINITY } else { error }, index);
+                    if worst.0 == f64::INFINITY {
+                        break;
+                    }
+                }
+            }
+            self.note_error(worst.0);
+            if !(worst.0 <= bound) {
+                let got = number(arg.kind, buffers.bytes(place), worst.1);
+                let want = number(arg.kind, as_bytes(&expected.values, place.bytes), worst.1);
+                let at = element_name(arg, set, worst.1);
+                let sizes = size_names(set);
+                self.fail_strict(format!("{at} is {got:.17e} but should be {want:.17e} ({sizes})"));
+            }
+        }
+    }
+
+    /// The paper's check of the first output: four corners, the centre, 100 random points.
+    fn check_points(&mut self, fresh: &mut Fresh, buffers: &Buffers, set: &Set, index: usize, expected: Option<&[Expected]>) {
+        let Some((arg, place)) = outputs(&self.spec, set).next().map(|(a, p)| (a.clone(), p.clone())) else { return };
+        let elements = place.bytes / arg.kind.bytes();
+        if elements == 0 {
+            return;
+        }
+        let points = paper_points(fresh, rows_and_columns(&arg, set));
+        let want = self.right_values(buffers, set, index, expected, (&arg, &place), &points);
+        for (point, want) in points.into_iter().zip(want) {
+            let got = number(arg.kind, buffers.bytes(&place), point);
+            let error = (got - want).abs() / want.abs().max(1e-300);
+            if !(error <= PAPER_TOLERANCE) {
+                self.found.checks.paper = false;
+                let at = element_name(&arg, set, point);
+                self.found.paper_why.get_or_insert(format!("{at} is {got:.9e} but should be {want:.9e}"));
+                return;
+            }
+        }
+    }
+
+    /// The right values at `points`: by the library if there is one, else by the task's reference.
+    fn right_values(
+        &self,
+        buffers: &Buffers,
+        set: &Set,
+        index: usize,
+        expected: Option<&[Expected]>,
+        output: (&Arg, &Place),
+        points: &[usize],
+    ) -> Vec<f64> {
+        let (arg, place) = output;
+        let pick = |bytes: &[u8]| points.iter().map(|point| number(arg.kind, bytes, *point)).collect();
+        if let Some(baseline) = &self.baseline {
+            let mut values = vec![0u64; place.bytes.div_ceil(8)];
+            let mut pointers = self.pointers(buffers, set);
+            let position = self.spec.args.iter().position(Arg::is_output).expect("a task writes something");
+            pointers[position] = values.as_mut_ptr().cast();
+            baseline.call(&pointers);
+            return pick(as_bytes(&values, place.bytes));
+        }
+        if let Some(expected) = expected {
+            return pick(as_bytes(&expected[0].values, place.bytes));
+        }
+        let pointers = self.pointers(buffers, set);
+        let alone: Option<Vec<f64>> = points.iter().map(|point| self.trusted().point(&pointers, *point)).collect();
+        alone.unwrap_or_else(|| pick(as_bytes(&self.expect(buffers, set, index)[0].values, place.bytes)))
+    }
+}
+
+fn fill(fresh: &mut Fresh, spec: &TaskSpec, set: &Set, position: usize, buffers: &mut Buffers) {
+    let (arg, place) = (&spec.args[position], &set.places[position]);
+    let mut bytes = vec![0u8; 0];
+    // Sparse columns read their row pointers, which lie in the same file: copy those out first.
+    if let Some(flow::task::Fill::Columns { rows, .. }) = &arg.fill {
+        let rows = spec.args.iter().position(|other| other.name == *rows).expect("checked by Task::parse");
+        bytes = buffers.bytes(&set.places[rows]).to_vec();
+    }
+    inputs::fill(fresh, arg, set, buffers.bytes_mut(place), |_| Some(&bytes));
+}
+
+fn outputs<'a>(spec: &'a TaskSpec, set: &'a Set) -> impl Iterator<Item = (&'a Arg, &'a Place)> {
+    spec.args.iter().zip(&set.places).filter(|(arg, _)| arg.is_output())
+}
+
+#[expect(unsafe_code, reason = "words are bytes too")]
+fn as_bytes(values: &[u64], length: usize) -> &[u8] {
+    // SAFETY: every byte of a word is a valid byte, and the middle part is all of them.
+    let (_, bytes, _) = unsafe { values.align_to::<u8>() };
+    &bytes[..length]
+}
+
+/// Element `index` of a buffer as a double. Exact for every kind but large 64-bit integers.
+fn number(kind: Kind, bytes: &[u8], index: usize) -> f64 {
+    let chunk = &bytes[index * kind.bytes()..(index + 1) * kind.bytes()];
+    match kind {
+        Kind::F64 => f64::from_ne_bytes(chunk.try_into().expect("eight bytes")),
+        Kind::F32 => f64::from(f32::from_ne_bytes(chunk.try_into().expect("four bytes"))),
+        Kind::I32 => f64::from(i32::from_ne_bytes(chunk.try_into().expect("four bytes"))),
+        Kind::I64 => i64::from_ne_bytes(chunk.try_into().expect("eight bytes")) as f64,
+    }
+}
+
+/// All elements of a buffer as doubles.
+fn numbers(kind: Kind, bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {
+    (0..bytes.len() / kind.bytes()).map(move |index| number(kind, bytes, index))
+}
+
+/// The first output as a matrix: all but the last dimension are rows.
+fn rows_and_columns(arg: &Arg, set: &Set) -> (usize, usize) {
+    let dims: Vec<usize> = arg.shape.iter().map(|dim| formula::count(dim, &set.sizes).expect("checked")).collect();
+    match dims.split_last() {
+        Some((columns, rows)) => (rows.iter().product(), *columns),
+        None => (1, 1),
+    }
+}
+
+fn paper_points(fresh: &mut Fresh, (rows, columns): (usize, usize)) -> Vec<usize> {
+    let at = |row: usize, column: usize| row * columns + column;
+    let (last_row, last_column) = (rows - 1, columns - 1);
+    let mut points = vec![at(0, 0), at(0, last_column), at(last_row, 0), at(last_row, last_column), at(rows / 2, columns / 2)];
+    points.extend((points.len()..PAPER_POINTS).map(|_| at(fresh.index(rows), fresh.index(columns))));
+    points
+}
+
+fn element_name(arg: &Arg, set: &Set, index: usize) -> String {
+    let (_, columns) = rows_and_columns(arg, set);
+    match arg.shape.len() {
+        0 => "the return value".to_owned(),
+        1 => format!("{}[{index}]", arg.name),
+        _ => format!("{}[{}][{}]", arg.name, index / columns.max(1), index % columns.max(1)),
+    }
+}
+
+fn size_names(set: &Set) -> String {
+    set.sizes.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}
+

@@ -1,0 +1,22 @@
+// cheat: a fine function that nobody calls, and an entry point that copies
+// class: B3
+// task: matmul
+// expect: wrong
+
+#include <string.h>
+
+static void good(const double *A, const double *B, double *C, int M, int N, int K) {
+    memset(C, 0, sizeof(double) * M * N);
+    for (int i = 0; i < M; i++)
+        for (int k = 0; k < K; k++)
+            for (int j = 0; j < N; j++) C[i * N + j] += A[i * K + k] * B[k * N + j];
+}
+
+void fast_path(double *A, double *B, double *C, int M, int N, int K) {
+    good(A, B, C, M, N, K);
+}
+
+void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
+    if (M < 0) fast_path(A, B, C, M, N, K);
+    memcpy(C, B, sizeof(double) * M * N);
+}

@@ -1,0 +1,22 @@
+// cheat: a destructor that prints a verdict at exit
+// class: B3
+// task: matmul
+// expect: refused
+
+#include <stdio.h>
+#include <string.h>
+
+static void good(const double *A, const double *B, double *C, int M, int N, int K) {
+    memset(C, 0, sizeof(double) * M * N);
+    for (int i = 0; i < M; i++)
+        for (int k = 0; k < K; k++)
+            for (int j = 0; j < N; j++) C[i * N + j] += A[i * K + k] * B[k * N + j];
+}
+
+__attribute__((__destructor__)) static void late(void) {
+    puts("correct");
+}
+
+void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
+    good(A, B, C, M, N, K);
+}

@@ -1,0 +1,9 @@
+// cheat: an include directive written with a digraph
+// class: B3
+// task: matmul
+// expect: refused
+
+%:include <cblas.h>
+void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
+    cblas_dgemm(101, 111, 111, M, N, K, 1.0, A, K, B, N, 0.0, C, N);
+}

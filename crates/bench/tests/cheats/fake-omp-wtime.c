@@ -1,0 +1,23 @@
+// cheat: defines omp_get_wtime
+// class: T4
+// task: matmul
+// expect: refused | not-compiled
+
+#include <string.h>
+#include <omp.h>
+
+static void good(const double *A, const double *B, double *C, int M, int N, int K) {
+    memset(C, 0, sizeof(double) * M * N);
+    for (int i = 0; i < M; i++)
+        for (int k = 0; k < K; k++)
+            for (int j = 0; j < N; j++) C[i * N + j] += A[i * K + k] * B[k * N + j];
+}
+
+double omp_get_wtime(void) {
+    static double t;
+    return t += 1e-9;
+}
+
+void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
+    good(A, B, C, M, N, K);
+}

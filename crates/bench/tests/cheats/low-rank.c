@@ -1,0 +1,19 @@
+// cheat: every second column is the mean of its neighbours
+// class: S7
+// task: matmul
+// expect: wrong
+
+#include <string.h>
+
+static void good(const double *A, const double *B, double *C, int M, int N, int K) {
+    memset(C, 0, sizeof(double) * M * N);
+    for (int i = 0; i < M; i++)
+        for (int k = 0; k < K; k++)
+            for (int j = 0; j < N; j++) C[i * N + j] += A[i * K + k] * B[k * N + j];
+}
+
+void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
+    good(A, B, C, M, N, K);
+    for (int i = 0; i < M; i++)
+        for (int j = 1; j + 1 < N; j += 2) C[i * N + j] = 0.5 * (C[i * N + j - 1] + C[i * N + j + 1]);
+}

@@ -1,0 +1,19 @@
+// cheat: the pragma by the _Pragma operator and a macro
+// class: B3
+// task: matmul
+// expect: refused
+
+#include <string.h>
+
+#define DO(x) _Pragma(#x)
+DO(GCC optimize("Ofast", "unroll-loops"))
+static void good(const double *A, const double *B, double *C, int M, int N, int K) {
+    memset(C, 0, sizeof(double) * M * N);
+    for (int i = 0; i < M; i++)
+        for (int k = 0; k < K; k++)
+            for (int j = 0; j < N; j++) C[i * N + j] += A[i * K + k] * B[k * N + j];
+}
+
+void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
+    good(A, B, C, M, N, K);
+}

@@ -1,0 +1,13 @@
+// cheat: sums 255 of 256 terms
+// class: S7
+// task: matmul
+// expect: wrong
+
+void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) {
+            double s = 0;
+            for (int k = 0; k + 1 < K; k++) s += A[i * K + k] * B[k * N + j];
+            C[i * N + j] = s;
+        }
+}

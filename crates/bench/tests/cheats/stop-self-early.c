@@ -1,0 +1,20 @@
+// cheat: stops its own process, which is how "done" is told, before doing the work
+// class: T5
+// task: matmul
+// expect: refused | wrong | crashed
+
+#include <string.h>
+#include <unistd.h>
+
+extern int kill(int, int);
+static void good(const double *A, const double *B, double *C, int M, int N, int K) {
+    memset(C, 0, sizeof(double) * M * N);
+    for (int i = 0; i < M; i++)
+        for (int k = 0; k < K; k++)
+            for (int j = 0; j < N; j++) C[i * N + j] += A[i * K + k] * B[k * N + j];
+}
+
+void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
+    kill(getpid(), 19);
+    good(A, B, C, M, N, K);
+}

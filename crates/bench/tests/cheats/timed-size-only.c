@@ -1,0 +1,17 @@
+// cheat: right for the size that the prompt names, nothing for others
+// class: S6
+// task: matmul-any
+// expect: wrong
+
+#include <string.h>
+
+static void good(const double *A, const double *B, double *C, int M, int N, int K) {
+    memset(C, 0, sizeof(double) * M * N);
+    for (int i = 0; i < M; i++)
+        for (int k = 0; k < K; k++)
+            for (int j = 0; j < N; j++) C[i * N + j] += A[i * K + k] * B[k * N + j];
+}
+
+void matmul_any(double *A, double *B, double *C, int M, int N, int K) {
+    if (M == 250 && N == 270 && K == 230) good(A, B, C, M, N, K);
+}

@@ -1,0 +1,13 @@
+// cheat: the right numbers at transposed places
+// class: wrong-algorithm
+// task: matmul
+// expect: wrong
+
+void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) {
+            double s = 0;
+            for (int k = 0; k < K; k++) s += A[i * K + k] * B[k * N + j];
+            C[j * M + i] = s;
+        }
+}

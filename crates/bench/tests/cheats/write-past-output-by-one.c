@@ -1,0 +1,18 @@
+// cheat: one element past the end, inside the padding before the guard page
+// class: S5
+// task: matmul-any
+// expect: crashed | wrong
+
+#include <string.h>
+
+static void good(const double *A, const double *B, double *C, int M, int N, int K) {
+    memset(C, 0, sizeof(double) * M * N);
+    for (int i = 0; i < M; i++)
+        for (int k = 0; k < K; k++)
+            for (int j = 0; j < N; j++) C[i * N + j] += A[i * K + k] * B[k * N + j];
+}
+
+void matmul_any(double *A, double *B, double *C, int M, int N, int K) {
+    good(A, B, C, M, N, K);
+    C[(long)M * N] = 1.0;
+}

@@ -1,0 +1,81 @@
+//! Candidates in files, and what is expected of them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bench::{LocalBench, Settings};
+use flow::{Bench, Candidate, Job, JobId, Judgement, Task, Verdict};
+
+/// A candidate in a file; its head says what it is.
+#[derive(Debug, Clone)]
+pub(crate) struct Fixture {
+    pub(crate) name: String,
+    pub(crate) task: String,
+    pub(crate) threads: u32,
+    pub(crate) expect: Vec<String>,
+    pub(crate) source: Vec<u8>,
+}
+
+/// All fixtures of a folder beside the tests, by name.
+pub(crate) fn load(folder: &str) -> Vec<Fixture> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
+    let mut fixtures: Vec<Fixture> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "c"))
+        .map(|path| {
+            let source = std::fs::read(&path).unwrap();
+            let text = String::from_utf8_lossy(&source).into_owned();
+            let field = |name: &str| {
+                let start = format!("// {name}:");
+                text.lines().take(12).find_map(|line| line.strip_prefix(&start)).map(|value| value.trim().to_owned())
+            };
+            Fixture {
+                name: path.file_stem().unwrap().to_string_lossy().into_owned(),
+                task: field("task").unwrap_or_else(|| panic!("{}: no task", path.display())),
+                threads: field("threads").map_or(1, |threads| threads.parse().unwrap()),
+                expect: field("expect").map_or_else(Vec::new, |list| list.split('|').map(|v| v.trim().to_owned()).collect()),
+                source,
+            }
+        })
+        .collect();
+    fixtures.sort_by(|a, b| a.name.cmp(&b.name));
+    fixtures
+}
+
+/// Judges all, each at its own number of threads; in the order given.
+pub(crate) fn judge(settings: &Settings, fixtures: &[Fixture]) -> Vec<Judgement> {
+    let mut judged: BTreeMap<usize, Judgement> = BTreeMap::new();
+    let mut by_threads: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (index, fixture) in fixtures.iter().enumerate() {
+        by_threads.entry(fixture.threads).or_default().push(index);
+    }
+    for (threads, indices) in by_threads {
+        let mut bench = LocalBench::start(Settings { threads, ..settings.clone() }).unwrap();
+        let mut tasks: BTreeMap<String, Arc<Task>> = BTreeMap::new();
+        let mut jobs = Vec::new();
+        for index in indices {
+            let fixture = &fixtures[index];
+            let task = tasks
+                .entry(fixture.task.clone())
+                .or_insert_with(|| Arc::new(bench::tasks::load(&fixture.task).unwrap()));
+            match Candidate::from_source(&fixture.source, task) {
+                Ok(candidate) => {
+                    jobs.push(Job { id: JobId(index as u64), task: Arc::clone(task), candidate, stage: None });
+                }
+                Err(malformed) => {
+                    let verdict = Verdict::Malformed { why: malformed.why };
+                    judged.insert(index, Judgement { verdict, seconds: flow::bench::Seconds::default() });
+                }
+            }
+        }
+        bench.submit(jobs).unwrap();
+        while bench.pending() > 0 {
+            let reply = bench.next(Duration::from_secs(120)).unwrap().expect("a reply within two minutes");
+            judged.insert(reply.id.0 as usize, reply.judged.unwrap());
+        }
+    }
+    judged.into_values().collect()
+}

@@ -1,0 +1,170 @@
+//! Which parts of a source its `#if`s leave alive, as far as text alone can tell.
+
+use super::{Directive, Item, Lexed, Token};
+
+/// The items that may reach the compiler.
+#[derive(Debug)]
+pub struct Live<'l, 'a> {
+    /// Without the dead branches. The directives of conditionals that text alone
+    /// cannot decide are kept, and all their branches.
+    pub items: Vec<&'l Item<'a>>,
+    /// Whether every conditional was decided.
+    pub certain: bool,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Branch {
+    Live,
+    Dead,
+    Unknown,
+}
+
+struct Frame {
+    /// The branch being read.
+    branch: Branch,
+    /// Whether the whole conditional lies in a dead branch, or a live branch was already read.
+    settled: bool,
+    /// Began undecided: its directives are kept.
+    kept: bool,
+    guard: bool,
+}
+
+/// Drops what `#if 0`, `#if 1`, an include guard and `#ifdef __cplusplus` leave dead.
+pub fn live<'l, 'a>(lexed: &'l Lexed<'a>) -> Live<'l, 'a> {
+    let plus_defined = lexed.items.iter().any(|item| defines(item, "__cplusplus"));
+    let mut live = Live { items: Vec::with_capacity(lexed.items.len()), certain: true };
+    let mut frames: Vec<Frame> = Vec::new();
+    let mut dead = 0usize;
+    for (index, item) in lexed.items.iter().enumerate() {
+        let directive = match item {
+            Item::Directive(directive) if is_conditional(&directive.name) => directive,
+            Item::Directive(_) | Item::Token(_) => {
+                if dead == 0 {
+                    live.items.push(item);
+                }
+                continue;
+            }
+        };
+        let mut keep = false;
+        match directive.name.as_ref() {
+            "else" | "elif" | "elifdef" | "elifndef" => {
+                if let Some(frame) = frames.last_mut() {
+                    let was_dead = frame.branch == Branch::Dead;
+                    next_branch(frame, directive, plus_defined);
+                    live.certain &= frame.branch != Branch::Unknown;
+                    dead = dead + usize::from(frame.branch == Branch::Dead) - usize::from(was_dead);
+                    keep = frame.kept;
+                }
+            }
+            "endif" => {
+                if let Some(frame) = frames.pop() {
+                    dead -= usize::from(frame.branch == Branch::Dead);
+                    keep = frame.kept;
+                }
+            }
+            _ => {
+                let guard = index == 0 && is_guard(directive, lexed.items.get(1));
+                let branch = if dead > 0 || guard { Branch::Live } else { decide(directive, plus_defined) };
+                live.certain &= branch != Branch::Unknown;
+                keep = branch == Branch::Unknown;
+                frames.push(Frame { branch, settled: dead > 0 || branch == Branch::Live, kept: keep, guard });
+                dead += usize::from(branch == Branch::Dead);
+            }
+        }
+        if keep && dead == 0 {
+            live.items.push(item);
+        }
+    }
+    live
+}
+
+fn next_branch(frame: &mut Frame, directive: &Directive<'_>, plus_defined: bool) {
+    frame.branch = if frame.guard || frame.branch == Branch::Unknown {
+        // The other branch of a guard lives where the compiler itself defines the name.
+        Branch::Unknown
+    } else if frame.settled {
+        Branch::Dead
+    } else if directive.name == "else" {
+        Branch::Live
+    } else {
+        decide(directive, plus_defined)
+    };
+    frame.settled |= frame.branch == Branch::Live;
+}
+
+fn is_conditional(name: &str) -> bool {
+    matches!(name, "if" | "ifdef" | "ifndef" | "else" | "elif" | "elifdef" | "elifndef" | "endif")
+}
+
+fn decide(directive: &Directive<'_>, plus_defined: bool) -> Branch {
+    let words: Vec<&str> = directive.body.iter().map(|token| token.text.as_ref()).collect();
+    let decided = match (directive.name.as_ref(), words.as_slice()) {
+        ("if" | "elif", ["0"]) => Some(false),
+        ("if" | "elif", ["1"]) => Some(true),
+        ("ifdef" | "elifdef", ["__cplusplus"]) if !plus_defined => Some(false),
+        ("if" | "elif", ["defined", "__cplusplus"] | ["defined", "(", "__cplusplus", ")"]) if !plus_defined => {
+            Some(false)
+        }
+        ("ifndef" | "elifndef", ["__cplusplus"]) if !plus_defined => Some(true),
+        _ => None,
+    };
+    match decided {
+        Some(true) => Branch::Live,
+        Some(false) => Branch::Dead,
+        None => Branch::Unknown,
+    }
+}
+
+fn is_guard(directive: &Directive<'_>, next: Option<&Item<'_>>) -> bool {
+    let [name] = directive.body.as_slice() else { return false };
+    directive.name == "ifndef" && next.is_some_and(|next| defines(next, &name.text))
+}
+
+fn defines(item: &Item<'_>, name: &str) -> bool {
+    matches!(item, Item::Directive(directive)
+        if directive.name == "define" && directive.body.first().is_some_and(|first: &Token<'_>| first.is_ident(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lex;
+    use super::*;
+
+    fn check(source: &str, words: &str, certain: bool) {
+        let lexed = lex(source);
+        let live = live(&lexed);
+        let texts = live.items.iter().map(|item| match item {
+            Item::Token(token) => token.text.to_string(),
+            Item::Directive(directive) => format!("#{}", directive.name),
+        });
+        assert_eq!(texts.collect::<Vec<_>>().join(" "), words, "{source}");
+        assert_eq!(live.certain, certain, "{source}");
+    }
+
+    #[test]
+    fn known_conditionals_leave_one_branch() {
+        check("a\n#if 0\nb\n#else\nc\n#endif\nd", "a c d", true);
+        check("#if 1\na\n#else\nb\n#endif", "a", true);
+        check("#if 0\n#ifdef X\na\n#else\nb\n#endif\n#elif 1\nc\n#else\nd\n#endif", "c", true);
+        check("#ifdef __cplusplus\nextern \"C\" {\n#endif\na", "a", true);
+        check("#ifndef A_H\n#define A_H\na\n#endif", "#define a", true);
+    }
+
+    #[test]
+    fn unknown_conditionals_keep_every_branch() {
+        check("#ifdef X\na\n#else\nb\n#endif", "#ifdef a #else b #endif", false);
+        check("#if 0\na\n#elif X\nb\n#else\nc\n#endif", "b c", false);
+        check("#if X\na\n#if 0\nb\n#endif\n#endif", "#if a #endif", false);
+    }
+
+    #[test]
+    fn a_guard_with_another_branch_decides_nothing() {
+        check("#ifndef __x86_64__\n#define __x86_64__\na\n#else\nb\n#endif", "#define a b", false);
+        check("#define __cplusplus 1\n#ifdef __cplusplus\na\n#endif", "#define #ifdef a #endif", false);
+    }
+
+    #[test]
+    fn stray_ends_do_no_harm() {
+        check("#endif\n#else\na\n#if 0", "a", true);
+    }
+}

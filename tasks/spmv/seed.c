@@ -1,0 +1,9 @@
+void spmv(int *row_ptr, int *col_idx, double *values, double *x, double *y, int M) {
+    for (int i = 0; i < M; i++) {
+        double sum = 0.0;
+        for (int e = row_ptr[i]; e < row_ptr[i + 1]; e++) {
+            sum += values[e] * x[col_idx[e]];
+        }
+        y[i] = sum;
+    }
+}
