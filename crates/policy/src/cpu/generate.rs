@@ -19,7 +19,7 @@ pub struct Generation<'a> {
     /// Answers decoded at the same time.
     pub slots: usize,
     /// Tokens to text, for stop texts.
-    pub decode: &'a dyn Fn(&[u32]) -> String,
+    pub decode: &'a (dyn Fn(&[u32]) -> String + Sync),
 }
 
 /// An answer on its way.

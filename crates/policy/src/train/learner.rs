@@ -170,6 +170,14 @@ impl Learner {
         Self { network, trained, optimiser, training, gradient }
     }
 
+    /// Trains this adapter from now on, with a fresh optimiser.
+    pub fn adopt(&mut self, adapter: Adapter) {
+        self.gradient = Gradient::Lora(adapter.zeroed());
+        let sizes = self.gradient.tensors().into_iter().map(|tensor| tensor.data.len());
+        self.optimiser = AdamW::new(self.training.optim, sizes);
+        self.trained = Trained::Lora(adapter);
+    }
+
     /// The adapter as sampling uses it.
     pub fn adapted(&self) -> Option<Adapted<'_>> {
         match &self.trained {
