@@ -52,6 +52,11 @@ impl TensorFiles {
         &self.directory
     }
 
+    /// A note in the header of one of the files.
+    pub(crate) fn note(&self, key: &str) -> Option<&str> {
+        self.files.iter().find_map(|file| file.metadata.metadata().as_ref()?.get(key)).map(String::as_str)
+    }
+
     /// One tensor as f32.
     pub(crate) fn tensor(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, LoadError> {
         let Some(&nth) = self.holder.get(name) else {

@@ -16,7 +16,7 @@ pub fn model(directory: &Path, config: &Config, weights: &Weights, text: Option<
 pub(super) fn write(to: &Path, config: &Config, weights: &Weights, text: Option<&Text>) -> std::io::Result<()> {
     fs_err::write(to.join("config.json"), format!("{:#}\n", config_to_json(config)))?;
     let all = weights.tensors().into_iter().map(|tensor| (tensor.name.clone(), &tensor.shape[..], &tensor.data[..]));
-    tensors::write(&to.join("model.safetensors"), all)?;
+    tensors::write(&to.join("model.safetensors"), all, &[])?;
     if let Some(text) = text {
         fs_err::write(to.join("tokenizer.json"), text.json())?;
         fs_err::write(to.join("tokenizer_config.json"), format!("{:#}\n", text.settings_json()))?;

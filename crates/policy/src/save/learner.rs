@@ -29,7 +29,7 @@ pub fn learner(directory: &Path, learner: &Learner, base: &Base, text: Option<&T
             let entry = |part: &str, data| (format!("{}.{part}", tensor.name), &tensor.shape[..], data);
             [entry("mean", &moments.mean[..]), entry("square", &moments.square[..])]
         });
-        tensors::write(&to.join("optimiser.safetensors"), state)?;
+        tensors::write(&to.join("optimiser.safetensors"), state, &[])?;
         let progress = serde_json::to_string(&Progress { steps: learner.optimiser.steps })?;
         fs_err::write(to.join("progress.json"), progress)
     })

@@ -1,4 +1,7 @@
 //! Adapters as PEFT writes them: `adapter_config.json` and `adapter_model.safetensors`.
+//!
+//! The fingerprint of the base stands among the notes of the safetensors file: PEFT warns of keys in its
+//! settings that it does not know, and advises an upgrade that would not help.
 
 use std::path::Path;
 
@@ -9,6 +12,9 @@ use super::atomic::{self, SaveError};
 use super::tensors;
 use crate::load::{LoadError, Problem, TensorFiles};
 use crate::model::{Adapter, Config, LoraConfig, Module};
+
+/// The note that holds the base's fingerprint.
+const BASE_NOTE: &str = "base_model_blake3";
 
 /// The model an adapter was trained on; it fits no other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,9 +31,6 @@ struct Settings {
     peft_type: String,
     task_type: Option<String>,
     base_model_name_or_path: Option<String>,
-    /// Ours; absent from adapters that PEFT wrote.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    base_model_blake3: Option<String>,
     r: usize,
     lora_alpha: f32,
     lora_dropout: f32,
@@ -58,7 +61,6 @@ pub(super) fn write(to: &Path, adapter: &Adapter, base: &Base) -> std::io::Resul
         peft_type: "LORA".into(),
         task_type: Some("CAUSAL_LM".into()),
         base_model_name_or_path: Some(base.name.clone()),
-        base_model_blake3: Some(base.hash.clone()),
         r: config.rank,
         lora_alpha: config.alpha,
         lora_dropout: config.dropout,
@@ -75,28 +77,31 @@ pub(super) fn write(to: &Path, adapter: &Adapter, base: &Base) -> std::io::Resul
     let json = serde_json::to_string_pretty(&settings).map_err(std::io::Error::other)?;
     fs_err::write(to.join("adapter_config.json"), json)?;
     let all = adapter.tensors().into_iter().map(|tensor| (tensor.name.clone(), &tensor.shape[..], &tensor.data[..]));
-    tensors::write(&to.join("adapter_model.safetensors"), all)
+    tensors::write(&to.join("adapter_model.safetensors"), all, &[(BASE_NOTE, &base.hash)])
 }
 
 /// Reads an adapter for that model; one that records another base is refused.
 pub fn load_adapter(directory: &Path, model: &Config, base_hash: &str) -> Result<Adapter, LoadError> {
     let path = directory.join("adapter_config.json");
     atomic::settle(directory).map_err(|error| Problem::from(error).at(directory))?;
-    let config = read_settings(&path, base_hash).map_err(|problem| problem.at(&path))?;
-    let files = TensorFiles::open_files(directory, &[directory.join("adapter_model.safetensors")])?;
+    let (config, base_name) = read_settings(&path).map_err(|problem| problem.at(&path))?;
+    let path = directory.join("adapter_model.safetensors");
+    let files = TensorFiles::open_files(directory, std::slice::from_ref(&path))?;
+    // Adapters that PEFT wrote have no such note.
+    if let Some(hash) = files.note(BASE_NOTE).filter(|hash| *hash != base_hash) {
+        let (key, found) = (BASE_NOTE.to_owned(), hash.to_owned());
+        let wanted =
+            format!("the loaded model's is {base_hash}: this adapter was trained on `{base_name}` and fits no other");
+        return Err(Problem::BadKey { key, found, wanted }.at(&path));
+    }
     Adapter::build(model, &config, |name, shape| files.tensor(name, shape))
 }
 
-fn read_settings(path: &Path, base_hash: &str) -> Result<LoraConfig, Problem> {
+/// The settings, and the name of the base.
+fn read_settings(path: &Path) -> Result<(LoraConfig, String), Problem> {
     let settings: Settings = serde_json::from_str(&fs_err::read_to_string(path)?)?;
     let bad =
         |key: &str, found: String, wanted: &str| Problem::BadKey { key: key.into(), found, wanted: wanted.into() };
-    if let Some(hash) = settings.base_model_blake3.filter(|hash| hash != base_hash) {
-        let name = settings.base_model_name_or_path.unwrap_or_default();
-        let wanted =
-            format!("the loaded model's is {base_hash}: this adapter was trained on `{name}` and fits no other");
-        return Err(bad("base_model_blake3", hash, &wanted));
-    }
     if settings.peft_type != "LORA" {
         return Err(bad("peft_type", settings.peft_type, "only LORA is known"));
     }
@@ -123,5 +128,6 @@ fn read_settings(path: &Path, base_hash: &str) -> Result<LoraConfig, Problem> {
     })?;
     // PEFT keeps a set, in any order; one order here makes tensors and optimiser state line up.
     targets.sort_by_key(|module| *module as usize);
-    Ok(LoraConfig { rank: settings.r, alpha: settings.lora_alpha, dropout: settings.lora_dropout, targets })
+    let config = LoraConfig { rank: settings.r, alpha: settings.lora_alpha, dropout: settings.lora_dropout, targets };
+    Ok((config, settings.base_model_name_or_path.unwrap_or_default()))
 }
