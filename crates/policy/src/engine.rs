@@ -66,6 +66,9 @@ pub enum EngineError {
         /// Tokens of the context.
         context: usize,
     },
+    /// The model gives no numbers.
+    #[error("the model's logits are not numbers: its weights are damaged, or training has diverged")]
+    NotFinite,
     /// The engine was set up without learning.
     #[error("this engine was set up to answer only: choose an adapter or full training")]
     LearnsNothing,
@@ -184,6 +187,9 @@ impl Engine {
         let how = Generation { draw, stop, seed, slots: self.settings.slots, decode: &decode };
         let learner = &self.learner;
         let answers = self.pool.install(|| learner.network.generate(learner.adapted(), prompts, count, &how));
+        if answers.iter().any(|(answer, _)| answer.logprobs.iter().any(|logprob| logprob.is_nan())) {
+            return Err(EngineError::NotFinite);
+        }
         let complete = |(number, (answer, ending)): (usize, (Answer, Ending))| {
             let text = self.text.decode(&answer.tokens);
             let text = how.stop.cut(&text).to_owned();

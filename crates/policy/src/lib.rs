@@ -16,6 +16,7 @@ pub mod cpu;
 pub mod engine;
 mod flow_policy;
 pub mod load;
+mod math;
 pub mod model;
 mod noise;
 pub mod pack;

@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 
 use super::gemm::{Dims, Onto, View, product_serial};
-use super::math::{dot, exp, exponentiate, max, vectorised};
+use crate::math::{dot, exp, exponentiate, max, vectorised};
 
 /// Queries to a block.
 const BLOCK: usize = 64;

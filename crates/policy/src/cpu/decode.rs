@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::math::{dot, exp, vectorised};
 use super::network::{Adapted, Network};
+use crate::math::{dot, exponentiate, max, vectorised};
 use crate::model::Config;
 use crate::pack::{Pack, Sequence};
 
@@ -94,12 +94,8 @@ fn attend(config: &Config, cache: &Cache, layer: usize, q: &[f32], y: &mut [f32]
             for (keys, _) in parts {
                 scores.extend(keys.chunks_exact(width).map(|key| dot(q, &key[at..at + dim]) * scale));
             }
-            let top = super::math::max(&scores);
-            let mut sum = 0.0;
-            for score in &mut scores {
-                *score = exp(*score - top);
-                sum += *score;
-            }
+            let top = max(&scores);
+            let sum = exponentiate(&mut scores, top, 1.0).sum;
             let mut weights = scores.iter().map(|score| score / sum);
             for (_, values) in parts {
                 for (value, weight) in values.chunks_exact(width).zip(&mut weights) {

@@ -3,6 +3,8 @@
 #![expect(unsafe_code, reason = "the gemm crate takes raw pointers; every view is checked against its slice first")]
 #![expect(clippy::many_single_char_names, reason = "m, n, k and a, b, c are what everyone calls them")]
 
+use super::skinny::{self, Rows};
+
 /// A matrix inside a slice: the value of row i and column j lies at `i * row + j * col`.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
@@ -46,8 +48,7 @@ pub(super) struct Dims(pub(super) usize, pub(super) usize, pub(super) usize);
 /// Products with fewer multiplications than this stay on one thread: waking another costs more.
 const PARALLEL_FROM: usize = 1 << 21;
 
-/// Up to so many rows a product counts as skinny: it is computed transposed, so that the weights are
-/// not packed again for a handful of rows.
+/// Up to so many rows a product with the rows of a matrix goes without packing.
 const SKINNY: usize = 64;
 
 #[derive(Clone, Copy)]
@@ -71,6 +72,12 @@ pub(super) fn product_serial(c: (&mut [f32], usize), a: View, b: View, dims: Dim
 /// The same, spread over the threads of the pool when it is large enough.
 pub(super) fn product(c: (&mut [f32], usize), a: View, b: View, dims: Dims, scale: f32, onto: Onto) {
     let Dims(m, n, k) = dims;
+    if m <= SKINNY && n >= 4 && k >= 16 && a.col == 1 && b.row == 1 {
+        a.check(m, k);
+        b.check(k, n);
+        let (x, w) = (Rows { data: a.data, stride: a.row, count: m }, Rows { data: b.data, stride: b.col, count: n });
+        return skinny::product(c, x, w, k, scale, onto);
+    }
     let target = checked(c, a, b, dims);
     let threads = rayon::current_num_threads();
     if threads == 1 || m * n * k < PARALLEL_FROM {
@@ -110,14 +117,6 @@ fn checked((data, stride): (&mut [f32], usize), a: View, b: View, Dims(m, n, k):
 }
 
 fn run(c: Target, a: View, b: View, Dims(m, n, k): Dims, scale: f32, onto: Onto) {
-    if m <= SKINNY && n > m && c.col == 1 {
-        let transposed = Target { data: c.data, row: c.col, col: c.row };
-        return call(transposed, b.t(), a.t(), Dims(n, m, k), scale, onto);
-    }
-    call(c, a, b, Dims(m, n, k), scale, onto);
-}
-
-fn call(c: Target, a: View, b: View, Dims(m, n, k): Dims, scale: f32, onto: Onto) {
     let (keep, read) = match onto {
         Onto::Set => (0.0, false),
         Onto::Add => (1.0, true),
@@ -174,7 +173,16 @@ mod tests {
     #[test]
     fn products_agree_with_plain_sums_skinny_or_not_on_one_thread_or_three() {
         for threads in [1, 3] {
-            for dims in [Dims(1, 5, 3), Dims(3, 200, 40), Dims(130, 70, 33), Dims(200, 150, 100), Dims(40, 600, 100)] {
+            for dims in [
+                Dims(1, 5, 3),
+                Dims(3, 201, 40),
+                Dims(1, 300, 576),
+                Dims(39, 131, 70),
+                Dims(64, 1000, 33),
+                Dims(130, 70, 33),
+                Dims(200, 150, 100),
+                Dims(40, 600, 100),
+            ] {
                 check(dims, threads);
             }
         }

@@ -3,10 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use super::decode::{Cache, Prefix};
 use super::network::{Adapted, Network};
 use crate::noise;
-use crate::sample::{Answer, Draw, Ending, Stop, choose};
+use crate::sample::{Answer, Chosen, Draw, Ending, Stop, choose};
 
 /// How answers are drawn and ended.
 pub struct Generation<'a> {
@@ -27,6 +29,14 @@ struct Slot {
     number: usize,
     cache: Cache,
     answer: Answer,
+}
+
+impl Slot {
+    /// Draws the next token by this answer's own seed and position.
+    fn draw(&self, logits: &[f32], how: &Generation) -> Chosen {
+        let seed = how.seed.wrapping_add(self.number as u64);
+        choose(logits, how.draw, noise::uniform_f64(seed, self.answer.tokens.len() as u64))
+    }
 }
 
 /// A prompt that has been read: its cache, and the logits of the first token.
@@ -59,7 +69,8 @@ impl Network {
                     None => self.read(adapted, prompts, prompt),
                 };
                 let slot = Slot { number, cache: Cache::new(current.prefix.clone()), answer: Answer::default() };
-                advance(slot, &current.logits, how, &mut slots, &mut done);
+                let chosen = slot.draw(&current.logits, how);
+                advance(slot, chosen, how, &mut slots, &mut done);
                 read = Some(current);
             }
             if slots.is_empty() {
@@ -68,8 +79,10 @@ impl Network {
             let last: Vec<u32> = slots.iter().filter_map(|slot| slot.answer.tokens.last().copied()).collect();
             let mut caches: Vec<&mut Cache> = slots.iter_mut().map(|slot| &mut slot.cache).collect();
             let logits = self.decode(adapted, &last, &mut caches);
-            for (slot, row) in std::mem::take(&mut slots).into_iter().zip(logits.chunks_exact(self.config.vocab)) {
-                advance(slot, row, how, &mut slots, &mut done);
+            let rows = logits.par_chunks(self.config.vocab).zip(&slots);
+            let chosen: Vec<Chosen> = rows.map(|(row, slot)| slot.draw(row, how)).collect();
+            for (slot, chosen) in std::mem::take(&mut slots).into_iter().zip(chosen) {
+                advance(slot, chosen, how, &mut slots, &mut done);
             }
         }
         done.into_iter().map(|answer| answer.expect("every answer has left its slot by its end")).collect()
@@ -81,17 +94,14 @@ impl Network {
     }
 }
 
-/// Draws a slot's next token; the slot goes on or its answer is done.
+/// Takes a slot's next token; the slot goes on or its answer is done.
 fn advance(
     mut slot: Slot,
-    logits: &[f32],
+    chosen: Chosen,
     how: &Generation,
     slots: &mut Vec<Slot>,
     done: &mut [Option<(Answer, Ending)>],
 ) {
-    let seed = how.seed.wrapping_add(slot.number as u64);
-    let uniform = noise::uniform_f64(seed, slot.answer.tokens.len() as u64);
-    let chosen = choose(logits, how.draw, uniform);
     match slot.answer.push(chosen, &how.stop, how.decode) {
         Some(ending) => done[slot.number] = Some((slot.answer, ending)),
         None => slots.push(slot),

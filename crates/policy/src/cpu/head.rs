@@ -7,9 +7,9 @@
 use rayon::prelude::*;
 
 use super::gemm::{Dims, Onto, View, product};
-use super::math::{exponentiate, max, vectorised};
 use super::network::{Gradient, Network};
 use super::norm;
+use crate::math::{exponentiate, max, vectorised};
 use crate::pack::Target;
 
 /// Values of one chunk of logits: 128 MB.

@@ -1,8 +1,8 @@
 //! The engine on a CPU, in f32: forward, hand-written backward, decoding.
 //!
 //! ```text
-//! gemm <- projection (weight + bias + adapter) \
-//! math <- norm, rope, swiglu, attention         > layer <- network (forward, backward), decode <- generate
+//! gemm       <- projection (weight + bias + adapter) \
+//! crate::math <- norm, rope, swiglu, attention         > layer <- network (forward, backward), decode <- generate
 //!                                  head (logits in chunks) /
 //! ```
 //!
@@ -15,11 +15,11 @@ mod gemm;
 mod generate;
 mod head;
 mod layer;
-mod math;
 mod network;
 mod norm;
 mod projection;
 mod rope;
+mod skinny;
 mod swiglu;
 
 pub use decode::{Cache, Prefix};

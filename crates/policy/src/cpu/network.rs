@@ -2,9 +2,9 @@
 
 use super::head::{Coefficient, Scored};
 use super::layer::{LayerGradient, LayerLora, LayerPass, Saved};
-use super::math;
 use super::projection::Dropout;
 use super::rope::{Angles, Rope};
+use crate::math;
 use crate::model::{Adapter, Config, Tensor, Weights};
 use crate::pack::Pack;
 

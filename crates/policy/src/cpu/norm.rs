@@ -2,7 +2,7 @@
 
 #![expect(clippy::inline_always, reason = "only what is inlined into `vectorised` is compiled for its instructions")]
 
-use super::math::{dot, vectorised};
+use crate::math::{dot, vectorised};
 
 /// Norms every row of `w.len()` values.
 pub(super) fn forward(x: &[f32], w: &[f32], eps: f32, y: &mut [f32]) {

@@ -1,7 +1,7 @@
 //! A projection with its bias and its adapter: `y = W x + bias + scale * B A drop(x)`.
 
 use super::gemm::{Dims, Onto, View, product};
-use super::math;
+use crate::math;
 use crate::model::{Linear, LoraPair};
 use crate::noise;
 

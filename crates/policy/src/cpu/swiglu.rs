@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::math::{sigmoid, vectorised};
+use crate::math::{sigmoid, vectorised};
 
 /// Values to one task: large enough that a thread is worth waking.
 const PART: usize = 1 << 16;

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::error::{LoadError, Problem};
 use super::gguf::{GgufFile, Value};
 use crate::model::{Config, Family};
-use crate::text::{ByteBpe, Text};
+use crate::text::{ByteBpe, Text, TokenKind};
 
 pub(super) struct GgufModel {
     file: GgufFile,
@@ -138,6 +138,15 @@ fn unpermute(data: &[f32], heads: usize, shape: &[usize]) -> Vec<f32> {
     out
 }
 
+/// llama.cpp's numbers: 3 is a control token, 4 one that users defined.
+fn token_kind(kind: &Value) -> TokenKind {
+    match kind {
+        Value::Integer(3) => TokenKind::Control,
+        Value::Integer(4) => TokenKind::Whole,
+        _ => TokenKind::Plain,
+    }
+}
+
 fn byte_bpe(file: &GgufFile) -> Result<ByteBpe, Problem> {
     let model = file.text("tokenizer.ggml.model")?;
     if model != "gpt2" {
@@ -155,8 +164,7 @@ fn byte_bpe(file: &GgufFile) -> Result<ByteBpe, Problem> {
     Ok(ByteBpe {
         tokens: strings("tokenizer.ggml.tokens")?,
         merges: strings("tokenizer.ggml.merges")?,
-        // 3 is control, 4 is user-defined: both are matched whole in the text.
-        special: kinds.iter().map(|kind| matches!(kind, Value::Integer(3 | 4))).collect(),
+        kinds: kinds.iter().map(token_kind).collect(),
         split: file.text("tokenizer.ggml.pre").unwrap_or("default").to_owned(),
         bos: file.integer("tokenizer.ggml.bos_token_id").ok().map(|id| id as u32),
         eos: file.integer("tokenizer.ggml.eos_token_id").ok().map(|id| id as u32),

@@ -1,5 +1,7 @@
 //! The choice of one token from its logits.
 
+use crate::math::{exponentiate, max, sum, vectorised};
+
 /// How tokens are drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Draw {
@@ -34,26 +36,21 @@ pub struct Chosen {
     pub logprob: f32,
 }
 
-/// Chooses a token; `uniform` in [0, 1) decides which. Greedy ties go to the lower token.
+/// Chooses a token. Logits that are not numbers give a logprob that is none. `uniform` in [0, 1) decides which. Greedy ties go to the lower token.
 pub fn choose(logits: &[f32], draw: Draw, uniform: f64) -> Chosen {
-    let mut best = 0;
-    for (token, logit) in logits.iter().enumerate() {
-        if *logit > logits[best] {
-            best = token;
-        }
-    }
-    let (top, factor) = (logits[best], 1.0 / draw.scoring_temperature());
-    let weights: Vec<f32> = logits.iter().map(|logit| ((logit - top) * factor).exp()).collect();
-    let total: f64 = weights.iter().map(|weight| f64::from(*weight)).sum();
+    let (top, factor) = (vectorised(|| max(logits)), 1.0 / draw.scoring_temperature());
+    let best = logits.iter().position(|logit| *logit >= top).unwrap_or(0);
+    let mut weights = logits.to_vec();
+    let total = vectorised(|| exponentiate(&mut weights, top, factor).sum);
     let token = if draw.temperature > 0.0 { pick(&weights, draw, uniform).unwrap_or(best) } else { best };
-    let logprob = f64::from((logits[token] - top) * factor) - total.ln();
-    Chosen { token: token as u32, logprob: logprob as f32 }
+    let logprob = (logits[token] - top) * factor - total.ln();
+    Chosen { token: token as u32, logprob }
 }
 
 /// Inverts the cumulative weights of the tokens that are kept.
 fn pick(weights: &[f32], draw: Draw, uniform: f64) -> Option<usize> {
     if !draw.truncates() {
-        return invert(weights.iter().copied().enumerate(), uniform);
+        return invert(weights, uniform);
     }
     let mut kept: Vec<(usize, f32)> = weights.iter().copied().enumerate().collect();
     // A stable order: equal weights stay in the order of their tokens.
@@ -69,23 +66,32 @@ fn pick(weights: &[f32], draw: Draw, uniform: f64) -> Option<usize> {
         before += f64::from(*weight);
         keep
     });
-    invert(kept.into_iter(), uniform)
+    let weights: Vec<f32> = kept.iter().map(|(_, weight)| *weight).collect();
+    invert(&weights, uniform).map(|index| kept[index].0)
 }
 
-fn invert(weights: impl Iterator<Item = (usize, f32)> + Clone, uniform: f64) -> Option<usize> {
-    let total: f64 = weights.clone().map(|(_, weight)| f64::from(weight)).sum();
-    let mut left = uniform * total;
-    let mut last = None;
-    for (token, weight) in weights {
-        if weight > 0.0 {
-            last = Some(token);
+/// The index at which the cumulative weights pass `uniform` of their sum. Runs are summed first, so that only
+/// one of them is walked value by value.
+fn invert(weights: &[f32], uniform: f64) -> Option<usize> {
+    const RUN: usize = 512;
+    let sums: Vec<f64> = vectorised(|| weights.chunks(RUN).map(|run| f64::from(sum(run))).collect());
+    let mut left = uniform * sums.iter().sum::<f64>();
+    let mut first = 0;
+    for sum in &sums {
+        if left < *sum {
+            break;
         }
-        left -= f64::from(weight);
+        left -= sum;
+        first += RUN;
+    }
+    for (index, weight) in weights.iter().enumerate().skip(first) {
+        left -= f64::from(*weight);
         if left < 0.0 {
-            return Some(token);
+            return Some(index);
         }
     }
-    last
+    // Rounding may leave a rest at the very end: the last token that can be drawn takes it.
+    weights.iter().rposition(|weight| *weight > 0.0)
 }
 
 #[cfg(test)]
@@ -129,6 +135,12 @@ mod tests {
         let greedy = choose(&logits, Draw { temperature: 0.0, ..ALL }, 0.99);
         let sum: f32 = logits.iter().map(|z: &f32| z.exp()).sum();
         assert!(greedy.token == 2 && (greedy.logprob - (1.7 - sum.ln())).abs() < 1e-5, "{greedy:?}");
+    }
+
+    #[test]
+    fn broken_logits_give_no_logprob() {
+        assert!(choose(&[0.0, f32::NAN, 1.0], ALL, 0.5).logprob.is_nan());
+        assert!(choose(&[f32::NAN; 40], Draw { temperature: 0.0, ..ALL }, 0.5).logprob.is_nan());
     }
 
     #[test]

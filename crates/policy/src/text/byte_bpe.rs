@@ -4,14 +4,25 @@
 
 use serde_json::{Value, json};
 
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenKind {
+    /// Made by merges.
+    Plain,
+    /// Matched whole in a text.
+    Whole,
+    /// Matched whole, and left out when tokens are turned into text.
+    Control,
+}
+
 /// The tables of a byte-level BPE tokenizer.
 pub struct ByteBpe {
     /// Tokens by id.
     pub tokens: Vec<String>,
     /// Merges in order, two tokens with a space between.
     pub merges: Vec<String>,
-    /// Which tokens are matched whole in a text; may be shorter than `tokens`.
-    pub special: Vec<bool>,
+    /// What each token is; may be shorter than `tokens`, the rest are plain.
+    pub kinds: Vec<TokenKind>,
     /// llama.cpp's name of the splitting rule.
     pub split: String,
     /// The token that begins a text.
@@ -50,11 +61,11 @@ impl ByteBpe {
                 ));
             }
         };
-        let special = |id: usize| self.special.get(id).copied().unwrap_or(false);
+        let kind = |id: usize| self.kinds.get(id).copied().unwrap_or(TokenKind::Plain);
         let vocab: serde_json::Map<String, Value> =
             self.tokens.iter().enumerate().map(|(id, token)| (token.clone(), json!(id))).collect();
-        let added: Vec<Value> =
-            self.tokens.iter().enumerate().filter(|(id, _)| special(*id)).map(added_token).collect();
+        let tokens = self.tokens.iter().enumerate().map(|(id, token)| (id, token, kind(id)));
+        let added: Vec<Value> = tokens.filter(|(.., kind)| *kind != TokenKind::Plain).map(added_token).collect();
         let out = json!({
             "version": "1.0",
             "truncation": null,
@@ -81,7 +92,7 @@ impl ByteBpe {
     }
 }
 
-fn added_token((id, token): (usize, &String)) -> Value {
+fn added_token((id, token, kind): (usize, &String, TokenKind)) -> Value {
     json!({
         "id": id,
         "content": token,
@@ -89,6 +100,6 @@ fn added_token((id, token): (usize, &String)) -> Value {
         "lstrip": false,
         "rstrip": false,
         "normalized": false,
-        "special": true,
+        "special": kind == TokenKind::Control,
     })
 }

@@ -5,7 +5,7 @@ mod chat;
 
 use std::path::Path;
 
-pub use byte_bpe::ByteBpe;
+pub use byte_bpe::{ByteBpe, TokenKind};
 pub use chat::{ChatTemplate, TemplateError, Turn};
 use serde_json::Value;
 use tokenizers::Tokenizer;

@@ -8,7 +8,7 @@
 use pulp::Arch;
 
 /// Runs a closure compiled for the running CPU's vector instructions.
-pub(super) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
+pub(crate) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
     struct Work<F>(F);
     impl<R, F: FnOnce() -> R> pulp::NullaryFnOnce for Work<F> {
         type Output = R;
@@ -26,7 +26,7 @@ const LANES: usize = 16;
 /// e to the x with relative error below 2e-7: a polynomial on the reduced argument, no branches.
 /// Arguments below -87 give 1e-38 rather than a denormal.
 #[inline(always)]
-pub(super) fn exp(x: f32) -> f32 {
+pub(crate) fn exp(x: f32) -> f32 {
     // Adding and subtracting 1.5 * 2^23 rounds to the nearest integer without a libm call.
     const ROUND: f32 = 12_582_912.0;
     let x = x.clamp(-87.0, 88.0);
@@ -44,13 +44,13 @@ pub(super) fn exp(x: f32) -> f32 {
 
 /// 1 / (1 + e^-x).
 #[inline(always)]
-pub(super) fn sigmoid(x: f32) -> f32 {
+pub(crate) fn sigmoid(x: f32) -> f32 {
     1.0 / (1.0 + exp(-x))
 }
 
 /// Sum of products.
 #[inline(always)]
-pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
+pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0; LANES];
     let (a_chunks, b_chunks) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
     let rest: f32 = a_chunks.remainder().iter().zip(b_chunks.remainder()).map(|(a, b)| a * b).sum();
@@ -62,9 +62,23 @@ pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + rest
 }
 
+/// Sum.
+#[inline(always)]
+pub(crate) fn sum(values: &[f32]) -> f32 {
+    let mut sums = [0.0; LANES];
+    let chunks = values.chunks_exact(LANES);
+    let rest: f32 = chunks.remainder().iter().sum();
+    for chunk in chunks {
+        for lane in 0..LANES {
+            sums[lane] += chunk[lane];
+        }
+    }
+    sums.iter().sum::<f32>() + rest
+}
+
 /// The largest value.
 #[inline(always)]
-pub(super) fn max(values: &[f32]) -> f32 {
+pub(crate) fn max(values: &[f32]) -> f32 {
     let mut best = [f32::NEG_INFINITY; LANES];
     let chunks = values.chunks_exact(LANES);
     let rest = chunks.remainder().iter().copied().fold(f32::NEG_INFINITY, f32::max);
@@ -77,16 +91,16 @@ pub(super) fn max(values: &[f32]) -> f32 {
 }
 
 /// What a row of exponentials adds up to.
-pub(super) struct Exponentials {
+pub(crate) struct Exponentials {
     /// Sum of e^s.
-    pub(super) sum: f32,
+    pub(crate) sum: f32,
     /// Sum of s e^s, from which the entropy follows.
-    pub(super) weighted: f32,
+    pub(crate) weighted: f32,
 }
 
 /// Replaces every value z by e^s with s = (z - shift) * factor.
 #[inline(always)]
-pub(super) fn exponentiate(values: &mut [f32], shift: f32, factor: f32) -> Exponentials {
+pub(crate) fn exponentiate(values: &mut [f32], shift: f32, factor: f32) -> Exponentials {
     let (mut sums, mut weighted) = ([0.0; LANES], [0.0; LANES]);
     let mut chunks = values.chunks_exact_mut(LANES);
     for chunk in &mut chunks {
@@ -110,7 +124,7 @@ pub(super) fn exponentiate(values: &mut [f32], shift: f32, factor: f32) -> Expon
 
 /// Adds b to a.
 #[inline(always)]
-pub(super) fn add(a: &mut [f32], b: &[f32]) {
+pub(crate) fn add(a: &mut [f32], b: &[f32]) {
     for (a, b) in a.iter_mut().zip(b) {
         *a += b;
     }
