@@ -11,7 +11,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-use policy::cpu::{Adapted, Generation, Gradient, Network, Recompute, Scored};
+use policy::cpu::{Adapted, Generation, Gradient, Network, Pass, Recompute, Scored};
 use policy::load::Checkpoint;
 use policy::model::{Adapter, LoraConfig, Module};
 use policy::pack::{Pack, Sequence};
@@ -78,7 +78,8 @@ fn train(network: &Network, lora: bool, batch: usize, length: usize, recompute: 
     let share = 1.0 / pack.targets.len() as f32;
     let with = lora.then(|| Adapted::plain(&adapter));
     let start = Instant::now();
-    network.learn(with, &pack, (1.0, recompute), &mut |_: usize, _: Scored| -share, &mut gradient);
+    let pass = Pass { adapted: with, temperature: 1.0, recompute };
+    network.learn(pass, &pack, &mut |_: usize, _: Scored| -share, &mut gradient);
     (start.elapsed().as_secs_f64(), batch * length)
 }
 

@@ -85,6 +85,21 @@ pub struct Engine {
     base_hash: OnceLock<String>,
 }
 
+/// Which answers are wished for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wish {
+    /// Answers to each prompt.
+    pub count: usize,
+    /// How tokens are drawn.
+    pub draw: Draw,
+    /// Texts that end an answer.
+    pub stop: Vec<String>,
+    /// Tokens at most.
+    pub max_tokens: usize,
+    /// Answer number n draws from seed + n.
+    pub seed: u64,
+}
+
 /// An answer with its text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completed {
@@ -169,20 +184,15 @@ impl Engine {
         Ok(self.text.prompt(turns, begun)?)
     }
 
-    /// `count` answers to each prompt, prompt by prompt.
-    pub fn answer(
-        &self,
-        prompts: &[Vec<u32>],
-        count: usize,
-        draw: Draw,
-        (texts, max_tokens, seed): (&[String], usize, u64),
-    ) -> Result<Vec<Completed>, EngineError> {
+    /// Answers to each prompt, prompt by prompt.
+    pub fn answer(&self, prompts: &[Vec<u32>], wish: &Wish) -> Result<Vec<Completed>, EngineError> {
+        let Wish { count, draw, max_tokens, seed, .. } = *wish;
         let context = self.context();
         if let Some(long) = prompts.iter().find(|prompt| prompt.len() + max_tokens > context) {
             return Err(EngineError::ContextExceeded { prompt: long.len(), answer: max_tokens, context });
         }
         let tokens = self.learner.network.config.eos.clone();
-        let stop = Stop { tokens, texts: texts.to_vec(), max_tokens };
+        let stop = Stop { tokens, texts: wish.stop.clone(), max_tokens };
         let decode = |tokens: &[u32]| self.text.decode(tokens);
         let how = Generation { draw, stop, seed, slots: self.settings.slots, decode: &decode };
         let learner = &self.learner;

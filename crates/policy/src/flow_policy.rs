@@ -6,7 +6,7 @@ use flow::policy::{
     Capabilities, Chat, Completion, Ending, Policy, PolicyError, Sampling, Speaker, Updated, WeightedTokens,
 };
 
-use crate::engine::{Completed, Engine, EngineError, Learning};
+use crate::engine::{Completed, Engine, EngineError, Learning, Wish};
 use crate::sample::{self, Draw};
 use crate::text::Turn;
 use crate::train::Rollout;
@@ -75,8 +75,14 @@ impl Policy for EnginePolicy {
         };
         let prompts = chats.iter().map(|chat| self.engine.prompt(&turns(chat), &chat.begun));
         let prompts = prompts.collect::<Result<Vec<_>, _>>().map_err(failed)?;
-        let ends = (&sampling.stop[..], sampling.max_tokens as usize, sampling.seed);
-        let answers = self.engine.answer(&prompts, count as usize, draw, ends).map_err(failed)?;
+        let wish = Wish {
+            count: count as usize,
+            draw,
+            stop: sampling.stop.clone(),
+            max_tokens: sampling.max_tokens as usize,
+            seed: sampling.seed,
+        };
+        let answers = self.engine.answer(&prompts, &wish).map_err(failed)?;
         Ok(answers.into_iter().map(completion).collect())
     }
 

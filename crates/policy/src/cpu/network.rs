@@ -2,6 +2,7 @@
 
 use super::head::{Coefficient, Scored};
 use super::layer::{LayerGradient, LayerLora, LayerPass, Saved};
+use super::memory::Recompute;
 use super::projection::Dropout;
 use super::rope::{Angles, Rope};
 use crate::math;
@@ -33,13 +34,15 @@ impl<'a> Adapted<'a> {
     }
 }
 
-/// Whether a layer's inner values are kept for the backward pass or computed a second time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Recompute {
-    /// Kept: about a third faster, and tens of times the memory.
-    Off,
-    /// Computed again, layer by layer: only each layer's input is kept.
-    On,
+/// How a pass that learns is run.
+#[derive(Clone, Copy)]
+pub struct Pass<'a> {
+    /// The adapter, where there is one.
+    pub adapted: Option<Adapted<'a>>,
+    /// The temperature that tokens are scored at.
+    pub temperature: f32,
+    /// Whether layers are computed again on the way back.
+    pub recompute: Recompute,
 }
 
 /// Gradients of what is trained.
@@ -141,17 +144,12 @@ impl Network {
     }
 
     /// Scores every target, asks `coefficient` for d loss / d logprob, and adds the gradient of the loss.
-    pub fn learn(
-        &self,
-        adapted: Option<Adapted>,
-        pack: &Pack,
-        (temperature, recompute): (f32, Recompute),
-        coefficient: &mut Coefficient,
-        gradient: &mut Gradient,
-    ) {
+    pub fn learn(&self, pass: Pass, pack: &Pack, coefficient: &mut Coefficient, gradient: &mut Gradient) {
+        let Pass { adapted, temperature, recompute } = pass;
+        let keeps = recompute.keeps(&self.config, pack.rows());
         let mut kept: Vec<Kept> = Vec::with_capacity(self.config.layers);
         let hidden = self.hidden(adapted, pack, |input, saved| {
-            let saved = (recompute == Recompute::Off).then_some(saved);
+            let saved = keeps.then_some(saved);
             kept.push(Kept { input, saved });
         });
         let mut d = self.head_gradient(&hidden, &pack.targets, temperature, coefficient, gradient);

@@ -1,6 +1,6 @@
 //! Rotary positions: pairs (i, i + half) of every head turn by an angle that grows with the position.
 
-use crate::model::{Config, RopeScaling};
+use crate::model::Config;
 
 /// Frequencies of one head, slowest last.
 pub(super) struct Rope {
@@ -21,7 +21,7 @@ impl Rope {
         let half = config.head_dim / 2;
         let plain = |i| config.rope_theta.powf(-(i as f64) / half as f64);
         let scaled = |frequency| match &config.rope_scaling {
-            Some(scaling) => stretch(frequency, scaling),
+            Some(scaling) => scaling.stretch(frequency),
             None => frequency,
         };
         Self { frequencies: (0..half).map(plain).map(scaled).collect() }
@@ -65,18 +65,4 @@ impl Angles {
             }
         }
     }
-}
-
-/// Llama 3's rule: slow wavelengths beyond the old context, keep short ones, blend between.
-fn stretch(frequency: f64, scaling: &RopeScaling) -> f64 {
-    let wavelength = std::f64::consts::TAU / frequency;
-    let old = scaling.original_max_position_embeddings;
-    if wavelength < old / scaling.high_freq_factor {
-        return frequency;
-    }
-    if wavelength > old / scaling.low_freq_factor {
-        return frequency / scaling.factor;
-    }
-    let blend = (old / wavelength - scaling.low_freq_factor) / (scaling.high_freq_factor - scaling.low_freq_factor);
-    (1.0 - blend) * frequency / scaling.factor + blend * frequency
 }

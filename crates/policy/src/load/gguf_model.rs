@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::error::{LoadError, Problem};
 use super::gguf::{GgufFile, Value};
-use crate::model::{Config, Family};
+use crate::model::{Config, Family, RopeScaling};
 use crate::text::{ByteBpe, Text, TokenKind};
 
 pub(super) struct GgufModel {
@@ -58,19 +58,15 @@ fn config(file: &GgufFile) -> Result<Config, Problem> {
     let name = file.text("general.architecture")?;
     let family = Family::named(name).ok_or_else(|| Problem::UnknownArchitecture(name.to_owned()))?;
     let key = |suffix: &str| format!("{name}.{suffix}");
-    if file.tensors.contains_key("rope_freqs.weight") {
-        return Err(Problem::BadKey {
-            key: "rope_freqs.weight".into(),
-            found: "present".into(),
-            wanted:
-                "stretched rotations are read from Hugging Face directories only: use the safetensors of this model"
-                    .into(),
-        });
-    }
     let heads = file.integer(&key("attention.head_count"))?;
     let hidden = file.integer(&key("embedding_length"))?;
     let embed =
         file.tensors.get("token_embd.weight").ok_or_else(|| Problem::MissingTensor("token_embd.weight".into()))?;
+    let head_dim = file.integer(&key("attention.key_length")).unwrap_or(hidden / heads.max(1));
+    let rope_theta = file.float(&key("rope.freq_base")).unwrap_or(10000.0);
+    let stretched = file.tensors.contains_key("rope_freqs.weight");
+    let table = stretched.then(|| file.tensor("rope_freqs.weight")).transpose()?;
+    let rope_scaling = table.map(|table| stretching(&table, rope_theta)).transpose()?;
     let id = |name: &str| file.integer(name).ok().map(|id| id as u32);
     let mut eos: Vec<u32> = id("tokenizer.ggml.eos_token_id").into_iter().collect();
     eos.extend(id("tokenizer.ggml.eot_token_id").filter(|token| !eos.contains(token)));
@@ -80,18 +76,42 @@ fn config(file: &GgufFile) -> Result<Config, Problem> {
         layers: file.integer(&key("block_count"))?,
         heads,
         kv_heads: file.integer(&key("attention.head_count_kv")).unwrap_or(heads),
-        head_dim: file.integer(&key("attention.key_length")).unwrap_or(hidden / heads.max(1)),
+        head_dim,
         ffn: file.integer(&key("feed_forward_length"))?,
         vocab: embed.shape.first().copied().unwrap_or(0),
         norm_eps: file.float(&key("attention.layer_norm_rms_epsilon"))?,
-        rope_theta: file.float(&key("rope.freq_base")).unwrap_or(10000.0),
-        rope_scaling: None,
+        rope_theta,
+        rope_scaling,
         tied: !file.tensors.contains_key("output.weight"),
         context: file.integer(&key("context_length"))?,
         bos: id("tokenizer.ggml.bos_token_id"),
         eos,
     };
     config.fault().map_or(Ok(config), |fault| Err(Problem::BadShape(fault)))
+}
+
+/// The rule behind a table of divisors, one a frequency. GGUF keeps only the table; every Llama 3 model uses the
+/// same bounds and another factor, and whatever else made a table is refused.
+fn stretching(divisors: &[f32], theta: f64) -> Result<RopeScaling, Problem> {
+    let factor = divisors.iter().copied().fold(1.0, f32::max);
+    let rule = RopeScaling {
+        factor: f64::from(factor),
+        low_freq_factor: 1.0,
+        high_freq_factor: 4.0,
+        original_max_position_embeddings: 8192.0,
+    };
+    let agrees = |(i, divisor): (usize, &f32)| {
+        let frequency = theta.powf(-(i as f64) / divisors.len() as f64);
+        (frequency / rule.stretch(frequency) - f64::from(*divisor)).abs() < 1e-3 * f64::from(*divisor)
+    };
+    if divisors.iter().enumerate().all(agrees) {
+        return Ok(rule);
+    }
+    Err(Problem::BadKey {
+        key: "rope_freqs.weight".into(),
+        found: "a table of its own".into(),
+        wanted: "only Llama 3's rule is known: use the Hugging Face directory of this model".into(),
+    })
 }
 
 /// What llama.cpp calls a tensor.
@@ -169,4 +189,26 @@ fn byte_bpe(file: &GgufFile) -> Result<ByteBpe, Problem> {
         bos: file.integer("tokenizer.ggml.bos_token_id").ok().map(|id| id as u32),
         eos: file.integer("tokenizer.ggml.eos_token_id").ok().map(|id| id as u32),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rule_behind_a_table_is_found_or_the_table_refused() {
+        let rule = RopeScaling {
+            factor: 32.0,
+            low_freq_factor: 1.0,
+            high_freq_factor: 4.0,
+            original_max_position_embeddings: 8192.0,
+        };
+        let theta = 500_000.0f64;
+        let frequency = |i: i32| theta.powf(-f64::from(i) / 32.0);
+        let mut table: Vec<f32> = (0..32).map(|i| (frequency(i) / rule.stretch(frequency(i))) as f32).collect();
+        assert!(table[0] < 1.001 && table[31] > 31.9, "{table:?}");
+        assert_eq!(stretching(&table, theta).unwrap(), rule);
+        table[20] *= 1.1;
+        assert!(stretching(&table, theta).unwrap_err().to_string().contains("only Llama 3's rule is known"));
+    }
 }

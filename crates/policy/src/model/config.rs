@@ -54,6 +54,23 @@ pub struct RopeScaling {
     pub original_max_position_embeddings: f64,
 }
 
+impl RopeScaling {
+    /// A frequency after stretching: wavelengths beyond the old context are slowed, short ones stay, and those
+    /// between are blended.
+    pub fn stretch(&self, frequency: f64) -> f64 {
+        let wavelength = std::f64::consts::TAU / frequency;
+        let old = self.original_max_position_embeddings;
+        if wavelength < old / self.high_freq_factor {
+            return frequency;
+        }
+        if wavelength > old / self.low_freq_factor {
+            return frequency / self.factor;
+        }
+        let blend = (old / wavelength - self.low_freq_factor) / (self.high_freq_factor - self.low_freq_factor);
+        (1.0 - blend) * frequency / self.factor + blend * frequency
+    }
+}
+
 /// The shape of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {

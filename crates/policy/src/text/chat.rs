@@ -26,7 +26,7 @@ pub enum TemplateError {
     Failed(#[from] Error),
     /// The answer cannot be told apart.
     #[error(
-        "the chat template writes the turns before an answer differently once the answer is there ({0} turns): its tokens cannot be told apart"
+        "the chat template writes the turns before answer {0} differently once the answer is there: its tokens cannot be told apart"
     )]
     Unstable(usize),
 }

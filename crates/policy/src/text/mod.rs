@@ -74,18 +74,26 @@ impl Text {
         Ok(tokens)
     }
 
-    /// A chat with its last answer, and which tokens are that answer's: what supervised training scores.
+    /// A chat with its answers, and which tokens are the assistant's: what supervised training scores.
     pub fn example(&self, turns: &[Turn]) -> Result<(Vec<u32>, Vec<bool>), TemplateError> {
         let template = self.template.as_ref().ok_or(TemplateError::None)?;
-        let (asked, answered) = turns.split_at(turns.len().saturating_sub(1));
-        let (bos, eos) = (self.bos.as_deref(), self.eos.as_deref());
-        let before = template.render(asked, true, bos, eos)?;
-        let whole = template.render(turns, false, bos, eos)?;
-        let answer = whole.strip_prefix(&before).ok_or_else(|| TemplateError::Unstable(answered.len()))?;
-        let prompt = self.encode(&before);
-        let answer = self.encode(answer);
-        let scored = (0..prompt.len() + answer.len()).map(|index| index >= prompt.len()).collect();
-        Ok(([prompt, answer].concat(), scored))
+        let render = |turns: &[Turn], ask| template.render(turns, ask, self.bos.as_deref(), self.eos.as_deref());
+        let (mut tokens, mut scored) = (Vec::new(), Vec::new());
+        let mut add = |text: &str, is_answer: bool| {
+            tokens.extend(self.encode(text));
+            scored.resize(tokens.len(), is_answer);
+        };
+        let mut written = String::new();
+        for nth in (0..turns.len()).filter(|nth| turns[*nth].role == "assistant") {
+            let before = render(&turns[..nth], true)?;
+            let whole = render(&turns[..=nth], false)?;
+            let asked = before.strip_prefix(&written).ok_or(TemplateError::Unstable(nth))?;
+            let answer = whole.strip_prefix(&before).ok_or(TemplateError::Unstable(nth))?;
+            add(asked, false);
+            add(answer, true);
+            written = whole;
+        }
+        Ok((tokens, scored))
     }
 
     /// `tokenizer.json`.

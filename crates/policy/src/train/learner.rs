@@ -3,7 +3,7 @@
 use super::loss::{self, Clip, GrpoToken, Normalisation, TokenLoss};
 use super::optim::{self, AdamW, OptimConfig};
 use super::schedule::Schedule;
-use crate::cpu::{Adapted, Gradient, Network, Recompute, Scored};
+use crate::cpu::{Adapted, Gradient, Network, Pass, Recompute, Scored};
 use crate::model::{Adapter, Tensor, Weights};
 use crate::pack::{Pack, Sequence, split};
 
@@ -219,13 +219,13 @@ impl Learner {
             // The seed moves with the step and the pass, so that no two passes drop the same inputs.
             let seed = self.training.seed.wrapping_add(self.optimiser.steps.wrapping_mul(1 << 20)) + nth as u64;
             let adapted = adapted(&self.trained, Some(seed));
-            let how = (1.0, self.training.recompute);
+            let pass = Pass { adapted, temperature: 1.0, recompute: self.training.recompute };
             let mut coefficient = |_: usize, scored: Scored| {
                 let token = loss::cross_entropy(scored.logprob);
                 sums.add(token, share, scored);
                 token.slope * share
             };
-            self.network.learn(adapted, pack, how, &mut coefficient, &mut self.gradient);
+            self.network.learn(pass, pack, &mut coefficient, &mut self.gradient);
         }
         let gradient_norm = self.take_step(sums.loss)?;
         Ok(Update { loss: sums.loss, gradient_norm, ..self.facts(&sums) })
@@ -290,9 +290,9 @@ impl Learner {
                 sums.add(out, *share, scored);
                 out.slope * *share
             };
-            let how = (grpo.temperature, self.training.recompute);
             let adapted = adapted(&self.trained, None);
-            self.network.learn(adapted, pack, how, &mut coefficient, &mut self.gradient);
+            let pass = Pass { adapted, temperature: grpo.temperature, recompute: self.training.recompute };
+            self.network.learn(pass, pack, &mut coefficient, &mut self.gradient);
         }
         let gradient_norm = self.take_step(sums.loss)?;
         Ok(Update { loss: sums.loss, gradient_norm, ..self.facts(&sums) })

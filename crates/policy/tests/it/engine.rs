@@ -125,14 +125,9 @@ fn an_adapter_goes_on_as_the_reference_of_the_next_training() {
     first.save(&path).unwrap();
     let mut second = policy(Learning::None);
     second.engine_mut().start_from_adapter(&path).unwrap();
-    let one = EnginePolicy::new(
-        Engine::open(
-            &folder().join("tiny.gguf"),
-            Settings { grpo: Grpo { epochs: 1, ..settings(lora(), 0.02).grpo }, ..settings(lora(), 0.02) },
-        )
-        .unwrap(),
-    );
-    let mut one = one;
+    let mut plain = settings(lora(), 0.02);
+    plain.grpo.epochs = 1;
+    let mut one = EnginePolicy::new(Engine::open(&folder().join("tiny.gguf"), plain).unwrap());
     one.engine_mut().start_from_adapter(&path).unwrap();
     let drawn = one.sample(&[chat("hello")], 4, &sampling()).unwrap();
     let update = one.update(&weighted(&drawn)).unwrap();

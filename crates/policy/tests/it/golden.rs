@@ -1,6 +1,6 @@
 //! Numbers against PyTorch's, in f64: logits, loss, every gradient, ten `AdamW` steps, GRPO updates.
 
-use policy::cpu::{Adapted, Gradient, Recompute, Scored};
+use policy::cpu::{Adapted, Gradient, Pass, Recompute, Scored};
 use policy::pack::{Pack, Sequence};
 use policy::train::loss::{self, Clip, GrpoToken, Normalisation};
 use policy::train::{Decay, Grpo, Learner, OptimConfig, Reference, Rollout, Schedule, Trained, Training};
@@ -38,7 +38,8 @@ fn loss_and_gradient(fixture: &Fixture, lora: bool, recompute: Recompute) -> (f6
         -share
     };
     let with = lora.then(|| Adapted::plain(&adapter));
-    network.learn(with, &pack, (1.0, recompute), &mut coefficient, &mut gradient);
+    let pass = Pass { adapted: with, temperature: 1.0, recompute };
+    network.learn(pass, &pack, &mut coefficient, &mut gradient);
     (loss, gradient)
 }
 
@@ -65,9 +66,9 @@ fn every_gradient_of_an_adapter_agrees() {
 #[test]
 fn recomputing_changes_nothing() {
     let fixture = Fixture::load("qwen3");
-    for lora in [false, true] {
+    for (lora, other) in [(false, Recompute::On), (true, Recompute::On), (true, Recompute::Auto)] {
         let (kept_loss, kept) = loss_and_gradient(&fixture, lora, Recompute::Off);
-        let (again_loss, again) = loss_and_gradient(&fixture, lora, Recompute::On);
+        let (again_loss, again) = loss_and_gradient(&fixture, lora, other);
         assert_eq!(kept_loss.to_bits(), again_loss.to_bits());
         assert_eq!(kept.tensors(), again.tensors());
     }
@@ -137,8 +138,8 @@ fn the_grpo_gradient_with_clip_and_divergence_agrees() {
             out.slope * shares[owner[index]]
         };
         let mut gradient = Gradient::Lora(adapter.zeroed());
-        let how = (0.7, Recompute::On);
-        network.learn(Some(Adapted::plain(&adapter)), &pack, how, &mut coefficient, &mut gradient);
+        let pass = Pass { adapted: Some(Adapted::plain(&adapter)), temperature: 0.7, recompute: Recompute::On };
+        network.learn(pass, &pack, &mut coefficient, &mut gradient);
         close(loss, fixture.number("/grpo/direct/losses"), 1e-4);
         close(clipped, fixture.number("/grpo/direct/clipped"), 1e-6);
         fixture.compare("grpo_grad.", &gradient.tensors(), BOUND);

@@ -1,6 +1,6 @@
 //! Does it learn? A tiny random model, a toy corpus and a toy reward.
 
-use policy::cpu::{Adapted, Gradient, Network, Recompute, Scored};
+use policy::cpu::{Adapted, Gradient, Network, Pass, Recompute, Scored};
 use policy::model::{Adapter, Config, Family, LoraConfig, Module, Weights};
 use policy::pack::{Pack, Sequence};
 use policy::train::loss::{Clip, Normalisation};
@@ -137,7 +137,8 @@ fn gradients_predict_the_loss_along_a_random_direction() {
         };
         let share = 1.0 / pack.targets.len() as f32;
         let mut gradient = Gradient::Full(network.weights.zeroed());
-        network.learn(None, &pack, (1.0, Recompute::On), &mut |_: usize, _: Scored| -share, &mut gradient);
+        let pass = Pass { adapted: None, temperature: 1.0, recompute: Recompute::On };
+        network.learn(pass, &pack, &mut |_: usize, _: Scored| -share, &mut gradient);
         let direction = Weights::random(&network.config, 99);
         let pairs = gradient.tensors().into_iter().zip(direction.tensors());
         let dot = |(g, d): (&policy::model::Tensor, &policy::model::Tensor)| {

@@ -34,11 +34,21 @@ fn a_gguf_file_brings_tokenizer_and_template() {
     let prompt = text.prompt(&turns, "he").unwrap();
     assert_eq!(prompt[0], 1);
     assert!(text.decode(&prompt).ends_with("assistant\nhe"));
-    let answered = [turns[0].clone(), Turn { role: "assistant", content: "world".into() }];
-    let (tokens, scored) = text.example(&answered).unwrap();
-    let scored: Vec<u32> = tokens.iter().zip(&scored).filter(|(_, scored)| **scored).map(|(token, _)| *token).collect();
-    assert_eq!(text.decode(&scored), "world\n");
-    assert!(scored.contains(&2), "the end of the answer is learnt too");
+}
+
+#[test]
+fn every_answer_of_a_chat_is_scored_and_nothing_else() {
+    let text = Checkpoint::open(&folder().join("tiny.gguf")).unwrap().text().unwrap();
+    let turn = |role, content: &str| Turn { role, content: content.into() };
+    let turns = [turn("user", "hello"), turn("assistant", "world"), turn("user", "abc"), turn("assistant", "he")];
+    let (tokens, scored) = text.example(&turns).unwrap();
+    let of = |wanted: bool| -> Vec<u32> {
+        tokens.iter().zip(&scored).filter(|(_, scored)| **scored == wanted).map(|(token, _)| *token).collect()
+    };
+    assert_eq!(text.decode(&of(true)), "world\nhe\n");
+    assert_eq!(of(true).iter().filter(|token| **token == 2).count(), 2, "the end of each answer is learnt too");
+    assert_eq!(text.decode(&of(false)), "user\nhello\nassistant\nuser\nabc\nassistant\n");
+    assert!(text.example(&turns[..1]).unwrap().0.is_empty(), "a chat without an answer teaches nothing");
 }
 
 /// A copy of the llama fixture with one file changed.

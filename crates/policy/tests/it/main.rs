@@ -1,6 +1,7 @@
 //! Tests of the engine as its users see it.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![expect(clippy::print_stderr, reason = "a test without its model says so")]
 
 mod engine;
 mod fixture;

