@@ -152,3 +152,10 @@ fn supervised_learning_raises_the_answer() {
     }
     assert!(last < 0.7 * first, "from {first} to {last}");
 }
+
+#[test]
+fn policies_may_move_to_another_thread() {
+    fn send<T: Send>() {}
+    send::<EnginePolicy>();
+    send::<policy::api::ApiPolicy>();
+}
