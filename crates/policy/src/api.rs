@@ -1,0 +1,304 @@
+//! Models behind an OpenAI-compatible endpoint: they answer, they do not learn.
+//!
+//! Requests are blocking, a few at a time. What may pass is tried again: lost connections, timeouts,
+//! rate limits and the server's own failures, with growing pauses or the pause the server asks for.
+//! What will not pass (a bad key, an unknown model) fails at once with the server's words.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use flow::policy::{
+    Capabilities, Chat, Completion, Ending, Policy, PolicyError, Sampling, Speaker, Updated, WeightedTokens,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::noise;
+
+/// Which of the two protocols the endpoint speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// `/chat/completions`.
+    Chat,
+    /// `/completions`: the messages' texts one after the other, for base models.
+    Completions,
+}
+
+/// How an endpoint is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiConfig {
+    /// Up to and including the version, such as `http://localhost:8000/v1`.
+    pub url: String,
+    /// The model's name there.
+    pub model: String,
+    /// The protocol.
+    pub protocol: Protocol,
+    /// The environment variable that holds the key; none for open endpoints.
+    pub key_variable: Option<String>,
+    /// Whether the server continues a begun answer when the last message is the assistant's.
+    pub continues: bool,
+    /// Seconds a request may take.
+    pub timeout: Duration,
+    /// Tries of one request, the first included.
+    pub tries: u32,
+    /// The first pause between tries; each further one is twice as long.
+    pub pause: Duration,
+    /// Requests at the same time.
+    pub parallel: usize,
+    /// Tokens of prompt and answer together, as the server is known to have.
+    pub context: u32,
+}
+
+/// The longest pause, asked for or grown.
+const LONGEST_PAUSE: Duration = Duration::from_mins(2);
+
+/// A model behind an endpoint.
+pub struct ApiPolicy {
+    config: ApiConfig,
+    agent: ureq::Agent,
+    key: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Reply {
+    choices: Vec<Choice>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    message: Option<Said>,
+    text: Option<String>,
+    finish_reason: Option<String>,
+    logprobs: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Said {
+    content: Option<String>,
+}
+
+/// How one try went.
+enum Tried {
+    Answered(String),
+    /// Try again, after this pause if the server named one.
+    Again(String, Option<Duration>),
+    Refused(String),
+}
+
+impl ApiPolicy {
+    /// Reads the key from the environment.
+    pub fn new(config: ApiConfig) -> Result<Self, PolicyError> {
+        let read = |name: &String| {
+            let key = std::env::var(name).ok().filter(|key| !key.is_empty());
+            key.ok_or_else(|| {
+                PolicyError::Failed(format!(
+                    "the environment variable {name} holds no key: set it to the key of {}",
+                    config.url
+                ))
+            })
+        };
+        let key = config.key_variable.as_ref().map(read).transpose()?;
+        Ok(Self::with_key(config, key))
+    }
+
+    fn with_key(config: ApiConfig, key: Option<String>) -> Self {
+        let settings = ureq::Agent::config_builder().timeout_global(Some(config.timeout)).http_status_as_error(false);
+        Self { agent: settings.build().into(), config, key }
+    }
+
+    fn endpoint(&self) -> String {
+        let path = match self.config.protocol {
+            Protocol::Chat => "chat/completions",
+            Protocol::Completions => "completions",
+        };
+        format!("{}/{path}", self.config.url.trim_end_matches('/'))
+    }
+
+    fn body(&self, chat: &Chat, count: u32, sampling: &Sampling, seed: u64) -> Result<Value, PolicyError> {
+        let mut body = json!({
+            "model": self.config.model,
+            "n": count,
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "max_tokens": sampling.max_tokens,
+            // Servers read a signed 64-bit number.
+            "seed": seed & (i64::MAX as u64),
+        });
+        // Left out where they ask for nothing: hosted servers refuse keys they do not know.
+        if sampling.top_k > 0 {
+            body["top_k"] = json!(sampling.top_k);
+        }
+        if sampling.min_p > 0.0 {
+            body["min_p"] = json!(sampling.min_p);
+        }
+        if !sampling.stop.is_empty() {
+            body["stop"] = json!(sampling.stop);
+        }
+        match self.config.protocol {
+            Protocol::Completions => {
+                let texts: Vec<&str> = chat.messages.iter().map(|message| message.content.as_str()).collect();
+                body["prompt"] = json!(format!("{}{}", texts.join("\n"), chat.begun));
+            }
+            Protocol::Chat => {
+                let mut messages: Vec<Value> = chat.messages.iter().map(|m| message(m.role, &m.content)).collect();
+                if !chat.begun.is_empty() {
+                    if !self.config.continues {
+                        return Err(PolicyError::Unsupported("a begun answer"));
+                    }
+                    messages.push(message(Speaker::Assistant, &chat.begun));
+                    body["continue_final_message"] = json!(true);
+                    body["add_generation_prompt"] = json!(false);
+                }
+                body["messages"] = Value::Array(messages);
+            }
+        }
+        Ok(body)
+    }
+
+    /// `count` answers to one chat. A server that gives fewer at once is asked for the rest.
+    fn answers(&self, chat: &Chat, count: u32, sampling: &Sampling, seed: u64) -> Result<Vec<Completion>, PolicyError> {
+        let mut answers = Vec::with_capacity(count as usize);
+        while (answers.len() as u32) < count {
+            let missing = count - answers.len() as u32;
+            let body = self.body(chat, missing, sampling, seed.wrapping_add(answers.len() as u64))?;
+            let text = self.post(&body)?;
+            let reply: Reply = serde_json::from_str(&text).map_err(|error| {
+                PolicyError::Failed(format!(
+                    "{}: not a reply as expected: {error}: {}",
+                    self.endpoint(),
+                    excerpt(&text)
+                ))
+            })?;
+            if reply.choices.is_empty() {
+                return Err(PolicyError::Failed(format!("{}: a reply without choices", self.endpoint())));
+            }
+            answers.extend(reply.choices.into_iter().take(missing as usize).map(completion));
+        }
+        Ok(answers)
+    }
+
+    fn post(&self, body: &Value) -> Result<String, PolicyError> {
+        let mut pause = self.config.pause;
+        let mut last = String::new();
+        for nth in 1..=self.config.tries.max(1) {
+            match self.try_once(body) {
+                Tried::Answered(text) => return Ok(text),
+                Tried::Refused(why) => return Err(PolicyError::Failed(format!("{}: {why}", self.endpoint()))),
+                Tried::Again(why, asked) => {
+                    last = why;
+                    if nth < self.config.tries {
+                        // A little unevenness keeps many clients from coming back at the same moment.
+                        let uneven = 1.0 + 0.25 * noise::uniform(u64::from(std::process::id()), u64::from(nth));
+                        std::thread::sleep(asked.unwrap_or(pause.mul_f32(uneven)).min(LONGEST_PAUSE));
+                        pause *= 2;
+                    }
+                }
+            }
+        }
+        Err(PolicyError::Failed(format!("{}: {} tries, the last: {last}", self.endpoint(), self.config.tries)))
+    }
+
+    fn try_once(&self, body: &Value) -> Tried {
+        let mut request = self.agent.post(self.endpoint());
+        if let Some(key) = &self.key {
+            request = request.header("Authorization", format!("Bearer {key}"));
+        }
+        let mut response = match request.send_json(body) {
+            Ok(response) => response,
+            Err(error) => return Tried::Again(error.to_string(), None),
+        };
+        let status = response.status().as_u16();
+        let asked = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
+        let asked = asked.and_then(|value| Duration::try_from_secs_f64(value.trim().parse().ok()?).ok());
+        let text = match response.body_mut().read_to_string() {
+            Ok(text) => text,
+            Err(error) => return Tried::Again(error.to_string(), asked),
+        };
+        let why = format!("status {status}: {}", excerpt(&text));
+        match status {
+            200..=299 => Tried::Answered(text),
+            408 | 409 | 425 | 429 | 500..=599 => Tried::Again(why, asked),
+            _ => Tried::Refused(why),
+        }
+    }
+}
+
+fn message(role: Speaker, content: &str) -> Value {
+    let role = match role {
+        Speaker::System => "system",
+        Speaker::User => "user",
+        Speaker::Assistant => "assistant",
+    };
+    json!({"role": role, "content": content})
+}
+
+fn completion(choice: Choice) -> Completion {
+    let said = choice.message.and_then(|message| message.content);
+    let ending = if choice.finish_reason.as_deref() == Some("length") { Ending::Length } else { Ending::Stop };
+    let logprobs = choice.logprobs.as_ref().map(logprobs).unwrap_or_default();
+    Completion {
+        text: said.or(choice.text).unwrap_or_default(),
+        prompt_tokens: Vec::new(),
+        tokens: Vec::new(),
+        logprobs,
+        ending,
+    }
+}
+
+/// `content[].logprob` in chats, `token_logprobs[]` in completions.
+fn logprobs(value: &Value) -> Vec<f32> {
+    let chat = value["content"].as_array().map(|all| all.iter().map(|entry| &entry["logprob"]).collect::<Vec<_>>());
+    let plain = || value["token_logprobs"].as_array().map(|all| all.iter().collect::<Vec<_>>());
+    let all = chat.or_else(plain).unwrap_or_default();
+    all.into_iter().filter_map(Value::as_f64).map(|logprob| logprob as f32).collect()
+}
+
+/// The beginning of a server's words: enough to see what is wrong.
+fn excerpt(text: &str) -> String {
+    text.chars().take(300).collect()
+}
+
+impl Policy for ApiPolicy {
+    fn sample(&mut self, chats: &[Chat], count: u32, sampling: &Sampling) -> Result<Vec<Completion>, PolicyError> {
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut done = Vec::new();
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(chat) = chats.get(index) else { return Ok(done) };
+                let seed = sampling.seed.wrapping_add(index as u64 * u64::from(count));
+                done.push((index, self.answers(chat, count, sampling, seed)?));
+            }
+        };
+        let threads = self.config.parallel.clamp(1, chats.len().max(1));
+        let mut done: Vec<(usize, Vec<Completion>)> = std::thread::scope(|scope| {
+            let running: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            let joined = running.into_iter().map(|thread| thread.join().expect("asking does not panic"));
+            joined.collect::<Result<Vec<_>, PolicyError>>().map(|parts| parts.into_iter().flatten().collect())
+        })?;
+        done.sort_by_key(|(index, _)| *index);
+        Ok(done.into_iter().flat_map(|(_, answers)| answers).collect())
+    }
+
+    fn update(&mut self, _: &[WeightedTokens]) -> Result<Updated, PolicyError> {
+        Err(PolicyError::Unsupported("update"))
+    }
+
+    fn save(&self, _: &Path) -> Result<(), PolicyError> {
+        Err(PolicyError::Unsupported("save"))
+    }
+
+    fn load(&mut self, _: &Path) -> Result<(), PolicyError> {
+        Err(PolicyError::Unsupported("load"))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let ApiConfig { model, context, .. } = &self.config;
+        Capabilities { model: model.clone(), learns: false, logprobs: false, context: *context }
+    }
+}
+
+#[cfg(test)]
+#[path = "api_tests.rs"]
+mod tests;

@@ -1,0 +1,186 @@
+//! The API policy against a small server of our own: what is asked, what is tried again, what is refused.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Instant;
+
+use flow::policy::Message;
+
+use super::*;
+
+/// What the server received: the head and the body.
+type Asked = (String, Value);
+
+/// A server that gives these replies (status line and headers, body), one connection each.
+fn server(replies: Vec<(&'static str, String)>) -> (String, Receiver<Asked>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let (sender, asked) = channel();
+    std::thread::spawn(move || {
+        for (head, body) in replies {
+            let (stream, _) = listener.accept().unwrap();
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            let mut request = String::new();
+            while !request.ends_with("\r\n\r\n") {
+                assert!(reader.read_line(&mut request).unwrap() > 0, "the request ended early");
+            }
+            let length = request.lines().find_map(|line| {
+                line.to_lowercase().strip_prefix("content-length:").map(|n| n.trim().parse().unwrap())
+            });
+            let mut bytes = vec![0; length.unwrap()];
+            reader.read_exact(&mut bytes).unwrap();
+            sender.send((request, serde_json::from_slice(&bytes).unwrap())).unwrap();
+            if head.is_empty() {
+                continue;
+            }
+            let mut stream = stream;
+            let reply = format!("HTTP/1.1 {head}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len());
+            stream.write_all(reply.as_bytes()).unwrap();
+        }
+    });
+    (url, asked)
+}
+
+fn said(texts: &[&str]) -> String {
+    let choice = |text: &&str| json!({"message": {"role": "assistant", "content": text}, "finish_reason": "stop"});
+    json!({"choices": texts.iter().map(choice).collect::<Vec<_>>()}).to_string()
+}
+
+fn config(url: String) -> ApiConfig {
+    ApiConfig {
+        url,
+        model: "m".into(),
+        protocol: Protocol::Chat,
+        key_variable: None,
+        continues: false,
+        timeout: Duration::from_secs(5),
+        tries: 3,
+        pause: Duration::from_millis(1),
+        parallel: 1,
+        context: 4096,
+    }
+}
+
+fn chat(text: &str) -> Chat {
+    Chat { messages: vec![Message { role: Speaker::User, content: text.into() }], begun: String::new() }
+}
+
+fn sampling() -> Sampling {
+    Sampling { temperature: 0.5, top_k: 0, top_p: 0.9, min_p: 0.0, max_tokens: 7, stop: vec!["x".into()], seed: 5 }
+}
+
+#[test]
+fn a_chat_is_asked_and_answered() {
+    let (url, asked) = server(vec![("200 OK", said(&["one", "two"]))]);
+    let mut policy = ApiPolicy::with_key(config(url), Some("secret".into()));
+    let answers = policy.sample(&[chat("hi")], 2, &sampling()).unwrap();
+    assert_eq!(answers.iter().map(|answer| answer.text.as_str()).collect::<Vec<_>>(), ["one", "two"]);
+    let (head, body) = asked.recv().unwrap();
+    assert!(head.starts_with("POST /v1/chat/completions "), "{head}");
+    assert!(head.to_lowercase().contains("authorization: bearer secret"), "{head}");
+    let wanted = json!({
+        "model": "m", "n": 2, "temperature": 0.5, "top_p": 0.9, "max_tokens": 7, "seed": 5, "stop": ["x"],
+        "messages": [{"role": "user", "content": "hi"}],
+    });
+    assert_eq!(body, wanted);
+}
+
+#[test]
+fn a_server_that_gives_one_at_a_time_is_asked_again_with_another_seed() {
+    let (url, asked) = server(vec![("200 OK", said(&["one"])), ("200 OK", said(&["two"]))]);
+    let answers = ApiPolicy::with_key(config(url), None).sample(&[chat("hi")], 2, &sampling()).unwrap();
+    assert_eq!(answers.len(), 2);
+    let seeds: Vec<Value> = asked.iter().map(|(_, body)| body["seed"].clone()).collect();
+    assert_eq!(seeds, [5, 6]);
+}
+
+#[test]
+fn what_may_pass_is_tried_again_and_the_servers_pause_is_kept() {
+    let limited = "429 Too Many Requests\r\nRetry-After: 0.3";
+    let replies = vec![(limited, "slow down".into()), ("", String::new()), ("200 OK", said(&["at last"]))];
+    let (url, _asked) = server(replies);
+    let start = Instant::now();
+    let answers = ApiPolicy::with_key(config(url), None).sample(&[chat("hi")], 1, &sampling()).unwrap();
+    assert_eq!(answers[0].text, "at last");
+    assert!(start.elapsed() >= Duration::from_millis(300), "{:?}", start.elapsed());
+}
+
+#[test]
+fn after_the_last_try_the_servers_words_are_told() {
+    let broken = || ("503 Service Unavailable", "loading model".to_owned());
+    let (url, _asked) = server(vec![broken(), broken(), broken()]);
+    let error = ApiPolicy::with_key(config(url), None).sample(&[chat("hi")], 1, &sampling()).unwrap_err();
+    let error = error.to_string();
+    assert!(error.contains("3 tries") && error.contains("503: loading model"), "{error}");
+}
+
+#[test]
+fn what_will_not_pass_fails_at_once() {
+    let (url, asked) = server(vec![("401 Unauthorized", "no such key".into())]);
+    let mut policy = ApiPolicy::with_key(config(url), Some("secret".into()));
+    let error = policy.sample(&[chat("hi")], 1, &sampling()).unwrap_err().to_string();
+    assert!(error.contains("401: no such key") && !error.contains("secret"), "{error}");
+    assert_eq!(asked.iter().count(), 1);
+}
+
+#[test]
+fn a_silent_server_times_out() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let quick = ApiConfig { timeout: Duration::from_millis(200), tries: 1, ..config(url) };
+    let start = Instant::now();
+    let error = ApiPolicy::with_key(quick, None).sample(&[chat("hi")], 1, &sampling()).unwrap_err().to_string();
+    assert!(error.contains("timeout"), "{error}");
+    assert!(start.elapsed() < Duration::from_secs(3));
+}
+
+#[test]
+fn plain_completions_join_the_texts_and_tell_length_and_logprobs() {
+    let reply =
+        json!({"choices": [{"text": "c", "finish_reason": "length", "logprobs": {"token_logprobs": [-0.5, -1.5]}}]});
+    let (url, asked) = server(vec![("200 OK", reply.to_string())]);
+    let plain = ApiConfig { protocol: Protocol::Completions, ..config(url) };
+    let begun = Chat { begun: "b".into(), ..chat("a") };
+    let answers = ApiPolicy::with_key(plain, None).sample(&[begun], 1, &sampling()).unwrap();
+    assert_eq!((answers[0].text.as_str(), answers[0].ending), ("c", Ending::Length));
+    assert_eq!(answers[0].logprobs, [-0.5, -1.5]);
+    let (head, body) = asked.recv().unwrap();
+    assert!(head.starts_with("POST /v1/completions "), "{head}");
+    assert_eq!(body["prompt"], "ab");
+}
+
+#[test]
+fn a_begun_answer_needs_a_server_that_continues_it() {
+    let begun = Chat { begun: "```c".into(), ..chat("a") };
+    let refused = ApiPolicy::with_key(config("http://127.0.0.1:9".into()), None).sample(
+        std::slice::from_ref(&begun),
+        1,
+        &sampling(),
+    );
+    assert!(matches!(refused.unwrap_err(), PolicyError::Unsupported("a begun answer")));
+    let (url, asked) = server(vec![("200 OK", said(&["int"]))]);
+    let able = ApiConfig { continues: true, ..config(url) };
+    ApiPolicy::with_key(able, None).sample(&[begun], 1, &sampling()).unwrap();
+    let (_, body) = asked.recv().unwrap();
+    assert_eq!(body["messages"][1], json!({"role": "assistant", "content": "```c"}));
+    assert_eq!(body["continue_final_message"], true);
+}
+
+#[test]
+fn a_missing_key_names_its_variable() {
+    let closed = ApiConfig { key_variable: Some("HOTLOOP_TEST_NO_SUCH_KEY".into()), ..config("http://h/v1".into()) };
+    let Err(error) = ApiPolicy::new(closed) else { panic!("there is no key") };
+    assert!(error.to_string().contains("HOTLOOP_TEST_NO_SUCH_KEY holds no key"), "{error}");
+}
+
+#[test]
+fn chats_keep_their_order_over_parallel_requests() {
+    let (url, _asked) = server((0..4).map(|_| ("200 OK", said(&["same"]))).collect());
+    let wide = ApiConfig { parallel: 3, ..config(url) };
+    let chats: Vec<Chat> = (0..4).map(|nth| chat(&nth.to_string())).collect();
+    let mut policy = ApiPolicy::with_key(wide, None);
+    assert_eq!(policy.sample(&chats, 1, &sampling()).unwrap().len(), 4);
+    assert!(matches!(policy.update(&[]).unwrap_err(), PolicyError::Unsupported("update")));
+    assert!(!policy.capabilities().learns);
+}

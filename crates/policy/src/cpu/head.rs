@@ -1,0 +1,148 @@
+//! From the last hidden states to logprobs of given tokens, and back.
+//!
+//! Only rows that predict a scored token are computed, a chunk at a time: the matrix of all logits
+//! never exists. Every loss in this crate is a sum over tokens of a function of the token's logprob,
+//! so its gradient enters here as one coefficient a token.
+
+use rayon::prelude::*;
+
+use super::gemm::{Dims, Onto, View, product};
+use super::network::{Gradient, Network};
+use super::norm;
+use crate::math::{exponentiate, max, vectorised};
+use crate::pack::Target;
+
+/// Values of one chunk of logits: 128 MB.
+const CHUNK: usize = 1 << 25;
+
+/// What the model thinks of one token.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scored {
+    /// Its logprob at the given temperature.
+    pub logprob: f32,
+    /// Entropy of the distribution it was drawn from.
+    pub entropy: f32,
+}
+
+/// Receives each target's index and score, and answers d loss / d logprob.
+pub(super) type Coefficient<'a> = dyn FnMut(usize, Scored) -> f32 + 'a;
+
+impl Network {
+    /// Logits of the given hidden states, one row of the vocabulary each.
+    pub(super) fn head_logits(&self, hidden: &[f32]) -> Vec<f32> {
+        let normed = self.head_norm(hidden);
+        let (vocab, width) = (self.config.vocab, self.config.hidden);
+        let mut logits = vec![0.0; hidden.len() / width * vocab];
+        self.multiply_head(&normed, &mut logits);
+        logits
+    }
+
+    fn head_norm(&self, hidden: &[f32]) -> Vec<f32> {
+        let mut normed = vec![0.0; hidden.len()];
+        norm::forward(hidden, &self.weights.norm.data, self.config.norm_eps as f32, &mut normed);
+        normed
+    }
+
+    fn multiply_head(&self, normed: &[f32], logits: &mut [f32]) {
+        let (vocab, width) = (self.config.vocab, self.config.hidden);
+        let head = View::rows(&self.weights.head().data, width).t();
+        let dims = Dims(normed.len() / width, vocab, width);
+        product((logits, vocab), View::rows(normed, width), head, dims, 1.0, Onto::Set);
+    }
+
+    fn chunks<'a>(&self, targets: &'a [Target]) -> impl Iterator<Item = (usize, &'a [Target])> {
+        let size = (CHUNK / self.config.vocab).clamp(16, 512);
+        targets.chunks(size).enumerate().map(move |(nth, chunk)| (nth * size, chunk))
+    }
+
+    fn gather(&self, hidden: &[f32], targets: &[Target]) -> Vec<f32> {
+        let width = self.config.hidden;
+        targets.iter().flat_map(|target| &hidden[target.row * width..][..width]).copied().collect()
+    }
+
+    /// Scores every target.
+    pub(super) fn head_scores(&self, hidden: &[f32], targets: &[Target], temperature: f32) -> Vec<Scored> {
+        let mut scores = Vec::with_capacity(targets.len());
+        for (_, chunk) in self.chunks(targets) {
+            let mut logits = self.head_logits(&self.gather(hidden, chunk));
+            scores.extend(score_rows(&mut logits, self.config.vocab, chunk, temperature).iter().map(|row| row.scored));
+        }
+        scores
+    }
+
+    /// Scores every target, asks for its coefficient, and returns the gradient of the hidden states.
+    pub(super) fn head_gradient(
+        &self,
+        hidden: &[f32],
+        targets: &[Target],
+        temperature: f32,
+        coefficient: &mut Coefficient,
+        gradient: &mut Gradient,
+    ) -> Vec<f32> {
+        let (vocab, width) = (self.config.vocab, self.config.hidden);
+        let mut d_hidden = vec![0.0; hidden.len()];
+        for (first, chunk) in self.chunks(targets) {
+            let gathered = self.gather(hidden, chunk);
+            let normed = self.head_norm(&gathered);
+            let mut logits = vec![0.0; chunk.len() * vocab];
+            self.multiply_head(&normed, &mut logits);
+            let rows = score_rows(&mut logits, vocab, chunk, temperature);
+            let coefficients: Vec<f32> =
+                rows.iter().enumerate().map(|(index, row)| coefficient(first + index, row.scored)).collect();
+            logits.par_chunks_mut(vocab).zip(&rows).zip(&coefficients).zip(chunk).for_each(
+                |(((row, facts), coefficient), target)| {
+                    let slope = coefficient / temperature;
+                    let factor = -slope * facts.inverse_sum;
+                    vectorised(
+                        #[inline(always)]
+                        || row.iter_mut().for_each(|value| *value *= factor),
+                    );
+                    row[target.token as usize] += slope;
+                },
+            );
+            let d_logits = View::rows(&logits, vocab);
+            let mut d_normed = vec![0.0; gathered.len()];
+            let head = View::rows(&self.weights.head().data, width);
+            product((&mut d_normed, width), d_logits, head, Dims(chunk.len(), width, vocab), 1.0, Onto::Set);
+            let mut d_gathered = vec![0.0; gathered.len()];
+            let eps = self.config.norm_eps as f32;
+            let mut d_norm = None;
+            if let Gradient::Full(full) = gradient {
+                let head = full.head.as_mut().unwrap_or(&mut full.embed);
+                let normed = View::rows(&normed, width);
+                let dims = Dims(vocab, width, chunk.len());
+                product((&mut head.data, width), d_logits.t(), normed, dims, 1.0, Onto::Add);
+                d_norm = Some(&mut full.norm.data[..]);
+            }
+            norm::backward(&gathered, &self.weights.norm.data, eps, &d_normed, &mut d_gathered, d_norm);
+            for (target, d) in chunk.iter().zip(d_gathered.chunks_exact(width)) {
+                d_hidden[target.row * width..][..width].copy_from_slice(d);
+            }
+        }
+        d_hidden
+    }
+}
+
+struct RowFacts {
+    scored: Scored,
+    inverse_sum: f32,
+}
+
+/// Replaces each row of logits by the exponentials of (z - max) / T, and scores its target.
+fn score_rows(logits: &mut [f32], vocab: usize, targets: &[Target], temperature: f32) -> Vec<RowFacts> {
+    let rows = logits.par_chunks_mut(vocab).zip(targets);
+    rows.map(|(row, target)| {
+        vectorised(
+            #[inline(always)]
+            || {
+                let (top, factor) = (max(row), 1.0 / temperature);
+                let chosen = (row[target.token as usize] - top) * factor;
+                let all = exponentiate(row, top, factor);
+                let log_sum = all.sum.ln();
+                let scored = Scored { logprob: chosen - log_sum, entropy: log_sum - all.weighted / all.sum };
+                RowFacts { scored, inverse_sum: 1.0 / all.sum }
+            },
+        )
+    })
+    .collect()
+}

@@ -1,0 +1,71 @@
+//! Whether a backward pass keeps what the forward pass computed, or computes it again.
+
+use crate::model::Config;
+
+/// What happens to a layer's inner values between forward and backward.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recompute {
+    /// Kept: a forward pass less, and tens of times the memory.
+    Off,
+    /// Computed again, layer by layer: only each layer's input is kept.
+    On,
+    /// Kept if they take no more than half of the memory that is free. The numbers are the same either way.
+    Auto,
+}
+
+impl Recompute {
+    /// Whether to keep, for so many rows.
+    pub(super) fn keeps(self, config: &Config, rows: usize) -> bool {
+        match self {
+            Self::Off => true,
+            Self::On => false,
+            Self::Auto => available_bytes().is_some_and(|free| kept_bytes(config, rows) <= free / 2),
+        }
+    }
+}
+
+/// Bytes of all layers' inner values.
+fn kept_bytes(config: &Config, rows: usize) -> u64 {
+    let head_norms = if config.qk_norm() { config.q_width() + config.kv_width() } else { 0 };
+    let attention = 2 * config.q_width() + 2 * config.kv_width() + config.heads + head_norms;
+    let row = 4 * config.hidden + attention + 3 * config.ffn;
+    (rows * config.layers * row * size_of::<f32>()) as u64
+}
+
+/// Memory that can be had without swapping; none where the system does not tell.
+fn available_bytes() -> Option<u64> {
+    let facts = fs_err::read_to_string("/proc/meminfo").ok()?;
+    let line = facts.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Family;
+
+    #[test]
+    fn little_is_kept_and_too_much_is_not() {
+        let config = Config {
+            family: Family::Llama,
+            hidden: 576,
+            layers: 30,
+            heads: 9,
+            kv_heads: 3,
+            head_dim: 64,
+            ffn: 1536,
+            vocab: 49152,
+            norm_eps: 1e-5,
+            rope_theta: 1e5,
+            rope_scaling: None,
+            tied: true,
+            context: 2048,
+            bos: None,
+            eos: Vec::new(),
+        };
+        assert!(Recompute::Auto.keeps(&config, 1), "a megabyte fits every machine");
+        assert!(!Recompute::Auto.keeps(&config, 1 << 32), "petabytes fit none");
+        let per_row = kept_bytes(&config, 1);
+        assert!((900_000..1_200_000).contains(&per_row), "{per_row} bytes a row of SmolLM2-135M");
+    }
+}

@@ -1,0 +1,30 @@
+//! The engine on a CPU, in f32: forward, hand-written backward, decoding.
+//!
+//! ```text
+//! gemm       <- projection (weight + bias + adapter) \
+//! crate::math <- norm, rope, swiglu, attention         > layer <- network (forward, backward), decode <- generate
+//!                                  head (logits in chunks) /
+//! ```
+//!
+//! Rows are tokens of packed sequences: nothing is padded, and only attention knows where one
+//! sequence ends. Threads come from the rayon pool the caller runs in.
+
+mod attention;
+mod decode;
+mod gemm;
+mod generate;
+mod head;
+mod layer;
+mod memory;
+mod network;
+mod norm;
+mod projection;
+mod rope;
+mod skinny;
+mod swiglu;
+
+pub use decode::{Cache, Prefix};
+pub use generate::Generation;
+pub use head::Scored;
+pub use memory::Recompute;
+pub use network::{Adapted, Gradient, Network, Pass};

@@ -1,0 +1,261 @@
+//! The engine as one object: a model that answers chats and learns, on threads of its own.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use crate::cpu::{Generation, Network};
+use crate::load::{Checkpoint, LoadError};
+use crate::model::{Adapter, LoraConfig};
+use crate::pack::Sequence;
+use crate::sample::{Answer, Draw, Ending, Stop};
+use crate::save::{self, Base, SaveError};
+use crate::text::{TemplateError, Text, Turn};
+use crate::train::{Grpo, Learner, Reference, Rollout, TrainError, Trained, Training, Update};
+
+/// What of a model is trained.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Learning {
+    /// Nothing.
+    None,
+    /// An adapter that begins fresh from this seed.
+    Lora(LoraConfig, u64),
+    /// All weights.
+    Full,
+}
+
+/// How an engine is set up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// What is trained.
+    pub learning: Learning,
+    /// How.
+    pub training: Training,
+    /// The constants of reinforcement learning.
+    pub grpo: Grpo,
+    /// Threads; 0 takes every core.
+    pub threads: usize,
+    /// Answers decoded at the same time.
+    pub slots: usize,
+}
+
+/// Why the engine could not answer or learn.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// A file could not be read.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// A file could not be written.
+    #[error(transparent)]
+    Save(#[from] SaveError),
+    /// A chat could not be written out.
+    #[error(transparent)]
+    Template(#[from] TemplateError),
+    /// A step could not be taken.
+    #[error(transparent)]
+    Train(#[from] TrainError),
+    /// Threads could not be started.
+    #[error("no thread pool: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+    /// Prompt and answer do not fit.
+    #[error("the prompt has {prompt} tokens and the answer up to {answer}, but the context is {context}")]
+    ContextExceeded {
+        /// Tokens of the prompt.
+        prompt: usize,
+        /// Tokens allowed for the answer.
+        answer: usize,
+        /// Tokens of the context.
+        context: usize,
+    },
+    /// The model gives no numbers.
+    #[error("the model's logits are not numbers: its weights are damaged, or training has diverged")]
+    NotFinite,
+    /// The engine was set up without learning.
+    #[error("this engine was set up to answer only: choose an adapter or full training")]
+    LearnsNothing,
+}
+
+/// A model that answers and learns.
+pub struct Engine {
+    learner: Learner,
+    reference: Reference,
+    text: Text,
+    name: String,
+    settings: Settings,
+    pool: rayon::ThreadPool,
+    base_hash: OnceLock<String>,
+}
+
+/// Which answers are wished for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wish {
+    /// Answers to each prompt.
+    pub count: usize,
+    /// How tokens are drawn.
+    pub draw: Draw,
+    /// Texts that end an answer.
+    pub stop: Vec<String>,
+    /// Tokens at most.
+    pub max_tokens: usize,
+    /// Answer number n draws from seed + n.
+    pub seed: u64,
+}
+
+/// An answer with its text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Completed {
+    /// The prompt's tokens.
+    pub prompt: Vec<u32>,
+    /// The answer's tokens and logprobs.
+    pub answer: Answer,
+    /// The answer's text up to a stop text.
+    pub text: String,
+    /// Why it ended.
+    pub ending: Ending,
+}
+
+impl Engine {
+    /// Loads a Hugging Face directory or a GGUF file.
+    pub fn open(path: &Path, settings: Settings) -> Result<Self, EngineError> {
+        let checkpoint = Checkpoint::open(path)?;
+        let (text, weights) = (checkpoint.text()?, checkpoint.weights()?);
+        let network = Network::new(checkpoint.config, weights);
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Self::new(network, text, name, settings)
+    }
+
+    /// From parts already loaded.
+    pub fn new(network: Network, text: Text, name: String, settings: Settings) -> Result<Self, EngineError> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build()?;
+        let nothing = LoraConfig { rank: 1, alpha: 1.0, dropout: 0.0, targets: Vec::new() };
+        let trained = match &settings.learning {
+            Learning::None => Trained::Lora(Adapter::fresh(&network.config, &nothing, 0)),
+            Learning::Lora(config, seed) => Trained::Lora(Adapter::fresh(&network.config, config, *seed)),
+            Learning::Full => Trained::Full,
+        };
+        // Without weight the divergence needs no reference, and a full copy would double the memory.
+        let reference = match settings.learning {
+            _ if settings.grpo.clip.kl <= 0.0 => Reference::None,
+            Learning::Full => Reference::Copy(Box::new(Network::new(network.config.clone(), network.weights.clone()))),
+            Learning::Lora(..) | Learning::None => Reference::Base,
+        };
+        let learner = Learner::new(network, trained, settings.training.clone());
+        Ok(Self { learner, reference, text, name, settings, pool, base_hash: OnceLock::new() })
+    }
+
+    /// The model's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Tokens of prompt and answer together.
+    pub fn context(&self) -> usize {
+        self.learner.network.config.context
+    }
+
+    /// How it was set up.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The learner inside.
+    pub fn learner(&self) -> &Learner {
+        &self.learner
+    }
+
+    /// The tokenizer and template.
+    pub fn text(&self) -> &Text {
+        &self.text
+    }
+
+    /// Begins from an adapter trained before; it becomes the frozen reference too, as the fresh one would
+    /// no longer be what this training started from.
+    pub fn start_from_adapter(&mut self, directory: &Path) -> Result<(), EngineError> {
+        let adapter = save::load_adapter(directory, &self.learner.network.config, self.base_hash())?;
+        if !matches!(self.reference, Reference::None) {
+            self.reference = Reference::Adapter(adapter.clone());
+        }
+        self.settings.learning = Learning::Lora(adapter.config.clone(), 0);
+        self.learner.adopt(adapter);
+        Ok(())
+    }
+
+    /// The tokens of a chat up to where the answer begins.
+    pub fn prompt(&self, turns: &[Turn], begun: &str) -> Result<Vec<u32>, EngineError> {
+        Ok(self.text.prompt(turns, begun)?)
+    }
+
+    /// Answers to each prompt, prompt by prompt.
+    pub fn answer(&self, prompts: &[Vec<u32>], wish: &Wish) -> Result<Vec<Completed>, EngineError> {
+        let Wish { count, draw, max_tokens, seed, .. } = *wish;
+        let context = self.context();
+        if let Some(long) = prompts.iter().find(|prompt| prompt.len() + max_tokens > context) {
+            return Err(EngineError::ContextExceeded { prompt: long.len(), answer: max_tokens, context });
+        }
+        let tokens = self.learner.network.config.eos.clone();
+        let stop = Stop { tokens, texts: wish.stop.clone(), max_tokens };
+        let decode = |tokens: &[u32]| self.text.decode(tokens);
+        let how = Generation { draw, stop, seed, slots: self.settings.slots, decode: &decode };
+        let learner = &self.learner;
+        let answers = self.pool.install(|| learner.network.generate(learner.adapted(), prompts, count, &how));
+        if answers.iter().any(|(answer, _)| answer.logprobs.iter().any(|logprob| logprob.is_nan())) {
+            return Err(EngineError::NotFinite);
+        }
+        let complete = |(number, (answer, ending)): (usize, (Answer, Ending))| {
+            let text = self.text.decode(&answer.tokens);
+            let text = how.stop.cut(&text).to_owned();
+            Completed { prompt: prompts[number / count].clone(), answer, text, ending }
+        };
+        Ok(answers.into_iter().enumerate().map(complete).collect())
+    }
+
+    /// An update by GRPO.
+    pub fn reinforce(&mut self, batch: &[Rollout]) -> Result<Update, EngineError> {
+        if self.settings.learning == Learning::None {
+            return Err(EngineError::LearnsNothing);
+        }
+        let Self { learner, reference, settings, pool, .. } = self;
+        Ok(pool.install(|| learner.reinforce(batch, settings.grpo, reference))?)
+    }
+
+    /// A step of supervised learning on chats whose last turn is the answer to learn.
+    pub fn supervise(&mut self, chats: &[Vec<Turn>]) -> Result<Update, EngineError> {
+        if self.settings.learning == Learning::None {
+            return Err(EngineError::LearnsNothing);
+        }
+        let context = self.context();
+        let mut batch = Vec::with_capacity(chats.len());
+        for chat in chats {
+            let (tokens, scored) = self.text.example(chat)?;
+            if tokens.len() > context {
+                return Err(EngineError::ContextExceeded { prompt: tokens.len(), answer: 0, context });
+            }
+            batch.push(Sequence { tokens, scored });
+        }
+        let Self { learner, pool, .. } = self;
+        Ok(pool.install(|| learner.supervise(&batch))?)
+    }
+
+    /// Writes what is trained and the optimiser's state.
+    pub fn save(&self, directory: &Path) -> Result<(), EngineError> {
+        let hash = match self.settings.learning {
+            Learning::Full => String::new(),
+            Learning::Lora(..) | Learning::None => self.base_hash().to_owned(),
+        };
+        let base = Base { name: self.name.clone(), hash };
+        Ok(save::learner(directory, &self.learner, &base, Some(&self.text))?)
+    }
+
+    /// Reads what `save` wrote.
+    pub fn resume(&mut self, directory: &Path) -> Result<(), EngineError> {
+        let hash = match self.settings.learning {
+            Learning::Full => String::new(),
+            Learning::Lora(..) | Learning::None => self.base_hash().to_owned(),
+        };
+        Ok(save::resume(directory, &mut self.learner, &hash)?)
+    }
+
+    /// The base's fingerprint. Adapters leave the base as it is, so it is computed once.
+    fn base_hash(&self) -> &str {
+        self.base_hash.get_or_init(|| self.learner.network.weights.fingerprint())
+    }
+}

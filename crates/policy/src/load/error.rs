@@ -1,0 +1,79 @@
+//! Why a model could not be loaded: the file, the key or tensor, and the remedy where one is known.
+
+use std::path::{Path, PathBuf};
+
+/// A file that could not be loaded, and why.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {problem}", path.display())]
+pub struct LoadError {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub problem: Problem,
+}
+
+/// What is wrong with a file.
+#[derive(Debug, thiserror::Error)]
+pub enum Problem {
+    /// It cannot be read.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    /// It is not the JSON it should be.
+    #[error("{0}")]
+    Json(#[from] serde_json::Error),
+    /// A key is missing.
+    #[error("no key `{0}`")]
+    MissingKey(String),
+    /// A key has a value the engine cannot use.
+    #[error("`{key}` is {found}, but {wanted}")]
+    BadKey {
+        /// The key.
+        key: String,
+        /// Its value.
+        found: String,
+        /// What it should be.
+        wanted: String,
+    },
+    /// The architecture is none the engine knows.
+    #[error("architecture `{0}` is unknown: the engine runs llama, qwen2 (also 2.5) and qwen3")]
+    UnknownArchitecture(String),
+    /// The sizes in the configuration contradict each other.
+    #[error("{0}")]
+    BadShape(String),
+    /// A tensor is missing.
+    #[error("no tensor `{0}`: is every shard there?")]
+    MissingTensor(String),
+    /// A tensor has another shape than the configuration says.
+    #[error("tensor `{name}` has shape {found:?}, the configuration wants {wanted:?}")]
+    WrongShape {
+        /// The tensor.
+        name: String,
+        /// Its shape.
+        found: Vec<usize>,
+        /// The shape it should have.
+        wanted: Vec<usize>,
+    },
+    /// A tensor is stored in a way the engine cannot read.
+    #[error(
+        "tensor `{name}` is stored as {kind}: convert it to F32, F16, BF16 or, in GGUF, Q4_0, Q4_1, Q5_0, Q8_0, Q4_K, Q5_K or Q6_K"
+    )]
+    UnknownKind {
+        /// The tensor.
+        name: String,
+        /// How it is stored.
+        kind: String,
+    },
+    /// The file ends early or its header is broken.
+    #[error("{0}: the file is truncated or damaged, fetch it again")]
+    Damaged(String),
+    /// There is no tokenizer, or one of an unknown kind.
+    #[error("{0}")]
+    Tokenizer(String),
+}
+
+impl Problem {
+    /// This problem, in that file.
+    pub fn at(self, path: &Path) -> LoadError {
+        LoadError { path: path.to_owned(), problem: self }
+    }
+}

@@ -1,0 +1,65 @@
+//! Models from files: Hugging Face directories with safetensors, and GGUF.
+//!
+//! Tensors are read one at a time and come as f32 under their Hugging Face names, whatever the file calls them.
+
+mod error;
+mod gguf;
+mod gguf_blocks;
+mod gguf_model;
+mod hf_config;
+mod safetensors;
+
+use std::path::Path;
+
+pub use error::{LoadError, Problem};
+pub(crate) use hf_config::to_json as config_to_json;
+
+use self::gguf_model::GgufModel;
+pub(crate) use self::safetensors::TensorFiles;
+use crate::model::{Config, Weights};
+use crate::text::Text;
+
+/// A model on disk: its shape, its tensors one by one, and its tokenizer.
+pub struct Checkpoint {
+    /// Its shape.
+    pub config: Config,
+    source: Source,
+}
+
+enum Source {
+    HuggingFace(TensorFiles),
+    Gguf(GgufModel),
+}
+
+impl Checkpoint {
+    /// Opens a directory with `config.json` and safetensors, or a GGUF file.
+    pub fn open(path: &Path) -> Result<Self, LoadError> {
+        if path.is_dir() {
+            let config = hf_config::read(path)?;
+            return Ok(Self { config, source: Source::HuggingFace(TensorFiles::open(path)?) });
+        }
+        let (config, model) = GgufModel::open(path)?;
+        Ok(Self { config, source: Source::Gguf(model) })
+    }
+
+    /// One tensor by its Hugging Face name.
+    pub fn tensor(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, LoadError> {
+        match &self.source {
+            Source::HuggingFace(files) => files.tensor(name, shape),
+            Source::Gguf(model) => model.tensor(name, shape),
+        }
+    }
+
+    /// All weights.
+    pub fn weights(&self) -> Result<Weights, LoadError> {
+        Weights::build(&self.config, |name, shape| self.tensor(name, shape))
+    }
+
+    /// The tokenizer and the chat template.
+    pub fn text(&self) -> Result<Text, LoadError> {
+        match &self.source {
+            Source::HuggingFace(files) => Text::from_directory(files.directory()),
+            Source::Gguf(model) => model.text(),
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! What a language model is made of, apart from any device: its configuration, its weights and its adapters.
+
+mod config;
+mod lora;
+mod weights;
+
+pub use config::{Config, Family, RopeScaling};
+pub use lora::{Adapter, LayerAdapter, LoraConfig, LoraPair, Module};
+pub use weights::{Layer, Linear, Tensor, Weights};

@@ -1,0 +1,174 @@
+//! The choice of one token from its logits.
+
+use crate::math::{exponentiate, max, sum, vectorised};
+
+/// How tokens are drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Draw {
+    /// 0 is greedy.
+    pub temperature: f32,
+    /// Keep the k likeliest tokens; 0 keeps all.
+    pub top_k: usize,
+    /// Keep the likeliest tokens up to this mass; 1 keeps all.
+    pub top_p: f32,
+    /// Keep tokens at least this likely relative to the likeliest; 0 keeps all.
+    pub min_p: f32,
+}
+
+impl Draw {
+    /// Whether some tokens can never be drawn: then logprobs do not describe what was drawn from.
+    pub fn truncates(&self) -> bool {
+        self.top_k > 0 || self.top_p < 1.0 || self.min_p > 0.0
+    }
+
+    /// The temperature that logprobs are told at: greedy answers are scored at 1.
+    pub fn scoring_temperature(&self) -> f32 {
+        if self.temperature > 0.0 { self.temperature } else { 1.0 }
+    }
+}
+
+/// A token, and its logprob at the drawing temperature over the whole vocabulary.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Chosen {
+    /// The token.
+    pub token: u32,
+    /// Its logprob.
+    pub logprob: f32,
+}
+
+/// Chooses a token. Logits that are not numbers give a logprob that is none. `uniform` in [0, 1) decides which. Greedy ties go to the lower token.
+pub fn choose(logits: &[f32], draw: Draw, uniform: f64) -> Chosen {
+    let (top, factor) = (
+        vectorised(
+            #[inline(always)]
+            || max(logits),
+        ),
+        1.0 / draw.scoring_temperature(),
+    );
+    let best = logits.iter().position(|logit| *logit >= top).unwrap_or(0);
+    let mut weights = logits.to_vec();
+    let total = vectorised(
+        #[inline(always)]
+        || exponentiate(&mut weights, top, factor).sum,
+    );
+    let token = if draw.temperature > 0.0 { pick(&weights, draw, uniform).unwrap_or(best) } else { best };
+    let logprob = (logits[token] - top) * factor - total.ln();
+    Chosen { token: token as u32, logprob }
+}
+
+/// Inverts the cumulative weights of the tokens that are kept.
+fn pick(weights: &[f32], draw: Draw, uniform: f64) -> Option<usize> {
+    if !draw.truncates() {
+        return invert(weights, uniform);
+    }
+    let mut kept: Vec<(usize, f32)> = weights.iter().copied().enumerate().collect();
+    // A stable order: equal weights stay in the order of their tokens.
+    kept.sort_by(|a, b| b.1.total_cmp(&a.1));
+    if draw.top_k > 0 {
+        kept.truncate(draw.top_k);
+    }
+    let mass: f64 = kept.iter().map(|(_, weight)| f64::from(*weight)).sum();
+    let mut before = 0.0;
+    kept.retain(|(_, weight)| {
+        // The token that crosses the mass is kept; the likeliest weight is one.
+        let keep = before < f64::from(draw.top_p) * mass && *weight >= draw.min_p;
+        before += f64::from(*weight);
+        keep
+    });
+    let weights: Vec<f32> = kept.iter().map(|(_, weight)| *weight).collect();
+    invert(&weights, uniform).map(|index| kept[index].0)
+}
+
+/// The index at which the cumulative weights pass `uniform` of their sum. Runs are summed first, so that only
+/// one of them is walked value by value.
+fn invert(weights: &[f32], uniform: f64) -> Option<usize> {
+    const RUN: usize = 512;
+    let mut sums = vec![0.0; weights.len().div_ceil(RUN)];
+    vectorised(
+        #[inline(always)]
+        || {
+            for (total, run) in sums.iter_mut().zip(weights.chunks(RUN)) {
+                *total = f64::from(sum(run));
+            }
+        },
+    );
+    let mut left = uniform * sums.iter().sum::<f64>();
+    let mut first = 0;
+    for sum in &sums {
+        if left < *sum {
+            break;
+        }
+        left -= sum;
+        first += RUN;
+    }
+    for (index, weight) in weights.iter().enumerate().skip(first) {
+        left -= f64::from(*weight);
+        if left < 0.0 {
+            return Some(index);
+        }
+    }
+    // Rounding may leave a rest at the very end: the last token that can be drawn takes it.
+    weights.iter().rposition(|weight| *weight > 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise;
+
+    const ALL: Draw = Draw { temperature: 1.0, top_k: 0, top_p: 1.0, min_p: 0.0 };
+
+    fn shares(draw: Draw, logits: &[f32]) -> Vec<f64> {
+        let n = 20_000;
+        let mut counts = vec![0.0; logits.len()];
+        for i in 0..n {
+            counts[choose(logits, draw, noise::uniform_f64(3, i)).token as usize] += 1.0 / n as f64;
+        }
+        counts
+    }
+
+    #[test]
+    fn tokens_come_as_often_as_their_probability_says() {
+        let logits = [0.0, 1.0, 2.0, -1.0];
+        for temperature in [0.5, 1.0, 2.0] {
+            let draw = Draw { temperature, ..ALL };
+            let found = shares(draw, &logits);
+            let sum: f32 = logits.iter().map(|z| (z / temperature).exp()).sum();
+            for (found, z) in found.iter().zip(logits) {
+                let wanted = f64::from((z / temperature).exp() / sum);
+                assert!((found - wanted).abs() < 0.012, "T {temperature}: {found} against {wanted}");
+            }
+        }
+    }
+
+    #[test]
+    fn logprobs_are_over_the_whole_vocabulary_at_the_temperature() {
+        let logits = [0.3, -0.2, 1.7];
+        let draw = Draw { temperature: 0.7, top_k: 1, ..ALL };
+        let sum: f32 = logits.iter().map(|z: &f32| (z / 0.7).exp()).sum();
+        let chosen = choose(&logits, draw, 0.5);
+        assert_eq!(chosen.token, 2);
+        assert!((chosen.logprob - (1.7 / 0.7 - sum.ln())).abs() < 1e-5, "{chosen:?}");
+        let greedy = choose(&logits, Draw { temperature: 0.0, ..ALL }, 0.99);
+        let sum: f32 = logits.iter().map(|z: &f32| z.exp()).sum();
+        assert!(greedy.token == 2 && (greedy.logprob - (1.7 - sum.ln())).abs() < 1e-5, "{greedy:?}");
+    }
+
+    #[test]
+    fn broken_logits_give_no_logprob() {
+        assert!(choose(&[0.0, f32::NAN, 1.0], ALL, 0.5).logprob.is_nan());
+        assert!(choose(&[f32::NAN; 40], Draw { temperature: 0.0, ..ALL }, 0.5).logprob.is_nan());
+    }
+
+    #[test]
+    fn truncation_keeps_what_it_says() {
+        // Probabilities 0.5, 0.25, 0.125, 0.125.
+        let logits = [0.5f32.ln(), 0.25f32.ln(), 0.125f32.ln(), 0.125f32.ln()];
+        let drawn = |draw| shares(draw, &logits).iter().map(|share| *share > 0.0).collect::<Vec<_>>();
+        assert_eq!(drawn(Draw { top_k: 2, ..ALL }), [true, true, false, false]);
+        assert_eq!(drawn(Draw { top_p: 0.6, ..ALL }), [true, true, false, false]);
+        assert_eq!(drawn(Draw { top_p: 0.4, ..ALL }), [true, false, false, false]);
+        assert_eq!(drawn(Draw { min_p: 0.4, ..ALL }), [true, true, false, false]);
+        assert_eq!(drawn(ALL), [true; 4]);
+    }
+}

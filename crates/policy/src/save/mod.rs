@@ -1,0 +1,12 @@
+//! Models, adapters and optimiser state on disk, whole or not at all, as transformers and PEFT read them.
+
+mod atomic;
+mod huggingface;
+mod learner;
+mod peft;
+mod tensors;
+
+pub use atomic::SaveError;
+pub use huggingface::model;
+pub use learner::{learner, resume};
+pub use peft::{Base, adapter, load_adapter};

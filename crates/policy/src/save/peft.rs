@@ -1,0 +1,133 @@
+//! Adapters as PEFT writes them: `adapter_config.json` and `adapter_model.safetensors`.
+//!
+//! The fingerprint of the base stands among the notes of the safetensors file: PEFT warns of keys in its
+//! settings that it does not know, and advises an upgrade that would not help.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::atomic::{self, SaveError};
+use super::tensors;
+use crate::load::{LoadError, Problem, TensorFiles};
+use crate::model::{Adapter, Config, LoraConfig, Module};
+
+/// The note that holds the base's fingerprint.
+const BASE_NOTE: &str = "base_model_blake3";
+
+/// The model an adapter was trained on; it fits no other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Base {
+    /// Its name or path.
+    pub name: String,
+    /// Its weights' fingerprint.
+    pub hash: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "the file has them")]
+struct Settings {
+    peft_type: String,
+    task_type: Option<String>,
+    base_model_name_or_path: Option<String>,
+    r: usize,
+    lora_alpha: f32,
+    lora_dropout: f32,
+    target_modules: Value,
+    bias: String,
+    #[serde(default)]
+    use_rslora: bool,
+    #[serde(default)]
+    use_dora: bool,
+    #[serde(default)]
+    rank_pattern: Value,
+    #[serde(default)]
+    alpha_pattern: Value,
+    #[serde(default)]
+    modules_to_save: Value,
+    inference_mode: bool,
+    fan_in_fan_out: bool,
+}
+
+/// Writes an adapter.
+pub fn adapter(directory: &Path, adapter: &Adapter, base: &Base) -> Result<(), SaveError> {
+    atomic::directory(directory, |to| write(to, adapter, base))
+}
+
+pub(super) fn write(to: &Path, adapter: &Adapter, base: &Base) -> std::io::Result<()> {
+    let config = &adapter.config;
+    let settings = Settings {
+        peft_type: "LORA".into(),
+        task_type: Some("CAUSAL_LM".into()),
+        base_model_name_or_path: Some(base.name.clone()),
+        r: config.rank,
+        lora_alpha: config.alpha,
+        lora_dropout: config.dropout,
+        target_modules: config.targets.iter().map(|module| module.name()).collect(),
+        bias: "none".into(),
+        use_rslora: false,
+        use_dora: false,
+        rank_pattern: Value::Object(serde_json::Map::new()),
+        alpha_pattern: Value::Object(serde_json::Map::new()),
+        modules_to_save: Value::Null,
+        inference_mode: true,
+        fan_in_fan_out: false,
+    };
+    let json = serde_json::to_string_pretty(&settings).map_err(std::io::Error::other)?;
+    fs_err::write(to.join("adapter_config.json"), json)?;
+    let all = adapter.tensors().into_iter().map(|tensor| (tensor.name.clone(), &tensor.shape[..], &tensor.data[..]));
+    tensors::write(&to.join("adapter_model.safetensors"), all, &[(BASE_NOTE, &base.hash)])
+}
+
+/// Reads an adapter for that model; one that records another base is refused.
+pub fn load_adapter(directory: &Path, model: &Config, base_hash: &str) -> Result<Adapter, LoadError> {
+    let path = directory.join("adapter_config.json");
+    atomic::settle(directory).map_err(|error| Problem::from(error).at(directory))?;
+    let (config, base_name) = read_settings(&path).map_err(|problem| problem.at(&path))?;
+    let path = directory.join("adapter_model.safetensors");
+    let files = TensorFiles::open_files(directory, std::slice::from_ref(&path))?;
+    // Adapters that PEFT wrote have no such note.
+    if let Some(hash) = files.note(BASE_NOTE).filter(|hash| *hash != base_hash) {
+        let (key, found) = (BASE_NOTE.to_owned(), hash.to_owned());
+        let wanted =
+            format!("the loaded model's is {base_hash}: this adapter was trained on `{base_name}` and fits no other");
+        return Err(Problem::BadKey { key, found, wanted }.at(&path));
+    }
+    Adapter::build(model, &config, |name, shape| files.tensor(name, shape))
+}
+
+/// The settings, and the name of the base.
+fn read_settings(path: &Path) -> Result<(LoraConfig, String), Problem> {
+    let settings: Settings = serde_json::from_str(&fs_err::read_to_string(path)?)?;
+    let bad =
+        |key: &str, found: String, wanted: &str| Problem::BadKey { key: key.into(), found, wanted: wanted.into() };
+    if settings.peft_type != "LORA" {
+        return Err(bad("peft_type", settings.peft_type, "only LORA is known"));
+    }
+    if settings.bias != "none" {
+        return Err(bad("bias", settings.bias, "the engine's adapters have no biases"));
+    }
+    let empty = |value: &Value| value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty);
+    let variants = [
+        ("use_rslora", !settings.use_rslora),
+        ("use_dora", !settings.use_dora),
+        ("rank_pattern", empty(&settings.rank_pattern)),
+        ("alpha_pattern", empty(&settings.alpha_pattern)),
+        ("modules_to_save", settings.modules_to_save.is_null()),
+    ];
+    if let Some((key, _)) = variants.into_iter().find(|(_, plain)| !plain) {
+        return Err(bad(key, "set".into(), "the engine knows plain LoRA only"));
+    }
+    let mut targets: Vec<Module> = serde_json::from_value(settings.target_modules.clone()).map_err(|_| {
+        bad(
+            "target_modules",
+            settings.target_modules.to_string(),
+            "a list of q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj is needed",
+        )
+    })?;
+    // PEFT keeps a set, in any order; one order here makes tensors and optimiser state line up.
+    targets.sort_by_key(|module| *module as usize);
+    let config = LoraConfig { rank: settings.r, alpha: settings.lora_alpha, dropout: settings.lora_dropout, targets };
+    Ok((config, settings.base_model_name_or_path.unwrap_or_default()))
+}

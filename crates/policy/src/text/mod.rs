@@ -1,0 +1,139 @@
+//! Text to tokens and back, and chats to text.
+
+mod byte_bpe;
+mod chat;
+
+use std::path::Path;
+
+pub use byte_bpe::{ByteBpe, TokenKind};
+pub use chat::{ChatTemplate, TemplateError, Turn};
+use serde_json::Value;
+use tokenizers::Tokenizer;
+
+use crate::load::{LoadError, Problem};
+
+/// A model's tokenizer and chat template.
+pub struct Text {
+    tokenizer: Tokenizer,
+    template: Option<ChatTemplate>,
+    /// `tokenizer.json`, kept to be saved with the model.
+    json: String,
+    bos: Option<String>,
+    eos: Option<String>,
+}
+
+impl Text {
+    /// From `tokenizer.json`, `tokenizer_config.json` and `chat_template.jinja` of a directory.
+    pub fn from_directory(directory: &Path) -> Result<Self, LoadError> {
+        let path = directory.join("tokenizer.json");
+        if !path.exists() {
+            let why = "there is none: copy it from the model's page, or give a GGUF file, which holds its tokenizer";
+            return Err(Problem::Tokenizer(why.into()).at(&path));
+        }
+        let json = fs_err::read_to_string(&path).map_err(|error| Problem::from(error).at(&path))?;
+        let settings = read_settings(&directory.join("tokenizer_config.json"))?;
+        let separate = directory.join("chat_template.jinja");
+        let mut template = template_of(&settings);
+        if separate.exists() {
+            template = Some(fs_err::read_to_string(&separate).map_err(|error| Problem::from(error).at(&separate))?);
+        }
+        let (bos, eos) = (token_of(&settings["bos_token"]), token_of(&settings["eos_token"]));
+        Self::build(json, template, bos, eos).map_err(|why| Problem::Tokenizer(why).at(&path))
+    }
+
+    /// From the tables of a GGUF file.
+    pub fn from_byte_bpe(bpe: &ByteBpe, template: Option<String>) -> Result<Self, String> {
+        let token = |id: Option<u32>| id.and_then(|id| bpe.tokens.get(id as usize)).cloned();
+        Self::build(bpe.to_json()?, template, token(bpe.bos), token(bpe.eos))
+    }
+
+    fn build(json: String, template: Option<String>, bos: Option<String>, eos: Option<String>) -> Result<Self, String> {
+        let tokenizer = Tokenizer::from_bytes(json.as_bytes()).map_err(|error| error.to_string())?;
+        let template = template.map(ChatTemplate::new).transpose().map_err(|error| error.to_string())?;
+        Ok(Self { tokenizer, template, json, bos, eos })
+    }
+
+    /// Tokens of a text; special tokens written out in it are recognised, none is added.
+    pub fn encode(&self, text: &str) -> Vec<u32> {
+        // Encoding fails only for tokenizers with an unknown-token rule that has no token; byte-level ones have none.
+        self.tokenizer.encode_fast(text, false).map(|encoding| encoding.get_ids().to_vec()).unwrap_or_default()
+    }
+
+    /// The text of tokens, special ones left out.
+    pub fn decode(&self, tokens: &[u32]) -> String {
+        self.tokenizer.decode(tokens, true).unwrap_or_default()
+    }
+
+    /// A chat as the model expects it, up to where its answer begins, followed by `begun`.
+    pub fn prompt(&self, turns: &[Turn], begun: &str) -> Result<Vec<u32>, TemplateError> {
+        let template = self.template.as_ref().ok_or(TemplateError::None)?;
+        let text = template.render(turns, true, self.bos.as_deref(), self.eos.as_deref())?;
+        let mut tokens = self.encode(&text);
+        // Appended as tokens of its own: the template's last token stays what the model was trained on.
+        tokens.extend(self.encode(begun));
+        Ok(tokens)
+    }
+
+    /// A chat with its answers, and which tokens are the assistant's: what supervised training scores.
+    pub fn example(&self, turns: &[Turn]) -> Result<(Vec<u32>, Vec<bool>), TemplateError> {
+        let template = self.template.as_ref().ok_or(TemplateError::None)?;
+        let render = |turns: &[Turn], ask| template.render(turns, ask, self.bos.as_deref(), self.eos.as_deref());
+        let (mut tokens, mut scored) = (Vec::new(), Vec::new());
+        let mut add = |text: &str, is_answer: bool| {
+            tokens.extend(self.encode(text));
+            scored.resize(tokens.len(), is_answer);
+        };
+        let mut written = String::new();
+        for nth in (0..turns.len()).filter(|nth| turns[*nth].role == "assistant") {
+            let before = render(&turns[..nth], true)?;
+            let whole = render(&turns[..=nth], false)?;
+            let asked = before.strip_prefix(&written).ok_or(TemplateError::Unstable(nth))?;
+            let answer = whole.strip_prefix(&before).ok_or(TemplateError::Unstable(nth))?;
+            add(asked, false);
+            add(answer, true);
+            written = whole;
+        }
+        Ok((tokens, scored))
+    }
+
+    /// `tokenizer.json`.
+    pub fn json(&self) -> &str {
+        &self.json
+    }
+
+    /// `tokenizer_config.json`.
+    pub fn settings_json(&self) -> Value {
+        serde_json::json!({
+            "tokenizer_class": "PreTrainedTokenizerFast",
+            "bos_token": self.bos,
+            "eos_token": self.eos,
+            "chat_template": self.template.as_ref().map(ChatTemplate::source),
+            "clean_up_tokenization_spaces": false,
+        })
+    }
+}
+
+fn read_settings(path: &Path) -> Result<Value, LoadError> {
+    if !path.exists() {
+        return Ok(Value::Null);
+    }
+    let read = || -> Result<Value, Problem> { Ok(serde_json::from_str(&fs_err::read_to_string(path)?)?) };
+    read().map_err(|problem| problem.at(path))
+}
+
+/// A template is a text, or a list of named ones of which `default` is ours.
+fn template_of(settings: &Value) -> Option<String> {
+    match &settings["chat_template"] {
+        Value::String(template) => Some(template.clone()),
+        Value::Array(named) => {
+            let default = named.iter().find(|entry| entry["name"] == "default");
+            default.and_then(|entry| entry["template"].as_str()).map(str::to_owned)
+        }
+        _ => None,
+    }
+}
+
+/// A token is a text, or a record with its `content`.
+fn token_of(value: &Value) -> Option<String> {
+    value.as_str().or_else(|| value["content"].as_str()).map(str::to_owned)
+}

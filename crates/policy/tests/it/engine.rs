@@ -1,0 +1,161 @@
+//! The engine through `flow::Policy`: chats in, completions out, updates that are saved and resumed.
+
+use flow::policy::{Chat, Completion, Message, Policy, PolicyError, Sampling, Speaker, WeightedTokens};
+use policy::EnginePolicy;
+use policy::cpu::Recompute;
+use policy::engine::{Engine, Learning, Settings};
+use policy::model::{LoraConfig, Module};
+use policy::text::Turn;
+use policy::train::Grpo;
+use policy::train::loss::{Clip, Normalisation};
+
+use crate::fixture::{folder, training};
+
+fn settings(learning: Learning, kl: f32) -> Settings {
+    let clip = Clip { low: 0.2, high: 0.28, kl };
+    Settings {
+        learning,
+        training: training(1e-2, Recompute::On),
+        grpo: Grpo { clip, normalisation: Normalisation::Sequence, temperature: 0.9, epochs: 2 },
+        threads: 1,
+        slots: 4,
+    }
+}
+
+fn lora() -> Learning {
+    Learning::Lora(LoraConfig { rank: 4, alpha: 8.0, dropout: 0.0, targets: Module::ALL.to_vec() }, 3)
+}
+
+fn policy(learning: Learning) -> EnginePolicy {
+    EnginePolicy::new(Engine::open(&folder().join("tiny.gguf"), settings(learning, 0.02)).unwrap())
+}
+
+fn chat(content: &str) -> Chat {
+    Chat { messages: vec![Message { role: Speaker::User, content: content.into() }], begun: "he".into() }
+}
+
+fn sampling() -> Sampling {
+    Sampling { temperature: 0.9, top_k: 0, top_p: 1.0, min_p: 0.0, max_tokens: 10, stop: Vec::new(), seed: 9 }
+}
+
+fn weighted(completions: &[Completion]) -> Vec<WeightedTokens> {
+    let each = |(nth, completion): (usize, &Completion)| WeightedTokens {
+        prompt_tokens: completion.prompt_tokens.clone(),
+        tokens: completion.tokens.clone(),
+        logprobs: completion.logprobs.clone(),
+        advantage: if nth % 2 == 0 { 1.0 } else { -1.0 },
+    };
+    completions.iter().enumerate().map(each).collect()
+}
+
+#[test]
+fn chats_are_answered_chat_by_chat() {
+    let mut policy = policy(Learning::None);
+    let completions = policy.sample(&[chat("hello"), chat("world")], 3, &sampling()).unwrap();
+    assert_eq!(completions.len(), 6);
+    assert_eq!(completions[0].prompt_tokens, completions[2].prompt_tokens);
+    assert_ne!(completions[2].prompt_tokens, completions[3].prompt_tokens);
+    for completion in &completions {
+        assert_eq!(completion.tokens.len(), completion.logprobs.len());
+        assert!(completion.tokens.len() <= 10 && !completion.tokens.is_empty());
+    }
+    assert!(matches!(policy.update(&weighted(&completions)), Err(PolicyError::Unsupported("update"))));
+    assert!(!policy.capabilities().learns);
+}
+
+#[test]
+fn an_update_makes_what_was_praised_likelier_and_resumes_bit_by_bit() {
+    for learning in [lora(), Learning::Full] {
+        let mut straight = policy(learning.clone());
+        let completions = straight.sample(&[chat("hello")], 8, &sampling()).unwrap();
+        let batch = weighted(&completions);
+        let update = straight.update(&batch).unwrap();
+        assert!(update.sampler_gap < 1e-4 && update.gradient_norm > 0.0, "{update:?}");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("step-1");
+        straight.save(&path).unwrap();
+        let mut resumed = policy(learning.clone());
+        resumed.load(&path).unwrap();
+        assert_eq!(straight.update(&batch).unwrap(), resumed.update(&batch).unwrap(), "{learning:?}");
+        let (a, b) =
+            (straight.sample(&[chat("hello")], 4, &sampling()), resumed.sample(&[chat("hello")], 4, &sampling()));
+        assert_eq!(a.unwrap(), b.unwrap());
+    }
+}
+
+#[test]
+fn praise_raises_and_blame_lowers_the_logprob() {
+    let mut policy = policy(lora());
+    let completions = policy.sample(&[chat("hello")], 8, &sampling()).unwrap();
+    let batch = weighted(&completions);
+    let score = |policy: &EnginePolicy| -> Vec<f32> {
+        let learner = policy.engine().learner();
+        let mean = |item: &WeightedTokens| {
+            let pack = policy::pack::Pack::new(&[policy::pack::Sequence::answer(&item.prompt_tokens, &item.tokens)]);
+            let scored = learner.network.score(learner.adapted(), &pack, 0.9);
+            scored.iter().map(|scored| scored.logprob).sum::<f32>() / scored.len() as f32
+        };
+        batch.iter().map(mean).collect()
+    };
+    let before = score(&policy);
+    for _ in 0..4 {
+        policy.update(&batch).unwrap();
+    }
+    let after = score(&policy);
+    let gain = |parity: usize| -> f32 {
+        after.iter().zip(&before).skip(parity).step_by(2).map(|(after, before)| after - before).sum()
+    };
+    assert!(gain(0) > 0.1 && gain(1) < -0.1, "praised {} blamed {}", gain(0), gain(1));
+}
+
+#[test]
+fn a_prompt_beyond_the_context_is_an_error_with_its_numbers() {
+    let mut policy = policy(Learning::None);
+    let error = policy.sample(&[chat("hello")], 1, &Sampling { max_tokens: 250, ..sampling() }).unwrap_err();
+    assert!(matches!(error, PolicyError::ContextExceeded { answer: 250, context: 256, .. }), "{error}");
+}
+
+#[test]
+fn an_adapter_goes_on_as_the_reference_of_the_next_training() {
+    let mut first = policy(lora());
+    let completions = first.sample(&[chat("hello")], 4, &sampling()).unwrap();
+    first.update(&weighted(&completions)).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("adapter");
+    first.save(&path).unwrap();
+    let mut second = policy(Learning::None);
+    second.engine_mut().start_from_adapter(&path).unwrap();
+    let mut plain = settings(lora(), 0.02);
+    plain.grpo.epochs = 1;
+    let mut one = EnginePolicy::new(Engine::open(&folder().join("tiny.gguf"), plain).unwrap());
+    one.engine_mut().start_from_adapter(&path).unwrap();
+    let drawn = one.sample(&[chat("hello")], 4, &sampling()).unwrap();
+    let update = one.update(&weighted(&drawn)).unwrap();
+    assert!(
+        update.kl.abs() < 1e-9,
+        "at the start the policy is its own reference, yet the divergence is {}",
+        update.kl
+    );
+    let drawn = second.sample(&[chat("hello")], 4, &sampling()).unwrap();
+    assert!(second.update(&weighted(&drawn)).is_ok(), "it learns from now on");
+}
+
+#[test]
+fn supervised_learning_raises_the_answer() {
+    let mut policy = policy(lora());
+    let turn = |role, content: &str| Turn { role, content: content.into() };
+    let chats = vec![vec![turn("user", "hello"), turn("assistant", "world world")]];
+    let first = policy.engine_mut().supervise(&chats).unwrap().loss;
+    let mut last = first;
+    for _ in 0..8 {
+        last = policy.engine_mut().supervise(&chats).unwrap().loss;
+    }
+    assert!(last < 0.7 * first, "from {first} to {last}");
+}
+
+#[test]
+fn policies_may_move_to_another_thread() {
+    fn send<T: Send>() {}
+    send::<EnginePolicy>();
+    send::<policy::api::ApiPolicy>();
+}

@@ -1,0 +1,126 @@
+//! Models from files, good and bad.
+
+use std::path::Path;
+
+use policy::load::Checkpoint;
+use policy::model::Family;
+use policy::text::Turn;
+
+use crate::fixture::{folder, relative};
+
+#[test]
+fn a_gguf_file_holds_the_same_model_as_its_directory() {
+    let gguf = Checkpoint::open(&folder().join("tiny.gguf")).unwrap();
+    let directory = Checkpoint::open(&folder().join("llama")).unwrap();
+    assert_eq!(gguf.config.family, Family::Llama);
+    assert!((gguf.config.norm_eps - directory.config.norm_eps).abs() < 1e-10);
+    let (found, wanted) = (gguf.weights().unwrap(), directory.weights().unwrap());
+    for (found, wanted) in found.tensors().iter().zip(wanted.tensors()) {
+        // The embedding is stored in eight bits.
+        let bound = if found.name.contains("embed") { 1e-2 } else { 1e-7 };
+        assert!(relative(&found.data, &wanted.data) < bound, "{}", found.name);
+    }
+}
+
+#[test]
+fn a_gguf_file_brings_tokenizer_and_template() {
+    let text = Checkpoint::open(&folder().join("tiny.gguf")).unwrap().text().unwrap();
+    // ids: specials 0..3, then the table of make_gguf_fixtures.py.
+    let tokens = text.encode("hello world42<|im_end|>");
+    assert_eq!(text.decode(&tokens[..tokens.len() - 1]), "hello world42");
+    assert_eq!(tokens.len(), 5, "hello, ' world', two single digits, one special token: {tokens:?}");
+    assert_eq!(tokens[4], 2);
+    let turns = [Turn { role: "user", content: "hello".into() }];
+    let prompt = text.prompt(&turns, "he").unwrap();
+    assert_eq!(prompt[0], 1);
+    assert!(text.decode(&prompt).ends_with("assistant\nhe"));
+}
+
+#[test]
+fn every_answer_of_a_chat_is_scored_and_nothing_else() {
+    let text = Checkpoint::open(&folder().join("tiny.gguf")).unwrap().text().unwrap();
+    let turn = |role, content: &str| Turn { role, content: content.into() };
+    let turns = [turn("user", "hello"), turn("assistant", "world"), turn("user", "abc"), turn("assistant", "he")];
+    let (tokens, scored) = text.example(&turns).unwrap();
+    let of = |wanted: bool| -> Vec<u32> {
+        tokens.iter().zip(&scored).filter(|(_, scored)| **scored == wanted).map(|(token, _)| *token).collect()
+    };
+    assert_eq!(text.decode(&of(true)), "world\nhe\n");
+    assert_eq!(of(true).iter().filter(|token| **token == 2).count(), 2, "the end of each answer is learnt too");
+    assert_eq!(text.decode(&of(false)), "user\nhello\nassistant\nuser\nabc\nassistant\n");
+    assert!(text.example(&turns[..1]).unwrap().0.is_empty(), "a chat without an answer teaches nothing");
+}
+
+/// A copy of the llama fixture with one file changed.
+fn changed(file: &str, change: impl Fn(Vec<u8>) -> Vec<u8>) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    for name in ["config.json", "model.safetensors"] {
+        fs_err::copy(folder().join("llama").join(name), directory.path().join(name)).unwrap();
+    }
+    let path = directory.path().join(file);
+    let bytes = change(fs_err::read(&path).unwrap());
+    fs_err::write(path, bytes).unwrap();
+    directory
+}
+
+fn replace(from: &'static str, to: &'static str) -> impl Fn(Vec<u8>) -> Vec<u8> {
+    move |bytes| {
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(text.contains(from));
+        text.replace(from, to).into_bytes()
+    }
+}
+
+fn refusal(path: &Path) -> String {
+    match Checkpoint::open(path).and_then(|checkpoint| checkpoint.weights().map(|_| ())) {
+        Ok(()) => panic!("it loaded"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn bad_files_are_refused_by_name() {
+    type Change = Box<dyn Fn(Vec<u8>) -> Vec<u8>>;
+    let cases: [(&str, Change, &str); 7] = [
+        ("model.safetensors", Box::new(|bytes| bytes[..bytes.len() - 5].to_vec()), "truncated or damaged"),
+        ("model.safetensors", Box::new(|bytes| bytes[..100].to_vec()), "truncated or damaged"),
+        ("model.safetensors", Box::new(|_| Vec::new()), "truncated or damaged"),
+        (
+            "config.json",
+            Box::new(replace("\"hidden_size\": 32", "\"hidden_size\": 48")),
+            "has shape [64, 32], the configuration wants [64, 48]",
+        ),
+        ("config.json", Box::new(replace("\"llama\"", "\"mamba\"")), "architecture `mamba` is unknown"),
+        ("config.json", Box::new(replace("\"silu\"", "\"gelu\"")), "`hidden_act` is gelu"),
+        (
+            "config.json",
+            Box::new(replace("\"num_hidden_layers\": 2", "\"num_hidden_layers\": 3")),
+            "no tensor `model.layers.2.",
+        ),
+    ];
+    for (file, change, wanted) in cases {
+        let directory = changed(file, change);
+        let refusal = refusal(directory.path());
+        assert!(refusal.contains(wanted), "{file}: {refusal}");
+        assert!(refusal.contains(&directory.path().display().to_string()), "no path in {refusal}");
+    }
+}
+
+#[test]
+fn a_truncated_gguf_is_refused() {
+    let bytes = fs_err::read(folder().join("tiny.gguf")).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("cut.gguf");
+    for length in [3, 20, 500, bytes.len() - 1000] {
+        fs_err::write(&path, &bytes[..length]).unwrap();
+        let refusal = refusal(&path);
+        assert!(refusal.contains("truncated or damaged"), "{length}: {refusal}");
+    }
+}
+
+#[test]
+fn a_missing_tokenizer_is_named_with_a_remedy() {
+    let checkpoint = Checkpoint::open(&folder().join("llama")).unwrap();
+    let Err(refusal) = checkpoint.text() else { panic!("there is no tokenizer to load") };
+    assert!(refusal.to_string().contains("tokenizer.json: there is none: copy it"), "{refusal}");
+}

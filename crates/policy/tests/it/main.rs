@@ -1,0 +1,15 @@
+//! Tests of the engine as its users see it.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![expect(clippy::print_stderr, reason = "a test without its model says so")]
+
+mod api;
+mod engine;
+mod fixture;
+mod golden;
+mod learning;
+mod loading;
+
+mod real_models;
+mod sampling;
+mod saving;

@@ -1,0 +1,106 @@
+//! What is saved comes back: models, adapters, and a learner that goes on as if nothing had happened.
+
+use policy::cpu::{Network, Recompute};
+use policy::load::Checkpoint;
+use policy::model::{Adapter, LoraConfig, Module};
+use policy::pack::Sequence;
+use policy::save::{self, Base};
+use policy::train::{Learner, Trained};
+
+use crate::fixture::{FAMILIES, Fixture, folder, training};
+
+fn base(network: &Network) -> Base {
+    Base { name: "tiny".into(), hash: network.weights.fingerprint() }
+}
+
+#[test]
+fn a_saved_model_comes_back_bit_by_bit() {
+    for name in FAMILIES {
+        let network = Fixture::load(name).network();
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("model");
+        save::model(&path, &network.config, &network.weights, None).unwrap();
+        let again = Checkpoint::open(&path).unwrap();
+        assert_eq!(again.config, network.config, "{name}");
+        assert_eq!(again.weights().unwrap(), network.weights, "{name}");
+    }
+}
+
+#[test]
+fn a_model_from_gguf_saves_its_tokenizer_too() {
+    let checkpoint = Checkpoint::open(&folder().join("tiny.gguf")).unwrap();
+    let text = checkpoint.text().unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("model");
+    save::model(&path, &checkpoint.config, &checkpoint.weights().unwrap(), Some(&text)).unwrap();
+    let again = Checkpoint::open(&path).unwrap().text().unwrap();
+    assert_eq!(again.encode("hello world<|im_end|>"), text.encode("hello world<|im_end|>"));
+    let turns = [policy::text::Turn { role: "user", content: "hello".into() }];
+    assert_eq!(again.prompt(&turns, "").unwrap(), text.prompt(&turns, "").unwrap());
+}
+
+#[test]
+fn an_adapter_comes_back_and_fits_its_own_base_only() {
+    let fixture = Fixture::load("qwen2");
+    let network = fixture.network();
+    let adapter = fixture.adapter(&network);
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("adapter");
+    save::adapter(&path, &adapter, &base(&network)).unwrap();
+    let again = save::load_adapter(&path, &network.config, &network.weights.fingerprint()).unwrap();
+    assert_eq!(again, adapter);
+    let mut other = network.weights.clone();
+    other.norm.data[0] += 1.0;
+    let refusal = save::load_adapter(&path, &network.config, &other.fingerprint()).unwrap_err().to_string();
+    assert!(refusal.contains("was trained on `tiny` and fits no other"), "{refusal}");
+}
+
+/// A learner with dropout, so that its randomness has to resume too.
+fn learner(lora: bool) -> (Learner, Vec<Sequence>) {
+    let fixture = Fixture::load("qwen3");
+    let network = fixture.network();
+    let config = LoraConfig { rank: 3, alpha: 6.0, dropout: 0.1, targets: vec![Module::Q, Module::V, Module::Down] };
+    let trained = if lora { Trained::Lora(Adapter::fresh(&network.config, &config, 5)) } else { Trained::Full };
+    let batch = fixture.pairs().iter().map(|(prompt, answer)| Sequence::answer(prompt, answer)).collect();
+    (Learner::new(network, trained, training(1e-2, Recompute::On)), batch)
+}
+
+#[test]
+fn a_resumed_learner_goes_on_bit_by_bit() {
+    for lora in [true, false] {
+        let (mut straight, batch) = learner(lora);
+        let hash = straight.network.weights.fingerprint();
+        for _ in 0..3 {
+            straight.supervise(&batch).unwrap();
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("checkpoint");
+        save::learner(&path, &straight, &Base { name: "tiny".into(), hash: hash.clone() }, None).unwrap();
+        let (mut resumed, _) = learner(lora);
+        save::resume(&path, &mut resumed, &hash).unwrap();
+        for _ in 0..2 {
+            let (wanted, found) = (straight.supervise(&batch).unwrap(), resumed.supervise(&batch).unwrap());
+            assert_eq!(wanted, found, "lora {lora}");
+        }
+        assert_eq!(straight.parameters(), resumed.parameters());
+        assert_eq!(straight.optimiser, resumed.optimiser);
+    }
+}
+
+#[test]
+fn a_damaged_checkpoint_leaves_the_learner_as_it_was() {
+    let (mut learner_, batch) = learner(true);
+    learner_.supervise(&batch).unwrap();
+    let hash = learner_.network.weights.fingerprint();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("checkpoint");
+    save::learner(&path, &learner_, &Base { name: "tiny".into(), hash: hash.clone() }, None).unwrap();
+    let state = path.join("optimiser.safetensors");
+    let bytes = fs_err::read(&state).unwrap();
+    fs_err::write(&state, &bytes[..bytes.len() / 2]).unwrap();
+    let (mut fresh, _) = learner(true);
+    let before = fresh.optimiser.clone();
+    let refusal = save::resume(&path, &mut fresh, &hash).unwrap_err().to_string();
+    assert!(refusal.contains("optimiser.safetensors") && refusal.contains("truncated"), "{refusal}");
+    assert_eq!(fresh.optimiser, before);
+}
