@@ -41,8 +41,10 @@ fn lines(file: &str) -> usize {
     std::fs::read_to_string(file).unwrap_or_default().lines().count()
 }
 
-/// Processes that play one of the bench's roles, ended but unreaped ones included.
+/// Processes of this suite's own executable, ended but unreaped children included. By its file,
+/// so that a bench that someone else runs on this machine is not counted.
 fn role_processes() -> Vec<String> {
+    let roles = settings().roles.canonicalize().unwrap();
     names("/proc")
         .into_iter()
         .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
@@ -50,8 +52,8 @@ fn role_processes() -> Vec<String> {
             let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
             let parent: u32 = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()?;
             let command = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            let ours = parent == std::process::id() || command.contains("__runner") || command.contains("__supervisor");
-            ours.then(|| format!("{pid} {command}"))
+            let is_role = std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == roles);
+            (is_role || parent == std::process::id()).then(|| format!("{pid} {command}"))
         })
         .collect()
 }

@@ -133,6 +133,7 @@ impl Policy for FakePolicy {
             kl: 0.01,
             clipped: 0.0,
             entropy: -probabilities.iter().map(|p| p * p.ln()).sum::<f64>(),
+            sampler_gap: 0.0,
         })
     }
 
