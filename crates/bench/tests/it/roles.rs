@@ -23,7 +23,7 @@ timed = { N = 100000 }
 hidden = [{ N = 1 }, { N = 333 }]
 [cost]
 flops = "N"
-bytes = "20*N"
+bytes = "12*N"
 [verify]
 method = "full"
 bound = "2"
