@@ -17,6 +17,8 @@ use crate::supervisor::protocol::{Answer, TimeWork, Work};
 /// and memory, which the whole host shares, by more.
 const ROOF_MARGIN: f64 = 1.15;
 const MEMORY_ROOF_MARGIN: f64 = 1.5;
+/// What entering a parallel region costs the roof's own kernels; tells only on tiny tasks.
+const ROOF_OVERHEAD_S: f64 = 3e-6;
 /// A batch this much faster per call than a call alone has moved work between calls. One that spreads
 /// its calls over the threads, each call on one of them, gains as many times as there are threads.
 /// Honest candidates gain by waking the threads only once (up to 1.3 times at two threads).
@@ -144,7 +146,7 @@ impl Clock {
 fn doubt(timing: &Timing, single_s: f64, roof: TaskRoof) -> Option<String> {
     let fastest_s = timing.min_s;
     let margin = if roof.memory_bound { MEMORY_ROOF_MARGIN } else { ROOF_MARGIN };
-    if fastest_s * margin < roof.bound_s {
+    if fastest_s * margin + ROOF_OVERHEAD_S < roof.bound_s {
         let times = roof.bound_s / fastest_s;
         return Some(format!("{times:.2} times faster than this machine's roof allows"));
     }
