@@ -22,6 +22,10 @@ const SLICES: usize = 600;
 const FLOOR_QUANTILE: f64 = 0.1;
 /// Seconds of probing before the first candidate, to have a floor at all.
 const FIRST_S: f64 = 0.1;
+/// What a helper is asked for, and how long waking takes.
+const PROBE: usize = 0;
+const WAKE: usize = 1;
+const WAKE_S: f64 = 1e-3;
 const STREAM_BYTES: usize = 8 << 20;
 const STREAM_STEP: usize = 256 << 10;
 
@@ -43,6 +47,7 @@ struct Helper {
 
 struct Shared {
     asked: AtomicUsize,
+    work: AtomicUsize,
     answered: AtomicUsize,
     seconds: AtomicU64,
 }
@@ -60,10 +65,25 @@ impl Prober {
         prober
     }
 
+    /// Keeps all cores of a slot of several busy for a moment. While a run is prepared on one core
+    /// the others fall asleep, and waking them would be part of the candidate's time.
+    pub(crate) fn wake(&self) {
+        if self.helpers.is_empty() {
+            return;
+        }
+        for helper in &self.helpers {
+            helper.ask(WAKE);
+        }
+        wake_for(WAKE_S);
+        for helper in &self.helpers {
+            helper.answer();
+        }
+    }
+
     /// Probes now; the answer is relative to the floor, 1 is the floor.
     pub(crate) fn probe(&mut self, memory: bool) -> f64 {
         for helper in &self.helpers {
-            helper.ask();
+            helper.ask(PROBE);
         }
         let mut seconds = arithmetic_probe();
         for helper in &self.helpers {
@@ -121,8 +141,12 @@ impl Floor {
 
 impl Helper {
     fn start(core: usize) -> Self {
-        let shared =
-            Arc::new(Shared { asked: AtomicUsize::new(0), answered: AtomicUsize::new(0), seconds: AtomicU64::new(0) });
+        let shared = Arc::new(Shared {
+            asked: AtomicUsize::new(0),
+            work: AtomicUsize::new(PROBE),
+            answered: AtomicUsize::new(0),
+            seconds: AtomicU64::new(0),
+        });
         let inner = Arc::clone(&shared);
         // The supervisor's alarm must reach its main thread, so helpers start with it blocked.
         let handle = sys::without_alarms(|| {
@@ -135,7 +159,10 @@ impl Helper {
                         std::thread::park();
                     }
                     done += 1;
-                    inner.seconds.store(arithmetic_probe().to_bits(), Ordering::Relaxed);
+                    match inner.work.load(Ordering::Relaxed) {
+                        WAKE => wake_for(WAKE_S),
+                        _ => inner.seconds.store(arithmetic_probe().to_bits(), Ordering::Relaxed),
+                    }
                     inner.answered.store(done, Ordering::Release);
                 }
             })
@@ -143,7 +170,8 @@ impl Helper {
         Self { shared, thread: handle.thread().clone(), _handle: handle }
     }
 
-    fn ask(&self) {
+    fn ask(&self, work: usize) {
+        self.shared.work.store(work, Ordering::Relaxed);
         self.shared.asked.fetch_add(1, Ordering::Release);
         self.thread.unpark();
     }
@@ -153,6 +181,14 @@ impl Helper {
             std::hint::spin_loop();
         }
         f64::from_bits(self.shared.seconds.load(Ordering::Relaxed))
+    }
+}
+
+/// Arithmetic for about `seconds`.
+fn wake_for(seconds: f64) {
+    let begin = sys::now();
+    while sys::now() - begin < seconds {
+        arithmetic_probe();
     }
 }
 

@@ -14,6 +14,8 @@ use crate::verify::Verifier;
 
 /// A run must last this many null round trips, so that what is taken off is a small part.
 const NULLS_PER_RUN: f64 = 50.0;
+/// And this long on several threads.
+const TEAM_RUN_S: f64 = 5e-3;
 /// Calls per run at most, and the memory that their buffers may take.
 const CALLS_MAX: usize = 64;
 const MEMORY_MAX: usize = 256 << 20;
@@ -62,11 +64,11 @@ fn gate_of(samples: &[Sample], calls: usize) -> f64 {
     estimate::gate(estimate::median(&seconds) * calls as f64)
 }
 
-/// Calls per run: enough for a run to outweigh its null round trip. On several threads a call
-/// alone takes up to three times as long as one in a batch, whose threads are awake already.
-fn calls_per_run(single_s: f64, null_s: f64, threads: u32, bytes_per_call: usize) -> usize {
-    let batched_s = if threads > 1 { single_s / 3.0 } else { single_s };
-    let wanted = (NULLS_PER_RUN * null_s / batched_s.max(1e-7)).ceil() as usize;
+/// Calls per run: enough for a run to outweigh its null round trip and, on several threads, the
+/// first moments in which they find their pace.
+fn calls_per_run(call_s: f64, null_s: f64, threads: u32, bytes_per_call: usize) -> usize {
+    let run_s = if threads > 1 { (NULLS_PER_RUN * null_s).max(TEAM_RUN_S) } else { NULLS_PER_RUN * null_s };
+    let wanted = (run_s / call_s.max(1e-7)).ceil() as usize;
     let fitting = (MEMORY_MAX / bytes_per_call.max(1)).max(1);
     wanted.clamp(1, CALLS_MAX.min(fitting))
 }
@@ -85,9 +87,11 @@ impl Stopwatch<'_> {
         let timed = vec![self.request.task.sizes.timed.clone(); calls];
         let mut session = Session::start(self.request, &self.slot.cores, &timed, Fit::Staggered)?;
         let bytes_per_call = session.bytes_per_call();
-        // What a batch shows of its calls is no longer a guess.
-        let (null_s, threads) = (self.work.null_s, if calls == 1 { self.request.threads } else { 1 });
-        let wanted = |samples: &[Sample]| calls_per_run(fastest(samples), null_s, threads, bytes_per_call);
+        let (null_s, threads) = (self.work.null_s, self.request.threads);
+        // On several threads a call alone takes up to three times as long as one in a batch, whose
+        // threads are awake already; what a batch shows of its calls is no longer a guess.
+        let pace = if calls == 1 && threads > 1 { 3.0 } else { 1.0 };
+        let wanted = |samples: &[Sample]| calls_per_run(fastest(samples) / pace, null_s, threads, bytes_per_call);
         // The warm-up is verified like any run, but not counted.
         self.run(&mut session, calls)?;
         let mut samples = Vec::new();
@@ -131,6 +135,7 @@ impl Stopwatch<'_> {
         if self.request.task.cache == CacheState::Cold {
             session.chill();
         }
+        self.slot.prober().wake();
         let before = self.slot.prober().probe(memory);
         // A batch is short by choice, so its limit is that of one call.
         let seconds = session.run(0, calls, self.request.limit_s)?;
@@ -179,7 +184,8 @@ mod tests {
     #[test]
     fn short_candidates_get_many_calls_per_run() {
         assert_eq!(calls_per_run(400e-6, 6e-6, 1, 1 << 20), 1);
-        assert_eq!(calls_per_run(180e-6, 60e-6, 16, 1 << 20), 50);
+        assert_eq!(calls_per_run(60e-6, 60e-6, 1, 1 << 20), 50);
+        assert_eq!(calls_per_run(100e-6, 5e-6, 2, 1 << 20), 50, "five milliseconds for a team");
         assert_eq!(calls_per_run(1e-9, 60e-6, 16, 1 << 20), 64);
         assert_eq!(calls_per_run(1e-9, 60e-6, 16, 100 << 20), 2);
     }
