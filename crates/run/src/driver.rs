@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use flow::{Bench, Candidate, Policy, Render, Verdict};
 
+use crate::config::{self, Layered};
 use crate::ctx::Ctx;
 use crate::event::{Event, Line, RunStarted, When};
 use crate::interrupt::Interrupt;
@@ -14,7 +15,7 @@ use crate::report::tensorboard::Tensorboard;
 use crate::sampling;
 use crate::state::RunState;
 use crate::step::step;
-use crate::store::Store;
+use crate::store::{self, Store};
 
 /// Who is told of every event, with the state that it led to.
 pub type Observer<'a> = dyn FnMut(&Event, &RunState) + 'a;
@@ -126,6 +127,11 @@ fn begin(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
         let said = |value: &str| format!("{what} {value}");
         if was == is { Ok(()) } else { Err(Interrupt::Foreign { was: said(was), is: said(is) }) }
     };
+    let stored = Layered::read(Some(("run.toml", &store::config(ctx.store.directory())?)), &[]);
+    let differ = stored.map_or_else(|_| Vec::new(), |stored| config::differences(&stored.config, &ctx.plan.config));
+    if !differ.is_empty() {
+        return Err(Interrupt::Reconfigured(differ.join(", ")));
+    }
     same("task", &started.task_hash, &task.hash)?;
     same("machine class", &started.machine.class, &machine.class)?;
     same("model", &started.policy.model, &policy.model)?;

@@ -51,6 +51,8 @@ pub(crate) struct FakePolicy {
     pub(crate) preferences: Vec<f64>,
     pub(crate) rate: f64,
     pub(crate) updates: u64,
+    /// Prompts of more characters than this are refused.
+    pub(crate) longest: Option<usize>,
     /// Makes the loss of this update no number.
     pub(crate) break_at: Option<u64>,
 }
@@ -59,7 +61,7 @@ impl FakePolicy {
     pub(crate) fn new(rate: f64) -> Self {
         // At first the worst kinds are the likeliest.
         let preferences = (0..WORDS).map(|kind| -0.15 * kind as f64).collect();
-        Self { preferences, rate, updates: 0, break_at: None }
+        Self { preferences, rate, updates: 0, longest: None, break_at: None }
     }
 
     fn logprobs(&self, temperature: f64) -> Vec<f64> {
@@ -97,6 +99,9 @@ impl Policy for FakePolicy {
         let mut completions = Vec::new();
         for (at, chat) in (0u64..).zip(chats) {
             let length = chat.messages.iter().map(|message| message.content.len()).sum::<usize>();
+            if self.longest.is_some_and(|longest| length > longest) {
+                return Err(PolicyError::ContextExceeded { prompt: length as u32, answer: 2, context: 2 });
+            }
             for member in 0..u64::from(count) {
                 let mut random = Random::new(seed(sampling.seed, &[at, member]));
                 let (kind, logprob) = self.draw(&mut random, sampling.temperature);

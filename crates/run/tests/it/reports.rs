@@ -89,3 +89,35 @@ fn event_files_hold_every_step_also_after_a_resume() {
     }
     assert_eq!(records, 1 + 12);
 }
+
+#[test]
+fn a_run_that_has_hardly_begun_is_reported_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path(), &[]);
+    let mut process = crate::fake::Process::new(&plan);
+    process.stop_after = Some(1);
+    let (mut store, lines) = run::Store::open(&plan.directory).unwrap();
+    process.drive(&plan, &mut store, &lines);
+    let report = Report::read(std::slice::from_ref(&plan.directory)).unwrap();
+    assert!(report.runs[0].best.is_none() && report.runs[0].status.starts_with("paused: "));
+    assert!(!html::page(&report).contains("NaN") && !text::table(&report).contains("NaN"));
+}
+
+#[test]
+fn seeds_of_one_setting_are_one_line_with_its_spread() {
+    let folder = folder("seeds");
+    let mut directories = Vec::new();
+    for (name, rate) in [("learned", "1e-4"), ("control", "0")] {
+        for seed in 1..=3 {
+            let directory = folder.join(format!("{name}-{seed}"));
+            let sets = [format!("seed={seed}"), format!("learning.rate={rate}"), "loop.probe=0".into()];
+            whole(&plan(&directory, &sets.iter().map(String::as_str).collect::<Vec<_>>()));
+            directories.push(directory);
+        }
+    }
+    let report = Report::read(&directories).unwrap();
+    report.write(&folder.join("report")).unwrap();
+    let figure = fs_err::read_to_string(folder.join("report/figures/reward.svg")).unwrap();
+    assert!(figure.contains("learned-1 (3 seeds)") && figure.contains("control-1 (3 seeds)"));
+    assert_eq!(figure.matches("fill-opacity").count(), 2);
+}
