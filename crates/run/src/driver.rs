@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use flow::{Bench, Candidate, Policy, Render, Verdict};
 
 use crate::config::{self, Layered};
+use crate::confirm;
 use crate::ctx::Ctx;
 use crate::event::{Event, Line, RunStarted, When};
 use crate::interrupt::Interrupt;
@@ -101,6 +102,7 @@ fn go(ctx: &mut Ctx<'_>) -> Result<String, Interrupt> {
         }
     };
     checkpoint(ctx, true)?;
+    confirm::fastest(ctx)?;
     probe::take(ctx, When::After)?;
     ctx.record(Event::RunEnded { why: why.clone() })?;
     Ok(why)
@@ -109,6 +111,9 @@ fn go(ctx: &mut Ctx<'_>) -> Result<String, Interrupt> {
 /// Starts the run, or brings the policy to where the journal says it was.
 fn begin(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
     let (machine, policy) = (ctx.bench.facts(), ctx.policy.capabilities());
+    if ctx.plan.learns() && !policy.learns {
+        return Err(Interrupt::Unteachable(policy.model));
+    }
     let task = &ctx.plan.task;
     let Some(started) = &ctx.state.started else {
         let seed = seed(ctx.plan)?;
@@ -179,7 +184,7 @@ fn spent(ctx: &Ctx<'_>) -> Option<String> {
 /// Saves the policy when it is `due` and has learned since it was saved last.
 fn checkpoint(ctx: &mut Ctx<'_>, due: bool) -> Result<(), Interrupt> {
     let step = ctx.state.finished();
-    if !due || step == 0 || ctx.state.checkpoint == Some(step) || !ctx.learns() {
+    if !due || step == 0 || ctx.state.checkpoint == Some(step) || !ctx.plan.learns() {
         return Ok(());
     }
     ctx.policy.save(&ctx.store.checkpoint(step))?;

@@ -5,6 +5,7 @@ use flow::Label;
 use super::svg::{Content, Figure, Layer, Series};
 use super::{Point, Report, RunReport};
 use crate::config::Config;
+use crate::event::StepSeconds;
 
 /// The figures that compare all runs, then those of each run, with names for files.
 pub(super) fn all(report: &Report) -> Vec<(String, Figure)> {
@@ -46,7 +47,11 @@ pub(super) fn compared(report: &Report) -> Vec<(&'static str, Figure)> {
 
 /// What belongs to one run.
 pub(super) fn own(run: &RunReport) -> Vec<(&'static str, Figure)> {
-    vec![("verdicts", verdicts(&run.points)), ("time", time(&run.points))]
+    vec![
+        ("verdicts", verdicts(&run.points)),
+        ("policy-time", policy_time(&run.points)),
+        ("bench-time", bench_time(&run.points)),
+    ]
 }
 
 fn figure(title: &str, y_label: &str, content: Content) -> Figure {
@@ -144,22 +149,32 @@ fn verdicts(points: &[Point]) -> Figure {
     figure("Verdicts", "share of answers", Content::Stack { xs, layers })
 }
 
-/// The policy's time; the bench's is in the table beside it.
-fn time(points: &[Point]) -> Figure {
-    let xs: Vec<f64> = points.iter().map(|point| point.step as f64).collect();
-    let layer = |name: &str, colour: &str, of: fn(&Point) -> f64| Layer {
-        name: name.to_owned(),
-        colour: colour.to_owned(),
-        heights: points.iter().map(|point| of(point).max(0.0)).collect(),
-    };
+fn policy_time(points: &[Point]) -> Figure {
     let layers = vec![
-        layer("sampling", "sampling", |point| point.seconds.sampling),
-        layer("updating", "updating", |point| point.seconds.updating),
-        layer("waiting for the bench", "waiting", |point| point.seconds.policy_idle),
-        layer("other", "other", |point| {
-            let seconds = &point.seconds;
+        layer(points, "sampling", "sampling", |seconds| seconds.sampling),
+        layer(points, "updating", "updating", |seconds| seconds.updating),
+        layer(points, "waiting for the bench", "waiting", |seconds| seconds.policy_idle),
+        layer(points, "other", "other", |seconds| {
             seconds.wall - seconds.sampling - seconds.updating - seconds.policy_idle
         }),
     ];
-    figure("Where the policy's time goes", "seconds per step", Content::Stack { xs, layers })
+    times(points, "Where the policy's time goes", layers)
+}
+
+fn bench_time(points: &[Point]) -> Figure {
+    let layers = vec![
+        layer(points, "judging", "correct", |seconds| seconds.judging.min(seconds.wall)),
+        layer(points, "nothing to judge", "waiting", |seconds| seconds.bench_idle),
+    ];
+    times(points, "Where the bench's time goes", layers)
+}
+
+fn layer(points: &[Point], name: &str, colour: &str, of: fn(&StepSeconds) -> f64) -> Layer {
+    let heights = points.iter().map(|point| of(&point.seconds).max(0.0)).collect();
+    Layer { name: name.to_owned(), colour: colour.to_owned(), heights }
+}
+
+fn times(points: &[Point], title: &str, layers: Vec<Layer>) -> Figure {
+    let xs = points.iter().map(|point| point.step as f64).collect();
+    figure(title, "seconds per step", Content::Stack { xs, layers })
 }
