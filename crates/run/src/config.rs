@@ -216,7 +216,7 @@ pub struct Stepping {
     pub checkpoint_every: u64,
     /// Answers to each probe prompt; 0 for no probe.
     pub probe: u32,
-    /// A larger divergence stops the run; 0 never does.
+    /// A divergence that leaps above this stops the run; 0 never does.
     pub max_kl: f64,
 }
 
@@ -281,6 +281,32 @@ impl Config {
     /// The configuration as a complete run file.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("every key has a TOML form")
+    }
+}
+
+/// The keys in which two configurations of one run differ, but for what may change
+/// between two sittings: when it ends, where it lies, how patient it is.
+pub(crate) fn differences(was: &Config, is: &Config) -> Vec<String> {
+    const FREE: [&str; 6] =
+        ["directory", "device", "budget.steps", "budget.seconds", "budget.iterations", "bench.retries"];
+    let flat = |config: &Config| {
+        let table: Table = config.to_toml().parse().expect("what was written can be read");
+        let mut keys = BTreeMap::new();
+        flatten("", &table, &mut keys);
+        keys
+    };
+    let (was, is) = (flat(was), flat(is));
+    let keys: std::collections::BTreeSet<&String> = was.keys().chain(is.keys()).collect();
+    keys.into_iter().filter(|key| was.get(*key) != is.get(*key) && !FREE.contains(&key.as_str())).cloned().collect()
+}
+
+fn flatten(above: &str, table: &Table, keys: &mut BTreeMap<String, Value>) {
+    for (name, value) in table {
+        let key = if above.is_empty() { name.clone() } else { format!("{above}.{name}") };
+        match value {
+            Value::Table(inner) => flatten(&key, inner, keys),
+            _ => drop(keys.insert(key, value.clone())),
+        }
     }
 }
 

@@ -4,6 +4,14 @@
 //! holds, and [`tensorboard`] writes the curves for another viewer. PNG files are left to a
 //! browser: a rasteriser would be the largest dependency of the whole workspace.
 
+/// Adds formatted text to a `String`.
+macro_rules! put {
+    ($to:expr, $($text:tt)*) => {{
+        use std::fmt::Write as _;
+        $to.write_fmt(format_args!($($text)*)).expect("a String takes everything");
+    }};
+}
+
 pub mod csv;
 pub mod diff;
 mod figures;
@@ -35,6 +43,21 @@ pub use points::{Point, Totals};
 pub struct Report {
     /// The runs, in the order asked for.
     pub runs: Vec<RunReport>,
+    /// The probes of runs that differ in nothing but their seed, taken together.
+    pub pooled: Vec<Pooled>,
+}
+
+/// The probes of one setting's seeds, taken together.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Pooled {
+    /// The first run's name and how many there are.
+    pub name: String,
+    /// The learning rate.
+    pub rate: f64,
+    /// Before the first step.
+    pub before: Option<ProbeSummary>,
+    /// After the last.
+    pub after: Option<ProbeSummary>,
 }
 
 /// One run.
@@ -75,8 +98,10 @@ pub struct BestCode {
     pub hash: String,
     /// Its source.
     pub source: String,
-    /// Its speed.
+    /// Its speed; the median of fresh timings where it was confirmed.
     pub gflops: f64,
+    /// How often it was timed again at the end of the run.
+    pub confirmed: usize,
     /// As a fraction of the machine's peak.
     pub peak_fraction: Option<f64>,
     /// Relative to OpenBLAS.
@@ -121,7 +146,24 @@ impl BestCode {
 impl Report {
     /// Reads run directories, finished or not.
     pub fn read(directories: &[PathBuf]) -> Result<Self, StoreError> {
-        Ok(Self { runs: directories.iter().map(|directory| RunReport::read(directory)).collect::<Result<_, _>>()? })
+        let mut runs = Vec::new();
+        let mut states = Vec::new();
+        for directory in directories {
+            let state = RunState::read(directory)?;
+            runs.push(RunReport::of(directory, &state)?);
+            states.push(state);
+        }
+        let pooled = families(&runs).into_iter().filter(|family| family.len() > 1).map(|family| {
+            let states: Vec<&RunState> = family.iter().map(|at| &states[*at]).collect();
+            let first = &runs[family[0]];
+            Pooled {
+                name: format!("{} ({} seeds)", first.name, family.len()),
+                rate: first.config.learning.rate,
+                before: probe::pooled(&states, When::Before),
+                after: probe::pooled(&states, When::After),
+            }
+        });
+        Ok(Self { pooled: pooled.collect(), runs })
     }
 
     /// Writes `report.html`, `report.json`, `steps.csv` and the figures as SVG files.
@@ -147,19 +189,14 @@ impl Report {
 }
 
 impl RunReport {
-    /// Reads one run directory.
-    pub fn read(directory: &Path) -> Result<Self, StoreError> {
+    fn of(directory: &Path, state: &RunState) -> Result<Self, StoreError> {
         let text = store::config(directory)?;
-        let state = RunState::read(directory)?;
         let layered = Layered::read(Some(("run.toml", &text)), &[]).map_err(|mistakes| {
             let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
             io::Error::new(io::ErrorKind::InvalidData, lines.join("; "))
         })?;
+        let config = layered.config;
         let name = directory.file_name().map_or_else(|| ".".to_owned(), |name| name.to_string_lossy().into_owned());
-        Self::of(name, layered.config, &state, directory)
-    }
-
-    fn of(name: String, config: Config, state: &RunState, directory: &Path) -> Result<Self, StoreError> {
         let points = points::points(state);
         Ok(Self {
             name,
@@ -181,6 +218,19 @@ impl RunReport {
             config,
         })
     }
+}
+
+/// Runs that differ in nothing but their seed, by their places, in the order of their first.
+fn families(runs: &[RunReport]) -> Vec<Vec<usize>> {
+    let seedless = |at: usize| Config { seed: 0, directory: String::new(), ..runs[at].config.clone() };
+    let mut families: Vec<Vec<usize>> = Vec::new();
+    for at in 0..runs.len() {
+        match families.iter_mut().find(|family| seedless(family[0]) == seedless(at)) {
+            Some(family) => family.push(at),
+            None => families.push(vec![at]),
+        }
+    }
+    families
 }
 
 fn status(state: &RunState) -> String {
@@ -213,6 +263,7 @@ fn best(state: &RunState, directory: &Path) -> Result<Option<BestCode>, StoreErr
         source,
         hash: best.hash.clone(),
         gflops: best.gflops,
+        confirmed: state.confirmed.get(&best.hash).map_or(0, Vec::len),
         peak_fraction: measured.and_then(|measured| measured.peak_fraction),
         openblas_ratio: measured.and_then(|measured| measured.openblas_ratio),
         step: best.step,

@@ -46,11 +46,16 @@ const KERNEL: &str = "    // speed_KIND is what the fake bench reads
 ";
 
 /// A softmax over a few kinds of kernel, one step of plain policy gradient an update.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) struct FakePolicy {
     pub(crate) preferences: Vec<f64>,
     pub(crate) rate: f64,
     pub(crate) updates: u64,
+    /// Prompts of more characters than this are refused.
+    pub(crate) longest: Option<usize>,
+    pub(crate) learns: bool,
+    /// The divergence that its updates tell of.
+    pub(crate) kl: fn(u64) -> f64,
     /// Makes the loss of this update no number.
     pub(crate) break_at: Option<u64>,
 }
@@ -59,7 +64,7 @@ impl FakePolicy {
     pub(crate) fn new(rate: f64) -> Self {
         // At first the worst kinds are the likeliest.
         let preferences = (0..WORDS).map(|kind| -0.15 * kind as f64).collect();
-        Self { preferences, rate, updates: 0, break_at: None }
+        Self { preferences, rate, updates: 0, longest: None, learns: true, kl: |_| 0.01, break_at: None }
     }
 
     fn logprobs(&self, temperature: f64) -> Vec<f64> {
@@ -97,6 +102,9 @@ impl Policy for FakePolicy {
         let mut completions = Vec::new();
         for (at, chat) in (0u64..).zip(chats) {
             let length = chat.messages.iter().map(|message| message.content.len()).sum::<usize>();
+            if self.longest.is_some_and(|longest| length > longest) {
+                return Err(PolicyError::ContextExceeded { prompt: length as u32, answer: 2, context: 2 });
+            }
             for member in 0..u64::from(count) {
                 let mut random = Random::new(seed(sampling.seed, &[at, member]));
                 let (kind, logprob) = self.draw(&mut random, sampling.temperature);
@@ -130,7 +138,7 @@ impl Policy for FakePolicy {
         Ok(Updated {
             loss: if broken { f64::NAN } else { -gradient.iter().map(|slope| slope * slope).sum::<f64>() },
             gradient_norm: gradient.iter().map(|slope| slope * slope).sum::<f64>().sqrt(),
-            kl: 0.01,
+            kl: (self.kl)(self.updates),
             clipped: 0.0,
             entropy: -probabilities.iter().map(|p| p * p.ln()).sum::<f64>(),
             sampler_gap: 0.0,
@@ -154,7 +162,7 @@ impl Policy for FakePolicy {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { model: "fake".into(), learns: true, logprobs: true, context: 4096 }
+        Capabilities { model: "fake".into(), learns: self.learns, logprobs: true, context: 4096 }
     }
 }
 
@@ -166,6 +174,10 @@ pub(crate) struct FakeBench {
     tries: BTreeMap<String, u32>,
     /// Fails on sources that this says so of, given the source and how often it was tried.
     pub(crate) fails: Option<fn(&str, u32) -> bool>,
+    /// Times sources twice too fast that this says so of.
+    pub(crate) lucky: Option<fn(&str, u32) -> bool>,
+    /// Nothing is compared with OpenBLAS.
+    pub(crate) without_library: bool,
     /// Refuses everything once so many jobs were judged.
     pub(crate) dies_after: Option<usize>,
     pub(crate) judged: usize,
@@ -228,7 +240,14 @@ impl Bench for FakeBench {
             return Ok(Some(Reply { id: job.id, judged: Err(BenchError::new("the machine was disturbed")) }));
         }
         let seconds = Seconds { compile: 0.1, run: 0.1, total: 0.2 };
-        Ok(Some(Reply { id: job.id, judged: Ok(Judgement { verdict: verdict(source), seconds }) }))
+        let mut verdict = verdict(source);
+        if let (Verdict::Correct(measured), Some(lucky)) = (&mut verdict, self.lucky) {
+            measured.gflops *= if lucky(source, *tries) { 2.0 } else { 1.0 };
+        }
+        if let (Verdict::Correct(measured), true) = (&mut verdict, self.without_library) {
+            measured.openblas_ratio = None;
+        }
+        Ok(Some(Reply { id: job.id, judged: Ok(Judgement { verdict, seconds }) }))
     }
 
     fn cancel(&mut self, ids: &[JobId]) {
