@@ -30,12 +30,15 @@ const RETRY_AFTER: Duration = Duration::from_millis(200);
 /// A bench on this machine.
 pub struct LocalBench {
     shared: Arc<Shared>,
-    replies: Receiver<(Key, Result<Judgement, BenchError>)>,
+    replies: Receiver<Finished>,
     /// Submitted jobs by content: identical candidates share one judgement.
     waiting: HashMap<Key, Vec<(JobId, Instant)>>,
     ready: VecDeque<Reply>,
     threads: Vec<JoinHandle<()>>,
 }
+
+/// A judged candidate, and when its verdict was reached: not when somebody asked for it.
+type Finished = (Key, Instant, Result<Judgement, BenchError>);
 
 /// What makes two jobs the same.
 type Key = (String, String, Option<u8>);
@@ -111,11 +114,11 @@ impl LocalBench {
         self.ready.len() + self.waiting.values().map(Vec::len).sum::<usize>()
     }
 
-    fn finish(&mut self, key: &Key, judged: &Result<Judgement, BenchError>) {
+    fn finish(&mut self, key: &Key, at: Instant, judged: &Result<Judgement, BenchError>) {
         for (id, since) in self.waiting.remove(key).unwrap_or_default() {
             let mut judged = judged.clone();
             if let Ok(judgement) = &mut judged {
-                judgement.seconds.total = since.elapsed().as_secs_f64();
+                judgement.seconds.total = at.saturating_duration_since(since).as_secs_f64();
             }
             self.ready.push_back(Reply { id, judged });
         }
@@ -145,7 +148,7 @@ impl Bench for LocalBench {
                 return Ok(Some(reply));
             }
             match self.replies.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok((key, judged)) => self.finish(&key, &judged),
+                Ok((key, at, judged)) => self.finish(&key, at, &judged),
                 Err(RecvTimeoutError::Timeout) => return Ok(None),
                 Err(RecvTimeoutError::Disconnected) => return Err(BenchError::new("the bench's threads have ended")),
             }
@@ -201,7 +204,7 @@ impl Shared {
     }
 }
 
-type Replies = Sender<(Key, Result<Judgement, BenchError>)>;
+type Replies = Sender<Finished>;
 
 fn run_examiner(shared: &Shared, replies: &Replies, core: usize, index: u32) {
     let machine = &shared.machine;
@@ -233,7 +236,7 @@ fn run_examiner(shared: &Shared, replies: &Replies, core: usize, index: u32) {
             Ok(Examination::Failed(verdict, compile)) => Ok(judgement(verdict, compile, sys::now() - begin - compile)),
             Err(error) => Err(error),
         };
-        if replies.send((key, judged)).is_err() {
+        if replies.send((key, Instant::now(), judged)).is_err() {
             return;
         }
     }
@@ -287,7 +290,7 @@ fn time_all(shared: &Shared, replies: &Replies, clock: &mut Clock) -> Option<Vec
             }
             Err(error) => Err(error),
         };
-        if replies.send((waiting.key, judged)).is_err() {
+        if replies.send((waiting.key, Instant::now(), judged)).is_err() {
             return None;
         }
     }
