@@ -20,7 +20,7 @@ fn task(name: &str) -> Task {
         seed: read("seed.c"),
         baseline,
     };
-    Task::parse(files).unwrap()
+    Task::parse(files).expect("a shipped task is sound")
 }
 
 #[test]

@@ -14,9 +14,10 @@ fn a_corpus_is_written_whole_and_never_over_another() {
         let content = read(&file.name);
         assert_eq!(file.bytes, content.len() as u64);
         assert_eq!(file.blake3, blake3::hash(&content).to_hex().to_string());
-        if file.name.ends_with(".jsonl") {
+        if file.name != "tokenizer.json" {
             let text = String::from_utf8(content).unwrap();
-            records += text.lines().map(|line| serde_json::from_str::<Record>(line).unwrap()).count();
+            let read: Vec<Record> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+            records += read.len();
         }
     }
     assert_eq!((records, manifest.train + manifest.validation), (TINY.records, TINY.records));
