@@ -1,0 +1,130 @@
+//! The one way to write C that the nano policy knows: no comments, no space that the
+//! compiler does not need, one statement a line, one space of indentation a brace.
+
+use flow::lex::{self, Item, Token, TokenKind};
+
+/// The source in canonical form. Changes no token, so it means the same.
+pub fn canonical(source: &str) -> String {
+    let mut text = String::with_capacity(source.len());
+    let mut page = Page::default();
+    for item in lex::lex(source).items {
+        match item {
+            Item::Token(token) => page.token(&token, source.get(token.offset..token.end).unwrap_or(""), &mut text),
+            Item::Directive(directive) => {
+                if !text.is_empty() && !text.ends_with('\n') {
+                    text.push('\n');
+                }
+                text.push('#');
+                text.push_str(&directive.name);
+                if let Some(header) = &directive.header {
+                    text.extend(["<", header.as_ref(), ">"]);
+                } else {
+                    let mut end = None;
+                    for token in &directive.body {
+                        // A space is kept where there was one: `#define F (x)` is not `#define F(x)`.
+                        if end != Some(token.offset) {
+                            text.push(' ');
+                        }
+                        text.push_str(source.get(token.offset..token.end).unwrap_or(""));
+                        end = Some(token.end);
+                    }
+                }
+                text.push('\n');
+                page = Page { last: None, ..page };
+            }
+        }
+    }
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+/// Where the writing stands.
+#[derive(Default)]
+struct Page {
+    braces: usize,
+    parentheses: usize,
+    /// Braces of an initialiser, which stay on their line.
+    inline: usize,
+    last: Option<(TokenKind, String)>,
+}
+
+impl Page {
+    fn token(&mut self, token: &Token<'_>, raw: &str, text: &mut String) {
+        let is = |punct: &str| token.is_punct(punct);
+        let after_equals = matches!(&self.last, Some((TokenKind::Punct, last)) if last == "=");
+        let opens_list = is("{") && (self.inline > 0 || after_equals || self.parentheses > 0);
+        if is("}") && self.inline == 0 {
+            self.braces = self.braces.saturating_sub(1);
+        }
+        if text.ends_with('\n') {
+            text.extend(std::iter::repeat_n(' ', self.braces));
+        } else if self.needs_space(token) {
+            text.push(' ');
+        }
+        text.push_str(raw);
+        self.last = Some((token.kind, raw.to_owned()));
+        if is("(") {
+            self.parentheses += 1;
+        } else if is(")") {
+            self.parentheses = self.parentheses.saturating_sub(1);
+        } else if opens_list {
+            self.inline += 1;
+        } else if is("}") && self.inline > 0 {
+            self.inline -= 1;
+        } else if is("{") || is("}") || (is(";") && self.parentheses == 0 && self.inline == 0) {
+            self.braces += usize::from(is("{"));
+            text.push('\n');
+        }
+    }
+
+    /// Whether the last token and this one would be read as others without a space.
+    fn needs_space(&self, token: &Token<'_>) -> bool {
+        let Some((kind, last)) = &self.last else { return false };
+        let word = |kind| matches!(kind, TokenKind::Ident | TokenKind::Number);
+        if word(*kind) && word(token.kind) {
+            return true;
+        }
+        let (Some(before), Some(after)) = (last.chars().last(), token.text.chars().next()) else { return false };
+        *kind == TokenKind::Punct
+            && token.kind == TokenKind::Punct
+            && ("+-&|<>=".contains(before) && before == after || before == '/' && "*/".contains(after))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(source: &str, expect: &str) {
+        assert_eq!(canonical(source), expect);
+        assert_eq!(canonical(expect), expect, "a canonical text is its own canonical form");
+    }
+
+    #[test]
+    fn statements_get_lines_and_braces_indentation() {
+        check(
+            "void f ( double * a , int n ) { // set\n  for (int i = 0; i < n; i++) a[i] = 0;  /* end */ }",
+            "void f(double*a,int n){\n for(int i=0;i<n;i++)a[i]=0;\n}\n",
+        );
+    }
+
+    #[test]
+    fn initialisers_stay_on_their_line() {
+        check("void f(void) { double s[2][2] = { { 0 } }; }", "void f(void){\n double s[2][2]={{0}};\n}\n");
+    }
+
+    #[test]
+    fn directives_stand_alone() {
+        check(
+            "#include <omp.h>\nvoid f(void) {\n    #pragma omp parallel for collapse(2)\n  for (;;) ; }",
+            "#include<omp.h>\nvoid f(void){\n#pragma omp parallel for collapse(2)\n for(;;);\n}\n",
+        );
+    }
+
+    #[test]
+    fn spaces_that_count_are_kept() {
+        check("int f(int a) { return a - -a + + +a & ( a && a); }", "int f(int a){\n return a- -a+ + +a&(a&&a);\n}\n");
+    }
+}

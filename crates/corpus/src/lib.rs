@@ -1,0 +1,41 @@
+//! Data sets. So far one: a synthetic corpus of C candidates for the nano policy.
+//!
+//! ```text
+//! choices -> program -> canonical source -> record (prompt, answer) -> shards
+//!                                        -> BPE merges -> tokenizer.json
+//! ```
+//!
+//! A [`Program`] is a struct of choices, never a string; [`canonical`] is the one way to
+//! write it; [`nano_prompt`] is the one way to ask for it. Every answer is a right
+//! candidate; broken code appears only as what a repair prompt shows.
+
+#![expect(
+    clippy::format_push_string,
+    clippy::format_collect,
+    clippy::many_single_char_names,
+    reason = "C templates read best as they will stand, with the names that C gets; speed does not matter here"
+)]
+
+mod axis;
+pub mod bpe;
+pub mod breakage;
+mod canonical;
+mod corpus_files;
+pub mod dress;
+pub mod matmul;
+pub mod matvec;
+pub mod nano_prompt;
+mod pool;
+mod program;
+mod rng;
+pub mod softmax;
+pub mod stencil;
+mod synth;
+pub mod transpose;
+
+pub use canonical::canonical;
+pub use corpus_files::{File, Lengths, Manifest, VOCABULARY, WriteError, tokenizer, write};
+pub use pool::Pool;
+pub use program::{BYTES_MAX, Program, TASKS};
+pub use rng::Rng;
+pub use synth::{Options, Record, Synth, synth};

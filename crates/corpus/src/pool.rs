@@ -1,0 +1,101 @@
+//! The distinct candidates of a corpus, drawn by weight without replacement.
+
+use std::collections::{BTreeMap, HashSet};
+
+use flow::Stage;
+
+use crate::program::{BYTES_MAX, Program, TASKS};
+use crate::rng::Rng;
+
+/// Shares of the stages among candidates, in percent.
+pub(crate) const STAGES: [(Stage, u32); 6] = [
+    (Stage::RegisterBlocking, 18),
+    (Stage::CacheBlocking, 20),
+    (Stage::Simd, 22),
+    (Stage::Openmp, 16),
+    (Stage::Prefetch, 14),
+    (Stage::All, 10),
+];
+
+/// Draws in a row that bring nothing new before a bucket counts as empty.
+const PATIENCE: usize = 3000;
+
+/// Distinct candidates by task and stage, in the order they were drawn.
+#[derive(Debug)]
+pub struct Pool {
+    buckets: BTreeMap<(&'static str, Stage), Vec<Program>>,
+}
+
+impl Pool {
+    /// About `count` distinct candidates by the mixture's shares: small buckets run out, and
+    /// large ones of the same task make up for it.
+    pub fn draw(seed: u64, count: usize) -> Self {
+        let mut buckets = BTreeMap::new();
+        for (at, (task, share)) in TASKS.iter().enumerate() {
+            let mut rng = Rng::new(seed, at as u64);
+            let mut wanted = count * *share as usize / 100;
+            let mut drawn = HashSet::new();
+            // Small buckets first, so that what they lack is known before the large ones are filled.
+            let mut stages = STAGES.to_vec();
+            let mut shares = 100;
+            stages.sort_by_key(|(stage, _)| order(*stage));
+            for (stage, share) in stages {
+                let bucket = fill(task, stage, wanted * share as usize / shares, &mut drawn, &mut rng);
+                wanted -= bucket.len();
+                shares -= share as usize;
+                buckets.insert((*task, stage), bucket);
+            }
+        }
+        Self { buckets }
+    }
+
+    /// The candidates of a task at a stage.
+    pub fn bucket(&self, task: &'static str, stage: Stage) -> &[Program] {
+        self.buckets.get(&(task, stage)).map_or(&[], Vec::as_slice)
+    }
+
+    /// All candidates.
+    pub fn programs(&self) -> impl Iterator<Item = &Program> {
+        self.buckets.values().flatten()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.buckets.values().map(Vec::len).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Stages with few candidates come first.
+fn order(stage: Stage) -> u8 {
+    match stage {
+        Stage::RegisterBlocking => 0,
+        Stage::CacheBlocking => 1,
+        Stage::Simd => 2,
+        Stage::All => 3,
+        Stage::Openmp => 4,
+        Stage::Prefetch => 5,
+    }
+}
+
+fn fill(task: &str, stage: Stage, count: usize, drawn: &mut HashSet<String>, rng: &mut Rng) -> Vec<Program> {
+    let mut bucket = Vec::with_capacity(count);
+    let mut idle = 0;
+    while bucket.len() < count && idle < PATIENCE {
+        idle += 1;
+        let program = Program::draw(task, rng);
+        if program.stage() != stage {
+            continue;
+        }
+        let source = program.source();
+        if source.len() <= BYTES_MAX && drawn.insert(source) {
+            bucket.push(program);
+            idle = 0;
+        }
+    }
+    bucket
+}

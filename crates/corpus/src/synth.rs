@@ -1,0 +1,217 @@
+//! The records of the corpus: a prompt and the answer that is to be learned.
+
+use flow::{Label, Stage};
+use serde::{Deserialize, Serialize};
+
+use crate::breakage;
+use crate::nano_prompt::{NanoPrompt, Parent, Role, Why};
+use crate::pool::{Pool, STAGES};
+use crate::program::{BYTES_MAX, Program, TASKS};
+use crate::rng::Rng;
+
+/// What a corpus holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Options {
+    /// Fixes everything.
+    pub seed: u64,
+    /// Distinct candidates.
+    pub programs: usize,
+    /// Records; each has a candidate as its answer.
+    pub records: usize,
+    /// Percent of the candidates that are kept from training.
+    pub validation_percent: u32,
+}
+
+impl Options {
+    /// 60,000 candidates in 300,000 records.
+    pub const STANDARD: Self = Self { seed: 1, programs: 60_000, records: 300_000, validation_percent: 2 };
+}
+
+/// One example; the loss is on the answer alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// The task's name.
+    pub task: String,
+    /// The stage that the prompt asks for.
+    pub stage: Stage,
+    /// What the prompt asks for.
+    pub role: Role,
+    /// The prompt.
+    pub prompt: String,
+    /// The canonical source; the end token is to follow.
+    pub answer: String,
+}
+
+impl Record {
+    /// Whether the record is kept from training: told by the answer, so that no validated
+    /// candidate is ever an answer in training.
+    pub fn is_validation(&self, percent: u32) -> bool {
+        let hash = blake3::hash(self.answer.as_bytes());
+        u32::from(u16::from_le_bytes([hash.as_bytes()[0], hash.as_bytes()[1]])) % 100 < percent
+    }
+}
+
+/// Shares of the roles, in percent.
+const ROLES: [(Role, u32); 4] = [(Role::Explore, 40), (Role::Deepen, 20), (Role::Improve, 20), (Role::Repair, 20)];
+/// Percent of deepening prompts that start from the task's seed, as searches do.
+const FROM_SEED: usize = 30;
+/// Percent of repairs that take out a technique that the stage forbids.
+const FORBIDDEN: usize = 15;
+/// Percent of exploring prompts that allow more than the answer uses.
+const ALLOWED_MORE: usize = 20;
+/// Neighbours that are looked at for a fitting parent.
+const NEIGHBOURS: usize = 200;
+
+/// The records of a corpus, in order.
+pub fn synth(options: &Options) -> Synth {
+    Synth {
+        pool: Pool::draw(options.seed, options.programs),
+        rng: Rng::new(options.seed, 1000),
+        next: [[0; STAGES.len()]; TASKS.len()],
+        left: options.records,
+    }
+}
+
+/// An iterator over the records of a corpus.
+#[derive(Debug)]
+pub struct Synth {
+    pool: Pool,
+    rng: Rng,
+    /// How far each bucket is used; it starts again when it is through.
+    next: [[usize; STAGES.len()]; TASKS.len()],
+    left: usize,
+}
+
+impl Synth {
+    /// The candidates that answers come from.
+    pub fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    /// The next candidate by the shares of tasks and stages.
+    fn program(&mut self) -> Option<Program> {
+        for _ in 0..NEIGHBOURS {
+            let tasks: Vec<(usize, u32)> = TASKS.iter().enumerate().map(|(at, (_, share))| (at, *share)).collect();
+            let stages: Vec<(usize, u32)> = STAGES.iter().enumerate().map(|(at, (_, share))| (at, *share)).collect();
+            let (task, stage) = (self.rng.weighted(&tasks), self.rng.weighted(&stages));
+            let bucket = self.pool.bucket(TASKS[task].0, STAGES[stage].0);
+            if bucket.is_empty() {
+                continue;
+            }
+            let next = &mut self.next[task][stage];
+            let program = bucket[*next % bucket.len()];
+            *next += 1;
+            return Some(program);
+        }
+        None
+    }
+
+    fn record(&mut self, program: Program) -> Record {
+        let answer = program.source();
+        let stage = program.stage();
+        let role = self.rng.weighted(&ROLES);
+        let (task, rng) = (program.task(), &mut self.rng);
+        let record = |role, stage, parent: Option<Parent<'_>>| Record {
+            task: task.to_owned(),
+            stage,
+            role,
+            prompt: NanoPrompt { task, stage, role, parent }.render(),
+            answer: answer.clone(),
+        };
+        let correct =
+            |role, source: &str| record(role, stage, Some(Parent { source, label: Label::Correct, why: None }));
+        match role {
+            Role::Deepen if stage > Stage::RegisterBlocking => {
+                if rng.percent(FROM_SEED) {
+                    return correct(role, seed(task));
+                }
+                if let Some(parent) = neighbour(&program, rng, |parent| parent.stage() < stage) {
+                    return correct(role, &parent.source());
+                }
+            }
+            Role::Improve => {
+                if let Some(parent) = neighbour(&program, rng, |parent| parent.stage() == stage) {
+                    return correct(role, &parent.source());
+                }
+            }
+            Role::Repair if rng.percent(FORBIDDEN) => {
+                let forbidden = |parent: &Program| forbidden(parent, stage).is_some();
+                if let Some(parent) = neighbour(&program, rng, forbidden) {
+                    let why = self::forbidden(&parent, stage);
+                    return record(role, stage, Some(Parent { source: &parent.source(), label: Label::Refused, why }));
+                }
+            }
+            Role::Repair => {
+                if let Some(broken) = breakage::broken(&answer, rng) {
+                    let parent = Parent { source: &broken.source, label: broken.label, why: broken.why };
+                    return record(role, stage, Some(parent));
+                }
+            }
+            Role::Explore | Role::Deepen => {}
+        }
+        let asked = if rng.percent(ALLOWED_MORE) { later(stage, rng) } else { stage };
+        record(Role::Explore, asked, None)
+    }
+}
+
+impl Iterator for Synth {
+    type Item = Record;
+
+    fn next(&mut self) -> Option<Record> {
+        self.left = self.left.checked_sub(1)?;
+        let program = self.program()?;
+        Some(self.record(program))
+    }
+}
+
+/// A relative of `program` that `fits`, one or a few choices away.
+fn neighbour(program: &Program, rng: &mut Rng, fits: impl Fn(&Program) -> bool) -> Option<Program> {
+    let mut at = *program;
+    let source = program.source();
+    for step in 0..NEIGHBOURS {
+        // Starts anew now and then, so that the relative stays near.
+        at = if step % 4 == 0 { program.changed(rng) } else { at.changed(rng) };
+        if !fits(&at) {
+            continue;
+        }
+        let other = at.source();
+        if other != source && other.len() <= BYTES_MAX {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// What `stage` forbids of a candidate, if anything.
+fn forbidden(program: &Program, stage: Stage) -> Option<Why> {
+    let uses = program.uses();
+    if uses.simd && stage < Stage::Simd {
+        Some(Why::Simd)
+    } else if uses.threads && stage < Stage::Openmp {
+        Some(Why::Threads)
+    } else if uses.prefetch && stage < Stage::Prefetch {
+        Some(Why::Prefetch)
+    } else {
+        None
+    }
+}
+
+/// A stage from `stage` on.
+fn later(stage: Stage, rng: &mut Rng) -> Stage {
+    let all = Stage::ALL;
+    let first = usize::from(stage.number()) - 1;
+    all[first + rng.below(all.len() - first)]
+}
+
+/// The seed of a task.
+fn seed(task: &str) -> &'static str {
+    match task {
+        "matmul" => include_str!("../../../tasks/matmul/seed.c"),
+        "matmul-any" => include_str!("../../../tasks/matmul-any/seed.c"),
+        "matvec" => include_str!("../../../tasks/matvec/seed.c"),
+        "transpose" => include_str!("../../../tasks/transpose/seed.c"),
+        "stencil2d" => include_str!("../../../tasks/stencil2d/seed.c"),
+        "softmax" => include_str!("../../../tasks/softmax/seed.c"),
+        unknown => unreachable!("the corpus has no task {unknown}"),
+    }
+}

@@ -1,0 +1,43 @@
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use corpus::breakage::Breakage;
+use corpus::{Program, Rng};
+
+use crate::pool;
+
+/// What gcc says of a source; none where there is no gcc for x86.
+fn complaints(source: &str) -> Option<String> {
+    if !cfg!(target_arch = "x86_64") {
+        return None;
+    }
+    let flags = ["-fsyntax-only", "-w", "-std=gnu17", "-fopenmp", "-mavx512f", "-mavx2", "-mfma", "-x", "c", "-"];
+    let mut gcc = Command::new("gcc").args(flags).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().ok()?;
+    gcc.stdin.take()?.write_all(source.as_bytes()).ok()?;
+    Some(String::from_utf8_lossy(&gcc.wait_with_output().ok()?.stderr).into_owned())
+}
+
+#[test]
+fn candidates_compile() {
+    for program in pool().programs().step_by(pool().len() / 60) {
+        let source = program.source();
+        let Some(said) = complaints(&source) else {
+            println!("skipped: no gcc for x86-64 here");
+            return;
+        };
+        assert_eq!(said, "", "{source}");
+    }
+}
+
+#[test]
+fn faults_that_the_compiler_sees_are_told_rightly() {
+    let mut rng = Rng::new(4, 4);
+    let sources: Vec<String> = pool().programs().step_by(pool().len() / 8).map(Program::source).collect();
+    for (breakage, word) in [(Breakage::Undeclared, "undeclared"), (Breakage::MissingSemicolon, "expected")] {
+        for source in &sources {
+            let Some(broken) = breakage.apply(source, &mut rng) else { continue };
+            let Some(said) = complaints(&broken.source) else { return };
+            assert!(said.contains(word), "{breakage:?}: {said}\n{}", broken.source);
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! The corpus as a whole: what it promises of every candidate and record.
+
+mod candidates;
+mod compiler;
+mod files;
+mod records;
+mod tokens;
+
+use corpus::{Options, Pool};
+
+/// Small, but with all tasks, stages and roles.
+const SMALL: Options = Options { seed: 7, programs: 4000, records: 4000, validation_percent: 10 };
+
+fn pool() -> &'static Pool {
+    static POOL: std::sync::OnceLock<Pool> = std::sync::OnceLock::new();
+    POOL.get_or_init(|| Pool::draw(SMALL.seed, SMALL.programs))
+}
