@@ -75,6 +75,8 @@ fn pick(weights: &[f32], draw: Draw, uniform: f64) -> Option<usize> {
         before += f64::from(*weight);
         keep
     });
+    // In the order of the tokens, as without a filter and as on a GPU: the same number draws the same token.
+    kept.sort_by_key(|(token, _)| *token);
     let weights: Vec<f32> = kept.iter().map(|(_, weight)| *weight).collect();
     invert(&weights, uniform).map(|index| kept[index].0)
 }
