@@ -284,6 +284,32 @@ impl Config {
     }
 }
 
+/// The keys in which two configurations of one run differ, but for what may change
+/// between two sittings: when it ends, where it lies, how patient it is.
+pub(crate) fn differences(was: &Config, is: &Config) -> Vec<String> {
+    const FREE: [&str; 6] =
+        ["directory", "device", "budget.steps", "budget.seconds", "budget.iterations", "bench.retries"];
+    let flat = |config: &Config| {
+        let table: Table = config.to_toml().parse().expect("what was written can be read");
+        let mut keys = BTreeMap::new();
+        flatten("", &table, &mut keys);
+        keys
+    };
+    let (was, is) = (flat(was), flat(is));
+    let keys: std::collections::BTreeSet<&String> = was.keys().chain(is.keys()).collect();
+    keys.into_iter().filter(|key| was.get(*key) != is.get(*key) && !FREE.contains(&key.as_str())).cloned().collect()
+}
+
+fn flatten(above: &str, table: &Table, keys: &mut BTreeMap<String, Value>) {
+    for (name, value) in table {
+        let key = if above.is_empty() { name.clone() } else { format!("{above}.{name}") };
+        match value {
+            Value::Table(inner) => flatten(&key, inner, keys),
+            _ => drop(keys.insert(key, value.clone())),
+        }
+    }
+}
+
 fn origin<'a>(key: &str, origins: &'a BTreeMap<String, String>) -> &'a str {
     // What is inside a table that was set as a whole came with it.
     let mut above = std::iter::successors(Some(key), |key| Some(key.rsplit_once('.')?.0));

@@ -59,11 +59,6 @@ impl Ctx<'_> {
         Ok(self.render.chat(&ask))
     }
 
-    /// Whether this policy learns in this run.
-    pub(crate) fn learns(&self) -> bool {
-        self.plan.learns() && self.policy.capabilities().learns
-    }
-
     /// Lets the policy learn again what the journal says it learned after its checkpoint.
     pub(crate) fn replay(&mut self) -> Result<(), Interrupt> {
         let updates: Vec<Vec<WeightedTokens>> = self.state.replay.iter().map(|(_, batch)| batch.clone()).collect();

@@ -4,6 +4,8 @@ use std::sync::atomic::AtomicBool;
 
 use flow::{Bench, Candidate, Policy, Render, Verdict};
 
+use crate::config::{self, Layered};
+use crate::confirm;
 use crate::ctx::Ctx;
 use crate::event::{Event, Line, RunStarted, When};
 use crate::interrupt::Interrupt;
@@ -14,7 +16,7 @@ use crate::report::tensorboard::Tensorboard;
 use crate::sampling;
 use crate::state::RunState;
 use crate::step::step;
-use crate::store::Store;
+use crate::store::{self, Store};
 
 /// Who is told of every event, with the state that it led to.
 pub type Observer<'a> = dyn FnMut(&Event, &RunState) + 'a;
@@ -100,6 +102,7 @@ fn go(ctx: &mut Ctx<'_>) -> Result<String, Interrupt> {
         }
     };
     checkpoint(ctx, true)?;
+    confirm::fastest(ctx)?;
     probe::take(ctx, When::After)?;
     ctx.record(Event::RunEnded { why: why.clone() })?;
     Ok(why)
@@ -108,6 +111,9 @@ fn go(ctx: &mut Ctx<'_>) -> Result<String, Interrupt> {
 /// Starts the run, or brings the policy to where the journal says it was.
 fn begin(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
     let (machine, policy) = (ctx.bench.facts(), ctx.policy.capabilities());
+    if ctx.plan.learns() && !policy.learns {
+        return Err(Interrupt::Unteachable(policy.model));
+    }
     let task = &ctx.plan.task;
     let Some(started) = &ctx.state.started else {
         let seed = seed(ctx.plan)?;
@@ -126,6 +132,11 @@ fn begin(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
         let said = |value: &str| format!("{what} {value}");
         if was == is { Ok(()) } else { Err(Interrupt::Foreign { was: said(was), is: said(is) }) }
     };
+    let stored = Layered::read(Some(("run.toml", &store::config(ctx.store.directory())?)), &[]);
+    let differ = stored.map_or_else(|_| Vec::new(), |stored| config::differences(&stored.config, &ctx.plan.config));
+    if !differ.is_empty() {
+        return Err(Interrupt::Reconfigured(differ.join(", ")));
+    }
     same("task", &started.task_hash, &task.hash)?;
     same("machine class", &started.machine.class, &machine.class)?;
     same("model", &started.policy.model, &policy.model)?;
@@ -173,7 +184,7 @@ fn spent(ctx: &Ctx<'_>) -> Option<String> {
 /// Saves the policy when it is `due` and has learned since it was saved last.
 fn checkpoint(ctx: &mut Ctx<'_>, due: bool) -> Result<(), Interrupt> {
     let step = ctx.state.finished();
-    if !due || step == 0 || ctx.state.checkpoint == Some(step) || !ctx.learns() {
+    if !due || step == 0 || ctx.state.checkpoint == Some(step) || !ctx.plan.learns() {
         return Ok(());
     }
     ctx.policy.save(&ctx.store.checkpoint(step))?;

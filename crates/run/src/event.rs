@@ -71,6 +71,14 @@ pub enum Event {
     },
     /// A step ended: rewards, advantages and the update are done.
     StepFinished(Box<StepFinished>),
+    /// One of the fastest candidates was judged again at the end: the fastest of many
+    /// timings is partly luck.
+    CandidateConfirmed {
+        /// Its hash.
+        hash: String,
+        /// The fresh verdicts; machine failures left out.
+        judgements: Vec<Judgement>,
+    },
     /// The policy was saved.
     CheckpointSaved {
         /// Steps that it has learned from.
@@ -244,7 +252,7 @@ pub struct GroupFinished {
 pub struct Watched {
     /// Mean entropy of the policy in nats per token, by the sampled logprobs where there are any.
     pub entropy: Option<f64>,
-    /// Distinct candidates as a share of all answers.
+    /// Distinct candidates as a share of all candidates.
     pub distinct: f64,
     /// Live groups as a share of all.
     pub live: f64,
@@ -276,6 +284,11 @@ impl Event {
         match &mut self {
             Self::SeedJudged { judgement } | Self::CandidateJudged { judgement, .. } => {
                 judgement.seconds = flow::bench::Seconds::default();
+            }
+            Self::CandidateConfirmed { judgements, .. } => {
+                for judgement in judgements {
+                    judgement.seconds = flow::bench::Seconds::default();
+                }
             }
             Self::ProbeJudged(probe) => {
                 for judgement in probe.judgements.iter_mut().flatten() {

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use flow::bench::OptLevel;
 
-use crate::config::{Config, Layered, Mistake};
+use crate::config::{Config, Layered, Mistake, SourceKind};
 use crate::state::RunState;
 
 pub use paper::{Output, outputs};
@@ -118,9 +118,10 @@ fn scaled(config: &Config, scale: f64) -> Vec<String> {
     sets
 }
 
-/// A setting's name as the paper writes it.
-pub(crate) fn label(config: &Config) -> String {
-    let beta = if config.learning.beta > 0.0 { format!(", β={}", config.learning.beta) } else { String::new() };
+/// A setting's name as the paper writes it; experiment 2 has no penalty to name.
+fn label(config: &Config) -> String {
+    let named = config.prompts.source == SourceKind::Fixed;
+    let beta = if named { format!(", β={}", config.learning.beta) } else { String::new() };
     format!("{}, LR={}{beta}", opt(config.bench.opt), rate(config.learning.rate))
 }
 
@@ -135,7 +136,6 @@ fn rate(rate: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::SourceKind;
 
     fn configs(name: &str) -> Vec<Config> {
         let read = |setting: &Setting| Layered::read(Some(("x.toml", setting.text)), &[]).unwrap().config;
@@ -152,8 +152,7 @@ mod tests {
         assert_eq!(second.len(), 6);
         assert!(second.iter().all(|config| config.budget.iterations == 9 && config.budget.steps == 0));
         let labels: std::collections::BTreeSet<String> = first.iter().chain(&second).map(label).collect();
-        // O0 and O3 at LR 5e-7 without penalty are in both.
-        assert_eq!(labels.len(), 16, "{labels:?}");
+        assert_eq!(labels.len(), 18, "{labels:?}");
         assert!(labels.contains("O3, LR=5e-7, β=0.01") && labels.contains("O1, LR=0"));
     }
 

@@ -66,6 +66,15 @@ pub enum JournalError {
         /// Why.
         why: String,
     },
+    /// An event holds a number that JSON has no form for. That is a bug, but one that
+    /// must not cost the run.
+    #[error("{path}: an event could not be read back and was not written: {why}")]
+    Unwritable {
+        /// The journal.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
     /// A newer hotloop wrote it.
     #[error("{path}: line {line} has version {version}; this hotloop reads {VERSION}")]
     Version {
@@ -108,6 +117,9 @@ impl Journal {
     /// Records one event.
     pub fn append(&mut self, line: &Line) -> Result<(), JournalError> {
         let mut bytes = serde_json::to_vec(line).expect("events have a JSON form");
+        if let Err(error) = serde_json::from_slice::<Line>(&bytes) {
+            return Err(JournalError::Unwritable { path: self.path.clone(), why: error.to_string() });
+        }
         bytes.push(b'\n');
         let written = self.sink.append(&bytes);
         let synced = written.and_then(|()| if line.event.is_milestone() { self.sink.sync() } else { Ok(()) });
@@ -215,6 +227,17 @@ mod tests {
         }
         fs_err::write(&path, [&whole[..], &[0; 40], b"\n"].concat()).unwrap();
         assert_eq!(opened(&path).1, [line(7)], "zeros for a line");
+    }
+
+    #[test]
+    fn what_could_not_be_read_back_is_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.jsonl");
+        let (mut journal, _) = opened(&path);
+        let error = journal.append(&Line::new(Event::CheckpointSaved { step: 1 }, f64::NAN)).unwrap_err();
+        assert!(error.to_string().contains("was not written"), "{error}");
+        journal.append(&line(2)).unwrap();
+        assert_eq!(read(&path).unwrap(), [line(2)]);
     }
 
     #[test]

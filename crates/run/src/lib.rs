@@ -10,6 +10,7 @@
 //! traits: nothing here knows a model, a compiler or a network.
 
 pub mod config;
+mod confirm;
 mod ctx;
 pub mod driver;
 pub mod event;

@@ -8,6 +8,7 @@ use flow::search::Settings;
 use flow::{Sampling, Stage, Task};
 
 use crate::config::{Config, Layered, Mistake, SourceKind};
+use crate::store;
 
 /// Everything that a run needs, checked.
 #[derive(Debug, Clone)]
@@ -48,6 +49,21 @@ impl Plan {
             }
             _ => Err(mistakes),
         }
+    }
+
+    /// The plan of a run that is already in `directory`, which may have moved. `overrides`
+    /// may only change what does not change the run, such as its budget.
+    pub fn resume(
+        directory: &Path,
+        overrides: &[String],
+        load: &dyn Fn(&str) -> Result<Task, String>,
+    ) -> Result<Self, Vec<Mistake>> {
+        let file = directory.join("run.toml").display().to_string();
+        let text = store::config(directory)
+            .map_err(|error| vec![Mistake { file: file.clone(), key: String::new(), what: error.to_string() }])?;
+        let mut sets = overrides.to_vec();
+        sets.push(format!("directory={}", directory.display()));
+        Self::new(&Layered::read(Some((&file, &text)), &sets)?, "", load)
     }
 
     /// Whether answers change the policy.

@@ -2,7 +2,7 @@
 
 use flow::policy::{Chat, Completion, Ending};
 use flow::random::seed;
-use flow::{Candidate, Task};
+use flow::{Candidate, PolicyError, Role, Sampling, Task};
 
 use crate::ctx::Ctx;
 use crate::event::{Answer, Asked, Event, GroupSampled, Made, StepSampled};
@@ -13,15 +13,20 @@ const SAMPLING: u64 = 2;
 const PROBING: u64 = 3;
 
 /// Draws the answers of step `number` and records them, unless they are there already.
-pub(crate) fn sample(ctx: &mut Ctx<'_>, number: u64, asks: Vec<Asked>) -> Result<(), Interrupt> {
+pub(crate) fn sample(ctx: &mut Ctx<'_>, number: u64, mut asks: Vec<Asked>) -> Result<(), Interrupt> {
     if ctx.state.open.contains_key(&number) {
         return Ok(());
     }
-    let chats: Vec<Chat> = asks.iter().map(|asked| ctx.chat(asked)).collect::<Result<_, _>>()?;
     let temperature = ctx.state.temperature;
     let sampling = ctx.plan.sampling(temperature, seed(ctx.plan.config.seed, &[SAMPLING, number]));
     let group = ctx.plan.config.sampling.group;
-    let completions = ctx.policy.sample(&chats, group, &sampling)?;
+    let (chats, completions) = loop {
+        let chats: Vec<Chat> = asks.iter().map(|asked| ctx.chat(asked)).collect::<Result<_, _>>()?;
+        match draw(ctx, &chats, group, &sampling) {
+            Err(Interrupt::Policy(PolicyError::ContextExceeded { .. })) if shorten(&mut asks, &chats) => {}
+            drawn => break (chats, drawn?),
+        }
+    };
     let mut groups = Vec::with_capacity(asks.len());
     for ((asked, chat), answers) in asks.into_iter().zip(&chats).zip(completions.chunks(group as usize)) {
         let prompt_tokens = answers.first().map(|first| first.prompt_tokens.clone()).unwrap_or_default();
@@ -32,6 +37,33 @@ pub(crate) fn sample(ctx: &mut Ctx<'_>, number: u64, asks: Vec<Asked>) -> Result
     ctx.record(Event::StepSampled(Box::new(StepSampled { step: number, lag, temperature, groups })))
 }
 
+/// A parent too long for the policy must not stop the run: the seed is asked in its place.
+/// False when there is no parent left to do without.
+fn shorten(asks: &mut [Asked], chats: &[Chat]) -> bool {
+    let length = |chat: &Chat| chat.messages.iter().map(|message| message.content.len()).sum::<usize>();
+    let longest = asks.iter_mut().zip(chats).filter(|(asked, _)| asked.parent.is_some());
+    let longest = longest.max_by_key(|(_, chat)| length(chat));
+    longest.is_some_and(|(asked, _)| {
+        asked.parent = None;
+        asked.role = Role::Explore;
+        true
+    })
+}
+
+/// Asks the policy, and does not take its word for what it gave.
+fn draw(ctx: &mut Ctx<'_>, chats: &[Chat], count: u32, sampling: &Sampling) -> Result<Vec<Completion>, Interrupt> {
+    let completions = ctx.policy.sample(chats, count, sampling)?;
+    let failed = |what: String| Err(Interrupt::Policy(PolicyError::Failed(what)));
+    let wanted = chats.len() * count as usize;
+    if completions.len() != wanted {
+        return failed(format!("it gave {} answers, and {wanted} were wanted", completions.len()));
+    }
+    if completions.iter().flat_map(|completion| &completion.logprobs).any(|logprob| !logprob.is_finite()) {
+        return failed("a logprob is not a number".to_owned());
+    }
+    Ok(completions)
+}
+
 /// Draws the probe's answers to one stage's prompt: the same seed before and after.
 pub(crate) fn sample_probe(ctx: &mut Ctx<'_>, asked: &Asked) -> Result<Vec<Made>, Interrupt> {
     let chat = ctx.chat(asked)?;
@@ -39,7 +71,7 @@ pub(crate) fn sample_probe(ctx: &mut Ctx<'_>, asked: &Asked) -> Result<Vec<Made>
     let temperature = ctx.plan.config.sampling.temperature;
     let sampling = ctx.plan.sampling(temperature, seed(ctx.plan.config.seed, &[PROBING, stage]));
     let count = ctx.plan.config.stepping.probe;
-    let completions = ctx.policy.sample(std::slice::from_ref(&chat), count, &sampling)?;
+    let completions = draw(ctx, std::slice::from_ref(&chat), count, &sampling)?;
     completions.iter().map(|completion| made(ctx, &chat, completion)).collect()
 }
 

@@ -1,6 +1,6 @@
 //! The state of a run: a fold over its events. Resume, reports and the API all use it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use flow::advantage::Fate;
@@ -44,6 +44,8 @@ pub struct RunState {
     pub temperature: f64,
     /// The fastest correct candidate.
     pub best: Option<Best>,
+    /// Fresh verdicts of the fastest candidates, by hash.
+    pub confirmed: BTreeMap<String, Vec<Judgement>>,
     /// How often the run was taken up again.
     pub resumed: u32,
     /// Why it waits, if it does.
@@ -218,6 +220,7 @@ impl RunState {
             Event::CandidateJudged { at, judgement } => self.judged(*at, Some(judgement.clone())),
             Event::CandidateMasked { at, .. } => self.judged(*at, None),
             Event::StepFinished(finished) => self.finish(finished, at_s),
+            Event::CandidateConfirmed { hash, judgements } => self.confirm(hash, judgements),
             Event::CheckpointSaved { step } => {
                 self.checkpoint = Some(*step);
                 self.replay.retain(|(number, _)| number >= step);
@@ -280,6 +283,43 @@ impl RunState {
                 self.best = Some(Best { hash: hash.clone(), gflops, step, verdict: verdict.clone() });
             }
         }
+    }
+
+    /// Fresh timings decide which is the best: the fastest by its median among those that
+    /// were correct every time.
+    fn confirm(&mut self, hash: &str, judgements: &[Judgement]) {
+        self.confirmed.insert(hash.to_owned(), judgements.to_vec());
+        let medians = self.confirmed.iter().filter_map(|(hash, judgements)| {
+            let mut verdicts: Vec<&Verdict> = judgements.iter().map(|judgement| &judgement.verdict).collect();
+            let speed = |verdict: &Verdict| match verdict {
+                Verdict::Correct(measured) => Some(measured.gflops),
+                _ => None,
+            };
+            verdicts.iter().all(|verdict| speed(verdict).is_some()).then_some(())?;
+            verdicts.sort_by(|a, b| speed(a).unwrap_or(0.0).total_cmp(&speed(b).unwrap_or(0.0)));
+            let verdict = *verdicts.get(verdicts.len() / 2)?;
+            Some((hash, speed(verdict)?, verdict))
+        });
+        let Some((hash, gflops, verdict)) = medians.max_by(|a, b| a.1.total_cmp(&b.1)) else { return };
+        let (hash, verdict) = (hash.clone(), verdict.clone());
+        let step = self.birth(&hash).map_or(0, |(step, ..)| step.number);
+        self.best = Some(Best { hash, gflops, step, verdict });
+    }
+
+    /// The fastest distinct candidates, fastest first, with the stage that they were asked for.
+    pub(crate) fn fastest(&self, count: usize) -> Vec<(Made, Option<flow::Stage>)> {
+        let groups = self.steps.iter().flat_map(|step| &step.groups);
+        let mut found: Vec<(f64, &str, &str, Option<flow::Stage>)> = groups
+            .flat_map(|group| group.members.iter().map(|member| (member, group.asked.stage)))
+            .filter_map(|(member, stage)| {
+                Some((member.gflops()?, member.hash.as_deref()?, member.normal.as_deref()?, stage))
+            })
+            .collect();
+        found.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let mut seen = BTreeSet::new();
+        found.retain(|(_, _, normal, _)| seen.insert(*normal));
+        let made = |hash: &str, normal: &str| Made::Candidate { hash: hash.to_owned(), normal: normal.to_owned() };
+        found.into_iter().take(count).map(|(_, hash, normal, stage)| (made(hash, normal), stage)).collect()
     }
 
     /// Where a candidate was first made: its group and itself.

@@ -113,7 +113,7 @@ fn reward(ctx: &Ctx<'_>, open: &OpenStep) -> Result<Vec<GroupFinished>, Interrup
 }
 
 fn learn(ctx: &mut Ctx<'_>, lesson: &[WeightedTokens]) -> Result<Option<Updated>, Interrupt> {
-    if !ctx.learns() || lesson.is_empty() {
+    if !ctx.plan.learns() || lesson.is_empty() {
         return Ok(None);
     }
     Ok(Some(ctx.policy.update(lesson)?))

@@ -44,6 +44,9 @@ impl StoreError {
             Self::NoRun(_) => return "`hotloop train RUN.toml` starts one",
             Self::File(error) | Self::Journal(JournalError::File { source: error, .. }) => error.kind(),
             Self::Journal(JournalError::Damaged { .. }) => return "restore the journal from a copy",
+            Self::Journal(JournalError::Unwritable { .. }) => {
+                return "this is a bug of hotloop; resuming may get past it";
+            }
             Self::Journal(JournalError::Version { .. }) => return "use the hotloop that wrote it",
         };
         match kind {

@@ -4,6 +4,8 @@ use flow::Label;
 
 use super::svg::{Content, Figure, Layer, Series};
 use super::{Point, Report, RunReport};
+use crate::config::Config;
+use crate::event::StepSeconds;
 
 /// The figures that compare all runs, then those of each run, with names for files.
 pub(super) fn all(report: &Report) -> Vec<(String, Figure)> {
@@ -45,42 +47,84 @@ pub(super) fn compared(report: &Report) -> Vec<(&'static str, Figure)> {
 
 /// What belongs to one run.
 pub(super) fn own(run: &RunReport) -> Vec<(&'static str, Figure)> {
-    vec![("verdicts", verdicts(&run.points)), ("time", time(&run.points))]
+    vec![
+        ("verdicts", verdicts(&run.points)),
+        ("policy-time", policy_time(&run.points)),
+        ("bench-time", bench_time(&run.points)),
+    ]
 }
 
 fn figure(title: &str, y_label: &str, content: Content) -> Figure {
     Figure { title: title.to_owned(), x_label: "step".to_owned(), y_label: y_label.to_owned(), content }
 }
 
+/// Runs that differ in nothing but their seed, in the order of their first.
+fn families(report: &Report) -> Vec<Vec<&RunReport>> {
+    let mut families: Vec<Vec<&RunReport>> = Vec::new();
+    for run in &report.runs {
+        let alike = |other: &RunReport| {
+            let seedless = |run: &RunReport| Config { seed: 0, directory: String::new(), ..run.config.clone() };
+            seedless(other) == seedless(run)
+        };
+        match families.iter_mut().find(|family| alike(family[0])) {
+            Some(family) => family.push(run),
+            None => families.push(vec![run]),
+        }
+    }
+    families
+}
+
 fn lines(report: &Report, title: &str, unit: &str, of: fn(&Point) -> Option<f64>, spread: bool) -> Figure {
-    let series = report.runs.iter().enumerate().map(|(colour, run)| Series {
-        name: run.name.clone(),
-        colour,
-        dashed: false,
-        points: curve(&run.points, of),
-        band: if spread { band(&run.points) } else { Vec::new() },
+    let families = families(report);
+    let seeds = families.len() < report.runs.len();
+    let series = families.iter().enumerate().map(|(colour, family)| match family[..] {
+        [run] => Series {
+            name: run.name.clone(),
+            colour,
+            dashed: false,
+            points: curve(&run.points, of),
+            band: if spread { band(&run.points) } else { Vec::new() },
+        },
+        _ => over_seeds(family, colour, of),
     });
-    let title = if spread { format!("{title} (shaded: 80 % of the answers)") } else { title.to_owned() };
+    let title = match (seeds, spread) {
+        (true, _) => format!("{title} (shaded: lowest to highest seed)"),
+        (false, true) => format!("{title} (shaded: 80 % of the answers)"),
+        (false, false) => title.to_owned(),
+    };
     figure(&title, unit, Content::Lines(series.collect()))
+}
+
+/// The mean of a family's curves where all have a value, and what lies between its seeds.
+fn over_seeds(family: &[&RunReport], colour: usize, of: fn(&Point) -> Option<f64>) -> Series {
+    let mut series =
+        Series { name: format!("{} ({} seeds)", family[0].name, family.len()), colour, ..Series::default() };
+    let steps = family.iter().map(|run| run.points.len()).min().unwrap_or(0);
+    for step in 0..steps {
+        let values: Vec<f64> = family.iter().filter_map(|run| of(&run.points[step])).collect();
+        if values.len() == family.len() {
+            let (low, high) = values
+                .iter()
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(*value), high.max(*value)));
+            series.points.push((step as f64, values.iter().sum::<f64>() / values.len() as f64));
+            series.band.push((step as f64, low, high));
+        }
+    }
+    series
 }
 
 /// The fastest so far; of a single run also the fastest of each step, dashed.
 fn speeds(report: &Report) -> Figure {
-    let mut series = Vec::new();
-    for (colour, run) in report.runs.iter().enumerate() {
-        let alone = report.runs.len() == 1;
-        let name = if alone { "best so far".to_owned() } else { run.name.clone() };
-        let points = curve(&run.points, |point| point.best_gflops);
-        series.push(Series { name, colour, points, ..Series::default() });
-        if alone {
-            let (name, points) = ("best of the step".to_owned(), curve(&run.points, |point| point.max_gflops));
-            series.push(Series { name, colour, dashed: true, points, ..Series::default() });
-        }
+    let mut figure = lines(report, "Speed of the fastest candidate so far", "GFLOPS", |point| point.best_gflops, false);
+    if let ([run], Content::Lines(series)) = (&report.runs[..], &mut figure.content) {
+        "best so far".clone_into(&mut series[0].name);
+        let (name, points) = ("best of the step".to_owned(), curve(&run.points, |point| point.max_gflops));
+        series.push(Series { name, dashed: true, points, ..Series::default() });
     }
-    figure("Speed of the fastest candidate so far", "GFLOPS", Content::Lines(series))
+    figure
 }
 
-pub(super) fn curve(points: &[Point], of: impl Fn(&Point) -> Option<f64>) -> Vec<(f64, f64)> {
+fn curve(points: &[Point], of: impl Fn(&Point) -> Option<f64>) -> Vec<(f64, f64)> {
     points.iter().filter_map(|point| Some((point.step as f64, of(point)?))).collect()
 }
 
@@ -105,22 +149,32 @@ fn verdicts(points: &[Point]) -> Figure {
     figure("Verdicts", "share of answers", Content::Stack { xs, layers })
 }
 
-/// The policy's time; the bench's is in the table beside it.
-fn time(points: &[Point]) -> Figure {
-    let xs: Vec<f64> = points.iter().map(|point| point.step as f64).collect();
-    let layer = |name: &str, colour: &str, of: fn(&Point) -> f64| Layer {
-        name: name.to_owned(),
-        colour: colour.to_owned(),
-        heights: points.iter().map(|point| of(point).max(0.0)).collect(),
-    };
+fn policy_time(points: &[Point]) -> Figure {
     let layers = vec![
-        layer("sampling", "sampling", |point| point.seconds.sampling),
-        layer("updating", "updating", |point| point.seconds.updating),
-        layer("waiting for the bench", "waiting", |point| point.seconds.policy_idle),
-        layer("other", "other", |point| {
-            let seconds = &point.seconds;
+        layer(points, "sampling", "sampling", |seconds| seconds.sampling),
+        layer(points, "updating", "updating", |seconds| seconds.updating),
+        layer(points, "waiting for the bench", "waiting", |seconds| seconds.policy_idle),
+        layer(points, "other", "other", |seconds| {
             seconds.wall - seconds.sampling - seconds.updating - seconds.policy_idle
         }),
     ];
-    figure("Where the policy's time goes", "seconds per step", Content::Stack { xs, layers })
+    times(points, "Where the policy's time goes", layers)
+}
+
+fn bench_time(points: &[Point]) -> Figure {
+    let layers = vec![
+        layer(points, "judging", "correct", |seconds| seconds.judging.min(seconds.wall)),
+        layer(points, "nothing to judge", "waiting", |seconds| seconds.bench_idle),
+    ];
+    times(points, "Where the bench's time goes", layers)
+}
+
+fn layer(points: &[Point], name: &str, colour: &str, of: fn(&StepSeconds) -> f64) -> Layer {
+    let heights = points.iter().map(|point| of(&point.seconds).max(0.0)).collect();
+    Layer { name: name.to_owned(), colour: colour.to_owned(), heights }
+}
+
+fn times(points: &[Point], title: &str, layers: Vec<Layer>) -> Figure {
+    let xs = points.iter().map(|point| point.step as f64).collect();
+    figure(title, "seconds per step", Content::Stack { xs, layers })
 }

@@ -144,8 +144,9 @@ fn code(best: &BestCode, html: &mut String) {
     let simd = features.simd_bits.map_or("none".to_owned(), |bits| format!("{bits} bits"));
     let _ = write!(
         html,
-        "<p>{:.2} GFLOPS, found in step {}. Blocking {}; threads: {}; prefetch: {}; {} accumulators; register tile {tile}; explicit vectors: {simd}; {} the output.</p>",
+        "<p>{:.2} GFLOPS{}, found in step {}. Blocking {}; threads: {}; prefetch: {}; {} accumulators; register tile {tile}; explicit vectors: {simd}; {} the output.</p>",
         best.gflops,
+        if best.confirmed > 0 { format!(" (median of {} fresh timings)", best.confirmed) } else { String::new() },
         best.step + 1,
         features.blocking_text(),
         features.threads,

@@ -75,8 +75,10 @@ pub struct BestCode {
     pub hash: String,
     /// Its source.
     pub source: String,
-    /// Its speed.
+    /// Its speed; the median of fresh timings where it was confirmed.
     pub gflops: f64,
+    /// How often it was timed again at the end of the run.
+    pub confirmed: usize,
     /// As a fraction of the machine's peak.
     pub peak_fraction: Option<f64>,
     /// Relative to OpenBLAS.
@@ -213,6 +215,7 @@ fn best(state: &RunState, directory: &Path) -> Result<Option<BestCode>, StoreErr
         source,
         hash: best.hash.clone(),
         gflops: best.gflops,
+        confirmed: state.confirmed.get(&best.hash).map_or(0, Vec::len),
         peak_fraction: measured.and_then(|measured| measured.peak_fraction),
         openblas_ratio: measured.and_then(|measured| measured.openblas_ratio),
         step: best.step,

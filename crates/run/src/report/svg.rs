@@ -20,7 +20,7 @@ const PLOT: f64 = 220.0;
 const BELOW: f64 = 44.0;
 const LEGEND_ROW: f64 = 18.0;
 /// The mean width of a character of the legend.
-const CHARACTER: f64 = 6.3;
+const CHARACTER: f64 = 6.7;
 
 /// A line with its spread.
 #[derive(Debug, Clone, Default)]

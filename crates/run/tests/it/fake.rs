@@ -51,6 +51,9 @@ pub(crate) struct FakePolicy {
     pub(crate) preferences: Vec<f64>,
     pub(crate) rate: f64,
     pub(crate) updates: u64,
+    /// Prompts of more characters than this are refused.
+    pub(crate) longest: Option<usize>,
+    pub(crate) learns: bool,
     /// Makes the loss of this update no number.
     pub(crate) break_at: Option<u64>,
 }
@@ -59,7 +62,7 @@ impl FakePolicy {
     pub(crate) fn new(rate: f64) -> Self {
         // At first the worst kinds are the likeliest.
         let preferences = (0..WORDS).map(|kind| -0.15 * kind as f64).collect();
-        Self { preferences, rate, updates: 0, break_at: None }
+        Self { preferences, rate, updates: 0, longest: None, learns: true, break_at: None }
     }
 
     fn logprobs(&self, temperature: f64) -> Vec<f64> {
@@ -97,6 +100,9 @@ impl Policy for FakePolicy {
         let mut completions = Vec::new();
         for (at, chat) in (0u64..).zip(chats) {
             let length = chat.messages.iter().map(|message| message.content.len()).sum::<usize>();
+            if self.longest.is_some_and(|longest| length > longest) {
+                return Err(PolicyError::ContextExceeded { prompt: length as u32, answer: 2, context: 2 });
+            }
             for member in 0..u64::from(count) {
                 let mut random = Random::new(seed(sampling.seed, &[at, member]));
                 let (kind, logprob) = self.draw(&mut random, sampling.temperature);
@@ -154,7 +160,7 @@ impl Policy for FakePolicy {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { model: "fake".into(), learns: true, logprobs: true, context: 4096 }
+        Capabilities { model: "fake".into(), learns: self.learns, logprobs: true, context: 4096 }
     }
 }
 
@@ -166,6 +172,8 @@ pub(crate) struct FakeBench {
     tries: BTreeMap<String, u32>,
     /// Fails on sources that this says so of, given the source and how often it was tried.
     pub(crate) fails: Option<fn(&str, u32) -> bool>,
+    /// Times sources twice too fast that this says so of.
+    pub(crate) lucky: Option<fn(&str, u32) -> bool>,
     /// Refuses everything once so many jobs were judged.
     pub(crate) dies_after: Option<usize>,
     pub(crate) judged: usize,
@@ -228,7 +236,11 @@ impl Bench for FakeBench {
             return Ok(Some(Reply { id: job.id, judged: Err(BenchError::new("the machine was disturbed")) }));
         }
         let seconds = Seconds { compile: 0.1, run: 0.1, total: 0.2 };
-        Ok(Some(Reply { id: job.id, judged: Ok(Judgement { verdict: verdict(source), seconds }) }))
+        let mut verdict = verdict(source);
+        if let (Verdict::Correct(measured), Some(lucky)) = (&mut verdict, self.lucky) {
+            measured.gflops *= if lucky(source, *tries) { 2.0 } else { 1.0 };
+        }
+        Ok(Some(Reply { id: job.id, judged: Ok(Judgement { verdict, seconds }) }))
     }
 
     fn cancel(&mut self, ids: &[JobId]) {

@@ -5,6 +5,7 @@
 mod ablations;
 mod experiments;
 mod fake;
+mod kills;
 mod mistakes;
 mod pauses;
 mod reports;

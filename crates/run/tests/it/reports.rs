@@ -14,8 +14,9 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-fn learned_and_control(folder: &Path) -> Report {
-    let sets = ["budget.steps=60", "loop.probe=32", "sampling.group=16"];
+fn learned_and_control(folder: &Path, steps: u32) -> Report {
+    let steps = format!("budget.steps={steps}");
+    let sets = [steps.as_str(), "loop.probe=32", "sampling.group=16"];
     whole(&plan(&folder.join("learned"), &sets));
     whole(&plan(&folder.join("control"), &[&sets[..], &["learning.rate=0"]].concat()));
     Report::read(&[folder.join("learned"), folder.join("control")]).unwrap()
@@ -24,7 +25,7 @@ fn learned_and_control(folder: &Path) -> Report {
 #[test]
 fn a_report_is_one_page_without_anything_from_outside() {
     let folder = folder("reports");
-    let both = learned_and_control(&folder);
+    let both = learned_and_control(&folder, 50);
     let alone = Report { runs: vec![both.runs[0].clone()] };
     for (report, name) in [(&both, "both"), (&alone, "alone")] {
         let written = report.write(&folder.join(name)).unwrap();
@@ -48,15 +49,15 @@ fn a_report_is_one_page_without_anything_from_outside() {
 #[test]
 fn tables_say_the_same_in_text_json_and_csv() {
     let folder = folder("tables");
-    let report = learned_and_control(&folder);
+    let report = learned_and_control(&folder, 10);
     let table = text::table(&report);
     assert!(table.lines().next().unwrap().contains("learned") && table.contains("probe after: mean GFLOPS"), "{table}");
     let csv = csv::steps(&report);
-    assert_eq!(csv.lines().count(), 1 + 60 + 60);
+    assert_eq!(csv.lines().count(), 1 + 10 + 10);
     let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
     assert!(columns.iter().all(|count| *count == columns[0]));
     let json: serde_json::Value = serde_json::to_value(&report).unwrap();
-    assert_eq!(json["runs"][0]["points"].as_array().unwrap().len(), 60);
+    assert_eq!(json["runs"][0]["points"].as_array().unwrap().len(), 10);
     assert_eq!(json["runs"][1]["after"], json["runs"][1]["before"], "the control's probe does not move");
 }
 
@@ -88,4 +89,36 @@ fn event_files_hold_every_step_also_after_a_resume() {
         records += 1;
     }
     assert_eq!(records, 1 + 12);
+}
+
+#[test]
+fn a_run_that_has_hardly_begun_is_reported_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path(), &[]);
+    let mut process = crate::fake::Process::new(&plan);
+    process.stop_after = Some(1);
+    let (mut store, lines) = run::Store::open(&plan.directory).unwrap();
+    process.drive(&plan, &mut store, &lines);
+    let report = Report::read(std::slice::from_ref(&plan.directory)).unwrap();
+    assert!(report.runs[0].best.is_none() && report.runs[0].status.starts_with("paused: "));
+    assert!(!html::page(&report).contains("NaN") && !text::table(&report).contains("NaN"));
+}
+
+#[test]
+fn seeds_of_one_setting_are_one_line_with_its_spread() {
+    let folder = folder("seeds");
+    let mut directories = Vec::new();
+    for (name, rate) in [("learned", "1e-4"), ("control", "0")] {
+        for seed in 1..=3 {
+            let directory = folder.join(format!("{name}-{seed}"));
+            let sets = [format!("seed={seed}"), format!("learning.rate={rate}"), "loop.probe=0".into()];
+            whole(&plan(&directory, &sets.iter().map(String::as_str).collect::<Vec<_>>()));
+            directories.push(directory);
+        }
+    }
+    let report = Report::read(&directories).unwrap();
+    report.write(&folder.join("report")).unwrap();
+    let figure = fs_err::read_to_string(folder.join("report/figures/reward.svg")).unwrap();
+    assert!(figure.contains("learned-1 (3 seeds)") && figure.contains("control-1 (3 seeds)"));
+    assert_eq!(figure.matches("fill-opacity").count(), 2);
 }

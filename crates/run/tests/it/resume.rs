@@ -139,3 +139,43 @@ fn a_run_does_not_go_on_with_another_task_or_machine() {
     let Ended::Paused(interrupt) = ended else { panic!("{ended:?}") };
     assert!(interrupt.to_string().contains("and this is task another"), "{interrupt}");
 }
+
+#[test]
+fn a_run_goes_on_from_its_directory_alone_and_only_as_it_began() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, moved) = (folder.path().join("first"), folder.path().join("moved"));
+    let begun = plan(&first, &[]);
+    let mut process = Process::new(&begun);
+    process.stop_after = Some(40);
+    let (mut store, lines) = Store::open(&first).unwrap();
+    process.drive(&begun, &mut store, &lines);
+    drop(store);
+    fs_err::rename(&first, &moved).unwrap();
+    let load = |_: &str| Ok(crate::fake::matmul());
+    let other = run::Plan::resume(&moved, &["learning.rate=0.5".into(), "budget.steps=4".into()], &load).unwrap();
+    let (mut store, lines) = Store::open(&moved).unwrap();
+    let (ended, _) = Process::new(&other).drive(&other, &mut store, &lines);
+    let Ended::Paused(interrupt) = ended else { panic!("{ended:?}") };
+    assert!(interrupt.to_string().starts_with("the run in this directory began with other values of learning.rate\n"));
+    drop(store);
+    let shorter = run::Plan::resume(&moved, &["budget.steps=4".into()], &load).unwrap();
+    assert_eq!(whole(&shorter).1.finished(), 4);
+    let nothing = run::Plan::resume(&first, &[], &load).unwrap_err();
+    assert!(nothing[0].to_string().contains("holds no run"), "{}", nothing[0]);
+}
+
+#[test]
+fn a_parent_too_long_for_the_policy_gives_way_to_the_seed() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path(), &["sampling.group=16"]);
+    let mut process = Process::new(&plan);
+    // Prompts with the seed in them fit, those with a kernel do not.
+    process.policy.longest = Some(1700);
+    let (mut store, lines) = Store::open(&plan.directory).unwrap();
+    let (ended, state) = process.drive(&plan, &mut store, &lines);
+    assert!(matches!(ended, Ended::Done(_)), "{ended:?}");
+    let groups = || state.steps.iter().flat_map(|step| &step.groups);
+    assert!(
+        groups().any(|group| group.asked.parent.is_none() && group.asked.stage > Some(flow::Stage::RegisterBlocking))
+    );
+}

@@ -127,3 +127,31 @@ fn dead_groups_are_counted_and_heat_the_sampling() {
     assert_eq!(state.steps.iter().position(|step| !step.warnings.is_empty()), Some(7), "after a window of 8");
     assert!((1.15..1.25).contains(&state.temperature), "raised twice in 20 steps: {}", state.temperature);
 }
+
+#[test]
+fn the_best_is_chosen_by_fresh_timings() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path(), &["loop.probe=0"]);
+    let mut process = Process::new(&plan);
+    // The first timing of each kernel is twice too fast for odd forms.
+    process.bench.lucky = Some(|source, tries| tries == 1 && source.len() % 2 == 1);
+    let (mut store, lines) = Store::open(&plan.directory).unwrap();
+    let (_, state) = process.drive(&plan, &mut store, &lines);
+    let best = state.best.unwrap();
+    assert_eq!(state.confirmed.len(), 3);
+    assert_eq!(state.confirmed[&best.hash].len(), 3);
+    let first = state.steps.iter().flat_map(run::state::Step::members).filter_map(run::state::Member::gflops);
+    assert!(best.gflops < first.fold(0.0, f64::max), "luck does not last");
+}
+
+#[test]
+fn a_policy_that_cannot_learn_is_not_asked_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path(), &[]);
+    let mut process = Process::new(&plan);
+    process.policy.learns = false;
+    let (mut store, lines) = Store::open(&plan.directory).unwrap();
+    let (ended, _) = process.drive(&plan, &mut store, &lines);
+    let run::Ended::Paused(interrupt) = ended else { panic!("{ended:?}") };
+    assert_eq!(interrupt.to_string(), "fake cannot learn\n  hint: set learning.rate to 0 to search with it");
+}

@@ -1,0 +1,51 @@
+//! Real processes, killed for real.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use flow::random::Random;
+use run::RunState;
+
+use crate::fake::{plan, same, same_facts, whole};
+
+const DIRECTORY: &str = "HOTLOOP_TEST_RUN";
+const SETS: [&str; 2] = ["budget.steps=30", "loop.probe=4"];
+
+/// The process that gets killed: this test binary again, told where to run.
+#[test]
+fn child() {
+    if let Some(directory) = std::env::var_os(DIRECTORY) {
+        whole(&plan(&PathBuf::from(directory), &SETS));
+    }
+}
+
+#[test]
+fn processes_killed_at_random_moments_end_where_an_unbroken_one_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let (unbroken, broken) = (folder.path().join("unbroken"), folder.path().join("broken"));
+    let (_, expect) = whole(&plan(&unbroken, &SETS));
+    let mut random = Random::new(5);
+    let mut kills = 0;
+    loop {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "kills::child"])
+            .env(DIRECTORY, &broken)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        // The first ones get little time, so that early moments are met too.
+        std::thread::sleep(Duration::from_millis(10 + random.below(100 + 20 * kills) as u64));
+        if let Some(status) = child.try_wait().unwrap() {
+            assert!(status.success());
+            break;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        kills += 1;
+        assert!(kills < 500, "the run does not get on");
+    }
+    assert!(kills > 3, "only {kills} kills");
+    same(RunState::read(&broken).unwrap(), expect);
+    same_facts(&broken, &unbroken);
+}
