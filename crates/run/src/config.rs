@@ -216,7 +216,7 @@ pub struct Stepping {
     pub checkpoint_every: u64,
     /// Answers to each probe prompt; 0 for no probe.
     pub probe: u32,
-    /// A larger divergence stops the run; 0 never does.
+    /// A divergence that leaps above this stops the run; 0 never does.
     pub max_kl: f64,
 }
 

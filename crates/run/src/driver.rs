@@ -84,6 +84,7 @@ fn go(ctx: &mut Ctx<'_>) -> Result<String, Interrupt> {
     }
     begin(ctx)?;
     judge_seed(ctx)?;
+    check_reward(ctx)?;
     probe::take(ctx, When::Before)?;
     let why = loop {
         let finished = ctx.state.finished();
@@ -168,6 +169,14 @@ fn judge_seed(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
             other => Err(Interrupt::Seed { label: other.label(), detail: other.detail() }),
         }
     })
+}
+
+/// A reward that needs what this machine cannot measure is told before anything is sampled.
+fn check_reward(ctx: &Ctx<'_>) -> Result<(), Interrupt> {
+    if let Some(seed) = &ctx.state.seed {
+        ctx.plan.config.reward.of(&seed.verdict, &ctx.state.context())?;
+    }
+    Ok(())
 }
 
 /// Why the budget is spent, if it is.

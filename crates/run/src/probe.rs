@@ -82,18 +82,28 @@ pub struct ProbeSummary {
 
 /// What a run's probe says, when all of it was taken.
 pub fn summary(state: &RunState, when: When) -> Option<ProbeSummary> {
-    let stages: Vec<Vec<f64>> = state.probes.iter().filter(|probe| probe.when == when).map(speeds).collect();
-    if stages.len() < Stage::ALL.len() || stages.iter().any(Vec::is_empty) {
-        return None;
-    }
+    pooled(&[state], when)
+}
+
+/// What the probes of several runs say together, when all of them were taken. Runs that
+/// differ in their seed differ by more than their answers, so the intervals resample the
+/// runs as well.
+pub fn pooled(states: &[&RunState], when: When) -> Option<ProbeSummary> {
+    let runs: Vec<Vec<Vec<f64>>> = states.iter().map(|state| stages(state, when)).collect::<Option<_>>()?;
     Some(ProbeSummary {
-        answers: stages.iter().map(Vec::len).sum(),
-        correct: estimate(&stages, |stages| mean(stages, |gflops| f64::from(u8::from(gflops > 0.0)))),
-        gflops: estimate(&stages, |stages| mean(stages, |gflops| gflops)),
-        best: estimate(&stages, |stages| {
+        answers: runs.iter().flatten().map(Vec::len).sum(),
+        correct: estimate(&runs, |stages| mean(stages, |gflops| f64::from(u8::from(gflops > 0.0)))),
+        gflops: estimate(&runs, |stages| mean(stages, |gflops| gflops)),
+        best: estimate(&runs, |stages| {
             stages.iter().map(|stage| stage.iter().copied().fold(0.0, f64::max)).sum::<f64>() / stages.len() as f64
         }),
     })
+}
+
+/// The speeds of a probe's answers by stage.
+fn stages(state: &RunState, when: When) -> Option<Vec<Vec<f64>>> {
+    let stages: Vec<Vec<f64>> = state.probes.iter().filter(|probe| probe.when == when).map(speeds).collect();
+    (stages.len() == Stage::ALL.len() && !stages.iter().any(Vec::is_empty)).then_some(stages)
 }
 
 /// The speeds of a stage's answers, 0 for failures; what is masked is left out.
@@ -116,20 +126,26 @@ fn mean(stages: &[Vec<f64>], of: impl Fn(f64) -> f64) -> f64 {
     sum / f64::from(count)
 }
 
-/// Resamples answers within their stages: the stages are fixed, the answers are chance.
-fn estimate(stages: &[Vec<f64>], of: impl Fn(&[Vec<f64>]) -> f64) -> Estimate {
+/// Resamples runs, and answers within their stages: the stages are fixed, the rest is chance.
+fn estimate(runs: &[Vec<Vec<f64>>], of: impl Fn(&[Vec<f64>]) -> f64) -> Estimate {
+    let over = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
     let mut random = Random::new(BOOTSTRAP_SEED);
     let mut drawn: Vec<f64> = (0..RESAMPLES)
         .map(|_| {
-            let resample: Vec<Vec<f64>> = stages
-                .iter()
-                .map(|stage| (0..stage.len()).map(|_| stage[random.below(stage.len())]).collect())
-                .collect();
-            of(&resample)
+            let draws = runs.iter().map(|_| {
+                let stages = &runs[random.below(runs.len())];
+                let resample: Vec<Vec<f64>> = stages
+                    .iter()
+                    .map(|stage| (0..stage.len()).map(|_| stage[random.below(stage.len())]).collect())
+                    .collect();
+                of(&resample)
+            });
+            over(draws.collect())
         })
         .collect();
     drawn.sort_by(f64::total_cmp);
-    Estimate { value: of(stages), low: drawn[RESAMPLES / 40], high: drawn[RESAMPLES - 1 - RESAMPLES / 40] }
+    let value = over(runs.iter().map(|stages| of(stages)).collect());
+    Estimate { value, low: drawn[RESAMPLES / 40], high: drawn[RESAMPLES - 1 - RESAMPLES / 40] }
 }
 
 #[cfg(test)]
@@ -141,12 +157,21 @@ mod tests {
         let answers = |count: usize| -> Vec<Vec<f64>> {
             (0..6).map(|_| (0..count).map(|at| if at % 2 == 0 { 10.0 } else { 0.0 }).collect()).collect()
         };
-        let few = estimate(&answers(16), |stages| mean(stages, |gflops| gflops));
-        let many = estimate(&answers(256), |stages| mean(stages, |gflops| gflops));
+        let of = |runs: &[Vec<Vec<f64>>]| estimate(runs, |stages| mean(stages, |gflops| gflops));
+        let (few, many) = (of(&[answers(16)]), of(&[answers(256)]));
         assert!((few.value - 5.0).abs() < 1e-12);
         assert!(few.low < 5.0 && few.high > 5.0);
         assert!(many.high - many.low < (few.high - few.low) / 3.0);
         // 96 answers of 0 or 10: the standard error is 0.51, the interval 5 +- 1.
         assert!((few.high - few.low - 2.0).abs() < 0.3, "{few:?}");
+    }
+
+    #[test]
+    fn runs_that_disagree_widen_the_interval() {
+        let run = |gflops: f64| vec![vec![gflops; 64]; 6];
+        let agree = estimate(&[run(5.0), run(5.0), run(5.0)], |stages| mean(stages, |gflops| gflops));
+        let differ = estimate(&[run(1.0), run(5.0), run(9.0)], |stages| mean(stages, |gflops| gflops));
+        assert!((agree.high - agree.low).abs() < 1e-12);
+        assert!((differ.value - 5.0).abs() < 1e-12 && differ.low < 2.5 && differ.high > 7.5, "{differ:?}");
     }
 }

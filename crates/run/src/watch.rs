@@ -18,6 +18,8 @@ const LEAST_DISTINCT: f64 = 0.4;
 /// Below this share of live groups the temperature rises.
 const LEAST_LIVE: f64 = 0.5;
 const RAISE: f64 = 0.1;
+/// A divergence so many times the largest of the last steps is a leap.
+const LEAP: f64 = 3.0;
 /// Above this nothing sensible is sampled any more.
 const HOTTEST: f64 = 1.5;
 /// Steps that a share is told from; a raise is given as many to show its effect.
@@ -69,7 +71,7 @@ pub(crate) struct Action {
 pub(crate) fn act(plan: &Plan, state: &RunState, now: &Watched, updated: Option<&Updated>) -> Action {
     let mut action = Action { temperature: state.temperature, warnings: Vec::new(), stop: None };
     if let Some(updated) = updated {
-        action.stop = stop(plan.config.stepping.max_kl, updated);
+        action.stop = stop(plan.config.stepping.max_kl, updated, state);
     }
     // Only steps since the last change of temperature tell of the present one.
     let recent = state.steps.iter().rev().take(WINDOW - 1);
@@ -97,12 +99,16 @@ pub(crate) fn act(plan: &Plan, state: &RunState, now: &Watched, updated: Option<
     action
 }
 
-fn stop(max_kl: f64, updated: &Updated) -> Option<String> {
+/// A divergence that grew step by step is learning; one that leaps is a policy falling apart.
+fn stop(max_kl: f64, updated: &Updated, state: &RunState) -> Option<String> {
     if !is_finite(updated) {
         return Some("stopped: the update is not a number".to_owned());
     }
-    (max_kl > 0.0 && updated.kl > max_kl)
-        .then(|| format!("stopped: the divergence from the reference jumped to {:.2}, above {max_kl}", updated.kl))
+    let recent = state.steps.iter().rev().filter_map(|step| step.watched.kl).take(WINDOW);
+    let usual = recent.fold(0.0, f64::max);
+    (max_kl > 0.0 && updated.kl > max_kl && updated.kl > LEAP * usual).then(|| {
+        format!("stopped: the divergence from the reference leapt from {usual:.2} to {:.2}, above {max_kl}", updated.kl)
+    })
 }
 
 /// Whether all of an update's numbers are numbers.

@@ -3,8 +3,7 @@
 use flow::Label;
 
 use super::svg::{Content, Figure, Layer, Series};
-use super::{Point, Report, RunReport};
-use crate::config::Config;
+use super::{Point, Report, RunReport, families};
 use crate::event::StepSeconds;
 
 /// The figures that compare all runs, then those of each run, with names for files.
@@ -58,24 +57,9 @@ fn figure(title: &str, y_label: &str, content: Content) -> Figure {
     Figure { title: title.to_owned(), x_label: "step".to_owned(), y_label: y_label.to_owned(), content }
 }
 
-/// Runs that differ in nothing but their seed, in the order of their first.
-fn families(report: &Report) -> Vec<Vec<&RunReport>> {
-    let mut families: Vec<Vec<&RunReport>> = Vec::new();
-    for run in &report.runs {
-        let alike = |other: &RunReport| {
-            let seedless = |run: &RunReport| Config { seed: 0, directory: String::new(), ..run.config.clone() };
-            seedless(other) == seedless(run)
-        };
-        match families.iter_mut().find(|family| alike(family[0])) {
-            Some(family) => family.push(run),
-            None => families.push(vec![run]),
-        }
-    }
-    families
-}
-
 fn lines(report: &Report, title: &str, unit: &str, of: fn(&Point) -> Option<f64>, spread: bool) -> Figure {
-    let families = families(report);
+    let families: Vec<Vec<&RunReport>> =
+        families(&report.runs).iter().map(|family| family.iter().map(|at| &report.runs[*at]).collect()).collect();
     let seeds = families.len() < report.runs.len();
     let series = families.iter().enumerate().map(|(colour, family)| match family[..] {
         [run] => Series {

@@ -73,16 +73,19 @@ fn probes(report: &Report, html: &mut String) {
         return;
     }
     html.push_str("<h2>Probe</h2><p class=lead>Six stage prompts, answered with the same seeds before and after the run at the training temperature; failures count as 0 GFLOPS. In brackets: 95 % bootstrap intervals.</p><div class=scroll><table><thead><tr><th>run</th><th>learning rate</th><th>when</th><th>answers</th><th>correct</th><th>mean GFLOPS</th><th>best of each stage, mean GFLOPS</th></tr></thead><tbody>");
-    for run in &report.runs {
-        for (when, probe) in [("before", run.before), ("after", run.after)] {
-            let Some(probe) = probe else { continue };
-            probe_row(run, when, &probe, html);
+    let pooled = report.pooled.iter().map(|pooled| (&pooled.name, pooled.rate, pooled.before, pooled.after));
+    let runs = report.runs.iter().map(|run| (&run.name, run.config.learning.rate, run.before, run.after));
+    for (name, rate, before, after) in pooled.chain(runs) {
+        for (when, probe) in [("before", before), ("after", after)] {
+            if let Some(probe) = probe {
+                probe_row(name, rate, when, &probe, html);
+            }
         }
     }
     html.push_str("</tbody></table></div>");
 }
 
-fn probe_row(run: &RunReport, when: &str, probe: &ProbeSummary, html: &mut String) {
+fn probe_row(name: &str, rate: f64, when: &str, probe: &ProbeSummary, html: &mut String) {
     let cell = |estimate: Estimate, scale: f64, unit: &str| {
         let digits = if scale > 1.0 { 0 } else { 2 };
         format!(
@@ -94,9 +97,8 @@ fn probe_row(run: &RunReport, when: &str, probe: &ProbeSummary, html: &mut Strin
     };
     let _ = write!(
         html,
-        "<tr><td>{}</td><td>{}</td><td>{when}</td><td>{}</td>{}{}{}</tr>",
-        escape(&run.name),
-        run.config.learning.rate,
+        "<tr><td>{}</td><td>{rate}</td><td>{when}</td><td>{}</td>{}{}{}</tr>",
+        escape(name),
         probe.answers,
         cell(probe.correct, 100.0, " %"),
         cell(probe.gflops, 1.0, ""),
@@ -190,6 +192,7 @@ fn difference(from: &str, to: &str, html: &mut String) {
             Change::Kept(line) => ("", format!("  {line}")),
             Change::Removed(line) => (" class=del", format!("- {line}")),
             Change::Added(line) => (" class=add", format!("+ {line}")),
+            Change::Skipped(1) => (" class=skip", "  ... 1 line is the same".to_owned()),
             Change::Skipped(lines) => (" class=skip", format!("  ... {lines} lines are the same")),
         };
         let _ = write!(html, "<div{class}>{}</div>", escape(&text));

@@ -35,6 +35,21 @@ pub use points::{Point, Totals};
 pub struct Report {
     /// The runs, in the order asked for.
     pub runs: Vec<RunReport>,
+    /// The probes of runs that differ in nothing but their seed, taken together.
+    pub pooled: Vec<Pooled>,
+}
+
+/// The probes of one setting's seeds, taken together.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Pooled {
+    /// The first run's name and how many there are.
+    pub name: String,
+    /// The learning rate.
+    pub rate: f64,
+    /// Before the first step.
+    pub before: Option<ProbeSummary>,
+    /// After the last.
+    pub after: Option<ProbeSummary>,
 }
 
 /// One run.
@@ -123,7 +138,24 @@ impl BestCode {
 impl Report {
     /// Reads run directories, finished or not.
     pub fn read(directories: &[PathBuf]) -> Result<Self, StoreError> {
-        Ok(Self { runs: directories.iter().map(|directory| RunReport::read(directory)).collect::<Result<_, _>>()? })
+        let mut runs = Vec::new();
+        let mut states = Vec::new();
+        for directory in directories {
+            let state = RunState::read(directory)?;
+            runs.push(RunReport::of(directory, &state)?);
+            states.push(state);
+        }
+        let pooled = families(&runs).into_iter().filter(|family| family.len() > 1).map(|family| {
+            let states: Vec<&RunState> = family.iter().map(|at| &states[*at]).collect();
+            let first = &runs[family[0]];
+            Pooled {
+                name: format!("{} ({} seeds)", first.name, family.len()),
+                rate: first.config.learning.rate,
+                before: probe::pooled(&states, When::Before),
+                after: probe::pooled(&states, When::After),
+            }
+        });
+        Ok(Self { pooled: pooled.collect(), runs })
     }
 
     /// Writes `report.html`, `report.json`, `steps.csv` and the figures as SVG files.
@@ -149,19 +181,14 @@ impl Report {
 }
 
 impl RunReport {
-    /// Reads one run directory.
-    pub fn read(directory: &Path) -> Result<Self, StoreError> {
+    fn of(directory: &Path, state: &RunState) -> Result<Self, StoreError> {
         let text = store::config(directory)?;
-        let state = RunState::read(directory)?;
         let layered = Layered::read(Some(("run.toml", &text)), &[]).map_err(|mistakes| {
             let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
             io::Error::new(io::ErrorKind::InvalidData, lines.join("; "))
         })?;
+        let config = layered.config;
         let name = directory.file_name().map_or_else(|| ".".to_owned(), |name| name.to_string_lossy().into_owned());
-        Self::of(name, layered.config, &state, directory)
-    }
-
-    fn of(name: String, config: Config, state: &RunState, directory: &Path) -> Result<Self, StoreError> {
         let points = points::points(state);
         Ok(Self {
             name,
@@ -183,6 +210,19 @@ impl RunReport {
             config,
         })
     }
+}
+
+/// Runs that differ in nothing but their seed, by their places, in the order of their first.
+fn families(runs: &[RunReport]) -> Vec<Vec<usize>> {
+    let seedless = |at: usize| Config { seed: 0, directory: String::new(), ..runs[at].config.clone() };
+    let mut families: Vec<Vec<usize>> = Vec::new();
+    for at in 0..runs.len() {
+        match families.iter_mut().find(|family| seedless(family[0]) == seedless(at)) {
+            Some(family) => family.push(at),
+            None => families.push(vec![at]),
+        }
+    }
+    families
 }
 
 fn status(state: &RunState) -> String {

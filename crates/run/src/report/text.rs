@@ -115,7 +115,23 @@ pub fn table(report: &Report) -> String {
         let cells = columns.iter().map(|column| column[at].1.clone());
         rows.push(std::iter::once((*name).to_owned()).chain(cells).collect());
     }
-    align(&rows)
+    let mut text = align(&rows);
+    if !report.pooled.is_empty() {
+        let head = ["probes over seeds", "correct before", "correct after", "mean GFLOPS before", "mean GFLOPS after"];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        for pooled in &report.pooled {
+            rows.push(vec![
+                pooled.name.clone(),
+                interval(pooled.before.map(|probe| probe.correct), 100.0, " %"),
+                interval(pooled.after.map(|probe| probe.correct), 100.0, " %"),
+                interval(pooled.before.map(|probe| probe.gflops), 1.0, ""),
+                interval(pooled.after.map(|probe| probe.gflops), 1.0, ""),
+            ]);
+        }
+        text.push('\n');
+        text.push_str(&align(&rows));
+    }
+    text
 }
 
 /// Rows with their columns under each other.

@@ -46,7 +46,7 @@ const KERNEL: &str = "    // speed_KIND is what the fake bench reads
 ";
 
 /// A softmax over a few kinds of kernel, one step of plain policy gradient an update.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) struct FakePolicy {
     pub(crate) preferences: Vec<f64>,
     pub(crate) rate: f64,
@@ -54,6 +54,8 @@ pub(crate) struct FakePolicy {
     /// Prompts of more characters than this are refused.
     pub(crate) longest: Option<usize>,
     pub(crate) learns: bool,
+    /// The divergence that its updates tell of.
+    pub(crate) kl: fn(u64) -> f64,
     /// Makes the loss of this update no number.
     pub(crate) break_at: Option<u64>,
 }
@@ -62,7 +64,7 @@ impl FakePolicy {
     pub(crate) fn new(rate: f64) -> Self {
         // At first the worst kinds are the likeliest.
         let preferences = (0..WORDS).map(|kind| -0.15 * kind as f64).collect();
-        Self { preferences, rate, updates: 0, longest: None, learns: true, break_at: None }
+        Self { preferences, rate, updates: 0, longest: None, learns: true, kl: |_| 0.01, break_at: None }
     }
 
     fn logprobs(&self, temperature: f64) -> Vec<f64> {
@@ -136,7 +138,7 @@ impl Policy for FakePolicy {
         Ok(Updated {
             loss: if broken { f64::NAN } else { -gradient.iter().map(|slope| slope * slope).sum::<f64>() },
             gradient_norm: gradient.iter().map(|slope| slope * slope).sum::<f64>().sqrt(),
-            kl: 0.01,
+            kl: (self.kl)(self.updates),
             clipped: 0.0,
             entropy: -probabilities.iter().map(|p| p * p.ln()).sum::<f64>(),
             sampler_gap: 0.0,
@@ -174,6 +176,8 @@ pub(crate) struct FakeBench {
     pub(crate) fails: Option<fn(&str, u32) -> bool>,
     /// Times sources twice too fast that this says so of.
     pub(crate) lucky: Option<fn(&str, u32) -> bool>,
+    /// Nothing is compared with OpenBLAS.
+    pub(crate) without_library: bool,
     /// Refuses everything once so many jobs were judged.
     pub(crate) dies_after: Option<usize>,
     pub(crate) judged: usize,
@@ -239,6 +243,9 @@ impl Bench for FakeBench {
         let mut verdict = verdict(source);
         if let (Verdict::Correct(measured), Some(lucky)) = (&mut verdict, self.lucky) {
             measured.gflops *= if lucky(source, *tries) { 2.0 } else { 1.0 };
+        }
+        if let (Verdict::Correct(measured), true) = (&mut verdict, self.without_library) {
+            measured.openblas_ratio = None;
         }
         Ok(Some(Reply { id: job.id, judged: Ok(Judgement { verdict, seconds }) }))
     }

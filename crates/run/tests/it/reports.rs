@@ -26,7 +26,7 @@ fn learned_and_control(folder: &Path, steps: u32) -> Report {
 fn a_report_is_one_page_without_anything_from_outside() {
     let folder = folder("reports");
     let both = learned_and_control(&folder, 50);
-    let alone = Report { runs: vec![both.runs[0].clone()] };
+    let alone = Report { runs: vec![both.runs[0].clone()], pooled: Vec::new() };
     for (report, name) in [(&both, "both"), (&alone, "alone")] {
         let written = report.write(&folder.join(name)).unwrap();
         assert!(written.iter().any(|path| path.ends_with("figures/speed.svg")));
@@ -111,7 +111,7 @@ fn seeds_of_one_setting_are_one_line_with_its_spread() {
     for (name, rate) in [("learned", "1e-4"), ("control", "0")] {
         for seed in 1..=3 {
             let directory = folder.join(format!("{name}-{seed}"));
-            let sets = [format!("seed={seed}"), format!("learning.rate={rate}"), "loop.probe=0".into()];
+            let sets = [format!("seed={seed}"), format!("learning.rate={rate}"), "budget.steps=20".into()];
             whole(&plan(&directory, &sets.iter().map(String::as_str).collect::<Vec<_>>()));
             directories.push(directory);
         }
@@ -121,4 +121,8 @@ fn seeds_of_one_setting_are_one_line_with_its_spread() {
     let figure = fs_err::read_to_string(folder.join("report/figures/reward.svg")).unwrap();
     assert!(figure.contains("learned-1 (3 seeds)") && figure.contains("control-1 (3 seeds)"));
     assert_eq!(figure.matches("fill-opacity").count(), 2);
+    let after = |at: usize| report.pooled[at].after.unwrap();
+    assert_eq!((report.pooled.len(), after(0).answers), (2, 3 * 6 * 8));
+    assert!(after(0).gflops.low > after(1).gflops.high, "learning is told apart from its control over seeds");
+    assert!(text::table(&report).contains("control-1 (3 seeds)"));
 }

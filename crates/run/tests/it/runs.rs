@@ -155,3 +155,31 @@ fn a_policy_that_cannot_learn_is_not_asked_to() {
     let run::Ended::Paused(interrupt) = ended else { panic!("{ended:?}") };
     assert_eq!(interrupt.to_string(), "fake cannot learn\n  hint: set learning.rate to 0 to search with it");
 }
+
+#[test]
+fn a_policy_that_runs_away_ends_the_run_and_one_that_walks_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, kl, ends) in
+        [("leaps", (|at| if at < 6 { 0.1 } else { 5.0 }) as fn(u64) -> f64, true), ("walks", |at| at as f64, false)]
+    {
+        let plan = plan(&folder.path().join(name), &["loop.probe=0"]);
+        let mut process = Process::new(&plan);
+        process.policy.kl = kl;
+        let (mut store, lines) = Store::open(&plan.directory).unwrap();
+        let (_, state) = process.drive(&plan, &mut store, &lines);
+        assert_eq!(state.ended.unwrap().starts_with("stopped: the divergence"), ends, "{name}");
+    }
+}
+
+#[test]
+fn a_reward_that_cannot_be_measured_here_is_told_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path(), &["reward={ shape = \"composite\" }"]);
+    let mut process = Process::new(&plan);
+    process.bench.without_library = true;
+    let (mut store, lines) = Store::open(&plan.directory).unwrap();
+    let (ended, state) = process.drive(&plan, &mut store, &lines);
+    let run::Ended::Paused(interrupt) = ended else { panic!("{ended:?}") };
+    assert!(interrupt.to_string().starts_with("reward `composite` needs the baseline's seconds"), "{interrupt}");
+    assert!(state.open.is_empty() && state.probes.is_empty());
+}
