@@ -1,0 +1,189 @@
+//! Models: told, converted, asked, trained and reported on, with a model of 61 kB.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::{ended, hotloop, lines, root, turn};
+
+/// A random model that writes noise.
+fn tiny() -> String {
+    root().join("crates/policy/tests/fixtures/tiny.gguf").to_str().unwrap().to_owned()
+}
+
+/// A run file for that model, as small as runs can be.
+fn run_file(folder: &Path, more: &str) -> String {
+    let path = folder.join("tiny.toml");
+    let (model, runs) = (tiny(), folder.join("run"));
+    let text = format!(
+        "model = \"{model}\"\ntask = \"transpose\"\ndirectory = \"{}\"\n{more}\n\
+         [budget]\nsteps = 2\n[sampling]\ngroup = 2\nmax-tokens = 4\n[learning]\nlora-rank = 2\n[loop]\nprobe = 0\n",
+        runs.display()
+    );
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// The command fails with `status` and says `words`.
+fn fails(arguments: &[&str], status: i32, words: &[&str]) {
+    let (got, _, error) = ended(&mut hotloop(arguments));
+    assert_eq!(got, status, "{arguments:?}: {error}");
+    for word in words {
+        assert!(error.contains(word), "{arguments:?} does not say `{word}`: {error}");
+    }
+}
+
+#[test]
+fn a_model_is_told_and_converted() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("converted");
+    let (status, said, error) = ended(&mut hotloop(&["model", "convert", &tiny(), out.to_str().unwrap()]));
+    assert_eq!(status, 0, "{said}{error}");
+    let [from] = &lines(&["model", "info", &tiny(), "--json"])[..] else { panic!("one object") };
+    let [to] = &lines(&["model", "info", out.to_str().unwrap(), "--json"])[..] else { panic!("one object") };
+    for key in ["family", "parameters", "layers", "context", "vocabulary", "tied_head", "chat_template"] {
+        assert_eq!(from[key], to[key], "{key}");
+    }
+    assert_eq!((&from["family"], &from["chat_template"]), (&Value::from("llama"), &Value::from(true)));
+    assert_eq!(to["stored"]["F32"], to["parameters"]);
+    let (status, said, _) = ended(&mut hotloop(&["model", "info", &tiny()]));
+    assert!(status == 0 && said.contains("chat template") && said.contains("memory: LoRA"), "{said}");
+    fails(&["model", "convert", &tiny(), out.to_str().unwrap()], 1, &["is there already", "hint:"]);
+}
+
+#[test]
+fn models_that_are_not_there_are_named_with_a_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let empty = folder.path().to_str().unwrap();
+    fails(&["model", "info", "no-such.gguf"], 1, &["no-such.gguf", "no such file", "hint:"]);
+    fails(&["model", "info", empty], 1, &["config.json", "hint:"]);
+    fails(&["model", "pull", "nobody/nothing"], 1, &["nobody/nothing", "hint:", "hf download"]);
+    fails(&["sample", "--model", "./none", "--prompt", "x"], 1, &["./none", "hint:"]);
+    fails(&["sample", "--model", &tiny()], 1, &["--prompt"]);
+    fails(&["sample", "--model", &tiny(), "--adapter", empty, "--prompt", "abc"], 1, &["adapter"]);
+    fails(&["sample", "--model", &tiny(), "--prompt", "abc", "--max-tokens", "99999"], 1, &["context", "hint:"]);
+}
+
+#[test]
+fn what_is_sampled_can_be_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let chats = folder.path().join("chats.jsonl");
+    let asked = r#"{"messages": [{"role": "user", "content": "abc"}], "begun": "he"}"#;
+    std::fs::write(&chats, format!("{asked}\n{asked}\n")).unwrap();
+    let chats = chats.to_str().unwrap();
+    let model = tiny();
+    let arguments = ["sample", "--model", &model, "--chats", chats, "--count", "2", "--max-tokens", "3", "--json"];
+    let answers = lines(&arguments);
+    assert_eq!(answers.len(), 4);
+    let places: Vec<(u64, u64)> =
+        answers.iter().map(|line| (line["chat"].as_u64().unwrap(), line["answer"].as_u64().unwrap())).collect();
+    assert_eq!(places, [(0, 0), (0, 1), (1, 0), (1, 1)]);
+    for answer in &answers {
+        assert!(answer["completion"].as_str().unwrap().starts_with("he"), "{answer}");
+        assert!(answer["tokens"].as_u64().unwrap() <= 3 && answer["mean_logprob"].as_f64().unwrap() < 0.0, "{answer}");
+    }
+    assert_eq!(answers, lines(&arguments), "the same seed gives the same answers");
+    let text: Vec<String> = answers.iter().map(ToString::to_string).collect();
+    let _turn = turn();
+    let mut judge = hotloop(&["judge", "transpose", "--completions", "-", "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    judge.stdin.take().unwrap().write_all(text.join("\n").as_bytes()).unwrap();
+    let judged = judge.wait_with_output().unwrap();
+    assert!(judged.status.success());
+    let verdicts: Vec<Value> = judged
+        .stdout
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_slice(line).unwrap())
+        .collect();
+    assert_eq!(verdicts.len(), 4);
+    assert!(verdicts.iter().all(|line| line["verdict"] == "malformed" && line["carried"]["ending"].is_string()));
+    std::fs::write(folder.path().join("bad.jsonl"), "{}\n").unwrap();
+    let bad = folder.path().join("bad.jsonl");
+    fails_now(&["sample", "--model", &model, "--chats", bad.to_str().unwrap()], &["bad.jsonl:1", "messages", "hint:"]);
+}
+
+/// As `fails`, for one who has the turn already.
+fn fails_now(arguments: &[&str], words: &[&str]) {
+    let output = hotloop(arguments).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(words.iter().all(|word| error.contains(word)), "{error}");
+}
+
+#[test]
+fn a_chat_answers_line_by_line() {
+    let model = tiny();
+    let mut chat = hotloop(&["chat", "--model", &model, "--max-tokens", "2", "--threads", "1"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    chat.stdin.take().unwrap().write_all(b"abc\n\nhello\n").unwrap();
+    let output = chat.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn a_run_trains_resumes_and_is_reported_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = run_file(folder.path(), "");
+    let run = folder.path().join("run");
+    let directory = run.to_str().unwrap();
+    let (status, out, error) = ended(&mut hotloop(&["train", &file, "--set", "budget.steps=1"]));
+    assert_eq!(status, 0, "{out}{error}");
+    for words in ["trains LoRA of rank 2", "seed: ", "step    1", "malformed 100 %", "done: all 1 steps", "report.html"]
+    {
+        assert!(out.contains(words), "no `{words}`: {out}{error}");
+    }
+    assert!(run.join("report.html").exists() && run.join("events.jsonl").exists());
+    // It is over, and stays so.
+    let (status, out, error) = ended(&mut hotloop(&["train", "--resume", directory]));
+    assert!(status == 0 && out.contains("done: all 1 steps") && !out.contains("step    2"), "{out}{error}");
+    let table = ended(&mut hotloop(&["report", directory]));
+    assert!(table.0 == 0 && table.1.contains("answers") && table.1.contains("report.html"), "{table:?}");
+    let [report] = &lines(&["report", directory, "--json"])[..] else { panic!("one object") };
+    assert_eq!(report["runs"][0]["totals"]["steps"], 1);
+    let csv = ended(&mut hotloop(&["report", directory, "--csv"]));
+    assert_eq!(csv.1.lines().count(), 2, "{}", csv.1);
+    let both = folder.path().join("both");
+    let compared = ended(&mut hotloop(&["report", directory, directory, "--out", both.to_str().unwrap()]));
+    assert!(compared.0 == 0 && both.join("steps.csv").exists(), "{compared:?}");
+}
+
+#[test]
+fn mistakes_of_a_run_are_named_with_file_and_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let nowhere = folder.path().join("nowhere");
+    let nowhere = nowhere.to_str().unwrap();
+    let file = run_file(folder.path(), "colour = 3");
+    fails(&["train", &file], 1, &["tiny.toml", "colour", "no such key", "hint:"]);
+    let file = run_file(folder.path(), "device = \"cuda\"");
+    fails(&["train", &file], 1, &["cuda", "hint:"]);
+    let file = run_file(folder.path(), "");
+    fails(&["train", &file, "--set", "sampling.group=1"], 1, &["--set", "sampling.group"]);
+    fails(&["train", &file, "--set", "model=./none"], 1, &["--set", "model", "./none", "hint:"]);
+    fails(&["train", &file, "--set", "model=nano"], 1, &["model", "nano", "hint:"]);
+    fails(&["train", &file, "--set", "model=http://127.0.0.1:9/v1"], 1, &["names no model", "#NAME"]);
+    fails(&["train", "missing.toml"], 1, &["missing.toml", "hint:"]);
+    fails(&["train", "--resume", nowhere], 1, &["nowhere", "holds no run"]);
+    fails(&["train"], 1, &["RUN.toml"]);
+    fails(&["report", nowhere], 1, &["nowhere", "hint:"]);
+    fails(&["experiment", "exp9"], 1, &["exp9", "exp1", "exp2"]);
+    fails(&["experiment", "exp2", "--only", "O9"], 1, &["O9", "--list"]);
+}
+
+#[test]
+fn experiments_are_listed_with_how_far_they_have_come() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let (status, said, _) = ended(&mut hotloop(&["experiment", "exp2", "--list", "--out", out]));
+    assert_eq!((status, said.matches("not begun").count()), (0, 6), "{said}");
+    let (status, said, _) = ended(&mut hotloop(&["train", "--defaults"]));
+    assert!(status == 0 && said.contains("[learning]"), "{said}");
+}
