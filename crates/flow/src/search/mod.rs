@@ -4,7 +4,7 @@
 //! next stage, middling ones are varied, failed ones repaired, and the seed is always
 //! asked again. Taken literally the parents multiply by G each time; here at most
 //! [`Settings::parents`] are chosen. [`node`] is one judged candidate, [`pool`] holds an
-//! iteration's nodes by stage, [`select`] chooses.
+//! iteration's nodes by stage, [`mod@select`] chooses.
 
 pub mod node;
 pub mod pool;

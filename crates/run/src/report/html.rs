@@ -1,7 +1,5 @@
 //! The report as one page that needs nothing else: styles, figures and code are inside.
 
-use std::fmt::Write as _;
-
 use super::diff::{Change, diff};
 use super::highlight::{self, escape};
 use super::{BestCode, Report, RunReport, figures, svg, text};
@@ -42,13 +40,13 @@ fn lead(report: &Report, html: &mut String) {
         format!("{}: {} on task {}, {}", escape(&run.name), escape(&run.model), escape(&run.task), escape(&run.status))
     };
     let runs: Vec<String> = report.runs.iter().map(says).collect();
-    let _ = write!(html, "<p class=lead>{}</p>", runs.join("<br>"));
+    put!(html, "<p class=lead>{}</p>", runs.join("<br>"));
 }
 
 fn cards(run: &RunReport, html: &mut String) {
     html.push_str("<div class=cards>");
     let mut card = |value: String, what: &str| {
-        let _ = write!(html, "<div class=card><b>{value}</b><span>{what}</span></div>");
+        put!(html, "<div class=card><b>{value}</b><span>{what}</span></div>");
     };
     if let Some(best) = &run.best {
         card(format!("{:.1}", best.gflops), "GFLOPS, best code");
@@ -95,7 +93,7 @@ fn probe_row(name: &str, rate: f64, when: &str, probe: &ProbeSummary, html: &mut
             estimate.high * scale
         )
     };
-    let _ = write!(
+    put!(
         html,
         "<tr><td>{}</td><td>{rate}</td><td>{when}</td><td>{}</td>{}{}{}</tr>",
         escape(name),
@@ -109,14 +107,14 @@ fn probe_row(name: &str, rate: f64, when: &str, probe: &ProbeSummary, html: &mut
 fn grid(figures: Vec<(&'static str, svg::Figure)>, html: &mut String) {
     html.push_str("<div class=grid>");
     for (_, figure) in figures {
-        let _ = write!(html, "<figure>{}</figure>", figure.inline());
+        put!(html, "<figure>{}</figure>", figure.inline());
     }
     html.push_str("</div>");
 }
 
 fn one(run: &RunReport, several: bool, html: &mut String) {
     if several {
-        let _ = write!(html, "<h2>{}</h2>", escape(&run.name));
+        put!(html, "<h2>{}</h2>", escape(&run.name));
     } else {
         html.push_str("<h2>Verdicts and time</h2>");
     }
@@ -124,13 +122,13 @@ fn one(run: &RunReport, several: bool, html: &mut String) {
     if !run.warnings.is_empty() {
         html.push_str("<h3>Warnings</h3><ul class=warn>");
         for (step, warning) in &run.warnings {
-            let _ = write!(html, "<li>step {}: {}</li>", step + 1, escape(warning));
+            put!(html, "<li>step {}: {}</li>", step + 1, escape(warning));
         }
         html.push_str("</ul>");
     }
     if let Some(best) = &run.best {
         if several {
-            let _ = write!(html, "<details><summary>Best code: {:.2} GFLOPS</summary>", best.gflops);
+            put!(html, "<details><summary>Best code: {:.2} GFLOPS</summary>", best.gflops);
             code(best, html);
             html.push_str("</details>");
         } else {
@@ -144,7 +142,7 @@ fn code(best: &BestCode, html: &mut String) {
     let features = &best.features;
     let tile = features.register_tile.map_or("none".to_owned(), |(rows, columns)| format!("{rows} x {columns}"));
     let simd = features.simd_bits.map_or("none".to_owned(), |bits| format!("{bits} bits"));
-    let _ = write!(
+    put!(
         html,
         "<p>{:.2} GFLOPS{}, found in step {}. Blocking {}; threads: {}; prefetch: {}; {} accumulators; register tile {tile}; explicit vectors: {simd}; {} the output.</p>",
         best.gflops,
@@ -158,9 +156,9 @@ fn code(best: &BestCode, html: &mut String) {
     );
     html.push_str("<h3>From the seed to the best</h3>");
     lineage(best, html);
-    let _ = write!(html, "<h3>Source</h3><pre>{}</pre>", highlight::c(&best.source));
+    put!(html, "<h3>Source</h3><pre>{}</pre>", highlight::c(&best.source));
     for (what, from) in [("its parent", best.parent()), ("the seed", best.seed.as_str())] {
-        let _ = write!(html, "<details><summary>Difference from {what}</summary>");
+        put!(html, "<details><summary>Difference from {what}</summary>");
         difference(from, &best.source, html);
         html.push_str("</details>");
     }
@@ -174,7 +172,7 @@ fn lineage(best: &BestCode, html: &mut String) {
         let colour = ancestor.label.map_or("masked", flow::Label::name);
         let speed = ancestor.gflops.map_or_else(|| colour.to_owned(), |gflops| format!("{gflops:.2} GFLOPS"));
         let stage = ancestor.stage.map(|stage| format!(", {stage}")).unwrap_or_default();
-        let _ = write!(
+        put!(
             html,
             "<span class=arrow>&rarr;</span><div class=node style=\"border-left-color:var(--{colour})\" title=\"{}\"><b>{speed}</b>{}{stage}, step {}</div>",
             escape(&ancestor.hash),
@@ -195,7 +193,7 @@ fn difference(from: &str, to: &str, html: &mut String) {
             Change::Skipped(1) => (" class=skip", "  ... 1 line is the same".to_owned()),
             Change::Skipped(lines) => (" class=skip", format!("  ... {lines} lines are the same")),
         };
-        let _ = write!(html, "<div{class}>{}</div>", escape(&text));
+        put!(html, "<div{class}>{}</div>", escape(&text));
     }
     html.push_str("</pre>");
 }
@@ -205,13 +203,13 @@ fn summary(report: &Report, html: &mut String) {
     let Some(first) = columns.first() else { return };
     html.push_str("<div class=scroll><table><thead><tr><th></th>");
     for run in &report.runs {
-        let _ = write!(html, "<th>{}</th>", escape(&run.name));
+        put!(html, "<th>{}</th>", escape(&run.name));
     }
     html.push_str("</tr></thead><tbody>");
     for (at, (name, _)) in first.iter().enumerate() {
-        let _ = write!(html, "<tr><th>{name}</th>");
+        put!(html, "<tr><th>{name}</th>");
         for column in &columns {
-            let _ = write!(html, "<td>{}</td>", escape(&column[at].1));
+            put!(html, "<td>{}</td>", escape(&column[at].1));
         }
         html.push_str("</tr>");
     }
@@ -234,7 +232,7 @@ fn machines(report: &Report, html: &mut String) {
             machine.class.clone(),
         ];
         let cells: Vec<String> = cells.iter().map(|cell| format!("<td>{}</td>", escape(cell))).collect();
-        let _ = write!(html, "<tr>{}</tr>", cells.concat());
+        put!(html, "<tr>{}</tr>", cells.concat());
     }
     html.push_str("</tbody></table></div>");
 }

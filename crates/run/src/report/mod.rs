@@ -4,6 +4,14 @@
 //! holds, and [`tensorboard`] writes the curves for another viewer. PNG files are left to a
 //! browser: a rasteriser would be the largest dependency of the whole workspace.
 
+/// Adds formatted text to a `String`.
+macro_rules! put {
+    ($to:expr, $($text:tt)*) => {{
+        use std::fmt::Write as _;
+        $to.write_fmt(format_args!($($text)*)).expect("a String takes everything");
+    }};
+}
+
 pub mod csv;
 pub mod diff;
 mod figures;

@@ -3,8 +3,6 @@
 //! Colours are CSS variables, so that one figure serves light and dark pages; a figure on
 //! its own brings their values along.
 
-use std::fmt::Write as _;
-
 use super::highlight::escape;
 
 /// The colours' values, for light and dark.
@@ -124,7 +122,7 @@ impl Scale {
 }
 
 impl Figure {
-    /// The figure for a page that has [`COLOURS`].
+    /// The figure for a page that has `colours.css`.
     pub fn inline(&self) -> String {
         self.draw("")
     }
@@ -158,7 +156,7 @@ impl Figure {
         for tick in ticks(scale.y, 5) {
             let y = scale.y(tick);
             let label = if share { format!("{:.0} %", tick * 100.0) } else { number(tick) };
-            let _ = write!(
+            put!(
                 svg,
                 "<line x1=\"{LEFT}\" x2=\"{right}\" y1=\"{y:.1}\" y2=\"{y:.1}\" stroke=\"var(--grid)\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"var(--dim)\">{label}</text>",
                 LEFT - 6.0,
@@ -167,7 +165,7 @@ impl Figure {
         }
         for tick in ticks(scale.x, 8).into_iter().filter(|tick| (tick - tick.round()).abs() < 1e-9) {
             let x = scale.x(tick);
-            let _ = write!(
+            put!(
                 svg,
                 "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{bottom}\" y2=\"{:.1}\" stroke=\"var(--dim)\"/><text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"var(--dim)\">{}</text>",
                 bottom + 4.0,
@@ -175,7 +173,7 @@ impl Figure {
                 number(tick)
             );
         }
-        let _ = write!(
+        put!(
             svg,
             "<line x1=\"{LEFT}\" x2=\"{right}\" y1=\"{bottom}\" y2=\"{bottom}\" stroke=\"var(--dim)\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"var(--ink)\">{}</text><text transform=\"translate(13 {:.1}) rotate(-90)\" text-anchor=\"middle\" fill=\"var(--ink)\">{}</text>",
             f64::midpoint(LEFT, right),
@@ -219,7 +217,7 @@ impl Figure {
                 row += 1.0;
             }
             let y = TOP + PLOT + BELOW + row * LEGEND_ROW + 6.0;
-            let _ = write!(
+            put!(
                 svg,
                 "<g transform=\"translate({x:.1} {y:.1})\">{mark}<text x=\"23\" y=\"4\" fill=\"var(--ink)\">{}</text></g>",
                 escape(name)
@@ -241,13 +239,13 @@ fn line(series: &Series, scale: &Scale, svg: &mut String) {
         let high = series.band.iter().map(|(x, _, high)| (*x, *high));
         let low = series.band.iter().rev().map(|(x, low, _)| (*x, *low));
         let outline = path(high.chain(low), scale);
-        let _ = write!(svg, "<path d=\"{outline}Z\" fill=\"{colour}\" fill-opacity=\"0.16\"/>");
+        put!(svg, "<path d=\"{outline}Z\" fill=\"{colour}\" fill-opacity=\"0.16\"/>");
     }
     if let [(x, y)] = series.points[..] {
-        let _ = write!(svg, "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"{colour}\"/>", scale.x(x), scale.y(y));
+        put!(svg, "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"{colour}\"/>", scale.x(x), scale.y(y));
     }
     let dash = if series.dashed { " stroke-dasharray=\"6 4\"" } else { "" };
-    let _ = write!(
+    put!(
         svg,
         "<path d=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.8\" stroke-linejoin=\"round\"{dash}/>",
         path(series.points.iter().copied(), scale)
@@ -258,7 +256,7 @@ fn path(points: impl Iterator<Item = (f64, f64)>, scale: &Scale) -> String {
     let mut path = String::new();
     for (x, y) in points.filter(|(x, y)| x.is_finite() && y.is_finite()) {
         let verb = if path.is_empty() { 'M' } else { 'L' };
-        let _ = write!(path, "{verb}{:.1} {:.1}", scale.x(x), scale.y(y));
+        put!(path, "{verb}{:.1} {:.1}", scale.x(x), scale.y(y));
     }
     path
 }
@@ -271,7 +269,7 @@ fn stack(xs: &[f64], layers: &[Layer], scale: &Scale, svg: &mut String) {
         let upper = xs.iter().zip(&top).flat_map(|(x, y)| [(x - 0.5, *y), (x + 0.5, *y)]);
         let lower = xs.iter().zip(&floor).rev().flat_map(|(x, y)| [(x + 0.5, *y), (x - 0.5, *y)]);
         let outline = path(upper.chain(lower), scale);
-        let _ = write!(svg, "<path d=\"{outline}Z\" fill=\"var(--{})\"/>", layer.colour);
+        put!(svg, "<path d=\"{outline}Z\" fill=\"var(--{})\"/>", layer.colour);
         floor = top;
     }
 }
