@@ -112,16 +112,22 @@ fn finish(plan: &Plan, ended: Ended, page: Result<PathBuf, Failure>) -> Result<S
                 say(&format!("report so far: {}", page.display()));
             }
             let said = interrupt.to_string();
-            let (what, hint) = said.split_once("\n  hint: ").unwrap_or((&said, &on));
+            let (what, hint) =
+                said.split_once("\n  hint: ").map_or((said.as_str(), None), |(what, hint)| (what, Some(hint)));
+            let hinted = |failure: Failure, hint: Option<&str>| {
+                failure.hint(hint.map_or_else(|| on.clone(), |hint| format!("{hint}; then {on}")))
+            };
             match interrupt {
                 Interrupt::Stopped => {
                     say(&format!("paused: {on}"));
                     Ok(Status::Interrupted)
                 }
                 Interrupt::Unteachable(_) | Interrupt::Reconfigured(_) | Interrupt::Foreign { .. } => {
-                    Err(Failure::user(what).hint(hint))
+                    Err(Failure::user(what).hint(hint.unwrap_or(&on)))
                 }
-                _ => Err(Failure::machine(format!("paused: {what}")).hint(format!("{hint}; then {on}"))),
+                Interrupt::Policy(flow::PolicyError::ContextExceeded { .. }) => Err(Failure::user(what)
+                    .hint("start a new run with a smaller sampling.max-tokens, or a model with a larger context")),
+                _ => Err(hinted(Failure::machine(format!("paused: {what}")), hint)),
             }
         }
     }

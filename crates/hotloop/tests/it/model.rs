@@ -1,7 +1,7 @@
 //! Models: told, converted, asked, trained and reported on, with a model of 61 kB.
 
-use std::io::Write;
-use std::path::Path;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use serde_json::Value;
@@ -13,10 +13,25 @@ fn tiny() -> String {
     root().join("crates/policy/tests/fixtures/tiny.gguf").to_str().unwrap().to_owned()
 }
 
+/// The same as a folder, with a context that a task's prompt fits into.
+fn roomy(folder: &Path) -> PathBuf {
+    let model = folder.join("model");
+    if !model.exists() {
+        let (status, _, error) = ended(&mut hotloop(&["model", "convert", &tiny(), model.to_str().unwrap()]));
+        assert_eq!(status, 0, "{error}");
+        let path = model.join("config.json");
+        let mut config: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        config["max_position_embeddings"] = Value::from(8192);
+        std::fs::write(&path, config.to_string()).unwrap();
+    }
+    model
+}
+
 /// A run file for that model, as small as runs can be.
 fn run_file(folder: &Path, more: &str) -> String {
     let path = folder.join("tiny.toml");
-    let (model, runs) = (tiny(), folder.join("run"));
+    let (model, runs) = (roomy(folder), folder.join("run"));
+    let model = model.display();
     let text = format!(
         "model = \"{model}\"\ntask = \"transpose\"\ndirectory = \"{}\"\n{more}\n\
          [budget]\nsteps = 2\n[sampling]\ngroup = 2\nmax-tokens = 4\n[learning]\nlora-rank = 2\n[loop]\nprobe = 0\n",
@@ -154,6 +169,27 @@ fn a_run_trains_resumes_and_is_reported_on() {
     let both = folder.path().join("both");
     let compared = ended(&mut hotloop(&["report", directory, directory, "--out", both.to_str().unwrap()]));
     assert!(compared.0 == 0 && both.join("steps.csv").exists(), "{compared:?}");
+}
+
+#[test]
+fn a_signal_pauses_a_run_which_then_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = run_file(folder.path(), "");
+    let directory = folder.path().join("run");
+    let waiting = turn();
+    let mut child = hotloop(&["train", &file, "--set", "budget.steps=100000"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert!(out.any(|line| line.starts_with("step    2")), "it ended by itself");
+    let asked = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(asked.success());
+    let rest: Vec<String> = out.collect();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{rest:?}");
+    assert!(rest.iter().any(|line| line.starts_with("paused: ") && line.contains("--resume")), "{rest:?}");
+    drop(waiting);
+    let resume = ["train", "--resume", directory.to_str().unwrap(), "--set"];
+    fails(&[&resume[..], &["seed=7"]].concat(), 1, &["seed", "hint:"]);
+    let (status, out, error) = ended(&mut hotloop(&[&resume[..], &["budget.steps=2"]].concat()));
+    assert!(status == 0 && out.contains("going on after step") && out.contains("done: "), "{out}{error}");
 }
 
 #[test]
