@@ -30,8 +30,9 @@ pub(crate) fn find(name: &str) -> Result<PathBuf, Failure> {
 
 /// A name of the Hugging Face hub is `owner/model`.
 fn is_hub_name(name: &str) -> bool {
+    let is_gguf = Path::new(name).extension().is_some_and(|extension| extension == "gguf");
     let parts: Vec<&str> = name.split('/').collect();
-    parts.len() == 2 && parts.iter().all(|part| !part.is_empty() && !part.starts_with('.')) && !name.ends_with(".gguf")
+    parts.len() == 2 && parts.iter().all(|part| !part.is_empty() && !part.starts_with('.')) && !is_gguf
 }
 
 fn missing(name: &str) -> Failure {

@@ -52,7 +52,7 @@ pub(crate) struct WhoArgs {
     /// An adapter (PEFT) on top of it, such as a checkpoint of a run
     #[arg(long, value_name = "DIR", conflicts_with = "api")]
     pub(crate) adapter: Option<PathBuf>,
-    /// Ask an OpenAI-compatible endpoint instead, such as http://localhost:8000/v1
+    /// Ask an OpenAI-compatible endpoint instead, such as `http://localhost:8000/v1`
     #[arg(long, value_name = "URL")]
     pub(crate) api: Option<String>,
     /// The environment variable with the endpoint's key; without it none is sent
@@ -128,10 +128,10 @@ pub(crate) struct SampleArgs {
     /// Begin every answer with this text; empty begins none
     #[arg(long, value_name = "TEXT")]
     pub(crate) begin: Option<String>,
-    /// End an answer before this text; may be given again [default: ``` where a code fence was begun]
+    /// End an answer before this text; may be given again [default: the end of a code block that was begun]
     #[arg(long, value_name = "TEXT")]
     pub(crate) stop: Vec<String>,
-    /// Print one JSON object a line: completion, tokens, mean_logprob, ending, chat, answer
+    /// Print one JSON object a line: `completion`, `tokens`, `mean_logprob`, `ending`, `chat`, `answer`
     #[arg(long)]
     pub(crate) json: bool,
 }

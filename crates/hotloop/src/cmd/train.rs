@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &TrainArgs) -> Result<Status, Failure> {
         return Ok(Status::Fine);
     }
     let plan = match (&arguments.resume, &arguments.file) {
-        (Some(directory), _) => Plan::resume(directory, &arguments.set, &task).map_err(mistakes)?,
+        (Some(directory), _) => Plan::resume(directory, &arguments.set, &task).map_err(|all| mistakes(&all))?,
         (None, Some(file)) => from_file(file, &arguments.set)?,
         (None, None) => return Err(Failure::user("no run file is named").hint("hotloop train RUN.toml")),
     };
@@ -46,15 +46,15 @@ pub(crate) fn plan(
     sets: &[String],
     read: impl Fn(&[String]) -> Result<Layered, Vec<Mistake>>,
 ) -> Result<Plan, Failure> {
-    let layered = read(sets).map_err(mistakes)?;
+    let layered = read(sets).map_err(|all| mistakes(&all))?;
     let mut fitted = runs::fitted(&layered);
     fitted.extend_from_slice(sets);
-    let layered = read(&fitted).map_err(mistakes)?;
+    let layered = read(&fitted).map_err(|all| mistakes(&all))?;
     if let Some(failure) = runs::missing_model(&layered.config) {
         let mistake = layered.mistake("model", failure.what());
         return Err(failure.about(mistake.to_string()));
     }
-    Plan::new(&layered, name, &task).map_err(mistakes)
+    Plan::new(&layered, name, &task).map_err(|all| mistakes(&all))
 }
 
 fn task(name: &str) -> Result<flow::Task, String> {
@@ -62,8 +62,8 @@ fn task(name: &str) -> Result<flow::Task, String> {
 }
 
 /// All mistakes, a line each.
-fn mistakes(mistakes: Vec<Mistake>) -> Failure {
-    let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+fn mistakes(all: &[Mistake]) -> Failure {
+    let lines: Vec<String> = all.iter().map(ToString::to_string).collect();
     Failure::user(lines.join("\nhotloop: ")).hint("`hotloop train --defaults` prints every key with a sentence")
 }
 
