@@ -41,6 +41,26 @@ fn run_file(folder: &Path, more: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
+/// The same model with other words: each token is a whole answer, of which a third is right, a third computes
+/// nothing and a third does not compile. So it can learn on the real bench.
+fn worded(folder: &Path) -> PathBuf {
+    let model = roomy(folder);
+    let path = model.join("tokenizer.json");
+    let mut tokenizer: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let right = "for(intĠi=0;i<M;i++)for(intĠj=0;j<N;j++)out[j*M+i]=in[i*N+j];";
+    // Words must differ; what stands behind the closing fence is cut off.
+    let words = (3..64_u64).map(|id| {
+        let body = [right, "", "x;"][id as usize % 3];
+        (format!("{body}}}Ċ```{id}"), Value::from(id))
+    });
+    let special =
+        ["<unk>", "<|im_start|>", "<|im_end|>"].map(str::to_owned).into_iter().zip((0..3_u64).map(Value::from));
+    tokenizer["model"]["vocab"] = Value::Object(special.chain(words).collect());
+    tokenizer["model"]["merges"] = Value::Array(Vec::new());
+    std::fs::write(&path, tokenizer.to_string()).unwrap();
+    model
+}
+
 /// The command fails with `status` and says `words`.
 fn fails(arguments: &[&str], status: i32, words: &[&str]) {
     let (got, _, error) = ended(&mut hotloop(arguments));
@@ -169,6 +189,34 @@ fn a_run_trains_resumes_and_is_reported_on() {
     let both = folder.path().join("both");
     let compared = ended(&mut hotloop(&["report", directory, directory, "--out", both.to_str().unwrap()]));
     assert!(compared.0 == 0 && both.join("steps.csv").exists(), "{compared:?}");
+}
+
+#[test]
+fn a_model_learns_on_the_real_bench_and_its_adapter_can_be_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = run_file(folder.path(), "");
+    let model = worded(folder.path());
+    let sets =
+        ["budget.steps=6", "sampling.group=24", "learning.rate=0.05", "learning.lora-rank=8", "bench.timing=paper"];
+    let sets = sets.iter().flat_map(|set| ["--set", set]);
+    let arguments: Vec<&str> = ["train", &file].into_iter().chain(sets).collect();
+    let (status, out, error) = ended(&mut hotloop(&arguments));
+    assert_eq!(status, 0, "{out}{error}");
+    assert!(out.contains("correct") && out.contains("not-compiled") && out.contains("best "), "{out}{error}");
+    let run = folder.path().join("run");
+    let [report] = &lines(&["report", run.to_str().unwrap(), "--json"])[..] else { panic!("one object") };
+    let run_report = &report["runs"][0];
+    assert!(run_report["totals"]["updates"].as_u64().unwrap() >= 3, "{out}");
+    assert!(run_report["best"]["gflops"].as_f64().unwrap() > 0.0);
+    let right = |adapter: Option<&Path>| {
+        let model = model.to_str().unwrap();
+        let mut arguments = vec!["sample", "--model", model, "--task", "transpose", "--stage", "1", "--json"];
+        arguments.extend(["--count", "60", "--max-tokens", "4"]);
+        arguments.extend(adapter.iter().flat_map(|adapter| ["--adapter", adapter.to_str().unwrap()]));
+        lines(&arguments).iter().filter(|line| line["completion"].as_str().unwrap().contains("out[j*M+i]")).count()
+    };
+    let (before, after) = (right(None), right(Some(&run.join("checkpoints/step-00000006"))));
+    assert!(after > before + 10, "right answers of 60: {before} before, {after} after\n{out}");
 }
 
 #[test]
