@@ -16,7 +16,7 @@ use flow::Reward;
         hotloop judge all                 judge the naive seed of every shipped task\n  \
         hotloop judge matmul mine.c       judge a file of your own\n  \
         hotloop doctor                    what this machine offers, and what is missing\n  \
-        hotloop sample --model m.gguf --task matmul --stage 1 --json | hotloop judge matmul --completions -\n  \
+        hotloop sample --help             let a model write candidates, and judge them\n  \
         hotloop train run.toml            train a model on this machine\n\n\
         Exit status: 0 done, whatever the verdicts; 1 your error; 3 the machine failed; 130 stopped."
 )]
