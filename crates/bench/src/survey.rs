@@ -86,6 +86,11 @@ pub struct Noise {
     pub calm: f64,
 }
 
+/// The widest vectors of this machine: `sse2`, `avx2`, `avx512`.
+pub fn simd() -> &'static str {
+    machine::simd_level()
+}
+
 /// Looks at this machine. `roles` is the executable that plays the bench's hidden roles.
 pub fn survey(roles: &Path) -> Survey {
     let cores = cores::usable();

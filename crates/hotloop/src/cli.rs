@@ -1,5 +1,7 @@
 //! The command line: definitions and help texts, no logic.
 
+pub(crate) mod learn;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -13,7 +15,9 @@ use flow::Reward;
     after_help = "Examples:\n  \
         hotloop judge all                 judge the naive seed of every shipped task\n  \
         hotloop judge matmul mine.c       judge a file of your own\n  \
-        hotloop doctor                    what this machine offers, and what is missing\n\n\
+        hotloop doctor                    what this machine offers, and what is missing\n  \
+        hotloop sample --help             let a model write candidates, and judge them\n  \
+        hotloop train run.toml            train a model on this machine\n\n\
         Exit status: 0 done, whatever the verdicts; 1 your error; 3 the machine failed; 130 stopped."
 )]
 pub(crate) struct Cli {
@@ -33,6 +37,18 @@ pub(crate) enum Command {
     Task(TaskArgs),
     /// Measure the bench itself
     Bench(BenchArgs),
+    /// Tell, convert and find models
+    Model(learn::ModelArgs),
+    /// Let a model answer: a question, a task or a file of chats
+    Sample(learn::SampleArgs),
+    /// Talk with a model
+    Chat(learn::ChatArgs),
+    /// Train a model by what its candidates are worth on this machine
+    Train(learn::TrainArgs),
+    /// Report on runs: a page, figures, tables
+    Report(learn::ReportArgs),
+    /// Run a paper's grid and write its figures and tables
+    Experiment(learn::ExperimentArgs),
 }
 
 /// `hotloop judge`

@@ -61,6 +61,18 @@ impl Failure {
         self
     }
 
+    /// What failed, without the remedy.
+    pub(crate) fn what(&self) -> &str {
+        &self.what
+    }
+
+    /// The same failure, said of something.
+    #[must_use]
+    pub(crate) fn about(mut self, what: impl Into<String>) -> Self {
+        self.what = what.into();
+        self
+    }
+
     /// What `error` says of something that the user gave.
     pub(crate) fn of_user(error: BenchError) -> Self {
         Self { status: Status::UserError, what: error.what, hint: error.hint }

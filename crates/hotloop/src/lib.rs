@@ -5,8 +5,10 @@ mod cmd;
 mod failure;
 mod judging;
 mod lint;
+mod models;
 mod output;
 mod progress;
+mod runs;
 mod stop;
 
 use std::process::ExitCode;
@@ -32,6 +34,12 @@ pub fn run() -> ExitCode {
         Command::Doctor(arguments) => cmd::doctor::run(&arguments),
         Command::Task(arguments) => cmd::task::run(&arguments),
         Command::Bench(arguments) => cmd::bench::run(&arguments),
+        Command::Model(arguments) => cmd::model::run(&arguments),
+        Command::Sample(arguments) => cmd::sample::run(&arguments),
+        Command::Chat(arguments) => cmd::chat::run(&arguments),
+        Command::Train(arguments) => cmd::train::run(&arguments),
+        Command::Report(arguments) => cmd::report::run(&arguments),
+        Command::Experiment(arguments) => cmd::experiment::run(&arguments),
     };
     ended.unwrap_or_else(|failure| failure.tell()).into()
 }

@@ -25,6 +25,13 @@ impl Progress {
         Self { bar, correct: Cell::default() }
     }
 
+    /// A bar of `total` answers, if `wanted` and standard error is a terminal.
+    pub(crate) fn answers(total: usize, wanted: bool) -> Self {
+        let progress = Self::bar(total, wanted);
+        progress.bar.set_message("answers");
+        progress
+    }
+
     /// A spinner with a message, if `wanted` and standard error is a terminal.
     pub(crate) fn spinner(message: impl Into<String>, wanted: bool) -> Self {
         let bar = if wanted && std::io::stderr().is_terminal() {
@@ -40,6 +47,16 @@ impl Progress {
     /// Nothing to see.
     pub(crate) fn hidden() -> Self {
         Self { bar: ProgressBar::hidden(), correct: Cell::default() }
+    }
+
+    /// Counts answers.
+    pub(crate) fn answered(&self, count: usize) {
+        self.bar.inc(count as u64);
+    }
+
+    /// Does something that prints, with the bar out of the way.
+    pub(crate) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.bar.suspend(print)
     }
 
     /// Changes the message.

@@ -29,6 +29,11 @@ impl Stop {
         self.0.load(Ordering::Relaxed)
     }
 
+    /// The same, for those who look at it themselves.
+    pub(crate) fn flag(&self) -> &AtomicBool {
+        &self.0
+    }
+
     /// Asks by ourselves: nobody reads what we print.
     pub(crate) fn ask(&self) {
         self.0.store(true, Ordering::Relaxed);

@@ -1,6 +1,12 @@
 //! One file or folder per command.
 
 pub(crate) mod bench;
+pub(crate) mod chat;
 pub(crate) mod doctor;
+pub(crate) mod experiment;
 pub(crate) mod judge;
+pub(crate) mod model;
+pub(crate) mod report;
+pub(crate) mod sample;
 pub(crate) mod task;
+pub(crate) mod train;

@@ -33,7 +33,7 @@ fn kept_bytes(config: &Config, rows: usize) -> u64 {
 }
 
 /// Memory that can be had without swapping; none where the system does not tell.
-fn available_bytes() -> Option<u64> {
+pub fn available_bytes() -> Option<u64> {
     let facts = fs_err::read_to_string("/proc/meminfo").ok()?;
     let line = facts.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)

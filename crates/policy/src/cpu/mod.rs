@@ -26,5 +26,5 @@ mod swiglu;
 pub use decode::{Cache, Prefix};
 pub use generate::Generation;
 pub use head::Scored;
-pub use memory::Recompute;
+pub use memory::{Recompute, available_bytes};
 pub use network::{Adapted, Gradient, Network, Pass};

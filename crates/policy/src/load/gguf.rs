@@ -29,6 +29,15 @@ pub(super) struct Entry {
     offset: u64,
 }
 
+impl Entry {
+    /// How its values are stored, and how many they are.
+    pub(super) fn stored(&self) -> (String, u64) {
+        let kind =
+            Block::from_id(self.kind).map_or_else(|| format!("GGML type {}", self.kind), |b| b.name().to_owned());
+        (kind, self.shape.iter().product::<usize>() as u64)
+    }
+}
+
 /// An open GGUF file.
 pub(super) struct GgufFile {
     pub(super) path: PathBuf,

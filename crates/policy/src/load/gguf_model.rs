@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::error::{LoadError, Problem};
-use super::gguf::{GgufFile, Value};
+use super::gguf::{Entry, GgufFile, Value};
 use crate::model::{Config, Family, RopeScaling};
 use crate::text::{ByteBpe, Text, TokenKind};
 
@@ -42,6 +42,11 @@ impl GgufModel {
             (Family::Llama, Some((_, "k_proj.weight"))) => Ok(unpermute(&data, self.kv_heads, shape)),
             _ => Ok(data),
         }
+    }
+
+    /// How each tensor is stored.
+    pub(super) fn stored(&self) -> impl Iterator<Item = (String, u64)> {
+        self.file.tensors.values().map(Entry::stored)
     }
 
     pub(super) fn text(&self) -> Result<Text, LoadError> {

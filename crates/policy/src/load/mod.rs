@@ -9,6 +9,7 @@ mod gguf_model;
 mod hf_config;
 mod safetensors;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use error::{LoadError, Problem};
@@ -48,6 +49,17 @@ impl Checkpoint {
             Source::HuggingFace(files) => files.tensor(name, shape),
             Source::Gguf(model) => model.tensor(name, shape),
         }
+    }
+
+    /// The kinds in which values are stored, each with how many they are.
+    pub fn kinds(&self) -> BTreeMap<String, u64> {
+        let mut kinds = BTreeMap::new();
+        let mut add = |(kind, values): (String, u64)| *kinds.entry(kind).or_default() += values;
+        match &self.source {
+            Source::HuggingFace(files) => files.stored().for_each(&mut add),
+            Source::Gguf(model) => model.stored().for_each(&mut add),
+        }
+        kinds
     }
 
     /// All weights.

@@ -57,6 +57,12 @@ impl TensorFiles {
         self.files.iter().find_map(|file| file.metadata.metadata().as_ref()?.get(key)).map(String::as_str)
     }
 
+    /// How each tensor is stored, and how many values it has.
+    pub(crate) fn stored(&self) -> impl Iterator<Item = (String, u64)> {
+        let tensors = self.files.iter().flat_map(|file| file.metadata.tensors().into_values());
+        tensors.map(|info| (format!("{:?}", info.dtype), info.shape.iter().product::<usize>() as u64))
+    }
+
     /// One tensor as f32.
     pub(crate) fn tensor(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, LoadError> {
         let Some(&nth) = self.holder.get(name) else {

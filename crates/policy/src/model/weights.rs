@@ -97,6 +97,19 @@ impl Weights {
         Ok(Self { embed, layers, norm, head })
     }
 
+    /// How many numbers a model of this shape has.
+    pub fn count(config: &Config) -> u64 {
+        let matrices = Module::ALL.map(|module| {
+            let (rows, cols) = module.shape(config);
+            rows * cols
+        });
+        let biases = if config.qkv_bias() { config.q_width() + 2 * config.kv_width() } else { 0 };
+        let norms = 2 * config.hidden + if config.qk_norm() { 2 * config.head_dim } else { 0 };
+        let layer = matrices.iter().sum::<usize>() + biases + norms;
+        let embeddings = config.vocab * config.hidden * if config.tied { 1 } else { 2 };
+        (embeddings + config.layers * layer + config.hidden) as u64
+    }
+
     /// Small random weights from a seed, norms at one: what tests and toy runs start from.
     #[must_use]
     pub fn random(config: &Config, seed: u64) -> Self {

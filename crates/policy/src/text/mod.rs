@@ -96,6 +96,11 @@ impl Text {
         Ok((tokens, scored))
     }
 
+    /// Whether the model brings a chat template.
+    pub fn has_template(&self) -> bool {
+        self.template.is_some()
+    }
+
     /// `tokenizer.json`.
     pub fn json(&self) -> &str {
         &self.json

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use policy::load::Checkpoint;
-use policy::model::Family;
+use policy::model::{Family, Weights};
 use policy::text::Turn;
 
 use crate::fixture::{folder, relative};
@@ -19,6 +19,19 @@ fn a_gguf_file_holds_the_same_model_as_its_directory() {
         // The embedding is stored in eight bits.
         let bound = if found.name.contains("embed") { 1e-2 } else { 1e-7 };
         assert!(relative(&found.data, &wanted.data) < bound, "{}", found.name);
+    }
+    let kinds = gguf.kinds();
+    assert!(kinds.contains_key("Q8_0") && kinds.contains_key("F32"), "{kinds:?}");
+}
+
+#[test]
+fn parameters_are_counted_without_reading_them() {
+    for family in ["llama", "llama3", "qwen2", "qwen3"] {
+        let checkpoint = Checkpoint::open(&folder().join(family)).unwrap();
+        let weights = checkpoint.weights().unwrap();
+        let found: usize = weights.tensors().iter().map(|tensor| tensor.data.len()).sum();
+        assert_eq!(Weights::count(&checkpoint.config), found as u64, "{family}");
+        assert_eq!(checkpoint.kinds().values().sum::<u64>(), found as u64, "{family}");
     }
 }
 

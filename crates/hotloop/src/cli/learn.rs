@@ -1,0 +1,258 @@
+//! The command line of models and runs.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// `hotloop model`
+#[derive(Debug, Args)]
+pub(crate) struct ModelArgs {
+    /// What to do with models.
+    #[command(subcommand)]
+    pub(crate) command: ModelCommand,
+}
+
+/// The subcommands of `hotloop model`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelCommand {
+    /// Tell a model's family, sizes, storage and the memory that it needs
+    #[command(after_help = "\
+Examples:
+  hotloop model info SmolLM2-135M-Instruct.Q4_1.gguf
+  hotloop model info ./Qwen2.5-Coder-0.5B-Instruct --json")]
+    Info {
+        /// A folder with config.json and safetensors, a GGUF file, or a hub name that was downloaded before
+        model: String,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write a model as a Hugging Face folder: config.json, model.safetensors (f32) and the tokenizer
+    #[command(after_help = "Example:\n  hotloop model convert SmolLM2-135M-Instruct.Q4_1.gguf ./smollm2")]
+    Convert {
+        /// A GGUF file or a folder
+        from: String,
+        /// The folder to write; there must be nothing under that name yet
+        to: PathBuf,
+    },
+    /// Find a hub model on this machine, or tell how to get it
+    #[command(after_help = "hotloop does not download by itself yet: it looks where `hf download` puts models.")]
+    Pull {
+        /// A hub name, such as Qwen/Qwen2.5-Coder-0.5B-Instruct
+        name: String,
+    },
+}
+
+/// Which model answers.
+#[derive(Debug, Args)]
+pub(crate) struct WhoArgs {
+    /// A folder, a GGUF file or a hub name that was downloaded before; with --api the model's name there
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: String,
+    /// An adapter (PEFT) on top of it, such as a checkpoint of a run
+    #[arg(long, value_name = "DIR", conflicts_with = "api")]
+    pub(crate) adapter: Option<PathBuf>,
+    /// Ask an OpenAI-compatible endpoint instead, such as `http://localhost:8000/v1`
+    #[arg(long, value_name = "URL")]
+    pub(crate) api: Option<String>,
+    /// The environment variable with the endpoint's key; without it none is sent
+    #[arg(long, value_name = "NAME", requires = "api")]
+    pub(crate) api_key: Option<String>,
+    /// Threads of the engine; 0 takes every core
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) threads: usize,
+}
+
+/// How answers are drawn.
+#[derive(Debug, Args)]
+pub(crate) struct DrawArgs {
+    /// 0 always takes the likeliest token
+    #[arg(long, value_name = "T", default_value_t = 1.0, value_parser = parse_temperature)]
+    pub(crate) temperature: f64,
+    /// Draw from the K likeliest tokens; 0 from all
+    #[arg(long, value_name = "K", default_value_t = 0)]
+    pub(crate) top_k: u32,
+    /// Draw from the likeliest tokens up to this share of probability
+    #[arg(long, value_name = "P", default_value_t = 1.0, value_parser = parse_share)]
+    pub(crate) top_p: f64,
+    /// Draw from tokens at least this likely, relative to the likeliest
+    #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = parse_share)]
+    pub(crate) min_p: f64,
+    /// Tokens of an answer at most
+    #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_tokens: u32,
+    /// Answer number n draws from seed + n
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+/// `hotloop sample`
+#[derive(Debug, Args)]
+#[command(
+    group(clap::ArgGroup::new("asked").required(true).args(["prompt", "task", "chats"])),
+    after_help = "\
+With --task the model is asked what a run would ask: the task's prompt, the stage's, the seed,
+and the answer is begun with a code fence, headers and the signature (not with --api).
+
+Each line of --chats is {\"messages\": [{\"role\": \"user\", \"content\": \"...\"}], \"begun\": \"...\"},
+`begun` may be left out.
+
+Examples:
+  hotloop sample --model smollm2.gguf --prompt 'Write a C function that adds two arrays.'
+  hotloop sample --model smollm2.gguf --task matmul --stage 1 --count 8 --json \\
+    | hotloop judge matmul --completions -
+  hotloop sample --api http://localhost:8000/v1 --model qwen --chats asked.jsonl --json"
+)]
+pub(crate) struct SampleArgs {
+    /// Which model answers.
+    #[command(flatten)]
+    pub(crate) who: WhoArgs,
+    /// A question
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) prompt: Option<String>,
+    /// Ask for a candidate of this task
+    #[arg(long, value_name = "TASK")]
+    pub(crate) task: Option<String>,
+    /// The stage of the staged search to ask for; without it the first fixed prompt is asked
+    #[arg(long, value_name = "1..6", requires = "task", value_parser = clap::value_parser!(u8).range(1..=6))]
+    pub(crate) stage: Option<u8>,
+    /// Chats, one JSON object a line; `-` is standard input
+    #[arg(long, value_name = "FILE.jsonl")]
+    pub(crate) chats: Option<PathBuf>,
+    /// Answers to each chat
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) count: u32,
+    /// How answers are drawn.
+    #[command(flatten)]
+    pub(crate) draw: DrawArgs,
+    /// Begin every answer with this text; empty begins none
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) begin: Option<String>,
+    /// End an answer before this text; may be given again [default: the end of a code block that was begun]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) stop: Vec<String>,
+    /// Print one JSON object a line: `completion`, `tokens`, `mean_logprob`, `ending`, `chat`, `answer`
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `hotloop chat`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each line is a question, and each answer comes when it is whole. Ctrl-D ends.
+
+Examples:
+  hotloop chat --model smollm2.gguf
+  hotloop chat --api http://localhost:8000/v1 --model qwen --system 'Answer in one sentence.'")]
+pub(crate) struct ChatArgs {
+    /// Which model answers.
+    #[command(flatten)]
+    pub(crate) who: WhoArgs,
+    /// Standing instructions
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) system: Option<String>,
+    /// How answers are drawn.
+    #[command(flatten)]
+    pub(crate) draw: DrawArgs,
+}
+
+/// `hotloop train`
+#[derive(Debug, Args)]
+#[command(
+    group(clap::ArgGroup::new("which").required(true).args(["file", "resume"])),
+    after_help = "\
+A run file names what differs from the defaults; `hotloop train --defaults` prints all keys with
+a sentence each. `model` is a folder, a GGUF file, a hub name that was downloaded before, or
+URL#NAME for an OpenAI-compatible endpoint, which searches without learning (the key, if any, is
+read from HOTLOOP_API_KEY). The engine runs on the CPU; there, sampling and judging take turns
+unless the run file sets loop.overlap.
+
+Ctrl-C pauses the run at the next chance; a second one ends it at once. Neither loses more than the
+step in flight, and `--resume` goes on.
+
+Examples:
+  hotloop train run.toml
+  hotloop train run.toml --set budget.steps=10 --set learning.rate=0
+  hotloop train --resume runs/run
+
+Exit status: 0 the run is over; 1 your error; 3 the run paused because the machine failed; 130 stopped."
+)]
+pub(crate) struct TrainArgs {
+    /// The run file
+    #[arg(value_name = "RUN.toml")]
+    pub(crate) file: Option<PathBuf>,
+    /// Go on with the run in this directory
+    #[arg(long, value_name = "DIR", conflicts_with = "file")]
+    pub(crate) resume: Option<PathBuf>,
+    /// Set a key, over the run file; may be given again
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Print every key with its default, and end
+    #[arg(long, group = "which")]
+    pub(crate) defaults: bool,
+}
+
+/// `hotloop report`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hotloop report runs/first                       report.html beside the journal, a table here
+  hotloop report runs/learns runs/control --out compared
+  hotloop report runs/first --csv > steps.csv")]
+pub(crate) struct ReportArgs {
+    /// Run directories, finished or not
+    #[arg(required = true, value_name = "DIR")]
+    pub(crate) run: Vec<PathBuf>,
+    /// Where report.html, report.json, steps.csv and the figures go [default: the run's directory, if there is one run]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print the whole report as JSON instead of writing files
+    #[arg(long, conflicts_with_all = ["csv", "out"])]
+    pub(crate) json: bool,
+    /// Print every step as CSV instead of writing files
+    #[arg(long, conflicts_with = "out")]
+    pub(crate) csv: bool,
+}
+
+/// `hotloop experiment`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+exp1: hyperparameters with fixed prompts, 12 runs; exp2: staged search with and without learning, 6 runs.
+Runs that are done are skipped, runs that were cut off go on. At full scale they need the paper's model.
+
+Examples:
+  hotloop experiment exp2 --list
+  hotloop experiment exp2 --scale 0.05 --set model=smollm2.gguf --set bench.threads=1
+  hotloop experiment exp2 --only O3-lr0 --set model=smollm2.gguf")]
+pub(crate) struct ExperimentArgs {
+    /// exp1 or exp2
+    #[arg(value_name = "EXPERIMENT")]
+    pub(crate) name: String,
+    /// Shrink groups, steps and iterations by this factor
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_scale)]
+    pub(crate) scale: f64,
+    /// The folder of the runs, the figures and the tables [default: runs/EXPERIMENT]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Set a key in every run; may be given again
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Only this setting; may be given again
+    #[arg(long, value_name = "SETTING")]
+    pub(crate) only: Vec<String>,
+    /// List the settings and how far they have come, and end
+    #[arg(long)]
+    pub(crate) list: bool,
+}
+
+fn parse_scale(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|s: &f64| *s > 0.0 && *s <= 100.0).ok_or("is not above 0 and at most 100".to_owned())
+}
+
+fn parse_temperature(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|t| (0.0..=100.0).contains(t)).ok_or("is not between 0 and 100".to_owned())
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|share| (0.0..=1.0).contains(share)).ok_or("is not between 0 and 1".to_owned())
+}

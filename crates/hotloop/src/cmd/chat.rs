@@ -1,0 +1,53 @@
+//! `hotloop chat`: a line in, an answer out.
+
+use std::io::{BufRead, IsTerminal, Write};
+
+use flow::policy::{Chat, Message, Speaker};
+
+use crate::cli::learn::ChatArgs;
+use crate::cmd::sample::{open, sampling};
+use crate::failure::{Failure, Status};
+use crate::models;
+use crate::output::{complain, say};
+use crate::progress::Progress;
+
+/// Talks until the input ends.
+pub(crate) fn run(arguments: &ChatArgs) -> Result<Status, Failure> {
+    let mut policy = open(&arguments.who, true)?;
+    let mut sampling = sampling(&arguments.draw);
+    let mut chat = Chat { messages: Vec::new(), begun: String::new() };
+    if let Some(system) = &arguments.system {
+        chat.messages.push(Message { role: Speaker::System, content: system.clone() });
+    }
+    if std::io::stdin().is_terminal() {
+        complain(&format!("{}. Ctrl-D ends.", policy.capabilities().model));
+    }
+    while let Some(question) = ask()? {
+        if question.trim().is_empty() {
+            continue;
+        }
+        chat.messages.push(Message { role: Speaker::User, content: question });
+        let progress = Progress::spinner("thinking", true);
+        let answers = policy.sample(std::slice::from_ref(&chat), 1, &sampling);
+        drop(progress);
+        let answer = answers.map_err(|error| models::policy_failure(&error))?.swap_remove(0);
+        if !say(answer.text.trim_end()) {
+            break;
+        }
+        chat.messages.push(Message { role: Speaker::Assistant, content: answer.text });
+        sampling.seed = sampling.seed.wrapping_add(1);
+    }
+    Ok(Status::Fine)
+}
+
+/// The next line; none at the end of the input.
+fn ask() -> Result<Option<String>, Failure> {
+    if std::io::stdin().is_terminal() {
+        let mut out = std::io::stderr().lock();
+        drop(out.write_all(b"> ").and_then(|()| out.flush()));
+    }
+    let mut line = String::new();
+    let read = std::io::stdin().lock().read_line(&mut line);
+    let read = read.map_err(|error| Failure::user(format!("standard input: {error}")))?;
+    Ok((read > 0).then(|| line.trim_end().to_owned()))
+}

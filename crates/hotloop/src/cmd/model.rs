@@ -1,0 +1,193 @@
+//! `hotloop model`: tell, convert and find models.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use policy::load::Checkpoint;
+use policy::model::{Config, Weights};
+use serde::Serialize;
+
+use crate::cli::learn::{ModelArgs, ModelCommand};
+use crate::failure::{Failure, Status};
+use crate::models;
+use crate::output::table::Table;
+use crate::output::{number, say, say_json};
+use crate::progress::Progress;
+
+/// The rank that the memory of an adapter is told for: a run's default.
+const RANK: u64 = 16;
+/// Bytes of a number in the engine.
+const F32: u64 = 4;
+
+/// Does what was asked for.
+pub(crate) fn run(arguments: &ModelArgs) -> Result<Status, Failure> {
+    match &arguments.command {
+        ModelCommand::Info { model, json } => info(model, *json),
+        ModelCommand::Convert { from, to } => convert(from, to),
+        ModelCommand::Pull { name } => pull(name),
+    }
+}
+
+/// What there is to know of a model without reading its weights.
+#[derive(Debug, Serialize)]
+struct Facts {
+    path: String,
+    family: &'static str,
+    parameters: u64,
+    layers: usize,
+    hidden: usize,
+    heads: usize,
+    kv_heads: usize,
+    head_dim: usize,
+    feed_forward: usize,
+    vocabulary: usize,
+    context: usize,
+    tied_head: bool,
+    /// Kinds of storage with how many numbers each holds.
+    stored: BTreeMap<String, u64>,
+    /// `null` where there is no tokenizer: `tokenizer_error` says why.
+    chat_template: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokenizer_error: Option<String>,
+    memory_bytes: Memory,
+}
+
+/// Bytes that the CPU engine holds, which computes in f32. What layers compute comes on top in training.
+#[derive(Debug, Serialize)]
+struct Memory {
+    /// The weights.
+    sampling: u64,
+    /// Each token of each answer under way.
+    sampling_per_token: u64,
+    /// The weights; an adapter of rank 16 on all modules, its gradient and two moments.
+    lora: u64,
+    /// The weights, their gradient and two moments.
+    full: u64,
+    /// What this machine has free; `null` where it does not tell.
+    free_here: Option<u64>,
+}
+
+impl Facts {
+    fn of(path: &Path, checkpoint: &Checkpoint) -> Self {
+        let config = &checkpoint.config;
+        let text = checkpoint.text();
+        Self {
+            path: path.display().to_string(),
+            family: config.family.model_type(),
+            parameters: Weights::count(config),
+            layers: config.layers,
+            hidden: config.hidden,
+            heads: config.heads,
+            kv_heads: config.kv_heads,
+            head_dim: config.head_dim,
+            feed_forward: config.ffn,
+            vocabulary: config.vocab,
+            context: config.context,
+            tied_head: config.tied,
+            stored: checkpoint.kinds(),
+            chat_template: text.as_ref().ok().map(policy::text::Text::has_template),
+            tokenizer_error: text.err().map(|error| error.to_string()),
+            memory_bytes: Memory::of(config),
+        }
+    }
+}
+
+impl Memory {
+    fn of(config: &Config) -> Self {
+        let weights = F32 * Weights::count(config);
+        let widths = policy::model::Module::ALL.map(|module| {
+            let (rows, cols) = module.shape(config);
+            (rows + cols) as u64
+        });
+        let adapter = F32 * RANK * config.layers as u64 * widths.iter().sum::<u64>();
+        Self {
+            sampling: weights,
+            sampling_per_token: F32 * 2 * (config.layers * config.kv_width()) as u64,
+            lora: weights + 4 * adapter,
+            full: 4 * weights,
+            free_here: policy::cpu::available_bytes(),
+        }
+    }
+}
+
+fn bytes(count: u64) -> String {
+    match count as f64 {
+        few if few < 1e6 => format!("{} kB", number(few / 1e3)),
+        some if some < 1e9 => format!("{} MB", number(some / 1e6)),
+        many => format!("{} GB", number(many / 1e9)),
+    }
+}
+
+fn count(number_of: u64) -> String {
+    match number_of as f64 {
+        few if few < 1e6 => number_of.to_string(),
+        some if some < 1e9 => format!("{} million", number(some / 1e6)),
+        many => format!("{} billion", number(many / 1e9)),
+    }
+}
+
+fn info(name: &str, json: bool) -> Result<Status, Failure> {
+    let path = models::find(name)?;
+    let facts = Facts::of(&path, &models::open(&path)?);
+    if json {
+        say_json(&facts);
+        return Ok(Status::Fine);
+    }
+    let total = facts.stored.values().sum::<u64>().max(1) as f64;
+    let kinds: Vec<String> = facts
+        .stored
+        .iter()
+        .map(|(kind, values)| format!("{kind} {}", crate::output::percent(*values as f64 / total)))
+        .collect();
+    let template = match (facts.chat_template, &facts.tokenizer_error) {
+        (Some(true), _) => "yes".to_owned(),
+        (Some(false), _) => "no: it can be loaded, but not asked".to_owned(),
+        (None, why) => format!("no tokenizer: {}", why.as_deref().unwrap_or_default()),
+    };
+    let attention = format!("{} heads of {}, {} for keys and values", facts.heads, facts.head_dim, facts.kv_heads);
+    let memory = &facts.memory_bytes;
+    let sampling = format!("{}, and {} a token", bytes(memory.sampling), bytes(memory.sampling_per_token));
+    let mut table = Table::new().left("").left("");
+    table.row(["model", &facts.path]);
+    table.row(["family", facts.family]);
+    table.row(["parameters", &count(facts.parameters)]);
+    table.row(["layers", &facts.layers.to_string()]);
+    table.row(["hidden", &format!("{}, feed-forward {}", facts.hidden, facts.feed_forward)]);
+    table.row(["attention", &attention]);
+    table.row(["vocabulary", &facts.vocabulary.to_string()]);
+    table.row(["context", &format!("{} tokens", facts.context)]);
+    table.row(["head", if facts.tied_head { "tied to the embedding" } else { "of its own" }]);
+    table.row(["stored as", &kinds.join(", ")]);
+    table.row(["chat template", &template]);
+    table.row(["memory: sampling", &sampling]);
+    table.row(["memory: LoRA", &format!("{} at rank {RANK}, and what layers compute", bytes(memory.lora))]);
+    table.row(["memory: full", &format!("{}, and what layers compute", bytes(memory.full))]);
+    table.row(["memory: free here", &memory.free_here.map(bytes).unwrap_or_default()]);
+    say(&table.render());
+    Ok(Status::Fine)
+}
+
+fn convert(from: &str, to: &Path) -> Result<Status, Failure> {
+    let path = models::find(from)?;
+    if to.exists() {
+        return Err(Failure::user(format!("{} is there already", to.display())).hint("name a new folder"));
+    }
+    let checkpoint = models::open(&path)?;
+    let text = checkpoint.text().map_err(|error| models::unreadable(&error))?;
+    let progress = Progress::spinner("reading", true);
+    let weights = checkpoint.weights().map_err(|error| models::unreadable(&error))?;
+    progress.message("writing");
+    policy::save::model(to, &checkpoint.config, &weights, Some(&text))
+        .map_err(|error| Failure::machine(error.to_string()))?;
+    drop(progress);
+    let size = bytes(F32 * Weights::count(&checkpoint.config));
+    say(&format!("{}: config.json, model.safetensors ({size}, f32), tokenizer", to.display()));
+    Ok(Status::Fine)
+}
+
+fn pull(name: &str) -> Result<Status, Failure> {
+    let path = models::find(name)?;
+    models::open(&path)?;
+    say(&path.display().to_string());
+    Ok(Status::Fine)
+}

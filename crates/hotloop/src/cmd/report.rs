@@ -1,0 +1,50 @@
+//! `hotloop report`: from run directories to a page, figures and tables.
+
+use std::path::{Path, PathBuf};
+
+use run::report::{Report, csv, text};
+
+use crate::cli::learn::ReportArgs;
+use crate::failure::{Failure, Status};
+use crate::output::{say, say_json};
+
+/// Reports on runs.
+pub(crate) fn run(arguments: &ReportArgs) -> Result<Status, Failure> {
+    let report = read(&arguments.run)?;
+    if arguments.json {
+        say_json(&report);
+        return Ok(Status::Fine);
+    }
+    if arguments.csv {
+        say(csv::steps(&report).trim_end());
+        return Ok(Status::Fine);
+    }
+    let out = match (&arguments.out, arguments.run.as_slice()) {
+        (Some(out), _) => Some(out.as_path()),
+        (None, [only]) => Some(only.as_path()),
+        (None, _) => None,
+    };
+    say(text::table(&report).trim_end());
+    if let Some(out) = out {
+        say(&format!("report: {}", page(&report, out)?.display()));
+    }
+    Ok(Status::Fine)
+}
+
+/// Reads runs and writes their report; gives its page.
+pub(crate) fn write(runs: &[PathBuf], out: &Path) -> Result<PathBuf, Failure> {
+    page(&read(runs)?, out)
+}
+
+/// Reads run directories, finished or not.
+pub(crate) fn read(runs: &[PathBuf]) -> Result<Report, Failure> {
+    Report::read(runs).map_err(|error| Failure::user(error.to_string()).hint(error.hint()))
+}
+
+fn page(report: &Report, out: &Path) -> Result<PathBuf, Failure> {
+    report.write(out).map_err(|error| {
+        Failure::user(format!("{}: the report cannot be written: {error}", out.display()))
+            .hint("name another folder with --out")
+    })?;
+    Ok(out.join("report.html"))
+}

@@ -1,0 +1,177 @@
+//! `hotloop sample`: chats in, completions out.
+
+use std::io::Read;
+use std::path::Path;
+
+use flow::policy::{Chat, Completion, Ending, Message, Policy, Speaker};
+use flow::prompt::{Ask, Prose, Shown, Wording};
+use flow::{Render, Role, Sampling, Stage};
+use serde::{Deserialize, Serialize};
+
+use crate::cli::learn::{DrawArgs, SampleArgs, WhoArgs};
+use crate::cmd::judge::load;
+use crate::failure::{Failure, Status};
+use crate::models;
+use crate::output::{say, say_json};
+use crate::progress::Progress;
+
+/// What ends an answer that was begun with a code fence.
+const FENCE: &str = "```";
+
+/// Lets the model answer.
+pub(crate) fn run(arguments: &SampleArgs) -> Result<Status, Failure> {
+    let chats = chats(arguments)?;
+    let mut policy = open(&arguments.who, !arguments.json)?;
+    let mut sampling = sampling(&arguments.draw);
+    let fenced = chats.iter().all(|chat| chat.begun.starts_with(FENCE));
+    sampling.stop.clone_from(&arguments.stop);
+    if sampling.stop.is_empty() && fenced {
+        sampling.stop.push(FENCE.to_owned());
+    }
+    let count = arguments.count as usize;
+    let progress = Progress::answers(chats.len() * count, !arguments.json);
+    // As many chats at once as keep the engine busy; what is done is printed at once.
+    let at_once = (models::SLOTS / count).max(1);
+    for (nth, some) in chats.chunks(at_once).enumerate() {
+        let first = nth * at_once;
+        let mut drawn = sampling.clone();
+        drawn.seed = sampling.seed.wrapping_add((first * count) as u64);
+        let completions =
+            policy.sample(some, arguments.count, &drawn).map_err(|error| models::policy_failure(&error))?;
+        progress.answered(completions.len());
+        for (number, completion) in completions.iter().enumerate() {
+            let chat = &some[number / count];
+            let line = Line::new(completion, chat, first + number / count, number % count);
+            let read = progress.aside(|| if arguments.json { say_json(&line) } else { say(&line.plain(count)) });
+            if !read {
+                // Nobody reads any more, as in `| head`.
+                return Ok(Status::Fine);
+            }
+        }
+    }
+    Ok(Status::Fine)
+}
+
+/// The policy that the flags name.
+pub(crate) fn open(who: &WhoArgs, wanted: bool) -> Result<Box<dyn Policy>, Failure> {
+    if let Some(url) = &who.api {
+        return Ok(Box::new(models::api(url, &who.model, who.api_key.clone())?));
+    }
+    let path = models::find(&who.model)?;
+    let _progress = Progress::spinner(format!("loading {}", path.display()), wanted);
+    Ok(Box::new(models::engine(&path, who.adapter.as_deref(), models::answering(who.threads))?))
+}
+
+/// How the flags say that answers are drawn.
+pub(crate) fn sampling(draw: &DrawArgs) -> Sampling {
+    Sampling {
+        temperature: draw.temperature,
+        top_k: draw.top_k,
+        top_p: draw.top_p,
+        min_p: draw.min_p,
+        max_tokens: draw.max_tokens,
+        stop: Vec::new(),
+        seed: draw.seed,
+    }
+}
+
+/// One answer as a line of JSON. `hotloop judge --completions` reads it.
+#[derive(Debug, Serialize)]
+struct Line {
+    /// The whole answer, what was begun included.
+    completion: String,
+    /// Tokens that the model wrote; `null` where an API does not tell.
+    tokens: Option<usize>,
+    /// Mean logprob of those tokens at the sampling temperature.
+    mean_logprob: Option<f64>,
+    ending: Ending,
+    /// Which chat, from 0.
+    chat: usize,
+    /// Which of its answers, from 0.
+    answer: usize,
+}
+
+impl Line {
+    fn new(completion: &Completion, chat: &Chat, index: usize, answer: usize) -> Self {
+        let logprobs = &completion.logprobs;
+        let sum: f64 = logprobs.iter().copied().map(f64::from).sum();
+        Self {
+            completion: format!("{}{}", chat.begun, completion.text),
+            tokens: Some(completion.tokens.len()).filter(|tokens| *tokens > 0 || !completion.prompt_tokens.is_empty()),
+            mean_logprob: (!logprobs.is_empty()).then(|| sum / logprobs.len() as f64),
+            ending: completion.ending,
+            chat: index,
+            answer,
+        }
+    }
+
+    /// For people; several answers to one chat are told apart.
+    fn plain(&self, count: usize) -> String {
+        let cut = if self.ending == Ending::Length { "\n[cut off at --max-tokens]" } else { "" };
+        let head = if count > 1 || self.chat > 0 {
+            format!("--- chat {}, answer {}\n", self.chat + 1, self.answer + 1)
+        } else {
+            String::new()
+        };
+        format!("{head}{}{cut}", self.completion.trim_end())
+    }
+}
+
+/// What is asked.
+fn chats(arguments: &SampleArgs) -> Result<Vec<Chat>, Failure> {
+    let mut chats = match (&arguments.prompt, &arguments.task, &arguments.chats) {
+        (Some(prompt), ..) => vec![question(prompt)],
+        (_, Some(task), _) => vec![task_chat(task, arguments.stage, arguments.who.api.is_none())?],
+        (.., Some(file)) => from_file(file)?,
+        (None, None, None) => Vec::new(),
+    };
+    if let Some(begin) = &arguments.begin {
+        for chat in &mut chats {
+            chat.begun.clone_from(begin);
+        }
+    }
+    Ok(chats)
+}
+
+fn question(prompt: &str) -> Chat {
+    let message = Message { role: Speaker::User, content: prompt.to_owned() };
+    Chat { messages: vec![message], begun: String::new() }
+}
+
+/// What a run would ask first: the seed at a stage, or the first of the fixed prompts.
+fn task_chat(name: &str, stage: Option<u8>, begin: bool) -> Result<Chat, Failure> {
+    let task = load(name)?;
+    let stage = stage.map(Stage::try_from).transpose().map_err(|error| Failure::user(error.to_string()))?;
+    let prose = Prose { wording: Wording::default(), begin, simd: bench::survey::simd().to_owned() };
+    let parent = stage.map(|_| Shown { source: &task.seed, verdict: None });
+    Ok(prose.chat(&Ask { task: &task, role: Role::Explore, stage, variant: 0, parent }))
+}
+
+#[derive(Debug, Deserialize)]
+struct Asked {
+    messages: Vec<Message>,
+    #[serde(default)]
+    begun: String,
+}
+
+fn from_file(path: &Path) -> Result<Vec<Chat>, Failure> {
+    let mut text = String::new();
+    let (name, read) = if path == Path::new("-") {
+        ("stdin".to_owned(), std::io::stdin().lock().read_to_string(&mut text))
+    } else {
+        let read = std::fs::File::open(path).and_then(|mut file| file.read_to_string(&mut text));
+        (path.display().to_string(), read)
+    };
+    let hint = "every line is an object like {\"messages\": [{\"role\": \"user\", \"content\": \"...\"}]}";
+    read.map_err(|error| Failure::user(format!("{name}: {error}")).hint(hint))?;
+    let mut chats = Vec::new();
+    for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let asked: Asked = serde_json::from_str(line)
+            .map_err(|error| Failure::user(format!("{name}:{}: {error}", index + 1)).hint(hint))?;
+        chats.push(Chat { messages: asked.messages, begun: asked.begun });
+    }
+    if chats.is_empty() {
+        return Err(Failure::user(format!("{name}: there are no chats in it")).hint(hint));
+    }
+    Ok(chats)
+}

@@ -1,0 +1,211 @@
+//! `hotloop train`: a run file in, a trained policy and a report out.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use bench::LocalBench;
+use flow::{Bench, Policy, Prose};
+use run::{Config, Ended, Event, Interrupt, Layered, Mistake, Parts, Plan, RunState, Store};
+
+use crate::cli::learn::TrainArgs;
+use crate::cmd::judge::load;
+use crate::cmd::report;
+use crate::failure::{Failure, Status};
+use crate::output::{complain, say};
+use crate::progress::Progress;
+use crate::runs;
+use crate::stop::Stop;
+
+/// Trains as the run file says.
+pub(crate) fn run(arguments: &TrainArgs) -> Result<Status, Failure> {
+    if arguments.defaults {
+        say(run::config::DEFAULT.trim_end());
+        return Ok(Status::Fine);
+    }
+    let plan = match (&arguments.resume, &arguments.file) {
+        (Some(directory), _) => Plan::resume(directory, &arguments.set, &task).map_err(|all| mistakes(&all))?,
+        (None, Some(file)) => from_file(file, &arguments.set)?,
+        (None, None) => return Err(Failure::user("no run file is named").hint("hotloop train RUN.toml")),
+    };
+    drive(&plan, &Stop::listen()?)
+}
+
+fn from_file(file: &Path, sets: &[String]) -> Result<Plan, Failure> {
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        Failure::user(format!("{}: {error}", file.display()))
+            .hint("a run file names a model at least, as in `model = \"smollm2.gguf\"`; `--defaults` prints all keys")
+    })?;
+    let name = file.display().to_string();
+    let stem = file.file_stem().map_or_else(|| "run".to_owned(), |stem| stem.to_string_lossy().into_owned());
+    plan(&stem, sets, |sets| Layered::read(Some((&name, &text)), sets))
+}
+
+/// The plan of a new run, with the defaults that fit its model. `read` lays overrides over its file.
+pub(crate) fn plan(
+    name: &str,
+    sets: &[String],
+    read: impl Fn(&[String]) -> Result<Layered, Vec<Mistake>>,
+) -> Result<Plan, Failure> {
+    let layered = read(sets).map_err(|all| mistakes(&all))?;
+    let mut fitted = runs::fitted(&layered);
+    fitted.extend_from_slice(sets);
+    let layered = read(&fitted).map_err(|all| mistakes(&all))?;
+    if let Some(failure) = runs::missing_model(&layered.config) {
+        let mistake = layered.mistake("model", failure.what());
+        return Err(failure.about(mistake.to_string()));
+    }
+    Plan::new(&layered, name, &task).map_err(|all| mistakes(&all))
+}
+
+fn task(name: &str) -> Result<flow::Task, String> {
+    load(name).map_err(|failure| failure.what().to_owned())
+}
+
+/// All mistakes, a line each.
+fn mistakes(all: &[Mistake]) -> Failure {
+    let lines: Vec<String> = all.iter().map(ToString::to_string).collect();
+    Failure::user(lines.join("\nhotloop: ")).hint("`hotloop train --defaults` prints every key with a sentence")
+}
+
+/// Drives a run to its end or its next pause, and writes its report.
+pub(crate) fn drive(plan: &Plan, stop: &Stop) -> Result<Status, Failure> {
+    let progress = Progress::spinner("loading the model", true);
+    let mut policy = runs::policy(&plan.config)?;
+    progress.message("preparing the machine");
+    let mut bench = LocalBench::start(runs::settings(&plan.config)?)?;
+    drop(progress);
+    let (mut store, lines) =
+        Store::open(&plan.directory).map_err(|error| Failure::user(error.to_string()).hint(error.hint()))?;
+    let facts = bench.facts();
+    let render = Prose { wording: plan.wording.clone(), begin: plan.config.prompts.begin, simd: facts.simd.clone() };
+    let progress = Progress::spinner("starting", true);
+    say(&head(plan, policy.as_ref(), &facts, &RunState::of(&lines)));
+    let told = tell_of_stop(stop, plan.directory.clone());
+    let mut watch = |event: &Event, state: &RunState| watch(event, state, &plan.config, &progress);
+    let clock = || SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs_f64();
+    let parts = Parts {
+        policy: policy.as_mut(),
+        bench: &mut bench,
+        render: &render,
+        observer: &mut watch,
+        clock: &clock,
+        stop: stop.flag(),
+    };
+    let (ended, _) = run::drive(plan, parts, &mut store, &lines);
+    drop((progress, told));
+    // The bench goes first: what it has under way must not run beside what follows.
+    drop((bench, store));
+    let page = report::write(std::slice::from_ref(&plan.directory), &plan.directory);
+    finish(plan, ended, page)
+}
+
+/// How the run ended, for people and for the exit status.
+fn finish(plan: &Plan, ended: Ended, page: Result<PathBuf, Failure>) -> Result<Status, Failure> {
+    let on = format!("`hotloop train --resume {}` goes on", plan.directory.display());
+    match ended {
+        Ended::Done(why) => {
+            say(&format!("done: {why}\nreport: {}", page?.display()));
+            Ok(Status::Fine)
+        }
+        Ended::Paused(interrupt) => {
+            if let Ok(page) = page {
+                say(&format!("report so far: {}", page.display()));
+            }
+            let said = interrupt.to_string();
+            let (what, hint) =
+                said.split_once("\n  hint: ").map_or((said.as_str(), None), |(what, hint)| (what, Some(hint)));
+            let hinted = |failure: Failure, hint: Option<&str>| {
+                failure.hint(hint.map_or_else(|| on.clone(), |hint| format!("{hint}; then {on}")))
+            };
+            match interrupt {
+                Interrupt::Stopped => {
+                    say(&format!("paused: {on}"));
+                    Ok(Status::Interrupted)
+                }
+                Interrupt::Unteachable(_) | Interrupt::Reconfigured(_) | Interrupt::Foreign { .. } => {
+                    Err(Failure::user(what).hint(hint.unwrap_or(&on)))
+                }
+                Interrupt::Policy(flow::PolicyError::ContextExceeded { .. }) => Err(Failure::user(what)
+                    .hint("start a new run with a smaller sampling.max-tokens, or a model with a larger context")),
+                _ => Err(hinted(Failure::machine(format!("paused: {what}")), hint)),
+            }
+        }
+    }
+}
+
+/// What is about to happen.
+fn head(plan: &Plan, policy: &dyn Policy, machine: &flow::MachineFacts, state: &RunState) -> String {
+    let config = &plan.config;
+    let how = match (plan.learns(), config.learning.lora_rank) {
+        (false, _) => "searches without learning".to_owned(),
+        (true, 0) => format!("trains all parameters at {:e}", config.learning.rate),
+        (true, rank) => format!("trains LoRA of rank {rank} at {:e}", config.learning.rate),
+    };
+    let from = match state.finished() {
+        0 => String::new(),
+        steps => format!(", going on after step {steps}"),
+    };
+    format!(
+        "{}: {} {how} on {} ({}, {} -{}){from}",
+        plan.directory.display(),
+        policy.capabilities().model,
+        config.task,
+        machine.cpu,
+        config.bench.compiler.name(),
+        runs::level(config)
+    )
+}
+
+/// One line a step, and a word on everything that takes long.
+fn watch(event: &Event, state: &RunState, config: &Config, progress: &Progress) {
+    let line = |text: &str| {
+        progress.aside(|| say(text));
+    };
+    match event {
+        Event::RunStarted(_) | Event::RunResumed { .. } => progress.message("judging the seed"),
+        Event::SeedJudged { .. } => {
+            let speed = state.context().seed_gflops.map_or("-".to_owned(), crate::output::number);
+            line(&format!("seed: {speed} GFLOPS"));
+            progress.message(if config.stepping.probe > 0 { "probing" } else { "sampling" });
+        }
+        Event::ProbeJudged(probe) => progress.message(format!("probing, stage {} done", probe.stage.number())),
+        Event::ParentsChosen { .. } => progress.message("sampling"),
+        Event::StepSampled(sampled) => progress.message(format!("step {}: judging", sampled.step + 1)),
+        Event::StepFinished(finished) => {
+            if let Some(text) = run::report::text::step_line(state) {
+                line(&text);
+            }
+            for warning in &finished.warnings {
+                progress.aside(|| complain(&format!("step {}: {warning}", finished.step + 1)));
+            }
+            progress.message(format!("step {}: sampling", finished.step + 2));
+        }
+        Event::CandidateMasked { why, .. } => progress.aside(|| complain(&format!("masked: {why}"))),
+        Event::CandidateConfirmed { .. } => progress.message("timing the fastest again"),
+        Event::CheckpointSaved { .. }
+        | Event::CandidateJudged { .. }
+        | Event::RunPaused { .. }
+        | Event::RunEnded { .. } => {}
+    }
+}
+
+/// Says once that a signal was heard: what is under way may take a while.
+fn tell_of_stop(stop: &Stop, directory: PathBuf) -> Listening {
+    let (done, ended) = std::sync::mpsc::channel::<()>();
+    let stop = stop.clone();
+    std::thread::spawn(move || {
+        while let Err(std::sync::mpsc::RecvTimeoutError::Timeout) = ended.recv_timeout(Duration::from_millis(100)) {
+            if stop.asked() {
+                let directory = directory.display();
+                complain(&format!(
+                    "stopping when what is under way is done; again to stop at once ({directory} is safe)"
+                ));
+                return;
+            }
+        }
+    });
+    Listening(done)
+}
+
+/// Ends the thread that listens when dropped.
+struct Listening(#[expect(dead_code, reason = "dropping it is the message")] std::sync::mpsc::Sender<()>);

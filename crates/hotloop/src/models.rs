@@ -1,0 +1,164 @@
+//! From what a user calls a model to a policy.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use flow::policy::PolicyError;
+use policy::EnginePolicy;
+use policy::api::{ApiConfig, ApiPolicy, Protocol};
+use policy::cpu::Recompute;
+use policy::engine::{Engine, EngineError, Learning, Settings};
+use policy::load::{Checkpoint, LoadError, Problem};
+use policy::train::loss::{Clip, Normalisation};
+use policy::train::{Decay, Grpo, OptimConfig, Schedule, Training};
+
+use crate::failure::Failure;
+
+/// Answers that the engine decodes at the same time: more gain little on a CPU.
+pub(crate) const SLOTS: usize = 32;
+/// Tokens that go through the network at once in training.
+const PACK_TOKENS: usize = 2048;
+
+/// Where a model lies: a path, or a hub name that was downloaded before.
+pub(crate) fn find(name: &str) -> Result<PathBuf, Failure> {
+    let path = PathBuf::from(name);
+    if path.exists() {
+        return Ok(path);
+    }
+    downloaded(name).ok_or_else(|| missing(name))
+}
+
+/// A name of the Hugging Face hub is `owner/model`.
+fn is_hub_name(name: &str) -> bool {
+    let is_gguf = Path::new(name).extension().is_some_and(|extension| extension == "gguf");
+    let parts: Vec<&str> = name.split('/').collect();
+    parts.len() == 2 && parts.iter().all(|part| !part.is_empty() && !part.starts_with('.')) && !is_gguf
+}
+
+fn missing(name: &str) -> Failure {
+    if name == "nano" {
+        return Failure::user("the nano model is not part of this version")
+            .hint("name a folder with config.json and safetensors, or a GGUF file");
+    }
+    if is_hub_name(name) {
+        return Failure::user(format!("{name} is not on this machine, and hotloop does not download by itself yet"))
+            .hint(format!(
+                "`pip install huggingface_hub && hf download {name}` fetches it; without network, do that elsewhere \
+                 with `--local-dir DIR`, copy DIR here and name it"
+            ));
+    }
+    Failure::user(format!("{name}: there is no such file or folder"))
+        .hint("name a folder with config.json and safetensors, a GGUF file, or a hub name")
+}
+
+/// The newest copy of a hub model in the cache of `hf download`.
+fn downloaded(name: &str) -> Option<PathBuf> {
+    if !is_hub_name(name) {
+        return None;
+    }
+    let folder = |variable: &str| std::env::var_os(variable).map(PathBuf::from);
+    let cache = folder("HF_HUB_CACHE")
+        .or_else(|| Some(folder("HF_HOME")?.join("hub")))
+        .or_else(|| Some(folder("HOME")?.join(".cache/huggingface/hub")))?;
+    let snapshots = cache.join(format!("models--{}", name.replace('/', "--"))).join("snapshots");
+    let entries = std::fs::read_dir(snapshots).ok()?.filter_map(Result::ok);
+    let whole = entries.filter(|entry| entry.path().join("config.json").exists());
+    whole.max_by_key(|entry| entry.metadata().and_then(|facts| facts.modified()).ok()).map(|entry| entry.path())
+}
+
+/// Opens a model's files without reading its weights.
+pub(crate) fn open(path: &Path) -> Result<Checkpoint, Failure> {
+    Checkpoint::open(path).map_err(|error| unreadable(&error))
+}
+
+/// Why a model could not be loaded, and what may mend it.
+pub(crate) fn unreadable(error: &LoadError) -> Failure {
+    let failure = Failure::user(error.to_string());
+    match &error.problem {
+        Problem::Io(io) if io.kind() == std::io::ErrorKind::NotFound => {
+            failure.hint("a model is a folder with config.json and safetensors, or a GGUF file")
+        }
+        _ => failure,
+    }
+}
+
+/// What the engine complains of when it is set up.
+pub(crate) fn engine_failure(error: &EngineError) -> Failure {
+    match error {
+        EngineError::Load(load) => unreadable(load),
+        EngineError::Threads(_) => Failure::machine(error.to_string()),
+        _ => Failure::user(error.to_string()),
+    }
+}
+
+/// What a policy complains of while it answers.
+pub(crate) fn policy_failure(error: &PolicyError) -> Failure {
+    let failure = Failure::user(error.to_string());
+    match error {
+        PolicyError::ContextExceeded { .. } => failure.hint("ask for fewer tokens, or ask less"),
+        PolicyError::Unsupported("a begun answer") => failure.hint("leave the beginning out with --begin ''"),
+        PolicyError::Unsupported(_) => failure,
+        PolicyError::Failed(why) => Failure::machine(why.clone()),
+    }
+}
+
+/// Settings of an engine that only answers; what learning needs is laid over them.
+pub(crate) fn answering(threads: usize) -> Settings {
+    Settings {
+        learning: Learning::None,
+        training: Training {
+            optim: OptimConfig { beta1: 0.9, beta2: 0.999, eps: 1e-8, weight_decay: 0.0, max_norm: 1.0 },
+            schedule: Schedule { peak: 0.0, warmup: 0, decay: Decay::Constant },
+            pack_tokens: PACK_TOKENS,
+            recompute: Recompute::Auto,
+            seed: 0,
+        },
+        grpo: Grpo {
+            clip: Clip { low: 0.2, high: 0.2, kl: 0.0 },
+            normalisation: Normalisation::Token,
+            temperature: 1.0,
+            epochs: 1,
+        },
+        threads,
+        slots: SLOTS,
+    }
+}
+
+/// The engine around a model on this machine.
+pub(crate) fn engine(path: &Path, adapter: Option<&Path>, settings: Settings) -> Result<EnginePolicy, Failure> {
+    let mut engine = Engine::open(path, settings).map_err(|error| engine_failure(&error))?;
+    if let Some(adapter) = adapter {
+        engine.start_from_adapter(adapter).map_err(|error| engine_failure(&error))?;
+    }
+    Ok(EnginePolicy::new(engine))
+}
+
+/// A model behind an endpoint.
+pub(crate) fn api(url: &str, model: &str, key_variable: Option<String>) -> Result<ApiPolicy, Failure> {
+    let config = ApiConfig {
+        url: url.to_owned(),
+        model: model.to_owned(),
+        protocol: Protocol::Chat,
+        key_variable,
+        continues: true,
+        timeout: Duration::from_mins(10),
+        tries: 5,
+        pause: Duration::from_secs(1),
+        parallel: 8,
+        context: 0,
+    };
+    ApiPolicy::new(config).map_err(|error| Failure::user(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hub_names_are_told_from_paths() {
+        assert!(is_hub_name("Qwen/Qwen2.5-Coder-0.5B-Instruct"));
+        for path in ["./model", "../model", "/a/model", "a/b/c", "models/x.gguf", "model"] {
+            assert!(!is_hub_name(path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! From a run's configuration to the policy and the bench that it names.
+
+use bench::{Check, Estimator, Settings};
+use flow::Policy;
+use policy::engine::Learning;
+use policy::model::{LoraConfig, Module};
+use policy::train::loss::{Clip, Normalisation};
+use policy::train::{Decay, Schedule};
+use run::Layered;
+use run::config::{self, Config, Device, Normalise};
+
+use crate::failure::Failure;
+use crate::models;
+
+/// The environment variable with the key of an endpoint, if it wants one.
+const KEY: &str = "HOTLOOP_API_KEY";
+
+/// The endpoint and the model's name there, if `model` is written `URL#NAME`.
+fn endpoint(model: &str) -> Option<(&str, &str)> {
+    let is_url = model.starts_with("http://") || model.starts_with("https://");
+    is_url.then(|| model.split_once('#').unwrap_or((model, "")))
+}
+
+/// Overrides of defaults that do not fit the model; what the user set stays as it is.
+pub(crate) fn fitted(layered: &Layered) -> Vec<String> {
+    let is_default = |key: &str| layered.mistake(key, "").file == "default.toml";
+    let fitting: &[(&str, &str)] = match endpoint(&layered.config.model) {
+        // It cannot learn, and few servers go on with a begun answer.
+        Some(_) => &[("learning.rate", "0"), ("prompts.begin", "false")],
+        // The engine takes every core: beside it nothing can be timed.
+        None => &[("loop.overlap", "false")],
+    };
+    fitting.iter().filter(|(key, _)| is_default(key)).map(|(key, value)| format!("{key}={value}")).collect()
+}
+
+/// Why the model cannot be found, if it is to be found on this machine and is not.
+pub(crate) fn missing_model(config: &Config) -> Option<Failure> {
+    let is_local = endpoint(&config.model).is_none() && !config.model.is_empty();
+    is_local.then(|| models::find(&config.model).err()).flatten()
+}
+
+/// The policy, before any learning.
+pub(crate) fn policy(config: &Config) -> Result<Box<dyn Policy>, Failure> {
+    if let Some((url, name)) = endpoint(&config.model) {
+        if name.is_empty() {
+            return Err(Failure::user(format!("model: `{url}` names no model"))
+                .hint(format!("write it behind a `#`, as in \"{url}#NAME\"")));
+        }
+        let key = std::env::var_os(KEY).map(|_| KEY.to_owned());
+        return Ok(Box::new(models::api(url, name, key)?));
+    }
+    if config.device == Device::Cuda {
+        return Err(Failure::user("device: \"cuda\" is not wired into the program yet")
+            .hint("set device to \"cpu\" or \"auto\"; both take the CPU engine"));
+    }
+    let path = models::find(&config.model)?;
+    let mut settings = models::answering(0);
+    let learning = &config.learning;
+    settings.learning = match (learning.rate > 0.0, learning.lora_rank) {
+        (false, _) => Learning::None,
+        (true, 0) => Learning::Full,
+        (true, rank) => {
+            let targets = Module::ALL.to_vec();
+            let lora = LoraConfig { rank: rank as usize, alpha: learning.lora_alpha as f32, dropout: 0.0, targets };
+            Learning::Lora(lora, config.seed)
+        }
+    };
+    settings.training.seed = config.seed;
+    settings.training.schedule =
+        Schedule { peak: learning.rate, warmup: u64::from(learning.warm_up), decay: Decay::Constant };
+    settings.grpo.clip =
+        Clip { low: learning.clip_low as f32, high: learning.clip_high as f32, kl: learning.beta as f32 };
+    settings.grpo.normalisation = match learning.normalise {
+        Normalise::Token => Normalisation::Token,
+        Normalise::Sequence => Normalisation::Sequence,
+    };
+    settings.grpo.temperature = config.sampling.temperature as f32;
+    Ok(Box::new(models::engine(&path, None, settings)?))
+}
+
+/// The bench's settings.
+pub(crate) fn settings(config: &Config) -> Result<Settings, Failure> {
+    let bench = &config.bench;
+    let mut settings = crate::settings()?;
+    let cores = bench::survey::physical_cores() as u32;
+    if bench.slots.saturating_mul(bench.threads) > cores {
+        return Err(Failure::user(format!(
+            "bench.threads: {} slots of {} threads need more than the {cores} physical cores that this process may use",
+            bench.slots, bench.threads
+        ))
+        .hint(format!("set bench.threads to at most {cores}, and bench.slots to 1")));
+    }
+    if bench.timing == config::Estimator::Paper {
+        settings = settings.like_the_paper();
+    }
+    settings.estimator = match bench.timing {
+        config::Estimator::Gated => Estimator::Gated,
+        config::Estimator::Paper => Estimator::Paper,
+    };
+    settings.check = match bench.verify {
+        config::Check::Strict => Check::Strict,
+        config::Check::Paper => Check::Paper,
+    };
+    settings.compiler = bench.compiler;
+    settings.level = bench.opt;
+    settings.threads = bench.threads;
+    settings.slots = bench.slots;
+    Ok(settings)
+}
+
+/// The optimisation level as people write it.
+pub(crate) fn level(config: &Config) -> &'static str {
+    config.bench.opt.flag().trim_start_matches('-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, sets: &[&str]) -> Layered {
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        Layered::read(Some(("x.toml", text)), &sets).expect("it is sound")
+    }
+
+    #[test]
+    fn defaults_fit_the_model_and_what_was_set_stays() {
+        assert_eq!(fitted(&read("model = \"./m\"", &[])), ["loop.overlap=false"]);
+        assert!(fitted(&read("model = \"./m\"\n[loop]\noverlap = true", &[])).is_empty());
+        assert_eq!(fitted(&read("model = \"http://h/v1#m\"", &["learning.rate=1e-5"])), ["prompts.begin=false"]);
+    }
+
+    #[test]
+    fn an_endpoint_names_its_model_behind_a_hash() {
+        assert_eq!(endpoint("http://localhost:8000/v1#qwen"), Some(("http://localhost:8000/v1", "qwen")));
+        assert_eq!(endpoint("./model#1"), None);
+    }
+}
