@@ -5,6 +5,7 @@
 //! text   (tokenizer, chat template)   <- load
 //! sample, train::loss, pack           pure rules, no device
 //! cpu    (forward, backward, decode)  <- train::Learner <- Engine <- EnginePolicy
+//! cuda   (the same on a GPU)          <-
 //!                                                   api::ApiPolicy
 //! ```
 //!
@@ -13,6 +14,7 @@
 
 pub mod api;
 pub mod cpu;
+pub mod cuda;
 pub mod engine;
 mod flow_policy;
 pub mod load;
