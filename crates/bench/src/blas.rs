@@ -27,15 +27,15 @@ const AVX2: [&str; 3] = ["Haswell", "Zen", "Broadwell"];
 
 /// An OpenBLAS that can be trusted as a baseline.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OpenBlas {
+pub(crate) struct OpenBlas {
     /// The library.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// The code path that it takes on this CPU.
-    pub core: String,
+    pub(crate) core: String,
     /// What `OPENBLAS_CORETYPE` must be for that, if the library chose worse by itself.
-    pub forced: Option<String>,
+    pub(crate) forced: Option<String>,
     /// What the library chose by itself.
-    pub detected: String,
+    pub(crate) detected: String,
 }
 
 /// The role of a process that loads the library and prints its core name: the name is fixed at
@@ -78,15 +78,17 @@ fn ask(roles: &Path, library: &Path, core: Option<&str>) -> Option<String> {
 }
 
 /// Finds OpenBLAS: the file named by `HOTLOOP_OPENBLAS`, else where systems put it.
-pub fn find(roles: &Path) -> Option<OpenBlas> {
+pub(crate) fn find(roles: &Path) -> Option<OpenBlas> {
     let named = std::env::var_os("HOTLOOP_OPENBLAS").filter(|value| !value.is_empty()).map(PathBuf::from);
     let usual = FOLDERS.iter().flat_map(|folder| NAMES.iter().map(move |name| Path::new(folder).join(name)));
     let found = match named {
         Some(path) => vec![path],
         None => usual.collect(),
     };
-    let (path, detected) =
-        found.into_iter().filter(|path| path.exists()).find_map(|path| Some((path.clone(), ask(roles, &path, None)?)))?;
+    let (path, detected) = found
+        .into_iter()
+        .filter(|path| path.exists())
+        .find_map(|path| Some((path.clone(), ask(roles, &path, None)?)))?;
     let wanted: &[&str] = if std::arch::is_x86_feature_detected!("avx512f") {
         &AVX512
     } else if std::arch::is_x86_feature_detected!("avx2") {

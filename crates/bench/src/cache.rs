@@ -30,8 +30,8 @@ impl Cache {
             .or_else(|| folder("HOME").map(|base| base.join(".cache/hotloop")))
             .unwrap_or_else(|| std::env::temp_dir().join("hotloop-cache"));
         let mut cache = Self { path };
-        fs_err::create_dir_all(&cache.path).map_err(|error| cache.failed(&error))?;
-        cache.path = fs_err::canonicalize(&cache.path).map_err(|error| cache.failed(&error))?;
+        fs_err::create_dir_all(&cache.path).map_err(|error| failed(&error))?;
+        cache.path = fs_err::canonicalize(&cache.path).map_err(|error| failed(&error))?;
         cache.check_reachable()?;
         cache.prune();
         Ok(cache)
@@ -49,11 +49,6 @@ impl Cache {
             .hint("set HOTLOOP_CACHE to a folder that others may enter")),
             Some(_) | None => Ok(()),
         }
-    }
-
-    fn failed(&self, error: &std::io::Error) -> BenchError {
-        BenchError::new(format!("the cache cannot be used: {error}"))
-            .hint("free some space, or set HOTLOOP_CACHE to a folder that can be written")
     }
 
     /// Where the entry `name` is, or would be.
@@ -79,7 +74,7 @@ impl Cache {
         };
         write().map_err(|error| {
             drop(std::fs::remove_file(&partial));
-            self.failed(&error)
+            failed(&error)
         })?;
         Ok(target)
     }
@@ -105,4 +100,9 @@ impl Cache {
             }
         }
     }
+}
+
+fn failed(error: &std::io::Error) -> BenchError {
+    BenchError::new(format!("the cache cannot be used: {error}"))
+        .hint("free some space, or set HOTLOOP_CACHE to a folder that can be written")
 }

@@ -47,7 +47,13 @@ impl Clock {
         Ok(roof)
     }
 
-    fn task_roof(&mut self, machine: &Machine, job: &Job, examined: &Examined, age_s: f64) -> Result<TaskRoof, BenchError> {
+    fn task_roof(
+        &mut self,
+        machine: &Machine,
+        job: &Job,
+        examined: &Examined,
+        age_s: f64,
+    ) -> Result<TaskRoof, BenchError> {
         let before = self.tasks.get(&job.task.hash).copied();
         if let Some((_, known)) = before.filter(|(at, _)| crate::sys::now() - at < age_s) {
             return Ok(known);
@@ -93,7 +99,8 @@ impl Clock {
             memory_bound: task_roof.memory_bound,
             verified: true,
         };
-        let request = machine.request(&job.task, &examined.prepared, &examined.object, self.user, Work::Time(work));
+        let mut request = machine.request(&job.task, &examined.prepared, &examined.object, self.user, Work::Time(work));
+        request.roams = examined.roams;
         let patience = Duration::from_secs_f64(60.0 + settings.limit_s * 70.0);
         let (checks, timing, single_s) = match self.slot.ask(&request, patience)? {
             Answer::Timed { checks, timing, single_s } => (checks, timing, single_s),

@@ -19,7 +19,7 @@ use crate::toolchain::Toolchain;
 use crate::{role, sys};
 
 /// Changes whenever what is compiled, or how, changes meaning.
-const VERSION: &str = "1";
+const VERSION: &str = "2";
 /// Seconds that compiling may take by the clock, and on a processor.
 const WALL_S: f64 = 10.0;
 const PROCESSOR_S: u64 = 6;
@@ -88,7 +88,25 @@ impl Builder {
     ) -> Result<Self, BenchError> {
         let cache = Cache::open()?;
         let prelude = Prelude::prepare(&toolchain, level, &cache)?;
-        Ok(Self { toolchain, level, cache, reuse, scratch, roles, landlock, prelude })
+        let builder = Self { toolchain, level, cache, reuse, scratch, roles, landlock, prelude };
+        builder.prove()?;
+        Ok(builder)
+    }
+
+    /// Compiles a candidate that is right. If that fails, the sandbox or the compiler is at fault,
+    /// and every verdict on a real candidate would be a lie.
+    fn prove(&self) -> Result<(), BenchError> {
+        let shim = self.shim("void proof(void); void hotloop_call(void *const *a) { (void)a; proof(); }\n")?;
+        let source = "#include <math.h>\n#include <omp.h>\nstatic double x;\nvoid proof(void) {\n#pragma omp parallel\n    { x = sin(x); }\n}\n";
+        let user = sys::is_root().then(|| crate::sandbox::unprivileged_user(0));
+        match self.compile(source, &shim, user)? {
+            Built::Object(..) => Ok(()),
+            Built::Rejected(verdict) => Err(BenchError::new(format!(
+                "the confined compiler fails on a program that is right: {}",
+                verdict.detail()
+            ))
+            .hint("see whether `hotloop judge --without landlock` works; if so, the compiler's files lie in an unexpected place")),
+        }
     }
 
     fn key(&self, parts: &[&str]) -> String {
@@ -101,54 +119,57 @@ impl Builder {
         hasher.finalize().to_hex()[..32].to_owned()
     }
 
-    /// Compiles a candidate with its shim, as `user` when hotloop is root.
+    /// Compiles a candidate with its shim, as `user` when hotloop is root; once per content.
     pub(crate) fn candidate(&self, source: &str, shim: &Path, user: Option<u32>) -> Result<Built, BenchError> {
+        if !self.reuse {
+            return self.compile(source, shim, user);
+        }
         let key = self.key(&["candidate", source, &shim.display().to_string()]);
         let (object_name, rejection_name) = (format!("{key}.so"), format!("{key}.json"));
-        if self.reuse {
-            if let Some(object) = self.cache.get(&object_name) {
-                return Ok(Built::Object(object, None));
-            }
-            let rejection = self.cache.get(&rejection_name).and_then(|path| std::fs::read(path).ok());
-            if let Some(verdict) = rejection.and_then(|text| serde_json::from_slice(&text).ok()) {
-                return Ok(Built::Rejected(verdict));
+        if let Some(object) = self.cache.get(&object_name) {
+            return Ok(Built::Object(object, None));
+        }
+        let rejection = self.cache.get(&rejection_name).and_then(|path| std::fs::read(path).ok());
+        if let Some(verdict) = rejection.and_then(|text| serde_json::from_slice(&text).ok()) {
+            return Ok(Built::Rejected(verdict));
+        }
+        match self.compile(source, shim, user)? {
+            Built::Object(object, _folder) => Ok(Built::Object(self.cache.put(&object_name, &object)?, None)),
+            // Not kept: a busy machine may be to blame.
+            Built::Rejected(verdict @ Verdict::TimedOut { .. }) => Ok(Built::Rejected(verdict)),
+            Built::Rejected(verdict) => {
+                let folder = self.scratch.folder(None)?;
+                let file = folder.path().join("verdict.json");
+                let text = serde_json::to_vec(&verdict).map_err(|error| BenchError::new(error.to_string()))?;
+                fs_err::write(&file, text).map_err(|error| no_space(&error))?;
+                self.cache.put(&rejection_name, &file)?;
+                Ok(Built::Rejected(verdict))
             }
         }
+    }
+
+    fn compile(&self, source: &str, shim: &Path, user: Option<u32>) -> Result<Built, BenchError> {
         let folder = self.scratch.folder(user)?;
         fs_err::write(folder.path().join("candidate.c"), source).map_err(|error| no_space(&error))?;
         let mut arguments = self.compiler_arguments();
-        arguments.extend(["-pipe", "-shared", "-nostartfiles", "-Wl,-Bsymbolic,-z,now", "candidate.c"].map(String::from));
+        arguments
+            .extend(["-pipe", "-shared", "-nostartfiles", "-Wl,-Bsymbolic,-z,now", "candidate.c"].map(String::from));
         arguments.push(shim.display().to_string());
         arguments.extend(["-lm", "-o", "candidate.so"].map(String::from));
         match self.confined(&folder, &arguments, user, shim)? {
             Ended::Fine => {}
-            // Not kept: a busy machine may be to blame.
             Ended::TimedOut => {
                 return Ok(Built::Rejected(Verdict::TimedOut { limit_s: WALL_S, during: Phase::Compile }));
             }
-            Ended::Failed(diagnostics) => return self.reject(&folder, &rejection_name, Verdict::NotCompiled { diagnostics }),
+            Ended::Failed(diagnostics) => return Ok(Built::Rejected(Verdict::NotCompiled { diagnostics })),
         }
         let object = folder.path().join("candidate.so");
         let bytes = fs_err::read(&object).map_err(|error| BenchError::new(error.to_string()))?;
-        match symbols::inspect(&bytes) {
-            Finding::Refused(why) => self.reject(&folder, &rejection_name, Verdict::Refused { why }),
-            Finding::Undefined(diagnostics) => {
-                self.reject(&folder, &rejection_name, Verdict::NotCompiled { diagnostics })
-            }
-            Finding::Clean if self.reuse => Ok(Built::Object(self.cache.put(&object_name, &object)?, None)),
-            Finding::Clean => Ok(Built::Object(object, Some(folder))),
-        }
-    }
-
-    /// Keeps a rejection, which is the same every time.
-    fn reject(&self, folder: &Folder, name: &str, verdict: Verdict) -> Result<Built, BenchError> {
-        if self.reuse {
-            let file = folder.path().join("verdict.json");
-            let text = serde_json::to_vec(&verdict).map_err(|error| BenchError::new(error.to_string()))?;
-            fs_err::write(&file, text).map_err(|error| no_space(&error))?;
-            self.cache.put(name, &file)?;
-        }
-        Ok(Built::Rejected(verdict))
+        Ok(match symbols::inspect(&bytes) {
+            Finding::Refused(why) => Built::Rejected(Verdict::Refused { why }),
+            Finding::Undefined(diagnostics) => Built::Rejected(Verdict::NotCompiled { diagnostics }),
+            Finding::Clean => Built::Object(object, Some(folder)),
+        })
     }
 
     /// What the preprocessor makes of a candidate, or its complaint.
@@ -162,7 +183,8 @@ impl Builder {
         arguments.extend(["-E", "candidate.c", "-o", "candidate.i"].map(String::from));
         match self.confined(&folder, &arguments, user, Path::new("/dev/null"))? {
             Ended::Fine => {
-                let bytes = fs_err::read(folder.path().join("candidate.i")).map_err(|e| BenchError::new(e.to_string()))?;
+                let bytes =
+                    fs_err::read(folder.path().join("candidate.i")).map_err(|e| BenchError::new(e.to_string()))?;
                 Ok(Ok(String::from_utf8_lossy(&bytes).into_owned()))
             }
             Ended::TimedOut => Ok(Err(Verdict::TimedOut { limit_s: WALL_S, during: Phase::Compile })),
@@ -175,13 +197,21 @@ impl Builder {
         arguments.extend(self.toolchain.flags().iter().map(|flag| (*flag).to_owned()));
         match &self.prelude.precompiled {
             Some(file) => arguments.extend(["-include-pch".to_owned(), file.display().to_string()]),
-            None => arguments.extend(["-include".to_owned(), self.prelude.folder.join("prelude.h").display().to_string()]),
+            None => {
+                arguments.extend(["-include".to_owned(), self.prelude.folder.join("prelude.h").display().to_string()]);
+            }
         }
         arguments
     }
 
     /// Runs the compiler in `folder` with nothing else to write and little to read.
-    fn confined(&self, folder: &Folder, arguments: &[String], user: Option<u32>, extra: &Path) -> Result<Ended, BenchError> {
+    fn confined(
+        &self,
+        folder: &Folder,
+        arguments: &[String],
+        user: Option<u32>,
+        extra: &Path,
+    ) -> Result<Ended, BenchError> {
         let mut files = self.toolchain.files.clone();
         files.write.push(folder.path().to_owned());
         files.read.extend([self.prelude.folder.clone(), extra.to_owned()]);
@@ -292,9 +322,8 @@ fn read_start(path: &Path) -> String {
 
 /// The lines that matter, up to a limit: errors before notes, no paths of this machine.
 fn shorten(text: &str) -> String {
-    let is_telling = |line: &&str| {
-        line.contains("error") || line.contains("undefined") || line.contains("multiple definition") || line.contains("limit")
-    };
+    let telling_words = ["error", "undefined", "multiple definition", "limit", "cannot"];
+    let is_telling = |line: &&str| telling_words.iter().any(|word| line.contains(word));
     let telling: Vec<&str> = text.lines().filter(is_telling).collect();
     let mut short = if telling.is_empty() { text.trim().to_owned() } else { telling.join("\n") };
     if short.len() > DIAGNOSTICS {
@@ -326,7 +355,8 @@ impl Prelude {
 
 /// Written beside its final place and moved there, so that two benches can do it at once.
 fn build_prelude(toolchain: &Toolchain, flags: &[&str], folder: &Path, output: &Path) -> Result<(), BenchError> {
-    let failed = |error: std::io::Error| BenchError::new(format!("the precompiled prelude: {error}")).hint("free some space");
+    let failed =
+        |error: std::io::Error| BenchError::new(format!("the precompiled prelude: {error}")).hint("free some space");
     fs_err::create_dir_all(folder).map_err(failed)?;
     let header = folder.join("prelude.h");
     if !header.exists() {

@@ -33,7 +33,9 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> i32 {
 }
 
 fn confine_and_become(arguments: &[OsString]) -> Result<std::convert::Infallible, String> {
-    let [confinement, program, rest @ ..] = arguments else { return Err("a confinement and a command are missing".into()) };
+    let [confinement, program, rest @ ..] = arguments else {
+        return Err("a confinement and a command are missing".into());
+    };
     let confinement: Confinement =
         serde_json::from_str(&confinement.to_string_lossy()).map_err(|error| format!("confinement: {error}"))?;
     let fail = |what: &'static str| move |error: std::io::Error| format!("{what}: {error}");

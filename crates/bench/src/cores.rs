@@ -1,6 +1,6 @@
 //! Which cores a slot gets: whole physical cores of one memory domain.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use crate::sys;
@@ -17,12 +17,12 @@ pub(crate) struct Core {
 /// The physical cores that this process may use, those of one domain side by side.
 pub(crate) fn usable() -> Vec<Core> {
     let allowed = sys::affinity(0).unwrap_or_else(|_| vec![0]);
-    let mut cores: BTreeMap<(usize, Vec<usize>), ()> = BTreeMap::new();
+    let mut cores: BTreeSet<(usize, Vec<usize>)> = BTreeSet::new();
     for core in &allowed {
         let siblings: Vec<usize> = siblings(*core).into_iter().filter(|other| allowed.contains(other)).collect();
-        cores.insert((node(*core), if siblings.is_empty() { vec![*core] } else { siblings }), ());
+        cores.insert((node(*core), if siblings.is_empty() { vec![*core] } else { siblings }));
     }
-    cores.into_keys().map(|(node, siblings)| Core { siblings, node }).collect()
+    cores.into_iter().map(|(node, siblings)| Core { siblings, node }).collect()
 }
 
 /// The cores of `slots` timing slots of `threads` threads each, and the cores left for compiling.
@@ -64,8 +64,8 @@ fn node(core: usize) -> usize {
     let folder = PathBuf::from(format!("/sys/devices/system/cpu/cpu{core}"));
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
     entries
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_prefix("node")?.parse().ok())
-        .next()
+        .filter_map(Result::ok)
+        .find_map(|entry| entry.file_name().to_str()?.strip_prefix("node")?.parse().ok())
         .unwrap_or(0)
 }
 

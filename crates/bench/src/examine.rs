@@ -5,13 +5,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use flow::technique::{self, Scan};
+use flow::technique::{self, Scan, Technique};
 use flow::verdict::Phase;
 use flow::{BenchError, Job, Verdict};
 
 use crate::compile::Built;
 use crate::machine::Machine;
-use crate::prepared::{Prepared, Preparations};
+use crate::prepared::{Preparations, Prepared};
 use crate::scratch::Folder;
 use crate::screen;
 use crate::slot::Slot;
@@ -24,6 +24,8 @@ pub(crate) struct Examined {
     pub(crate) _folder: Option<Folder>,
     pub(crate) prepared: std::sync::Arc<Prepared>,
     pub(crate) compile_s: f64,
+    /// Whether it makes threads by hand.
+    pub(crate) roams: bool,
 }
 
 /// What came of the examination.
@@ -45,21 +47,24 @@ pub(crate) fn examine(
     let begin = crate::sys::now();
     let prepared = preparations.of(machine, &job.task)?;
     let source = &job.candidate.source;
-    if let Some(verdict) = screen_source(machine, user, job)? {
-        return Ok(Examination::Failed(verdict, crate::sys::now() - begin));
-    }
+    let scan = match screen_source(machine, user, job)? {
+        Ok(scan) => scan,
+        Err(verdict) => return Ok(Examination::Failed(verdict, crate::sys::now() - begin)),
+    };
     let built = machine.builder.candidate(source, &prepared.shim, user)?;
     let compile_s = crate::sys::now() - begin;
     let (object, folder) = match built {
         Built::Object(object, folder) => (object, folder),
         Built::Rejected(verdict) => return Ok(Examination::Failed(verdict, compile_s)),
     };
-    let request = machine.request(&job.task, &prepared, &object, user, Work::Verify);
-    let calls = 2 + job.task.spec.sizes.hidden.len();
+    let roams = scan.uses(Technique::Threads);
+    let mut request = machine.request(&job.task, &prepared, &object, user, Work::Verify);
+    request.roams = roams;
+    let calls = 1 + job.task.spec.sizes.hidden.len();
     let patience = Duration::from_secs_f64(30.0 + (machine.settings.limit_s + 1.0) * calls as f64);
     let failed = match slot.ask(&request, patience)? {
         Answer::Verified(_) => {
-            return Ok(Examination::Passed(Examined { object, _folder: folder, prepared, compile_s }));
+            return Ok(Examination::Passed(Examined { object, _folder: folder, prepared, compile_s, roams }));
         }
         Answer::Crashed(how) => Verdict::Crashed { how },
         Answer::TimedOut(limit_s) => Verdict::TimedOut { limit_s, during: Phase::Run },
@@ -71,10 +76,10 @@ pub(crate) fn examine(
     Ok(Examination::Failed(failed, compile_s))
 }
 
-/// The verdict that the source alone earns, if it earns one.
-fn screen_source(machine: &Machine, user: Option<u32>, job: &Job) -> Result<Option<Verdict>, BenchError> {
+/// The techniques of the source, or the verdict that the source alone earns.
+fn screen_source(machine: &Machine, user: Option<u32>, job: &Job) -> Result<Result<Scan, Verdict>, BenchError> {
     let source = &job.candidate.source;
-    let refused = |why| Ok(Some(Verdict::Refused { why }));
+    let refused = |why| Ok(Err(Verdict::Refused { why }));
     if let Some(why) = screen::directives(source) {
         return refused(why);
     }
@@ -87,7 +92,9 @@ fn screen_source(machine: &Machine, user: Option<u32>, job: &Job) -> Result<Opti
                 (scan, why)
             }
             // What does not preprocess does not compile either; but a rule that it breaks comes first.
-            Err(verdict) => return Ok(Some(screen::tokens(source, None, &plain).map_or(verdict, |why| Verdict::Refused { why }))),
+            Err(verdict) => {
+                return Ok(Err(screen::tokens(source, None, &plain).map_or(verdict, |why| Verdict::Refused { why })));
+            }
         }
     } else {
         let why = screen::tokens(source, None, &plain);
@@ -98,6 +105,6 @@ fn screen_source(machine: &Machine, user: Option<u32>, job: &Job) -> Result<Opti
     }
     match job.stage.and_then(|stage| stage.violation(&scan)) {
         Some(why) => refused(why),
-        None => Ok(None),
+        None => Ok(Ok(scan)),
     }
 }

@@ -199,7 +199,9 @@ mod tests {
         let mut cells = vec![0; 4 * entries];
         fresh.columns(&mut cells, &ends, columns);
         let cells: Vec<u32> = cells.as_chunks::<4>().0.iter().map(|chunk| u32::from_ne_bytes(*chunk)).collect();
-        for row in ends.windows(2).map(|ends| &cells[ends[0] as usize..ends[1] as usize]).filter(|row| row.len() <= columns) {
+        for row in
+            ends.windows(2).map(|ends| &cells[ends[0] as usize..ends[1] as usize]).filter(|row| row.len() <= columns)
+        {
             assert!(row.windows(2).all(|pair| pair[0] < pair[1]), "{row:?}");
             assert!(row.iter().all(|column| (*column as usize) < columns));
         }

@@ -33,6 +33,7 @@ mod settings;
 mod shim;
 mod slot;
 mod supervisor;
+pub mod survey;
 mod symbols;
 mod sys;
 pub mod tasks;

@@ -7,7 +7,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use flow::bench::Seconds;
-use flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts, Reply, Verdict};
+use flow::verdict::Measured;
+use flow::{Bench, BenchError, Job, JobId, Judgement, Label, MachineFacts, Reply, Verdict};
 
 use crate::clock::Clock;
 use crate::cores;
@@ -15,12 +16,16 @@ use crate::examine::{Examination, Examined, examine};
 use crate::machine::Machine;
 use crate::prepared::Preparations;
 use crate::roof::Roof;
-use crate::settings::Settings;
+use crate::settings::{Estimator, Settings};
 use crate::slot::Slot;
 use crate::sys;
 
 /// Below this many physical cores, anything that runs beside a timing disturbs it.
 const SMALL_MACHINE: usize = 4;
+
+/// Times that a candidate is timed when the machine is not quiet, and the pause between.
+const TRIES: u32 = 3;
+const RETRY_AFTER: Duration = Duration::from_millis(200);
 
 /// A bench on this machine.
 pub struct LocalBench {
@@ -47,9 +52,20 @@ struct Shared {
 #[derive(Default)]
 struct Queues {
     submitted: VecDeque<(Key, Job)>,
-    examined: VecDeque<(Key, Job, Examined)>,
+    examined: VecDeque<Waiting>,
     cancelled: HashSet<Key>,
     closed: bool,
+}
+
+/// A candidate that waits for the clock.
+struct Waiting {
+    key: Key,
+    job: Job,
+    examined: Examined,
+    /// What earlier tries gave, on a machine that was not quiet.
+    tries: u32,
+    steadiest: Option<Verdict>,
+    run_s: f64,
 }
 
 impl LocalBench {
@@ -192,7 +208,8 @@ fn run_examiner(shared: &Shared, replies: &Replies, core: usize, index: u32) {
     // Compilers inherit it; a core that went away is no reason to stop.
     drop(sys::pin(0, &[core]));
     let user = machine.user(index);
-    let mut slot = Slot::new(&machine.settings.roles, vec![core], machine.openblas.as_ref().and_then(|b| b.forced.clone()));
+    let mut slot =
+        Slot::new(&machine.settings.roles, vec![core], machine.openblas.as_ref().and_then(|b| b.forced.clone()));
     let next = |queues: &mut Queues| queues.submitted.pop_front();
     while let Some((key, job)) = shared.wait(next) {
         if shared.lock().cancelled.contains(&key) {
@@ -205,7 +222,8 @@ fn run_examiner(shared: &Shared, replies: &Replies, core: usize, index: u32) {
         };
         let judged = match examination {
             Ok(Examination::Passed(examined)) => {
-                shared.lock().examined.push_back((key, job, examined));
+                let waiting = Waiting { key, job, examined, tries: 0, steadiest: None, run_s: 0.0 };
+                shared.lock().examined.push_back(waiting);
                 shared.changed.notify_all();
                 continue;
             }
@@ -226,21 +244,68 @@ fn run_clock(shared: &Shared, replies: &Replies, cores: Vec<usize>, index: u32) 
     let forced = machine.openblas.as_ref().and_then(|blas| blas.forced.clone());
     let mut clock = Clock::new(Slot::new(&machine.settings.roles, cores, forced), user);
     while shared.wait(|queues| (!queues.examined.is_empty()).then_some(())).is_some() {
-        let _alone = shared.quiet.as_ref().map(|quiet| quiet.write().unwrap_or_else(PoisonError::into_inner));
-        // All that wait are timed under one lease: taking it costs the others a pause.
-        loop {
-            let Some((key, job, examined)) = shared.lock().examined.pop_front() else { break };
-            if shared.lock().cancelled.contains(&key) {
-                continue;
+        let again = {
+            let _alone = shared.quiet.as_ref().map(|quiet| quiet.write().unwrap_or_else(PoisonError::into_inner));
+            match time_all(shared, replies, &mut clock) {
+                Some(again) => again,
+                None => return,
             }
-            let begin = sys::now();
-            let judged = clock
-                .time(machine, &job, &examined)
-                .map(|verdict| judgement(verdict, examined.compile_s, sys::now() - begin));
-            if replies.send((key, judged)).is_err() {
-                return;
-            }
+        };
+        if !again.is_empty() {
+            // Let the busy spell pass, and the examiners work meanwhile.
+            std::thread::sleep(RETRY_AFTER);
+            shared.lock().examined.extend(again);
         }
+    }
+}
+
+/// Times all that wait under one lease, since taking it costs the others a pause. Returns those
+/// that are to be timed again because the machine was not quiet; `None` when nobody listens.
+fn time_all(shared: &Shared, replies: &Replies, clock: &mut Clock) -> Option<Vec<Waiting>> {
+    let mut again = Vec::new();
+    loop {
+        let Some(mut waiting) = shared.lock().examined.pop_front() else { return Some(again) };
+        if shared.lock().cancelled.contains(&waiting.key) {
+            continue;
+        }
+        let begin = sys::now();
+        let timed = clock.time(&shared.machine, &waiting.job, &waiting.examined);
+        waiting.run_s += sys::now() - begin;
+        waiting.tries += 1;
+        let judged = match timed {
+            Ok(verdict) => {
+                let verdict = steadier(waiting.steadiest.take(), verdict);
+                if is_unquiet(&verdict, &shared.machine.settings) && waiting.tries < TRIES {
+                    waiting.steadiest = Some(verdict);
+                    again.push(waiting);
+                    continue;
+                }
+                Ok(judgement(verdict, waiting.examined.compile_s, waiting.run_s))
+            }
+            Err(error) => Err(error),
+        };
+        if replies.send((waiting.key, judged)).is_err() {
+            return None;
+        }
+    }
+}
+
+/// Whether a timing should be tried again when the machine may be quieter.
+fn is_unquiet(verdict: &Verdict, settings: &Settings) -> bool {
+    let gated = settings.estimator == Estimator::Gated;
+    gated && verdict.label() == Label::Correct && verdict.measured().is_some_and(|measured| !measured.timing.quiet)
+}
+
+/// Of two tries the one to believe: a failure, else a quiet one, else the one that varies least.
+/// Never simply the faster one, which would make luck a reward.
+fn steadier(before: Option<Verdict>, now: Verdict) -> Verdict {
+    let Some(before) = before else { return now };
+    match (before.measured(), now.measured()) {
+        (Some(then), Some(new)) if now.label() == Label::Correct => {
+            let rank = |measured: &Measured| (!measured.timing.quiet, measured.timing.cv);
+            if rank(then) < rank(new) { before } else { now }
+        }
+        (Some(_) | None, _) => now,
     }
 }
 

@@ -72,12 +72,12 @@ fn facts(toolchain: &Toolchain, layers: &Layers, cores: &[Core], openblas: Optio
         hasher.update(part.as_bytes());
         hasher.update(b"\0");
     }
-    facts.class = hasher.finalize().to_hex()[..12].to_owned();
+    hasher.finalize().to_hex()[..12].clone_into(&mut facts.class);
     facts
 }
 
 /// The widest vector level of this CPU.
-pub fn simd_level() -> &'static str {
+pub(crate) fn simd_level() -> &'static str {
     if std::arch::is_x86_feature_detected!("avx512f") {
         "avx512"
     } else if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
@@ -88,7 +88,7 @@ pub fn simd_level() -> &'static str {
 }
 
 /// The CPU as the system names it, with the numbers that tell nameless virtual CPUs apart.
-pub fn cpu_name() -> String {
+pub(crate) fn cpu_name() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let field = |name: &str| {
         text.lines()

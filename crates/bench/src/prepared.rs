@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use flow::{BenchError, Task};
 
 use crate::machine::Machine;
-use crate::settings::Check;
 use crate::shim;
 use crate::supervisor::protocol::{Request, Work};
 
@@ -58,7 +57,14 @@ impl Preparations {
 
 impl Machine {
     /// A request to judge `object` as a candidate of `task`.
-    pub(crate) fn request(&self, task: &Task, prepared: &Prepared, object: &Path, user: Option<u32>, work: Work) -> Request {
+    pub(crate) fn request(
+        &self,
+        task: &Task,
+        prepared: &Prepared,
+        object: &Path,
+        user: Option<u32>,
+        work: Work,
+    ) -> Request {
         let baseline = prepared.baseline.clone().zip(self.openblas.as_ref());
         Request {
             object: object.to_owned(),
@@ -68,10 +74,11 @@ impl Machine {
             environment: self.environment(&work),
             task: task.spec.clone(),
             threads: self.settings.threads,
+            roams: false,
             user,
             landlock: self.layers.landlock.is_some(),
             namespaces: self.layers.namespaces,
-            paper_decides: self.settings.check == Check::Paper,
+            check: self.settings.check,
             limit_s: self.settings.limit_s,
             work,
         }

@@ -38,6 +38,8 @@ pub(crate) struct RunnerSpec {
     pub(crate) libraries: Vec<PathBuf>,
     /// Threads of the OpenMP pool, started before system calls are filtered.
     pub(crate) threads: u32,
+    /// Whether the candidate makes threads by hand; for the supervisor's pinning.
+    pub(crate) roams: bool,
     /// The buffers.
     pub(crate) layout: Layout,
     /// The user to become, when started by root.
@@ -114,6 +116,7 @@ fn prepare() -> Result<Prepared, String> {
     for library in &spec.libraries {
         load_library(library)?;
     }
+    initialise_openmp();
     // Changing the user forgets it, so only now.
     sys::die_with_parent().map_err(fail("parent death signal"))?;
     sys::not_dumpable().map_err(fail("dumpable"))?;
@@ -149,6 +152,21 @@ fn map_sets(layout: &Layout) -> Result<Vec<Vec<*mut c_void>>, String> {
         Ok(unsafe { pages.add(place.lead) }.cast())
     };
     layout.sets.iter().map(|set| set.places.iter().map(map).collect()).collect()
+}
+
+/// Has the OpenMP runtime set itself up while files can still be made. LLVM's registers itself
+/// in shared memory; nobody needs that entry, and a killed process would leave it behind.
+fn initialise_openmp() {
+    // SAFETY: the name is a C string; the symbol's type is OpenMP's.
+    unsafe {
+        let symbol = libc::dlsym(libc::RTLD_DEFAULT, c"omp_get_max_threads".as_ptr());
+        if !symbol.is_null() {
+            std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> i32>(symbol)();
+        }
+        let (pid, user) = (libc::getpid(), libc::getuid());
+        // Absent with GNU's runtime.
+        drop(std::fs::remove_file(format!("/dev/shm/__KMP_REGISTERED_LIB_{pid}_{user}")));
+    }
 }
 
 /// Starts the OpenMP threads now: later, a library that pins its threads would be refused.

@@ -10,10 +10,32 @@ use flow::technique::{Scan, Technique};
 
 /// Headers of libraries that do the task, or that reach out of the sandbox.
 const PROHIBITED_HEADERS: [&str; 26] = [
-    "cblas.h", "blas.h", "f77blas.h", "openblas_config.h", "lapacke.h", "lapack.h", "clapack.h", "mkl.h", "mkl_cblas.h",
-    "mkl_dfti.h", "blis.h", "blis/blis.h", "fftw3.h", "gsl/gsl_blas.h", "gsl/gsl_cblas.h", "Accelerate/Accelerate.h",
-    "cublas.h", "cublas_v2.h", "cuda_runtime.h", "dlfcn.h", "link.h", "sys/ptrace.h", "sys/socket.h", "sys/syscall.h",
-    "linux/userfaultfd.h", "sys/wait.h",
+    "cblas.h",
+    "blas.h",
+    "f77blas.h",
+    "openblas_config.h",
+    "lapacke.h",
+    "lapack.h",
+    "clapack.h",
+    "mkl.h",
+    "mkl_cblas.h",
+    "mkl_dfti.h",
+    "blis.h",
+    "blis/blis.h",
+    "fftw3.h",
+    "gsl/gsl_blas.h",
+    "gsl/gsl_cblas.h",
+    "Accelerate/Accelerate.h",
+    "cublas.h",
+    "cublas_v2.h",
+    "cuda_runtime.h",
+    "dlfcn.h",
+    "link.h",
+    "sys/ptrace.h",
+    "sys/socket.h",
+    "sys/syscall.h",
+    "linux/userfaultfd.h",
+    "sys/wait.h",
 ];
 
 /// Beginnings of names that belong to libraries which do the task.
@@ -22,9 +44,9 @@ const PROHIBITED_PREFIXES: [&str; 8] =
 
 /// Instructions that have no place in arithmetic: system calls, clocks, jumps out of the statement.
 const PROHIBITED_INSTRUCTIONS: [&str; 35] = [
-    "syscall", "sysenter", "sysexit", "sysret", "int", "int3", "into", "iret", "iretq", "rdtsc", "rdtscp", "rdpmc", "call",
-    "callq", "lcall", "ret", "retq", "lret", "ljmp", "hlt", "wrpkru", "xrstor", "wrmsr", "wrfsbase", "wrgsbase", "in",
-    "out", "cli", "sti", "vmcall", "xbegin", "ud2", "swapgs", "lgdt", "clflush",
+    "syscall", "sysenter", "sysexit", "sysret", "int", "int3", "into", "iret", "iretq", "rdtsc", "rdtscp", "rdpmc",
+    "call", "callq", "lcall", "ret", "retq", "lret", "ljmp", "hlt", "wrpkru", "xrstor", "wrmsr", "wrfsbase",
+    "wrgsbase", "in", "out", "cli", "sti", "vmcall", "xbegin", "ud2", "swapgs", "lgdt", "clflush",
 ];
 
 /// Assembler directives that only place code.
@@ -42,7 +64,9 @@ pub(crate) fn directives(source: &str) -> Option<String> {
         return Some(format!("line {line}: raw string literals are not C"));
     }
     lexed.items.iter().find_map(|item| match item {
-        Item::Directive(directive) if matches!(directive.name.as_ref(), "include" | "include_next" | "import" | "embed") => {
+        Item::Directive(directive)
+            if matches!(directive.name.as_ref(), "include" | "include_next" | "import" | "embed") =>
+        {
             refuse_include(directive.header.as_deref()).map(|why| format!("line {}: {why}", directive.line))
         }
         Item::Directive(_) | Item::Token(_) => None,
@@ -169,7 +193,11 @@ mod tests {
         assert!(refused("#include \"/etc/passwd\"\n").is_some());
         assert!(refused("#include \"../x.h\"\n").is_some());
         assert!(refused("#define H <stdio.h>\n#include H\n").is_some());
-        assert_eq!(refused("#include <stdio.h>\n#include \"kernel.h\"\n"), None, "whether it exists, the compiler says");
+        assert_eq!(
+            refused("#include <stdio.h>\n#include \"kernel.h\"\n"),
+            None,
+            "whether it exists, the compiler says"
+        );
     }
 
     #[test]

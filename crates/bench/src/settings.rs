@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use flow::bench::{Compiler, OptLevel};
+use serde::{Deserialize, Serialize};
 
 use crate::sandbox::Layer;
 
@@ -38,7 +39,8 @@ pub struct Settings {
 }
 
 /// The check that decides whether a candidate is correct; both are always computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Check {
     /// Every element, scale-aware bound.
     Strict,

@@ -9,7 +9,10 @@ pub(crate) fn candidate(spec: &TaskSpec) -> String {
         Some(index) => format!("*({} *)a[{index}] = {call};", spec.args[index].kind.c_name()),
         None => format!("{call};"),
     };
-    format!("{};\nvoid hotloop_call(void *const *a) {{ {body} }}\n", spec.prototype(&spec.entry))
+    // Objects are linked without the compiler's start files, which would bring the handle that
+    // static storage with destructors asks for.
+    let handle = "__attribute__((weak, visibility(\"hidden\"))) void *__dso_handle;";
+    format!("{handle}\n{};\nvoid hotloop_call(void *const *a) {{ {body} }}\n", spec.prototype(&spec.entry))
 }
 
 /// `hotloop_reference`, `hotloop_check` and `hotloop_point`: call the task's trusted functions.

@@ -71,7 +71,11 @@ impl Process {
     fn start(roles: &Path, cores: &[usize], openblas_core: Option<&str>) -> Result<Self, BenchError> {
         let list: Vec<String> = cores.iter().map(ToString::to_string).collect();
         let mut command = Command::new(roles);
-        command.arg(role::SUPERVISOR).env(CORES, list.join(",")).env("OPENBLAS_NUM_THREADS", "1").env("OMP_NUM_THREADS", "1");
+        command
+            .arg(role::SUPERVISOR)
+            .env(CORES, list.join(","))
+            .env("OPENBLAS_NUM_THREADS", "1")
+            .env("OMP_NUM_THREADS", "1");
         if let Some(core) = openblas_core {
             command.env("OPENBLAS_CORETYPE", core);
         }

@@ -60,8 +60,10 @@ pub fn load(name: &str) -> Result<Task, BenchError> {
         return load_folder(Path::new(name));
     }
     let names: Vec<&str> = shipped().collect();
-    Err(BenchError::new(format!("there is no task `{name}`"))
-        .hint(format!("the shipped tasks are {}; a folder of your own is named by its path, as in ./{name}", names.join(", "))))
+    Err(BenchError::new(format!("there is no task `{name}`")).hint(format!(
+        "the shipped tasks are {}; a folder of your own is named by its path, as in ./{name}",
+        names.join(", ")
+    )))
 }
 
 fn load_folder(folder: &Path) -> Result<Task, BenchError> {

@@ -53,18 +53,29 @@ impl Toolchain {
         for part in [Some(version.clone()), target, library, c_library()].into_iter().chain(versions) {
             identity.update(part.unwrap_or_default().as_bytes());
         }
-        let files = files_of(compiler, &path, &programs);
+        let mut files = files_of(compiler, &path, &programs);
+        files.read.extend(openmp.canonicalize());
         let identity = identity.finalize().to_hex()[..16].to_owned();
         Ok(Self { compiler, path, version, identity, openmp, files })
     }
 
     /// Flags that every candidate is compiled with, apart from the level.
     pub(crate) fn flags(&self) -> Vec<&'static str> {
-        let mut flags =
-            vec!["-march=native", "-fopenmp", "-fPIC", "-std=gnu17", "-D_GNU_SOURCE", "-w", "-fdiagnostics-color=never"];
+        let mut flags = vec![
+            "-march=native",
+            "-fopenmp",
+            "-fPIC",
+            "-std=gnu17",
+            "-D_GNU_SOURCE",
+            "-w",
+            "-fdiagnostics-color=never",
+        ];
         match self.compiler {
             // A shared object must not lose the inlining that a program would get.
-            Compiler::Gcc => flags.extend(["-fno-semantic-interposition", "-fmax-errors=8"]),
+            // One file has nothing to gain from the linker's plugin, and systems keep it in odd places.
+            Compiler::Gcc => {
+                flags.extend(["-fno-semantic-interposition", "-fmax-errors=8", "-fno-lto", "-fno-use-linker-plugin"]);
+            }
             Compiler::Clang => flags.extend(["-ferror-limit=8", "-fno-caret-diagnostics"]),
         }
         flags
@@ -152,12 +163,14 @@ fn files_of(compiler: Compiler, path: &Path, programs: &[PathBuf]) -> OpenFiles 
         execute.extend(std::fs::canonicalize(program));
         execute.extend(shared_libraries(program));
     }
+    execute.extend(parts.iter().map(|part| parent(part)));
     // The compiler's own folders: internal headers, libgcc, start files, plugins.
     for name in ["libgcc.a", "crtbeginS.o", "liblto_plugin.so", "include"] {
         let folder = file(path, name).map(|found| if found.is_dir() { found } else { parent(&found) });
         execute.extend(folder.into_iter().flat_map(|folder| [folder.clone(), folder.canonicalize().unwrap_or(folder)]));
     }
-    execute.extend(say(path, &["-print-resource-dir"]).map(|text| PathBuf::from(text.trim())).filter(|p| p.is_absolute()));
+    execute
+        .extend(say(path, &["-print-resource-dir"]).map(|text| PathBuf::from(text.trim())).filter(|p| p.is_absolute()));
     read.extend(include_folders(path));
     for name in LINKED {
         if let Some(found) = file(path, name) {
@@ -176,8 +189,21 @@ fn files_of(compiler: Compiler, path: &Path, programs: &[PathBuf]) -> OpenFiles 
 
 /// What a candidate's object is linked with.
 const LINKED: [&str; 15] = [
-    "libc.so", "libc.so.6", "libc_nonshared.a", "libm.so", "libm.so.6", "libmvec.so", "libmvec.so.1", "libgomp.so",
-    "libgomp.spec", "libomp.so", "libgcc_s.so", "libgcc_s.so.1", "libpthread.so", "libpthread.a", "ld-linux-x86-64.so.2",
+    "libc.so",
+    "libc.so.6",
+    "libc_nonshared.a",
+    "libm.so",
+    "libm.so.6",
+    "libmvec.so",
+    "libmvec.so.1",
+    "libgomp.so",
+    "libgomp.spec",
+    "libomp.so",
+    "libgcc_s.so",
+    "libgcc_s.so.1",
+    "libpthread.so",
+    "libpthread.a",
+    "ld-linux-x86-64.so.2",
 ];
 
 fn parent(path: &Path) -> PathBuf {

@@ -12,6 +12,7 @@ use flow::verdict::{Checks, Mismatch};
 use crate::inputs::{self, Fresh};
 use crate::layout::{Layout, Place, Region, Set};
 use crate::memory::Mapping;
+use crate::settings::Check;
 use crate::trusted::{Baseline, Trusted};
 
 const PAPER_POINTS: usize = 105;
@@ -77,6 +78,13 @@ struct Found {
     paper_why: Option<String>,
 }
 
+/// One call's buffers, as the candidate left them.
+struct Call<'a> {
+    buffers: &'a Buffers,
+    set: &'a Set,
+    index: usize,
+}
+
 /// Right values and scales of one output.
 struct Expected {
     values: Vec<u64>, // 8-byte aligned storage
@@ -97,14 +105,24 @@ impl Verifier {
     }
 
     /// The failure that decides, if there is one.
-    pub(crate) fn mismatch(&self, paper_decides: bool) -> Option<Mismatch> {
-        let why = if paper_decides { &self.found.paper_why } else { &self.found.strict_why };
+    pub(crate) fn mismatch(&self, check: Check) -> Option<Mismatch> {
+        let why = match check {
+            Check::Strict => &self.found.strict_why,
+            Check::Paper => &self.found.paper_why,
+        };
         let checks = &self.found.checks;
         why.clone().map(|why| Mismatch { why, error: checks.error, paper: checks.paper })
     }
 
     /// Gives sets `first..first + count` fresh inputs, poisoned outputs and fresh canaries.
-    pub(crate) fn freshen(&mut self, fresh: &mut Fresh, buffers: &mut Buffers, layout: &Layout, first: usize, count: usize) {
+    pub(crate) fn freshen(
+        &mut self,
+        fresh: &mut Fresh,
+        buffers: &mut Buffers,
+        layout: &Layout,
+        first: usize,
+        count: usize,
+    ) {
         self.canary = fresh.word() as u8;
         self.initial.resize(layout.sets.len(), Vec::new());
         for (index, set) in layout.sets.iter().enumerate().skip(first).take(count) {
@@ -127,6 +145,7 @@ impl Verifier {
     /// Checks what the candidate left in one set. With `paper`, the 105 points too.
     pub(crate) fn check(&mut self, fresh: &mut Fresh, buffers: &Buffers, layout: &Layout, index: usize, paper: bool) {
         let set = &layout.sets[index];
+        let call = Call { buffers, set, index };
         self.check_canaries(buffers, set);
         let bound = formula::evaluate(&self.spec.verify.bound, &set.sizes).expect("checked by Task::parse")
             * (f64::EPSILON / 2.0);
@@ -136,25 +155,25 @@ impl Verifier {
                 let length = formula::count(&length, &set.sizes).expect("checked by Task::parse");
                 let mut vector = vec![0u8; 8 * length];
                 fresh.doubles(&mut vector, -1.0, 1.0);
-                let vector: Vec<f64> = vector.as_chunks::<8>().0.iter().map(|chunk| f64::from_ne_bytes(*chunk)).collect();
-                let error = self.trusted().check(&self.pointers(buffers, set), &vector).unwrap_or(f64::INFINITY);
+                let vector: Vec<f64> =
+                    vector.as_chunks::<8>().0.iter().map(|chunk| f64::from_ne_bytes(*chunk)).collect();
+                let error = self.trusted().check(&pointers(buffers, set), &vector).unwrap_or(f64::INFINITY);
                 self.note_error(error);
-                // Not `error > bound`: NaN must fail.
-                if !(error <= bound) {
-                    let full = self.expect(buffers, set, index);
-                    self.compare(buffers, set, &full, bound);
+                if !within(error, bound) {
+                    let full = self.expect(&call);
+                    self.compare(&call, &full, bound);
                     self.fail_strict(format!("a random projection of the output is off by {error:.1e} of its scale"));
                     expected = Some(full);
                 }
             }
             Method::Full => {
-                let full = self.expect(buffers, set, index);
-                self.compare(buffers, set, &full, bound);
+                let full = self.expect(&call);
+                self.compare(&call, &full, bound);
                 expected = Some(full);
             }
         }
         if paper {
-            self.check_points(fresh, buffers, set, index, expected.as_deref());
+            self.check_points(fresh, &call, expected.as_deref());
         }
     }
 
@@ -164,7 +183,7 @@ impl Verifier {
 
     fn note_error(&mut self, error: f64) {
         let worst = &mut self.found.checks.error;
-        if !(error <= *worst) {
+        if !within(error, *worst) {
             *worst = if error.is_nan() { f64::INFINITY } else { error };
         }
     }
@@ -175,7 +194,8 @@ impl Verifier {
     }
 
     fn check_canaries(&mut self, buffers: &Buffers, set: &Set) {
-        for (arg, place) in self.spec.args.iter().zip(&set.places).filter(|(_, place)| place.region == Region::Outputs) {
+        for (arg, place) in self.spec.args.iter().zip(&set.places).filter(|(_, place)| place.region == Region::Outputs)
+        {
             for (start, length) in place.slack() {
                 if buffers.outputs.slice(start, length).iter().any(|byte| *byte != self.canary) {
                     let why = format!("wrote outside of `{}`", arg.name);
@@ -188,13 +208,9 @@ impl Verifier {
         }
     }
 
-    /// One pointer per argument.
-    fn pointers(&self, buffers: &Buffers, set: &Set) -> Vec<*mut c_void> {
-        set.places.iter().map(|place| buffers.address(place)).collect()
-    }
-
     /// Runs the reference on the set's inputs.
-    fn expect(&self, buffers: &Buffers, set: &Set, index: usize) -> Vec<Expected> {
+    fn expect(&self, call: &Call<'_>) -> Vec<Expected> {
+        let Call { buffers, set, index } = *call;
         let mut expected: Vec<Expected> = Vec::new();
         let mut initial = self.initial[index].iter();
         for (arg, place) in self.spec.args.iter().zip(&set.places).filter(|(arg, _)| arg.is_output()) {
@@ -226,7 +242,8 @@ impl Verifier {
     }
 
     /// Every element against the reference.
-    fn compare(&mut self, buffers: &Buffers, set: &Set, expected: &[Expected], bound: f64) {
+    fn compare(&mut self, call: &Call<'_>, expected: &[Expected], bound: f64) {
+        let Call { buffers, set, .. } = *call;
         let outputs: Vec<(Arg, Place)> = outputs(&self.spec, set).map(|(a, p)| (a.clone(), p.clone())).collect();
         for ((arg, place), expected) in outputs.iter().zip(expected) {
             let got = numbers(arg.kind, buffers.bytes(place));
@@ -235,7 +252,7 @@ impl Verifier {
             for (index, ((got, want), scale)) in got.zip(want).zip(&expected.scale).enumerate() {
                 let off = (got - want).abs();
                 let error = if off == 0.0 { 0.0 } else { off / scale };
-                if !(error <= worst.0) {
+                if !within(error, worst.0) {
                     worst = (if error.is_nan() { f64::INFINITY } else { error }, index);
                     if worst.0 == f64::INFINITY {
                         break;
@@ -243,7 +260,7 @@ impl Verifier {
                 }
             }
             self.note_error(worst.0);
-            if !(worst.0 <= bound) {
+            if !within(worst.0, bound) {
                 let got = number(arg.kind, buffers.bytes(place), worst.1);
                 let want = number(arg.kind, as_bytes(&expected.values, place.bytes), worst.1);
                 let at = element_name(arg, set, worst.1);
@@ -254,18 +271,19 @@ impl Verifier {
     }
 
     /// The paper's check of the first output: four corners, the centre, 100 random points.
-    fn check_points(&mut self, fresh: &mut Fresh, buffers: &Buffers, set: &Set, index: usize, expected: Option<&[Expected]>) {
+    fn check_points(&mut self, fresh: &mut Fresh, call: &Call<'_>, expected: Option<&[Expected]>) {
+        let Call { buffers, set, .. } = *call;
         let Some((arg, place)) = outputs(&self.spec, set).next().map(|(a, p)| (a.clone(), p.clone())) else { return };
         let elements = place.bytes / arg.kind.bytes();
         if elements == 0 {
             return;
         }
         let points = paper_points(fresh, rows_and_columns(&arg, set));
-        let want = self.right_values(buffers, set, index, expected, (&arg, &place), &points);
+        let want = self.right_values(call, expected, (&arg, &place), &points);
         for (point, want) in points.into_iter().zip(want) {
             let got = number(arg.kind, buffers.bytes(&place), point);
             let error = (got - want).abs() / want.abs().max(1e-300);
-            if !(error <= PAPER_TOLERANCE) {
+            if !within(error, PAPER_TOLERANCE) {
                 self.found.checks.paper = false;
                 let at = element_name(&arg, set, point);
                 self.found.paper_why.get_or_insert(format!("{at} is {got:.9e} but should be {want:.9e}"));
@@ -277,18 +295,16 @@ impl Verifier {
     /// The right values at `points`: by the library if there is one, else by the task's reference.
     fn right_values(
         &self,
-        buffers: &Buffers,
-        set: &Set,
-        index: usize,
+        call: &Call<'_>,
         expected: Option<&[Expected]>,
-        output: (&Arg, &Place),
+        (arg, place): (&Arg, &Place),
         points: &[usize],
     ) -> Vec<f64> {
-        let (arg, place) = output;
+        let Call { buffers, set, .. } = *call;
         let pick = |bytes: &[u8]| points.iter().map(|point| number(arg.kind, bytes, *point)).collect();
         if let Some(baseline) = &self.baseline {
             let mut values = vec![0u64; place.bytes.div_ceil(8)];
-            let mut pointers = self.pointers(buffers, set);
+            let mut pointers = pointers(buffers, set);
             let position = self.spec.args.iter().position(Arg::is_output).expect("a task writes something");
             pointers[position] = values.as_mut_ptr().cast();
             baseline.call(&pointers);
@@ -297,10 +313,20 @@ impl Verifier {
         if let Some(expected) = expected {
             return pick(as_bytes(&expected[0].values, place.bytes));
         }
-        let pointers = self.pointers(buffers, set);
+        let pointers = pointers(buffers, set);
         let alone: Option<Vec<f64>> = points.iter().map(|point| self.trusted().point(&pointers, *point)).collect();
-        alone.unwrap_or_else(|| pick(as_bytes(&self.expect(buffers, set, index)[0].values, place.bytes)))
+        alone.unwrap_or_else(|| pick(as_bytes(&self.expect(call)[0].values, place.bytes)))
     }
+}
+
+/// One pointer per argument.
+fn pointers(buffers: &Buffers, set: &Set) -> Vec<*mut c_void> {
+    set.places.iter().map(|place| buffers.address(place)).collect()
+}
+
+/// Whether an error is small enough; NaN never is, which `error > bound` would forget.
+fn within(error: f64, bound: f64) -> bool {
+    error <= bound
 }
 
 fn fill(fresh: &mut Fresh, spec: &TaskSpec, set: &Set, position: usize, buffers: &mut Buffers) {
@@ -353,7 +379,8 @@ fn rows_and_columns(arg: &Arg, set: &Set) -> (usize, usize) {
 fn paper_points(fresh: &mut Fresh, (rows, columns): (usize, usize)) -> Vec<usize> {
     let at = |row: usize, column: usize| row * columns + column;
     let (last_row, last_column) = (rows - 1, columns - 1);
-    let mut points = vec![at(0, 0), at(0, last_column), at(last_row, 0), at(last_row, last_column), at(rows / 2, columns / 2)];
+    let mut points =
+        vec![at(0, 0), at(0, last_column), at(last_row, 0), at(last_row, last_column), at(rows / 2, columns / 2)];
     points.extend((points.len()..PAPER_POINTS).map(|_| at(fresh.index(rows), fresh.index(columns))));
     points
 }
@@ -370,4 +397,3 @@ fn element_name(arg: &Arg, set: &Set, index: usize) -> String {
 fn size_names(set: &Set) -> String {
     set.sizes.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
-

@@ -1,1 +1,8 @@
-fn main() {}
+//! The program; everything it does is in the library.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    bench::role::play_if_asked();
+    hotloop::run()
+}

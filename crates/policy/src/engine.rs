@@ -66,6 +66,17 @@ pub enum EngineError {
         /// Tokens of the context.
         context: usize,
     },
+    /// There is nothing to continue.
+    #[error("prompt {0} is empty: the model needs a token to begin with")]
+    EmptyPrompt(usize),
+    /// A token the model does not have.
+    #[error("token {token} of a prompt is outside the vocabulary of {vocab}: is this the model's own tokenizer?")]
+    UnknownToken {
+        /// The token.
+        token: u32,
+        /// Tokens there are.
+        vocab: usize,
+    },
     /// The model gives no numbers.
     #[error("the model's logits are not numbers: its weights are damaged, or training has diverged")]
     NotFinite,
@@ -187,12 +198,21 @@ impl Engine {
     /// Answers to each prompt, prompt by prompt.
     pub fn answer(&self, prompts: &[Vec<u32>], wish: &Wish) -> Result<Vec<Completed>, EngineError> {
         let Wish { count, draw, max_tokens, seed, .. } = *wish;
+        if let Some(empty) = prompts.iter().position(Vec::is_empty) {
+            return Err(EngineError::EmptyPrompt(empty));
+        }
+        let vocab = self.learner.network.config.vocab;
+        if let Some(&token) = prompts.iter().flatten().find(|token| **token as usize >= vocab) {
+            return Err(EngineError::UnknownToken { token, vocab });
+        }
         let context = self.context();
         if let Some(long) = prompts.iter().find(|prompt| prompt.len() + max_tokens > context) {
             return Err(EngineError::ContextExceeded { prompt: long.len(), answer: max_tokens, context });
         }
         let tokens = self.learner.network.config.eos.clone();
-        let stop = Stop { tokens, texts: wish.stop.clone(), max_tokens };
+        // Every text contains the empty one.
+        let texts = wish.stop.iter().filter(|text| !text.is_empty()).cloned().collect();
+        let stop = Stop { tokens, texts, max_tokens };
         let decode = |tokens: &[u32]| self.text.decode(tokens);
         let how = Generation { draw, stop, seed, slots: self.settings.slots, decode: &decode };
         let learner = &self.learner;

@@ -7,7 +7,8 @@
 
 use pulp::Arch;
 
-/// Runs a closure compiled for the running CPU's vector instructions.
+/// Runs a closure compiled for the running CPU's vector instructions. The closure is to be marked
+/// `#[inline(always)]`, and to hold plain loops: a call that stays a call is compiled for no instructions but SSE2.
 pub(crate) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
     struct Work<F>(F);
     impl<R, F: FnOnce() -> R> pulp::NullaryFnOnce for Work<F> {

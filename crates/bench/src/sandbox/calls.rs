@@ -63,7 +63,7 @@ const FREE: [i64; 44] = [
 const FAILING: [(i64, i32); 5] = [
     (libc::SYS_clone3, libc::ENOSYS), // glibc falls back to clone, whose flags can be seen
     (libc::SYS_ioctl, libc::ENOTTY),  // printf asks whether it writes to a terminal
-    (libc::SYS_mbind, libc::ENOSYS), // OpenBLAS asks where its memory should be
+    (libc::SYS_mbind, libc::ENOSYS),  // OpenBLAS asks where its memory should be
     (libc::SYS_prctl, libc::EPERM),
     (libc::SYS_sched_setaffinity, libc::EPERM), // cores are given from outside
 ];
@@ -149,11 +149,7 @@ pub(crate) fn confine_candidate(pid: Pid) -> Result<(), String> {
 
 /// Closes the last door, once the candidate's object is loaded: no file opens any more.
 pub(crate) fn close_files() -> Result<(), String> {
-    install(
-        [(libc::SYS_openat, vec![])].into(),
-        SeccompAction::Errno(libc::EACCES as u32),
-        SeccompAction::Allow,
-    )
+    install([(libc::SYS_openat, vec![])].into(), SeccompAction::Errno(libc::EACCES as u32), SeccompAction::Allow)
 }
 
 /// Takes from the compiler what it never needs.

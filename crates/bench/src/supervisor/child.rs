@@ -26,6 +26,11 @@ pub(crate) struct Child {
     pid: Pid,
     alive: bool,
     plan: crate::memory::Mapping,
+    cores: Vec<usize>,
+    /// Whether it makes threads by hand.
+    roams: bool,
+    /// Threads that it had when they were pinned.
+    pinned: usize,
 }
 
 /// Files that the runner gets, besides its plan.
@@ -67,46 +72,38 @@ impl Child {
         sys::set_alarm(Some(Duration::from_secs_f64(limit_s)));
         let pid = spawn(&inherited, environment, cores).map_err(machine("starting a runner"))?;
         drop(report_end);
-        let mut child = Self { pid, alive: true, plan };
+        let mut child = Self { pid, alive: true, plan, cores: cores.to_vec(), roams: spec.roams, pinned: 0 };
         let waited = child.wait(limit_s);
         sys::set_alarm(None);
         match waited {
             Ok(()) => {}
-            Err(Failure::Crashed(how)) => return Err(child.explain_start(&how, report)),
+            Err(Failure::Crashed(how)) => return Err(explain_start(&how, report)),
             Err(Failure::TimedOut(_)) => return Err(Failure::Crashed("did not finish loading".into())),
             Err(other) => return Err(other),
         }
-        child.pin_threads(cores).map_err(machine("pinning threads"))?;
+        child.pin_threads().map_err(machine("pinning threads"))?;
         Ok(child)
     }
 
-    /// What a runner that never stopped has to say.
-    fn explain_start(&self, how: &str, report: OwnedFd) -> Failure {
-        let mut said = String::new();
-        let read = std::fs::File::from(report).read_to_string(&mut said);
-        if how == exit_words(runner::SETUP_FAILED) || read.is_err() || !said.is_empty() {
-            return Failure::Machine(format!("the sandbox could not be set up: {said}"));
-        }
-        if how == exit_words(runner::NOT_LOADED) {
-            return Failure::Crashed("the object could not be loaded".into());
-        }
-        Failure::Crashed(format!("{how} while loading"))
-    }
-
-    /// Gives pool threads a core each. The main thread keeps all of them when there are
-    /// several, so that threads it starts later are not born onto its core alone.
-    fn pin_threads(&self, cores: &[usize]) -> std::io::Result<()> {
+    /// Gives every thread a core of its own, as far as they go round: frozen threads all wake at
+    /// once, and two that wake on one core stay there for milliseconds.
+    ///
+    /// A candidate that makes threads by hand keeps all cores for its main thread, since threads
+    /// are born onto the cores of their maker.
+    fn pin_threads(&mut self) -> std::io::Result<()> {
+        let cores = &self.cores;
         let mut threads: Vec<Pid> = std::fs::read_dir(format!("/proc/{}/task", self.pid))?
             .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
             .collect();
         threads.sort_unstable();
         for (index, thread) in threads.iter().enumerate() {
-            if index == 0 {
+            if index == 0 && self.roams {
                 sys::pin(*thread, cores)?;
             } else {
                 sys::pin(*thread, &[cores[index % cores.len()]])?;
             }
         }
+        self.pinned = threads.len();
         Ok(())
     }
 
@@ -127,7 +124,11 @@ impl Child {
         let waited = self.wait(limit_s);
         let seconds = sys::now() - begin;
         sys::set_alarm(None);
-        waited.map(|()| seconds)
+        waited?;
+        if self.threads() > self.pinned {
+            self.pin_threads().map_err(machine("pinning threads"))?;
+        }
+        Ok(seconds)
     }
 
     /// Waits for the whole group to stop. The limit is wall-clock time, with up to 0.9 s more
@@ -165,10 +166,9 @@ impl Child {
     fn processor_s(&self) -> f64 {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid)).unwrap_or_default();
         // Fields 14 and 15, counted behind the command's name, which may hold anything.
-        let ticks: f64 = stat
-            .rsplit_once(')')
-            .map(|(_, rest)| rest.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum())
-            .unwrap_or(f64::INFINITY);
+        let ticks: f64 = stat.rsplit_once(')').map_or(f64::INFINITY, |(_, rest)| {
+            rest.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum()
+        });
         ticks / 100.0
     }
 
@@ -187,6 +187,19 @@ impl Drop for Child {
             sys::reap(self.pid);
         }
     }
+}
+
+/// What a runner that never stopped has to say.
+fn explain_start(how: &str, report: OwnedFd) -> Failure {
+    let mut said = String::new();
+    let read = std::fs::File::from(report).read_to_string(&mut said);
+    if how == exit_words(runner::SETUP_FAILED) || read.is_err() || !said.is_empty() {
+        return Failure::Machine(format!("the sandbox could not be set up: {said}"));
+    }
+    if how == exit_words(runner::NOT_LOADED) {
+        return Failure::Crashed("the object could not be loaded".into());
+    }
+    Failure::Crashed(format!("{how} while loading"))
 }
 
 fn exit_words(status: i32) -> String {

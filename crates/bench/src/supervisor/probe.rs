@@ -2,7 +2,9 @@
 //!
 //! A probe runs on every core of the slot at once: about ten microseconds of arithmetic on
 //! data in the first-level cache, and for tasks that live on memory a short read of a larger
-//! buffer. The floor is a rolling low quantile, since the host's clock drifts.
+//! buffer. The floor is a low quantile over the last minutes: long enough to have seen the
+//! machine clean, since a busy neighbour can stay for seconds, and short enough to follow the
+//! host's clock, which drifts.
 #![expect(unsafe_code, reason = "vector instructions behind a run-time check of the CPU")]
 
 use std::collections::VecDeque;
@@ -14,16 +16,20 @@ use crate::estimate::quantile;
 use crate::sys;
 
 const ROUNDS: usize = 4_000;
-const HISTORY: usize = 600;
+/// The history keeps the fastest probe of each slice of time, and as many slices as make minutes.
+const SLICE_S: f64 = 0.25;
+const SLICES: usize = 600;
 const FLOOR_QUANTILE: f64 = 0.1;
+/// Seconds of probing before the first candidate, to have a floor at all.
+const FIRST_S: f64 = 0.1;
 const STREAM_BYTES: usize = 8 << 20;
 const STREAM_STEP: usize = 256 << 10;
 
 /// Probes all cores of a slot and knows their floor.
 pub(crate) struct Prober {
     helpers: Vec<Helper>,
-    arithmetic: VecDeque<f64>,
-    memory: VecDeque<f64>,
+    arithmetic: Floor,
+    memory: Floor,
     stream: Vec<u64>,
     position: usize,
 }
@@ -46,9 +52,9 @@ impl Prober {
     pub(crate) fn new(cores: &[usize]) -> Self {
         let helpers = cores.iter().skip(1).map(|core| Helper::start(*core)).collect();
         let stream = (0..STREAM_BYTES as u64 / 8).collect();
-        let mut prober =
-            Self { helpers, arithmetic: VecDeque::new(), memory: VecDeque::new(), stream, position: 0 };
-        for _ in 0..100 {
+        let mut prober = Self { helpers, arithmetic: Floor::default(), memory: Floor::default(), stream, position: 0 };
+        let begin = sys::now();
+        while sys::now() - begin < FIRST_S {
             prober.probe(true);
         }
         prober
@@ -63,11 +69,11 @@ impl Prober {
         for helper in &self.helpers {
             seconds = seconds.max(helper.answer());
         }
-        let mut relative = push_and_compare(&mut self.arithmetic, seconds);
+        let mut relative = self.arithmetic.compare(seconds);
         if memory {
             // Memory is shared with the whole host and never as steady as a core: its excess counts a third.
             let seconds = self.memory_probe();
-            relative = relative.max(1.0 + (push_and_compare(&mut self.memory, seconds) - 1.0) / 3.0);
+            relative = relative.max(1.0 + (self.memory.compare(seconds) - 1.0) / 3.0);
         }
         relative
     }
@@ -82,13 +88,35 @@ impl Prober {
     }
 }
 
-fn push_and_compare(history: &mut VecDeque<f64>, seconds: f64) -> f64 {
-    if history.len() == HISTORY {
-        history.pop_front();
+/// The fastest that a probe runs on this machine these minutes.
+#[derive(Default)]
+struct Floor {
+    /// Start of the newest slice of time.
+    newest: f64,
+    /// The fastest probe of each slice.
+    fastest: VecDeque<f64>,
+    seconds: f64,
+}
+
+impl Floor {
+    /// Takes a probe into the history and compares it with the floor.
+    fn compare(&mut self, seconds: f64) -> f64 {
+        let now = sys::now();
+        let is_new = now - self.newest >= SLICE_S || self.fastest.is_empty();
+        if is_new {
+            self.newest = now;
+            self.fastest.push_back(seconds);
+            if self.fastest.len() > SLICES {
+                self.fastest.pop_front();
+            }
+        }
+        let fastest = self.fastest.back_mut().expect("the newest slice");
+        if is_new || seconds < *fastest {
+            *fastest = fastest.min(seconds);
+            self.seconds = quantile(self.fastest.make_contiguous(), FLOOR_QUANTILE);
+        }
+        seconds / self.seconds
     }
-    history.push_back(seconds);
-    let values: Vec<f64> = history.iter().copied().collect();
-    seconds / quantile(&values, FLOOR_QUANTILE)
 }
 
 impl Helper {

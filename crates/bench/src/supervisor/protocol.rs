@@ -7,6 +7,8 @@ use flow::task::TaskSpec;
 use flow::verdict::{Checks, Mismatch};
 use serde::{Deserialize, Serialize};
 
+use crate::settings::Check;
+
 /// One piece of work for a supervisor.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Request {
@@ -24,14 +26,16 @@ pub(crate) struct Request {
     pub(crate) task: TaskSpec,
     /// OpenMP threads.
     pub(crate) threads: u32,
+    /// Whether the candidate makes threads by hand.
+    pub(crate) roams: bool,
     /// The user that the runner becomes, when hotloop is root.
     pub(crate) user: Option<u32>,
     /// Whether Landlock closes files.
     pub(crate) landlock: bool,
     /// Whether namespaces are entered.
     pub(crate) namespaces: bool,
-    /// Whether the paper's check decides instead of the strict one.
-    pub(crate) paper_decides: bool,
+    /// The check that decides.
+    pub(crate) check: Check,
     /// Seconds that one call may take.
     pub(crate) limit_s: f64,
     /// What to do.

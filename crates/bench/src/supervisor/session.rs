@@ -44,12 +44,12 @@ impl Session {
         let inputs_readonly = sys::reopen_readonly(&inputs_file).map_err(machine("inputs"))?;
         let threads_cap = u64::from(request.threads) * 2 + SPARE_THREADS;
         // In a namespace of its own, or as a user of its own, only the candidate counts.
-        let counted_already =
-            if request.namespaces || request.user.is_some() { 0 } else { limits::threads_of_user() };
+        let counted_already = if request.namespaces || request.user.is_some() { 0 } else { limits::threads_of_user() };
         let spec = RunnerSpec {
             object: request.object.clone(),
             libraries: request.libraries.clone(),
             threads: request.threads,
+            roams: request.roams,
             user: request.user,
             landlock: request.landlock,
             namespaces: request.namespaces,
@@ -72,6 +72,12 @@ impl Session {
     /// Fresh inputs, poisoned outputs.
     pub(crate) fn freshen(&mut self, verifier: &mut Verifier, fresh: &mut Fresh, first: usize, count: usize) {
         verifier.freshen(fresh, &mut self.buffers, &self.layout, first, count);
+    }
+
+    /// Sends all buffers out of the caches, for tasks that start cold.
+    pub(crate) fn chill(&self) {
+        self.buffers.inputs.flush();
+        self.buffers.outputs.flush();
     }
 
     /// One run of `count` calls from `first` on; seconds until all was frozen again.

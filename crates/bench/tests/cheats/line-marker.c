@@ -1,7 +1,7 @@
 // cheat: claims to be a system header, where rules are looser
 // class: B3
 // task: matmul
-// expect: refused | wrong
+// expect: malformed
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // cheat: an entry point that no one outside can see
 // class: malformed
 // task: matmul
-// expect: malformed | refused | not-compiled
+// expect: wrong
 
 static void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {}

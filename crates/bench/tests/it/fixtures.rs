@@ -1,7 +1,7 @@
 //! Candidates in files, and what is expected of them.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,7 +20,9 @@ pub(crate) struct Fixture {
 
 /// All fixtures of a folder beside the tests, by name.
 pub(crate) fn load(folder: &str) -> Vec<Fixture> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
+    let base = std::env::var_os("HOTLOOP_TEST_FIXTURES");
+    let base = base.map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests"), PathBuf::from);
+    let folder = base.join(folder);
     let mut fixtures: Vec<Fixture> = std::fs::read_dir(&folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -36,7 +38,8 @@ pub(crate) fn load(folder: &str) -> Vec<Fixture> {
                 name: path.file_stem().unwrap().to_string_lossy().into_owned(),
                 task: field("task").unwrap_or_else(|| panic!("{}: no task", path.display())),
                 threads: field("threads").map_or(1, |threads| threads.parse().unwrap()),
-                expect: field("expect").map_or_else(Vec::new, |list| list.split('|').map(|v| v.trim().to_owned()).collect()),
+                expect: field("expect")
+                    .map_or_else(Vec::new, |list| list.split('|').map(|v| v.trim().to_owned()).collect()),
                 source,
             }
         })
@@ -73,9 +76,25 @@ pub(crate) fn judge(settings: &Settings, fixtures: &[Fixture]) -> Vec<Judgement>
         }
         bench.submit(jobs).unwrap();
         while bench.pending() > 0 {
-            let reply = bench.next(Duration::from_secs(120)).unwrap().expect("a reply within two minutes");
+            let reply = bench.next(Duration::from_mins(2)).unwrap().expect("a reply within two minutes");
             judged.insert(reply.id.0 as usize, reply.judged.unwrap());
         }
     }
     judged.into_values().collect()
+}
+
+/// A job for `source` as a candidate of a shipped task.
+pub(crate) fn job(id: u64, task: &str, source: &str) -> Job {
+    let task = Arc::new(bench::tasks::load(task).unwrap());
+    let candidate = Candidate::from_source(source.as_bytes(), &task).unwrap();
+    Job { id: JobId(id), task, candidate, stage: None }
+}
+
+/// All replies that the bench still owes, in the order in which they come.
+pub(crate) fn drain(bench: &mut LocalBench) -> Vec<flow::Reply> {
+    let mut replies = Vec::new();
+    while bench.pending() > 0 {
+        replies.push(bench.next(Duration::from_mins(2)).unwrap().expect("a reply within two minutes"));
+    }
+    replies
 }

@@ -7,6 +7,7 @@ use crate::settings;
 
 #[test]
 fn every_honest_candidate_is_correct() {
+    let _turn = crate::turn();
     let only = std::env::var("HOTLOOP_FIXTURE").ok();
     let mut honest = fixtures::load("honest");
     honest.retain(|candidate| only.as_ref().is_none_or(|only| candidate.name.contains(only)));
@@ -16,7 +17,12 @@ fn every_honest_candidate_is_correct() {
         let gflops = judgement.verdict.measured().map_or(0.0, |measured| measured.gflops);
         println!("{:34} {:12} {gflops:8.2} GFLOPS", candidate.name, judgement.verdict.label());
         if judgement.verdict.label() != Label::Correct {
-            surprises.push(format!("{}: {}: {}", candidate.name, judgement.verdict.label(), judgement.verdict.detail()));
+            surprises.push(format!(
+                "{}: {}: {}",
+                candidate.name,
+                judgement.verdict.label(),
+                judgement.verdict.detail()
+            ));
         }
     }
     assert!(surprises.is_empty(), "{} surprises:\n{}", surprises.len(), surprises.join("\n"));

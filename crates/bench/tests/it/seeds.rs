@@ -5,6 +5,7 @@ use crate::settings;
 
 #[test]
 fn every_seed_is_correct() {
+    let _turn = crate::turn();
     let seeds: Vec<Fixture> = bench::tasks::shipped()
         .map(|name| Fixture {
             name: name.to_owned(),
@@ -18,4 +19,24 @@ fn every_seed_is_correct() {
         println!("{:12} {:?} {:?}", seed.name, judgement.seconds, judgement.verdict);
         assert_eq!(judgement.verdict.label(), flow::Label::Correct, "{}: {}", seed.name, judgement.verdict.detail());
     }
+}
+
+#[test]
+fn a_task_that_starts_cold_is_slower_than_the_same_task_warm() {
+    let _turn = crate::turn();
+    // Large enough to hurt: twelve megabytes that the supervisor has just written, or not.
+    let warm = bench::tasks::load("transpose").unwrap();
+    let mut cold = warm.clone();
+    cold.spec.cache = flow::task::CacheState::Cold;
+    cold.hash = "cold".into();
+    let mut bench = bench::LocalBench::start(settings()).unwrap();
+    let mut seconds = |task: flow::Task| {
+        let candidate = flow::Candidate::from_source(task.seed.as_bytes(), &task).unwrap();
+        let job = flow::Job { id: flow::JobId(0), task: std::sync::Arc::new(task), candidate, stage: None };
+        flow::Bench::submit(&mut bench, vec![job]).unwrap();
+        let verdict = fixtures::drain(&mut bench).remove(0).judged.unwrap().verdict;
+        verdict.measured().unwrap_or_else(|| panic!("{}", verdict.detail())).timing.min_s
+    };
+    let (warm_s, cold_s) = (seconds(warm), seconds(cold));
+    assert!(cold_s > warm_s, "{cold_s} cold, {warm_s} warm");
 }

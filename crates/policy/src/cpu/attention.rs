@@ -145,17 +145,20 @@ fn forward_task(shape: Shape, inputs: Inputs, task: Task) -> (Vec<f32>, Vec<f32>
 
 /// Softmax over the first `seen` values, zero beyond; the log-sum-exp is returned.
 fn softmax(scores: &mut [f32], seen: usize) -> f32 {
-    vectorised(|| {
-        let (past, future) = scores.split_at_mut(seen);
-        let top = max(past);
-        let sum = exponentiate(past, top, 1.0).sum;
-        let inverse = 1.0 / sum;
-        for value in past {
-            *value *= inverse;
-        }
-        future.fill(0.0);
-        top + sum.ln()
-    })
+    vectorised(
+        #[inline(always)]
+        || {
+            let (past, future) = scores.split_at_mut(seen);
+            let top = max(past);
+            let sum = exponentiate(past, top, 1.0).sum;
+            let inverse = 1.0 / sum;
+            for value in past {
+                *value *= inverse;
+            }
+            future.fill(0.0);
+            top + sum.ln()
+        },
+    )
 }
 
 fn backward_task(shape: Shape, inputs: Inputs, attended: &Attended, dy: &[f32], task: Task) -> InputGradients {
@@ -184,7 +187,10 @@ fn backward_task(shape: Shape, inputs: Inputs, attended: &Attended, dy: &[f32], 
                 let here = at + row * width;
                 let lse =
                     attended.lse[(task.first + first + row) * shape.kv_heads * group + task.kv_head * group + head];
-                let own = vectorised(|| dot(&dy[here..][..dim], &attended.y[here..][..dim]));
+                let own = vectorised(
+                    #[inline(always)]
+                    || dot(&dy[here..][..dim], &attended.y[here..][..dim]),
+                );
                 let (p, ds) = (&mut p[row * task.rows..][..seen], &mut ds[row * task.rows..][..seen]);
                 score_gradient(p, ds, first + row + 1, lse, own);
             }
@@ -200,12 +206,15 @@ fn backward_task(shape: Shape, inputs: Inputs, attended: &Attended, dy: &[f32], 
 
 /// Turns scores into probabilities in `p`, and their gradient in `ds` into that of the scores.
 fn score_gradient(p: &mut [f32], ds: &mut [f32], seen: usize, lse: f32, own: f32) {
-    vectorised(|| {
-        for (p, ds) in p[..seen].iter_mut().zip(&mut ds[..seen]) {
-            *p = exp(*p - lse);
-            *ds = *p * (*ds - own);
-        }
-        p[seen..].fill(0.0);
-        ds[seen..].fill(0.0);
-    });
+    vectorised(
+        #[inline(always)]
+        || {
+            for (p, ds) in p[..seen].iter_mut().zip(&mut ds[..seen]) {
+                *p = exp(*p - lse);
+                *ds = *p * (*ds - own);
+            }
+            p[seen..].fill(0.0);
+            ds[seen..].fill(0.0);
+        },
+    );
 }

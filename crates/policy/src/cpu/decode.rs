@@ -86,24 +86,29 @@ fn attend(config: &Config, cache: &Cache, layer: usize, q: &[f32], y: &mut [f32]
         (&cache.prefix.keys[layer][..], &cache.prefix.values[layer][..]),
         (&cache.keys[layer][..], &cache.values[layer][..]),
     ];
-    let mut scores: Vec<f32> = Vec::with_capacity(cache.tokens() + 1);
-    vectorised(|| {
-        for (head, (q, y)) in q.chunks_exact(dim).zip(y.chunks_exact_mut(dim)).enumerate() {
-            let at = head / config.group() * dim;
-            scores.clear();
-            for (keys, _) in parts {
-                scores.extend(keys.chunks_exact(width).map(|key| dot(q, &key[at..at + dim]) * scale));
-            }
-            let top = max(&scores);
-            let sum = exponentiate(&mut scores, top, 1.0).sum;
-            let mut weights = scores.iter().map(|score| score / sum);
-            for (_, values) in parts {
-                for (value, weight) in values.chunks_exact(width).zip(&mut weights) {
-                    for (y, value) in y.iter_mut().zip(&value[at..at + dim]) {
-                        *y += weight * value;
+    let mut scores = vec![0.0; (parts[0].0.len() + parts[1].0.len()) / width];
+    vectorised(
+        #[inline(always)]
+        || {
+            for (head, (q, y)) in q.chunks_exact(dim).zip(y.chunks_exact_mut(dim)).enumerate() {
+                let at = head / config.group() * dim;
+                let mut next = scores.iter_mut();
+                for (keys, _) in parts {
+                    for (key, score) in keys.chunks_exact(width).zip(&mut next) {
+                        *score = dot(q, &key[at..at + dim]) * scale;
+                    }
+                }
+                let top = max(&scores);
+                let sum = exponentiate(&mut scores, top, 1.0).sum;
+                let mut weights = scores.iter().map(|score| score / sum);
+                for (_, values) in parts {
+                    for (value, weight) in values.chunks_exact(width).zip(&mut weights) {
+                        for (y, value) in y.iter_mut().zip(&value[at..at + dim]) {
+                            *y += weight * value;
+                        }
                     }
                 }
             }
-        }
-    });
+        },
+    );
 }

@@ -93,7 +93,10 @@ impl Network {
                 |(((row, facts), coefficient), target)| {
                     let slope = coefficient / temperature;
                     let factor = -slope * facts.inverse_sum;
-                    vectorised(|| row.iter_mut().for_each(|value| *value *= factor));
+                    vectorised(
+                        #[inline(always)]
+                        || row.iter_mut().for_each(|value| *value *= factor),
+                    );
                     row[target.token as usize] += slope;
                 },
             );
@@ -129,14 +132,17 @@ struct RowFacts {
 fn score_rows(logits: &mut [f32], vocab: usize, targets: &[Target], temperature: f32) -> Vec<RowFacts> {
     let rows = logits.par_chunks_mut(vocab).zip(targets);
     rows.map(|(row, target)| {
-        vectorised(|| {
-            let (top, factor) = (max(row), 1.0 / temperature);
-            let chosen = (row[target.token as usize] - top) * factor;
-            let all = exponentiate(row, top, factor);
-            let log_sum = all.sum.ln();
-            let scored = Scored { logprob: chosen - log_sum, entropy: log_sum - all.weighted / all.sum };
-            RowFacts { scored, inverse_sum: 1.0 / all.sum }
-        })
+        vectorised(
+            #[inline(always)]
+            || {
+                let (top, factor) = (max(row), 1.0 / temperature);
+                let chosen = (row[target.token as usize] - top) * factor;
+                let all = exponentiate(row, top, factor);
+                let log_sum = all.sum.ln();
+                let scored = Scored { logprob: chosen - log_sum, entropy: log_sum - all.weighted / all.sum };
+                RowFacts { scored, inverse_sum: 1.0 / all.sum }
+            },
+        )
     })
     .collect()
 }

@@ -29,11 +29,16 @@ impl<'a> Rows<'a> {
 /// Weight rows to one tile, and x rows to one tile: 16 sums stay in registers with AVX-512.
 const TILE: usize = 4;
 
+/// Values to a cache line.
+const LINE: usize = 16;
+
 /// Weight rows to one task.
 const TASK: usize = 128;
 
 /// `y = scale * x w^T`, or added onto y, where x has few rows; `y` has rows of `w.count`.
 pub(super) fn product((y, y_stride): (&mut [f32], usize), x: Rows, w: Rows, length: usize, scale: f32, onto: Onto) {
+    let aligned = Aligned::copy(x, length);
+    let x = aligned.rows();
     let mut sums = vec![0.0; w.count * x.count];
     let parallel = rayon::current_num_threads() > 1 && w.count * x.count * length > 1 << 18;
     let block = |(nth, out): (usize, &mut [f32])| {
@@ -55,6 +60,30 @@ pub(super) fn product((y, y_stride): (&mut [f32], usize), x: Rows, w: Rows, leng
                 Onto::Add => y.iter_mut().zip(from).for_each(|(y, sum)| *y += scale * sum),
             }
         }
+    }
+}
+
+/// Rows that begin on cache lines: a load that crosses two lines costs two, and x is loaded for every weight.
+struct Aligned {
+    data: Vec<f32>,
+    first: usize,
+    stride: usize,
+    count: usize,
+}
+
+impl Aligned {
+    fn copy(x: Rows, length: usize) -> Self {
+        let stride = length.next_multiple_of(LINE);
+        let mut data = vec![0.0; x.count * stride + LINE];
+        let first = data.as_ptr().align_offset(LINE * size_of::<f32>()).min(LINE);
+        for (index, to) in data[first..].chunks_exact_mut(stride).take(x.count).enumerate() {
+            to[..length].copy_from_slice(x.row(index, length));
+        }
+        Self { data, first, stride, count: x.count }
+    }
+
+    fn rows(&self) -> Rows<'_> {
+        Rows { data: &self.data[self.first..], stride: self.stride, count: self.count }
     }
 }
 

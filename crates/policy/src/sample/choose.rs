@@ -38,10 +38,19 @@ pub struct Chosen {
 
 /// Chooses a token. Logits that are not numbers give a logprob that is none. `uniform` in [0, 1) decides which. Greedy ties go to the lower token.
 pub fn choose(logits: &[f32], draw: Draw, uniform: f64) -> Chosen {
-    let (top, factor) = (vectorised(|| max(logits)), 1.0 / draw.scoring_temperature());
+    let (top, factor) = (
+        vectorised(
+            #[inline(always)]
+            || max(logits),
+        ),
+        1.0 / draw.scoring_temperature(),
+    );
     let best = logits.iter().position(|logit| *logit >= top).unwrap_or(0);
     let mut weights = logits.to_vec();
-    let total = vectorised(|| exponentiate(&mut weights, top, factor).sum);
+    let total = vectorised(
+        #[inline(always)]
+        || exponentiate(&mut weights, top, factor).sum,
+    );
     let token = if draw.temperature > 0.0 { pick(&weights, draw, uniform).unwrap_or(best) } else { best };
     let logprob = (logits[token] - top) * factor - total.ln();
     Chosen { token: token as u32, logprob }
@@ -74,7 +83,15 @@ fn pick(weights: &[f32], draw: Draw, uniform: f64) -> Option<usize> {
 /// one of them is walked value by value.
 fn invert(weights: &[f32], uniform: f64) -> Option<usize> {
     const RUN: usize = 512;
-    let sums: Vec<f64> = vectorised(|| weights.chunks(RUN).map(|run| f64::from(sum(run))).collect());
+    let mut sums = vec![0.0; weights.len().div_ceil(RUN)];
+    vectorised(
+        #[inline(always)]
+        || {
+            for (total, run) in sums.iter_mut().zip(weights.chunks(RUN)) {
+                *total = f64::from(sum(run));
+            }
+        },
+    );
     let mut left = uniform * sums.iter().sum::<f64>();
     let mut first = 0;
     for sum in &sums {

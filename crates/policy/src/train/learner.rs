@@ -217,7 +217,8 @@ impl Learner {
         self.clear();
         for (nth, pack) in packs.iter().enumerate() {
             // The seed moves with the step and the pass, so that no two passes drop the same inputs.
-            let seed = self.training.seed.wrapping_add(self.optimiser.steps.wrapping_mul(1 << 20)) + nth as u64;
+            let moved = self.optimiser.steps.wrapping_mul(1 << 20).wrapping_add(nth as u64);
+            let seed = self.training.seed.wrapping_add(moved);
             let adapted = adapted(&self.trained, Some(seed));
             let pass = Pass { adapted, temperature: 1.0, recompute: self.training.recompute };
             let mut coefficient = |_: usize, scored: Scored| {

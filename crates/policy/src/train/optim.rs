@@ -44,7 +44,7 @@ impl AdamW {
         Self { config, steps: 0, moments: sizes.map(zero).collect() }
     }
 
-    /// One step against the gradient at this rate. `norm` is the gradient's, see [`norm`].
+    /// One step against the gradient at this rate. `norm` is that of the whole gradient.
     pub fn step(&mut self, rate: f64, norm: f64, values: Vec<&mut Tensor>, gradients: &[&Tensor]) {
         assert_eq!(values.len(), self.moments.len(), "the optimiser was made for other tensors");
         assert_eq!(values.len(), gradients.len(), "one gradient a tensor");

@@ -3,8 +3,9 @@
 use flow::policy::{Chat, Completion, Message, Policy, PolicyError, Sampling, Speaker, WeightedTokens};
 use policy::EnginePolicy;
 use policy::cpu::Recompute;
-use policy::engine::{Engine, Learning, Settings};
+use policy::engine::{Engine, Learning, Settings, Wish};
 use policy::model::{LoraConfig, Module};
+use policy::sample::Draw;
 use policy::text::Turn;
 use policy::train::Grpo;
 use policy::train::loss::{Clip, Normalisation};
@@ -116,6 +117,37 @@ fn a_prompt_beyond_the_context_is_an_error_with_its_numbers() {
 }
 
 #[test]
+fn prompts_that_no_model_can_continue_are_errors() {
+    let policy = policy(Learning::None);
+    let draw = Draw { temperature: 0.0, top_k: 0, top_p: 1.0, min_p: 0.0 };
+    let wish = Wish { count: 1, draw, stop: vec![String::new()], max_tokens: 3, seed: 0 };
+    let refused = |prompt: Vec<u32>| policy.engine().answer(&[vec![1], prompt], &wish).unwrap_err().to_string();
+    assert!(refused(Vec::new()).contains("prompt 1 is empty"));
+    assert!(refused(vec![5, 64]).contains("token 64 of a prompt is outside the vocabulary of 64"));
+    let answers = policy.engine().answer(&[vec![5]], &wish).unwrap();
+    assert!(
+        answers[0].answer.tokens.len() == 3 || answers[0].answer.tokens.ends_with(&[2]),
+        "an empty stop text stops nothing"
+    );
+}
+
+#[test]
+fn a_stop_text_ends_an_answer_and_is_cut_off() {
+    let mut policy = policy(Learning::None);
+    let free = policy.sample(&[chat("hello")], 12, &sampling()).unwrap();
+    // Whatever the random model says, a piece of its longest answer will do as a stop text.
+    let longest = free.iter().max_by_key(|completion| completion.text.chars().count()).unwrap().text.clone();
+    let stop: String = longest.chars().skip(2).take(2).collect();
+    assert_eq!(stop.chars().count(), 2, "the answers are too short to cut: {longest:?}");
+    let stopped = policy.sample(&[chat("hello")], 12, &Sampling { stop: vec![stop.clone()], ..sampling() }).unwrap();
+    for (free, stopped) in free.iter().zip(&stopped) {
+        assert_eq!(stopped.text, free.text.split(&stop).next().unwrap());
+        assert!(free.tokens.starts_with(&stopped.tokens));
+    }
+    assert!(stopped.iter().zip(&free).any(|(stopped, free)| stopped.tokens.len() < free.tokens.len()));
+}
+
+#[test]
 fn an_adapter_goes_on_as_the_reference_of_the_next_training() {
     let mut first = policy(lora());
     let completions = first.sample(&[chat("hello")], 4, &sampling()).unwrap();
@@ -151,4 +183,11 @@ fn supervised_learning_raises_the_answer() {
         last = policy.engine_mut().supervise(&chats).unwrap().loss;
     }
     assert!(last < 0.7 * first, "from {first} to {last}");
+}
+
+#[test]
+fn policies_may_move_to_another_thread() {
+    fn send<T: Send>() {}
+    send::<EnginePolicy>();
+    send::<policy::api::ApiPolicy>();
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 #![expect(clippy::print_stderr, reason = "a test without its model says so")]
 
+mod api;
 mod engine;
 mod fixture;
 mod golden;

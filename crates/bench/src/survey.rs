@@ -1,0 +1,176 @@
+//! What this machine offers to a bench, for `doctor` and for measurements of the bench itself.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use flow::BenchError;
+use flow::bench::Compiler;
+use serde::Serialize;
+
+use crate::machine::{self, Machine};
+use crate::roof::Roof;
+use crate::sandbox::Layers;
+use crate::settings::Settings;
+use crate::slot::Slot;
+use crate::supervisor::probe::Prober;
+use crate::toolchain::Toolchain;
+use crate::{blas, cores, estimate, sys};
+
+/// Probes that tell how quiet a machine is, and the pause between them.
+const PROBES: usize = 400;
+const PAUSE: Duration = Duration::from_millis(2);
+/// A probe this much above the floor met something else on its core.
+const CALM: f64 = 1.05;
+
+/// What this machine offers.
+#[derive(Debug, Clone, Serialize)]
+pub struct Survey {
+    /// The CPU's name.
+    pub cpu: String,
+    /// Widest vector level: `sse2`, `avx2`, `avx512`.
+    pub simd: &'static str,
+    /// Physical cores that this process may use.
+    pub physical_cores: usize,
+    /// Logical cores that this process may use.
+    pub logical_cores: usize,
+    /// gcc and clang.
+    pub compilers: Vec<CompilerSurvey>,
+    /// OpenBLAS, if it was found.
+    pub openblas: Option<OpenBlasSurvey>,
+    /// The layers of the sandbox that hold here.
+    pub layers: Layers,
+}
+
+/// One compiler, found or not.
+#[derive(Debug, Clone, Serialize)]
+pub struct CompilerSurvey {
+    /// `gcc` or `clang`.
+    pub name: &'static str,
+    /// Its first line of `--version`.
+    pub version: Option<String>,
+    /// Its OpenMP runtime.
+    pub openmp: Option<PathBuf>,
+    /// Whether candidates can be compiled with it: the precompiled prelude works.
+    pub ready: bool,
+    /// What is missing.
+    pub problem: Option<String>,
+    /// What mends it.
+    pub hint: Option<String>,
+}
+
+/// OpenBLAS as it was found.
+#[derive(Debug, Clone, Serialize)]
+pub struct OpenBlasSurvey {
+    /// The library.
+    pub path: PathBuf,
+    /// The code path that is used.
+    pub core: String,
+    /// The code path that the library chose by itself.
+    pub detected: String,
+    /// Whether that choice had to be corrected.
+    pub corrected: bool,
+}
+
+/// How steady this machine is at one number of threads.
+#[derive(Debug, Clone, Serialize)]
+pub struct Noise {
+    /// OpenMP threads.
+    pub threads: u32,
+    /// Seconds of a run that does nothing.
+    pub null_s: f64,
+    /// Floating-point operations per second at best.
+    pub peak_flops: f64,
+    /// Coefficient of variation of the peak, measured several times.
+    pub peak_cv: f64,
+    /// Share of short probes that ran at the machine's floor.
+    pub calm: f64,
+}
+
+/// Looks at this machine. `roles` is the executable that plays the bench's hidden roles.
+pub fn survey(roles: &Path) -> Survey {
+    let cores = cores::usable();
+    let openblas = blas::find(roles).map(|found| OpenBlasSurvey {
+        corrected: found.forced.is_some(),
+        path: found.path,
+        core: found.core,
+        detected: found.detected,
+    });
+    Survey {
+        cpu: machine::cpu_name(),
+        simd: machine::simd_level(),
+        physical_cores: cores.len(),
+        logical_cores: cores.iter().map(|core| core.siblings.len()).sum(),
+        compilers: [Compiler::Gcc, Compiler::Clang].map(|compiler| look_at(compiler, roles)).into(),
+        openblas,
+        layers: Layers::probe(roles, &[]),
+    }
+}
+
+fn look_at(compiler: Compiler, roles: &Path) -> CompilerSurvey {
+    let settings = Settings { compiler, ..Settings::new(roles.to_owned()) };
+    let (toolchain, error) = match Toolchain::find(compiler, None) {
+        Ok(toolchain) => (Some(toolchain), Machine::prepare(settings).err()),
+        Err(error) => (None, Some(error)),
+    };
+    CompilerSurvey {
+        name: compiler.name(),
+        version: toolchain.as_ref().map(|toolchain| toolchain.version.clone()),
+        openmp: toolchain.map(|toolchain| toolchain.openmp),
+        ready: error.is_none(),
+        problem: error.as_ref().map(|error| error.what.clone()),
+        hint: error.and_then(|error| error.hint),
+    }
+}
+
+/// Measures null round trip and arithmetic peak `times` times, and probes how quiet the cores are.
+pub fn noise(settings: Settings, times: usize) -> Result<Noise, BenchError> {
+    let machine = Machine::prepare(settings)?;
+    let threads = machine.settings.threads;
+    let cores = slot_cores(threads as usize);
+    let mut slot = Slot::new(&machine.settings.roles, cores.clone(), None);
+    let (mut nulls, mut peaks) = (Vec::new(), Vec::new());
+    for _ in 0..times.max(1) {
+        let roof = Roof::measure(&machine, &mut slot, machine.user(0))?;
+        nulls.push(roof.null_s);
+        peaks.push(roof.peak_flops);
+    }
+    drop(slot);
+    // In a thread of its own: pinning must not outlive the probes.
+    let calm = std::thread::spawn(move || calm_share(&cores)).join().unwrap_or(0.0);
+    Ok(Noise {
+        threads,
+        null_s: estimate::median(&nulls),
+        peak_flops: peaks.iter().copied().fold(0.0, f64::max),
+        peak_cv: estimate::variation(&peaks),
+        calm,
+    })
+}
+
+fn calm_share(cores: &[usize]) -> f64 {
+    // Without its cores the probe is only less telling.
+    drop(sys::pin(0, &cores[..cores.len().min(1)]));
+    let mut prober = Prober::new(cores);
+    let mut calm = 0;
+    for _ in 0..PROBES {
+        std::thread::sleep(PAUSE);
+        // The first probe after a pause finds a sleeping core.
+        prober.probe(false);
+        calm += usize::from(prober.probe(false) <= CALM);
+    }
+    calm as f64 / PROBES as f64
+}
+
+/// The physical cores that this process may use.
+pub fn physical_cores() -> usize {
+    cores::usable().len()
+}
+
+/// The logical cores that the first timing slot of `threads` threads runs on.
+pub fn slot_cores(threads: usize) -> Vec<usize> {
+    cores::divide(&cores::usable(), 1, threads).0.into_iter().next().unwrap_or_default()
+}
+
+/// Pins the calling thread, and all that it starts from now on, to `cores`.
+pub fn pin_to_cores(cores: &[usize]) -> std::io::Result<()> {
+    sys::pin(0, cores)
+}

@@ -1,0 +1,140 @@
+//! Other users, missing layers, missing tools.
+
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+use bench::sandbox::Layer;
+use bench::{LocalBench, Settings};
+use flow::{Bench, Label};
+
+use crate::fixtures::{self, drain, job};
+use crate::{settings, turn};
+
+fn is_root() -> bool {
+    std::fs::metadata("/proc/self").is_ok_and(|data| std::os::unix::fs::MetadataExt::uid(&data) == 0)
+}
+
+/// Cheats whose stop depends on the layer that is missing, and a few that do not.
+const TELLING: [&str; 12] = [
+    "read-passwd",
+    "read-self-maps",
+    "open-files",
+    "write-file",
+    "dlopen-openblas",
+    "fork-bomb",
+    "thread-bomb",
+    "exec",
+    "include-passwd",
+    "incbin-library",
+    "noop",
+    "cache-by-pointer",
+];
+
+#[test]
+fn without_landlock_or_namespaces_no_cheat_gets_through() {
+    let _turn = turn();
+    for without in [vec![Layer::Landlock], vec![Layer::Namespaces], vec![Layer::Landlock, Layer::Namespaces]] {
+        let settings = Settings { without: without.clone(), ..settings() };
+        let facts = LocalBench::start(settings.clone()).unwrap().facts();
+        assert_eq!(
+            facts.sandbox.iter().any(|layer| layer.starts_with("landlock")),
+            !without.contains(&Layer::Landlock)
+        );
+        let cheats: Vec<_> = fixtures::load("cheats")
+            .into_iter()
+            .filter(|cheat| TELLING.iter().any(|name| cheat.name.contains(name)))
+            .collect();
+        assert!(cheats.len() >= 6, "{}", cheats.len());
+        for (cheat, judgement) in cheats.iter().zip(fixtures::judge(&settings, &cheats)) {
+            assert_ne!(judgement.verdict.label(), Label::Correct, "{} without {without:?}", cheat.name);
+        }
+        let honest: Vec<_> =
+            fixtures::load("honest").into_iter().filter(|candidate| candidate.name.contains("omp")).take(4).collect();
+        for (candidate, judgement) in honest.iter().zip(fixtures::judge(&settings, &honest)) {
+            let detail = judgement.verdict.detail();
+            assert_eq!(judgement.verdict.label(), Label::Correct, "{} without {without:?}: {detail}", candidate.name);
+        }
+    }
+}
+
+#[test]
+fn without_seccomp_nothing_is_judged() {
+    let error = LocalBench::start(Settings { without: vec![Layer::Seccomp], ..settings() }).err().unwrap();
+    assert!(error.what.contains("seccomp") && error.hint.is_some());
+}
+
+#[test]
+fn a_missing_compiler_is_an_error_with_a_remedy() {
+    let path = Some("/nonexistent/gcc".into());
+    let error = LocalBench::start(Settings { compiler_path: path, ..settings() }).err().unwrap();
+    assert!(error.what.contains("/nonexistent/gcc"), "{error}");
+}
+
+#[test]
+fn too_many_threads_are_named() {
+    let error = LocalBench::start(Settings { threads: 5000, ..settings() }).err().unwrap();
+    assert!(error.what.contains("5000") && error.hint.unwrap().contains("--threads"));
+}
+
+#[test]
+fn a_frozen_supervisor_is_a_machine_error_and_the_next_job_is_judged() {
+    let _turn = turn();
+    // A reference that never returns stands for any failure of the trusted side.
+    let mut task = bench::tasks::load("transpose").unwrap();
+    task.reference = "void reference(const double *in, double *out, double *scale, int M, int N) { for (;;) ; }".into();
+    task.hash = "endless".into();
+    let mut bench = LocalBench::start(Settings { limit_s: 0.2, ..settings() }).unwrap();
+    let mut endless = job(0, "transpose", &task.seed.clone());
+    endless.task = std::sync::Arc::new(task);
+    bench.submit(vec![endless, job(1, "transpose", &bench::tasks::load("transpose").unwrap().seed)]).unwrap();
+    let mut replies = drain(&mut bench);
+    replies.sort_by_key(|reply| reply.id);
+    assert!(replies[0].judged.as_ref().unwrap_err().what.contains("did not answer"));
+    assert_eq!(replies[1].judged.as_ref().unwrap().verdict.label(), Label::Correct);
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        std::fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
+    }
+}
+
+/// The suites once more as a user without any rights. Only root can become one.
+#[test]
+fn an_unprivileged_user_judges_the_same() {
+    if !is_root() {
+        return;
+    }
+    let _turn = turn();
+    let room = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(room.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    for folder in ["cheats", "honest"] {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
+        copy_folder(&from, &room.path().join("fixtures").join(folder));
+    }
+    let roles = room.path().join("roles");
+    let suites = room.path().join("suites");
+    // By another process: what this one has open for writing, a fork in another thread keeps busy.
+    for (from, to) in [(env!("CARGO_BIN_EXE_bench-roles").into(), &roles), (std::env::current_exe().unwrap(), &suites)]
+    {
+        assert!(Command::new("cp").arg(from).arg(to).status().unwrap().success());
+    }
+    let output = Command::new(&suites)
+        .args(["no_cheat_is_correct", "every_honest_candidate_is_correct", "--nocapture"])
+        .env("HOTLOOP_TEST_ROLES", &roles)
+        .env("HOTLOOP_TEST_FIXTURES", room.path().join("fixtures"))
+        .env("HOTLOOP_CACHE", room.path().join("cache"))
+        .env("TMPDIR", room.path())
+        .current_dir("/")
+        .uid(65_534)
+        .gid(65_534)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("2 passed"), "{said}\n{complaint}");
+}

@@ -1,0 +1,277 @@
+//! The command line: definitions and help texts, no logic.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use flow::Reward;
+
+/// Trains language models to write fast code by running what they write.
+#[derive(Debug, Parser)]
+#[command(
+    name = "hotloop",
+    version,
+    after_help = "Examples:\n  \
+        hotloop judge all                 judge the naive seed of every shipped task\n  \
+        hotloop judge matmul mine.c       judge a file of your own\n  \
+        hotloop doctor                    what this machine offers, and what is missing\n\n\
+        Exit status: 0 done, whatever the verdicts; 1 your error; 3 the machine failed; 130 stopped."
+)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Judge C candidates: screen, compile, verify and time them
+    Judge(JudgeArgs),
+    /// Tell what this machine offers, what is missing and what mends it
+    Doctor(DoctorArgs),
+    /// List, show and check tasks
+    Task(TaskArgs),
+    /// Measure the bench itself
+    Bench(BenchArgs),
+}
+
+/// `hotloop judge`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+FILE holds C source. One that ends in .md or .txt holds what a model printed: the code is
+found in it, as it is with --completions. Without FILE the task's own seed is judged.
+
+Verdicts: malformed, refused, not-compiled, timed-out, crashed, wrong, suspect, correct.
+
+Examples:
+  hotloop judge all
+  hotloop judge matmul fast.c faster.c
+  hotloop judge matmul --threads all --opt O2 --compiler clang fast.c
+  hotloop judge matmul --completions answers.jsonl
+  hotloop judge ./my-task --json candidate.c")]
+pub(crate) struct JudgeArgs {
+    /// A shipped task, a task's folder as in ./my-task, or `all` for the seeds of all shipped tasks
+    pub(crate) task: String,
+    /// C sources to judge; `-` is standard input
+    #[arg(conflicts_with = "completions")]
+    pub(crate) file: Vec<PathBuf>,
+    /// Judge what a model printed: one JSON object a line with the key `completion`; `-` is standard input
+    #[arg(long, value_name = "FILE.jsonl")]
+    pub(crate) completions: Option<PathBuf>,
+    /// Print one JSON object a line for each file, as soon as it is judged
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// How to judge.
+    #[command(flatten)]
+    pub(crate) how: HowArgs,
+    /// What a verdict is worth: ladder, ladder-group (over all candidates of this call), ladder-log, weighted,
+    /// composite or sol
+    #[arg(long, value_name = "SHAPE", default_value = "ladder", value_parser = parse_reward)]
+    pub(crate) reward: Reward,
+    /// Refuse the techniques that this stage of the staged search forbids
+    #[arg(long, value_name = "1..6", value_parser = clap::value_parser!(u8).range(1..=6))]
+    pub(crate) stage: Option<u8>,
+    /// Judge every file this many times
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) repeat: u32,
+    /// Show all that is known of a failure, and every row with --completions
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+}
+
+/// How candidates are compiled, run and checked.
+#[derive(Debug, Args)]
+pub(crate) struct HowArgs {
+    /// The level that candidates are compiled with
+    #[arg(long, value_name = "LEVEL", default_value = "O3", ignore_case = true)]
+    pub(crate) opt: Opt,
+    /// The compiler
+    #[arg(long, default_value = "gcc")]
+    pub(crate) compiler: CompilerName,
+    /// The compiler's command, if it is not in PATH under its own name
+    #[arg(long, value_name = "PATH")]
+    pub(crate) cc: Option<PathBuf>,
+    /// OpenMP threads of a candidate; `all` for one per physical core
+    #[arg(long, value_name = "N", default_value = "1", value_parser = parse_threads)]
+    pub(crate) threads: Threads,
+    /// Candidates timed side by side, each on cores of its own
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) slots: u32,
+    /// Candidates compiled and verified side by side [default: one per core left]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) jobs: Option<u32>,
+    /// Judge as the paper does: 8 s, one warm-up, the mean of three runs, 105 points
+    #[arg(long)]
+    pub(crate) paper: bool,
+    /// Timed runs at most in one round [default: 60; 3 with --paper]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) runs: Option<u32>,
+    /// Seconds that one call may take [default: 1; 8 with --paper]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_limit)]
+    pub(crate) limit: Option<f64>,
+    /// The check that decides: every element, or the paper's 105 points [default: strict; paper with --paper]
+    #[arg(long)]
+    pub(crate) check: Option<CheckName>,
+    /// Compile again what was compiled before
+    #[arg(long)]
+    pub(crate) fresh: bool,
+    /// Judge as if this layer of the sandbox were missing; may be given twice
+    #[arg(long, value_name = "LAYER")]
+    pub(crate) without: Vec<LayerName>,
+}
+
+/// `hotloop doctor`
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status: 0 when candidates can be judged here, 3 when not.")]
+pub(crate) struct DoctorArgs {
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `hotloop task`
+#[derive(Debug, Args)]
+pub(crate) struct TaskArgs {
+    /// What to do with tasks.
+    #[command(subcommand)]
+    pub(crate) command: TaskCommand,
+}
+
+/// The subcommands of `hotloop task`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TaskCommand {
+    /// List the shipped tasks
+    List,
+    /// Show a task: prompt, signature, sizes, cost and bound
+    Show {
+        /// A shipped task, or a task's folder as in ./my-task
+        task: String,
+    },
+    /// Check that a task accepts its seed and refuses zeros, constants, copies and single precision
+    #[command(after_help = "Exit status: 0 when all tasks are sound, 1 when one is not.")]
+    Check {
+        /// Shipped tasks or folders; `all` for all shipped tasks
+        #[arg(required = true)]
+        task: Vec<String>,
+    },
+}
+
+/// `hotloop bench`
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    /// What to measure.
+    #[command(subcommand)]
+    pub(crate) command: BenchCommand,
+}
+
+/// The subcommands of `hotloop bench`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum BenchCommand {
+    /// Judged candidates per second on one core, against the plain pipeline in the same run
+    Throughput {
+        /// Candidates, each judged both ways
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+        count: u32,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// The same expert candidate judged many times: how much its result varies
+    Aa {
+        /// Judgements
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(2..))]
+        count: u32,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// What the bench reports against a plain in-process timing, at several numbers of threads
+    Threads {
+        /// Numbers of threads [default: 1, 2, 4, 8, 16 as far as there are cores]
+        #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+        threads: Vec<u32>,
+        /// Times that each is measured, in turns
+        #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+        count: u32,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Optimisation levels.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Opt {
+    /// `-O0`
+    #[value(name = "O0", help = None)]
+    O0,
+    /// `-O1`
+    #[value(name = "O1", help = None)]
+    O1,
+    /// `-O2`
+    #[value(name = "O2", help = None)]
+    O2,
+    /// `-O3`
+    #[value(name = "O3", help = None)]
+    O3,
+}
+
+/// Compilers.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum CompilerName {
+    /// GNU C.
+    #[value(help = None)]
+    Gcc,
+    /// LLVM C.
+    #[value(help = None)]
+    Clang,
+}
+
+/// Checks.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum CheckName {
+    /// Every element, scale-aware bound.
+    #[value(help = None)]
+    Strict,
+    /// 105 points, 1e-6.
+    #[value(help = None)]
+    Paper,
+}
+
+/// Layers of the sandbox that may be left out.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum LayerName {
+    /// Files by rule.
+    #[value(help = None)]
+    Landlock,
+    /// User and IPC namespaces.
+    #[value(help = None)]
+    Namespaces,
+}
+
+/// A number of threads.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Threads {
+    /// One per physical core.
+    All,
+    /// That many.
+    Number(u32),
+}
+
+fn parse_threads(text: &str) -> Result<Threads, String> {
+    if text == "all" {
+        return Ok(Threads::All);
+    }
+    match text.parse() {
+        Ok(0) | Err(_) => Err("is neither a number from 1 on nor `all`".to_owned()),
+        Ok(number) => Ok(Threads::Number(number)),
+    }
+}
+
+fn parse_limit(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|limit| (0.001..=600.0).contains(limit)).ok_or("is not between 0.001 and 600".to_owned())
+}
+
+fn parse_reward(text: &str) -> Result<Reward, String> {
+    text.parse().map_err(|error: flow::reward::RewardError| error.to_string())
+}

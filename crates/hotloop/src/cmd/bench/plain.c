@@ -1,0 +1,57 @@
+// Around a candidate for matmul: one warm-up, then timed runs in the same process, 105 points checked.
+// Arguments: input sets that the runs rotate over, timed runs. Prints the mean, the median and the
+// least seconds of a run.
+
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { SIZE = 256 };
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec + 1e-9 * t.tv_nsec;
+}
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int right(const double *A, const double *B, const double *C) {
+    for (int p = 0; p < 105; p++) {
+        const int i = p < 4 ? (p / 2) * (SIZE - 1) : p == 4 ? SIZE / 2 : rand() % SIZE;
+        const int j = p < 4 ? (p % 2) * (SIZE - 1) : p == 4 ? SIZE / 2 : rand() % SIZE;
+        double want = 0;
+        for (int k = 0; k < SIZE; k++) want += A[i * SIZE + k] * B[k * SIZE + j];
+        if (!(fabs(C[i * SIZE + j] - want) <= 1e-6 * (fabs(want) + 1e-6))) return 0;
+    }
+    return 1;
+}
+
+int main(int count, char **arguments) {
+    const int sets = count > 1 ? atoi(arguments[1]) : 1, runs = count > 2 ? atoi(arguments[2]) : 3;
+    const size_t number = (size_t)SIZE * SIZE;
+    double *A = aligned_alloc(64, sets * number * 8), *B = aligned_alloc(64, sets * number * 8);
+    double *C = aligned_alloc(64, sets * number * 8), *seconds = malloc(runs * sizeof(double));
+    for (size_t i = 0; i < sets * number; i++) A[i] = rand() / (double)RAND_MAX * 2 - 1;
+    for (size_t i = 0; i < sets * number; i++) B[i] = rand() / (double)RAND_MAX * 2 - 1;
+    memset(C, 0, sets * number * 8);
+    for (int r = -sets; r < runs; r++) {
+        const size_t set = (size_t)(r + sets) % sets * number;
+        const double begin = now();
+        matmul_optimized(A + set, B + set, C + set, SIZE, SIZE, SIZE);
+        const double s = now() - begin;
+        if (r >= 0) seconds[r] = s;
+        if (r < 3 && !right(A + set, B + set, C + set)) return 1;
+    }
+    double sum = 0;
+    for (int r = 0; r < runs; r++) sum += seconds[r];
+    qsort(seconds, runs, sizeof(double), ascending);
+    printf("%.9g %.9g %.9g\n", sum / runs, seconds[runs / 2], seconds[0]);
+    return 0;
+}

@@ -1,0 +1,204 @@
+//! `hotloop judge`: candidates in, verdicts out.
+
+mod items;
+mod report;
+mod worth;
+
+use bench::{Check, Settings};
+use flow::bench::{Compiler, OptLevel, Seconds};
+use flow::{BenchError, Job, JobId, Judgement, Reward, Stage, Verdict};
+
+use crate::cli::{CheckName, CompilerName, HowArgs, JudgeArgs, LayerName, Opt, Threads};
+use crate::failure::{Failure, Status};
+use crate::judging::Judging;
+use crate::output;
+use crate::output::json::{About, Line};
+use crate::progress::Progress;
+use crate::stop::Stop;
+use items::Item;
+pub(crate) use items::load;
+use worth::Worth;
+
+/// One judgement of one item.
+struct Judged<'a> {
+    item: &'a Item,
+    /// From 1; `None` when every file is judged once.
+    round: Option<u32>,
+    reply: Result<Judgement, BenchError>,
+    reward: Option<f64>,
+}
+
+/// Judges what was asked for.
+pub(crate) fn run(arguments: &JudgeArgs) -> Result<Status, Failure> {
+    let items = items::gather(arguments)?;
+    let stage = arguments.stage.map(Stage::try_from).transpose().map_err(|error| Failure::user(error.to_string()))?;
+    let settings = settings(&arguments.how)?;
+    let stop = Stop::listen()?;
+    let total = items.len() * arguments.repeat as usize;
+    let progress = Progress::spinner("preparing the machine", !arguments.json);
+    let mut judging = Judging::start(settings.clone(), stop.clone())?;
+    let worth = Worth::prepare(arguments.reward, &items, &mut judging, &progress)?;
+    drop(progress);
+    let progress = Progress::bar(total, !arguments.json);
+    let facts = judging.facts();
+    let print = |judged: &Judged<'_>| {
+        let item = judged.item;
+        let about = About {
+            file: &item.file,
+            task: &item.task.spec.name,
+            notes: item.notes(),
+            carried: &item.carried,
+            round: judged.round,
+            machine: &facts,
+        };
+        if !output::say_json(&Line::new(&about, &judged.reply, judged.reward)) {
+            // Nobody reads any more, as in `| head`.
+            stop.ask();
+        }
+    };
+    // A group's rewards are known when all its verdicts are.
+    let at_once = arguments.json && arguments.reward != Reward::LadderGroup;
+    let mut all: Vec<Judged<'_>> = Vec::new();
+    for round in 1..=arguments.repeat {
+        let number = (arguments.repeat > 1).then_some(round);
+        let plan = Round { items: &items, stage, number, worth: &worth };
+        let mut came = plan.judge(&mut judging, &progress, |judged| {
+            if at_once {
+                print(judged);
+            }
+        })?;
+        // Input order, whatever the order of verdicts.
+        came.sort_by_key(|(index, _)| *index);
+        all.extend(came.into_iter().map(|(_, judged)| judged));
+    }
+    drop(progress);
+    if arguments.reward == Reward::LadderGroup {
+        worth.share_out(&mut all)?;
+    }
+    let stopped = judging.stopped();
+    // The bench goes first: what it has under way must not run beside what follows.
+    drop(judging);
+    if !arguments.json {
+        report::print(arguments, &settings, &facts, &items, &all, stopped);
+    } else if !at_once {
+        all.iter().for_each(print);
+    }
+    let failed = all.iter().any(|judged| judged.reply.is_err());
+    Ok(match (stopped, failed) {
+        (true, _) => Status::Interrupted,
+        (false, true) => Status::MachineFailed,
+        (false, false) => Status::Fine,
+    })
+}
+
+/// Every item, judged once.
+struct Round<'a, 'w> {
+    items: &'a [Item],
+    stage: Option<Stage>,
+    number: Option<u32>,
+    worth: &'w Worth,
+}
+
+impl<'a> Round<'a, '_> {
+    /// Judges all. Malformed ones never reach the bench, but are judged all the same.
+    fn judge(
+        &self,
+        judging: &mut Judging,
+        progress: &Progress,
+        mut each: impl FnMut(&Judged<'a>),
+    ) -> Result<Vec<(usize, Judged<'a>)>, Failure> {
+        let items = self.items;
+        let mut came: Vec<(usize, Judged<'a>)> = Vec::new();
+        let mut problem = None;
+        let mut take = |index: usize, reply: Result<Judgement, BenchError>| {
+            let item = &items[index];
+            let reward = self.worth.of(item, reply.as_ref().ok()).unwrap_or_else(|failure| {
+                problem.get_or_insert(failure);
+                None
+            });
+            let judged = Judged { item, round: self.number, reply, reward };
+            each(&judged);
+            came.push((index, judged));
+        };
+        let mut jobs = Vec::new();
+        for (index, item) in items.iter().enumerate() {
+            match &item.candidate {
+                Ok(candidate) => jobs.push(Job {
+                    id: JobId(index as u64),
+                    task: item.task.clone(),
+                    candidate: candidate.clone(),
+                    stage: self.stage,
+                }),
+                Err(malformed) => {
+                    let verdict = Verdict::Malformed { why: malformed.why.clone() };
+                    progress.judged(Some(verdict.label()));
+                    take(index, Ok(Judgement { verdict, seconds: Seconds::default() }));
+                }
+            }
+        }
+        if !judging.stopped() {
+            judging.judge(jobs, progress, |id, reply| take(id.0 as usize, reply))?;
+        }
+        problem.map_or(Ok(came), Err)
+    }
+}
+
+/// The bench's settings as the flags say.
+fn settings(how: &HowArgs) -> Result<Settings, Failure> {
+    let mut settings = crate::settings()?;
+    if how.paper {
+        settings = settings.like_the_paper();
+    }
+    settings.compiler = match how.compiler {
+        CompilerName::Gcc => Compiler::Gcc,
+        CompilerName::Clang => Compiler::Clang,
+    };
+    settings.compiler_path = how.cc.as_deref().map(command).transpose()?;
+    settings.level = match how.opt {
+        Opt::O0 => OptLevel::O0,
+        Opt::O1 => OptLevel::O1,
+        Opt::O2 => OptLevel::O2,
+        Opt::O3 => OptLevel::O3,
+    };
+    let cores = bench::survey::physical_cores() as u32;
+    settings.threads = match how.threads {
+        Threads::All => cores,
+        Threads::Number(threads) => threads,
+    };
+    settings.slots = how.slots;
+    if settings.slots.saturating_mul(settings.threads) > cores {
+        let threads = output::count(settings.threads as usize, "thread");
+        let asked = if settings.slots > 1 { format!("{} slots of {threads}", settings.slots) } else { threads };
+        let cores = output::count(cores as usize, "physical core");
+        return Err(Failure::user(format!("{asked} need more than the {cores} that this process may use"))
+            .hint("use fewer --threads or --slots; `--threads all` takes what is there"));
+    }
+    settings.jobs = how.jobs.unwrap_or(settings.jobs);
+    settings.runs = how.runs.unwrap_or(settings.runs);
+    settings.limit_s = how.limit.unwrap_or(settings.limit_s);
+    settings.check = match how.check {
+        Some(CheckName::Strict) => Check::Strict,
+        Some(CheckName::Paper) => Check::Paper,
+        None => settings.check,
+    };
+    settings.reuse = !how.fresh;
+    let layers = how.without.iter().map(|layer| match layer {
+        LayerName::Landlock => bench::sandbox::Layer::Landlock,
+        LayerName::Namespaces => bench::sandbox::Layer::Namespaces,
+    });
+    settings.without = layers.collect();
+    Ok(settings)
+}
+
+/// The absolute path of the compiler that the user named.
+fn command(path: &std::path::Path) -> Result<std::path::PathBuf, Failure> {
+    let found = if path.components().count() > 1 { Some(path.to_owned()) } else { search(path) };
+    found
+        .filter(|path| path.is_file())
+        .and_then(|path| path.canonicalize().ok().map(|_| std::path::absolute(&path).unwrap_or(path)))
+        .ok_or_else(|| Failure::user(format!("--cc {}: there is no such program", path.display())))
+}
+
+fn search(name: &std::path::Path) -> Option<std::path::PathBuf> {
+    std::env::split_paths(&std::env::var_os("PATH")?).map(|folder| folder.join(name)).find(|path| path.is_file())
+}

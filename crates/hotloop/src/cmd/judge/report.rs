@@ -1,0 +1,251 @@
+//! Verdicts for people: a row for each file, or counts for many completions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bench::{Check, Estimator, Settings};
+use flow::verdict::Measured;
+use flow::{Label, MachineFacts, Verdict};
+use serde_json::Value;
+
+use super::Judged;
+use super::items::{self, Item};
+use crate::cli::JudgeArgs;
+use crate::output::table::Table;
+use crate::output::{count, number, percent, say};
+
+/// Lines of a failure's detail that are shown unless more are asked for.
+const DETAIL_LINES: usize = 2;
+/// Characters of one line of detail.
+const DETAIL_WIDTH: usize = 110;
+/// A key whose values split the counts may have this many values.
+const GROUPS_MAX: usize = 8;
+
+/// Prints everything.
+pub(crate) fn print(
+    arguments: &JudgeArgs,
+    settings: &Settings,
+    facts: &MachineFacts,
+    items: &[Item],
+    all: &[Judged<'_>],
+    stopped: bool,
+) {
+    let mut text = Vec::new();
+    let many = arguments.completions.is_some();
+    if !all.is_empty() && (!many || arguments.verbose) {
+        text.push(rows(arguments, all));
+    }
+    if many && !all.is_empty() {
+        text.push(counts(all));
+        text.extend(best(all));
+    }
+    text.extend(repeats(arguments, all));
+    text.push(closing(arguments, settings, facts, items, all, stopped));
+    say(&text.join("\n\n"));
+}
+
+fn rows(arguments: &JudgeArgs, all: &[Judged<'_>]) -> String {
+    let tasks: BTreeSet<&str> = all.iter().map(|judged| judged.item.task.spec.name.as_str()).collect();
+    let mut table = Table::new()
+        .left("task")
+        .left("file")
+        .left("verdict")
+        .right("GFLOPS")
+        .right("of peak")
+        .right("of roof")
+        .right("of OpenBLAS")
+        .right("spread")
+        .right("reward")
+        .right("seconds");
+    for judged in all {
+        let task = if tasks.len() > 1 { judged.item.task.spec.name.clone() } else { String::new() };
+        let file = match judged.round {
+            Some(round) => format!("{} #{round}", judged.item.file),
+            None => judged.item.file.clone(),
+        };
+        // The plain ladder pays GFLOPS, which are there already.
+        let reward = match arguments.reward {
+            flow::Reward::Ladder => String::new(),
+            _ => judged.reward.map_or("masked".to_owned(), |reward| format!("{reward:.3}")),
+        };
+        let mut cells = vec![task, file];
+        match &judged.reply {
+            Ok(judgement) => {
+                cells.push(judgement.verdict.label().to_string());
+                cells.extend(judgement.verdict.measured().map_or_else(|| vec![String::new(); 5], measures));
+                cells.push(reward);
+                cells.push(format!("{:.2}", judgement.seconds.compile + judgement.seconds.run));
+                table.row(cells);
+                detail(&mut table, &judgement.verdict, arguments.verbose);
+            }
+            Err(error) => {
+                cells.push("no verdict".to_owned());
+                table.row(cells);
+                table.below(format!("the machine failed: {}", error.what));
+                if let Some(hint) = &error.hint {
+                    table.below(format!("hint: {hint}"));
+                }
+            }
+        }
+        for note in judged.item.notes().iter().filter(|_| arguments.verbose) {
+            table.below(format!("note: {note}"));
+        }
+    }
+    table.render()
+}
+
+fn measures(measured: &Measured) -> Vec<String> {
+    let timing = &measured.timing;
+    let quiet = if timing.quiet { "" } else { "~" };
+    vec![
+        number(measured.gflops),
+        measured.peak_fraction.map(percent).unwrap_or_default(),
+        measured.roof_s.map(|roof_s| percent(roof_s / timing.median_s)).unwrap_or_default(),
+        measured.openblas_ratio.map(|ratio| format!("{ratio:.2}x")).unwrap_or_default(),
+        format!("{quiet}{}", percent(timing.cv)),
+    ]
+}
+
+fn detail(table: &mut Table, verdict: &Verdict, verbose: bool) {
+    let detail = verdict.detail();
+    let lines: Vec<&str> = detail.lines().filter(|line| !line.trim().is_empty()).collect();
+    let shown = if verbose { lines.len() } else { lines.len().min(DETAIL_LINES) };
+    for line in &lines[..shown] {
+        table.below(if verbose { clean(line) } else { shorten(&clean(line)) });
+    }
+    if shown < lines.len() {
+        table.below(format!("... {} more (--verbose)", count(lines.len() - shown, "line")));
+    }
+}
+
+/// Without control characters: a candidate's words must not steer the terminal.
+fn clean(line: &str) -> String {
+    line.trim_end().chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+fn shorten(line: &str) -> String {
+    if line.chars().count() <= DETAIL_WIDTH {
+        return line.to_owned();
+    }
+    line.chars().take(DETAIL_WIDTH - 3).chain("...".chars()).collect()
+}
+
+/// Verdicts and their shares, split by a key of the completions that has few values.
+fn counts(all: &[Judged<'_>]) -> String {
+    let groups = groups(all);
+    let mut table = Table::new().left("verdict").right("count").right("share");
+    for group in &groups {
+        table = table.right(group);
+    }
+    let label = |judged: &Judged<'_>| judged.reply.as_ref().ok().map(|judgement| judgement.verdict.label());
+    let mut row = |name: &str, belongs: &dyn Fn(&&Judged<'_>) -> bool| {
+        let number = all.iter().filter(|judged| belongs(judged)).count();
+        if number == 0 {
+            return;
+        }
+        let mut cells = vec![name.to_owned(), number.to_string(), percent(number as f64 / all.len() as f64)];
+        for group in &groups {
+            let inside = all.iter().filter(|judged| belongs(judged) && group_of(judged) == Some(group)).count();
+            cells.push(inside.to_string());
+        }
+        table.row(cells);
+    };
+    for wanted in Label::ALL {
+        row(wanted.name(), &|judged| label(judged) == Some(wanted));
+    }
+    row("no verdict", &|judged| label(judged).is_none());
+    row("all", &|_| true);
+    table.render()
+}
+
+fn group_of<'a>(judged: &'a Judged<'_>) -> Option<&'a str> {
+    ["prompt", "kind"].iter().find_map(|key| judged.item.carried.get(*key)).and_then(Value::as_str)
+}
+
+fn groups(all: &[Judged<'_>]) -> Vec<String> {
+    let values: BTreeSet<&str> = all.iter().filter_map(group_of).collect();
+    let is_short = values.iter().all(|value| value.len() <= 16 && !value.contains('\n'));
+    let fits = is_short && (2..=GROUPS_MAX).contains(&values.len());
+    if fits { values.into_iter().map(str::to_owned).collect() } else { Vec::new() }
+}
+
+fn best(all: &[Judged<'_>]) -> Option<String> {
+    let correct = all.iter().filter_map(|judged| match judged.reply.as_ref().ok()?.verdict {
+        Verdict::Correct(ref measured) => Some((measured, judged)),
+        _ => None,
+    });
+    let (measured, judged) = correct.max_by(|(a, _), (b, _)| a.gflops.total_cmp(&b.gflops))?;
+    let ratio = measured.openblas_ratio.map(|ratio| format!(", {ratio:.2} times OpenBLAS")).unwrap_or_default();
+    Some(format!("Best: {} GFLOPS{ratio} ({})", number(measured.gflops), judged.item.file))
+}
+
+/// How much repeated judgements of one file vary.
+fn repeats(arguments: &JudgeArgs, all: &[Judged<'_>]) -> Option<String> {
+    if arguments.repeat < 2 {
+        return None;
+    }
+    let mut table =
+        Table::new().left("file").right("correct").right("quiet").right("GFLOPS").right("varies").right("paper varies");
+    let mut by_file: BTreeMap<(&str, &str), Vec<&Judged<'_>>> = BTreeMap::new();
+    for judged in all {
+        by_file.entry((&judged.item.task.spec.name, &judged.item.file)).or_default().push(judged);
+    }
+    for ((task, file), rounds) in by_file {
+        let measured: Vec<&Measured> =
+            rounds.iter().filter_map(|judged| judged.reply.as_ref().ok()?.verdict.measured()).collect();
+        let gated: Vec<f64> = measured.iter().map(|measured| measured.gflops).collect();
+        let paper: Vec<f64> = measured.iter().map(|measured| measured.gflops_paper).collect();
+        let quiet = measured.iter().filter(|measured| measured.timing.quiet).count();
+        let name = if arguments.task == "all" { format!("{task} {file}") } else { file.to_owned() };
+        table.row([
+            name,
+            format!("{}/{}", measured.len(), rounds.len()),
+            quiet.to_string(),
+            number(crate::cmd::bench::mean(&gated)),
+            percent(crate::cmd::bench::variation(&gated)),
+            percent(crate::cmd::bench::variation(&paper)),
+        ]);
+    }
+    Some(table.render())
+}
+
+fn closing(
+    arguments: &JudgeArgs,
+    settings: &Settings,
+    facts: &MachineFacts,
+    items: &[Item],
+    all: &[Judged<'_>],
+    stopped: bool,
+) -> String {
+    let mut lines = Vec::new();
+    if stopped {
+        let total = items.len() * arguments.repeat as usize;
+        lines.push(format!("Stopped after {} of {}.", all.len(), count(total, "judgement")));
+    }
+    if arguments.completions.is_some() {
+        let candidates = items.iter().filter(|item| item.candidate.is_ok()).count();
+        lines.push(format!(
+            "{}: {candidates} with a candidate, {} of them distinct.",
+            count(items.len(), "completion"),
+            items::distinct(items)
+        ));
+    }
+    let check = if settings.check == Check::Paper { "paper check" } else { "strict check" };
+    let estimator = if settings.estimator == Estimator::Paper { ", paper estimator" } else { "" };
+    lines.push(format!(
+        "{}, {}, {}, {check}{estimator}\n{}, {}",
+        facts.compiler,
+        settings.level.flag(),
+        count(settings.threads as usize, "thread"),
+        facts.cpu,
+        facts.simd,
+    ));
+    let measured = || all.iter().filter_map(|judged| judged.reply.as_ref().ok()?.verdict.measured());
+    if measured().any(|measured| !measured.timing.quiet) && (arguments.completions.is_none() || arguments.verbose) {
+        lines.push("~ the machine was never quiet for this one: trust its numbers less".to_owned());
+    }
+    let wants_blas = items.iter().any(|item| item.task.baseline.is_some());
+    if wants_blas && facts.openblas.is_none() {
+        lines.push("OpenBLAS was not found, so there is no ratio; `hotloop doctor` names the package".to_owned());
+    }
+    lines.join("\n")
+}

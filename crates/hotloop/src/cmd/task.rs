@@ -1,0 +1,99 @@
+//! `hotloop task`: list, show and check tasks.
+
+use flow::Task;
+use flow::formula::Sizes;
+
+use crate::cli::{TaskArgs, TaskCommand};
+use crate::cmd::judge::load;
+use crate::failure::{Failure, Status};
+use crate::lint;
+use crate::output::table::Table;
+use crate::output::{count, number, say};
+use crate::progress::Progress;
+use crate::stop::Stop;
+
+/// Does what was asked for.
+pub(crate) fn run(arguments: &TaskArgs) -> Result<Status, Failure> {
+    match &arguments.command {
+        TaskCommand::List => list(),
+        TaskCommand::Show { task } => show(task),
+        TaskCommand::Check { task } => check(task),
+    }
+}
+
+fn sizes(sizes: &Sizes) -> String {
+    let list: Vec<String> = sizes.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    list.join(", ")
+}
+
+fn list() -> Result<Status, Failure> {
+    let mut table = Table::new().left("task").left("summary");
+    for name in bench::tasks::shipped() {
+        let task = load(name)?;
+        let hidden = task.spec.sizes.hidden.len();
+        table.row([name, &task.spec.summary]);
+        table.below(task.signature());
+        let hidden = if hidden == 0 { String::new() } else { format!("; {hidden} hidden sizes are verified") };
+        table.below(format!("timed at {}{hidden}", sizes(&task.spec.sizes.timed)));
+    }
+    say(&table.render());
+    Ok(Status::Fine)
+}
+
+fn show(name: &str) -> Result<Status, Failure> {
+    let task = load(name)?;
+    let spec = &task.spec;
+    let timed = &spec.sizes.timed;
+    let (flops, bytes) = (task.flops(timed), task.bytes(timed));
+    let mut table = Table::new().left("").left("");
+    table.row(["task", &spec.name]);
+    table.row(["summary", &spec.summary]);
+    table.row(["signature", &task.signature()]);
+    table.row(["timed at", &sizes(timed)]);
+    for hidden in &spec.sizes.hidden {
+        table.row(["verified at", &sizes(hidden)]);
+    }
+    let cost =
+        format!("{} MFLOP, {} MB, {} FLOP per byte", number(flops / 1e6), number(bytes / 1e6), number(flops / bytes));
+    table.row(["cost", &cost]);
+    let bound = task.bound(timed);
+    let bound = if bound == 0.0 { "equal".to_owned() } else { format!("{bound:.2e} of the reference's scale") };
+    table.row(["bound", &format!("{bound} ({})", spec.verify.why)]);
+    let baseline = if task.baseline.is_some() { "OpenBLAS" } else { "none" };
+    table.row(["baseline", baseline]);
+    say(&format!("{}\n\nThe prompt:\n\n{}", table.render(), task.prompt.trim_end()));
+    Ok(Status::Fine)
+}
+
+fn check(names: &[String]) -> Result<Status, Failure> {
+    let is_all = |name: &String| name == "all";
+    let names: Vec<String> =
+        if names.iter().any(is_all) { bench::tasks::shipped().map(str::to_owned).collect() } else { names.to_vec() };
+    let tasks: Vec<Task> = names.iter().map(|name| load(name)).collect::<Result<_, _>>()?;
+    let stop = Stop::listen()?;
+    let mut judging = {
+        let _progress = Progress::spinner("preparing the machine", true);
+        crate::judging::Judging::start(crate::settings()?, stop)?
+    };
+    let mut unsound = Vec::new();
+    for task in tasks {
+        let name = task.spec.name.clone();
+        let progress = Progress::spinner(format!("checking {name}"), true);
+        let findings = lint::lint(task, &mut judging)?;
+        drop(progress);
+        let mut table = Table::new().left("").left("").left("");
+        for finding in &findings {
+            table.row([finding.mark.word(), &finding.about, &finding.says]);
+        }
+        say(&format!("{name}\n{}\n", table.render()));
+        if findings.iter().any(|finding| finding.mark == lint::Mark::Error) {
+            unsound.push(name);
+        }
+    }
+    if unsound.is_empty() {
+        say(&format!("{} checked: sound.", count(names.len(), "task")));
+        return Ok(Status::Fine);
+    }
+    Err(Failure::user(format!("not sound: {}", unsound.join(", ")))
+        .hint("tasks/README.md says what a task and its bound must hold"))
+}

@@ -1,0 +1,73 @@
+//! A bench that is asked for many judgements at once, with progress and a way to stop.
+
+use std::time::Duration;
+
+use bench::{LocalBench, Settings};
+use flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts};
+
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::stop::Stop;
+
+/// How often a signal is looked for while nothing else happens.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// A bench, and whether the user asked to stop.
+pub(crate) struct Judging {
+    bench: LocalBench,
+    stop: Stop,
+}
+
+impl Judging {
+    /// Starts the bench of this machine.
+    pub(crate) fn start(settings: Settings, stop: Stop) -> Result<Self, Failure> {
+        match LocalBench::start(settings) {
+            // What a signal broke is no failure of the machine.
+            _ if stop.asked() => Err(Failure::interrupted()),
+            Ok(bench) => Ok(Self { bench, stop }),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The machine that judges.
+    pub(crate) fn facts(&self) -> MachineFacts {
+        self.bench.facts()
+    }
+
+    /// Whether the user asked to stop.
+    pub(crate) fn stopped(&self) -> bool {
+        self.stop.asked()
+    }
+
+    /// Judges all jobs and hands over each reply as it comes; ends early when asked to stop.
+    pub(crate) fn judge(
+        &mut self,
+        jobs: Vec<Job>,
+        progress: &Progress,
+        mut reply: impl FnMut(JobId, Result<Judgement, BenchError>),
+    ) -> Result<(), Failure> {
+        let ids: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
+        let mut left = jobs.len();
+        self.bench.submit(jobs)?;
+        while left > 0 {
+            let next = self.bench.next(GLANCE);
+            if self.stop.asked() {
+                self.bench.cancel(&ids);
+                return Ok(());
+            }
+            if let Some(came) = next? {
+                left -= 1;
+                progress.judged(came.judged.as_ref().ok().map(|judgement| judgement.verdict.label()));
+                reply(came.id, came.judged);
+            }
+        }
+        Ok(())
+    }
+
+    /// Judges one job; `None` when asked to stop.
+    pub(crate) fn judge_one(&mut self, job: Job) -> Result<Option<Judgement>, Failure> {
+        let mut judged = None;
+        self.judge(vec![job], &Progress::hidden(), |_, came| judged = Some(came))?;
+        Ok(judged.transpose()?)
+    }
+}

@@ -1,0 +1,44 @@
+//! The program `hotloop`: it wires the other crates and is the only one that prints.
+
+mod cli;
+mod cmd;
+mod failure;
+mod judging;
+mod lint;
+mod output;
+mod progress;
+mod stop;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::{Cli, Command};
+use failure::{Failure, Status};
+
+/// Parses the command line, runs the command and says how it went.
+pub fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are no errors; a usage error is the user's.
+            let status = if error.use_stderr() { Status::UserError } else { Status::Fine };
+            drop(error.print());
+            return status.into();
+        }
+    };
+    let ended = match cli.command {
+        Command::Judge(arguments) => cmd::judge::run(&arguments),
+        Command::Doctor(arguments) => cmd::doctor::run(&arguments),
+        Command::Task(arguments) => cmd::task::run(&arguments),
+        Command::Bench(arguments) => cmd::bench::run(&arguments),
+    };
+    ended.unwrap_or_else(|failure| failure.tell()).into()
+}
+
+/// This executable, which also plays the bench's hidden roles.
+fn settings() -> Result<bench::Settings, Failure> {
+    let roles = std::env::current_exe()
+        .map_err(|error| Failure::machine(format!("this program's own file cannot be found: {error}")))?;
+    Ok(bench::Settings::new(roles))
+}

@@ -1,0 +1,213 @@
+//! The task linter: a task must accept its seed, and refuse what is no answer to it.
+//!
+//! Everything that can be tried is tried on the real bench: bad answers are generated from the
+//! task's signature and its reference, and none of them may be judged correct.
+
+mod probes;
+
+use std::sync::Arc;
+
+use flow::verdict::Measured;
+use flow::{BenchError, Candidate, Job, JobId, Label, Task, Verdict};
+
+use crate::failure::Failure;
+use crate::judging::Judging;
+use crate::output;
+use crate::progress::Progress;
+use probes::{Expect, Probe};
+
+/// How one check came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// As it should be.
+    Ok,
+    /// Usable, but look at it.
+    Warn,
+    /// Not to be used.
+    Error,
+}
+
+impl Mark {
+    /// The word that people read.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warn => "warn",
+            Self::Error => "ERROR",
+        }
+    }
+}
+
+/// One check of a task.
+#[derive(Debug)]
+pub(crate) struct Finding {
+    pub(crate) mark: Mark,
+    pub(crate) about: String,
+    pub(crate) says: String,
+}
+
+fn finding(mark: Mark, about: impl Into<String>, says: impl Into<String>) -> Finding {
+    Finding { mark, about: about.into(), says: says.into() }
+}
+
+/// Seconds that a seed should take.
+const SEED_S: std::ops::RangeInclusive<f64> = 0.05e-3..=20e-3;
+/// Bytes of all buffers together at the timed size.
+const BUFFERS: f64 = 16e6;
+
+/// Checks a task on `judging`'s machine.
+pub(crate) fn lint(task: Task, judging: &mut Judging) -> Result<Vec<Finding>, Failure> {
+    let task = Arc::new(task);
+    let mut findings = vec![finding(Mark::Ok, "task.toml", task.signature())];
+    findings.extend(prompt(&task));
+    findings.extend(buffers(&task));
+    let (seed, more) = seed(&task, judging)?;
+    findings.extend(more);
+    if seed.is_none() {
+        findings.push(finding(Mark::Warn, "bad answers", "not tried: the seed must be correct first"));
+        return Ok(findings);
+    }
+    findings.extend(try_probes(&task, judging)?);
+    Ok(findings)
+}
+
+fn prompt(task: &Task) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if !task.prompt.contains(&task.spec.entry) {
+        findings.push(finding(Mark::Error, "prompt", format!("does not name the entry point `{}`", task.spec.entry)));
+    } else if !task.prompt.contains(&task.signature()) {
+        findings.push(finding(Mark::Warn, "prompt", "does not hold the signature word for word"));
+    } else {
+        findings.push(finding(Mark::Ok, "prompt", "holds the signature"));
+    }
+    let words = task.prompt.to_lowercase();
+    let says_any =
+        ["any size", "all sizes", "any positive", "arbitrary", "every size"].iter().any(|p| words.contains(p));
+    match (says_any, task.spec.sizes.hidden.len()) {
+        (true, 0) => findings.push(finding(Mark::Warn, "hidden sizes", "none, though the prompt promises any size")),
+        (_, 0) => findings.push(finding(Mark::Ok, "hidden sizes", "none: candidates may rely on the timed size")),
+        (_, hidden) => {
+            findings.push(finding(Mark::Ok, "hidden sizes", format!("{hidden} are verified in a second process")));
+        }
+    }
+    findings
+}
+
+fn buffers(task: &Task) -> Option<Finding> {
+    let sizes = &task.spec.sizes.timed;
+    let bytes =
+        |arg: &flow::task::Arg| arg.elements(sizes).map_or(0.0, |elements| (elements * arg.kind.bytes()) as f64);
+    let total: f64 = task.spec.args.iter().map(bytes).sum();
+    (total > BUFFERS)
+        .then(|| finding(Mark::Warn, "buffers", format!("{:.0} MB at the timed size is slow to judge", total / 1e6)))
+}
+
+fn seed(task: &Arc<Task>, judging: &mut Judging) -> Result<(Option<Measured>, Vec<Finding>), Failure> {
+    let candidate = match Candidate::from_source(task.seed.as_bytes(), task) {
+        Ok(candidate) => candidate,
+        Err(malformed) => return Ok((None, vec![finding(Mark::Error, "seed", format!("malformed: {malformed}"))])),
+    };
+    let mut judged = None;
+    let job = Job { id: JobId(0), task: Arc::clone(task), candidate, stage: None };
+    judging.judge(vec![job], &Progress::hidden(), |_, came| judged = Some(came))?;
+    let judgement = match judged {
+        None => return Err(Failure::interrupted()),
+        Some(Ok(judgement)) => judgement,
+        Some(Err(error)) => return Ok((None, vec![of_task(error)?])),
+    };
+    let verdict = judgement.verdict;
+    let says = format!("{}: {}", verdict.label(), verdict.detail());
+    let (measured, mark, says) = match verdict {
+        Verdict::Correct(measured) => {
+            let says = format!(
+                "correct, {}, {} GFLOPS",
+                output::seconds(measured.timing.median_s),
+                output::number(measured.gflops)
+            );
+            (measured, Mark::Ok, says)
+        }
+        // Right, but its work cannot be what the task says it costs.
+        Verdict::Suspect { measured, .. } => {
+            (measured, Mark::Error, format!("{says}; are the costs in task.toml right?"))
+        }
+        _ => return Ok((None, vec![finding(Mark::Error, "seed", says)])),
+    };
+    let seconds = measured.timing.median_s;
+    let mut findings = vec![finding(mark, "seed", says)];
+    if !SEED_S.contains(&seconds) {
+        findings.push(finding(
+            Mark::Warn,
+            "seed",
+            "takes less than 50 us or more than 20 ms: the size fits timing badly",
+        ));
+    }
+    findings.push(tightness(task, &measured));
+    Ok((Some(measured), findings))
+}
+
+/// A task's own code that does not build is the task's fault; anything else is the machine's.
+fn of_task(error: BenchError) -> Result<Finding, Failure> {
+    if error.what.contains("does not compile") || error.what.contains("cannot be loaded") {
+        return Ok(finding(Mark::Error, "build", error.what.replace('\n', "; ")));
+    }
+    Err(error.into())
+}
+
+fn tightness(task: &Task, seed: &Measured) -> Finding {
+    let bound = task.bound(&task.spec.sizes.timed);
+    let error = seed.verify.error;
+    if bound == 0.0 {
+        return finding(Mark::Ok, "bound", "equality");
+    }
+    let says = format!("{bound:.1e} of the scale; the seed errs by {error:.1e}");
+    if error > bound / 2.0 {
+        return finding(Mark::Warn, "bound", format!("{says}: honest candidates may fail"));
+    }
+    finding(Mark::Ok, "bound", says)
+}
+
+fn try_probes(task: &Arc<Task>, judging: &mut Judging) -> Result<Vec<Finding>, Failure> {
+    let probes = probes::all(task);
+    let mut findings: Vec<Option<Finding>> = probes.iter().map(|_| None).collect();
+    let mut jobs = Vec::new();
+    for (index, probe) in probes.iter().enumerate() {
+        match Candidate::from_source(probe.source.as_bytes(), task) {
+            Ok(candidate) => {
+                jobs.push(Job { id: JobId(index as u64), task: Arc::clone(task), candidate, stage: None });
+            }
+            Err(malformed) => findings[index] = Some(untried(probe, &format!("malformed: {malformed}"))),
+        }
+    }
+    let mut failed = None;
+    judging.judge(jobs, &Progress::hidden(), |id, came| {
+        let index = id.0 as usize;
+        match came {
+            Ok(judgement) => findings[index] = Some(judged(&probes[index], &judgement.verdict)),
+            Err(error) => failed = Some(error),
+        }
+    })?;
+    if judging.stopped() {
+        return Err(Failure::interrupted());
+    }
+    failed.map_or_else(|| Ok(findings.into_iter().flatten().collect()), |error| Err(error.into()))
+}
+
+fn untried(probe: &Probe, why: &str) -> Finding {
+    finding(Mark::Warn, probe.about.as_str(), format!("could not be tried: {why}"))
+}
+
+fn judged(probe: &Probe, verdict: &Verdict) -> Finding {
+    let label = verdict.label();
+    let passed = matches!(label, Label::Correct | Label::Suspect);
+    let detail = verdict.detail();
+    let first = detail.lines().next().unwrap_or_default();
+    match (probe.expect, label) {
+        (_, Label::Malformed | Label::Refused | Label::NotCompiled) => untried(probe, &format!("{label}: {first}")),
+        (Expect::Failure, _) if passed => finding(Mark::Error, probe.about.as_str(), probe.otherwise),
+        (Expect::Failure, _) => finding(Mark::Ok, probe.about.as_str(), format!("is {label}")),
+        (Expect::Success, _) if passed => finding(Mark::Ok, probe.about.as_str(), probe.then),
+        (Expect::Success, _) => {
+            finding(Mark::Error, probe.about.as_str(), format!("{} ({label}: {first})", probe.otherwise))
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! One JSON object a line: what `hotloop judge --json` prints.
+
+use flow::bench::Seconds;
+use flow::{BenchError, Judgement, Label, MachineFacts, Timing, Verdict};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// One judged file. Every key is always there, except those marked.
+#[derive(Debug, Serialize)]
+pub(crate) struct Line<'a> {
+    file: &'a str,
+    task: &'a str,
+    verdict: Option<Label>,
+    detail: String,
+    reward: Option<f64>,
+    gflops: Option<f64>,
+    gflops_paper: Option<f64>,
+    peak_fraction: Option<f64>,
+    openblas_ratio: Option<f64>,
+    verify: Option<VerifyLine>,
+    timing: Option<&'a Timing>,
+    machine: &'a MachineFacts,
+    seconds: Option<Seconds>,
+    notes: &'a [String],
+    /// Only with `--repeat`: which round, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    round: Option<u32>,
+    /// Only with `--completions`: the other keys of the object.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    carried: &'a Map<String, Value>,
+    /// Only where the machine failed: there is no verdict then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+struct VerifyLine {
+    paper: bool,
+    strict: bool,
+    /// `null` for an error without bound, such as NaN.
+    error: Option<f64>,
+}
+
+/// What a line is about.
+pub(crate) struct About<'a> {
+    pub(crate) file: &'a str,
+    pub(crate) task: &'a str,
+    pub(crate) notes: &'a [String],
+    pub(crate) carried: &'a Map<String, Value>,
+    pub(crate) round: Option<u32>,
+    pub(crate) machine: &'a MachineFacts,
+}
+
+impl<'a> Line<'a> {
+    /// The line of one judgement, or of the machine's failure to reach it.
+    pub(crate) fn new(about: &About<'a>, judged: &'a Result<Judgement, BenchError>, reward: Option<f64>) -> Self {
+        let judgement = judged.as_ref().ok();
+        let error = judged.as_ref().err();
+        let verdict = judgement.map(|judgement| &judgement.verdict);
+        let measured = verdict.and_then(Verdict::measured);
+        Self {
+            file: about.file,
+            task: about.task,
+            verdict: verdict.map(Verdict::label),
+            detail: verdict.map(Verdict::detail).unwrap_or_default(),
+            reward,
+            gflops: measured.map(|measured| measured.gflops),
+            gflops_paper: measured.map(|measured| measured.gflops_paper),
+            peak_fraction: measured.and_then(|measured| measured.peak_fraction),
+            openblas_ratio: measured.and_then(|measured| measured.openblas_ratio),
+            verify: verdict.and_then(verify),
+            timing: measured.map(|measured| &measured.timing),
+            machine: about.machine,
+            seconds: judgement.map(|judgement| judgement.seconds),
+            notes: about.notes,
+            round: about.round,
+            carried: about.carried,
+            error: error.map(|error| error.what.as_str()),
+            hint: error.and_then(|error| error.hint.as_deref()),
+        }
+    }
+}
+
+fn verify(verdict: &Verdict) -> Option<VerifyLine> {
+    let finite = |error: f64| Some(error).filter(|error| error.is_finite());
+    match verdict {
+        Verdict::Wrong(mismatch) => {
+            Some(VerifyLine { paper: mismatch.paper, strict: false, error: finite(mismatch.error) })
+        }
+        Verdict::Correct(measured) | Verdict::Suspect { measured, .. } => {
+            let checks = &measured.verify;
+            Some(VerifyLine { paper: checks.paper, strict: checks.strict, error: finite(checks.error) })
+        }
+        Verdict::Malformed { .. }
+        | Verdict::Refused { .. }
+        | Verdict::NotCompiled { .. }
+        | Verdict::TimedOut { .. }
+        | Verdict::Crashed { .. } => None,
+    }
+}

@@ -1,0 +1,70 @@
+//! Bars and spinners: on standard error, on a terminal only, gone when the work is done.
+
+use std::cell::Cell;
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use flow::Label;
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// A bar that counts judgements, or nothing at all.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    correct: Cell<usize>,
+}
+
+impl Progress {
+    /// A bar of `total` judgements, if `wanted` and standard error is a terminal.
+    pub(crate) fn bar(total: usize, wanted: bool) -> Self {
+        let bar = if wanted && std::io::stderr().is_terminal() {
+            ProgressBar::new(total as u64).with_style(style("{bar:30} {pos}/{len}  {msg}  {eta} left"))
+        } else {
+            ProgressBar::hidden()
+        };
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Self { bar, correct: Cell::default() }
+    }
+
+    /// A spinner with a message, if `wanted` and standard error is a terminal.
+    pub(crate) fn spinner(message: impl Into<String>, wanted: bool) -> Self {
+        let bar = if wanted && std::io::stderr().is_terminal() {
+            ProgressBar::new_spinner().with_style(style("{spinner} {msg}"))
+        } else {
+            ProgressBar::hidden()
+        };
+        bar.set_message(message.into());
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Self { bar, correct: Cell::default() }
+    }
+
+    /// Nothing to see.
+    pub(crate) fn hidden() -> Self {
+        Self { bar: ProgressBar::hidden(), correct: Cell::default() }
+    }
+
+    /// Changes the message.
+    pub(crate) fn message(&self, message: impl Into<String>) {
+        self.bar.set_message(message.into());
+    }
+
+    /// Counts one judgement; `None` is a failure of the machine.
+    pub(crate) fn judged(&self, label: Option<Label>) {
+        if label == Some(Label::Correct) {
+            self.correct.set(self.correct.get() + 1);
+        }
+        if self.bar.length().is_some() {
+            self.bar.set_message(format!("{} correct", self.correct.get()));
+        }
+        self.bar.inc(1);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ")
+}

@@ -1,0 +1,36 @@
+//! Stopping cleanly: the first signal asks, the second one insists.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+use crate::failure::Failure;
+
+/// Whether the user asked to stop.
+#[derive(Debug, Clone)]
+pub(crate) struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Listens from now on. A second signal ends the program at once; its children die with it.
+    pub(crate) fn listen() -> Result<Self, Failure> {
+        let asked = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            flag::register_conditional_shutdown(signal, 130, Arc::clone(&asked))
+                .and_then(|_| flag::register(signal, Arc::clone(&asked)))
+                .map_err(|error| Failure::machine(format!("signals cannot be caught: {error}")))?;
+        }
+        Ok(Self(asked))
+    }
+
+    /// Whether a signal came.
+    pub(crate) fn asked(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Asks by ourselves: nobody reads what we print.
+    pub(crate) fn ask(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,132 @@
+//! Whatever is given, there is a verdict or a clear error: never a crash.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::{ended, hotloop, lines};
+
+/// The command fails with `status`, one line that holds `words`, and a hint if there is one.
+fn fails(command: &mut std::process::Command, status: i32, words: &[&str]) {
+    let (got, out, error) = ended(command);
+    assert_eq!(got, status, "{command:?}: {out}{error}");
+    assert_eq!(out, "", "{command:?}: nothing on standard output");
+    assert!(!error.contains("panicked"), "{error}");
+    for word in words {
+        assert!(error.contains(word), "{command:?} does not say `{word}`: {error}");
+    }
+}
+
+#[test]
+fn user_errors_are_named_before_anything_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path().to_str().unwrap();
+    fails(&mut hotloop(&["judge", "matmul", "missing.c"]), 1, &["hotloop: missing.c: no such file", "hint:"]);
+    fails(&mut hotloop(&["judge", "matmul", here]), 1, &["is a folder, not a file"]);
+    fails(&mut hotloop(&["judge", "matmull"]), 1, &["there is no task `matmull`", "hint:", "matmul-any"]);
+    fails(&mut hotloop(&["judge", "./nowhere"]), 1, &["task.toml", "hint:"]);
+    fails(&mut hotloop(&["judge", "matmul", "--threads", "999"]), 1, &["999 threads", "hint:"]);
+    fails(&mut hotloop(&["judge", "matmul", "--threads", "0"]), 1, &["--threads"]);
+    fails(&mut hotloop(&["judge", "matmul", "--stage", "7"]), 1, &["--stage"]);
+    fails(&mut hotloop(&["judge", "matmul", "--reward", "gold"]), 1, &["no such reward", "ladder-log"]);
+    fails(&mut hotloop(&["judge", "matmul", "--cc", "/no/such/gcc"]), 1, &["/no/such/gcc"]);
+    fails(&mut hotloop(&["judge", "all", "mine.c"]), 1, &["takes no files", "hint:"]);
+    fails(&mut hotloop(&["jugde"]), 1, &["judge"]);
+}
+
+#[test]
+fn a_task_that_cannot_be_read_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let task = folder.path().join("task");
+    std::fs::create_dir(&task).unwrap();
+    let name = task.to_str().unwrap();
+    fails(&mut hotloop(&["judge", name]), 1, &["task.toml", "hint:"]);
+    for file in ["reference.c", "prompt.md", "seed.c"] {
+        std::fs::write(task.join(file), "").unwrap();
+    }
+    std::fs::write(task.join("task.toml"), "name = 3").unwrap();
+    fails(&mut hotloop(&["judge", name]), 1, &["task.toml"]);
+}
+
+#[test]
+fn a_bad_line_of_completions_is_named_by_its_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("answers.jsonl");
+    let judge = |text: &str, words: &[&str]| {
+        std::fs::write(&file, text).unwrap();
+        fails(&mut hotloop(&["judge", "matmul", "--completions", file.to_str().unwrap()]), 1, words);
+    };
+    judge("{\"completion\": \"x\"}\n\n{oops\n", &["answers.jsonl:3", "not JSON", "hint:"]);
+    judge("{\"completion\": \"x\"}\n[1]\n", &["answers.jsonl:2", "not a JSON object"]);
+    judge("{\"text\": \"x\"}\n", &["answers.jsonl:1", "completion"]);
+    judge("\n\n", &["no completions"]);
+    fails(&mut hotloop(&["judge", "matmul", "--completions", "nowhere.jsonl"]), 1, &["nowhere.jsonl", "hint:"]);
+}
+
+#[test]
+fn a_machine_that_cannot_judge_says_what_mends_it() {
+    let folder = tempfile::tempdir().unwrap();
+    fails(hotloop(&["judge", "matmul"]).env("PATH", folder.path()), 3, &["`gcc` was not found", "hint: apt-get"]);
+    fails(hotloop(&["judge", "matmul"]).env("TMPDIR", "/no/such/folder"), 3, &["working folder", "hint:", "TMPDIR"]);
+    let (status, out, _) = ended(hotloop(&["doctor"]).env("PATH", folder.path()));
+    assert_eq!(status, 3);
+    assert!(out.contains("NEEDED") && out.contains("apt-get install -y gcc"), "{out}");
+}
+
+#[test]
+fn without_openblas_only_the_ratio_is_missing() {
+    let (status, out, _) = ended(hotloop(&["judge", "matmul", "--json"]).env("HOTLOOP_OPENBLAS", "/no/such/library"));
+    let line: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(status, 0);
+    assert_eq!(line["verdict"], "correct");
+    assert_eq!(line["openblas_ratio"], Value::Null);
+    assert_eq!(line["machine"]["openblas"], Value::Null);
+}
+
+fn write(folder: &Path, name: &str, content: &[u8]) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, content).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn anything_a_model_can_print_gets_a_verdict() {
+    let folder = tempfile::tempdir().unwrap();
+    let signature = "void transpose(double *in, double *out, int M, int N)";
+    let right = format!(
+        "{signature} {{ for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) out[j * M + i] = in[i * N + j]; }}\n"
+    );
+    let nul = format!("{signature} {{ \0 }}");
+    let odd = [b"// \xff\xfe\n".as_slice(), right.as_bytes()].concat();
+    let big = [right.as_bytes(), &vec![b' '; 5 << 20]].concat();
+    let endless = format!("{signature} {{ for (volatile int i = 0;;) i++; }}");
+    let escape = format!("{signature} {{ \x1b[2J }}");
+    let cases = [
+        (write(folder.path(), "1-empty.c", b""), "malformed"),
+        (write(folder.path(), "2-nul.c", nul.as_bytes()), "malformed"),
+        (write(folder.path(), "3-odd.c", &odd), "correct"),
+        (write(folder.path(), "4-big.c", &big), "malformed"),
+        (write(folder.path(), "5-big.txt", &big), "malformed"),
+        (write(folder.path(), "6-endless.c", endless.as_bytes()), "timed-out"),
+        (write(folder.path(), "7-escape.c", escape.as_bytes()), "not-compiled"),
+        (write(folder.path(), "8-prose.md", b"I am sorry."), "malformed"),
+    ];
+    let mut arguments = vec!["judge", "transpose", "--json", "--limit", "0.5"];
+    arguments.extend(cases.iter().map(|(file, _)| file.as_str()));
+    let mut lines = lines(&arguments);
+    lines.sort_by_key(|line| line["file"].as_str().unwrap().to_owned());
+    for (line, (file, verdict)) in lines.iter().zip(&cases) {
+        assert_eq!((line["file"].as_str(), line["verdict"].as_str()), (Some(file.as_str()), Some(*verdict)), "{line}");
+    }
+}
+
+#[test]
+fn a_file_without_permission_is_a_users_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = write(folder.path(), "closed.c", b"int x;");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o000)).unwrap();
+    if std::fs::File::open(&file).is_err() {
+        fails(&mut hotloop(&["judge", "matmul", &file]), 1, &["closed.c", "permission denied"]);
+    }
+}

@@ -1,0 +1,48 @@
+//! The real binary on the real machine, and the invariants of the repository.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+mod bench; // the bench measures itself
+mod input; // whatever is given, there is a verdict or a clear error
+mod judge; // what `hotloop judge` prints
+mod stop; // Ctrl-C leaves nothing behind
+mod task; // sound tasks pass the linter, others do not
+mod tidy; // crate edges, file lengths, who prints, paths in documents
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// The program, ready to be started.
+fn hotloop(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hotloop"));
+    command.args(arguments);
+    command
+}
+
+/// What a finished program left: exit status, standard output, standard error.
+fn ended(command: &mut Command) -> (i32, String, String) {
+    let _turn = turn();
+    let output: Output = command.stdin(std::process::Stdio::null()).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
+}
+
+/// The lines of `--json`, which must succeed.
+fn lines(arguments: &[&str]) -> Vec<Value> {
+    let (status, out, error) = ended(&mut hotloop(arguments));
+    assert_eq!(status, 0, "{arguments:?}: {out}{error}");
+    assert_eq!(error, "", "nothing but data with --json");
+    out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Programs that judge take turns: two benches on one machine would time each other.
+fn turn() -> std::sync::MutexGuard<'static, ()> {
+    static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// The repository's root.
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}

@@ -1,0 +1,117 @@
+//! The invariants of the repository, tested like code.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::root;
+
+/// Lines of a source file, its tests included.
+const LINES_MAX: usize = 600;
+
+#[test]
+fn crates_depend_only_as_the_design_allows() {
+    let allowed: BTreeMap<&str, &[&str]> = BTreeMap::from([
+        ("hotloop-flow", [].as_slice()),
+        ("hotloop-bench", &["hotloop-flow"]),
+        ("hotloop-policy", &["hotloop-flow"]),
+        ("hotloop-run", &["hotloop-flow"]),
+        ("hotloop-corpus", &["hotloop-flow"]),
+        ("hotloop-fleet", &["hotloop-flow", "hotloop-bench"]),
+    ]);
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let ours: BTreeSet<&str> = packages.iter().map(|package| package["name"].as_str().unwrap()).collect();
+    assert!(ours.contains("hotloop-flow") && ours.contains("hotloop-bench"), "{ours:?}");
+    for package in packages {
+        let name = package["name"].as_str().unwrap();
+        let inside: Vec<&str> = package["dependencies"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|dependency| dependency["name"].as_str().unwrap())
+            .filter(|dependency| ours.contains(dependency))
+            .collect();
+        if name == "hotloop" {
+            continue;
+        }
+        let allowed = allowed.get(name).unwrap_or_else(|| panic!("the design knows no crate {name}"));
+        for dependency in inside {
+            assert!(allowed.contains(&dependency), "{name} must not depend on {dependency}");
+        }
+    }
+}
+
+/// All Rust sources under `folder`.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[test]
+fn no_source_file_is_too_long() {
+    for path in sources(&root().join("crates")) {
+        let lines = std::fs::read_to_string(&path).unwrap().lines().count();
+        assert!(lines <= LINES_MAX, "{} has {lines} lines", path.display());
+    }
+}
+
+#[test]
+fn only_the_program_prints() {
+    for path in sources(&root().join("crates")) {
+        let inside = path.strip_prefix(root()).unwrap().display().to_string();
+        let is_test = inside.contains("/tests/") || inside.ends_with("/tests.rs") || inside.contains("/benches/");
+        if inside.starts_with("crates/hotloop/") || is_test {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for word in ["println!(", "eprintln!(", "print!(", "eprint!(", "dbg!("] {
+            assert!(!code.contains(word), "{inside} uses {word}");
+        }
+    }
+}
+
+/// What stands in single backticks and looks like a path of this repository.
+fn paths(text: &str) -> BTreeSet<String> {
+    let folders = ["crates/", "tasks/", "docs/", "experiments/", "python/", ".ci/"];
+    let is_path = |word: &&str| {
+        folders.iter().any(|folder| word.starts_with(folder))
+            && !word.contains(['*', '<', '{', ' ', '$'])
+            && !word.chars().any(|c| c.is_ascii_uppercase() && word.contains(&format!("/{c}{c}")))
+    };
+    let fences_out: Vec<&str> = text.split("```").step_by(2).collect();
+    fences_out.iter().flat_map(|part| part.split('`').skip(1).step_by(2)).filter(is_path).map(str::to_owned).collect()
+}
+
+#[test]
+fn paths_in_documents_exist() {
+    for document in ["README.md", "ARCHITECTURE.md"] {
+        let Ok(text) = std::fs::read_to_string(root().join(document)) else { continue };
+        for path in paths(&text) {
+            let plain = path.split([':', '#']).next().unwrap_or_default();
+            assert!(root().join(plain).exists(), "{document} names `{path}`, which does not exist");
+        }
+    }
+}
+
+#[test]
+fn paths_are_found_in_backticks_outside_of_code_blocks() {
+    let text = "See `crates/flow/src` and `cargo test`.\n```\n`tasks/none`\n```\nAnd `tasks/*`, `docs/threads.md`.";
+    assert_eq!(paths(text), BTreeSet::from(["crates/flow/src".to_owned(), "docs/threads.md".to_owned()]));
+}
