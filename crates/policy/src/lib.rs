@@ -15,6 +15,7 @@
 pub mod api;
 pub mod cpu;
 pub mod cuda;
+mod device;
 pub mod engine;
 mod flow_policy;
 pub mod load;
@@ -27,4 +28,5 @@ pub mod save;
 pub mod text;
 pub mod train;
 
+pub use device::Device;
 pub use flow_policy::EnginePolicy;

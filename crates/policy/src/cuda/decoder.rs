@@ -2,10 +2,8 @@
 
 use std::collections::HashMap;
 
-use cudarc::driver::CudaGraph;
-
 use super::cache::Cache;
-use super::device::{Address, Buffer, Device, Launch, args};
+use super::device::{Address, Buffer, Device, Graph, Launch, args};
 use super::engine::{Engine, With};
 use super::error::Result;
 use super::layer::{Pass, Sight};
@@ -82,7 +80,7 @@ pub(super) struct Decoder {
     out_logprobs: Buffer,
     /// Rows and slots of a first draw, and targets of a fan-out.
     entries: [Buffer; 3],
-    graphs: HashMap<(usize, bool), CudaGraph>,
+    graphs: HashMap<(usize, bool), Graph>,
 }
 
 impl Decoder {

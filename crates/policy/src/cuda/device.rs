@@ -359,7 +359,7 @@ impl Device {
     }
 
     /// Records what `work` queues, to be replayed as a whole.
-    pub(super) fn capture(&self, work: impl FnOnce() -> Result<()>) -> Result<CudaGraph> {
+    pub(super) fn capture(&self, work: impl FnOnce() -> Result<()>) -> Result<Graph> {
         self.wait()?;
         let stream = &self.inner.stream;
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
@@ -370,15 +370,21 @@ impl Device {
         let graph = stream.end_capture(CUgraphInstantiate_flags(0));
         worked?;
         let graph = self.check("ending a graph", graph)?;
-        graph.ok_or(Error::Driver { at: "an empty graph", source: DriverError(CUresult::CUDA_ERROR_UNKNOWN) })
+        graph.map(Graph).ok_or(Error::Driver { at: "an empty graph", source: DriverError(CUresult::CUDA_ERROR_UNKNOWN) })
     }
 
     /// Replays a graph.
-    pub(super) fn replay(&self, graph: &CudaGraph) -> Result<()> {
-        self.check("replaying a graph", graph.launch())?;
+    pub(super) fn replay(&self, graph: &Graph) -> Result<()> {
+        self.check("replaying a graph", graph.0.launch())?;
         self.note("a replayed graph")
     }
 }
+
+/// Work that was recorded once and can be replayed.
+pub(super) struct Graph(CudaGraph);
+
+// SAFETY: a graph may move between threads as long as one uses it at a time; `Graph` is not shared.
+unsafe impl Send for Graph {}
 
 /// Memory on the device; freed when dropped, after the stream has come to rest.
 pub(super) struct Buffer {

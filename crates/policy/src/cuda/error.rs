@@ -83,4 +83,4 @@ fn gib(bytes: u64) -> f64 {
 }
 
 /// A result of work on a device.
-pub type Result<T> = std::result::Result<T, Error>;
+pub(super) type Result<T> = std::result::Result<T, Error>;

@@ -139,6 +139,15 @@ impl Engine {
         Size { config: &self.model.config, rows: 0, low, drops: false, purpose: Purpose::Score }
     }
 
+    /// Makes room for so many slots of so many tokens, of which so many are the answer's: calls that need no more then
+    /// share memory and graphs.
+    pub fn make_room(&mut self, slots: usize, capacity: usize, answer: usize) -> Result<()> {
+        self.device.enter()?;
+        let decoder = self.prepare_decoder(slots, capacity.next_multiple_of(64), answer)?;
+        self.decoder = Some(decoder);
+        Ok(())
+    }
+
     /// `count` answers to each prompt, prompt by prompt.
     pub fn generate(
         &mut self,
