@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use crate::cpu::{Generation, Network};
 use crate::Device;
+use crate::cpu::{Generation, Network};
 use crate::cuda::{self, Precision};
 use crate::load::{Checkpoint, LoadError};
 use crate::model::{Adapter, LoraConfig};

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Every section ends in a line `PASS` or `FAIL`; the exit code is 1 if any failed. Tiny models also run on
-//! `tests/cuda_emulator`, without a GPU. HOTLOOP_CUDA_SYNC=1 makes device errors name their kernel for certain.
+//! `tests/cuda_emulator`, without a GPU. `HOTLOOP_CUDA_SYNC=1` makes device errors name their kernel for certain.
 
 #![expect(clippy::print_stdout, reason = "a command that reports")]
 
@@ -77,8 +77,8 @@ fn outside(sections: &[(&str, u64)], rest: &[String]) -> ExitCode {
 }
 
 fn run_child(section: &str, rest: &[String], limit: Duration) -> bool {
-    let child = std::env::current_exe()
-        .and_then(|program| Command::new(program).arg("--run").arg(section).args(rest).spawn());
+    let child =
+        std::env::current_exe().and_then(|program| Command::new(program).arg("--run").arg(section).args(rest).spawn());
     let mut child = match child {
         Ok(child) => child,
         Err(error) => {
@@ -134,7 +134,9 @@ fn device() -> Outcome {
             let config = tiny::Kind::ALL[0].config_with_heads(dim);
             let engine = cuda::Engine::random(&config, None, precision)?;
             let (name, (major, minor), compile) = engine.facts()?;
-            println!("{name}, compute capability {major}.{minor}, {precision:?} heads of {dim}: kernels compiled in {compile:.2?}");
+            println!(
+                "{name}, compute capability {major}.{minor}, {precision:?} heads of {dim}: kernels compiled in {compile:.2?}"
+            );
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use policy::cpu::{Adapted, Gradient, Network, Pass, Recompute, Scored};
 use policy::cuda::{self, Learn, Precision, Trains, With};
-use policy::model::{Adapter, Tensor};
+use policy::model::{Adapter, Family, Tensor};
 use policy::pack::Pack;
 use policy::train::loss::{Clip, Normalisation};
 use policy::train::{Grpo, Learner, Reference, Rollout, Trained};
@@ -14,7 +14,8 @@ use crate::{Outcome, Verdicts, relative};
 fn bounds(precision: Precision) -> (f64, f64) {
     match precision {
         Precision::F32 => (1e-4, 1e-4),
-        Precision::Bf16 => (2e-2, 3e-2),
+        // The gradients of q and k pass through differences of rounded values: 2 to 3e-2 with tiny random models.
+        Precision::Bf16 => (2e-2, 4e-2),
     }
 }
 
@@ -27,7 +28,7 @@ fn slope(index: usize, _: Scored) -> f32 {
 pub(crate) fn gradients(precision: Precision) -> Outcome {
     let mut verdicts = Verdicts::default();
     let (near, far) = bounds(precision);
-    for kind in Kind::ALL {
+    for kind in Kind::chosen() {
         let network = kind.network();
         let pack = Pack::new(&tiny::sequences(&network.config));
         for (mode, adapter) in [("lora", Some(tiny::adapter(&network.config, 0.1))), ("full", None)] {
@@ -37,7 +38,7 @@ pub(crate) fn gradients(precision: Precision) -> Outcome {
             let plain = adapter.as_ref().map(Adapted::plain);
             let logits = engine.logits(With::Trained, &pack)?;
             verdicts.check(&format!("{label}: logits"), relative(&logits, &network.logits(plain, &pack)), near);
-            compare_scores(&mut verdicts, &label, &mut engine, &network, plain, &pack, near)?;
+            compare_scores((&mut verdicts, near), &label, &mut engine, (&network, plain), &pack)?;
             for (seed, recompute) in [(None, Recompute::Off), (Some(5), Recompute::On)] {
                 let found = device_gradient(&mut engine, &pack, recompute, seed)?;
                 let wanted = host_gradient(&network, adapter.as_ref(), &pack, seed);
@@ -45,20 +46,18 @@ pub(crate) fn gradients(precision: Precision) -> Outcome {
                 let what = format!("{label} {recompute:?}{drop}");
                 compare_gradients(&mut verdicts, &what, &found, &wanted.tensors(), far);
             }
-            directional(&mut verdicts, &label, &mut engine, &network, adapter.as_ref(), &pack, precision)?;
+            directional((&mut verdicts, precision), &label, &mut engine, (&network, adapter.as_ref()), &pack)?;
         }
     }
     verdicts.done()
 }
 
 fn compare_scores(
-    verdicts: &mut Verdicts,
+    (verdicts, bound): (&mut Verdicts, f64),
     label: &str,
     engine: &mut cuda::Engine,
-    network: &Network,
-    adapted: Option<Adapted>,
+    (network, adapted): (&Network, Option<Adapted>),
     pack: &Pack,
-    bound: f64,
 ) -> Outcome {
     for temperature in [1.0, 0.7] {
         let found = engine.score(With::Trained, pack, temperature)?;
@@ -85,12 +84,12 @@ fn device_gradient(
 }
 
 fn host_gradient(network: &Network, adapter: Option<&Adapter>, pack: &Pack, dropout_seed: Option<u64>) -> Gradient {
-    let adapted = adapter.map(|adapter| Adapted { adapter, dropout_seed });
+    let with = adapter.map(|adapter| Adapted { adapter, dropout_seed });
     let mut gradient = match adapter {
         Some(adapter) => Gradient::Lora(adapter.zeroed()),
         None => Gradient::Full(network.weights.zeroed()),
     };
-    let pass = Pass { adapted, temperature: 0.9, recompute: Recompute::Off };
+    let pass = Pass { adapted: with, temperature: 0.9, recompute: Recompute::Off };
     network.learn(pass, pack, &mut slope, &mut gradient);
     gradient
 }
@@ -122,13 +121,11 @@ fn compare_gradients(verdicts: &mut Verdicts, what: &str, found: &[Vec<f32>], wa
 
 /// The loss falls along the gradient as fast as the gradient is long, by the device's own arithmetic.
 fn directional(
-    verdicts: &mut Verdicts,
+    (verdicts, precision): (&mut Verdicts, Precision),
     label: &str,
     engine: &mut cuda::Engine,
-    network: &Network,
-    adapter: Option<&Adapter>,
+    (network, adapter): (&Network, Option<&Adapter>),
     pack: &Pack,
-    precision: Precision,
 ) -> Outcome {
     let host: Vec<Tensor> = match adapter {
         Some(adapter) => adapter.tensors().into_iter().cloned().collect(),
@@ -137,7 +134,7 @@ fn directional(
     let gradient = device_gradient(engine, pack, Recompute::Off, None)?;
     let length = gradient.iter().flatten().map(|g| f64::from(*g).powi(2)).sum::<f64>().sqrt();
     // bf16 needs a step that its rounding does not swallow.
-    let (step, bound) = if precision == Precision::F32 { (1e-2, 2e-2) } else { (0.1, 0.15) };
+    let (step, bound) = if precision == Precision::F32 { (1e-2, 2e-2) } else { (0.05, 0.1) };
     let mut loss = |sign: f64| -> Result<f64, cuda::Error> {
         let factor = (sign * step / length) as f32;
         let mut moved = host.clone();
@@ -160,7 +157,7 @@ pub(crate) fn training() -> Outcome {
     let mut verdicts = Verdicts::default();
     for precision in [Precision::F32, Precision::Bf16] {
         let (near, _) = bounds(precision);
-        for kind in [Kind::ALL[1], Kind::ALL[3]] {
+        for kind in Kind::chosen().into_iter().filter(|kind| kind.tied == (kind.family == Family::Qwen2)) {
             for mode in ["lora", "full"] {
                 let label = format!("{precision:?} {} {mode}", kind.name());
                 let trained = |network: &Network| match mode {
@@ -197,13 +194,7 @@ fn compare_values(verdicts: &mut Verdicts, label: &str, device: &Learner, host: 
     Ok(())
 }
 
-fn reinforce(
-    verdicts: &mut Verdicts,
-    label: &str,
-    device: &mut Learner,
-    host: &mut Learner,
-    bound: f64,
-) -> Outcome {
+fn reinforce(verdicts: &mut Verdicts, label: &str, device: &mut Learner, host: &mut Learner, bound: f64) -> Outcome {
     let sequences = tiny::sequences(&host.network.config);
     let rollout = |(nth, sequence): (usize, &policy::pack::Sequence)| {
         let prompt = sequence.scored.iter().take_while(|scored| !**scored).count();

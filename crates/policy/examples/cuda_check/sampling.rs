@@ -42,7 +42,7 @@ fn learners(kind: Kind, precision: Precision) -> Result<(Learner, Learner), cuda
 pub(crate) fn all() -> Outcome {
     let mut verdicts = Verdicts::default();
     for precision in [Precision::F32, Precision::Bf16] {
-        for kind in Kind::ALL {
+        for kind in Kind::chosen() {
             let label = format!("{precision:?} {}", kind.name());
             let (mut host, mut device) = learners(kind, precision)?;
             let sequences = tiny::sequences(&host.network.config);
@@ -81,19 +81,17 @@ fn sampler_gap(device: &Learner) -> Result<f64, Box<dyn std::error::Error>> {
 }
 
 /// Greedy answers: equal to the CPU's in f32; in bf16 each token is as good as the CPU's best but for rounding.
-fn greedy(
-    verdicts: &mut Verdicts,
-    label: &str,
-    host: &Learner,
-    device: &Learner,
-    precision: Precision,
-) -> Outcome {
+fn greedy(verdicts: &mut Verdicts, label: &str, host: &Learner, device: &Learner, precision: Precision) -> Outcome {
     let prompts = prompts(&host.network.config);
     let how = generation(GREEDY, 3, 40, &[]);
     let (found, wanted) = (device.generate(&prompts, 1, &how)?, host.generate(&prompts, 1, &how)?);
     if precision == Precision::F32 {
         let equal = found.iter().zip(&wanted).filter(|(a, b)| a.0.tokens == b.0.tokens).count();
-        verdicts.check(&format!("{label}: greedy answers that differ from the CPU's"), (wanted.len() - equal) as f64, 0.0);
+        verdicts.check(
+            &format!("{label}: greedy answers that differ from the CPU's"),
+            (wanted.len() - equal) as f64,
+            0.0,
+        );
         return Ok(());
     }
     let mut worst = 0.0f64;

@@ -154,15 +154,15 @@ fn row(shape: &Shape, with_lora: bool, recompute: Recompute, batch: usize) -> Re
         Sequence::answer(&tokens[..1], &tokens[1..])
     };
     let pack = Pack::new(&(0..batch).map(sequence).collect::<Vec<_>>());
-    let share = 1.0 / pack.targets.len() as f32;
+    let each = 1.0 / pack.targets.len() as f32;
     let optim = OptimConfig { beta1: 0.9, beta2: 0.95, eps: 1e-8, weight_decay: 0.0, max_norm: 1.0 };
     let mut step = |number: u64| -> Result<(f64, f64), cuda::Error> {
         let mut loss = 0.0;
         engine.clear_gradient()?;
         let learn = Learn { temperature: 1.0, recompute, dropout_seed: None };
         engine.learn(learn, &pack, &mut |_: usize, scored: Scored| {
-            loss -= f64::from(scored.logprob * share);
-            -share
+            loss -= f64::from(scored.logprob * each);
+            -each
         })?;
         let norm = engine.gradient_norm()?;
         engine.step(Stepping { config: optim, step: number, rate: 1e-5, norm })?;

@@ -20,6 +20,13 @@ impl Kind {
         Self { family: Family::Qwen3, tied: false },
     ];
 
+    /// All kinds, or those of the family that `HOTLOOP_CHECK_FAMILY` names: the emulator is slow.
+    pub(crate) fn chosen() -> Vec<Self> {
+        let family = std::env::var("HOTLOOP_CHECK_FAMILY").ok();
+        let wanted = |kind: &Self| family.as_ref().is_none_or(|family| kind.family.model_type() == family);
+        Self::ALL.into_iter().filter(wanted).collect()
+    }
+
     pub(crate) fn name(self) -> String {
         format!("{}{}", self.family.model_type(), if self.tied { " tied" } else { "" })
     }
@@ -92,7 +99,7 @@ pub(crate) fn adapter(config: &Config, dropout: f32) -> Adapter {
 pub(crate) fn sequences(config: &Config) -> Vec<Sequence> {
     let lengths = [(3, 97), (20, 13), (1, 63), (2, 0)];
     let token = |seed: usize, index: usize| {
-        let place = (noise(seed as u64, index as u64) + 1.0) / 2.0;
+        let place = f32::midpoint(noise(seed as u64, index as u64), 1.0);
         (place * config.vocab as f32) as u32 % config.vocab as u32
     };
     let sequence = |(nth, (prompt, answer)): (usize, (usize, usize))| {

@@ -63,7 +63,7 @@ impl Arena {
         let high = device.zeros(what, device.reals(total))?;
         let halves = trained && device.precision() == Precision::Bf16;
         let low = halves.then(|| device.zeros("masters", total * 2)).transpose()?;
-        let state = |_| -> Result<State> {
+        let state = |()| -> Result<State> {
             let part = |name| device.zeros(name, total * 4);
             Ok(State { gradient: part("gradients")?, mean: part("moments")?, square: part("moments")? })
         };
@@ -123,13 +123,12 @@ impl Arena {
             let mut data = Vec::with_capacity(place.len);
             for first in (0..place.len).step_by(STAGE) {
                 let (offset, count) = (place.offset + first, STAGE.min(place.len - first));
-                let from = match self.part(part, offset) {
-                    Some(from) => from,
-                    None => {
-                        let arguments = args![self.at(offset), self.low(offset), &stage, count as i64];
-                        self.device.launch("join_masters", Launch::strided(count, 4096), arguments)?;
-                        stage.address
-                    }
+                let from = if let Some(from) = self.part(part, offset) {
+                    from
+                } else {
+                    let arguments = args![self.at(offset), self.low(offset), &stage, count as i64];
+                    self.device.launch("join_masters", Launch::strided(count, 4096), arguments)?;
+                    stage.address
                 };
                 data.extend(self.device.read::<f32>(from, count)?);
             }

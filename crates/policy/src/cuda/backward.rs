@@ -66,7 +66,7 @@ impl Pass<'_> {
         let width = self.model.config.hidden;
         let norm = NormRows { x, stride: width, rows: self.rows, width, heads: 1 };
         let (dy, dx) = (space.d_normed.address, space.d.address);
-        self.norm_input(norm, weight, dy, dx, width, (space, true))?;
+        self.norm_input(norm, weight, (dy, dx, width), (space, true))?;
         self.norm_weight(norm, weight, dy, width, space)
     }
 
@@ -74,9 +74,7 @@ impl Pass<'_> {
         &self,
         norm: NormRows,
         weight: Place,
-        dy: Address,
-        dx: Address,
-        d_stride: usize,
+        (dy, dx, d_stride): (Address, Address, usize),
         (space, add): (&BackwardSpace, bool),
     ) -> Result<()> {
         let NormRows { x, stride, rows, width, heads } = norm;
@@ -133,7 +131,7 @@ impl Pass<'_> {
             let arguments = args![x, stride as i64, &space.inverse, width as i32, heads as i32, self.eps()];
             device.launch("rms_inverse", Launch::rows(rows * heads, width), arguments)?;
             self.norm_weight(norm, weight, d, stride, space)?;
-            self.norm_input(norm, weight, d, d, stride, (space, false))?;
+            self.norm_input(norm, weight, (d, d, stride), (space, false))?;
         }
         Ok(())
     }
@@ -149,7 +147,7 @@ impl Pass<'_> {
     ) -> Result<()> {
         let (width, weight) = (self.model.config.hidden, self.model.plan.norm);
         let norm = NormRows { x, stride: width, rows, width, heads: 1 };
-        self.norm_input(norm, weight, dy, dx, width, (space, false))?;
+        self.norm_input(norm, weight, (dy, dx, width), (space, false))?;
         self.norm_weight(norm, weight, dy, width, space)
     }
 

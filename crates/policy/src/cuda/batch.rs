@@ -50,9 +50,7 @@ fn ints(pack: &Pack, slots: &[i32]) -> Ints {
     }
     let mut order: Vec<i32> = (0..pack.rows() as i32).collect();
     order.sort_by_key(|row| pack.tokens[*row as usize]);
-    let begins = |at: &usize| {
-        *at == 0 || pack.tokens[order[*at] as usize] != pack.tokens[order[*at - 1] as usize]
-    };
+    let begins = |at: &usize| *at == 0 || pack.tokens[order[*at] as usize] != pack.tokens[order[*at - 1] as usize];
     let mut starts: Vec<i32> = (0..order.len()).filter(begins).map(|at| at as i32).collect();
     let distinct = starts.len();
     starts.push(order.len() as i32);

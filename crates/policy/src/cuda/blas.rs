@@ -99,8 +99,8 @@ impl Blas {
 
     /// `c = alpha a b (+ c)`, with sums in f32.
     pub(super) fn product(&self, a: Operand, b: Operand, c: Target, dims: Dims, alpha: f32) -> Result<()> {
-        let Dims(m, n, k) = dims;
-        if m * n == 0 {
+        let Dims(rows, columns, length) = dims;
+        if rows * columns == 0 {
             return Ok(());
         }
         let precision = self.device.precision();
@@ -109,9 +109,9 @@ impl Blas {
             Precision::F32 => sys::cudaDataType::CUDA_R_32F,
         };
         let out = if c.wide { sys::cudaDataType::CUDA_R_32F } else { kind };
-        let op = |operand: Operand| match operand.transposed {
-            true => sys::cublasOperation_t::CUBLAS_OP_T,
-            false => sys::cublasOperation_t::CUBLAS_OP_N,
+        let op = |operand: Operand| {
+            use sys::cublasOperation_t::{CUBLAS_OP_N, CUBLAS_OP_T};
+            if operand.transposed { CUBLAS_OP_T } else { CUBLAS_OP_N }
         };
         let beta: f32 = if c.add { 1.0 } else { 0.0 };
         // Row-major c = a b is column-major c' = b' a': cuBLAS gets the operands in the other order.
@@ -121,9 +121,9 @@ impl Blas {
                 self.handle,
                 op(b),
                 op(a),
-                n as i32,
-                m as i32,
-                k as i32,
+                columns as i32,
+                rows as i32,
+                length as i32,
                 (&raw const alpha).cast(),
                 b.at.0 as *const _,
                 kind,

@@ -116,6 +116,10 @@ impl Launch {
     }
 }
 
+fn check<T>(at: &'static str, result: std::result::Result<T, DriverError>) -> Result<T> {
+    result.map_err(|source| Error::Driver { at, source })
+}
+
 /// One GPU. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Device {
@@ -164,10 +168,16 @@ impl Device {
             return missing("libcuda.so.1", "it comes with NVIDIA's driver, so this machine has none or hides it");
         }
         if !nvrtc_present() {
-            return missing("libnvrtc.so", "install the CUDA toolkit or `pip install nvidia-cuda-nvrtc` and set LD_LIBRARY_PATH");
+            return missing(
+                "libnvrtc.so",
+                "install the CUDA toolkit or `pip install nvidia-cuda-nvrtc` and set LD_LIBRARY_PATH",
+            );
         }
         if !blas_present() {
-            return missing("libcublas.so", "install the CUDA toolkit or `pip install nvidia-cublas` and set LD_LIBRARY_PATH");
+            return missing(
+                "libcublas.so",
+                "install the CUDA toolkit or `pip install nvidia-cublas` and set LD_LIBRARY_PATH",
+            );
         }
         let at = |at| move |source| Error::Driver { at, source };
         let context = CudaContext::new(0).map_err(at("opening the first GPU"))?;
@@ -206,14 +216,14 @@ impl Device {
     /// Its name, compute capability, and how long the kernels took to compile.
     pub(crate) fn facts(&self) -> Result<(String, (i32, i32), Duration)> {
         let context = &self.inner.context;
-        let name = self.check("asking for the name", context.name())?;
-        let capability = self.check("asking for the capability", context.compute_capability())?;
+        let name = check("asking for the name", context.name())?;
+        let capability = check("asking for the capability", context.compute_capability())?;
         Ok((name, capability, self.inner.compile_time))
     }
 
     /// Free and total bytes.
     pub(super) fn memory(&self) -> Result<(u64, u64)> {
-        let (free, total) = self.check("asking for free memory", self.inner.context.mem_get_info())?;
+        let (free, total) = check("asking for free memory", self.inner.context.mem_get_info())?;
         Ok((free as u64, total as u64))
     }
 
@@ -226,13 +236,9 @@ impl Device {
         &self.inner.stream
     }
 
-    fn check<T>(&self, at: &'static str, result: std::result::Result<T, DriverError>) -> Result<T> {
-        result.map_err(|source| Error::Driver { at, source })
-    }
-
     /// Makes this thread speak to this GPU, as every thread must before its first call.
     pub(super) fn enter(&self) -> Result<()> {
-        self.check("entering the context", self.inner.context.bind_to_thread())
+        check("entering the context", self.inner.context.bind_to_thread())
     }
 
     /// Memory for a purpose, not yet written.
@@ -273,14 +279,14 @@ impl Device {
     pub(super) fn clear(&self, at: Address, bytes: usize) -> Result<()> {
         // SAFETY: callers pass places inside buffers that live; the stream orders the write.
         let done = unsafe { result::memset_d8_async(at.0, 0, bytes, self.inner.stream.cu_stream()) };
-        self.check("clearing memory", done)
+        check("clearing memory", done)
     }
 
     /// Copies values from the host.
     pub(super) fn write<T: bytemuck::Pod>(&self, at: Address, values: &[T]) -> Result<()> {
         // SAFETY: the driver has read pageable memory before it returns; the place lies in a live buffer.
         let done = unsafe { result::memcpy_htod_async(at.0, values, self.inner.stream.cu_stream()) };
-        self.check("copying to the device", done)
+        check("copying to the device", done)
     }
 
     /// Copies values to the host, once all work before is done.
@@ -289,7 +295,7 @@ impl Device {
         if count > 0 {
             // SAFETY: the vector outlives the copy, as the stream is waited for below.
             let done = unsafe { result::memcpy_dtoh_async(&mut values, from.0, self.inner.stream.cu_stream()) };
-            self.check(self.last(), done)?;
+            check(self.last(), done)?;
         }
         self.wait()?;
         Ok(values)
@@ -299,7 +305,7 @@ impl Device {
     pub(super) fn copy(&self, to: Address, from: Address, bytes: usize) -> Result<()> {
         // SAFETY: both places lie in live buffers and do not overlap.
         let done = unsafe { result::memcpy_dtod_async(to.0, from.0, bytes, self.inner.stream.cu_stream()) };
-        self.check("copying on the device", done)
+        check("copying on the device", done)
     }
 
     fn last(&self) -> &'static str {
@@ -317,7 +323,7 @@ impl Device {
 
     /// Waits until the device has done all it was asked for.
     pub(crate) fn wait(&self) -> Result<()> {
-        self.check(self.last(), self.inner.stream.synchronize())
+        check(self.last(), self.inner.stream.synchronize())
     }
 
     /// Queues a kernel.
@@ -328,10 +334,10 @@ impl Device {
         }
         let mut functions = self.inner.functions.lock().unwrap_or_else(PoisonError::into_inner);
         if !functions.contains_key(name) {
-            let function = self.check(name, self.inner.module.load_function(name))?;
+            let function = check(name, self.inner.module.load_function(name))?;
             if shared > 48 << 10 {
                 let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-                self.check(name, function.set_attribute(attribute, shared as i32))?;
+                check(name, function.set_attribute(attribute, shared as i32))?;
             }
             functions.insert(name, function);
         }
@@ -353,7 +359,7 @@ impl Device {
         // SAFETY: the arguments are those of the kernel of that name, checked kernel by kernel against the CPU by
         // examples/cuda_check.rs; the memory they name lives until the stream has come to rest.
         let launched = unsafe { builder.launch(config) };
-        self.check(name, launched)?;
+        check(name, launched)?;
         drop(functions);
         self.note(name)
     }
@@ -363,19 +369,21 @@ impl Device {
         self.wait()?;
         let stream = &self.inner.stream;
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
-        self.check("beginning a graph", stream.begin_capture(mode))?;
+        check("beginning a graph", stream.begin_capture(mode))?;
         self.inner.capturing.store(true, Ordering::Relaxed);
         let worked = work();
         self.inner.capturing.store(false, Ordering::Relaxed);
         let graph = stream.end_capture(CUgraphInstantiate_flags(0));
         worked?;
-        let graph = self.check("ending a graph", graph)?;
-        graph.map(Graph).ok_or(Error::Driver { at: "an empty graph", source: DriverError(CUresult::CUDA_ERROR_UNKNOWN) })
+        let graph = check("ending a graph", graph)?;
+        graph
+            .map(Graph)
+            .ok_or(Error::Driver { at: "an empty graph", source: DriverError(CUresult::CUDA_ERROR_UNKNOWN) })
     }
 
     /// Replays a graph.
     pub(super) fn replay(&self, graph: &Graph) -> Result<()> {
-        self.check("replaying a graph", graph.0.launch())?;
+        check("replaying a graph", graph.0.launch())?;
         self.note("a replayed graph")
     }
 }

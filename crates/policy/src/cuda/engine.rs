@@ -339,8 +339,8 @@ impl Engine {
     }
 
     /// Their moments: means and squares.
-    pub fn pull_moments(&self) -> Result<(Vec<Vec<f32>>, Vec<Vec<f32>>)> {
-        Ok((self.pull(Part::Mean)?, self.pull(Part::Square)?))
+    pub fn pull_moments(&self) -> Result<[Vec<Vec<f32>>; 2]> {
+        Ok([self.pull(Part::Mean)?, self.pull(Part::Square)?])
     }
 
     fn pull(&self, part: Part) -> Result<Vec<Vec<f32>>> {

@@ -55,17 +55,16 @@ impl Round<'_> {
                 continue;
             }
             let prompt = number / self.count;
-            match admissions.last_mut().filter(|last| last.prompt == prompt) {
-                Some(last) => last.answers.push((number, slot)),
-                None => {
-                    let length = self.prompts[prompt].len();
-                    let full = tokens + length > PREFILL || admissions.len() == PROMPTS;
-                    if full && !admissions.is_empty() {
-                        break;
-                    }
-                    tokens += length;
-                    admissions.push(Admission { prompt, answers: vec![(number, slot)] });
+            if let Some(last) = admissions.last_mut().filter(|last| last.prompt == prompt) {
+                last.answers.push((number, slot));
+            } else {
+                let length = self.prompts[prompt].len();
+                let full = tokens + length > PREFILL || admissions.len() == PROMPTS;
+                if full && !admissions.is_empty() {
+                    break;
                 }
+                tokens += length;
+                admissions.push(Admission { prompt, answers: vec![(number, slot)] });
             }
             self.waiting.pop_front();
             self.active[slot] = Some(Active { number, answer: Answer::default(), length: 1 });

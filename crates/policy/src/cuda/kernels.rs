@@ -1,5 +1,7 @@
 //! The kernels' sources, and their compilation by NVRTC when the device is opened.
 
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use cudarc::nvrtc::{CompileError, CompileOptions, Ptx, compile_ptx_with_opts};
@@ -7,7 +9,7 @@ use cudarc::nvrtc::{CompileError, CompileOptions, Ptx, compile_ptx_with_opts};
 use super::error::{Error, Result};
 
 /// The type of weights and activations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Precision {
     /// bf16 with f32 sums and f32 masters: what everything but checks uses.
     Bf16,
@@ -47,11 +49,24 @@ pub(super) fn has_flash(precision: Precision, head_dim: usize) -> bool {
     precision == Precision::Bf16 && FLASH_DIMS.contains(&head_dim)
 }
 
-/// Compiles all kernels for a compute capability. Every file starts its own line count, so that an error names its
+/// What was compiled before in this process, by precision, width of heads and compute capability.
+type Compiled = HashMap<(Precision, usize, (i32, i32)), String>;
+static COMPILED: Mutex<Option<Compiled>> = Mutex::new(None);
+
+/// Compiles all kernels for a compute capability, once in a process. Every file starts its own line count, so that an error names its
 /// file and line.
 pub fn compile(precision: Precision, head_dim: usize, capability: (i32, i32)) -> Result<(Ptx, Duration)> {
     let start = Instant::now();
-    let source: String = SOURCES.iter().map(|(name, text)| format!("#line 1 \"{name}\"\n{text}\n")).collect();
+    let mut known = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = known.get_or_insert_default();
+    let key = (precision, head_dim, capability);
+    if let Some(ptx) = known.get(&key) {
+        return Ok((Ptx::from_src(ptx.clone()), start.elapsed()));
+    }
+    let mut source = String::new();
+    for (name, text) in SOURCES {
+        source.extend(["#line 1 \"", name, "\"\n", text, "\n"]);
+    }
     let arch = format!("compute_{}{}", capability.0, capability.1);
     let mut options = vec!["--std=c++17".to_owned(), format!("--gpu-architecture={arch}")];
     if precision == Precision::F32 {
@@ -62,7 +77,10 @@ pub fn compile(precision: Precision, head_dim: usize, capability: (i32, i32)) ->
     }
     let compiled = compile_ptx_with_opts(source, CompileOptions { options, ..CompileOptions::default() });
     match compiled {
-        Ok(ptx) => Ok((ptx, start.elapsed())),
+        Ok(ptx) => {
+            known.insert(key, ptx.to_src());
+            Ok((ptx, start.elapsed()))
+        }
         Err(CompileError::CompileError { log, .. }) => {
             Err(Error::Compile { arch, log: log.to_string_lossy().into_owned() })
         }

@@ -96,13 +96,12 @@ impl<'a> Pass<'a> {
         }
         if let (Some(q_norm), Some(k_norm)) = (plan.q_norm, plan.k_norm) {
             device.copy(qkv, to, device.reals(rows * width))?;
-            for (heads, column, norm) in
-                [(config.heads, 0, q_norm), (config.kv_heads, config.q_width(), k_norm)]
-            {
+            for (heads, column, norm) in [(config.heads, 0, q_norm), (config.kv_heads, config.q_width(), k_norm)] {
                 let part = |at: Address| at.plus(device.reals(column));
                 let (stride, weight) = (width as i64, model.arena.at(norm.offset));
                 let dim = config.head_dim;
-                let arguments = args![part(to), stride, weight, part(qkv), stride, dim as i32, heads as i32, self.eps()];
+                let arguments =
+                    args![part(to), stride, weight, part(qkv), stride, dim as i32, heads as i32, self.eps()];
                 device.launch("rms_forward", Launch::rows(rows * heads, dim), arguments)?;
             }
         }

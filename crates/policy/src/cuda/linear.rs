@@ -114,7 +114,7 @@ impl<'a> Projection<'a> {
             return self.blas.product(Operand::rows(x, inputs), a.t(), to, Dims(rows, width, inputs), 1.0);
         }
         for (nth, part) in lora.group.parts.iter().enumerate() {
-            self.drop_inputs(lora, part, x, rows, scratch.dropped, false)?;
+            self.drop_inputs(lora, part, (x, rows), scratch.dropped, false)?;
             let a = Operand::rows(lora.arena.at(part.a.offset), inputs);
             let to = Target::set(self.reals(scratch.low, nth * rank), width);
             self.blas.product(Operand::rows(scratch.dropped, inputs), a.t(), to, Dims(rows, rank, inputs), 1.0)?;
@@ -126,8 +126,7 @@ impl<'a> Projection<'a> {
         &self,
         lora: &GroupLora,
         part: &LoraPart,
-        x: Address,
-        rows: usize,
+        (x, rows): (Address, usize),
         to: Address,
         add: bool,
     ) -> Result<()> {
@@ -147,7 +146,7 @@ impl<'a> Projection<'a> {
             self.blas.product(d_out.t(), Operand::rows(x, inputs), to, Dims(outputs, inputs, rows), 1.0)?;
         }
         match &self.lora {
-            Some(lora) => self.backward_lora(lora, x, dy, rows, dx, scratch),
+            Some(lora) => self.backward_lora(lora, (x, rows), dy, dx, scratch),
             None => Ok(()),
         }
     }
@@ -155,9 +154,8 @@ impl<'a> Projection<'a> {
     fn backward_lora(
         &self,
         lora: &GroupLora,
-        x: Address,
+        (x, rows): (Address, usize),
         dy: Address,
-        rows: usize,
         dx: Address,
         scratch: Scratch,
     ) -> Result<()> {
@@ -187,27 +185,20 @@ impl<'a> Projection<'a> {
         self.blas.product(d_low, a, Target::add(dx, inputs), Dims(rows, inputs, width), 1.0)
     }
 
-    fn backward_dropped(
-        &self,
-        lora: &GroupLora,
-        x: Address,
-        rows: usize,
-        dx: Address,
-        scratch: Scratch,
-    ) -> Result<()> {
+    fn backward_dropped(&self, lora: &GroupLora, x: Address, rows: usize, dx: Address, scratch: Scratch) -> Result<()> {
         let (rank, inputs) = (lora.rank, self.inputs);
         let width = lora.group.parts.len() * rank;
         for (nth, part) in lora.group.parts.iter().enumerate() {
             let d_low = Operand::rows(self.reals(scratch.d_low, nth * rank), width);
             if let Some(gradient) = lora.arena.gradient(part.a.offset) {
-                self.drop_inputs(lora, part, x, rows, scratch.dropped, false)?;
+                self.drop_inputs(lora, part, (x, rows), scratch.dropped, false)?;
                 let dropped = Operand::rows(scratch.dropped, inputs);
                 let to = Target::gradient(gradient, inputs);
                 self.blas.product(d_low.t(), dropped, to, Dims(rank, inputs, rows), 1.0)?;
             }
             let a = Operand::rows(lora.arena.at(part.a.offset), inputs);
             self.blas.product(d_low, a, Target::set(scratch.dropped, inputs), Dims(rows, inputs, rank), 1.0)?;
-            self.drop_inputs(lora, part, scratch.dropped, rows, dx, true)?;
+            self.drop_inputs(lora, part, (scratch.dropped, rows), dx, true)?;
         }
         Ok(())
     }

@@ -183,7 +183,7 @@ impl Learner {
         for (tensor, data) in mirror.parameters_mut().into_iter().zip(engine.pull_values()?) {
             tensor.data = data;
         }
-        let (means, squares) = engine.pull_moments()?;
+        let [means, squares] = engine.pull_moments()?;
         let moments = means.into_iter().zip(squares).map(|(mean, square)| Moments { mean, square });
         mirror.optimiser.moments = moments.collect();
         mirror.optimiser.steps = self.optimiser.steps;

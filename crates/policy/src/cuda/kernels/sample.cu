@@ -104,7 +104,9 @@ __device__ int invert(const float* row, int vocab, float top, float factor, u32 
     return found;
 }
 
-extern "C" __global__ void sample(const float* logits, const int* rows, const int* slots, const Draw* draw,
+// A thread may use 64 registers, as 1024 of them share a block.
+extern "C" __global__ void __launch_bounds__(1024)
+    sample(const float* logits, const int* rows, const int* slots, const Draw* draw,
                                   Slot* states, int* tokens_out, float* logprobs_out, int capacity, int vocab) {
     int slot = slots[blockIdx.x];
     Slot* state = states + slot;
