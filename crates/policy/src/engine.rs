@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
+use crate::Device;
 use crate::cpu::{Generation, Network};
+use crate::cuda::{self, Precision};
 use crate::load::{Checkpoint, LoadError};
 use crate::model::{Adapter, LoraConfig};
 use crate::pack::Sequence;
@@ -36,6 +38,8 @@ pub struct Settings {
     pub threads: usize,
     /// Answers decoded at the same time.
     pub slots: usize,
+    /// Where it computes.
+    pub device: Device,
 }
 
 /// Why the engine could not answer or learn.
@@ -53,6 +57,9 @@ pub enum EngineError {
     /// A step could not be taken.
     #[error(transparent)]
     Train(#[from] TrainError),
+    /// The GPU failed, cannot be used, or has too little memory.
+    #[error(transparent)]
+    Device(#[from] cuda::Error),
     /// Threads could not be started.
     #[error("no thread pool: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
@@ -149,7 +156,12 @@ impl Engine {
             Learning::Full => Reference::Copy(Box::new(Network::new(network.config.clone(), network.weights.clone()))),
             Learning::Lora(..) | Learning::None => Reference::Base,
         };
-        let learner = Learner::new(network, trained, settings.training.clone());
+        let training = settings.training.clone();
+        let learner = if settings.device.is_cuda() {
+            Learner::on_cuda(network, trained, training, Precision::Bf16)?
+        } else {
+            Learner::new(network, trained, training)
+        };
         Ok(Self { learner, reference, text, name, settings, pool, base_hash: OnceLock::new() })
     }
 
@@ -186,7 +198,7 @@ impl Engine {
             self.reference = Reference::Adapter(adapter.clone());
         }
         self.settings.learning = Learning::Lora(adapter.config.clone(), 0);
-        self.learner.adopt(adapter);
+        self.learner.adopt(adapter)?;
         Ok(())
     }
 
@@ -216,7 +228,7 @@ impl Engine {
         let decode = |tokens: &[u32]| self.text.decode(tokens);
         let how = Generation { draw, stop, seed, slots: self.settings.slots, decode: &decode };
         let learner = &self.learner;
-        let answers = self.pool.install(|| learner.network.generate(learner.adapted(), prompts, count, &how));
+        let answers = self.pool.install(|| learner.generate(prompts, count, &how))?;
         if answers.iter().any(|(answer, _)| answer.logprobs.iter().any(|logprob| logprob.is_nan())) {
             return Err(EngineError::NotFinite);
         }
@@ -262,7 +274,8 @@ impl Engine {
             Learning::Lora(..) | Learning::None => self.base_hash().to_owned(),
         };
         let base = Base { name: self.name.clone(), hash };
-        Ok(save::learner(directory, &self.learner, &base, Some(&self.text))?)
+        let mirror = self.learner.mirror()?;
+        Ok(save::learner(directory, mirror.as_ref().unwrap_or(&self.learner), &base, Some(&self.text))?)
     }
 
     /// Reads what `save` wrote.
@@ -271,7 +284,11 @@ impl Engine {
             Learning::Full => String::new(),
             Learning::Lora(..) | Learning::None => self.base_hash().to_owned(),
         };
-        Ok(save::resume(directory, &mut self.learner, &hash)?)
+        let Some(mut mirror) = self.learner.mirror()? else {
+            return Ok(save::resume(directory, &mut self.learner, &hash)?);
+        };
+        save::resume(directory, &mut mirror, &hash)?;
+        Ok(self.learner.restore(mirror)?)
     }
 
     /// The base's fingerprint. Adapters leave the base as it is, so it is computed once.

@@ -5,6 +5,7 @@
 //! text   (tokenizer, chat template)   <- load
 //! sample, train::loss, pack           pure rules, no device
 //! cpu    (forward, backward, decode)  <- train::Learner <- Engine <- EnginePolicy
+//! cuda   (the same on a GPU)          <-
 //!                                                   api::ApiPolicy
 //! ```
 //!
@@ -13,6 +14,8 @@
 
 pub mod api;
 pub mod cpu;
+pub mod cuda;
+mod device;
 pub mod engine;
 mod flow_policy;
 pub mod load;
@@ -25,4 +28,5 @@ pub mod save;
 pub mod text;
 pub mod train;
 
+pub use device::Device;
 pub use flow_policy::EnginePolicy;

@@ -18,13 +18,7 @@ pub(super) enum Turn {
 
 impl Rope {
     pub(super) fn new(config: &Config) -> Self {
-        let half = config.head_dim / 2;
-        let plain = |i| config.rope_theta.powf(-(i as f64) / half as f64);
-        let scaled = |frequency| match &config.rope_scaling {
-            Some(scaling) => scaling.stretch(frequency),
-            None => frequency,
-        };
-        Self { frequencies: (0..half).map(plain).map(scaled).collect() }
+        Self { frequencies: config.rope_frequencies() }
     }
 
     /// Cosines and sines of these positions, one row of `head_dim / 2` each.

@@ -132,6 +132,14 @@ impl Config {
         self.family == Family::Qwen3
     }
 
+    /// Frequencies of the rotation, one a pair of a head, slowest last.
+    pub fn rope_frequencies(&self) -> Vec<f64> {
+        let half = self.head_dim / 2;
+        let plain = |i| self.rope_theta.powf(-(i as f64) / half as f64);
+        let scaled = |frequency| self.rope_scaling.map_or(frequency, |scaling| scaling.stretch(frequency));
+        (0..half).map(plain).map(scaled).collect()
+    }
+
     /// What is wrong with the shape, if anything: a name and why.
     pub fn fault(&self) -> Option<String> {
         let zero = [

@@ -1,9 +1,11 @@
 //! The learner: a network, what of it is trained, and one optimiser step at a time.
 
+use super::backend::{Backend, lock};
 use super::loss::{self, Clip, GrpoToken, Normalisation, TokenLoss};
 use super::optim::{self, AdamW, OptimConfig};
 use super::schedule::Schedule;
-use crate::cpu::{Adapted, Gradient, Network, Pass, Recompute, Scored};
+use crate::cpu::{Adapted, Gradient, Network, Recompute, Scored};
+use crate::cuda::{self, Stepping};
 use crate::model::{Adapter, Tensor, Weights};
 use crate::pack::{Pack, Sequence, split};
 
@@ -113,6 +115,9 @@ pub enum TrainError {
         /// Its logprobs.
         logprobs: usize,
     },
+    /// The GPU failed, or has too little memory.
+    #[error(transparent)]
+    Device(#[from] cuda::Error),
     /// The loss or the gradient is not a number.
     #[error(
         "step {step}: loss {loss}, gradient norm {gradient_norm}; the step was not taken. Lower the learning rate or look at the batch"
@@ -135,8 +140,9 @@ pub struct Learner {
     pub trained: Trained,
     /// The optimiser and its state.
     pub optimiser: AdamW,
-    training: Training,
-    gradient: Gradient,
+    pub(super) training: Training,
+    pub(super) gradient: Gradient,
+    pub(super) backend: Backend,
 }
 
 /// Sums over the tokens of a batch.
@@ -167,15 +173,7 @@ impl Learner {
             Trained::Full => Gradient::Full(network.weights.zeroed()),
         };
         let optimiser = AdamW::new(training.optim, gradient.tensors().iter().map(|tensor| tensor.data.len()));
-        Self { network, trained, optimiser, training, gradient }
-    }
-
-    /// Trains this adapter from now on, with a fresh optimiser.
-    pub fn adopt(&mut self, adapter: Adapter) {
-        self.gradient = Gradient::Lora(adapter.zeroed());
-        let sizes = self.gradient.tensors().into_iter().map(|tensor| tensor.data.len());
-        self.optimiser = AdamW::new(self.training.optim, sizes);
-        self.trained = Trained::Lora(adapter);
+        Self { network, trained, optimiser, training, gradient, backend: Backend::Cpu }
     }
 
     /// The adapter as sampling uses it.
@@ -214,19 +212,17 @@ impl Learner {
         }
         let share = 1.0 / tokens as f32;
         let mut sums = Sums::default();
-        self.clear();
+        self.clear()?;
         for (nth, pack) in packs.iter().enumerate() {
             // The seed moves with the step and the pass, so that no two passes drop the same inputs.
             let moved = self.optimiser.steps.wrapping_mul(1 << 20).wrapping_add(nth as u64);
             let seed = self.training.seed.wrapping_add(moved);
-            let adapted = adapted(&self.trained, Some(seed));
-            let pass = Pass { adapted, temperature: 1.0, recompute: self.training.recompute };
             let mut coefficient = |_: usize, scored: Scored| {
                 let token = loss::cross_entropy(scored.logprob);
                 sums.add(token, share, scored);
                 token.slope * share
             };
-            self.network.learn(pass, pack, &mut coefficient, &mut self.gradient);
+            self.learn(pack, 1.0, Some(seed), &mut coefficient)?;
         }
         let gradient_norm = self.take_step(sums.loss)?;
         Ok(Update { loss: sums.loss, gradient_norm, ..self.facts(&sums) })
@@ -252,12 +248,7 @@ impl Learner {
         if tokens.is_empty() {
             return Err(TrainError::Empty);
         }
-        self.score_reference(&packs, grpo, reference, &mut tokens);
-        if grpo.epochs > 1 {
-            let scored = packs.iter().flat_map(|pack| self.network.score(self.adapted(), pack, grpo.temperature));
-            let logprobs: Vec<f32> = scored.map(|scored| scored.logprob).collect();
-            tokens.iter_mut().zip(logprobs).for_each(|((token, _), logprob)| token.trainer = logprob);
-        }
+        self.score_frozen(&packs, grpo, reference, &mut tokens)?;
         let mut total = Update::default();
         for epoch in 0..grpo.epochs.max(1) {
             let update = self.reinforce_once(&packs, grpo, &mut tokens)?;
@@ -275,7 +266,7 @@ impl Learner {
         tokens: &mut [(GrpoToken, f32)],
     ) -> Result<Update, TrainError> {
         let mut sums = Sums::default();
-        self.clear();
+        self.clear()?;
         let mut first = 0;
         for pack in packs {
             let here = &mut tokens[first..first + pack.targets.len()];
@@ -291,25 +282,33 @@ impl Learner {
                 sums.add(out, *share, scored);
                 out.slope * *share
             };
-            let adapted = adapted(&self.trained, None);
-            let pass = Pass { adapted, temperature: grpo.temperature, recompute: self.training.recompute };
-            self.network.learn(pass, pack, &mut coefficient, &mut self.gradient);
+            self.learn(pack, grpo.temperature, None, &mut coefficient)?;
         }
         let gradient_norm = self.take_step(sums.loss)?;
         Ok(Update { loss: sums.loss, gradient_norm, ..self.facts(&sums) })
     }
 
-    fn score_reference(&self, packs: &[Pack], grpo: Grpo, reference: &Reference, tokens: &mut [(GrpoToken, f32)]) {
-        let (network, adapted) = match reference {
-            Reference::None => return,
-            Reference::Base => (&self.network, None),
-            Reference::Adapter(adapter) => (&self.network, Some(Adapted::plain(adapter))),
-            Reference::Copy(network) => (&**network, None),
-        };
-        let scored = packs.iter().flat_map(|pack| network.score(adapted, pack, grpo.temperature));
-        for ((token, _), scored) in tokens.iter_mut().zip(scored) {
-            token.reference = Some(scored.logprob);
+    /// Scores by the reference, and by the trainer as the update begins where several epochs follow.
+    fn score_frozen(
+        &self,
+        packs: &[Pack],
+        grpo: Grpo,
+        reference: &Reference,
+        tokens: &mut [(GrpoToken, f32)],
+    ) -> Result<(), TrainError> {
+        let mut left = tokens;
+        for pack in packs {
+            let (here, rest) = left.split_at_mut(pack.targets.len());
+            left = rest;
+            if let Some(scores) = self.score_reference(reference, pack, grpo.temperature)? {
+                here.iter_mut().zip(scores).for_each(|((token, _), scored)| token.reference = Some(scored.logprob));
+            }
+            if grpo.epochs > 1 {
+                let scores = self.score(pack, grpo.temperature)?;
+                here.iter_mut().zip(scores).for_each(|((token, _), scored)| token.trainer = scored.logprob);
+            }
         }
+        Ok(())
     }
 
     fn packs(&self, sequences: &[Sequence]) -> Vec<Pack> {
@@ -319,23 +318,29 @@ impl Learner {
         packs.filter(|pack| !pack.targets.is_empty()).collect()
     }
 
-    fn clear(&mut self) {
-        for tensor in self.gradient.tensors_mut() {
-            tensor.data.fill(0.0);
-        }
-    }
-
     /// Takes the step, unless loss or gradient are not finite. Returns the gradient's norm.
     fn take_step(&mut self, loss: f64) -> Result<f64, TrainError> {
         let step = self.optimiser.steps;
+        let rate = self.training.schedule.rate(step);
         let gradients = self.gradient.tensors();
-        let gradient_norm = optim::norm(&gradients);
+        let gradient_norm = match &self.backend {
+            Backend::Cpu => optim::norm(&gradients),
+            Backend::Cuda(engine) => lock(engine).gradient_norm()?,
+        };
         if !loss.is_finite() || !gradient_norm.is_finite() {
             return Err(TrainError::NotFinite { step, loss, gradient_norm });
         }
-        let rate = self.training.schedule.rate(step);
-        let values = parameters_mut(&mut self.trained, &mut self.network.weights);
-        self.optimiser.step(rate, gradient_norm, values, &gradients);
+        match &self.backend {
+            Backend::Cpu => {
+                let values = parameters_mut(&mut self.trained, &mut self.network.weights);
+                self.optimiser.step(rate, gradient_norm, values, &gradients);
+            }
+            Backend::Cuda(engine) => {
+                let config = self.optimiser.config;
+                lock(engine).step(Stepping { config, step: step + 1, rate, norm: gradient_norm })?;
+                self.optimiser.steps += 1;
+            }
+        }
         Ok(gradient_norm)
     }
 
@@ -388,13 +393,6 @@ impl Update {
 
 fn scored_tokens(sequence: &Sequence) -> usize {
     sequence.scored.iter().skip(1).filter(|scored| **scored).count()
-}
-
-fn adapted(trained: &Trained, dropout_seed: Option<u64>) -> Option<Adapted<'_>> {
-    match trained {
-        Trained::Lora(adapter) => Some(Adapted { adapter, dropout_seed }),
-        Trained::Full => None,
-    }
 }
 
 fn parameters_mut<'a>(trained: &'a mut Trained, weights: &'a mut Weights) -> Vec<&'a mut Tensor> {

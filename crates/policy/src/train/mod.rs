@@ -1,5 +1,6 @@
 //! Learning: losses as pure functions, the optimiser, and the learner that brings them to a network.
 
+mod backend;
 mod learner;
 pub mod loss;
 mod optim;

@@ -20,6 +20,7 @@ fn settings(learning: Learning, kl: f32) -> Settings {
         grpo: Grpo { clip, normalisation: Normalisation::Sequence, temperature: 0.9, epochs: 2 },
         threads: 1,
         slots: 4,
+        device: policy::Device::Cpu,
     }
 }
 

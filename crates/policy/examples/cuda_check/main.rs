@@ -1,0 +1,172 @@
+//! Checks the CUDA half against the CPU half, and measures it, on a machine with a GPU.
+//!
+//! ```text
+//! cuda_check                       every section, each in a process of its own with a time limit
+//! cuda_check SECTION...            some of them: device f32 bf16 train sample limits decode lora full 14b
+//! cuda_check gguf MODEL [PROMPT]   greedy tokens of a real model, GPU beside CPU
+//! ```
+//!
+//! Every section ends in a line `PASS` or `FAIL`; the exit code is 1 if any failed. Tiny models also run on
+//! `tests/cuda_emulator`, without a GPU. `HOTLOOP_CUDA_SYNC=1` makes device errors name their kernel for certain.
+
+#![expect(clippy::print_stdout, reason = "a command that reports")]
+
+mod numerics;
+mod sampling;
+mod speed;
+mod tiny;
+
+use std::error::Error;
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+
+use policy::cuda::{self, Precision};
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+/// Sections and the seconds they may take.
+const SECTIONS: [(&str, u64); 10] = [
+    ("device", 60),
+    ("f32", 120),
+    ("bf16", 120),
+    ("train", 120),
+    ("sample", 120),
+    ("limits", 60),
+    ("decode", 240),
+    ("lora", 240),
+    ("full", 240),
+    ("14b", 180),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.first().is_some_and(|first| first == "--run") {
+        return inside(&arguments[1..]);
+    }
+    if arguments.first().is_some_and(|first| first == "gguf") {
+        return outside(&[("gguf", 300)], &arguments[1..]);
+    }
+    let chosen = |section: &&(&'static str, u64)| arguments.is_empty() || arguments.iter().any(|a| a == section.0);
+    let sections: Vec<(&str, u64)> = SECTIONS.iter().filter(chosen).copied().collect();
+    if sections.is_empty() {
+        println!("no such section; there are {:?} and gguf", SECTIONS.map(|section| section.0));
+        return ExitCode::FAILURE;
+    }
+    outside(&sections, &[])
+}
+
+/// Runs sections in processes of their own, so that none can hang or take the others down.
+fn outside(sections: &[(&str, u64)], rest: &[String]) -> ExitCode {
+    let mut failed = Vec::new();
+    for (section, seconds) in sections {
+        println!("== {section}");
+        let start = Instant::now();
+        let passed = run_child(section, rest, Duration::from_secs(*seconds));
+        let verdict = if passed { "PASS" } else { "FAIL" };
+        println!("{verdict} {section} ({:.1} s)\n", start.elapsed().as_secs_f64());
+        if !passed {
+            failed.push(*section);
+        }
+    }
+    if failed.is_empty() {
+        println!("PASS all {} sections", sections.len());
+        return ExitCode::SUCCESS;
+    }
+    println!("FAIL {failed:?}");
+    ExitCode::FAILURE
+}
+
+fn run_child(section: &str, rest: &[String], limit: Duration) -> bool {
+    let child =
+        std::env::current_exe().and_then(|program| Command::new(program).arg("--run").arg(section).args(rest).spawn());
+    let mut child = match child {
+        Ok(child) => child,
+        Err(error) => {
+            println!("cannot start: {error}");
+            return false;
+        }
+    };
+    let start = Instant::now();
+    while start.elapsed() < limit {
+        match child.try_wait() {
+            Ok(Some(status)) => return status.success(),
+            Ok(None) => std::thread::sleep(Duration::from_millis(20)),
+            Err(error) => println!("cannot wait: {error}"),
+        }
+    }
+    println!("took more than {} s: ended", limit.as_secs());
+    let _ = child.kill();
+    let _ = child.wait();
+    false
+}
+
+/// Runs one section here.
+fn inside(arguments: &[String]) -> ExitCode {
+    let outcome = match arguments[0].as_str() {
+        "device" => device(),
+        "f32" => numerics::gradients(Precision::F32),
+        "bf16" => numerics::gradients(Precision::Bf16),
+        "train" => numerics::training(),
+        "sample" => sampling::all(),
+        "limits" => sampling::limits(),
+        "decode" => speed::decode(),
+        "lora" => speed::train(true),
+        "full" => speed::train(false),
+        "14b" => speed::fourteen(),
+        "gguf" => sampling::gguf(&arguments[1..]),
+        other => Err(format!("no section {other}").into()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn device() -> Outcome {
+    for (library, present) in cuda::libraries() {
+        println!("{library}: {}", if present { "found" } else { "not found" });
+    }
+    for precision in [Precision::Bf16, Precision::F32] {
+        for dim in [64, 128] {
+            let config = tiny::Kind::ALL[0].config_with_heads(dim);
+            let engine = cuda::Engine::random(&config, None, precision)?;
+            let (name, (major, minor), compile) = engine.facts()?;
+            println!(
+                "{name}, compute capability {major}.{minor}, {precision:?} heads of {dim}: kernels compiled in {compile:.2?}"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Prints a measured error beside its bound, and remembers whether all held.
+#[derive(Default)]
+struct Verdicts {
+    failed: usize,
+}
+
+impl Verdicts {
+    fn check(&mut self, what: &str, error: f64, bound: f64) {
+        // Not a number is no pass.
+        let holds = error <= bound;
+        let mark = if holds { "  " } else { "!!" };
+        println!("{mark} {what:<58} {error:9.2e}  (bound {bound:.0e})");
+        self.failed += usize::from(!holds);
+    }
+
+    fn done(&self) -> Outcome {
+        if self.failed == 0 { Ok(()) } else { Err(format!("{} values out of bounds", self.failed).into()) }
+    }
+}
+
+/// The norm of the difference over the norm.
+fn relative(found: &[f32], wanted: &[f32]) -> f64 {
+    assert_eq!(found.len(), wanted.len(), "two sizes");
+    let square = |values: &mut dyn Iterator<Item = f64>| values.map(|value| value * value).sum::<f64>().sqrt();
+    let difference = square(&mut found.iter().zip(wanted).map(|(a, b)| f64::from(a - b)));
+    let norm = square(&mut wanted.iter().map(|b| f64::from(*b)));
+    if norm == 0.0 { difference } else { difference / norm }
+}

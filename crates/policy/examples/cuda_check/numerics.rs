@@ -1,0 +1,228 @@
+//! Logits, scores, losses, gradients and steps against the CPU.
+
+use policy::cpu::{Adapted, Gradient, Network, Pass, Recompute, Scored};
+use policy::cuda::{self, Learn, Precision, Trains, With};
+use policy::model::{Adapter, Family, Tensor};
+use policy::pack::Pack;
+use policy::train::loss::{Clip, Normalisation};
+use policy::train::{Grpo, Learner, Reference, Rollout, Trained};
+
+use crate::tiny::{self, Kind, noise};
+use crate::{Outcome, Verdicts, relative};
+
+/// Bounds of logits and of gradients.
+fn bounds(precision: Precision) -> (f64, f64) {
+    match precision {
+        Precision::F32 => (1e-4, 1e-4),
+        // The gradients of q and k pass through differences of rounded values: 2 to 3e-2 with tiny random models.
+        Precision::Bf16 => (2e-2, 4e-2),
+    }
+}
+
+/// A slope of its own for each token, as reinforcement learning has it.
+fn slope(index: usize, _: Scored) -> f32 {
+    noise(77, index as u64) / 100.0
+}
+
+/// Logits, scores and every gradient of every family, with an adapter and in full, kept and recomputed.
+pub(crate) fn gradients(precision: Precision) -> Outcome {
+    let mut verdicts = Verdicts::default();
+    let (near, far) = bounds(precision);
+    for kind in Kind::chosen() {
+        let network = kind.network();
+        let pack = Pack::new(&tiny::sequences(&network.config));
+        for (mode, adapter) in [("lora", Some(tiny::adapter(&network.config, 0.1))), ("full", None)] {
+            let label = format!("{} {mode}", kind.name());
+            let trains = adapter.as_ref().map_or(Trains::Full, Trains::Lora);
+            let mut engine = cuda::Engine::new(&network, trains, precision)?;
+            let plain = adapter.as_ref().map(Adapted::plain);
+            let logits = engine.logits(With::Trained, &pack)?;
+            verdicts.check(&format!("{label}: logits"), relative(&logits, &network.logits(plain, &pack)), near);
+            compare_scores((&mut verdicts, near), &label, &mut engine, (&network, plain), &pack)?;
+            for (seed, recompute) in [(None, Recompute::Off), (Some(5), Recompute::On)] {
+                let found = device_gradient(&mut engine, &pack, recompute, seed)?;
+                let wanted = host_gradient(&network, adapter.as_ref(), &pack, seed);
+                let drop = if seed.is_some() && adapter.is_some() { " dropout" } else { "" };
+                let what = format!("{label} {recompute:?}{drop}");
+                compare_gradients(&mut verdicts, &what, &found, &wanted.tensors(), far);
+            }
+            directional((&mut verdicts, precision), &label, &mut engine, (&network, adapter.as_ref()), &pack)?;
+        }
+    }
+    verdicts.done()
+}
+
+fn compare_scores(
+    (verdicts, bound): (&mut Verdicts, f64),
+    label: &str,
+    engine: &mut cuda::Engine,
+    (network, adapted): (&Network, Option<Adapted>),
+    pack: &Pack,
+) -> Outcome {
+    for temperature in [1.0, 0.7] {
+        let found = engine.score(With::Trained, pack, temperature)?;
+        let wanted = network.score(adapted, pack, temperature);
+        let logprobs = |scores: &[Scored]| scores.iter().map(|scored| scored.logprob).collect::<Vec<f32>>();
+        let entropies = |scores: &[Scored]| scores.iter().map(|scored| scored.entropy).collect::<Vec<f32>>();
+        let what = format!("{label}: logprobs at {temperature}");
+        verdicts.check(&what, relative(&logprobs(&found), &logprobs(&wanted)), bound);
+        let what = format!("{label}: entropies at {temperature}");
+        verdicts.check(&what, relative(&entropies(&found), &entropies(&wanted)), bound);
+    }
+    Ok(())
+}
+
+fn device_gradient(
+    engine: &mut cuda::Engine,
+    pack: &Pack,
+    recompute: Recompute,
+    dropout_seed: Option<u64>,
+) -> Result<Vec<Vec<f32>>, cuda::Error> {
+    engine.clear_gradient()?;
+    engine.learn(Learn { temperature: 0.9, recompute, dropout_seed }, pack, &mut slope)?;
+    engine.pull_gradients()
+}
+
+fn host_gradient(network: &Network, adapter: Option<&Adapter>, pack: &Pack, dropout_seed: Option<u64>) -> Gradient {
+    let with = adapter.map(|adapter| Adapted { adapter, dropout_seed });
+    let mut gradient = match adapter {
+        Some(adapter) => Gradient::Lora(adapter.zeroed()),
+        None => Gradient::Full(network.weights.zeroed()),
+    };
+    let pass = Pass { adapted: with, temperature: 0.9, recompute: Recompute::Off };
+    network.learn(pass, pack, &mut slope, &mut gradient);
+    gradient
+}
+
+/// The worst tensor of each kind is printed; every tensor must hold.
+fn compare_gradients(verdicts: &mut Verdicts, what: &str, found: &[Vec<f32>], wanted: &[&Tensor], bound: f64) {
+    let mut worst: Vec<(String, f64)> = Vec::new();
+    let norm = |data: &[f32]| data.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
+    let whole = wanted.iter().map(|tensor| norm(&tensor.data).powi(2)).sum::<f64>().sqrt();
+    for (found, wanted) in found.iter().zip(wanted) {
+        // A gradient that is zero but for rounding (a key's bias shifts all scores alike) is measured by the whole.
+        let small = norm(&wanted.data) < 1e-3 * whole;
+        let difference: Vec<f32> = found.iter().zip(&wanted.data).map(|(a, b)| a - b).collect();
+        let error = if small { norm(&difference) / (1e-2 * whole) } else { relative(found, &wanted.data) };
+        let class: String = wanted.name.chars().filter(|letter| !letter.is_ascii_digit()).collect();
+        let class = class.replace("base_model.model.", "").replace("model.layers..", "");
+        match worst.iter_mut().find(|entry| entry.0 == class) {
+            Some(entry) if error <= entry.1 => {}
+            Some(entry) => entry.1 = error,
+            None => worst.push((class, error)),
+        }
+    }
+    worst.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let failing = worst.iter().filter(|entry| entry.1.is_nan() || entry.1 > bound).count();
+    for (class, error) in worst.iter().take(failing.max(1)) {
+        verdicts.check(&format!("{what}: d {class}"), *error, bound);
+    }
+}
+
+/// The loss falls along the gradient as fast as the gradient is long, by the device's own arithmetic.
+fn directional(
+    (verdicts, precision): (&mut Verdicts, Precision),
+    label: &str,
+    engine: &mut cuda::Engine,
+    (network, adapter): (&Network, Option<&Adapter>),
+    pack: &Pack,
+) -> Outcome {
+    let host: Vec<Tensor> = match adapter {
+        Some(adapter) => adapter.tensors().into_iter().cloned().collect(),
+        None => network.weights.tensors().into_iter().cloned().collect(),
+    };
+    let gradient = device_gradient(engine, pack, Recompute::Off, None)?;
+    let length = gradient.iter().flatten().map(|g| f64::from(*g).powi(2)).sum::<f64>().sqrt();
+    // bf16 needs a step that its rounding does not swallow.
+    let (step, bound) = if precision == Precision::F32 { (1e-2, 2e-2) } else { (0.05, 0.1) };
+    let mut loss = |sign: f64| -> Result<f64, cuda::Error> {
+        let factor = (sign * step / length) as f32;
+        let mut moved = host.clone();
+        for (tensor, gradient) in moved.iter_mut().zip(&gradient) {
+            tensor.data.iter_mut().zip(gradient).for_each(|(value, g)| *value += factor * g);
+        }
+        engine.push_values(&moved.iter().collect::<Vec<_>>())?;
+        let scores = engine.score(With::Trained, pack, 0.9)?;
+        let each = scores.iter().enumerate().map(|(n, scored)| f64::from(slope(n, *scored) * scored.logprob));
+        Ok(each.sum())
+    };
+    let measured = (loss(1.0)? - loss(-1.0)?) / (2.0 * step);
+    engine.push_values(&host.iter().collect::<Vec<_>>())?;
+    verdicts.check(&format!("{label}: directional derivative"), (measured / length - 1.0).abs(), bound);
+    Ok(())
+}
+
+/// Ten steps of `AdamW` by supervised learning and some by GRPO with clip and divergence, against the CPU.
+pub(crate) fn training() -> Outcome {
+    let mut verdicts = Verdicts::default();
+    for precision in [Precision::F32, Precision::Bf16] {
+        let (near, _) = bounds(precision);
+        for kind in Kind::chosen().into_iter().filter(|kind| kind.tied == (kind.family == Family::Qwen2)) {
+            for mode in ["lora", "full"] {
+                let label = format!("{precision:?} {} {mode}", kind.name());
+                let trained = |network: &Network| match mode {
+                    "lora" => Trained::Lora(tiny::adapter(&network.config, 0.0)),
+                    _ => Trained::Full,
+                };
+                let settings = tiny::training(1e-3, 120, Recompute::Auto);
+                let (network, again) = (kind.network(), kind.network());
+                let sequences = tiny::sequences(&network.config);
+                let chosen = trained(&network);
+                let mut host = Learner::new(network, chosen, settings.clone());
+                let chosen = trained(&again);
+                let mut device = Learner::on_cuda(again, chosen, settings, precision)?;
+                let (mut loss, mut norm) = (0.0f64, 0.0f64);
+                for _ in 0..10 {
+                    let (a, b) = (device.supervise(&sequences)?, host.supervise(&sequences)?);
+                    loss = loss.max((a.loss / b.loss - 1.0).abs());
+                    norm = norm.max((a.gradient_norm / b.gradient_norm - 1.0).abs());
+                }
+                verdicts.check(&format!("{label}: loss over 10 steps"), loss, near);
+                verdicts.check(&format!("{label}: gradient norm over 10 steps"), norm, near * 2.0);
+                compare_values(&mut verdicts, &label, &device, &host, near)?;
+                reinforce(&mut verdicts, &label, &mut device, &mut host, near)?;
+            }
+        }
+    }
+    verdicts.done()
+}
+
+fn compare_values(verdicts: &mut Verdicts, label: &str, device: &Learner, host: &Learner, bound: f64) -> Outcome {
+    let mirror = device.mirror()?.ok_or("the learner is not on the GPU")?;
+    let errors = mirror.parameters().into_iter().zip(host.parameters()).map(|(a, b)| relative(&a.data, &b.data));
+    verdicts.check(&format!("{label}: values, the worst tensor"), errors.fold(0.0, f64::max), bound);
+    Ok(())
+}
+
+fn reinforce(verdicts: &mut Verdicts, label: &str, device: &mut Learner, host: &mut Learner, bound: f64) -> Outcome {
+    let sequences = tiny::sequences(&host.network.config);
+    let rollout = |(nth, sequence): (usize, &policy::pack::Sequence)| {
+        let prompt = sequence.scored.iter().take_while(|scored| !**scored).count();
+        let answer = sequence.tokens[prompt..].to_vec();
+        // Sampler logprobs that differ from the trainer's, so that the truncated weight has work to do.
+        let logprobs = (0..answer.len()).map(|i| -4.5 + noise(nth as u64, i as u64)).collect();
+        let advantage = if nth % 2 == 0 { 1.5 } else { -1.0 };
+        Rollout { prompt: sequence.tokens[..prompt].to_vec(), answer, logprobs, advantage }
+    };
+    let batch: Vec<Rollout> = sequences.iter().enumerate().map(rollout).collect();
+    let clip = Clip { low: 0.05, high: 0.08, kl: 0.1 };
+    let grpo = Grpo { clip, normalisation: Normalisation::Sequence, temperature: 0.8, epochs: 3 };
+    let copy = || Reference::Copy(Box::new(Kind::ALL[0].network()));
+    let reference = match host.trained {
+        Trained::Lora(_) => Reference::Adapter(tiny::adapter(&host.network.config, 0.0)),
+        Trained::Full => {
+            let config = host.network.config.clone();
+            let family = Kind::ALL.into_iter().find(|kind| kind.family == config.family && kind.tied == config.tied);
+            family.map_or_else(copy, |kind| Reference::Copy(Box::new(kind.network())))
+        }
+    };
+    let (a, b) = (device.reinforce(&batch, grpo, &reference)?, host.reinforce(&batch, grpo, &reference)?);
+    let near = |found: f64, wanted: f64| (found - wanted).abs() / wanted.abs().max(1e-3);
+    println!("   {label}: GRPO loss {:.5} kl {:.5} clipped {:.3} gap {:.3}", b.loss, b.kl, b.clipped, b.sampler_gap);
+    // The clip is a cliff: a token at its edge may fall on either side, and the weight truncates likewise.
+    verdicts.check(&format!("{label}: GRPO loss"), near(a.loss, b.loss), bound * 3.0);
+    verdicts.check(&format!("{label}: GRPO kl"), near(a.kl, b.kl), bound * 5.0);
+    verdicts.check(&format!("{label}: GRPO share clipped, absolute"), (a.clipped - b.clipped).abs(), bound.max(0.02));
+    verdicts.check(&format!("{label}: GRPO entropy"), near(a.entropy, b.entropy), bound);
+    compare_values(verdicts, &format!("{label} GRPO"), device, host, bound)
+}

@@ -1,0 +1,197 @@
+//! Decoding against the trainer and against the CPU; errors; a real model.
+
+use std::path::Path;
+
+use policy::Device;
+use policy::cpu::{Generation, Network, Recompute, Scored};
+use policy::cuda::{self, Precision};
+use policy::engine::{Engine, Learning, Settings, Wish};
+use policy::model::LoraConfig;
+use policy::pack::{Pack, Sequence};
+use policy::sample::{Draw, Stop};
+use policy::train::loss::{Clip, Normalisation};
+use policy::train::{Grpo, Learner, Trained};
+
+use crate::tiny::{self, Kind};
+use crate::{Outcome, Verdicts};
+
+const PLAIN: Draw = Draw { temperature: 0.9, top_k: 0, top_p: 1.0, min_p: 0.0 };
+const GREEDY: Draw = Draw { temperature: 0.0, ..PLAIN };
+
+fn generation(draw: Draw, slots: usize, max_tokens: usize, stops: &[u32]) -> Generation<'static> {
+    let stop = Stop { tokens: stops.to_vec(), texts: Vec::new(), max_tokens };
+    Generation { draw, stop, seed: 11, slots, decode: &|_| String::new() }
+}
+
+fn prompts(config: &policy::model::Config) -> Vec<Vec<u32>> {
+    let lengths = [5, 70, 1];
+    let token = |seed: u64, index: u64| ((tiny::noise(seed, index) + 1.0) * config.vocab as f32 / 2.0) as u32;
+    lengths.iter().enumerate().map(|(n, length)| (0..*length).map(|i| token(50 + n as u64, i)).collect()).collect()
+}
+
+fn learners(kind: Kind, precision: Precision) -> Result<(Learner, Learner), cuda::Error> {
+    let settings = tiny::training(3e-3, 400, Recompute::Auto);
+    let trained = |network: &Network| Trained::Lora(tiny::adapter(&network.config, 0.0));
+    let (host, device) = (kind.network(), kind.network());
+    let (for_host, for_device) = (trained(&host), trained(&device));
+    let host = Learner::new(host, for_host, settings.clone());
+    Ok((host, Learner::on_cuda(device, for_device, settings, precision)?))
+}
+
+/// Sampler against trainer, draws against the CPU's, continuous batching.
+pub(crate) fn all() -> Outcome {
+    let mut verdicts = Verdicts::default();
+    for precision in [Precision::F32, Precision::Bf16] {
+        for kind in Kind::chosen() {
+            let label = format!("{precision:?} {}", kind.name());
+            let (mut host, mut device) = learners(kind, precision)?;
+            let sequences = tiny::sequences(&host.network.config);
+            greedy(&mut verdicts, &label, &host, &device, precision)?;
+            for steps in [1, 19] {
+                for _ in 0..steps {
+                    device.supervise(&sequences)?;
+                }
+                let bound = if precision == Precision::F32 { 1e-4 } else { 2e-2 };
+                let after = if steps == 1 { 1 } else { 20 };
+                let gap = sampler_gap(&device)?;
+                verdicts.check(&format!("{label}: sampler against trainer after {after} steps"), gap, bound);
+            }
+            if precision == Precision::F32 {
+                host.supervise(&sequences)?;
+                draws(&mut verdicts, &label, &learners(kind, precision)?)?;
+            }
+        }
+    }
+    verdicts.done()
+}
+
+/// Mean distance of the sampler's logprobs to the trainer's.
+fn sampler_gap(device: &Learner) -> Result<f64, Box<dyn std::error::Error>> {
+    let prompts = prompts(&device.network.config);
+    let answers = device.generate(&prompts, 4, &generation(PLAIN, 12, 24, &[]))?;
+    let (mut gap, mut tokens) = (0.0, 0);
+    for (number, (answer, _)) in answers.iter().enumerate() {
+        let pack = Pack::new(&[Sequence::answer(&prompts[number / 4], &answer.tokens)]);
+        let scores = device.score(&pack, PLAIN.temperature)?;
+        let each = scores.iter().zip(&answer.logprobs);
+        gap += each.map(|(scored, logprob)| f64::from((scored.logprob - logprob).abs())).sum::<f64>();
+        tokens += scores.len();
+    }
+    Ok(gap / tokens as f64)
+}
+
+/// Greedy answers: equal to the CPU's in f32; in bf16 each token is as good as the CPU's best but for rounding.
+fn greedy(verdicts: &mut Verdicts, label: &str, host: &Learner, device: &Learner, precision: Precision) -> Outcome {
+    let prompts = prompts(&host.network.config);
+    let how = generation(GREEDY, 3, 40, &[]);
+    let (found, wanted) = (device.generate(&prompts, 1, &how)?, host.generate(&prompts, 1, &how)?);
+    if precision == Precision::F32 {
+        let equal = found.iter().zip(&wanted).filter(|(a, b)| a.0.tokens == b.0.tokens).count();
+        verdicts.check(
+            &format!("{label}: greedy answers that differ from the CPU's"),
+            (wanted.len() - equal) as f64,
+            0.0,
+        );
+        return Ok(());
+    }
+    let mut worst = 0.0f64;
+    for (prompt, (answer, _)) in prompts.iter().zip(&found) {
+        let pack = Pack::new(&[Sequence::answer(prompt, &answer.tokens)]);
+        let logits = host.network.logits(host.adapted(), &pack);
+        for target in &pack.targets {
+            let row = &logits[target.row * host.network.config.vocab..][..host.network.config.vocab];
+            let best = row.iter().fold(f32::NEG_INFINITY, |a, b| a.max(*b));
+            worst = worst.max(f64::from(best - row[target.token as usize]));
+        }
+    }
+    verdicts.check(&format!("{label}: greedy tokens below the CPU's best, in logits"), worst, 0.1);
+    Ok(())
+}
+
+/// Draws by the same seeds, with every truncation; slots and stop tokens must not change them.
+fn draws(verdicts: &mut Verdicts, label: &str, (host, device): &(Learner, Learner)) -> Outcome {
+    let prompts = prompts(&host.network.config);
+    let cases = [
+        ("plain", PLAIN),
+        ("top-k", Draw { top_k: 5, ..PLAIN }),
+        ("top-p", Draw { top_p: 0.7, ..PLAIN }),
+        ("min-p", Draw { min_p: 0.2, ..PLAIN }),
+        ("all", Draw { top_k: 20, top_p: 0.9, min_p: 0.05, temperature: 1.3 }),
+    ];
+    for (name, draw) in cases {
+        let wanted = host.generate(&prompts, 6, &generation(draw, 18, 30, &[2, 9]))?;
+        for slots in [18, 4] {
+            let found = device.generate(&prompts, 6, &generation(draw, slots, 30, &[2, 9]))?;
+            // A draw at the edge between two tokens may fall on either side; what follows then differs too.
+            let differ = found.iter().zip(&wanted).filter(|(a, b)| a.0.tokens != b.0.tokens || a.1 != b.1).count();
+            let what = format!("{label}: {name} draws of 18 that differ, {slots} slots");
+            verdicts.check(&what, differ as f64, 1.0);
+        }
+    }
+    let letters = |tokens: &[u32]| tokens.iter().map(|t| char::from(b'a' + (t % 26) as u8)).collect::<String>();
+    let mut how = generation(PLAIN, 5, 30, &[2]);
+    how.stop.texts = vec!["e".into(), "xy".into()];
+    let how = Generation { decode: &letters, ..how };
+    let (found, wanted) = (device.generate(&prompts, 6, &how)?, host.generate(&prompts, 6, &how)?);
+    let differ = found.iter().zip(&wanted).filter(|(a, b)| a.0.tokens != b.0.tokens || a.1 != b.1).count();
+    verdicts.check(&format!("{label}: answers ended by texts that differ"), differ as f64, 1.0);
+    Ok(())
+}
+
+/// What does not fit or cannot be served is an error with its numbers, not a crash.
+pub(crate) fn limits() -> Outcome {
+    let kind = Kind::ALL[0];
+    let mut config = policy::model::Config { hidden: 512, ffn: 2048, layers: 1, ..kind.config_with_heads(64) };
+    let lora = LoraConfig { rank: 4, alpha: 8.0, dropout: 0.0, targets: policy::model::Module::ALL.to_vec() };
+    let mut engine = cuda::Engine::random(&config, Some(&lora), Precision::Bf16)?;
+    let sequence = Sequence::answer(&[1], &vec![3; 400]);
+    let huge = Pack::new(std::iter::repeat_n(&sequence, 40_000));
+    let learn = cuda::Learn { temperature: 1.0, recompute: Recompute::Auto, dropout_seed: None };
+    match engine.learn(learn, &huge, &mut |_: usize, _: Scored| 0.0) {
+        Err(error) if error.is_out_of_memory() => println!("   {error}"),
+        Err(other) => return Err(other.into()),
+        Ok(()) => return Err("16 million tokens fit: impossible".into()),
+    }
+    let prompts = vec![vec![1; 400]; 2];
+    match engine.generate(cuda::With::Trained, &prompts, 4_000_000, &generation(PLAIN, 8_000_000, 100, &[])) {
+        Err(error) if error.is_out_of_memory() => println!("   {error}"),
+        Err(other) => return Err(other.into()),
+        Ok(_) => return Err("eight million slots fit: impossible".into()),
+    }
+    let small = Pack::new(&[Sequence::answer(&[1], &[3; 40])]);
+    engine.learn(learn, &small, &mut |_: usize, _: Scored| 0.01)?;
+    let answers = engine.generate(cuda::With::Trained, &prompts, 2, &generation(PLAIN, 3, 100, &[]))?;
+    println!("   afterwards it still learns and answers: {} answers", answers.len());
+    config.hidden = 60;
+    match cuda::Engine::random(&config, None, Precision::Bf16) {
+        Err(error @ cuda::Error::Shape(_)) => println!("   {error}"),
+        Err(other) => return Err(other.into()),
+        Ok(_) => return Err("a width of 60 was taken".into()),
+    }
+    Ok(())
+}
+
+/// Greedy tokens of a real model on the GPU and on the CPU.
+pub(crate) fn gguf(arguments: &[String]) -> Outcome {
+    let [path, rest @ ..] = arguments else { return Err("gguf MODEL [PROMPT]".into()) };
+    let prompt = rest.first().map_or("Write a C function that adds two vectors.", String::as_str);
+    let mut answers = Vec::new();
+    for device in [Device::Cuda, Device::Cpu] {
+        let clip = Clip { low: 0.2, high: 0.28, kl: 0.0 };
+        let grpo = Grpo { clip, normalisation: Normalisation::Token, temperature: 1.0, epochs: 1 };
+        let training = tiny::training(1e-4, 4096, Recompute::Auto);
+        let settings = Settings { learning: Learning::None, training, grpo, threads: 0, slots: 4, device };
+        let engine = Engine::open(Path::new(path), settings)?;
+        let turn = policy::text::Turn { role: "user", content: prompt.to_owned() };
+        let tokens = engine.prompt(&[turn], "")?;
+        let wish = Wish { count: 1, draw: GREEDY, stop: Vec::new(), max_tokens: 48, seed: 1 };
+        let start = std::time::Instant::now();
+        let completed = engine.answer(&[tokens], &wish)?.remove(0);
+        println!("{device:?} in {:.2?}: {:?}", start.elapsed(), completed.answer.tokens);
+        println!("{}", completed.text);
+        answers.push(completed.answer);
+    }
+    let same = answers[0].tokens.iter().zip(&answers[1].tokens).take_while(|(a, b)| a == b).count();
+    println!("the first {same} tokens are equal");
+    if same >= 8 { Ok(()) } else { Err("fewer than 8 tokens are equal".into()) }
+}

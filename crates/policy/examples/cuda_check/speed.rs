@@ -1,0 +1,198 @@
+//! Tokens a second, share of the machine, and peak memory, for the shapes of Qwen2.5 with random weights.
+
+use std::time::Instant;
+
+use policy::cpu::{Generation, Recompute, Scored};
+use policy::cuda::{self, Engine, Learn, Precision, Stepping, With};
+use policy::model::{Config, Family, LoraConfig, Module};
+use policy::pack::{Pack, Sequence};
+use policy::sample::{Draw, Stop};
+use policy::train::OptimConfig;
+
+use crate::Outcome;
+
+/// Dense bf16 and memory bandwidth by the vendor's sheet of the H200.
+const PEAK_FLOPS: f64 = 989e12;
+const PEAK_BYTES: f64 = 4.8e12;
+
+struct Shape {
+    name: &'static str,
+    hidden: usize,
+    layers: usize,
+    heads: usize,
+    kv_heads: usize,
+    ffn: usize,
+    vocab: usize,
+    tied: bool,
+}
+
+#[rustfmt::skip]
+const SHAPES: [Shape; 4] = [
+    Shape { name: "0.5B", hidden: 896, layers: 24, heads: 14, kv_heads: 2, ffn: 4864, vocab: 151_936, tied: true },
+    Shape { name: "1.5B", hidden: 1536, layers: 28, heads: 12, kv_heads: 2, ffn: 8960, vocab: 151_936, tied: true },
+    Shape { name: "7B", hidden: 3584, layers: 28, heads: 28, kv_heads: 4, ffn: 18944, vocab: 152_064, tied: false },
+    Shape { name: "14B", hidden: 5120, layers: 48, heads: 40, kv_heads: 8, ffn: 13824, vocab: 152_064, tied: false },
+];
+
+impl Shape {
+    fn config(&self) -> Config {
+        Config {
+            family: Family::Qwen2,
+            hidden: self.hidden,
+            layers: self.layers,
+            heads: self.heads,
+            kv_heads: self.kv_heads,
+            head_dim: self.hidden / self.heads,
+            ffn: self.ffn,
+            vocab: self.vocab,
+            norm_eps: 1e-6,
+            rope_theta: 1e6,
+            rope_scaling: None,
+            tied: self.tied,
+            context: 4096,
+            bos: None,
+            eos: Vec::new(),
+        }
+    }
+
+    /// Values in matrices that rows are multiplied by.
+    fn multiplied(&self) -> f64 {
+        let config = self.config();
+        let layer: usize = Module::ALL.iter().map(|module| module.shape(&config)).map(|(a, b)| a * b).sum();
+        (layer * self.layers + self.vocab * self.hidden) as f64
+    }
+}
+
+fn lora() -> LoraConfig {
+    LoraConfig { rank: 16, alpha: 32.0, dropout: 0.0, targets: Module::ALL.to_vec() }
+}
+
+fn gib(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 30)
+}
+
+/// Decoding at batch 1, 64 and 256, 600 new tokens, without and with an adapter.
+pub(crate) fn decode() -> Outcome {
+    println!("model  batch  adapter  tokens/s  ms/step  of bandwidth  peak GiB");
+    let nothing = LoraConfig { targets: Vec::new(), ..lora() };
+    for shape in &SHAPES[..3] {
+        for (with, adapter) in [("none", &nothing), ("r16", &lora())] {
+            let mut engine = Engine::random(&shape.config(), Some(adapter), Precision::Bf16)?;
+            for batch in [1usize, 64, 256] {
+                if with == "r16" && batch != 64 {
+                    continue;
+                }
+                engine.take_peak();
+                let (short, tokens) = (8, 600);
+                answer(&mut engine, batch, tokens, short)?;
+                let prefill = answer(&mut engine, batch, tokens, short)?;
+                let seconds = answer(&mut engine, batch, tokens, tokens)? - prefill;
+                let steps = (tokens - short) as f64;
+                let config = shape.config();
+                let cache = batch * (37 + tokens / 2) * 2 * config.kv_width() * config.layers * 2;
+                let bytes = shape.multiplied() * 2.0 + cache as f64;
+                println!(
+                    "{:<6} {batch:>5}  {with:<7} {:>9.0} {:>8.3} {:>12.1}% {:>9.2}",
+                    shape.name,
+                    batch as f64 * steps / seconds,
+                    seconds / steps * 1e3,
+                    bytes * steps / seconds / PEAK_BYTES * 100.0,
+                    gib(engine.take_peak()),
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Seconds of one call; room is made for `most` tokens so that memory and graphs are shared between calls.
+fn answer(engine: &mut Engine, batch: usize, most: usize, tokens: usize) -> Result<f64, cuda::Error> {
+    // The capacity follows the longest prompt and limit: a longer prompt makes up for fewer tokens.
+    let prompt: Vec<u32> = (0..37).map(|i| (i * 7919 + 13) % 40000).collect();
+    let stop = Stop { tokens: Vec::new(), texts: Vec::new(), max_tokens: tokens };
+    let draw = Draw { temperature: 1.0, top_k: 0, top_p: 1.0, min_p: 0.0 };
+    let how = Generation { draw, stop, seed: 1, slots: batch, decode: &|_| String::new() };
+    engine.make_room(batch, 37 + most, most)?;
+    let start = Instant::now();
+    engine.generate(With::Trained, &[prompt], batch, &how)?;
+    engine.wait()?;
+    Ok(start.elapsed().as_secs_f64())
+}
+
+/// Steps of 16 x 1024 tokens: forward, backward, norm, `AdamW`.
+pub(crate) fn train(with_lora: bool) -> Outcome {
+    println!("model  mode  recompute  ms/step  tokens/s  MFU  peak GiB");
+    let mut failures = 0;
+    for shape in &SHAPES[..3] {
+        for recompute in [Recompute::Off, Recompute::On] {
+            match row(shape, with_lora, recompute, 16) {
+                Ok(()) => {}
+                Err(error) if error.is_out_of_memory() => println!("{:<6} {recompute:?}: {error}", shape.name),
+                Err(error) => {
+                    println!("{:<6} {recompute:?}: {error}", shape.name);
+                    failures += 1;
+                }
+            }
+        }
+    }
+    if failures == 0 { Ok(()) } else { Err(format!("{failures} measurements failed").into()) }
+}
+
+/// A 14B model with an adapter must fit.
+pub(crate) fn fourteen() -> Outcome {
+    println!("model  mode  recompute  ms/step  tokens/s  MFU  peak GiB");
+    row(&SHAPES[3], true, Recompute::On, 16)?;
+    Ok(row(&SHAPES[3], true, Recompute::Auto, 4)?)
+}
+
+fn row(shape: &Shape, with_lora: bool, recompute: Recompute, batch: usize) -> Result<(), cuda::Error> {
+    let config = shape.config();
+    let mut engine = Engine::random(&config, with_lora.then(lora).as_ref(), Precision::Bf16)?;
+    let length = 1024;
+    let sequence = |nth: usize| {
+        let tokens: Vec<u32> = (0..length).map(|i| ((nth * length + i) * 7919 % 40013) as u32).collect();
+        Sequence::answer(&tokens[..1], &tokens[1..])
+    };
+    let pack = Pack::new(&(0..batch).map(sequence).collect::<Vec<_>>());
+    let each = 1.0 / pack.targets.len() as f32;
+    let optim = OptimConfig { beta1: 0.9, beta2: 0.95, eps: 1e-8, weight_decay: 0.0, max_norm: 1.0 };
+    let mut step = |number: u64| -> Result<(f64, f64), cuda::Error> {
+        let mut loss = 0.0;
+        engine.clear_gradient()?;
+        let learn = Learn { temperature: 1.0, recompute, dropout_seed: None };
+        engine.learn(learn, &pack, &mut |_: usize, scored: Scored| {
+            loss -= f64::from(scored.logprob * each);
+            -each
+        })?;
+        let norm = engine.gradient_norm()?;
+        engine.step(Stepping { config: optim, step: number, rate: 1e-5, norm })?;
+        engine.wait()?;
+        Ok((loss, norm))
+    };
+    step(1)?;
+    let (warm_loss, _) = step(2)?;
+    let (start, times) = (Instant::now(), 5);
+    let mut last = (0.0, 0.0);
+    for number in 0..times {
+        last = step(3 + number)?;
+    }
+    let seconds = start.elapsed().as_secs_f64() / times as f64;
+    let rows = pack.rows() as f64;
+    // Products: forward and the gradient of inputs, and in full training that of weights. Attention: causal halves.
+    let passes = if with_lora { 4.0 } else { 6.0 };
+    let attention = 6.0 * length as f64 * config.q_width() as f64 * config.layers as f64;
+    let flops = rows * (passes * shape.multiplied() + attention);
+    println!(
+        "{:<6} {:<5} {:<9} {:>8.1} {:>9.0} {:>4.1}% {:>8.2}   loss {warm_loss:.3} -> {:.3}, norm {:.3}",
+        shape.name,
+        if with_lora { "lora" } else { "full" },
+        format!("{recompute:?}"),
+        seconds * 1e3,
+        rows / seconds,
+        flops / seconds / PEAK_FLOPS * 100.0,
+        gib(engine.take_peak()),
+        last.0,
+        last.1,
+    );
+    Ok(())
+}

@@ -1,0 +1,153 @@
+//! Matrix products by cuBLAS, in row-major terms.
+
+#![expect(unsafe_code, reason = "cuBLAS is a C interface; handles and products are confined here")]
+
+use cudarc::cublas::{result as cublas, sys};
+
+use super::device::{Address, Buffer, Device};
+use super::error::{Error, Result};
+use super::kernels::Precision;
+
+/// Scratch memory of cuBLAS: given once, as a graph being captured cannot allocate.
+const WORKSPACE: usize = 64 << 20;
+
+/// A cuBLAS handle on the device's stream.
+pub(crate) struct Blas {
+    handle: sys::cublasHandle_t,
+    device: Device,
+    _workspace: Buffer,
+}
+
+// SAFETY: a handle may move between threads as long as one uses it at a time; `Blas` is not shared.
+unsafe impl Send for Blas {}
+
+/// An operand: where it lies, how long its rows are in memory, and whether its transpose is meant.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Operand {
+    at: Address,
+    stride: usize,
+    transposed: bool,
+}
+
+impl Operand {
+    /// Rows of that stride.
+    pub(super) fn rows(at: Address, stride: usize) -> Self {
+        Self { at, stride, transposed: false }
+    }
+
+    /// Its transpose.
+    #[must_use]
+    pub(super) fn t(self) -> Self {
+        Self { transposed: !self.transposed, ..self }
+    }
+}
+
+/// Where a product goes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Target {
+    /// The place.
+    pub(super) at: Address,
+    /// Values between its rows.
+    pub(super) stride: usize,
+    /// f32 rather than the device's precision.
+    pub(super) wide: bool,
+    /// Added to what is there rather than replacing it.
+    pub(super) add: bool,
+}
+
+impl Target {
+    /// Replaces activations.
+    pub(super) fn set(at: Address, stride: usize) -> Self {
+        Self { at, stride, wide: false, add: false }
+    }
+
+    /// Adds to activations.
+    pub(super) fn add(at: Address, stride: usize) -> Self {
+        Self { add: true, ..Self::set(at, stride) }
+    }
+
+    /// Adds to a gradient in f32.
+    pub(super) fn gradient(at: Address, stride: usize) -> Self {
+        Self { at, stride, wide: true, add: true }
+    }
+
+    /// Replaces f32 values.
+    pub(super) fn wide(at: Address, stride: usize) -> Self {
+        Self { at, stride, wide: true, add: false }
+    }
+}
+
+/// Rows and columns of the result, and the length summed over.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Dims(pub(super) usize, pub(super) usize, pub(super) usize);
+
+impl Blas {
+    pub(super) fn new(device: &Device) -> Result<Self> {
+        device.enter()?;
+        let at = |at| move |source| Error::Blas { at, source };
+        let workspace = device.alloc("cuBLAS", WORKSPACE)?;
+        let handle = cublas::create_handle().map_err(at("creating a handle"))?;
+        // SAFETY: the handle is fresh; the stream and the workspace live as long as `Self`. The workspace must follow
+        // the stream, which resets it.
+        unsafe {
+            cublas::set_stream(handle, device.stream().cu_stream().cast()).map_err(at("setting the stream"))?;
+            let set = sys::cublasSetWorkspace_v2(handle, workspace.address.0 as *mut _, WORKSPACE);
+            set.result().map_err(at("setting the workspace"))?;
+        }
+        Ok(Self { handle, device: device.clone(), _workspace: workspace })
+    }
+
+    /// `c = alpha a b (+ c)`, with sums in f32.
+    pub(super) fn product(&self, a: Operand, b: Operand, c: Target, dims: Dims, alpha: f32) -> Result<()> {
+        let Dims(rows, columns, length) = dims;
+        if rows * columns == 0 {
+            return Ok(());
+        }
+        let precision = self.device.precision();
+        let kind = match precision {
+            Precision::Bf16 => sys::cudaDataType::CUDA_R_16BF,
+            Precision::F32 => sys::cudaDataType::CUDA_R_32F,
+        };
+        let out = if c.wide { sys::cudaDataType::CUDA_R_32F } else { kind };
+        let op = |operand: Operand| {
+            use sys::cublasOperation_t::{CUBLAS_OP_N, CUBLAS_OP_T};
+            if operand.transposed { CUBLAS_OP_T } else { CUBLAS_OP_N }
+        };
+        let beta: f32 = if c.add { 1.0 } else { 0.0 };
+        // Row-major c = a b is column-major c' = b' a': cuBLAS gets the operands in the other order.
+        // SAFETY: the operands lie in live buffers of the shapes that `dims` and the strides say.
+        let done = unsafe {
+            cublas::gemm_ex(
+                self.handle,
+                op(b),
+                op(a),
+                columns as i32,
+                rows as i32,
+                length as i32,
+                (&raw const alpha).cast(),
+                b.at.0 as *const _,
+                kind,
+                b.stride as i32,
+                a.at.0 as *const _,
+                kind,
+                a.stride as i32,
+                (&raw const beta).cast(),
+                c.at.0 as *mut _,
+                out,
+                c.stride as i32,
+                sys::cublasComputeType_t::CUBLAS_COMPUTE_32F,
+                sys::cublasGemmAlgo_t::CUBLAS_GEMM_DEFAULT,
+            )
+        };
+        done.map_err(|source| Error::Blas { at: "a matrix product", source })?;
+        self.device.note("a matrix product")
+    }
+}
+
+impl Drop for Blas {
+    fn drop(&mut self) {
+        let _ = self.device.enter();
+        // SAFETY: the handle is ours and not used again.
+        let _ = unsafe { cublas::destroy_handle(self.handle) };
+    }
+}

@@ -1,0 +1,122 @@
+//! Keys and values of answers on their way: one slot an answer, and attention of new tokens over them.
+
+use super::device::{Address, Buffer, Device, Launch, args};
+use super::error::{Error, Result};
+use crate::model::Config;
+
+/// Keys that one block of `decode_attention` takes, as decode.cu has it.
+const RUN: usize = 256;
+/// Query heads that share a block there.
+const SHARE: usize = 8;
+
+/// The cache of all slots: (layers, keys or values, slots, capacity, `kv_width`).
+pub(super) struct Cache {
+    buffer: Buffer,
+    pub(super) slots: usize,
+    /// Tokens of a slot.
+    pub(super) capacity: usize,
+    /// Bytes of one layer's keys.
+    layer: usize,
+    /// 0, 1, 2, ...: row n of a decode step is slot n.
+    pub(super) identity: Buffer,
+    partial: Buffer,
+    bounds: Buffer,
+}
+
+/// Bytes of a slot of that capacity.
+pub(super) fn slot_bytes(device: &Device, config: &Config, capacity: usize) -> usize {
+    2 * config.layers * device.reals(capacity * config.kv_width())
+}
+
+impl Cache {
+    pub(super) fn new(device: &Device, config: &Config, slots: usize, capacity: usize) -> Result<Self> {
+        let each = slot_bytes(device, config, capacity);
+        let fitting = |_, free: u64| format!("{} slots of {capacity} tokens would fit", free / each as u64);
+        let what = format!("the cache of {slots} answers of {capacity} tokens");
+        let buffer = device.alloc(&what, slots * each).map_err(|error: Error| error.advise(fitting))?;
+        let identity: Vec<i32> = (0..slots as i32).collect();
+        let results = slots * config.heads * capacity.div_ceil(RUN);
+        Ok(Self {
+            buffer,
+            slots,
+            capacity,
+            layer: device.reals(slots * capacity * config.kv_width()),
+            identity: device.upload("slots", &identity)?,
+            partial: device.alloc("attention", results * config.head_dim * 4)?,
+            bounds: device.alloc("attention", results * 2 * 4)?,
+        })
+    }
+
+    fn keys(&self, layer: usize) -> Address {
+        self.buffer.address.plus(2 * layer * self.layer)
+    }
+
+    fn values(&self, layer: usize) -> Address {
+        self.keys(layer).plus(self.layer)
+    }
+
+    /// Copies k and v of every row to its slot and position.
+    pub(super) fn store(
+        &self,
+        device: &Device,
+        config: &Config,
+        layer: usize,
+        qkv: Address,
+        (slots, positions, rows): (Address, Address, usize),
+    ) -> Result<()> {
+        let (q, kv, capacity) = (config.q_width() as i32, config.kv_width() as i32, self.capacity as i32);
+        let arguments = args![qkv, self.keys(layer), self.values(layer), slots, positions, capacity, q, kv];
+        device.launch("store_cache", Launch::rows(rows, config.kv_width()), arguments)
+    }
+
+    /// Copies the first `rows` tokens of a slot to other slots, whose numbers lie at `targets`.
+    pub(super) fn fan_out(
+        &self,
+        device: &Device,
+        config: &Config,
+        from: usize,
+        rows: usize,
+        (targets, copies): (Address, usize),
+    ) -> Result<()> {
+        let (from, capacity, kv) = (from as i32, self.capacity as i32, config.kv_width() as i32);
+        for layer in 0..config.layers {
+            let arguments = args![self.keys(layer), self.values(layer), targets, from, capacity, kv];
+            let threads = Launch::rows(1, config.kv_width()).threads;
+            device.launch("copy_cache", Launch::grid(rows, copies, 1, threads), arguments)?;
+        }
+        Ok(())
+    }
+
+    /// Attention of one new token of each of the first `rows` slots.
+    pub(super) fn attend(
+        &self,
+        device: &Device,
+        config: &Config,
+        layer: usize,
+        (qkv, positions, rows): (Address, Address, usize),
+        y: Address,
+    ) -> Result<()> {
+        let (heads, kv_heads, dim) = (config.heads, config.kv_heads, config.head_dim);
+        let runs = self.capacity.div_ceil(RUN);
+        let lanes = (dim / 8).next_power_of_two();
+        let scale = 1.0 / (dim as f32).sqrt();
+        let arguments = args![
+            qkv,
+            self.keys(layer),
+            self.values(layer),
+            positions,
+            &self.partial,
+            &self.bounds,
+            self.capacity as i32,
+            heads as i32,
+            kv_heads as i32,
+            dim as i32,
+            lanes as i32,
+            scale,
+        ];
+        let parts = config.group().div_ceil(SHARE);
+        device.launch("decode_attention", Launch::grid(rows, kv_heads * parts, runs, 128), arguments)?;
+        let arguments = args![&self.partial, &self.bounds, positions, y, heads as i32, dim as i32, runs as i32];
+        device.launch("decode_join", Launch::grid(rows, heads, 1, dim.next_multiple_of(32)), arguments)
+    }
+}

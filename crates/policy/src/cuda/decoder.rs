@@ -1,0 +1,269 @@
+//! Decoding without the host: one step of all slots, captured as a graph and replayed.
+
+use std::collections::HashMap;
+
+use super::cache::Cache;
+use super::device::{Address, Buffer, Device, Graph, Launch, args};
+use super::engine::{Engine, With};
+use super::error::Result;
+use super::layer::{Pass, Sight};
+use super::workspace::{Purpose, Saved, Size};
+use crate::sample;
+
+/// Stop tokens that the device itself looks for; more are found by the host.
+pub(super) const STOPS: usize = 13;
+
+/// The state of a slot, as sample.cu has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct SlotState {
+    pub(super) seed: u64,
+    /// The last token: input of the next step.
+    pub(super) token: u32,
+    /// Its position.
+    pub(super) position: u32,
+    /// Tokens drawn.
+    pub(super) length: u32,
+    /// Tokens at most.
+    pub(super) limit: u32,
+    pub(super) done: bool,
+}
+
+/// Words of a slot's state.
+const SLOT_WORDS: usize = 4;
+
+impl SlotState {
+    fn words(self) -> [u64; SLOT_WORDS] {
+        let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+        [self.seed, pair(self.token, self.position), pair(self.length, self.limit), u64::from(self.done)]
+    }
+
+    fn from_words(words: [u64; SLOT_WORDS]) -> Self {
+        let (low, high) = (|word: u64| word as u32, |word: u64| (word >> 32) as u32);
+        Self {
+            seed: words[0],
+            token: low(words[1]),
+            position: high(words[1]),
+            length: low(words[2]),
+            limit: high(words[2]),
+            done: low(words[3]) != 0,
+        }
+    }
+}
+
+/// How tokens are drawn, as sample.cu has it.
+fn draw_words(draw: sample::Draw, stops: &[u32]) -> [u32; 5 + STOPS] {
+    let mut words = [0; 5 + STOPS];
+    let count = stops.len().min(STOPS);
+    words[0] = draw.temperature.to_bits();
+    words[1] = draw.top_p.to_bits();
+    words[2] = draw.min_p.to_bits();
+    words[3] = draw.top_k.min(i32::MAX as usize) as u32;
+    words[4] = count as u32;
+    words[5..5 + count].copy_from_slice(&stops[..count]);
+    words
+}
+
+/// The memory and the graphs of decoding.
+pub(super) struct Decoder {
+    pub(super) cache: Cache,
+    /// Tokens of an answer at most.
+    pub(super) answer: usize,
+    low: usize,
+    saved: Saved,
+    streams: [Buffer; 2],
+    logits: Buffer,
+    states: Buffer,
+    tokens: Buffer,
+    positions: Buffer,
+    draw: Buffer,
+    out_tokens: Buffer,
+    out_logprobs: Buffer,
+    /// Rows and slots of a first draw, and targets of a fan-out.
+    entries: [Buffer; 3],
+    graphs: HashMap<(usize, bool), Graph>,
+}
+
+impl Decoder {
+    pub(super) fn new(device: &Device, size: Size, capacity: usize, answer: usize) -> Result<Self> {
+        let (config, slots) = (size.config, size.rows);
+        let cache = Cache::new(device, config, slots, capacity)?;
+        let words = |count: usize| device.zeros("decoding", slots * count * 4);
+        let stream = || device.alloc("decoding", device.reals(slots * config.hidden));
+        let idle = SlotState { done: true, ..SlotState::default() };
+        let states: Vec<u64> = std::iter::repeat_n(idle.words(), slots).flatten().collect();
+        Ok(Self {
+            cache,
+            answer,
+            low: size.low,
+            saved: Saved::new(device, size)?,
+            streams: [stream()?, stream()?],
+            logits: words(config.vocab)?,
+            states: device.upload("decoding", &states)?,
+            tokens: words(1)?,
+            positions: words(1)?,
+            draw: device.zeros("decoding", (5 + STOPS) * 4)?,
+            out_tokens: words(answer)?,
+            out_logprobs: words(answer)?,
+            entries: [words(1)?, words(1)?, words(1)?],
+            graphs: HashMap::new(),
+        })
+    }
+
+    /// Whether answers of that size can be decoded in here.
+    pub(super) fn serves(&self, size: Size, capacity: usize, answer: usize) -> bool {
+        let fits = self.cache.capacity >= capacity && self.answer >= answer;
+        fits && self.cache.slots == size.rows && self.low >= size.low
+    }
+
+    /// Sets how tokens are drawn, for the steps to come.
+    pub(super) fn set_draw(&self, device: &Device, draw: sample::Draw, stops: &[u32]) -> Result<()> {
+        device.write(self.draw.address, &draw_words(draw, stops))
+    }
+
+    /// Replaces a slot's state.
+    pub(super) fn set_state(&self, device: &Device, slot: usize, state: SlotState) -> Result<()> {
+        device.write(self.states.address.plus(slot * SLOT_WORDS * 8), &state.words())
+    }
+
+    /// The state of every slot.
+    pub(super) fn states(&self, device: &Device) -> Result<Vec<SlotState>> {
+        let words: Vec<[u64; SLOT_WORDS]> = device.read(self.states.address, self.cache.slots)?;
+        Ok(words.into_iter().map(SlotState::from_words).collect())
+    }
+
+    /// Tokens and logprobs of all slots so far, `answer` of each.
+    pub(super) fn outputs(&self, device: &Device) -> Result<(Vec<u32>, Vec<f32>)> {
+        let count = self.cache.slots * self.answer;
+        Ok((device.read(self.out_tokens.address, count)?, device.read(self.out_logprobs.address, count)?))
+    }
+
+    /// Copies a prompt's keys and values to other slots.
+    pub(super) fn fan_out(&self, engine: &Engine, from: usize, rows: usize, targets: &[i32]) -> Result<()> {
+        if targets.is_empty() {
+            return Ok(());
+        }
+        let place = self.entries[2].address;
+        engine.device.write(place, targets)?;
+        self.cache.fan_out(&engine.device, &engine.model.config, from, rows, (place, targets.len()))
+    }
+
+    /// Draws the first token of some slots: each from a row of `logits`.
+    pub(super) fn draw_first(&self, engine: &Engine, logits: Address, rows: &[i32], slots: &[i32]) -> Result<()> {
+        let [row_place, slot_place, _] = &self.entries;
+        engine.device.write(row_place.address, rows)?;
+        engine.device.write(slot_place.address, slots)?;
+        self.sample(engine, logits, (row_place.address, slot_place.address), rows.len())
+    }
+
+    fn sample(
+        &self,
+        engine: &Engine,
+        logits: Address,
+        (rows, slots): (Address, Address),
+        entries: usize,
+    ) -> Result<()> {
+        let (answer, vocab) = (self.answer as i32, engine.model.config.vocab as i32);
+        let Self { draw, states, out_tokens, out_logprobs, .. } = self;
+        let arguments = args![logits, rows, slots, draw, states, out_tokens, out_logprobs, answer, vocab];
+        engine.device.launch("sample", Launch::grid(entries, 1, 1, 1024), arguments)
+    }
+
+    /// Queues one step of the first `rows` slots.
+    fn queue(&self, engine: &Engine, with: With, rows: usize) -> Result<()> {
+        let (device, model) = (&engine.device, &engine.model);
+        let config = &model.config;
+        let (hidden, layers) = (config.hidden, config.layers);
+        let inputs = args![&self.states, &self.tokens, &self.positions, rows as i32];
+        device.launch("decode_inputs", Launch::each(rows), inputs)?;
+        let embed = model.arena.at(model.plan.embed.offset);
+        let stream = |layer: usize| self.streams[layer % 2].address;
+        device.launch("embed", Launch::rows(rows, hidden), args![&self.tokens, embed, stream(0), hidden as i32])?;
+        let pass = Pass {
+            device,
+            blas: &engine.blas,
+            model,
+            adapted: engine.adapted(with, None),
+            rows,
+            positions: self.positions.address,
+            sight: Sight::Cache(&self.cache),
+            d_low: Address::NULL,
+            dropped: Address::NULL,
+        };
+        for layer in 0..layers {
+            pass.forward(layer, stream(layer), stream(layer + 1), &self.saved)?;
+        }
+        let normed = self.saved.normed.address;
+        pass.norm(stream(layers), model.plan.norm.offset, normed, rows)?;
+        pass.logits_of(normed, rows, self.logits.address, config.vocab)?;
+        let identity = self.cache.identity.address;
+        self.sample(engine, self.logits.address, (identity, identity), rows)
+    }
+
+    /// Runs `steps` steps of the first `rows` slots. The first step of a number of rows runs by itself, as libraries
+    /// load their kernels then, which a capture does not allow; what follows is one graph a step.
+    pub(super) fn steps(&mut self, engine: &Engine, with: With, rows: usize, steps: usize) -> Result<()> {
+        let key = (rows, with == With::Trained);
+        let mut left = steps;
+        if left > 0 && !self.graphs.contains_key(&key) {
+            self.queue(engine, with, rows)?;
+            left -= 1;
+            let graph = engine.device.capture(|| self.queue(engine, with, rows))?;
+            self.graphs.insert(key, graph);
+        }
+        for _ in 0..left {
+            engine.device.replay(&self.graphs[&key])?;
+        }
+        Ok(())
+    }
+}
+
+/// The number of rows a step is captured for: the next power of two, so that few graphs serve all.
+pub(super) fn bucket(rows: usize, slots: usize) -> usize {
+    rows.next_power_of_two().min(slots)
+}
+
+impl Engine {
+    /// Makes room for decoding. Memory that only training needs is given up where it is in the way.
+    pub(super) fn prepare_decoder(&mut self, slots: usize, capacity: usize, answer: usize) -> Result<Decoder> {
+        let old = self.decoder.take();
+        let size = Size { rows: slots, ..self.decode_size() };
+        if let Some(decoder) = old.filter(|decoder| decoder.serves(size, capacity, answer)) {
+            return Ok(decoder);
+        }
+        match Decoder::new(&self.device, size, capacity, answer) {
+            Err(error) if error.is_out_of_memory() && self.workspace.is_some() => {
+                let rows = self.workspace.take().map_or(0, |space| space.rows);
+                let size = Size { rows: slots, ..self.decode_size() };
+                let decoder = Decoder::new(&self.device, size, capacity, answer)?;
+                self.reserve(rows.min(super::generate::PREFILL), Purpose::Score, false)?;
+                Ok(decoder)
+            }
+            other => other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_survive_their_words() {
+        let state = SlotState { seed: 1 << 63, token: 151_643, position: 40_000, length: 7, limit: 600, done: true };
+        assert_eq!(SlotState::from_words(state.words()), state);
+        assert_eq!(state.words()[1], 151_643 | 40_000 << 32, "token first, as the struct of sample.cu");
+    }
+
+    #[test]
+    fn draws_carry_their_stops() {
+        let draw = sample::Draw { temperature: 0.5, top_k: 40, top_p: 0.9, min_p: 0.0 };
+        let words = draw_words(draw, &[5, 6]);
+        assert_eq!(words[..7], [0.5f32.to_bits(), 0.9f32.to_bits(), 0, 40, 2, 5, 6]);
+        assert_eq!(draw_words(draw, &[1; 20])[4], 13);
+    }
+
+    #[test]
+    fn buckets_are_few_and_never_exceed_the_slots() {
+        assert_eq!([1, 2, 3, 64, 65].map(|rows| bucket(rows, 96)), [1, 2, 4, 64, 96]);
+    }
+}

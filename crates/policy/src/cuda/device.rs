@@ -1,0 +1,428 @@
+//! One GPU: its context, its stream, its kernels, its memory.
+//!
+//! All work goes to one stream, so it happens in the order it was asked for. Memory is freed only after that stream
+//! has come to rest; that is what makes plain addresses, which kernels and cuBLAS want, safe to pass around in here.
+
+#![expect(unsafe_code, reason = "the CUDA driver is a C interface: launches, copies and frees are all confined here")]
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use cudarc::driver::sys::{CUfunction_attribute, CUgraphInstantiate_flags, CUresult, CUstreamCaptureMode};
+use cudarc::driver::{
+    CudaContext, CudaFunction, CudaGraph, CudaModule, CudaStream, DriverError, LaunchConfig, PushKernelArg, result,
+};
+
+use super::error::{Error, Result};
+use super::kernels::{self, Precision};
+
+/// A place in device memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Address(pub(super) u64);
+
+impl Address {
+    /// No place.
+    pub(super) const NULL: Self = Self(0);
+
+    /// So many bytes further.
+    pub(super) fn plus(self, bytes: usize) -> Self {
+        Self(self.0 + bytes as u64)
+    }
+}
+
+/// An argument of a kernel.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Arg {
+    /// A pointer, or a 64-bit seed.
+    Word(u64),
+    /// An `int`.
+    Int(i32),
+    /// An `i64`.
+    Long(i64),
+    /// A `float`.
+    Float(f32),
+}
+
+impl From<Address> for Arg {
+    fn from(address: Address) -> Self {
+        Self::Word(address.0)
+    }
+}
+impl From<&Buffer> for Arg {
+    fn from(buffer: &Buffer) -> Self {
+        Self::Word(buffer.address.0)
+    }
+}
+impl From<u64> for Arg {
+    fn from(word: u64) -> Self {
+        Self::Word(word)
+    }
+}
+impl From<i32> for Arg {
+    fn from(int: i32) -> Self {
+        Self::Int(int)
+    }
+}
+impl From<i64> for Arg {
+    fn from(long: i64) -> Self {
+        Self::Long(long)
+    }
+}
+impl From<f32> for Arg {
+    fn from(float: f32) -> Self {
+        Self::Float(float)
+    }
+}
+
+/// The arguments of a kernel, each by its own type: `args![address, 3i32, 1.0f32]`.
+macro_rules! args {
+    ($($value:expr),* $(,)?) => { &[$($crate::cuda::device::Arg::from($value)),*] };
+}
+pub(super) use args;
+
+/// How many blocks of how many threads.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Launch {
+    /// Blocks.
+    pub(super) grid: (usize, usize, usize),
+    /// Threads of a block: a whole number of warps.
+    pub(super) threads: usize,
+    /// Bytes of dynamic shared memory.
+    pub(super) shared: usize,
+}
+
+impl Launch {
+    /// One block for each of `rows`, with as many threads as a row of `width` in eights keeps busy.
+    pub(super) fn rows(rows: usize, width: usize) -> Self {
+        let threads = width.div_ceil(8).next_multiple_of(32).clamp(32, 256);
+        Self { grid: (rows, 1, 1), threads, shared: 0 }
+    }
+
+    /// 256 threads a block, a thread for each of `count`.
+    pub(super) fn each(count: usize) -> Self {
+        Self { grid: (count.div_ceil(256), 1, 1), threads: 256, shared: 0 }
+    }
+
+    /// 256 threads a block, at most so many blocks: for kernels that stride.
+    pub(super) fn strided(count: usize, blocks: usize) -> Self {
+        Self { grid: (count.div_ceil(256).clamp(1, blocks), 1, 1), threads: 256, shared: 0 }
+    }
+
+    /// A grid of its own.
+    pub(super) fn grid(x: usize, y: usize, z: usize, threads: usize) -> Self {
+        Self { grid: (x, y, z), threads, shared: 0 }
+    }
+}
+
+fn check<T>(at: &'static str, result: std::result::Result<T, DriverError>) -> Result<T> {
+    result.map_err(|source| Error::Driver { at, source })
+}
+
+/// One GPU. Clones share it.
+#[derive(Clone)]
+pub(crate) struct Device {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    context: Arc<CudaContext>,
+    stream: Arc<CudaStream>,
+    module: Arc<CudaModule>,
+    functions: Mutex<HashMap<&'static str, CudaFunction>>,
+    precision: Precision,
+    compile_time: Duration,
+    /// The last thing asked for, for error messages.
+    last: Mutex<&'static str>,
+    /// Wait for every kernel, so that errors name the right one.
+    careful: bool,
+    capturing: AtomicBool,
+    used: AtomicU64,
+    peak: AtomicU64,
+}
+
+/// Whether the CUDA driver's library is there. Asking for a context without it would panic.
+pub(super) fn driver_present() -> bool {
+    // SAFETY: opens and closes a library by name; its initialisers are the vendor's.
+    unsafe { cudarc::driver::sys::is_culib_present() }
+}
+
+/// Whether the compiler's library is there.
+pub(super) fn nvrtc_present() -> bool {
+    // SAFETY: as above.
+    unsafe { cudarc::nvrtc::sys::is_culib_present() }
+}
+
+/// Whether cuBLAS is there.
+pub(super) fn blas_present() -> bool {
+    // SAFETY: as above.
+    unsafe { cudarc::cublas::sys::is_culib_present() }
+}
+
+impl Device {
+    /// Opens the first GPU and compiles the kernels for it.
+    pub(crate) fn open(precision: Precision, head_dim: usize) -> Result<Self> {
+        let missing = |library, hint| Err(Error::Missing { library, hint });
+        if !driver_present() {
+            return missing("libcuda.so.1", "it comes with NVIDIA's driver, so this machine has none or hides it");
+        }
+        if !nvrtc_present() {
+            return missing(
+                "libnvrtc.so",
+                "install the CUDA toolkit or `pip install nvidia-cuda-nvrtc` and set LD_LIBRARY_PATH",
+            );
+        }
+        if !blas_present() {
+            return missing(
+                "libcublas.so",
+                "install the CUDA toolkit or `pip install nvidia-cublas` and set LD_LIBRARY_PATH",
+            );
+        }
+        let at = |at| move |source| Error::Driver { at, source };
+        let context = CudaContext::new(0).map_err(at("opening the first GPU"))?;
+        // SAFETY: everything runs on one stream, so no event is needed to order it; graphs cannot capture them.
+        unsafe { context.disable_event_tracking() };
+        let stream = context.new_stream().map_err(at("making a stream"))?;
+        let capability = context.compute_capability().map_err(at("asking for the compute capability"))?;
+        let (ptx, compile_time) = kernels::compile(precision, head_dim, capability)?;
+        let module = context.load_module(ptx).map_err(at("loading the kernels"))?;
+        let inner = Inner {
+            context,
+            stream,
+            module,
+            functions: Mutex::default(),
+            precision,
+            compile_time,
+            last: Mutex::new("opening"),
+            careful: std::env::var_os("HOTLOOP_CUDA_SYNC").is_some(),
+            capturing: AtomicBool::new(false),
+            used: AtomicU64::new(0),
+            peak: AtomicU64::new(0),
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// The type of weights and activations.
+    pub(crate) fn precision(&self) -> Precision {
+        self.inner.precision
+    }
+
+    /// Bytes of so many weights or activations.
+    pub(super) fn reals(&self, count: usize) -> usize {
+        count * self.inner.precision.bytes()
+    }
+
+    /// Its name, compute capability, and how long the kernels took to compile.
+    pub(crate) fn facts(&self) -> Result<(String, (i32, i32), Duration)> {
+        let context = &self.inner.context;
+        let name = check("asking for the name", context.name())?;
+        let capability = check("asking for the capability", context.compute_capability())?;
+        Ok((name, capability, self.inner.compile_time))
+    }
+
+    /// Free and total bytes.
+    pub(super) fn memory(&self) -> Result<(u64, u64)> {
+        let (free, total) = check("asking for free memory", self.inner.context.mem_get_info())?;
+        Ok((free as u64, total as u64))
+    }
+
+    /// The most bytes held at once since the last call.
+    pub(crate) fn take_peak(&self) -> u64 {
+        self.inner.peak.swap(self.inner.used.load(Ordering::Relaxed), Ordering::Relaxed)
+    }
+
+    pub(super) fn stream(&self) -> &Arc<CudaStream> {
+        &self.inner.stream
+    }
+
+    /// Makes this thread speak to this GPU, as every thread must before its first call.
+    pub(super) fn enter(&self) -> Result<()> {
+        check("entering the context", self.inner.context.bind_to_thread())
+    }
+
+    /// Memory for a purpose, not yet written.
+    pub(super) fn alloc(&self, what: &str, bytes: usize) -> Result<Buffer> {
+        self.enter()?;
+        let size = bytes.max(256);
+        // SAFETY: the context is current; the memory is owned by the buffer alone.
+        match unsafe { result::malloc_sync(size) } {
+            Ok(address) => {
+                let used = self.inner.used.fetch_add(size as u64, Ordering::Relaxed) + size as u64;
+                self.inner.peak.fetch_max(used, Ordering::Relaxed);
+                Ok(Buffer { address: Address(address), bytes: size, device: self.clone() })
+            }
+            Err(DriverError(CUresult::CUDA_ERROR_OUT_OF_MEMORY)) => {
+                let (free, total) = self.memory()?;
+                let fits = "choose a smaller model, shorter packs or fewer slots".into();
+                Err(Error::OutOfMemory { what: what.into(), wanted: size as u64, free, total, fits })
+            }
+            Err(source) => Err(Error::Driver { at: "allocating", source }),
+        }
+    }
+
+    /// Memory filled with zeros.
+    pub(super) fn zeros(&self, what: &str, bytes: usize) -> Result<Buffer> {
+        let buffer = self.alloc(what, bytes)?;
+        self.clear(buffer.address, buffer.bytes)?;
+        Ok(buffer)
+    }
+
+    /// Memory with these values.
+    pub(super) fn upload<T: bytemuck::Pod>(&self, what: &str, values: &[T]) -> Result<Buffer> {
+        let buffer = self.alloc(what, size_of_val(values))?;
+        self.write(buffer.address, values)?;
+        Ok(buffer)
+    }
+
+    /// Fills bytes with zeros.
+    pub(super) fn clear(&self, at: Address, bytes: usize) -> Result<()> {
+        // SAFETY: callers pass places inside buffers that live; the stream orders the write.
+        let done = unsafe { result::memset_d8_async(at.0, 0, bytes, self.inner.stream.cu_stream()) };
+        check("clearing memory", done)
+    }
+
+    /// Copies values from the host.
+    pub(super) fn write<T: bytemuck::Pod>(&self, at: Address, values: &[T]) -> Result<()> {
+        // SAFETY: the driver has read pageable memory before it returns; the place lies in a live buffer.
+        let done = unsafe { result::memcpy_htod_async(at.0, values, self.inner.stream.cu_stream()) };
+        check("copying to the device", done)
+    }
+
+    /// Copies values to the host, once all work before is done.
+    pub(super) fn read<T: bytemuck::Pod>(&self, from: Address, count: usize) -> Result<Vec<T>> {
+        let mut values = vec![T::zeroed(); count];
+        if count > 0 {
+            // SAFETY: the vector outlives the copy, as the stream is waited for below.
+            let done = unsafe { result::memcpy_dtoh_async(&mut values, from.0, self.inner.stream.cu_stream()) };
+            check(self.last(), done)?;
+        }
+        self.wait()?;
+        Ok(values)
+    }
+
+    /// Copies within the device.
+    pub(super) fn copy(&self, to: Address, from: Address, bytes: usize) -> Result<()> {
+        // SAFETY: both places lie in live buffers and do not overlap.
+        let done = unsafe { result::memcpy_dtod_async(to.0, from.0, bytes, self.inner.stream.cu_stream()) };
+        check("copying on the device", done)
+    }
+
+    fn last(&self) -> &'static str {
+        *self.inner.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Remembers what is being done, for messages; where errors must name their kernel, waits for it.
+    pub(super) fn note(&self, at: &'static str) -> Result<()> {
+        *self.inner.last.lock().unwrap_or_else(PoisonError::into_inner) = at;
+        if self.inner.careful && !self.inner.capturing.load(Ordering::Relaxed) {
+            self.wait()?;
+        }
+        Ok(())
+    }
+
+    /// Waits until the device has done all it was asked for.
+    pub(crate) fn wait(&self) -> Result<()> {
+        check(self.last(), self.inner.stream.synchronize())
+    }
+
+    /// Queues a kernel.
+    pub(super) fn launch(&self, name: &'static str, launch: Launch, arguments: &[Arg]) -> Result<()> {
+        let Launch { grid: (x, y, z), threads, shared } = launch;
+        if x * y * z == 0 {
+            return Ok(());
+        }
+        let mut functions = self.inner.functions.lock().unwrap_or_else(PoisonError::into_inner);
+        if !functions.contains_key(name) {
+            let function = check(name, self.inner.module.load_function(name))?;
+            if shared > 48 << 10 {
+                let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+                check(name, function.set_attribute(attribute, shared as i32))?;
+            }
+            functions.insert(name, function);
+        }
+        let function = &functions[name];
+        let mut builder = self.inner.stream.launch_builder(function);
+        for argument in arguments {
+            match argument {
+                Arg::Word(value) => builder.arg(value),
+                Arg::Int(value) => builder.arg(value),
+                Arg::Long(value) => builder.arg(value),
+                Arg::Float(value) => builder.arg(value),
+            };
+        }
+        let config = LaunchConfig {
+            grid_dim: (x as u32, y as u32, z as u32),
+            block_dim: (threads as u32, 1, 1),
+            shared_mem_bytes: shared as u32,
+        };
+        // SAFETY: the arguments are those of the kernel of that name, checked kernel by kernel against the CPU by
+        // examples/cuda_check.rs; the memory they name lives until the stream has come to rest.
+        let launched = unsafe { builder.launch(config) };
+        check(name, launched)?;
+        drop(functions);
+        self.note(name)
+    }
+
+    /// Records what `work` queues, to be replayed as a whole.
+    pub(super) fn capture(&self, work: impl FnOnce() -> Result<()>) -> Result<Graph> {
+        self.wait()?;
+        let stream = &self.inner.stream;
+        let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        check("beginning a graph", stream.begin_capture(mode))?;
+        self.inner.capturing.store(true, Ordering::Relaxed);
+        let worked = work();
+        self.inner.capturing.store(false, Ordering::Relaxed);
+        let graph = stream.end_capture(CUgraphInstantiate_flags(0));
+        worked?;
+        let graph = check("ending a graph", graph)?;
+        graph
+            .map(Graph)
+            .ok_or(Error::Driver { at: "an empty graph", source: DriverError(CUresult::CUDA_ERROR_UNKNOWN) })
+    }
+
+    /// Replays a graph.
+    pub(super) fn replay(&self, graph: &Graph) -> Result<()> {
+        check("replaying a graph", graph.0.launch())?;
+        self.note("a replayed graph")
+    }
+}
+
+/// Work that was recorded once and can be replayed.
+pub(super) struct Graph(CudaGraph);
+
+// SAFETY: a graph may move between threads as long as one uses it at a time; `Graph` is not shared.
+unsafe impl Send for Graph {}
+
+/// Memory on the device; freed when dropped, after the stream has come to rest.
+pub(super) struct Buffer {
+    pub(super) address: Address,
+    bytes: usize,
+    device: Device,
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        // A failure here leaves nothing to do: the process is about to report an earlier one.
+        let _ = self.device.enter();
+        let _ = self.device.inner.stream.synchronize();
+        // SAFETY: this buffer owns the memory, and nothing queued uses it any more.
+        let _ = unsafe { result::free_sync(self.address.0) };
+        self.device.inner.used.fetch_sub(self.bytes as u64, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn launches_cover_their_work_with_whole_warps() {
+        for width in [8, 64, 896, 3584, 18944] {
+            let launch = Launch::rows(7, width);
+            assert!(launch.threads % 32 == 0 && launch.threads <= 256 && launch.grid.0 == 7, "{width}: {launch:?}");
+        }
+        assert_eq!(Launch::each(257).grid.0, 2);
+        assert_eq!(Launch::strided(1 << 30, 1024).grid.0, 1024);
+    }
+}

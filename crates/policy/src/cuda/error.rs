@@ -1,0 +1,86 @@
+//! What can go wrong on a device.
+
+use cudarc::cublas::result::CublasError;
+use cudarc::driver::DriverError;
+
+/// Why the device could not be used or a piece of work on it failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A library of CUDA is not installed or not found.
+    #[error(
+        "{library} was not found: {hint}. Without it choose the CPU (--device cpu); --device auto does so by itself"
+    )]
+    Missing {
+        /// Its name.
+        library: &'static str,
+        /// What to do about it.
+        hint: &'static str,
+    },
+    /// The kernels did not compile.
+    #[error("the kernels did not compile for {arch}: {log}")]
+    Compile {
+        /// The architecture they were compiled for.
+        arch: String,
+        /// What the compiler said.
+        log: String,
+    },
+    /// The model's shape is one the kernels cannot serve.
+    #[error("{0}: the CUDA kernels cannot serve this model, choose the CPU")]
+    Shape(String),
+    /// Too little memory.
+    #[error("{what} needs {:.2} GiB, and {:.2} of {:.2} GiB are free on the device; {fits}", gib(*.wanted), gib(*.free), gib(*.total))]
+    OutOfMemory {
+        /// What the memory was for.
+        what: String,
+        /// Bytes it takes.
+        wanted: u64,
+        /// Bytes free.
+        free: u64,
+        /// Bytes there are.
+        total: u64,
+        /// What would fit.
+        fits: String,
+    },
+    /// The driver reported an error.
+    #[error("{source} at {at}; work runs ahead of the host, HOTLOOP_CUDA_SYNC=1 names the kernel for certain")]
+    Driver {
+        /// The last thing asked of the device.
+        at: &'static str,
+        /// What the driver said.
+        source: DriverError,
+    },
+    /// cuBLAS reported an error.
+    #[error("cuBLAS: {source:?} at {at}")]
+    Blas {
+        /// The product that was asked for.
+        at: &'static str,
+        /// What cuBLAS said.
+        source: CublasError,
+    },
+}
+
+impl Error {
+    /// Whether memory was what failed.
+    pub fn is_out_of_memory(&self) -> bool {
+        matches!(self, Self::OutOfMemory { .. })
+    }
+
+    /// The same error with a word on what would fit.
+    #[must_use]
+    pub(super) fn advise(self, advice: impl FnOnce(u64, u64) -> String) -> Self {
+        match self {
+            Self::OutOfMemory { what, wanted, free, total, .. } => {
+                let fits = advice(wanted, free);
+                Self::OutOfMemory { what, wanted, free, total, fits }
+            }
+            other => other,
+        }
+    }
+}
+
+fn gib(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 30)
+}
+
+/// A result of work on a device.
+pub(super) type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,110 @@
+//! The kernels' sources, and their compilation by NVRTC when the device is opened.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use cudarc::nvrtc::{CompileError, CompileOptions, Ptx, compile_ptx_with_opts};
+
+use super::error::{Error, Result};
+
+/// The type of weights and activations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Precision {
+    /// bf16 with f32 sums and f32 masters: what everything but checks uses.
+    Bf16,
+    /// f32 throughout: slow, for checks of the logic apart from rounding.
+    F32,
+}
+
+impl Precision {
+    /// Bytes of a value.
+    pub(super) fn bytes(self) -> usize {
+        match self {
+            Self::Bf16 => 2,
+            Self::F32 => 4,
+        }
+    }
+}
+
+/// Every file, in the order they are compiled as one.
+pub const SOURCES: [(&str, &str); 10] = [
+    ("common.cu", include_str!("kernels/common.cu")),
+    ("norm.cu", include_str!("kernels/norm.cu")),
+    ("rope.cu", include_str!("kernels/rope.cu")),
+    ("mlp.cu", include_str!("kernels/mlp.cu")),
+    ("attention.cu", include_str!("kernels/attention.cu")),
+    ("flash.cu", include_str!("kernels/flash.cu")),
+    ("decode.cu", include_str!("kernels/decode.cu")),
+    ("loss.cu", include_str!("kernels/loss.cu")),
+    ("optim.cu", include_str!("kernels/optim.cu")),
+    ("sample.cu", include_str!("kernels/sample.cu")),
+];
+
+/// Widths of heads that the tensor-core attention knows.
+const FLASH_DIMS: [usize; 5] = [16, 32, 64, 96, 128];
+
+/// Whether attention of such heads runs on tensor cores.
+pub(super) fn has_flash(precision: Precision, head_dim: usize) -> bool {
+    precision == Precision::Bf16 && FLASH_DIMS.contains(&head_dim)
+}
+
+/// What was compiled before in this process, by precision, width of heads and compute capability.
+type Compiled = HashMap<(Precision, usize, (i32, i32)), String>;
+static COMPILED: Mutex<Option<Compiled>> = Mutex::new(None);
+
+/// Compiles all kernels for a compute capability, once in a process. Every file starts its own line count, so that an error names its
+/// file and line.
+pub fn compile(precision: Precision, head_dim: usize, capability: (i32, i32)) -> Result<(Ptx, Duration)> {
+    let start = Instant::now();
+    let mut known = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = known.get_or_insert_default();
+    let key = (precision, head_dim, capability);
+    if let Some(ptx) = known.get(&key) {
+        return Ok((Ptx::from_src(ptx.clone()), start.elapsed()));
+    }
+    let mut source = String::new();
+    for (name, text) in SOURCES {
+        source.extend(["#line 1 \"", name, "\"\n", text, "\n"]);
+    }
+    let arch = format!("compute_{}{}", capability.0, capability.1);
+    let mut options = vec!["--std=c++17".to_owned(), format!("--gpu-architecture={arch}")];
+    if precision == Precision::F32 {
+        options.push("-DHOTLOOP_F32".into());
+    }
+    if has_flash(precision, head_dim) {
+        options.push(format!("-DHEAD_DIM={head_dim}"));
+    }
+    let compiled = compile_ptx_with_opts(source, CompileOptions { options, ..CompileOptions::default() });
+    match compiled {
+        Ok(ptx) => {
+            known.insert(key, ptx.to_src());
+            Ok((ptx, start.elapsed()))
+        }
+        Err(CompileError::CompileError { log, .. }) => {
+            Err(Error::Compile { arch, log: log.to_string_lossy().into_owned() })
+        }
+        Err(other) => Err(Error::Compile { arch, log: other.to_string() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cuda::device::nvrtc_present;
+
+    #[test]
+    fn every_kernel_compiles() {
+        if !nvrtc_present() {
+            println!("skipped: libnvrtc was not found (pip install nvidia-cuda-nvrtc, set LD_LIBRARY_PATH)");
+            return;
+        }
+        for (precision, head_dim) in [(Precision::F32, 64), (Precision::Bf16, 64), (Precision::Bf16, 128)] {
+            let (ptx, took) = compile(precision, head_dim, (9, 0)).unwrap();
+            let ptx = ptx.to_src();
+            println!("{precision:?} heads of {head_dim}: {} bytes of PTX in {took:?}", ptx.len());
+            assert!(ptx.contains("decode_attention") && ptx.contains("adamw"));
+            assert_eq!(ptx.contains(&format!("flash_dkv_{head_dim}")), precision == Precision::Bf16);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+// Causal attention over packed sequences with grouped key heads, plainly: one warp a row and head.
+//
+// Slow and exact: it serves float, and heads whose width the tensor-core kernels do not know. Nothing of T x T is kept;
+// backward recomputes probabilities from each row's log-sum-exp. `first[row]` and `last[row]` bound the row's sequence.
+// qkv rows are as rope.cu has them; y and dy rows are heads * dim; lse and delta are (rows, heads).
+// A lane holds the values lane, lane + 32, ... of a head: dim is at most 256.
+
+#define PLAIN 8
+
+struct Heads {
+    int heads, kv_heads, dim;
+};
+
+__device__ inline i64 qkv_width(Heads h) { return (i64)(h.heads + 2 * h.kv_heads) * h.dim; }
+
+__device__ inline void lane_load(float* to, const real* from, int dim) {
+#pragma unroll
+    for (int i = 0; i < PLAIN; i++) {
+        int d = (threadIdx.x & 31) + 32 * i;
+        to[i] = d < dim ? get(from[d]) : 0.0f;
+    }
+}
+
+__device__ inline void lane_store(real* to, const float* from, int dim, float scale) {
+#pragma unroll
+    for (int i = 0; i < PLAIN; i++) {
+        int d = (threadIdx.x & 31) + 32 * i;
+        if (d < dim) to[d] = put(from[i] * scale);
+    }
+}
+
+__device__ inline float lane_dot(const float* a, const float* b) {
+    float sum = 0.0f;
+#pragma unroll
+    for (int i = 0; i < PLAIN; i++) sum += a[i] * b[i];
+    return warp_sum(sum);
+}
+
+// Grid (rows, heads), 32 threads.
+extern "C" __global__ void attention_plain(const real* qkv, const int* first, real* y, float* lse, int heads,
+                                           int kv_heads, int dim, float scale) {
+    Heads h = {heads, kv_heads, dim};
+    int row = blockIdx.x, head = blockIdx.y, kv = head / (heads / kv_heads);
+    i64 width = qkv_width(h);
+    float q[PLAIN], k[PLAIN], v[PLAIN], out[PLAIN] = {0};
+    lane_load(q, qkv + row * width + head * dim, dim);
+    float top = NEGATIVE, sum = 0.0f;
+    for (int key = first[row]; key <= row; key++) {
+        const real* at = qkv + key * width + (heads + kv) * dim;
+        lane_load(k, at, dim);
+        lane_load(v, at + kv_heads * dim, dim);
+        float s = lane_dot(q, k) * scale, next = fmaxf(top, s), shrink = expf(top - next), p = expf(s - next);
+        sum = sum * shrink + p;
+        top = next;
+#pragma unroll
+        for (int i = 0; i < PLAIN; i++) out[i] = out[i] * shrink + p * v[i];
+    }
+    lane_store(y + ((i64)row * heads + head) * dim, out, dim, 1.0f / sum);
+    if (threadIdx.x == 0) lse[(i64)row * heads + head] = top + logf(sum);
+}
+
+// delta = dy . y of each row and head. Grid (rows, heads), 32 threads.
+extern "C" __global__ void attention_delta(const real* y, const real* dy, float* delta, int heads, int dim) {
+    i64 at = (i64)blockIdx.x * heads + blockIdx.y;
+    float a[PLAIN], b[PLAIN];
+    lane_load(a, y + at * dim, dim);
+    lane_load(b, dy + at * dim, dim);
+    float sum = lane_dot(a, b);
+    if (threadIdx.x == 0) delta[at] = sum;
+}
+
+// dq of each row and head. Grid (rows, heads), 32 threads.
+extern "C" __global__ void attention_plain_dq(const real* qkv, const int* first, const real* dy, const float* lse,
+                                              const float* delta, real* d_qkv, int heads, int kv_heads, int dim,
+                                              float scale) {
+    Heads h = {heads, kv_heads, dim};
+    int row = blockIdx.x, head = blockIdx.y, kv = head / (heads / kv_heads);
+    i64 width = qkv_width(h), at = (i64)row * heads + head;
+    float q[PLAIN], k[PLAIN], v[PLAIN], d[PLAIN], out[PLAIN] = {0};
+    lane_load(q, qkv + row * width + head * dim, dim);
+    lane_load(d, dy + at * dim, dim);
+    for (int key = first[row]; key <= row; key++) {
+        const real* from = qkv + key * width + (heads + kv) * dim;
+        lane_load(k, from, dim);
+        lane_load(v, from + kv_heads * dim, dim);
+        float p = expf(lane_dot(q, k) * scale - lse[at]), ds = p * (lane_dot(d, v) - delta[at]) * scale;
+#pragma unroll
+        for (int i = 0; i < PLAIN; i++) out[i] += ds * k[i];
+    }
+    lane_store(d_qkv + row * width + head * dim, out, dim, 1.0f);
+}
+
+// dk and dv of each row and key head: the sum over its query heads is taken here, so nothing is added by atomics.
+// Grid (rows, kv_heads), 32 threads.
+extern "C" __global__ void attention_plain_dkv(const real* qkv, const int* last, const real* dy, const float* lse,
+                                               const float* delta, real* d_qkv, int heads, int kv_heads, int dim,
+                                               float scale) {
+    Heads h = {heads, kv_heads, dim};
+    int key = blockIdx.x, kv = blockIdx.y, group = heads / kv_heads;
+    i64 width = qkv_width(h), place = key * width + (heads + kv) * dim;
+    float q[PLAIN], k[PLAIN], v[PLAIN], d[PLAIN], dk[PLAIN] = {0}, dv[PLAIN] = {0};
+    lane_load(k, qkv + place, dim);
+    lane_load(v, qkv + place + kv_heads * dim, dim);
+    for (int head = kv * group; head < (kv + 1) * group; head++) {
+        for (int row = key; row < last[key]; row++) {
+            i64 at = (i64)row * heads + head;
+            lane_load(q, qkv + row * width + head * dim, dim);
+            lane_load(d, dy + at * dim, dim);
+            float p = expf(lane_dot(q, k) * scale - lse[at]), ds = p * (lane_dot(d, v) - delta[at]) * scale;
+#pragma unroll
+            for (int i = 0; i < PLAIN; i++) {
+                dk[i] += ds * q[i];
+                dv[i] += p * d[i];
+            }
+        }
+    }
+    lane_store(d_qkv + place, dk, dim, 1.0f);
+    lane_store(d_qkv + place + kv_heads * dim, dv, dim, 1.0f);
+}

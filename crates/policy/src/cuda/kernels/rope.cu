@@ -1,0 +1,73 @@
+// Embedding, biases, rotary positions, and the key/value cache.
+//
+// A qkv row is (heads + 2 * kv_heads) * dim values: q heads, then k heads, then v heads. The rotation turns pairs
+// (i, i + dim / 2) of every q and k head. `cosines` and `sines` are (positions, dim / 2).
+
+// Grid = rows, one block a row.
+extern "C" __global__ void embed(const int* tokens, const real* table, real* x, int width) {
+    const real* from = table + (i64)tokens[blockIdx.x] * width;
+    real* to = x + (i64)blockIdx.x * width;
+    for (int i = threadIdx.x * 8; i < width; i += blockDim.x * 8) store8(to + i, load8(from + i));
+}
+
+// Adds d of every row to its token's row of the gradient, without atomics: `rows` lists the batch's rows sorted by
+// token, and block b owns rows[starts[b] .. starts[b + 1]], all of one token. Grid = distinct tokens.
+extern "C" __global__ void embed_gradient(const int* tokens, const int* rows, const int* starts, const real* d,
+                                          float* gradient, int width) {
+    int begin = starts[blockIdx.x], end = starts[blockIdx.x + 1];
+    float* to = gradient + (i64)tokens[rows[begin]] * width;
+    for (int i = threadIdx.x; i < width; i += blockDim.x) {
+        float sum = 0.0f;
+        for (int n = begin; n < end; n++) sum += get(d[(i64)rows[n] * width + i]);
+        to[i] += sum;
+    }
+}
+
+// Adds a bias to every row. Grid = rows.
+extern "C" __global__ void add_bias(real* y, const real* bias, int width) {
+    real* row = y + (i64)blockIdx.x * width;
+    for (int i = threadIdx.x * 8; i < width; i += blockDim.x * 8) {
+        Eight a = load8(row + i), b = load8(bias + i);
+#pragma unroll
+        for (int j = 0; j < 8; j++) a.v[j] += b.v[j];
+        store8(row + i, a);
+    }
+}
+
+// Turns q and k of every qkv row in place; `sign` -1 turns back, which is the gradient. Grid = rows.
+extern "C" __global__ void rope(real* qkv, const int* positions, const float* cosines, const float* sines, int heads,
+                                int kv_heads, int dim, float sign) {
+    int half = dim / 2, pairs = (heads + kv_heads) * half;
+    real* row = qkv + (i64)blockIdx.x * (heads + 2 * kv_heads) * dim;
+    const float* cos = cosines + (i64)positions[blockIdx.x] * half;
+    const float* sin = sines + (i64)positions[blockIdx.x] * half;
+    for (int n = threadIdx.x; n < pairs; n += blockDim.x) {
+        int head = n / half, i = n % half;
+        real* low = row + head * dim + i;
+        float a = get(low[0]), b = get(low[half]), c = cos[i], s = sin[i] * sign;
+        low[0] = put(a * c - b * s);
+        low[half] = put(b * c + a * s);
+    }
+}
+
+// Copies k and v of every row to its place in the cache: (slots, capacity, kv_heads * dim) each. Grid = rows.
+extern "C" __global__ void store_cache(const real* qkv, real* keys, real* values, const int* slots,
+                                       const int* positions, int capacity, int q_width, int kv_width) {
+    const real* k = qkv + (i64)blockIdx.x * (q_width + 2 * kv_width) + q_width;
+    i64 to = ((i64)slots[blockIdx.x] * capacity + positions[blockIdx.x]) * kv_width;
+    for (int i = threadIdx.x * 8; i < kv_width; i += blockDim.x * 8) {
+        store8(keys + to + i, load8(k + i));
+        store8(values + to + i, load8(k + kv_width + i));
+    }
+}
+
+// Copies the first `rows` rows of one slot's keys and values to other slots. Grid (rows, copies), per layer.
+extern "C" __global__ void copy_cache(real* keys, real* values, const int* targets, int from, int capacity,
+                                      int kv_width) {
+    i64 source = ((i64)from * capacity + blockIdx.x) * kv_width;
+    i64 to = ((i64)targets[blockIdx.y] * capacity + blockIdx.x) * kv_width;
+    for (int i = threadIdx.x * 8; i < kv_width; i += blockDim.x * 8) {
+        store8(keys + to + i, load8(keys + source + i));
+        store8(values + to + i, load8(values + source + i));
+    }
+}

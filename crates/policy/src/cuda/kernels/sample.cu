@@ -1,0 +1,153 @@
+// The choice of the next token, and the state of every answer, without the host.
+//
+// One block of 1024 an entry. Entry n draws for slot slots[n] from logits row rows[n]; ended answers do nothing.
+// A draw inverts the cumulative weights of the kept tokens at noise(seed, length), in token order, as the CPU does.
+
+struct Draw {
+    float temperature, top_p, min_p;
+    int top_k;
+    int stops;         // how many of stop_tokens count
+    int stop_tokens[13];
+};
+
+struct Slot {
+    u64 seed;
+    int token;     // the last token: input of the next step
+    int position;  // its position
+    int length;    // tokens drawn
+    int limit;     // tokens at most
+    int done;      // 1: ended
+    int unused;
+};
+
+// Bits that order as the floats do.
+__device__ inline u32 order_of(float x) {
+    u32 bits = __float_as_uint(x);
+    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
+
+// The largest threshold whose tokens (order >= threshold) reach the goal: a count, or a mass of weights.
+__device__ u32 threshold(const float* row, int vocab, float top, float factor, u32 floor, int count_goal,
+                         float mass_goal) {
+    u32 found = 0;
+    for (int bit = 31; bit >= 0; bit--) {
+        u32 trial = found | (1u << bit);
+        float sum = 0.0f;
+        for (int i = threadIdx.x; i < vocab; i += blockDim.x) {
+            u32 order = order_of(row[i]);
+            if (order >= trial && order >= floor) sum += count_goal ? 1.0f : expf((row[i] - top) * factor);
+        }
+        sum = block_sum(sum);
+        if (count_goal ? sum >= (float)count_goal : sum >= mass_goal) found = trial;
+    }
+    return max(found, floor);
+}
+
+// The least order a token must have to be drawn.
+__device__ u32 kept_from(const Draw* draw, const float* row, int vocab, float top, float factor) {
+    u32 floor = 0;
+    if (draw->top_k > 0 && draw->top_k < vocab) floor = threshold(row, vocab, top, factor, 0, draw->top_k, 0.0f);
+    if (draw->top_p < 1.0f) {
+        float mass = 0.0f;
+        for (int i = threadIdx.x; i < vocab; i += blockDim.x)
+            if (order_of(row[i]) >= floor) mass += expf((row[i] - top) * factor);
+        mass = block_sum(mass);
+        floor = threshold(row, vocab, top, factor, floor, 0, draw->top_p * mass);
+    }
+    if (draw->min_p > 0.0f) floor = max(floor, order_of(top + logf(draw->min_p) / factor));
+    return floor;
+}
+
+// Inverts the cumulative weights. Every warp owns a run of tokens; the warp in whose run the goal lies walks it.
+__device__ int invert(const float* row, int vocab, float top, float factor, u32 floor, double uniform, int best) {
+    __shared__ double sums[32];
+    __shared__ int found;
+    int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
+    int each = (vocab + warps - 1) / warps, begin = warp * each, end = min(begin + each, vocab);
+    float sum = 0.0f;
+    for (int i = begin + lane; i < end; i += 32)
+        if (order_of(row[i]) >= floor) sum += expf((row[i] - top) * factor);
+    sum = warp_sum(sum);
+    __syncthreads();
+    if (lane == 0) sums[warp] = sum;
+    if (threadIdx.x == 0) found = best;
+    __syncthreads();
+    double total = 0.0, before = 0.0;
+    for (int w = 0; w < warps; w++) {
+        if (w < warp) before += sums[w];
+        total += sums[w];
+    }
+    double goal = uniform * total;
+    bool last = true;
+    for (int w = warp + 1; w < warps; w++) last = last && sums[w] == 0.0;
+    bool here = goal >= before && (goal < before + sums[warp] || last) && sums[warp] > 0.0;
+    if (here) {
+        int choice = -1, reserve = -1;
+        double run = before;
+        for (int first = begin; first < end && choice < 0; first += 32) {
+            int i = first + lane;
+            float w = i < end && order_of(row[i]) >= floor ? expf((row[i] - top) * factor) : 0.0f;
+            float upto = w;
+            for (int o = 1; o < 32; o <<= 1) {
+                float other = __shfl_up_sync(WARP, upto, o);
+                if (lane >= o) upto += other;
+            }
+            u32 hit = __ballot_sync(WARP, w > 0.0f && run + (double)upto > goal);
+            u32 any = __ballot_sync(WARP, w > 0.0f);
+            if (hit) choice = first + __ffs(hit) - 1;
+            if (any) reserve = first + 31 - __clz(any);
+            run += (double)__shfl_sync(WARP, upto, 31);
+        }
+        if (lane == 0) found = choice >= 0 ? choice : (reserve >= 0 ? reserve : best);
+    }
+    __syncthreads();
+    return found;
+}
+
+// A thread may use 64 registers, as 1024 of them share a block.
+extern "C" __global__ void __launch_bounds__(1024)
+    sample(const float* logits, const int* rows, const int* slots, const Draw* draw,
+                                  Slot* states, int* tokens_out, float* logprobs_out, int capacity, int vocab) {
+    int slot = slots[blockIdx.x];
+    Slot* state = states + slot;
+    if (state->done) return;
+    const float* row = logits + (i64)rows[blockIdx.x] * vocab;
+    float factor = draw->temperature > 0.0f ? 1.0f / draw->temperature : 1.0f;
+    float high = NEGATIVE;
+    for (int i = threadIdx.x; i < vocab; i += blockDim.x) high = fmaxf(high, row[i]);
+    float top = block_max(high), sum = 0.0f;
+    int first = vocab;
+    for (int i = threadIdx.x; i < vocab; i += blockDim.x) {
+        sum += expf((row[i] - top) * factor);
+        if (row[i] >= top && i < first) first = i;
+    }
+    sum = block_sum(sum);
+    // The lowest token of those with the largest logit: token numbers are exact in a float.
+    int best = (int)-block_max(-(float)first);
+    if (best >= vocab) best = 0;
+    int token = best;
+    if (draw->temperature > 0.0f) {
+        u32 floor = kept_from(draw, row, vocab, top, factor);
+        token = invert(row, vocab, top, factor, floor, noise_uniform_f64(state->seed, (u64)state->length), best);
+    }
+    // Every thread has read the state before one of them changes it.
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    int length = state->length;
+    tokens_out[(i64)slot * capacity + length] = token;
+    logprobs_out[(i64)slot * capacity + length] = (row[token] - top) * factor - logf(sum);
+    int ended = length + 1 >= state->limit;
+    for (int n = 0; n < draw->stops; n++) ended |= draw->stop_tokens[n] == token;
+    state->token = token;
+    state->position += 1;
+    state->length = length + 1;
+    state->done = ended;
+}
+
+// Inputs of a decode step from the states: one thread a slot.
+extern "C" __global__ void decode_inputs(const Slot* states, int* tokens, int* positions, int count) {
+    int n = blockIdx.x * blockDim.x + threadIdx.x;
+    if (n >= count) return;
+    tokens[n] = states[n].token;
+    positions[n] = states[n].position;
+}

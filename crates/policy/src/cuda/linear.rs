@@ -1,0 +1,205 @@
+//! The four products of a layer, with their adapters: `y = x W' + scale * (drop(x) A') B'`.
+
+use super::arena::Arena;
+use super::blas::{Blas, Dims, Operand, Target};
+use super::device::{Address, Device, Launch, args};
+use super::error::Result;
+use super::plan::{AdapterPlan, LoraGroup, LoraPart};
+
+/// An adapter on the device.
+pub(super) struct DeviceAdapter {
+    pub(super) plan: AdapterPlan,
+    pub(super) arena: Arena,
+}
+
+/// An adapter as one pass uses it.
+#[derive(Clone, Copy)]
+pub(super) struct Adapted<'a> {
+    pub(super) adapter: &'a DeviceAdapter,
+    /// Seed of this pass's dropout; none switches it off.
+    pub(super) dropout_seed: Option<u64>,
+}
+
+/// Which inputs of an adapter are dropped, as on the CPU.
+#[derive(Clone, Copy)]
+struct Dropout {
+    rate: f32,
+    key: u64,
+}
+
+/// A group's adapter.
+struct GroupLora<'a> {
+    arena: &'a Arena,
+    group: &'a LoraGroup,
+    rank: usize,
+    scale: f32,
+    dropout: Option<Dropout>,
+}
+
+/// One product of a layer as a pass uses it.
+pub(super) struct Projection<'a> {
+    device: &'a Device,
+    blas: &'a Blas,
+    /// The base's arena and where the matrix begins in it.
+    base: (&'a Arena, usize),
+    outputs: usize,
+    inputs: usize,
+    lora: Option<GroupLora<'a>>,
+}
+
+/// The scratch memory of a product's adapter.
+#[derive(Clone, Copy)]
+pub(super) struct Scratch {
+    /// (rows, parts * rank): kept between forward and backward.
+    pub(super) low: Address,
+    /// The same shape, for its gradient.
+    pub(super) d_low: Address,
+    /// (rows, inputs), where inputs are dropped.
+    pub(super) dropped: Address,
+}
+
+impl<'a> Projection<'a> {
+    pub(super) fn new(
+        (device, blas): (&'a Device, &'a Blas),
+        base: (&'a Arena, usize),
+        (outputs, inputs): (usize, usize),
+        adapted: Option<Adapted<'a>>,
+        (layer, group): (usize, usize),
+    ) -> Self {
+        let lora = adapted.and_then(|Adapted { adapter, dropout_seed }| {
+            let config = &adapter.plan.config;
+            let key = |seed: u64| seed.wrapping_mul(4096).wrapping_add(layer as u64).wrapping_mul(8);
+            let rate = config.dropout;
+            let dropout = dropout_seed.filter(|_| rate > 0.0).map(|seed| Dropout { rate, key: key(seed) });
+            let group = &adapter.plan.layers[layer][group];
+            let (rank, scale) = (config.rank, config.scale());
+            (!group.parts.is_empty()).then_some(GroupLora { arena: &adapter.arena, group, rank, scale, dropout })
+        });
+        Self { device, blas, base, outputs, inputs, lora }
+    }
+
+    fn weight(&self) -> Operand {
+        Operand::rows(self.base.0.at(self.base.1), self.inputs)
+    }
+
+    /// A part's place among the low-rank values of a row.
+    fn reals(&self, at: Address, columns: usize) -> Address {
+        at.plus(self.device.reals(columns))
+    }
+
+    /// Projects `rows` rows of x into or onto y.
+    pub(super) fn forward(&self, x: Address, rows: usize, y: Address, add: bool, scratch: Scratch) -> Result<()> {
+        let target = if add { Target::add(y, self.outputs) } else { Target::set(y, self.outputs) };
+        let dims = Dims(rows, self.outputs, self.inputs);
+        self.blas.product(Operand::rows(x, self.inputs), self.weight().t(), target, dims, 1.0)?;
+        let Some(lora) = &self.lora else { return Ok(()) };
+        let width = lora.group.parts.len() * lora.rank;
+        self.down(lora, x, rows, scratch)?;
+        for (nth, part) in lora.group.parts.iter().enumerate() {
+            let low = Operand::rows(self.reals(scratch.low, nth * lora.rank), width);
+            let b = Operand::rows(lora.arena.at(part.b.offset), lora.rank);
+            let to = Target::add(self.reals(y, part.column), self.outputs);
+            self.blas.product(low, b.t(), to, Dims(rows, part.outputs, lora.rank), lora.scale)?;
+        }
+        Ok(())
+    }
+
+    /// `drop(x) A'` of every part: one product where nothing is dropped, as all parts then share their input.
+    fn down(&self, lora: &GroupLora, x: Address, rows: usize, scratch: Scratch) -> Result<()> {
+        let (rank, inputs) = (lora.rank, self.inputs);
+        let width = lora.group.parts.len() * rank;
+        if lora.dropout.is_none() {
+            let a = Operand::rows(lora.arena.at(lora.group.parts[0].a.offset), inputs);
+            let to = Target::set(scratch.low, width);
+            return self.blas.product(Operand::rows(x, inputs), a.t(), to, Dims(rows, width, inputs), 1.0);
+        }
+        for (nth, part) in lora.group.parts.iter().enumerate() {
+            self.drop_inputs(lora, part, (x, rows), scratch.dropped, false)?;
+            let a = Operand::rows(lora.arena.at(part.a.offset), inputs);
+            let to = Target::set(self.reals(scratch.low, nth * rank), width);
+            self.blas.product(Operand::rows(scratch.dropped, inputs), a.t(), to, Dims(rows, rank, inputs), 1.0)?;
+        }
+        Ok(())
+    }
+
+    fn drop_inputs(
+        &self,
+        lora: &GroupLora,
+        part: &LoraPart,
+        (x, rows): (Address, usize),
+        to: Address,
+        add: bool,
+    ) -> Result<()> {
+        let Some(Dropout { rate, key }) = lora.dropout else { return Ok(()) };
+        let count = rows * self.inputs;
+        let key = key.wrapping_add(part.module as u64);
+        self.device.launch("dropout", Launch::each(count), args![x, to, count as i64, rate, key, i32::from(add)])
+    }
+
+    /// Replaces dx by the gradient of x, and adds those of what is trained.
+    pub(super) fn backward(&self, x: Address, dy: Address, rows: usize, dx: Address, scratch: Scratch) -> Result<()> {
+        let (outputs, inputs) = (self.outputs, self.inputs);
+        let d_out = Operand::rows(dy, outputs);
+        self.blas.product(d_out, self.weight(), Target::set(dx, inputs), Dims(rows, inputs, outputs), 1.0)?;
+        if let Some(gradient) = self.base.0.gradient(self.base.1) {
+            let to = Target::gradient(gradient, inputs);
+            self.blas.product(d_out.t(), Operand::rows(x, inputs), to, Dims(outputs, inputs, rows), 1.0)?;
+        }
+        match &self.lora {
+            Some(lora) => self.backward_lora(lora, (x, rows), dy, dx, scratch),
+            None => Ok(()),
+        }
+    }
+
+    fn backward_lora(
+        &self,
+        lora: &GroupLora,
+        (x, rows): (Address, usize),
+        dy: Address,
+        dx: Address,
+        scratch: Scratch,
+    ) -> Result<()> {
+        let (rank, inputs, scale) = (lora.rank, self.inputs, lora.scale);
+        let width = lora.group.parts.len() * rank;
+        for (nth, part) in lora.group.parts.iter().enumerate() {
+            let d_out = Operand::rows(self.reals(dy, part.column), self.outputs);
+            let b = Operand::rows(lora.arena.at(part.b.offset), rank);
+            let d_low = Target::set(self.reals(scratch.d_low, nth * rank), width);
+            self.blas.product(d_out, b, d_low, Dims(rows, rank, part.outputs), scale)?;
+            if let Some(gradient) = lora.arena.gradient(part.b.offset) {
+                let low = Operand::rows(self.reals(scratch.low, nth * rank), width);
+                let to = Target::gradient(gradient, rank);
+                self.blas.product(d_out.t(), low, to, Dims(part.outputs, rank, rows), scale)?;
+            }
+        }
+        if lora.dropout.is_some() {
+            return self.backward_dropped(lora, x, rows, dx, scratch);
+        }
+        let first = lora.group.parts[0].a.offset;
+        let d_low = Operand::rows(scratch.d_low, width);
+        if let Some(gradient) = lora.arena.gradient(first) {
+            let to = Target::gradient(gradient, inputs);
+            self.blas.product(d_low.t(), Operand::rows(x, inputs), to, Dims(width, inputs, rows), 1.0)?;
+        }
+        let a = Operand::rows(lora.arena.at(first), inputs);
+        self.blas.product(d_low, a, Target::add(dx, inputs), Dims(rows, inputs, width), 1.0)
+    }
+
+    fn backward_dropped(&self, lora: &GroupLora, x: Address, rows: usize, dx: Address, scratch: Scratch) -> Result<()> {
+        let (rank, inputs) = (lora.rank, self.inputs);
+        let width = lora.group.parts.len() * rank;
+        for (nth, part) in lora.group.parts.iter().enumerate() {
+            let d_low = Operand::rows(self.reals(scratch.d_low, nth * rank), width);
+            if let Some(gradient) = lora.arena.gradient(part.a.offset) {
+                self.drop_inputs(lora, part, (x, rows), scratch.dropped, false)?;
+                let dropped = Operand::rows(scratch.dropped, inputs);
+                let to = Target::gradient(gradient, inputs);
+                self.blas.product(d_low.t(), dropped, to, Dims(rank, inputs, rows), 1.0)?;
+            }
+            let a = Operand::rows(lora.arena.at(part.a.offset), inputs);
+            self.blas.product(d_low, a, Target::set(scratch.dropped, inputs), Dims(rows, inputs, rank), 1.0)?;
+            self.drop_inputs(lora, part, (scratch.dropped, rows), dx, true)?;
+        }
+        Ok(())
+    }
+}

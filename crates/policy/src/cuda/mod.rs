@@ -1,0 +1,49 @@
+//! The engine on one NVIDIA GPU: bf16 weights and activations, f32 sums, masters and moments.
+//!
+//! ```text
+//! device (context, stream, memory, launches) <- kernels/*.cu by NVRTC, blas (cuBLAS)
+//! plan (offsets) <- arena (weights, masters, gradients, moments) <- model, linear (products with adapters)
+//! batch (a pack's integers), workspace (activations), attention, cache
+//!   <- layer, backward, head <- engine (score, learn, step)
+//!   <- decoder (a step as a graph) <- generate (slots, prompts, endings)
+//! ```
+//!
+//! Libraries are opened when the device is, so one binary serves machines with and without a GPU. Nothing is added by
+//! atomics: the same inputs give the same numbers.
+
+mod arena;
+mod attention;
+mod backward;
+mod batch;
+mod blas;
+mod cache;
+mod decoder;
+mod device;
+mod engine;
+mod error;
+mod generate;
+mod head;
+mod kernels;
+mod layer;
+mod linear;
+mod model;
+mod plan;
+mod workspace;
+
+pub use engine::{Engine, Learn, Stepping, Trains, With};
+pub use error::Error;
+pub use kernels::{Precision, SOURCES, compile};
+
+/// Which of the three libraries are there: the driver, the compiler, cuBLAS.
+pub fn libraries() -> [(&'static str, bool); 3] {
+    [
+        ("libcuda", device::driver_present()),
+        ("libnvrtc", device::nvrtc_present()),
+        ("libcublas", device::blas_present()),
+    ]
+}
+
+/// Whether a GPU can be used: the libraries are there and the driver has one.
+pub fn available() -> bool {
+    libraries().iter().all(|(_, present)| *present) && cudarc::driver::CudaContext::new(0).is_ok()
+}

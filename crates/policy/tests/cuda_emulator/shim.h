@@ -1,0 +1,225 @@
+// What the kernels need of CUDA, for a CPU: every thread of a block is a fibre, blocks run one after the other.
+// Included before the kernels' source, which is compiled by g++ with HOTLOOP_EMULATED.
+#pragma once
+#define HOTLOOP_EMULATED 1
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <tuple>
+#include <utility>
+using std::max;
+using std::min;
+
+#define __global__
+#define __device__
+#define __shared__ static
+#define __launch_bounds__(...)
+#define DYNAMIC_SHARED(type, name) type* name = (type*)emu_dynamic()
+
+struct dim3e { unsigned x, y, z; };
+struct alignas(16) float4 { float x, y, z, w; };
+struct alignas(16) uint4 { unsigned x, y, z, w; };
+inline float4 make_float4(float a, float b, float c, float d) { return {a, b, c, d}; }
+inline uint4 make_uint4(unsigned a, unsigned b, unsigned c, unsigned d) { return {a, b, c, d}; }
+
+static dim3e threadIdx, blockIdx, blockDim, gridDim;
+
+inline float __uint_as_float(unsigned u) { float f; memcpy(&f, &u, 4); return f; }
+inline unsigned __float_as_uint(float f) { unsigned u; memcpy(&u, &f, 4); return u; }
+inline float __expf(float x) { return expf(x); }
+inline int __ffs(unsigned x) { return __builtin_ffs((int)x); }
+inline int __clz(unsigned x) { return x ? __builtin_clz(x) : 32; }
+inline unsigned max(unsigned a, unsigned b) { return a > b ? a : b; }
+
+// --- fibres -----------------------------------------------------------------------------------------------------
+extern "C" void emu_switch(void** from, void* to);
+asm(R"(
+.text
+.local emu_switch
+emu_switch:
+    pushq %rbx; pushq %rbp; pushq %r12; pushq %r13; pushq %r14; pushq %r15
+    movq %rsp, (%rdi)
+    movq %rsi, %rsp
+    popq %r15; popq %r14; popq %r13; popq %r12; popq %rbp; popq %rbx
+    ret
+)");
+
+enum { EMU_STACK = 256 << 10, EMU_THREADS = 1024 };
+struct EmuFibre { void* sp; char* stack; bool finished; unsigned long waits; };
+static EmuFibre emu_fibres[EMU_THREADS];
+static void* emu_main;
+static unsigned emu_now, emu_count, emu_left;
+static std::function<void()>* emu_body;
+static char* emu_shared_memory;
+static size_t emu_shared_size;
+inline void* emu_dynamic() { return emu_shared_memory; }
+static unsigned emu_warp_left[32];  // threads of each warp that have not returned
+
+[[noreturn]] static void emu_die(const char* what) {
+    fprintf(stderr, "emulator: %s in block %u %u %u thread %u\n", what, blockIdx.x, blockIdx.y, blockIdx.z, emu_now);
+    abort();
+}
+
+static void emu_yield() {
+    unsigned me = emu_now;
+    emu_switch(&emu_fibres[me].sp, emu_main);
+    emu_now = me;
+    threadIdx = {me, 0, 0};
+}
+
+static void emu_entry() {
+    threadIdx = {emu_now, 0, 0};
+    (*emu_body)();
+    emu_fibres[emu_now].finished = true;
+    emu_left--;
+    emu_warp_left[emu_now / 32]--;
+    emu_yield();
+    abort();
+}
+
+// A barrier of the block: counts arrivals; threads that have returned no longer count.
+static unsigned emu_arrived, emu_generation;
+inline void __syncthreads() {
+    unsigned generation = emu_generation;
+    emu_arrived++;
+    unsigned long spins = 0;
+    while (emu_generation == generation) {
+        if (emu_arrived >= emu_left) { emu_arrived = 0; emu_generation++; break; }
+        emu_yield();
+        if (++spins > 100000000) emu_die("a barrier nobody leaves");
+    }
+}
+
+// A barrier of the warp, for shuffles: all threads of the warp that are left must come.
+static unsigned emu_warp_arrived[32], emu_warp_generation[32];
+static void emu_warp_sync() {
+    unsigned w = emu_now / 32, generation = emu_warp_generation[w];
+    emu_warp_arrived[w]++;
+    unsigned long spins = 0;
+    while (emu_warp_generation[w] == generation) {
+        if (emu_warp_arrived[w] >= emu_warp_left[w]) { emu_warp_arrived[w] = 0; emu_warp_generation[w]++; break; }
+        emu_yield();
+        if (++spins > 100000000) emu_die("a shuffle that not all lanes reach");
+    }
+}
+
+static uint64_t emu_exchange[EMU_THREADS][4];
+template <class T> T emu_from(T value, unsigned lane) {
+    memcpy(&emu_exchange[emu_now][0], &value, sizeof value);
+    emu_warp_sync();
+    T out;
+    unsigned from = (emu_now & ~31u) | (lane & 31u);
+    memcpy(&out, &emu_exchange[from][0], sizeof out);
+    emu_warp_sync();
+    return out;
+}
+template <class T> T __shfl_xor_sync(unsigned, T v, int o) { return emu_from(v, (emu_now & 31) ^ o); }
+template <class T> T __shfl_sync(unsigned, T v, int l) { return emu_from(v, l); }
+template <class T> T __shfl_up_sync(unsigned, T v, int o) {
+    unsigned lane = emu_now & 31;
+    return emu_from(v, lane >= (unsigned)o ? lane - o : lane);
+}
+inline unsigned __ballot_sync(unsigned, bool p) {
+    emu_exchange[emu_now][0] = p;
+    emu_warp_sync();
+    unsigned bits = 0, base = emu_now & ~31u;
+    for (unsigned l = 0; l < 32; l++) bits |= (unsigned)(emu_exchange[base + l][0] & 1) << l;
+    emu_warp_sync();
+    return bits;
+}
+
+inline float emu_bf16(uint32_t word, int half) { return __uint_as_float(half ? word & 0xffff0000u : word << 16); }
+
+// mma.m16n8k16 row.col with the fragments of the PTX ISA.
+inline void emulate_mma(float* c, const uint32_t* a, const uint32_t* b) {
+    static uint32_t as[EMU_THREADS][4], bs[EMU_THREADS][2];
+    memcpy(as[emu_now], a, 16);
+    memcpy(bs[emu_now], b, 8);
+    emu_warp_sync();
+    unsigned base = emu_now & ~31u, lane = emu_now & 31, g = lane >> 2, t = lane & 3;
+    for (int i = 0; i < 4; i++) {
+        unsigned row = g + (i >= 2 ? 8 : 0), column = 2 * t + (i & 1);
+        float sum = c[i];
+        for (unsigned k = 0; k < 16; k++) {
+            unsigned a_lane = (row & 7) * 4 + ((k & 7) >> 1), a_reg = (row >= 8 ? 1 : 0) + (k >= 8 ? 2 : 0);
+            unsigned b_lane = column * 4 + ((k & 7) >> 1), b_reg = k >= 8 ? 1 : 0;
+            sum += emu_bf16(as[base + a_lane][a_reg], k & 1) * emu_bf16(bs[base + b_lane][b_reg], k & 1);
+        }
+        c[i] = sum;
+    }
+    emu_warp_sync();
+}
+
+// ldmatrix.x4.trans: lane l names row l % 8 of block l / 8.
+inline void emulate_ldmatrix_trans(uint32_t* r, const uint16_t* row) {
+    if ((uintptr_t)row & 15) emu_die("ldmatrix of an address that is no multiple of 16");
+    emu_exchange[emu_now][0] = (uint64_t)row;
+    emu_warp_sync();
+    unsigned base = emu_now & ~31u, lane = emu_now & 31, g = lane >> 2, t = lane & 3;
+    for (int m = 0; m < 4; m++) {
+        const uint16_t* low = (const uint16_t*)emu_exchange[base + m * 8 + 2 * t][0];
+        const uint16_t* high = (const uint16_t*)emu_exchange[base + m * 8 + 2 * t + 1][0];
+        r[m] = (uint32_t)low[g] | (uint32_t)high[g] << 16;
+    }
+    emu_warp_sync();
+}
+
+static void emu_run_block(std::function<void()>& body, unsigned threads) {
+    emu_body = &body;
+    emu_count = emu_left = threads;
+    emu_arrived = 0;
+    for (unsigned w = 0; w < 32; w++) {
+        emu_warp_arrived[w] = 0;
+        emu_warp_left[w] = threads > w * 32 ? min(threads - w * 32, 32u) : 0;
+    }
+    for (unsigned n = 0; n < threads; n++) {
+        EmuFibre& f = emu_fibres[n];
+        if (!f.stack) f.stack = (char*)aligned_alloc(64, EMU_STACK);
+        f.finished = false;
+        uint64_t* sp = (uint64_t*)(f.stack + EMU_STACK) - 2;
+        *sp = (uint64_t)(void*)emu_entry;  // rsp is 16-aligned + 8 on entry, as after a call
+        for (int i = 0; i < 6; i++) *--sp = 0;
+        f.sp = sp;
+    }
+    while (emu_left) {
+        for (unsigned n = 0; n < threads; n++) {
+            if (emu_fibres[n].finished) continue;
+            emu_now = n;
+            threadIdx = {n, 0, 0};
+            emu_switch(&emu_main, emu_fibres[n].sp);
+        }
+    }
+}
+
+struct EmuLaunch { dim3e grid, block; size_t shared; };
+
+template <class... A, size_t... I>
+std::function<void()> emu_bind(void (*f)(A...), void** p, std::index_sequence<I...>) {
+    auto values = std::make_tuple((*(A*)p[I])...);
+    return [f, values] { std::apply(f, values); };
+}
+
+template <class... A> std::function<void()> emu_prepare(void (*f)(A...), void** p, EmuLaunch launch) {
+    auto body = emu_bind(f, p, std::index_sequence_for<A...>{});
+    return [body, launch]() mutable {
+        if (launch.block.x > EMU_THREADS) emu_die("more than 1024 threads");
+        if (launch.shared > (227u << 10)) emu_die("more shared memory than an SM has");
+        if (emu_shared_size < launch.shared + 16) {
+            free(emu_shared_memory);
+            emu_shared_size = launch.shared + 16;
+            emu_shared_memory = (char*)aligned_alloc(16, (emu_shared_size + 15) / 16 * 16);
+        }
+        if (launch.shared) memset(emu_shared_memory, 0xff, launch.shared);
+        gridDim = launch.grid;
+        blockDim = launch.block;
+        for (unsigned z = 0; z < gridDim.z; z++)
+            for (unsigned y = 0; y < gridDim.y; y++)
+                for (unsigned x = 0; x < gridDim.x; x++) {
+                    blockIdx = {x, y, z};
+                    emu_run_block(body, blockDim.x);
+                }
+    };
+}
