@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use flow::policy::PolicyError;
-use policy::EnginePolicy;
 use policy::api::{ApiConfig, ApiPolicy, Protocol};
 use policy::cpu::Recompute;
 use policy::engine::{Engine, EngineError, Learning, Settings};
 use policy::load::{Checkpoint, LoadError, Problem};
 use policy::train::loss::{Clip, Normalisation};
 use policy::train::{Decay, Grpo, OptimConfig, Schedule, Training};
+use policy::{Device, EnginePolicy};
 
 use crate::failure::Failure;
 
@@ -86,7 +86,7 @@ pub(crate) fn unreadable(error: &LoadError) -> Failure {
 pub(crate) fn engine_failure(error: &EngineError) -> Failure {
     match error {
         EngineError::Load(load) => unreadable(load),
-        EngineError::Threads(_) => Failure::machine(error.to_string()),
+        EngineError::Threads(_) | EngineError::Device(_) => Failure::machine(error.to_string()),
         _ => Failure::user(error.to_string()),
     }
 }
@@ -103,7 +103,7 @@ pub(crate) fn policy_failure(error: &PolicyError) -> Failure {
 }
 
 /// Settings of an engine that only answers; what learning needs is laid over them.
-pub(crate) fn answering(threads: usize) -> Settings {
+pub(crate) fn answering(threads: usize, device: Device) -> Settings {
     Settings {
         learning: Learning::None,
         training: Training {
@@ -120,6 +120,7 @@ pub(crate) fn answering(threads: usize) -> Settings {
             epochs: 1,
         },
         threads,
+        device,
         slots: SLOTS,
     }
 }

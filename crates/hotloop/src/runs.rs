@@ -27,7 +27,8 @@ pub(crate) fn fitted(layered: &Layered) -> Vec<String> {
     let fitting: &[(&str, &str)] = match endpoint(&layered.config.model) {
         // It cannot learn, and few servers go on with a begun answer.
         Some(_) => &[("learning.rate", "0"), ("prompts.begin", "false")],
-        // The engine takes every core: beside it nothing can be timed.
+        None if device(&layered.config).is_cuda() => &[],
+        // On the CPU the engine takes every core: beside it nothing can be timed.
         None => &[("loop.overlap", "false")],
     };
     fitting.iter().filter(|(key, _)| is_default(key)).map(|(key, value)| format!("{key}={value}")).collect()
@@ -49,12 +50,8 @@ pub(crate) fn policy(config: &Config) -> Result<Box<dyn Policy>, Failure> {
         let key = std::env::var_os(KEY).map(|_| KEY.to_owned());
         return Ok(Box::new(models::api(url, name, key)?));
     }
-    if config.device == Device::Cuda {
-        return Err(Failure::user("device: \"cuda\" is not wired into the program yet")
-            .hint("set device to \"cpu\" or \"auto\"; both take the CPU engine"));
-    }
     let path = models::find(&config.model)?;
-    let mut settings = models::answering(0);
+    let mut settings = models::answering(0, device(config));
     let learning = &config.learning;
     settings.learning = match (learning.rate > 0.0, learning.lora_rank) {
         (false, _) => Learning::None,
@@ -76,6 +73,15 @@ pub(crate) fn policy(config: &Config) -> Result<Box<dyn Policy>, Failure> {
     };
     settings.grpo.temperature = config.sampling.temperature as f32;
     Ok(Box::new(models::engine(&path, None, settings)?))
+}
+
+/// Where the model computes.
+fn device(config: &Config) -> policy::Device {
+    match config.device {
+        Device::Auto => policy::Device::Auto,
+        Device::Cpu => policy::Device::Cpu,
+        Device::Cuda => policy::Device::Cuda,
+    }
 }
 
 /// The bench's settings.

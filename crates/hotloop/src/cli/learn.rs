@@ -61,6 +61,9 @@ pub(crate) struct WhoArgs {
     /// Threads of the engine; 0 takes every core
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,
+    /// Where the engine computes: auto (a GPU where one can be used), cpu or cuda
+    #[arg(long, value_name = "DEVICE", default_value = "auto", conflicts_with = "api")]
+    pub(crate) device: policy::Device,
 }
 
 /// How answers are drawn.

@@ -59,7 +59,7 @@ pub(crate) fn open(who: &WhoArgs, wanted: bool) -> Result<Box<dyn Policy>, Failu
     }
     let path = models::find(&who.model)?;
     let _progress = Progress::spinner(format!("loading {}", path.display()), wanted);
-    Ok(Box::new(models::engine(&path, who.adapter.as_deref(), models::answering(who.threads))?))
+    Ok(Box::new(models::engine(&path, who.adapter.as_deref(), models::answering(who.threads, who.device))?))
 }
 
 /// How the flags say that answers are drawn.
