@@ -251,7 +251,7 @@ mod tests {
     fn states_survive_their_words() {
         let state = SlotState { seed: 1 << 63, token: 151_643, position: 40_000, length: 7, limit: 600, done: true };
         assert_eq!(SlotState::from_words(state.words()), state);
-        assert_eq!(state.words()[1], 151_643 | 40_000 << 32, "token first, as the struct of sample.cu");
+        assert_eq!(state.words()[1], 0x9c40_0002_505b, "token first, as the struct of sample.cu");
     }
 
     #[test]

@@ -420,7 +420,10 @@ mod tests {
     fn launches_cover_their_work_with_whole_warps() {
         for width in [8, 64, 896, 3584, 18944] {
             let launch = Launch::rows(7, width);
-            assert!(launch.threads % 32 == 0 && launch.threads <= 256 && launch.grid.0 == 7, "{width}: {launch:?}");
+            assert!(
+                launch.threads.is_multiple_of(32) && launch.threads <= 256 && launch.grid.0 == 7,
+                "{width}: {launch:?}"
+            );
         }
         assert_eq!(Launch::each(257).grid.0, 2);
         assert_eq!(Launch::strided(1 << 30, 1024).grid.0, 1024);
