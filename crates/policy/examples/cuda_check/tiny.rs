@@ -67,8 +67,8 @@ impl Kind {
     }
 }
 
-/// The nearest bf16.
-fn rounded(value: f32) -> f32 {
+/// The nearest bf16, as the device rounds masters.
+pub(crate) fn rounded(value: f32) -> f32 {
     f32::from_bits(value.to_bits().wrapping_add(0x8000) & 0xffff_0000)
 }
 
