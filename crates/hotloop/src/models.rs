@@ -86,7 +86,8 @@ pub(crate) fn unreadable(error: &LoadError) -> Failure {
 pub(crate) fn engine_failure(error: &EngineError) -> Failure {
     match error {
         EngineError::Load(load) => unreadable(load),
-        EngineError::Threads(_) | EngineError::Device(_) => Failure::machine(error.to_string()),
+        EngineError::Threads(_) => Failure::machine(error.to_string()),
+        EngineError::Device(_) => Failure::machine(error.to_string()).hint("choose the device cpu, or auto"),
         _ => Failure::user(error.to_string()),
     }
 }

@@ -247,8 +247,10 @@ fn mistakes_of_a_run_are_named_with_file_and_key() {
     let nowhere = nowhere.to_str().unwrap();
     let file = run_file(folder.path(), "colour = 3");
     fails(&["train", &file], 1, &["tiny.toml", "colour", "no such key", "hint:"]);
-    let file = run_file(folder.path(), "device = \"cuda\"");
-    fails(&["train", &file], 1, &["cuda", "hint:"]);
+    if !policy::cuda::available() {
+        let file = run_file(folder.path(), "device = \"cuda\"");
+        fails(&["train", &file], 3, &["hint: choose the device cpu"]);
+    }
     let file = run_file(folder.path(), "");
     fails(&["train", &file, "--set", "sampling.group=1"], 1, &["--set", "sampling.group"]);
     fails(&["train", &file, "--set", "model=./none"], 1, &["--set", "model", "./none", "hint:"]);
