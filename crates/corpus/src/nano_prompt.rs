@@ -7,6 +7,7 @@
 //! The answer follows as canonical C and ends with [`END`]. The part from `<parent>` to the
 //! verdict is left out where there is no parent; `<why:...>` where nothing more is known.
 
+pub use flow::Role;
 use flow::verdict::Verdict;
 use flow::{Label, Stage};
 use serde::{Deserialize, Serialize};
@@ -21,35 +22,6 @@ pub const PAD: &str = "<pad>";
 const PARENT: &str = "<parent>";
 const PARENT_END: &str = "</parent>";
 const ANSWER: &str = "<answer>";
-
-/// What is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// A candidate from nothing.
-    Explore,
-    /// The parent with a technique of the next stage.
-    Deepen,
-    /// A faster relative of the parent at its stage.
-    Improve,
-    /// The parent without its fault.
-    Repair,
-}
-
-impl Role {
-    /// All roles.
-    pub const ALL: [Self; 4] = [Self::Explore, Self::Deepen, Self::Improve, Self::Repair];
-
-    /// The name as JSON and tokens have it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Explore => "explore",
-            Self::Deepen => "deepen",
-            Self::Improve => "improve",
-            Self::Repair => "repair",
-        }
-    }
-}
 
 /// A verdict's detail, as one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
