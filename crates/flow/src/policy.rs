@@ -87,6 +87,8 @@ pub struct WeightedTokens {
     pub tokens: Vec<u32>,
     /// The sampler's logprobs.
     pub logprobs: Vec<f32>,
+    /// The temperature that it was drawn at; its logprobs hold there alone.
+    pub temperature: f64,
     /// The advantage.
     pub advantage: f64,
 }

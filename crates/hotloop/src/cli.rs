@@ -1,5 +1,6 @@
 //! The command line: definitions and help texts, no logic.
 
+pub(crate) mod corpus;
 pub(crate) mod learn;
 
 use std::path::PathBuf;
@@ -49,6 +50,10 @@ pub(crate) enum Command {
     Report(learn::ReportArgs),
     /// Run a paper's grid and write its figures and tables
     Experiment(learn::ExperimentArgs),
+    /// Make the synthetic corpus, or the nano policy from it
+    Corpus(corpus::CorpusArgs),
+    /// Teach a model by examples: a warm start
+    Tune(corpus::TuneArgs),
 }
 
 /// `hotloop judge`

@@ -6,10 +6,12 @@ mod failure;
 mod judging;
 mod lint;
 mod models;
+mod nano;
 mod output;
 mod progress;
 mod runs;
 mod stop;
+mod tuning;
 
 use std::process::ExitCode;
 
@@ -40,6 +42,8 @@ pub fn run() -> ExitCode {
         Command::Train(arguments) => cmd::train::run(&arguments),
         Command::Report(arguments) => cmd::report::run(&arguments),
         Command::Experiment(arguments) => cmd::experiment::run(&arguments),
+        Command::Corpus(arguments) => cmd::corpus::run(&arguments),
+        Command::Tune(arguments) => cmd::tune::run(&arguments),
     };
     ended.unwrap_or_else(|failure| failure.tell()).into()
 }

@@ -12,20 +12,52 @@ use policy::train::loss::{Clip, Normalisation};
 use policy::train::{Decay, Grpo, OptimConfig, Schedule, Training};
 use policy::{Device, EnginePolicy};
 
-use crate::failure::Failure;
+use tempfile::TempDir;
 
-/// Answers that the engine decodes at the same time: more gain little on a CPU.
+use crate::failure::Failure;
+use crate::nano;
+
+/// Answers that the engine decodes at the same time: more gain little on a CPU, and a GPU wants many.
 pub(crate) const SLOTS: usize = 32;
+const CUDA_SLOTS: usize = 256;
 /// Tokens that go through the network at once in training.
 const PACK_TOKENS: usize = 2048;
+const CUDA_PACK_TOKENS: usize = 1 << 14;
 
-/// Where a model lies: a path, or a hub name that was downloaded before.
-pub(crate) fn find(name: &str) -> Result<PathBuf, Failure> {
+/// Where a model's files lie.
+pub(crate) enum Place {
+    /// In a folder or file of the user's.
+    Path(PathBuf),
+    /// In a folder that is gone when this is dropped: the nano policy's, out of this program.
+    Unpacked(TempDir),
+}
+
+impl Place {
+    /// The folder or file.
+    pub(crate) fn path(&self) -> PathBuf {
+        match self {
+            Self::Path(path) => path.clone(),
+            // The folder's name is the model's.
+            Self::Unpacked(folder) => folder.path().join(nano::NAME),
+        }
+    }
+}
+
+/// Where a model lies: a path, `nano`, or a hub name that was downloaded before.
+pub(crate) fn find(name: &str) -> Result<Place, Failure> {
     let path = PathBuf::from(name);
     if path.exists() {
-        return Ok(path);
+        return Ok(Place::Path(path));
     }
-    downloaded(name).ok_or_else(|| missing(name))
+    if name == nano::NAME {
+        let unpacked = tempfile::tempdir().and_then(|folder| {
+            nano::unpack(&folder.path().join(nano::NAME))?;
+            Ok(folder)
+        });
+        let full = |error| Failure::machine(format!("the nano policy cannot be unpacked: {error}"));
+        return unpacked.map(Place::Unpacked).map_err(full);
+    }
+    downloaded(name).map(Place::Path).ok_or_else(|| missing(name))
 }
 
 /// A name of the Hugging Face hub is `owner/model`.
@@ -36,10 +68,6 @@ fn is_hub_name(name: &str) -> bool {
 }
 
 fn missing(name: &str) -> Failure {
-    if name == "nano" {
-        return Failure::user("the nano model is not part of this version")
-            .hint("name a folder with config.json and safetensors, or a GGUF file");
-    }
     if is_hub_name(name) {
         return Failure::user(format!("{name} is not on this machine, and hotloop does not download by itself yet"))
             .hint(format!(
@@ -48,7 +76,7 @@ fn missing(name: &str) -> Failure {
             ));
     }
     Failure::user(format!("{name}: there is no such file or folder"))
-        .hint("name a folder with config.json and safetensors, a GGUF file, or a hub name")
+        .hint("name a folder with config.json and safetensors, a GGUF file, `nano`, or a hub name")
 }
 
 /// The newest copy of a hub model in the cache of `hf download`.
@@ -110,7 +138,7 @@ pub(crate) fn answering(threads: usize, device: Device) -> Settings {
         training: Training {
             optim: OptimConfig { beta1: 0.9, beta2: 0.999, eps: 1e-8, weight_decay: 0.0, max_norm: 1.0 },
             schedule: Schedule { peak: 0.0, warmup: 0, decay: Decay::Constant },
-            pack_tokens: PACK_TOKENS,
+            pack_tokens: if device.is_cuda() { CUDA_PACK_TOKENS } else { PACK_TOKENS },
             recompute: Recompute::Auto,
             seed: 0,
         },
@@ -122,7 +150,7 @@ pub(crate) fn answering(threads: usize, device: Device) -> Settings {
         },
         threads,
         device,
-        slots: SLOTS,
+        slots: if device.is_cuda() { CUDA_SLOTS } else { SLOTS },
     }
 }
 

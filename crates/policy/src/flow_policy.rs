@@ -93,8 +93,13 @@ impl Policy for EnginePolicy {
             logprobs: weighted.logprobs.clone(),
             advantage: weighted.advantage as f32,
         };
+        let temperature = batch.first().map_or(1.0, |first| first.temperature);
+        if batch.iter().any(|weighted| weighted.temperature.to_bits() != temperature.to_bits()) {
+            let why = "the answers of one update were drawn at different temperatures";
+            return Err(PolicyError::Failed(why.to_owned()));
+        }
         let batch: Vec<Rollout> = batch.iter().map(rollout).collect();
-        let update = self.engine.reinforce(&batch).map_err(failed)?;
+        let update = self.engine.reinforce(&batch, temperature as f32).map_err(failed)?;
         Ok(Updated {
             loss: update.loss,
             gradient_norm: update.gradient_norm,

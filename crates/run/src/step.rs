@@ -50,7 +50,7 @@ pub(crate) fn step(ctx: &mut Ctx<'_>, number: u64) -> Result<bool, Interrupt> {
         .groups
         .iter()
         .zip(&groups)
-        .flat_map(|(group, done)| state::weighted(group, &done.advantages))
+        .flat_map(|(group, done)| state::weighted(group, open.sampled.temperature, &done.advantages))
         .collect();
     let updated = learn(ctx, &lesson)?;
     let ended = ctx.now();

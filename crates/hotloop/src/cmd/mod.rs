@@ -2,6 +2,7 @@
 
 pub(crate) mod bench;
 pub(crate) mod chat;
+pub(crate) mod corpus;
 pub(crate) mod doctor;
 pub(crate) mod experiment;
 pub(crate) mod judge;
@@ -10,3 +11,4 @@ pub(crate) mod report;
 pub(crate) mod sample;
 pub(crate) mod task;
 pub(crate) mod train;
+pub(crate) mod tune;

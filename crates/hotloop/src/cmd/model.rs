@@ -127,7 +127,8 @@ fn count(number_of: u64) -> String {
 }
 
 fn info(name: &str, json: bool) -> Result<Status, Failure> {
-    let path = models::find(name)?;
+    let place = models::find(name)?;
+    let path = place.path();
     let facts = Facts::of(&path, &models::open(&path)?);
     if json {
         say_json(&facts);
@@ -168,7 +169,8 @@ fn info(name: &str, json: bool) -> Result<Status, Failure> {
 }
 
 fn convert(from: &str, to: &Path) -> Result<Status, Failure> {
-    let path = models::find(from)?;
+    let place = models::find(from)?;
+    let path = place.path();
     if to.exists() {
         return Err(Failure::user(format!("{} is there already", to.display())).hint("name a new folder"));
     }
@@ -177,7 +179,7 @@ fn convert(from: &str, to: &Path) -> Result<Status, Failure> {
     let progress = Progress::spinner("reading", true);
     let weights = checkpoint.weights().map_err(|error| models::unreadable(&error))?;
     progress.message("writing");
-    policy::save::model(to, &checkpoint.config, &weights, Some(&text))
+    policy::save::model(to, &checkpoint.config, &weights, Some(&text), policy::save::Storage::F32)
         .map_err(|error| Failure::machine(error.to_string()))?;
     drop(progress);
     let size = bytes(F32 * Weights::count(&checkpoint.config));
@@ -186,7 +188,8 @@ fn convert(from: &str, to: &Path) -> Result<Status, Failure> {
 }
 
 fn pull(name: &str) -> Result<Status, Failure> {
-    let path = models::find(name)?;
+    let place = models::find(name)?;
+    let path = place.path();
     models::open(&path)?;
     say(&path.display().to_string());
     Ok(Status::Fine)

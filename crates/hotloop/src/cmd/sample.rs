@@ -12,6 +12,7 @@ use crate::cli::learn::{DrawArgs, SampleArgs, WhoArgs};
 use crate::cmd::judge::load;
 use crate::failure::{Failure, Status};
 use crate::models;
+use crate::nano::{self, NanoRender};
 use crate::output::{say, say_json};
 use crate::progress::Progress;
 
@@ -57,7 +58,8 @@ pub(crate) fn open(who: &WhoArgs, wanted: bool) -> Result<Box<dyn Policy>, Failu
     if let Some(url) = &who.api {
         return Ok(Box::new(models::api(url, &who.model, who.api_key.clone())?));
     }
-    let path = models::find(&who.model)?;
+    let place = models::find(&who.model)?;
+    let path = place.path();
     let _progress = Progress::spinner(format!("loading {}", path.display()), wanted);
     Ok(Box::new(models::engine(&path, who.adapter.as_deref(), models::answering(who.threads, who.device))?))
 }
@@ -121,7 +123,7 @@ impl Line {
 fn chats(arguments: &SampleArgs) -> Result<Vec<Chat>, Failure> {
     let mut chats = match (&arguments.prompt, &arguments.task, &arguments.chats) {
         (Some(prompt), ..) => vec![question(prompt)],
-        (_, Some(task), _) => vec![task_chat(task, arguments.stage, arguments.who.api.is_none())?],
+        (_, Some(task), _) => vec![task_chat(task, arguments)?],
         (.., Some(file)) => from_file(file)?,
         (None, None, None) => Vec::new(),
     };
@@ -139,12 +141,17 @@ fn question(prompt: &str) -> Chat {
 }
 
 /// What a run would ask first: the seed at a stage, or the first of the fixed prompts.
-fn task_chat(name: &str, stage: Option<u8>, begin: bool) -> Result<Chat, Failure> {
+fn task_chat(name: &str, arguments: &SampleArgs) -> Result<Chat, Failure> {
     let task = load(name)?;
-    let stage = stage.map(Stage::try_from).transpose().map_err(|error| Failure::user(error.to_string()))?;
-    let prose = Prose { wording: Wording::default(), begin, simd: bench::survey::simd().to_owned() };
+    let stage = arguments.stage.map(Stage::try_from).transpose().map_err(|error| Failure::user(error.to_string()))?;
     let parent = stage.map(|_| Shown { source: &task.seed, verdict: None });
-    Ok(prose.chat(&Ask { task: &task, role: Role::Explore, stage, variant: 0, parent }))
+    let ask = Ask { task: &task, role: Role::Explore, stage, variant: 0, parent };
+    let (who, wording) = (&arguments.who, Wording::default());
+    if who.model == nano::NAME && who.api.is_none() {
+        nano::check(&task.spec.name)?;
+        return Ok(NanoRender.chat(&ask));
+    }
+    Ok(Prose { wording, begin: who.api.is_none(), simd: bench::survey::simd().to_owned() }.chat(&ask))
 }
 
 #[derive(Debug, Deserialize)]

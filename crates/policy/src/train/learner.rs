@@ -197,6 +197,11 @@ impl Learner {
         parameters_mut(&mut self.trained, &mut self.network.weights)
     }
 
+    /// Changes how fast it learns from the next step on.
+    pub fn set_schedule(&mut self, schedule: Schedule) {
+        self.training.schedule = schedule;
+    }
+
     /// The gradient of the last step.
     pub fn gradient(&self) -> &Gradient {
         &self.gradient
@@ -226,6 +231,18 @@ impl Learner {
         }
         let gradient_norm = self.take_step(sums.loss)?;
         Ok(Update { loss: sums.loss, gradient_norm, ..self.facts(&sums) })
+    }
+
+    /// The mean cross-entropy of the scored tokens.
+    pub fn loss(&self, batch: &[Sequence]) -> Result<f64, TrainError> {
+        self.check_tokens(batch.iter().map(|sequence| &sequence.tokens[..]))?;
+        let (mut sum, mut tokens) = (0.0, 0);
+        for pack in self.packs(batch) {
+            let scores = self.score(&pack, 1.0)?;
+            sum -= scores.iter().map(|scored| f64::from(scored.logprob)).sum::<f64>();
+            tokens += scores.len();
+        }
+        if tokens == 0 { Err(TrainError::Empty) } else { Ok(sum / tokens as f64) }
     }
 
     /// An update by GRPO: answers with positive advantage become likelier, the others less so.

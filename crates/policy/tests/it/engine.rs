@@ -45,6 +45,7 @@ fn weighted(completions: &[Completion]) -> Vec<WeightedTokens> {
         prompt_tokens: completion.prompt_tokens.clone(),
         tokens: completion.tokens.clone(),
         logprobs: completion.logprobs.clone(),
+        temperature: sampling().temperature,
         advantage: if nth % 2 == 0 { 1.0 } else { -1.0 },
     };
     completions.iter().enumerate().map(each).collect()
@@ -177,11 +178,14 @@ fn an_adapter_goes_on_as_the_reference_of_the_next_training() {
 fn supervised_learning_raises_the_answer() {
     let mut policy = policy(lora());
     let turn = |role, content: &str| Turn { role, content: content.into() };
-    let chats = vec![vec![turn("user", "hello"), turn("assistant", "world world")]];
-    let first = policy.engine_mut().supervise(&chats).unwrap().loss;
+    let chat = [turn("user", "hello"), turn("assistant", "world world")];
+    let batch = [policy.engine().example(&chat).unwrap()];
+    let untaught = policy.engine().loss(&batch).unwrap();
+    let first = policy.engine_mut().supervise(&batch).unwrap().loss;
+    assert!((untaught - first).abs() < 1e-5, "{untaught} is not the loss {first} that the first step sees");
     let mut last = first;
     for _ in 0..8 {
-        last = policy.engine_mut().supervise(&chats).unwrap().loss;
+        last = policy.engine_mut().supervise(&batch).unwrap().loss;
     }
     assert!(last < 0.7 * first, "from {first} to {last}");
 }
