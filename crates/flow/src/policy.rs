@@ -139,6 +139,9 @@ pub enum PolicyError {
         /// Tokens of the context.
         context: u32,
     },
+    /// Someone asked it to stop; nothing came of the call.
+    #[error("stopped on request")]
+    Stopped,
     /// The engine, the device or the endpoint failed.
     #[error("{0}")]
     Failed(String),

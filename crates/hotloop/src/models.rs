@@ -15,6 +15,7 @@ use policy::{Device, EnginePolicy};
 use tempfile::TempDir;
 
 use crate::failure::Failure;
+use crate::stop::Stop;
 use crate::{hub, nano};
 
 /// Answers that the engine decodes at the same time: more gain little on a CPU, and a GPU wants many.
@@ -124,6 +125,7 @@ pub(crate) fn policy_failure(error: &PolicyError) -> Failure {
         PolicyError::ContextExceeded { .. } => failure.hint("ask for fewer tokens, or ask less"),
         PolicyError::Unsupported("a begun answer") => failure.hint("leave the beginning out with --begin ''"),
         PolicyError::Unsupported(_) => failure,
+        PolicyError::Stopped => Failure::interrupted(),
         PolicyError::Failed(why) => Failure::machine(why.clone()),
     }
 }
@@ -151,17 +153,23 @@ pub(crate) fn answering(threads: usize, device: Device) -> Settings {
     }
 }
 
-/// The engine around a model on this machine.
-pub(crate) fn engine(path: &Path, adapter: Option<&Path>, settings: Settings) -> Result<EnginePolicy, Failure> {
+/// The engine around a model on this machine. A signal ends what it is at.
+pub(crate) fn engine(
+    path: &Path,
+    adapter: Option<&Path>,
+    settings: Settings,
+    stop: &Stop,
+) -> Result<EnginePolicy, Failure> {
     let mut engine = Engine::open(path, settings).map_err(|error| engine_failure(&error))?;
     if let Some(adapter) = adapter {
         engine.start_from_adapter(adapter).map_err(|error| engine_failure(&error))?;
     }
+    engine.heed(stop.shared());
     Ok(EnginePolicy::new(engine))
 }
 
-/// A model behind an endpoint.
-pub(crate) fn api(url: &str, model: &str, key_variable: Option<String>) -> Result<ApiPolicy, Failure> {
+/// A model behind an endpoint. After a signal nothing more is asked of it.
+pub(crate) fn api(url: &str, model: &str, key_variable: Option<String>, stop: &Stop) -> Result<ApiPolicy, Failure> {
     let config = ApiConfig {
         url: url.to_owned(),
         model: model.to_owned(),
@@ -174,7 +182,9 @@ pub(crate) fn api(url: &str, model: &str, key_variable: Option<String>) -> Resul
         parallel: 8,
         context: 0,
     };
-    ApiPolicy::new(config).map_err(|error| Failure::user(error.to_string()))
+    let mut policy = ApiPolicy::new(config).map_err(|error| Failure::user(error.to_string()))?;
+    policy.heed(stop.shared());
+    Ok(policy)
 }
 
 #[cfg(test)]

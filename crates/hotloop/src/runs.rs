@@ -10,6 +10,7 @@ use run::config::{self, Config, Device, Language, Normalise};
 use run::{Layered, Plan};
 
 use crate::failure::Failure;
+use crate::stop::Stop;
 use crate::{models, nano};
 
 /// The environment variable with the key of an endpoint, if it wants one.
@@ -53,14 +54,14 @@ pub(crate) fn missing_model(config: &Config) -> Option<Failure> {
 }
 
 /// The policy, before any learning.
-pub(crate) fn policy(config: &Config) -> Result<Box<dyn Policy>, Failure> {
+pub(crate) fn policy(config: &Config, stop: &Stop) -> Result<Box<dyn Policy>, Failure> {
     if let Some((url, name)) = endpoint(&config.model) {
         if name.is_empty() {
             return Err(Failure::user(format!("model: `{url}` names no model"))
                 .hint(format!("write it behind a `#`, as in \"{url}#NAME\"")));
         }
         let key = std::env::var_os(KEY).map(|_| KEY.to_owned());
-        return Ok(Box::new(models::api(url, name, key)?));
+        return Ok(Box::new(models::api(url, name, key, stop)?));
     }
     let place = models::find(&config.model)?;
     let mut settings = models::answering(0, device(config));
@@ -83,7 +84,7 @@ pub(crate) fn policy(config: &Config) -> Result<Box<dyn Policy>, Failure> {
         Normalise::Token => Normalisation::Token,
         Normalise::Sequence => Normalisation::Sequence,
     };
-    Ok(Box::new(models::engine(&place.path(), None, settings)?))
+    Ok(Box::new(models::engine(&place.path(), None, settings, stop)?))
 }
 
 /// What puts prompts into the policy's language.

@@ -1,7 +1,8 @@
 //! The engine as one object: a model that answers chats and learns, on threads of its own.
 
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
@@ -204,6 +205,11 @@ impl Engine {
         Ok(())
     }
 
+    /// Answers and updates end with an error soon after this flag is set.
+    pub fn heed(&mut self, halt: Arc<AtomicBool>) {
+        self.learner.heed(halt);
+    }
+
     /// The tokens of a chat up to where the answer begins.
     pub fn prompt(&self, turns: &[Turn], begun: &str) -> Result<Vec<u32>, EngineError> {
         Ok(self.text.prompt(turns, begun)?)
@@ -228,7 +234,8 @@ impl Engine {
         let texts = wish.stop.iter().filter(|text| !text.is_empty()).cloned().collect();
         let stop = Stop { tokens, texts, max_tokens };
         let decode = |tokens: &[u32]| self.text.decode(tokens);
-        let how = Generation { draw, stop, seed, slots: self.settings.slots, decode: &decode };
+        let how =
+            Generation { draw, stop, seed, slots: self.settings.slots, decode: &decode, halt: self.learner.halt() };
         let learner = &self.learner;
         let answers = self.pool.install(|| learner.generate(prompts, count, &how))?;
         if answers.iter().any(|(answer, _)| answer.logprobs.iter().any(|logprob| logprob.is_nan())) {

@@ -9,7 +9,7 @@ use flow::policy::{
 use crate::engine::{Completed, Engine, EngineError, Learning, Wish};
 use crate::sample::{self, Draw};
 use crate::text::Turn;
-use crate::train::Rollout;
+use crate::train::{Rollout, TrainError};
 
 /// The engine as the run sees it.
 pub struct EnginePolicy {
@@ -61,6 +61,7 @@ fn failed(error: EngineError) -> PolicyError {
             PolicyError::ContextExceeded { prompt: prompt as u32, answer: answer as u32, context: context as u32 }
         }
         EngineError::LearnsNothing => PolicyError::Unsupported("update"),
+        EngineError::Train(TrainError::Stopped) => PolicyError::Stopped,
         other => PolicyError::Failed(other.to_string()),
     }
 }

@@ -33,7 +33,8 @@ pub(crate) fn step(ctx: &mut Ctx<'_>, number: u64) -> Result<bool, Interrupt> {
     let batch = judging::submit_step(ctx, number)?;
     if ctx.plan.config.stepping.overlap
         && !is_last(ctx, number)
-        && let Asking::Sampled(seconds) = ask_and_sample(ctx, number + 1)?
+        && let Asking::Sampled(seconds) =
+            ask_and_sample(ctx, number + 1).map_err(|interrupt| batch.abandon(ctx, interrupt))?
     {
         sampling_s += seconds;
     }

@@ -15,6 +15,7 @@ use crate::models;
 use crate::nano::{self, NanoRender};
 use crate::output::{say, say_json};
 use crate::progress::Progress;
+use crate::stop::Stop;
 
 /// What ends an answer that was begun with a code fence.
 const FENCE: &str = "```";
@@ -22,7 +23,8 @@ const FENCE: &str = "```";
 /// Lets the model answer.
 pub(crate) fn run(arguments: &SampleArgs) -> Result<Status, Failure> {
     let chats = chats(arguments)?;
-    let mut policy = open(&arguments.who, !arguments.json)?;
+    let stop = Stop::listen()?;
+    let mut policy = open(&arguments.who, !arguments.json, &stop)?;
     let mut sampling = sampling(&arguments.draw);
     let fenced = chats.iter().all(|chat| chat.begun.starts_with(FENCE));
     sampling.stop.clone_from(&arguments.stop);
@@ -54,14 +56,15 @@ pub(crate) fn run(arguments: &SampleArgs) -> Result<Status, Failure> {
 }
 
 /// The policy that the flags name.
-pub(crate) fn open(who: &WhoArgs, wanted: bool) -> Result<Box<dyn Policy>, Failure> {
+pub(crate) fn open(who: &WhoArgs, wanted: bool, stop: &Stop) -> Result<Box<dyn Policy>, Failure> {
     if let Some(url) = &who.api {
-        return Ok(Box::new(models::api(url, &who.model, who.api_key.clone())?));
+        return Ok(Box::new(models::api(url, &who.model, who.api_key.clone(), stop)?));
     }
     let place = models::find(&who.model)?;
     let path = place.path();
     let _progress = Progress::spinner(format!("loading {}", path.display()), wanted);
-    Ok(Box::new(models::engine(&path, who.adapter.as_deref(), models::answering(who.threads, who.device))?))
+    let settings = models::answering(who.threads, who.device);
+    Ok(Box::new(models::engine(&path, who.adapter.as_deref(), settings, stop)?))
 }
 
 /// How the flags say that answers are drawn.

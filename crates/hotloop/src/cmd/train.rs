@@ -78,7 +78,7 @@ fn mistakes(all: &[Mistake]) -> Failure {
 /// Drives a run to its end or its next pause, and writes its report.
 pub(crate) fn drive(plan: &Plan, stop: &Stop) -> Result<Status, Failure> {
     let progress = Progress::spinner("loading the model", true);
-    let mut policy = runs::policy(&plan.config)?;
+    let mut policy = runs::policy(&plan.config, stop)?;
     progress.message("preparing the machine");
     let mut bench = LocalBench::start(runs::settings(&plan.config)?)?;
     drop(progress);

@@ -14,7 +14,7 @@ fn tiny() -> String {
 }
 
 /// The same as a folder, with a context that a task's prompt fits into.
-fn roomy(folder: &Path) -> PathBuf {
+pub(crate) fn roomy(folder: &Path) -> PathBuf {
     let model = folder.join("model");
     if !model.exists() {
         let (status, _, error) = ended(&mut hotloop(&["model", "convert", &tiny(), model.to_str().unwrap()]));

@@ -130,7 +130,7 @@ fn answer(engine: &mut Engine, batch: usize, most: usize, tokens: usize) -> Resu
     let prompt: Vec<u32> = (0..37).map(|i| (i * 7919 + 13) % 40000).collect();
     let stop = Stop { tokens: Vec::new(), texts: Vec::new(), max_tokens: tokens };
     let draw = Draw { temperature: 1.0, top_k: 0, top_p: 1.0, min_p: 0.0 };
-    let how = Generation { draw, stop, seed: 1, slots: batch, decode: &|_| String::new() };
+    let how = Generation { draw, stop, seed: 1, slots: batch, decode: &|_| String::new(), halt: &policy::cpu::NEVER };
     engine.make_room(batch, 37 + most, most)?;
     let start = Instant::now();
     engine.generate(With::Trained, &[prompt], batch, &how)?;

@@ -1,5 +1,8 @@
 //! The engine through `flow::Policy`: chats in, completions out, updates that are saved and resumed.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use flow::policy::{Chat, Completion, Message, Policy, PolicyError, Sampling, Speaker, WeightedTokens};
 use policy::EnginePolicy;
 use policy::cpu::Recompute;
@@ -195,4 +198,20 @@ fn policies_may_move_to_another_thread() {
     fn send<T: Send>() {}
     send::<EnginePolicy>();
     send::<policy::api::ApiPolicy>();
+}
+
+#[test]
+fn a_stopped_engine_has_learned_nothing_and_goes_on_when_it_may() {
+    let mut policy = policy(lora());
+    let halt = Arc::new(AtomicBool::new(false));
+    policy.engine_mut().heed(Arc::clone(&halt));
+    let batch = weighted(&policy.sample(&[chat("hello")], 4, &sampling()).unwrap());
+    let before: Vec<Vec<f32>> = policy.engine().learner().parameters().iter().map(|t| t.data.clone()).collect();
+    halt.store(true, Ordering::Relaxed);
+    assert!(matches!(policy.sample(&[chat("hello")], 4, &sampling()), Err(PolicyError::Stopped)));
+    assert!(matches!(policy.update(&batch), Err(PolicyError::Stopped)));
+    let after: Vec<Vec<f32>> = policy.engine().learner().parameters().iter().map(|t| t.data.clone()).collect();
+    assert_eq!(before, after);
+    halt.store(false, Ordering::Relaxed);
+    assert!(policy.update(&batch).unwrap().gradient_norm > 0.0);
 }
