@@ -5,6 +5,7 @@
 //! nothing to signal early, and nothing can change while it is checked.
 
 pub(crate) mod child;
+mod crew;
 pub(crate) mod probe;
 pub(crate) mod protocol;
 pub(crate) mod session;
