@@ -3,6 +3,7 @@
 mod cli;
 mod cmd;
 mod failure;
+mod hub;
 mod judging;
 mod lint;
 mod models;

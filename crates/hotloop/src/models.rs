@@ -15,7 +15,7 @@ use policy::{Device, EnginePolicy};
 use tempfile::TempDir;
 
 use crate::failure::Failure;
-use crate::nano;
+use crate::{hub, nano};
 
 /// Answers that the engine decodes at the same time: more gain little on a CPU, and a GPU wants many.
 pub(crate) const SLOTS: usize = 32;
@@ -61,35 +61,32 @@ pub(crate) fn find(name: &str) -> Result<Place, Failure> {
 }
 
 /// A name of the Hugging Face hub is `owner/model`.
-fn is_hub_name(name: &str) -> bool {
+pub(crate) fn is_hub_name(name: &str) -> bool {
     let is_gguf = Path::new(name).extension().is_some_and(|extension| extension == "gguf");
+    let is_plain = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
     let parts: Vec<&str> = name.split('/').collect();
-    parts.len() == 2 && parts.iter().all(|part| !part.is_empty() && !part.starts_with('.')) && !is_gguf
+    parts.len() == 2
+        && parts.iter().all(|part| !part.is_empty() && !part.starts_with('.') && is_plain(part))
+        && !is_gguf
 }
 
 fn missing(name: &str) -> Failure {
     if is_hub_name(name) {
-        return Failure::user(format!("{name} is not on this machine, and hotloop does not download by itself yet"))
-            .hint(format!(
-                "`pip install huggingface_hub && hf download {name}` fetches it; without network, do that elsewhere \
-                 with `--local-dir DIR`, copy DIR here and name it"
-            ));
+        return Failure::user(format!("{name} is not on this machine")).hint(format!(
+            "`hotloop model pull {name}` fetches it; without network, do that elsewhere with `--to DIR`, \
+             copy DIR here and name it"
+        ));
     }
     Failure::user(format!("{name}: there is no such file or folder"))
         .hint("name a folder with config.json and safetensors, a GGUF file, `nano`, or a hub name")
 }
 
-/// The newest copy of a hub model in the cache of `hf download`.
-fn downloaded(name: &str) -> Option<PathBuf> {
+/// The newest copy of a hub model in the cache that Hugging Face's tools share.
+pub(crate) fn downloaded(name: &str) -> Option<PathBuf> {
     if !is_hub_name(name) {
         return None;
     }
-    let folder = |variable: &str| std::env::var_os(variable).map(PathBuf::from);
-    let cache = folder("HF_HUB_CACHE")
-        .or_else(|| Some(folder("HF_HOME")?.join("hub")))
-        .or_else(|| Some(folder("HOME")?.join(".cache/huggingface/hub")))?;
-    let snapshots = cache.join(format!("models--{}", name.replace('/', "--"))).join("snapshots");
-    let entries = std::fs::read_dir(snapshots).ok()?.filter_map(Result::ok);
+    let entries = std::fs::read_dir(hub::snapshots(name)?).ok()?.filter_map(Result::ok);
     let whole = entries.filter(|entry| entry.path().join("config.json").exists());
     whole.max_by_key(|entry| entry.metadata().and_then(|facts| facts.modified()).ok()).map(|entry| entry.path())
 }
@@ -187,7 +184,7 @@ mod tests {
     #[test]
     fn hub_names_are_told_from_paths() {
         assert!(is_hub_name("Qwen/Qwen2.5-Coder-0.5B-Instruct"));
-        for path in ["./model", "../model", "/a/model", "a/b/c", "models/x.gguf", "model"] {
+        for path in ["./model", "../model", "/a/model", "a/b/c", "models/x.gguf", "model", "a/b?c", "a/b#c"] {
             assert!(!is_hub_name(path), "{path}");
         }
     }

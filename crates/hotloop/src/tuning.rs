@@ -98,7 +98,7 @@ pub(crate) fn tune(engine: &mut Engine, lessons: &Lessons, stop: &Stop, quiet: b
             tuned.steps += 1;
             tuned.tokens += batch.iter().map(|example| example.tokens.len() as u64).sum::<u64>();
             progress.answered(1);
-            if tuned.steps % every == 0 {
+            if tuned.steps.is_multiple_of(every) {
                 let rate = tuned.tokens as f64 / began.elapsed().as_secs_f64();
                 let held = loss(engine, held_out)?.map_or(String::new(), |loss| format!(", held out {loss:.4}"));
                 let line = format!("step {}/{total}: loss {:.4}{held}, {rate:.0} tokens/s", tuned.steps, update.loss);

@@ -35,12 +35,36 @@ Examples:
         /// The folder to write; there must be nothing under that name yet
         to: PathBuf,
     },
-    /// Find a hub model on this machine, or tell how to get it
-    #[command(after_help = "hotloop does not download by itself yet: it looks where `hf download` puts models.")]
-    Pull {
-        /// A hub name, such as Qwen/Qwen2.5-Coder-0.5B-Instruct
-        name: String,
-    },
+    /// Fetch a model from the Hugging Face hub
+    Pull(PullArgs),
+}
+
+/// `hotloop model pull`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Files go to the cache that all Hugging Face tools share (HF_HUB_CACHE, HF_HOME, or ~/.cache/huggingface/hub),
+where `--model OWNER/NAME` finds them. What broke off goes on where it stopped. HF_ENDPOINT names another
+hub, HF_TOKEN a token for models that need one.
+
+Examples:
+  hotloop model pull Qwen/Qwen2.5-Coder-0.5B-Instruct
+  hotloop model pull Qwen/Qwen2.5-Coder-0.5B-Instruct --to ./qwen
+  hotloop model pull Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF --file qwen2.5-coder-0.5b-instruct-q8_0.gguf")]
+pub(crate) struct PullArgs {
+    /// A hub name, such as Qwen/Qwen2.5-Coder-0.5B-Instruct
+    pub(crate) name: String,
+    /// Put plain files into this folder instead of the shared cache
+    #[arg(long, value_name = "DIR")]
+    pub(crate) to: Option<PathBuf>,
+    /// Fetch only this file of the repository, such as one GGUF; may be given more than once
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Vec<String>,
+    /// The branch, tag or commit
+    #[arg(long, value_name = "REVISION", default_value = "main")]
+    pub(crate) revision: String,
+    /// Print one JSON object: path, commit, files, bytes
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Which model answers.

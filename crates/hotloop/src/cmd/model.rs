@@ -1,4 +1,4 @@
-//! `hotloop model`: tell, convert and find models.
+//! `hotloop model`: tell and convert models.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,6 +7,7 @@ use policy::load::Checkpoint;
 use policy::model::{Config, Weights};
 use serde::Serialize;
 
+use super::pull;
 use crate::cli::learn::{ModelArgs, ModelCommand};
 use crate::failure::{Failure, Status};
 use crate::models;
@@ -24,7 +25,7 @@ pub(crate) fn run(arguments: &ModelArgs) -> Result<Status, Failure> {
     match &arguments.command {
         ModelCommand::Info { model, json } => info(model, *json),
         ModelCommand::Convert { from, to } => convert(from, to),
-        ModelCommand::Pull { name } => pull(name),
+        ModelCommand::Pull(arguments) => pull::run(arguments),
     }
 }
 
@@ -110,7 +111,7 @@ impl Memory {
     }
 }
 
-fn bytes(count: u64) -> String {
+pub(super) fn bytes(count: u64) -> String {
     match count as f64 {
         few if few < 1e6 => format!("{} kB", number(few / 1e3)),
         some if some < 1e9 => format!("{} MB", number(some / 1e6)),
@@ -184,13 +185,5 @@ fn convert(from: &str, to: &Path) -> Result<Status, Failure> {
     drop(progress);
     let size = bytes(F32 * Weights::count(&checkpoint.config));
     say(&format!("{}: config.json, model.safetensors ({size}, f32), tokenizer", to.display()));
-    Ok(Status::Fine)
-}
-
-fn pull(name: &str) -> Result<Status, Failure> {
-    let place = models::find(name)?;
-    let path = place.path();
-    models::open(&path)?;
-    say(&path.display().to_string());
     Ok(Status::Fine)
 }

@@ -24,7 +24,7 @@ pub fn learner(directory: &Path, learner: &Learner, base: &Base, text: Option<&T
         match &learner.trained {
             Trained::Lora(adapter) => peft::write(to, adapter, base)?,
             Trained::Full => {
-                huggingface::write(to, &learner.network.config, &learner.network.weights, text, Storage::F32)?
+                huggingface::write(to, &learner.network.config, &learner.network.weights, text, Storage::F32)?;
             }
         }
         let parameters = learner.parameters();
