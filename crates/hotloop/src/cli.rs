@@ -14,6 +14,7 @@ use flow::Reward;
     name = "hotloop",
     version,
     after_help = "Examples:\n  \
+        hotloop quickstart                watch a small policy learn on this machine\n  \
         hotloop judge all                 judge the naive seed of every shipped task\n  \
         hotloop judge matmul mine.c       judge a file of your own\n  \
         hotloop doctor                    what this machine offers, and what is missing\n  \
@@ -44,6 +45,8 @@ pub(crate) enum Command {
     Sample(learn::SampleArgs),
     /// Talk with a model
     Chat(learn::ChatArgs),
+    /// Watch a small policy learn on this machine, in about five minutes
+    Quickstart(learn::QuickstartArgs),
     /// Train a model by what its candidates are worth on this machine
     Train(learn::TrainArgs),
     /// Report on runs: a page, figures, tables

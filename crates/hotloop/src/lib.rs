@@ -40,6 +40,7 @@ pub fn run() -> ExitCode {
         Command::Model(arguments) => cmd::model::run(&arguments),
         Command::Sample(arguments) => cmd::sample::run(&arguments),
         Command::Chat(arguments) => cmd::chat::run(&arguments),
+        Command::Quickstart(arguments) => cmd::quickstart::run(&arguments),
         Command::Train(arguments) => cmd::train::run(&arguments),
         Command::Report(arguments) => cmd::report::run(&arguments),
         Command::Experiment(arguments) => cmd::experiment::run(&arguments),

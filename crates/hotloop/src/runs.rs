@@ -1,5 +1,7 @@
 //! From a run's configuration to the policy and the bench that it names.
 
+use std::path::Path;
+
 use bench::{Check, Estimator, Settings};
 use flow::{MachineFacts, Policy, Prose, Render};
 use policy::engine::Learning;
@@ -84,7 +86,8 @@ pub(crate) fn policy(config: &Config, stop: &Stop) -> Result<Box<dyn Policy>, Fa
         Normalise::Token => Normalisation::Token,
         Normalise::Sequence => Normalisation::Sequence,
     };
-    Ok(Box::new(models::engine(&place.path(), None, settings, stop)?))
+    let adapter = Some(Path::new(&config.adapter)).filter(|path| !path.as_os_str().is_empty());
+    Ok(Box::new(models::engine(&place.path(), adapter, settings, stop)?))
 }
 
 /// What puts prompts into the policy's language.

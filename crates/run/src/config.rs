@@ -23,6 +23,8 @@ pub struct Config {
     pub task: String,
     /// The model.
     pub model: String,
+    /// An adapter to start from; empty for none.
+    pub adapter: String,
     /// `auto`, `cpu` or `cuda`.
     pub device: Device,
     /// Every random choice follows from it.

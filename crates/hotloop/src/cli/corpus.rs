@@ -17,6 +17,8 @@ pub(crate) struct CorpusArgs {
 pub(crate) enum CorpusCommand {
     /// Write the synthetic corpus: right C candidates with the prompts that ask for them
     Synth(SynthArgs),
+    /// Write the corpus as chats that a run would ask a language model: for a warm start by `hotloop tune`
+    Chats(ChatsArgs),
     /// Pre-train the nano policy on the synthetic corpus, from nothing
     Nano(NanoArgs),
 }
@@ -46,6 +48,30 @@ pub(crate) struct SynthArgs {
     /// Print the manifest as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// `hotloop corpus chats`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each line is {\"messages\": [...]} with the prompt of a stage and a right candidate as its answer, begun as
+runs begin answers. Prompts name this machine's vectors.
+
+Example:
+  hotloop corpus chats --task matmul --count 4000 --out chats.jsonl
+  hotloop tune --model qwen.gguf --data chats.jsonl --out warm")]
+pub(crate) struct ChatsArgs {
+    /// The file to write
+    #[arg(long, value_name = "FILE.jsonl")]
+    pub(crate) out: PathBuf,
+    /// One of the corpus's tasks: matmul, matmul-any, matvec, transpose, stencil2d or softmax
+    #[arg(long, value_name = "TASK", default_value = "matmul")]
+    pub(crate) task: String,
+    /// Chats at most
+    #[arg(long, value_name = "N", default_value_t = 4000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) count: u32,
+    /// Everything follows from it
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
 }
 
 /// `hotloop corpus nano`

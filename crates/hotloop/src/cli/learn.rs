@@ -219,6 +219,42 @@ pub(crate) struct TrainArgs {
     pub(crate) defaults: bool,
 }
 
+/// `hotloop quickstart`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Probes the nano policy, lets it learn by GRPO and staged search from real timings on one core, probes it
+again, and writes a report. The nano policy knows matmul, matmul-any, matvec, transpose, stencil2d and
+softmax. It is carried in this program; nothing is downloaded.
+
+Examples:
+  hotloop quickstart
+  hotloop quickstart --task stencil2d --seconds 120 --out runs/stencil
+  hotloop quickstart --control --seed 2 --out runs/second")]
+pub(crate) struct QuickstartArgs {
+    /// Seconds of learning; the probes before and after come on top
+    #[arg(long, value_name = "SECONDS", default_value_t = 240.0, value_parser = parse_seconds)]
+    pub(crate) seconds: f64,
+    /// Another task
+    #[arg(long, value_name = "TASK")]
+    pub(crate) task: Option<String>,
+    /// Run the control too: the same search for as long, without learning
+    #[arg(long)]
+    pub(crate) control: bool,
+    /// Every random choice follows from it
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The folder of the runs and the report
+    #[arg(long, value_name = "DIR", default_value = "runs/quickstart")]
+    pub(crate) out: PathBuf,
+    /// Set a key, as `hotloop train` does; may be given again
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|s| (1.0..=1e6).contains(s)).ok_or("is not between 1 and 1000000".to_owned())
+}
+
 /// `hotloop report`
 #[derive(Debug, Args)]
 #[command(after_help = "\

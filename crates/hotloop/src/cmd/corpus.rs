@@ -1,5 +1,7 @@
 //! `hotloop corpus`: the synthetic corpus, and the nano policy that is taught by it.
 
+mod chats;
+
 use std::path::Path;
 use std::time::Instant;
 
@@ -32,6 +34,7 @@ const WEIGHT_DECAY: f64 = 0.05;
 pub(crate) fn run(arguments: &CorpusArgs) -> Result<Status, Failure> {
     match &arguments.command {
         CorpusCommand::Synth(arguments) => synth(arguments),
+        CorpusCommand::Chats(arguments) => chats::write(arguments),
         CorpusCommand::Nano(arguments) => pretrain(arguments),
     }
 }

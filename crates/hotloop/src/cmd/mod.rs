@@ -8,6 +8,7 @@ pub(crate) mod experiment;
 pub(crate) mod judge;
 pub(crate) mod model;
 pub(crate) mod pull;
+pub(crate) mod quickstart;
 pub(crate) mod report;
 pub(crate) mod sample;
 pub(crate) mod task;
