@@ -81,10 +81,13 @@ fn told(learned: &RunReport, control: Option<&RunReport>, folder: &Path) -> Stri
     row("control: as long without learning", control.and_then(|run| run.after.as_ref()));
     let mut text = format!("\n{}\n", table.render());
     if control.is_none() {
-        text.push_str("A control that does not learn stays as it was before; --control runs it, which takes as long again.\n");
+        text.push_str(
+            "A control that does not learn stays as it was before; --control runs it, which takes as long again.\n",
+        );
     }
     if let (Some(before), Some(after)) = (&learned.before, &learned.after) {
-        let apart = if after.gflops.low > before.gflops.high { "the intervals are apart" } else { "the intervals overlap" };
+        let apart =
+            if after.gflops.low > before.gflops.high { "the intervals are apart" } else { "the intervals overlap" };
         text.push_str(&format!(
             "Learning made the mean {:.1} times as fast (failures count 0); {apart}.\n",
             after.gflops.value / before.gflops.value
