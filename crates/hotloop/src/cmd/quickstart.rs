@@ -70,10 +70,11 @@ fn one(arguments: &QuickstartArgs, directory: &Path, set: Option<&str>, stop: &S
 
 /// What was learned, in a few lines.
 fn told(learned: &RunReport, control: Option<&RunReport>, folder: &Path) -> String {
-    let mut table = Table::new().left("probe, 64 answers to each of six stages").left("correct").left("mean GFLOPS");
+    let asked = format!("probe: {} answers to each of six stages", learned.config.stepping.probe);
+    let mut table = Table::new().left(&asked).left("correct").left("mean GFLOPS").left("mean of the stages' best");
     let mut row = |name: &str, probe: Option<&ProbeSummary>| {
         if let Some(probe) = probe {
-            table.row([name, &shares(probe.correct), &interval(probe.gflops)]);
+            table.row([name, &shares(probe.correct), &interval(probe.gflops), &interval(probe.best)]);
         }
     };
     row("before learning", learned.before.as_ref());
