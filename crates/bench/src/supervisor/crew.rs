@@ -76,7 +76,8 @@ impl Crew {
             let touched = shares.next().unwrap_or_default();
             let place = [touched.as_mut_ptr() as usize, touched.len()];
             let told = [inputs.as_ptr() as usize, inputs.len()];
-            for (to, value) in member.shared.read.iter().chain(&member.shared.touch).zip(told.into_iter().chain(place)) {
+            for (to, value) in member.shared.read.iter().chain(&member.shared.touch).zip(told.into_iter().chain(place))
+            {
                 to.store(value, Ordering::Relaxed);
             }
         }

@@ -70,10 +70,11 @@ fn one(arguments: &QuickstartArgs, directory: &Path, set: Option<&str>, stop: &S
 
 /// What was learned, in a few lines.
 fn told(learned: &RunReport, control: Option<&RunReport>, folder: &Path) -> String {
-    let mut table = Table::new().left("probe, 64 answers to each of six stages").left("correct").left("mean GFLOPS");
+    let asked = format!("probe: {} answers to each of six stages", learned.config.stepping.probe);
+    let mut table = Table::new().left(&asked).left("correct").left("mean GFLOPS").left("mean of the stages' best");
     let mut row = |name: &str, probe: Option<&ProbeSummary>| {
         if let Some(probe) = probe {
-            table.row([name, &shares(probe.correct), &interval(probe.gflops)]);
+            table.row([name, &shares(probe.correct), &interval(probe.gflops), &interval(probe.best)]);
         }
     };
     row("before learning", learned.before.as_ref());
@@ -81,10 +82,13 @@ fn told(learned: &RunReport, control: Option<&RunReport>, folder: &Path) -> Stri
     row("control: as long without learning", control.and_then(|run| run.after.as_ref()));
     let mut text = format!("\n{}\n", table.render());
     if control.is_none() {
-        text.push_str("A control that does not learn stays as it was before; --control runs it, which takes as long again.\n");
+        text.push_str(
+            "A control that does not learn stays as it was before; --control runs it, which takes as long again.\n",
+        );
     }
     if let (Some(before), Some(after)) = (&learned.before, &learned.after) {
-        let apart = if after.gflops.low > before.gflops.high { "the intervals are apart" } else { "the intervals overlap" };
+        let apart =
+            if after.gflops.low > before.gflops.high { "the intervals are apart" } else { "the intervals overlap" };
         text.push_str(&format!(
             "Learning made the mean {:.1} times as fast (failures count 0); {apart}.\n",
             after.gflops.value / before.gflops.value
