@@ -103,6 +103,7 @@ impl Clock {
         let work = TimeWork {
             null_s: roof.null_s,
             runs: settings.runs,
+            rounds: settings.rounds,
             gated: settings.estimator == Estimator::Gated,
             memory_bound: task_roof.memory_bound,
             verified: true,

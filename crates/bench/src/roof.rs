@@ -8,6 +8,7 @@ use flow::{BenchError, Timing};
 
 use crate::machine::{self, Machine};
 use crate::prepared::Prepared;
+use crate::settings::ROUNDS;
 use crate::shim;
 use crate::slot::Slot;
 use crate::supervisor::protocol::{Answer, Request, TimeWork, Work};
@@ -62,7 +63,7 @@ fn request(machine: &Machine, own: &Own, threads: u32, user: Option<u32>, work: 
 }
 
 fn work(null_s: f64, verified: bool, memory_bound: bool) -> Work {
-    Work::Time(TimeWork { null_s, runs: 30, gated: true, memory_bound, verified })
+    Work::Time(TimeWork { null_s, runs: 30, rounds: ROUNDS, gated: true, memory_bound, verified })
 }
 
 fn timing(slot: &mut Slot, request: &Request) -> Result<Timing, BenchError> {

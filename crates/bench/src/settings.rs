@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::sandbox::Layer;
 
+/// Rounds that a candidate, a roof or a baseline waits for quiet.
+pub(crate) const ROUNDS: u32 = 3;
+
 /// How to judge.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -30,6 +33,8 @@ pub struct Settings {
     pub estimator: Estimator,
     /// Timed runs at most in one round.
     pub runs: u32,
+    /// Rounds of samples at most while the machine is not quiet.
+    pub rounds: u32,
     /// Whether compiled objects are kept and reused.
     pub reuse: bool,
     /// Judge as if these layers of the sandbox were missing.
@@ -71,6 +76,7 @@ impl Settings {
             check: Check::Strict,
             estimator: Estimator::Gated,
             runs: 60,
+            rounds: ROUNDS,
             reuse: true,
             without: Vec::new(),
             roles,

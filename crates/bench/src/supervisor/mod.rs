@@ -53,8 +53,6 @@ struct Slot {
     cores: Vec<usize>,
     fresh: Fresh,
     prober: Option<Prober>,
-    /// Candidates in a row for which the machine was never quiet.
-    restless: u32,
 }
 
 impl Slot {
@@ -66,7 +64,7 @@ impl Slot {
         let cores = if cores.is_empty() { sys::affinity(0)? } else { cores };
         // On the candidate's first core, fresh inputs are in the cache that will read them.
         sys::pin(0, &cores[..1])?;
-        Ok(Self { cores, fresh: Fresh::from_system()?, prober: None, restless: 0 })
+        Ok(Self { cores, fresh: Fresh::from_system()?, prober: None })
     }
 
     fn answer(&mut self, request: &Request) -> Answer {

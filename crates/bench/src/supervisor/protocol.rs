@@ -61,6 +61,8 @@ pub(crate) struct TimeWork {
     pub(crate) null_s: f64,
     /// Runs at most, the warm-up not counted.
     pub(crate) runs: u32,
+    /// Rounds of samples at most, if they are gated.
+    pub(crate) rounds: u32,
     /// Whether to go on until enough samples are quiet.
     pub(crate) gated: bool,
     /// Whether memory is the task's roof, so that memory must be quiet too.

@@ -22,14 +22,8 @@ const MEMORY_MAX: usize = 256 << 20;
 /// Places in memory that runs of one call take turns on. Where pages lie decides what they push out of
 /// a cache; a single place would be luck, good or bad, for a whole judgement.
 const TURNS: usize = 4;
-/// Seconds of one round of samples; a machine that is not quiet gets three rounds.
+/// Seconds of one round of samples; a machine that is not quiet gets as many rounds as it is asked for.
 const ROUND_S: f64 = 0.15;
-const ROUNDS: u32 = 3;
-/// After this many candidates in a row without quiet, waiting for it is given up: one round each, but for
-/// every n-th candidate, which waits again. On a host that stays busy for minutes two thirds of the
-/// clock's time would buy nothing.
-const RESTLESS: u32 = 4;
-const TRY_AGAIN: u32 = 8;
 /// Single calls that are timed before the batch size is chosen, and before batches are timed: those
 /// are short, and the fastest of them is what a batch is held against.
 const SINGLES: usize = 2;
@@ -60,16 +54,7 @@ pub(super) fn time(slot: &mut Slot, request: &Request, work: &TimeWork) -> Resul
     }
     let gate = gate_of(&samples, calls);
     let timing = estimate::timing(&samples, gate, calls as u32, request.threads);
-    slot.restless = if timing.quiet { 0 } else { slot.restless + 1 };
     Ok(Answer::Timed { checks: verifier.checks(), timing, single_s })
-}
-
-impl Slot {
-    /// Rounds that the next candidate may wait for quiet.
-    fn patience(&self) -> u32 {
-        let waits = self.restless < RESTLESS || self.restless.is_multiple_of(TRY_AGAIN);
-        if waits { ROUNDS } else { 1 }
-    }
 }
 
 fn fastest(samples: &[Sample]) -> f64 {
@@ -178,7 +163,7 @@ impl Stopwatch<'_> {
     /// Samples until enough are quiet, the runs are used up or the machine had its rounds.
     fn collect(&mut self, session: &mut Session, calls: usize, first: Vec<Sample>) -> Result<Vec<Sample>, Failure> {
         let mut samples = first;
-        for round in 0..self.slot.patience() {
+        for round in 0..self.work.rounds {
             let begin = sys::now();
             let end = (self.work.runs * (round + 1)) as usize;
             loop {
