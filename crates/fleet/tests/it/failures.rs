@@ -1,0 +1,1 @@
+//! Workers, servers, tunnels and coordinators that end: nothing is lost, doubled or punished.

@@ -1,0 +1,1 @@
+//! Who is refused, and what is not executed.
