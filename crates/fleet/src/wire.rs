@@ -308,7 +308,9 @@ impl GroupReply {
             return Err("its worker or its number of verdicts is out of bounds".to_owned());
         }
         let short = |judged: &Judged| match judged {
-            Judged::Judgement(judgement) => judgement.verdict.detail().len() <= TEXT_BYTES && is_sane(judgement),
+            Judged::Judgement(judgement) => {
+                serde_json::to_string(judgement).is_ok_and(|text| text.len() <= TEXT_BYTES) && is_sane(judgement)
+            }
             Judged::Failure { what, hint } => what.len() + hint.as_ref().map_or(0, String::len) <= TEXT_BYTES,
         };
         if !reply.replies.iter().all(|one| is_word(&one.id) && short(&one.judged)) {

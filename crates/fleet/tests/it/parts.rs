@@ -151,7 +151,11 @@ impl Notices {
     }
 
     pub(crate) fn hold(&self, word: &str) -> bool {
-        self.0.lock().unwrap().iter().any(|line| line.contains(word))
+        self.count(word) > 0
+    }
+
+    pub(crate) fn count(&self, word: &str) -> usize {
+        self.0.lock().unwrap().iter().filter(|line| line.contains(word)).count()
     }
 }
 
