@@ -41,6 +41,7 @@ pub struct FleetBench {
     link: Link,
     scope: String,
     how: How,
+    spread: bool,
     class: String,
     facts: MachineFacts,
     /// How often each candidate's reply was taken.
@@ -132,7 +133,7 @@ impl FleetBench {
         for id in ids {
             let bytes = self.waiting.get(id).map_or(0, |waiting| waiting.job.candidate.source.len());
             match groups.last_mut() {
-                Some((group, sum)) if group.len() < GROUP_JOBS && *sum + bytes <= GROUP_BYTES => {
+                Some((group, sum)) if !self.spread && group.len() < GROUP_JOBS && *sum + bytes <= GROUP_BYTES => {
                     group.push(id.clone());
                     *sum += bytes;
                 }

@@ -14,17 +14,24 @@
 
 mod access;
 mod bench;
+pub mod config;
 mod cores;
 mod judges;
+pub mod keeper;
 mod link;
+mod nodes;
 mod rehearsal;
 pub mod server;
+mod site;
+pub mod status;
 mod wire;
 mod worker;
 
 pub use access::Access;
 pub use bench::{FleetBench, Opening};
+pub use config::Config;
 pub use judges::{Judges, RealJudges};
+pub use nodes::NodeState;
 pub use rehearsal::{RehearsalBench, RehearsalJudges};
 pub use wire::{Beat, State, WorkerNoise};
 pub use worker::{Duty, work};

@@ -18,6 +18,10 @@ const PROGRAMS: [&str; 3] = ["nats-server", "/usr/sbin/nats-server", "/usr/local
 /// The line that older servers do not know.
 const SYNC: &str = "  sync_interval: always\n";
 
+/// What is said of a server that does not know that line.
+pub(crate) const OLD: &str = "nats-server is older than 2.10 and cannot sync every message: a power cut may lose jobs, \
+                              which are sent again when the run is resumed; use 2.12 or later";
+
 /// What a server is started with.
 #[derive(Debug, Clone)]
 pub struct Spec {
@@ -150,11 +154,7 @@ pub fn fit(program: &str, folder: &Path) -> Result<Option<String>, BenchError> {
         let why = String::from_utf8_lossy(&said.stderr).into_owned();
         return Err(BenchError::new(format!("{program} refuses {}: {}", path.display(), why.trim())));
     }
-    Ok(Some(
-        "nats-server is older than 2.10 and cannot sync every message: a power cut may lose jobs (they are sent again \
-         when the run is resumed); use 2.12 or later"
-            .to_owned(),
-    ))
+    Ok(Some(OLD.to_owned()))
 }
 
 /// Starts a server on this machine from the files in `folder`.

@@ -1,16 +1,16 @@
 //! From a run's configuration to the policy and the bench that it names.
 
-use bench::{Check, Estimator, Settings};
-use flow::Policy;
+use bench::{Check, Estimator, LocalBench, Settings};
+use flow::{Bench, Policy};
 use policy::engine::Learning;
 use policy::model::{LoraConfig, Module};
 use policy::train::loss::{Clip, Normalisation};
 use policy::train::{Decay, Schedule};
-use run::Layered;
+use run::{Layered, Plan};
 use run::config::{self, Config, Device, Normalise};
 
 use crate::failure::Failure;
-use crate::models;
+use crate::{fleets, models};
 
 /// The environment variable with the key of an endpoint, if it wants one.
 const KEY: &str = "HOTLOOP_API_KEY";
@@ -27,7 +27,7 @@ pub(crate) fn fitted(layered: &Layered) -> Vec<String> {
     let fitting: &[(&str, &str)] = match endpoint(&layered.config.model) {
         // It cannot learn, and few servers go on with a begun answer.
         Some(_) => &[("learning.rate", "0"), ("prompts.begin", "false")],
-        None if device(&layered.config).is_cuda() => &[],
+        None if device(&layered.config).is_cuda() || !layered.config.fleet.is_empty() => &[],
         // On the CPU the engine takes every core: beside it nothing can be timed.
         None => &[("loop.overlap", "false")],
     };
@@ -84,12 +84,22 @@ fn device(config: &Config) -> policy::Device {
     }
 }
 
+/// The bench: this machine's, or a fleet's. A run that is resumed finds in the fleet what it had asked for.
+pub(crate) fn bench(plan: &Plan) -> Result<Box<dyn Bench>, Failure> {
+    let settings = settings(&plan.config)?;
+    if plan.config.fleet.is_empty() {
+        return Ok(Box::new(LocalBench::start(settings)?));
+    }
+    let directory = std::path::absolute(&plan.directory).unwrap_or_else(|_| plan.directory.clone());
+    fleets::open(&plan.config.fleet, settings, &format!("run {}", directory.display()), false)
+}
+
 /// The bench's settings.
-pub(crate) fn settings(config: &Config) -> Result<Settings, Failure> {
+fn settings(config: &Config) -> Result<Settings, Failure> {
     let bench = &config.bench;
     let mut settings = crate::settings()?;
     let cores = bench::survey::physical_cores() as u32;
-    if bench.slots.saturating_mul(bench.threads) > cores {
+    if config.fleet.is_empty() && bench.slots.saturating_mul(bench.threads) > cores {
         return Err(Failure::user(format!(
             "bench.threads: {} slots of {} threads need more than the {cores} physical cores that this process may use",
             bench.slots, bench.threads
@@ -132,6 +142,7 @@ mod tests {
     fn defaults_fit_the_model_and_what_was_set_stays() {
         assert_eq!(fitted(&read("model = \"./m\"", &[])), ["loop.overlap=false"]);
         assert!(fitted(&read("model = \"./m\"\n[loop]\noverlap = true", &[])).is_empty());
+        assert!(fitted(&read("model = \"./m\"\nfleet = \"f.toml\"", &[])).is_empty(), "others judge");
         assert_eq!(fitted(&read("model = \"http://h/v1#m\"", &["learning.rate=1e-5"])), ["prompts.begin=false"]);
     }
 

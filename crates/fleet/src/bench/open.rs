@@ -35,6 +35,8 @@ pub struct Opening {
     pub scope: String,
     /// The machine class to judge on; the one with most slots, if none is named.
     pub class: Option<String>,
+    /// Whether every job is a group of its own, for any worker.
+    pub spread: bool,
     /// How long a server or a worker may be missing.
     pub patience: Duration,
     /// Where notices go.
@@ -44,7 +46,7 @@ pub struct Opening {
 impl FleetBench {
     /// Connects, waits for a worker, and finds what an earlier coordinator of this scope left.
     pub fn open(opening: Opening) -> Result<Self, BenchError> {
-        let Opening { access, settings, scope, class, patience, log } = opening;
+        let Opening { access, settings, scope, class, spread, patience, log } = opening;
         let how = How::of(&settings)?;
         let scope = wire::hash(&[&scope]);
         let runtime = runtime(None)?;
@@ -73,6 +75,7 @@ impl FleetBench {
             link,
             scope,
             how,
+            spread,
             class,
             facts,
             attempts: HashMap::new(),

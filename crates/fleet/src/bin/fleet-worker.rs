@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fleet::{Access, Duty, Judges, RealJudges, RehearsalJudges};
@@ -28,5 +28,12 @@ fn main() -> Result<(), flow::BenchError> {
         patience: Duration::from_secs(20),
         log: Arc::new(|_| {}),
     };
-    fleet::work(duty, judges.as_ref(), &AtomicBool::new(false))
+    // It stops when there is nothing to read any more.
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&stop);
+    std::thread::spawn(move || {
+        drop(std::io::copy(&mut std::io::stdin(), &mut std::io::sink()));
+        asked.store(true, Ordering::Relaxed);
+    });
+    fleet::work(duty, judges.as_ref(), &stop)
 }

@@ -185,11 +185,13 @@ fn a_worker_that_is_told_to_stop_finishes_and_leaves() {
     let mut bench = open(&server, "drain");
     submit_pairs(&mut bench, 4, "0.5");
     wait_until("it works", || busy(&bench).is_some());
-    first.signal("-TERM");
+    first.stop();
     wait_until("it has left", || first.has_ended());
-    wait_until("it is off the list", || bench.workers().unwrap().is_empty());
+    assert!(bench.workers().unwrap().is_empty(), "it is off the list");
     let _second = Worker::start(&server.access_file(), "rehearse");
     all_judged(&mut bench, 8);
+    wait_until("the second has told", || judged(&bench) > 5);
+    assert_eq!(judged(&bench), 6, "what the first had begun it finished");
 }
 
 #[test]

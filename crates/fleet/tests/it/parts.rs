@@ -110,7 +110,7 @@ impl Worker {
         let child = Command::new(env!("CARGO_BIN_EXE_fleet-worker"))
             .arg(access)
             .args([lease, kind, slots])
-            .stdin(Stdio::null())
+            .stdin(Stdio::piped())
             .spawn()
             .unwrap();
         Self(child)
@@ -122,6 +122,11 @@ impl Worker {
 
     pub(crate) fn signal(&self, signal: &str) {
         assert!(Command::new("kill").args([signal, &self.0.id().to_string()]).status().unwrap().success());
+    }
+
+    /// Tells it to finish and leave.
+    pub(crate) fn stop(&mut self) {
+        drop(self.0.stdin.take());
     }
 
     pub(crate) fn kill(mut self) {
@@ -164,7 +169,7 @@ pub(crate) fn settings() -> Settings {
 }
 
 pub(crate) fn opening(access: Access, scope: &str) -> Opening {
-    Opening { access, settings: settings(), scope: scope.to_owned(), class: None, patience: LONG, log: Notices::default().log() }
+    Opening { access, settings: settings(), scope: scope.to_owned(), class: None, spread: false, patience: LONG, log: Notices::default().log() }
 }
 
 pub(crate) fn open(server: &Server, scope: &str) -> FleetBench {
