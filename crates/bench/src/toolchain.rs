@@ -65,7 +65,9 @@ impl Toolchain {
         })?;
         let target = match compiler {
             Compiler::Gcc => say(&path, &["-march=native", "-Q", "--help=target"]),
-            Compiler::Clang => say_error(&path, &["-march=native", "-###", "-x", "c", "/dev/null"]).map(|said| targeted(&said)),
+            Compiler::Clang => {
+                say_error(&path, &["-march=native", "-###", "-x", "c", "/dev/null"]).map(|said| targeted(&said))
+            }
         };
         let programs: Vec<PathBuf> = ["as", "ld"].iter().filter_map(|name| program(&path, name)).collect();
         let mut identity = blake3::Hasher::new();

@@ -32,8 +32,7 @@ impl Access {
     /// Reads an access file.
     pub fn read(path: &Path) -> Result<Self, BenchError> {
         let hint = "`hotloop fleet up` writes one; it holds url, token and ca";
-        let text =
-            fs_err::read_to_string(path).map_err(|error| BenchError::new(error.to_string()).hint(hint))?;
+        let text = fs_err::read_to_string(path).map_err(|error| BenchError::new(error.to_string()).hint(hint))?;
         let mut access: Self = toml::from_str(&text)
             .map_err(|error| BenchError::new(format!("{}: {}", path.display(), error.message())).hint(hint))?;
         let folder = path.parent().unwrap_or(Path::new("."));
@@ -44,11 +43,8 @@ impl Access {
     /// The access file's text.
     pub(crate) fn text(&self) -> String {
         let quoted = |text: &str| serde_json::Value::from(text).to_string();
-        let mut text = format!("url = {}\ntoken = {}\n", quoted(&self.url), quoted(&self.token));
-        if let Some(ca) = &self.ca {
-            text += &format!("ca = {}\n", quoted(&ca.display().to_string()));
-        }
-        text
+        let ca = self.ca.as_ref().map(|ca| format!("ca = {}\n", quoted(&ca.display().to_string())));
+        format!("url = {}\ntoken = {}\n{}", quoted(&self.url), quoted(&self.token), ca.unwrap_or_default())
     }
 
     /// Connects, and from then on stays connected. Waits at most `patience` for a server that is

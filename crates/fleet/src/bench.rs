@@ -27,7 +27,7 @@ pub use open::Opening;
 pub(crate) use open::{nonce, runtime};
 
 /// How long the server may be away while jobs are handed to it.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 /// Groups that are handed over at once.
 const SENDING: usize = 16;
 /// Times that a job is sent again after its group vanished without a reply.
@@ -235,7 +235,10 @@ impl FleetBench {
             let Some(waiting) = self.waiting.get_mut(&id) else { continue };
             waiting.resent += 1;
             if waiting.resent > RESENDS {
-                self.finish(&id, &Err(BenchError::new("the fleet took the candidate and gave no verdict, three times")));
+                self.finish(
+                    &id,
+                    &Err(BenchError::new("the fleet took the candidate and gave no verdict, three times")),
+                );
             } else {
                 again.push(id);
             }
@@ -279,8 +282,8 @@ async fn publish(
         headers.insert(IDS, list.as_str());
         headers.insert(crate::worker::COUNT, ids.len().to_string().as_str());
         let ack = link.publish(subject, headers, bytes.clone(), PATIENCE).await?;
-        let is_gone = ack.duplicate
-            && matches!(link.jobs.get_raw_message(ack.sequence).await, Err(error) if is_missing(&error));
+        let is_gone =
+            ack.duplicate && matches!(link.jobs.get_raw_message(ack.sequence).await, Err(error) if is_missing(&error));
         if !is_gone {
             open.lock().by_sequence.insert(ack.sequence, ids);
             return Ok(());
@@ -345,7 +348,9 @@ impl Bench for FleetBench {
         let ackers: Vec<Arc<Acker>> =
             self.ready.iter().filter(|reply| !keep(reply)).filter_map(|(_, acker)| acker.clone()).collect();
         self.ready.retain(keep);
-        ackers.iter().for_each(|acker| self.acknowledge(acker));
+        for acker in &ackers {
+            self.acknowledge(acker);
+        }
         for waiting in self.waiting.values_mut() {
             waiting.askers.retain(|(id, _)| !ids.contains(id));
         }
@@ -357,7 +362,9 @@ impl Bench for FleetBench {
             groups.by_sequence.retain(|_, ids| wanted(ids));
             unwanted
         };
-        unwanted.into_iter().for_each(|sequence| self.forget(sequence));
+        for sequence in unwanted {
+            self.forget(sequence);
+        }
     }
 
     fn facts(&self) -> MachineFacts {

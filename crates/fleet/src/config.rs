@@ -94,21 +94,13 @@ pub struct WorkerConfig {
 
 impl Default for WorkerConfig {
     fn default() -> Self {
-        Self {
-            slots: 1,
-            lease: 30.0,
-            deliveries: 3,
-            calm: 0.5,
-            share_cores: false,
-            grace: 20.0,
-            arguments: Vec::new(),
-        }
+        Self { slots: 1, lease: 30.0, deliveries: 3, calm: 0.5, share_cores: false, grace: 20.0, arguments: Vec::new() }
     }
 }
 
 /// Nodes of one kind.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "kind")]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", rename_all_fields = "kebab-case", tag = "kind")]
 pub enum Nodes {
     /// Processes on this machine.
     Local {
@@ -200,8 +192,7 @@ impl Config {
         let folder = path.parent().map(Path::to_owned).unwrap_or_default();
         let folder = std::path::absolute(if folder.as_os_str().is_empty() { ".".into() } else { folder })
             .map_err(|error| BenchError::new(error.to_string()))?;
-        Self::parse(&text, &folder)
-            .map_err(|why| BenchError::new(format!("{}: {why}", path.display())).hint(hint))
+        Self::parse(&text, &folder).map_err(|why| BenchError::new(format!("{}: {why}", path.display())).hint(hint))
     }
 
     fn parse(text: &str, folder: &Path) -> Result<Self, String> {
@@ -242,11 +233,14 @@ impl Config {
         for nodes in &self.nodes {
             match nodes {
                 Nodes::Local { .. } if self.site.is_some() => {
-                    return Err("nodes: kind \"local\" works on this machine, but [site] puts the server elsewhere".into());
+                    return Err(
+                        "nodes: kind \"local\" works on this machine, but [site] puts the server elsewhere".into()
+                    );
                 }
                 Nodes::Ssh { .. } if self.site.is_some() => {
                     return Err(
-                        "nodes: kind \"ssh\" forwards this machine's server, but [site] puts the server elsewhere".into(),
+                        "nodes: kind \"ssh\" forwards this machine's server, but [site] puts the server elsewhere"
+                            .into(),
                     );
                 }
                 Nodes::Local { count, cores } if !cores.is_empty() && cores.len() != *count as usize => {
@@ -293,9 +287,25 @@ mod tests {
     fn the_example_is_sound_and_holds_every_kind() {
         let config = parse(EXAMPLE).unwrap();
         assert_eq!(config.nodes.len(), 2, "{config:?}");
-        for kind in ["local", "ssh", "slurm", "command"] {
-            assert!(EXAMPLE.contains(&format!("kind = \"{kind}\"")), "{kind}");
-        }
+        // What is only shown must be true as well; [site] and nodes of this machine exclude each other.
+        let shown = EXAMPLE.replace("\n# ", "\n");
+        let shown = shown.split("# A fleet: ").last().unwrap().split_once('\n').unwrap().1;
+        let shown = shown.split_once("behind a `#`").unwrap().1.split_once('\n').unwrap().1;
+        let (before, site) = shown.split_once("\n[site]").unwrap();
+        let (site, after) = site.split_once("\n[worker]").unwrap();
+        let all = parse(&format!("{before}\n[worker]{after}")).unwrap();
+        let kinds: Vec<&str> = all
+            .nodes
+            .iter()
+            .map(|nodes| match nodes {
+                Nodes::Local { .. } => "local",
+                Nodes::Ssh { .. } => "ssh",
+                Nodes::Slurm { .. } => "slurm",
+                Nodes::Command { .. } => "command",
+            })
+            .collect();
+        assert_eq!(kinds, ["local", "slurm", "ssh", "command"]);
+        assert!(parse(&format!("[site]{site}")).unwrap().site.is_some_and(|site| site.hotloop.is_some()));
     }
 
     #[test]

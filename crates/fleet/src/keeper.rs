@@ -158,7 +158,9 @@ impl Keeper {
         let far = config.site.as_ref().map(|site| site.hotloop.clone().unwrap_or_else(|| "hotloop".to_owned()));
         let program = far.unwrap_or_else(|| program.display().to_string());
         let mut pools = nodes::pools(config, &side, &program);
-        pools.iter_mut().for_each(|pool| pool.adopt(&before.nodes));
+        for pool in &mut pools {
+            pool.adopt(&before.nodes);
+        }
         let record = Record {
             pid: std::process::id(),
             wanted: pools.iter().map(Pool::wanted).sum(),
@@ -201,7 +203,9 @@ impl Keeper {
                 pool.tend(&mut |line| said.push(line));
             }
         }
-        said.into_iter().for_each(|line| self.note(line));
+        for line in said {
+            self.note(line);
+        }
         self.record.nodes = self.pools.iter().flat_map(Pool::states).collect();
         self.record.replaced = self.pools.iter().map(|pool| pool.replaced).sum();
         self.record.write(&self.config.state)
@@ -225,9 +229,13 @@ impl Keeper {
         if let Some(tunnel) = &mut self.tunnel {
             tunnel.close();
         }
-        said.iter().for_each(|line| (self.log)(line));
+        for line in &said {
+            (self.log)(line);
+        }
         // Without them, the next fleet makes new ones.
-        for name in ["fleet.json", "access.toml", "ca.pem", "server.pem", "server.key", "nats.conf", "worker.toml", "token"] {
+        for name in
+            ["fleet.json", "access.toml", "ca.pem", "server.pem", "server.key", "nats.conf", "worker.toml", "token"]
+        {
             drop(std::fs::remove_file(self.config.state.join(name)));
         }
     }
@@ -236,7 +244,9 @@ impl Keeper {
 /// The access file of a fleet that is up.
 pub fn access(config: &Config) -> Result<Access, BenchError> {
     if !config.access_file().exists() {
-        return Err(BenchError::new(format!("the fleet {} is not up", config.name)).hint("`hotloop fleet up` starts it"));
+        return Err(
+            BenchError::new(format!("the fleet {} is not up", config.name)).hint("`hotloop fleet up` starts it")
+        );
     }
     Access::read(&config.access_file())
 }

@@ -16,7 +16,7 @@ use jobs::Jobs;
 /// A node that ends sooner than this did not work.
 const SOON: Duration = Duration::from_secs(20);
 /// The first pause after one that did not work; it doubles up to the last.
-const PAUSES: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(300));
+const PAUSES: (Duration, Duration) = (Duration::from_secs(2), Duration::from_mins(5));
 
 /// A node as `status` tells it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

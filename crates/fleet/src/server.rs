@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use flow::BenchError;
-use rcgen::{BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose};
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
+};
 use time::{Duration, OffsetDateTime};
 
 use crate::Access;
@@ -95,7 +97,7 @@ pub fn secret() -> Result<String, BenchError> {
     std::fs::File::open("/dev/urandom")
         .and_then(|mut file| file.read_exact(&mut bytes))
         .map_err(|error| BenchError::new(format!("/dev/urandom: {error}")))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(format!("{:032x}", u128::from_le_bytes(bytes)))
 }
 
 /// Writes files that only their owner may read.
@@ -125,7 +127,8 @@ pub fn write_access(folder: &Path, name: &str, url: &str, token: &str) -> Result
 
 /// The server's program: the one named, or the first that is found.
 pub fn program(named: Option<&str>) -> Result<String, BenchError> {
-    let answers = |program: &&str| Command::new(program).arg("--version").output().is_ok_and(|out| out.status.success());
+    let answers =
+        |program: &&str| Command::new(program).arg("--version").output().is_ok_and(|out| out.status.success());
     let candidates: Vec<&str> = named.map_or_else(|| PROGRAMS.to_vec(), |named| vec![named]);
     candidates.iter().find(|program| answers(program)).map(|program| (*program).to_owned()).ok_or_else(|| {
         BenchError::new(format!("{}: there is no such program", candidates[0]))

@@ -122,7 +122,8 @@ impl Side {
 /// The benchmark side of a fleet; `control` is where the shared connection's socket goes.
 pub(crate) fn ssh(site: &config::Site, state: &Path) -> Ssh {
     // Sockets have short names: 100 bytes must do.
-    let control = std::env::temp_dir().join(format!("hotloop-ssh-{}", &crate::wire::hash(&[&state.display().to_string()])[..12]));
+    let control =
+        std::env::temp_dir().join(format!("hotloop-ssh-{}", &crate::wire::hash(&[&state.display().to_string()])[..12]));
     Ssh { host: site.ssh.clone(), config: site.ssh_config.clone(), control: Some(control) }
 }
 

@@ -207,7 +207,8 @@ impl Group {
         if group.jobs.is_empty() || group.jobs.len() > GROUP_JOBS {
             return Err(format!("{} jobs are not between 1 and {GROUP_JOBS}", group.jobs.len()));
         }
-        let sound = |job: &WireJob| is_word(&job.id) && job.task < group.tasks.len() && job.source.len() <= SOURCE_BYTES;
+        let sound =
+            |job: &WireJob| is_word(&job.id) && job.task < group.tasks.len() && job.source.len() <= SOURCE_BYTES;
         if !group.jobs.iter().all(sound) {
             return Err("one of its jobs is out of bounds".to_owned());
         }
@@ -234,10 +235,7 @@ pub(crate) enum Judged {
     /// A verdict, and what reaching it took.
     Judgement(Judgement),
     /// The machine's failure.
-    Failure {
-        what: String,
-        hint: Option<String>,
-    },
+    Failure { what: String, hint: Option<String> },
 }
 
 impl From<Result<Judgement, BenchError>> for Judged {

@@ -132,7 +132,8 @@ fn claim(duty: &Duty) -> Result<Vec<usize>, BenchError> {
 }
 
 fn host() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/hostname").map_or_else(|_| "host".to_owned(), |name| name.trim().to_owned())
+    std::fs::read_to_string("/proc/sys/kernel/hostname")
+        .map_or_else(|_| "host".to_owned(), |name| name.trim().to_owned())
 }
 
 /// A text made fit for a subject.
@@ -168,7 +169,8 @@ impl Worker<'_> {
             self.glance(&puller, &mut answers);
             self.recover();
         }
-        let left: Vec<Came> = self.held.drain(..).map(|held| held.came).chain(self.parked.take().map(|one| one.0)).collect();
+        let left: Vec<Came> =
+            self.held.drain(..).map(|held| held.came).chain(self.parked.take().map(|one| one.0)).collect();
         self.bench = None;
         answers.hand_back(left);
         answers.hand_back(puller.close());
@@ -286,7 +288,8 @@ impl Worker<'_> {
             }
             return;
         }
-        let Some(at) = self.held.iter().position(|held| (held.first..held.first + held.judged.len() as u64).contains(&id))
+        let Some(at) =
+            self.held.iter().position(|held| (held.first..held.first + held.judged.len() as u64).contains(&id))
         else {
             return;
         };

@@ -83,8 +83,8 @@ pub(crate) struct JudgeArgs {
     /// Print one JSON object a line for each file, as soon as it is judged
     #[arg(long)]
     pub(crate) json: bool,
-    /// Judge on the machines of a fleet: a fleet.toml, an access file, or tls://HOST:PORT with HOTLOOP_FLEET_TOKEN and
-    /// HOTLOOP_FLEET_CA
+    /// Judge on the machines of a fleet: a fleet.toml, an access file, or tls://HOST:PORT with `HOTLOOP_FLEET_TOKEN`
+    /// and `HOTLOOP_FLEET_CA`
     #[arg(long, value_name = "FLEET", conflicts_with_all = ["slots", "jobs", "cc"])]
     pub(crate) fleet: Option<String>,
     /// How to judge.

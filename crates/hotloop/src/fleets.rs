@@ -15,7 +15,7 @@ use crate::output;
 const TOKEN: &str = "HOTLOOP_FLEET_TOKEN";
 const CA: &str = "HOTLOOP_FLEET_CA";
 /// How long a server or all workers may be missing.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A fleet by its file, by an access file or by its server's address.
 pub(crate) enum Named {

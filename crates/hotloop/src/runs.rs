@@ -6,8 +6,8 @@ use policy::engine::Learning;
 use policy::model::{LoraConfig, Module};
 use policy::train::loss::{Clip, Normalisation};
 use policy::train::{Decay, Schedule};
-use run::{Layered, Plan};
 use run::config::{self, Config, Device, Normalise};
+use run::{Layered, Plan};
 
 use crate::failure::Failure;
 use crate::{fleets, models};

@@ -97,13 +97,13 @@ impl Messages {
         loop {
             let batch = match &mut self.batch {
                 Some(batch) => batch,
-                none => match self.consumer.batch().max_messages(64).expires(STANDS).messages().await {
-                    Ok(batch) => none.insert(batch),
-                    Err(_) => {
+                none => {
+                    let Ok(batch) = self.consumer.batch().max_messages(64).expires(STANDS).messages().await else {
                         self.is_ours(events).await?;
                         continue;
-                    }
-                },
+                    };
+                    none.insert(batch)
+                }
             };
             match batch.next().await {
                 Some(Ok(message)) => return Some(message.split()),

@@ -147,7 +147,9 @@ fn nobody(beats: &[Beat], how: &How, class: Option<&str>) -> BenchError {
     let what = match (beats.len(), class) {
         (0, _) => "no worker is heard".to_owned(),
         (count, Some(class)) => format!("of {count} workers none is ready and of class {class}"),
-        (count, None) => format!("of {count} workers none is ready with {} and {} cores", how.compiler.name(), how.threads),
+        (count, None) => {
+            format!("of {count} workers none is ready with {} and {} cores", how.compiler.name(), how.threads)
+        }
     };
     BenchError::new(what).hint("`hotloop fleet status` shows the workers; `hotloop fleet up` starts them")
 }
@@ -229,6 +231,7 @@ async fn outstanding(link: &Link, class: &str, scope: &str) -> Result<Outstandin
 }
 
 async fn first(stream: &Stream) -> Result<u64, BenchError> {
-    let info = stream.get_info().await.map_err(|error| BenchError::new(format!("the queue cannot be read: {error}")))?;
+    let info =
+        stream.get_info().await.map_err(|error| BenchError::new(format!("the queue cannot be read: {error}")))?;
     Ok(info.state.first_sequence.max(1))
 }

@@ -156,7 +156,7 @@ impl Kept {
     pub(super) fn tend(&mut self, side: &Side) -> Vec<String> {
         let has_ended = match (&mut self.child, side) {
             (Some(child), _) => !matches!(child.try_wait(), Ok(None)),
-            (None, Side::There { .. }) if self.ours => side.shell(&self.on_pid(side, "kill -0")).is_err(),
+            (None, Side::There { .. }) if self.ours => side.shell(&Self::on_pid(side, "kill -0")).is_err(),
             _ => false,
         };
         if !has_ended {
@@ -170,7 +170,7 @@ impl Kept {
     }
 
     /// A line that does something to the server's process, if it still is the server's.
-    fn on_pid(&self, side: &Side, what: &str) -> String {
+    fn on_pid(side: &Side, what: &str) -> String {
         let path = quote(&format!("{}/nats.pid", side.folder()));
         format!("p=$(cat {path}) && grep -q nats-server /proc/$p/comm && {what} $p")
     }
@@ -179,7 +179,7 @@ impl Kept {
         match (self.child.take(), side) {
             (Some(mut child), _) => end(&mut child, Duration::from_secs(10)),
             // One that has ended by itself needs no ending.
-            (None, _) => drop(side.shell(&self.on_pid(side, "kill"))),
+            (None, _) => drop(side.shell(&Self::on_pid(side, "kill"))),
         }
     }
 }

@@ -20,7 +20,8 @@ impl Jobs {
     /// One job a node, alone on it. Slurm decides where and when; a job that ends is replaced.
     pub(super) fn slurm(config: &Config, nodes: &Nodes, side: Side, program: &str, number: usize) -> Self {
         let name = format!("hotloop-{}-{number}", config.name);
-        let mut words: Vec<String> = ["sbatch", "--parsable", "--exclusive", "--nodes=1", "--ntasks=1"].map(str::to_owned).to_vec();
+        let mut words: Vec<String> =
+            ["sbatch", "--parsable", "--exclusive", "--nodes=1", "--ntasks=1"].map(str::to_owned).to_vec();
         words.push(format!("--job-name={name}"));
         words.push(format!("--output={}/slurm-%j.log", side.folder()));
         // A worker whose node fails is replaced by us, sooner than by a requeue.

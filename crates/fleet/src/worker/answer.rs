@@ -12,7 +12,7 @@ use crate::link::{Link, with_id};
 use crate::wire::{self, Beat, Group, GroupReply, Judged, MESSAGE_BYTES, WireReply, WorkerNoise};
 
 /// How long the server may be away while an answer is handed to it.
-const PATIENCE: Duration = Duration::from_secs(600);
+const PATIENCE: Duration = Duration::from_mins(10);
 /// Tries to have it confirmed that a group was let go; after that it comes again and is known.
 const TRIES: u32 = 5;
 
@@ -29,14 +29,7 @@ impl<'a> Answers<'a> {
     }
 
     /// Answers a group.
-    pub(super) fn send(
-        &mut self,
-        came: Came,
-        scope: &str,
-        worker: &str,
-        noise: WorkerNoise,
-        replies: Vec<WireReply>,
-    ) {
+    pub(super) fn send(&mut self, came: Came, scope: &str, worker: &str, noise: WorkerNoise, replies: Vec<WireReply>) {
         let at = (came.sequence, came.delivery);
         let ids: Vec<String> = replies.iter().map(|one| one.id.clone()).collect();
         let mut bytes = GroupReply::new(at, worker, Some(noise), replies).bytes();
@@ -103,7 +96,9 @@ impl<'a> Answers<'a> {
                 drop(one.await);
             }
         };
-        drop(self.runtime.block_on(async { tokio::time::timeout(patience.max(Duration::from_secs(1)), waiting).await }));
+        drop(
+            self.runtime.block_on(async { tokio::time::timeout(patience.max(Duration::from_secs(1)), waiting).await }),
+        );
     }
 
     /// Takes the worker off the list, and lets the last words out.

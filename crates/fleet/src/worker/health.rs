@@ -13,9 +13,9 @@ use crate::wire::{State, WorkerNoise};
 /// Failures in a row, of different candidates, that raise the suspicion.
 const IN_A_ROW: usize = 3;
 /// How often a machine that was not quiet is listened to.
-const LISTEN: Duration = Duration::from_secs(60);
+const LISTEN: Duration = Duration::from_mins(1);
 /// What a rate is told over.
-const MINUTE: Duration = Duration::from_secs(60);
+const MINUTE: Duration = Duration::from_mins(1);
 
 /// The health of a worker's machine.
 pub(super) struct Health {

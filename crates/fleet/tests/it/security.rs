@@ -65,8 +65,7 @@ impl Hostile {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let context = runtime.block_on(async {
             let options = async_nats::ConnectOptions::with_token(access.token.clone());
-            let client =
-                options.add_root_certificates(access.ca.clone().unwrap()).connect(&access.url).await.unwrap();
+            let client = options.add_root_certificates(access.ca.clone().unwrap()).connect(&access.url).await.unwrap();
             jetstream::new(client)
         });
         Self { runtime, context }

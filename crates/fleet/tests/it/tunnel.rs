@@ -25,7 +25,8 @@ impl Tunnel {
                     continue;
                 }
                 let Ok(there) = TcpStream::connect(("127.0.0.1", target)) else { continue };
-                let copies = [(&here, &there), (&there, &here)].map(|(a, b)| (a.try_clone().unwrap(), b.try_clone().unwrap()));
+                let copies =
+                    [(&here, &there), (&there, &here)].map(|(a, b)| (a.try_clone().unwrap(), b.try_clone().unwrap()));
                 streams.lock().unwrap().extend([here, there]);
                 for (from, to) in copies {
                     std::thread::spawn(move || carry(from, to));

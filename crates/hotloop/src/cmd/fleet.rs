@@ -19,7 +19,7 @@ use crate::stop::Stop;
 /// How long the server may take to answer `status`.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long ending may take, besides what workers may.
-const ENDING: Duration = Duration::from_secs(60);
+const ENDING: Duration = Duration::from_mins(1);
 
 /// Does what was asked for.
 pub(crate) fn run(arguments: &FleetArgs) -> Result<Status, Failure> {
@@ -122,8 +122,7 @@ fn text(status: &FleetStatus) -> String {
         lines.push(String::new());
         lines.push(workers(&status.workers));
     }
-    let ids: Vec<String> =
-        status.keeper.nodes.iter().map(|node| format!("{} {}", node.kind, node.id)).collect();
+    let ids: Vec<String> = status.keeper.nodes.iter().map(|node| format!("{} {}", node.kind, node.id)).collect();
     if !ids.is_empty() {
         lines.push(String::new());
         lines.push(format!("Nodes: {}", ids.join(", ")));

@@ -14,7 +14,7 @@ pub(crate) fn run(arguments: &WorkerArgs) -> Result<Status, Failure> {
     let seconds = |name: &str, value: f64| {
         Duration::try_from_secs_f64(value)
             .ok()
-            .filter(|value| *value <= Duration::from_secs(86_400))
+            .filter(|value| *value <= Duration::from_hours(24))
             .ok_or_else(|| Failure::user(format!("{name} {value}: no number of seconds up to a day")))
     };
     let lease = seconds("--lease", arguments.lease)?;

@@ -25,9 +25,9 @@ const LARGE: usize = 64 << 10;
 /// One way to have jobs done.
 #[derive(Debug, Serialize)]
 struct Way {
-    way: &'static str,
+    name: &'static str,
     jobs: u32,
-    job_s: f64,
+    each_s: f64,
     total_s: f64,
     ideal_s: f64,
     /// Wall-clock time a job, beyond what it takes by itself.
@@ -88,7 +88,7 @@ fn jobs(count: u32, job_s: f64, bytes: usize) -> Result<Vec<Job>, Failure> {
         .collect()
 }
 
-fn time(way: &'static str, bench: &mut dyn Bench, jobs: &[Job], job_s: f64, stop: &Stop) -> Result<Way, Failure> {
+fn time(name: &'static str, bench: &mut dyn Bench, jobs: &[Job], each_s: f64, stop: &Stop) -> Result<Way, Failure> {
     let begin = Instant::now();
     bench.submit(jobs.to_vec())?;
     let mut left = jobs.len();
@@ -103,8 +103,8 @@ fn time(way: &'static str, bench: &mut dyn Bench, jobs: &[Job], job_s: f64, stop
     }
     let total_s = begin.elapsed().as_secs_f64();
     let count = jobs.len() as f64;
-    let ideal_s = count * job_s / f64::from(SLOTS);
-    Ok(Way { way, jobs: jobs.len() as u32, job_s, total_s, ideal_s, overhead_ms: (total_s - ideal_s) / count * 1e3 })
+    let ideal_s = count * each_s / f64::from(SLOTS);
+    Ok(Way { name, jobs: jobs.len() as u32, each_s, total_s, ideal_s, overhead_ms: (total_s - ideal_s) / count * 1e3 })
 }
 
 fn start(named: Option<&str>) -> Result<Parts, Failure> {
@@ -142,7 +142,7 @@ fn open(parts: &Parts) -> Result<FleetBench, Failure> {
         scope: fleets::unique(),
         class: None,
         spread: true,
-        patience: Duration::from_secs(60),
+        patience: Duration::from_mins(1),
         log: fleets::log("fleet"),
     };
     Ok(FleetBench::open(opening)?)
@@ -152,9 +152,9 @@ fn text(ways: &[Way]) -> String {
     let mut table = Table::new().left("way").right("jobs").right("of").right("total").right("ideal").right("overhead");
     for way in ways {
         table.row([
-            way.way.to_owned(),
+            way.name.to_owned(),
             way.jobs.to_string(),
-            seconds(way.job_s),
+            seconds(way.each_s),
             seconds(way.total_s),
             seconds(way.ideal_s),
             format!("{:.1} ms a job", way.overhead_ms),

@@ -1,5 +1,6 @@
 //! A real Slurm with two virtual nodes and a real sshd, both on loopback, both gone with their value.
 
+use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -11,12 +12,17 @@ pub(super) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
+/// Says what a test leaves out, past the harness, which keeps what passing tests print.
+pub(super) fn left_out(why: &str) {
+    writeln!(std::io::stderr(), "left out: {why}").unwrap();
+}
+
 /// Whether a program is missing; says what is left out then.
 fn is_missing(program: &str) -> bool {
     let folders = ["/usr/sbin", "/usr/bin", "/usr/local/bin"];
     let missing = !folders.iter().any(|folder| Path::new(folder).join(program).exists());
     if missing {
-        println!("left out: {program} is not installed");
+        left_out(&format!("{program} is not installed"));
     }
     missing
 }
@@ -24,7 +30,7 @@ fn is_missing(program: &str) -> bool {
 fn is_root() -> bool {
     let is_root = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").unwrap()) == 0;
     if !is_root {
-        println!("left out: only root starts sshd and slurmd here");
+        left_out("only root starts sshd and slurmd here");
     }
     is_root
 }
@@ -38,7 +44,11 @@ fn wait_until(what: &str, folder: &Path, holds: impl Fn() -> bool) {
     let begin = Instant::now();
     while !holds() {
         let logs = || Command::new("sh").arg("-c").arg(format!("tail -n 5 {}/*.log", folder.display())).output();
-        assert!(begin.elapsed() < Duration::from_secs(60), "{what}: {}", String::from_utf8_lossy(&logs().unwrap().stdout));
+        assert!(
+            begin.elapsed() < Duration::from_mins(1),
+            "{what}: {}",
+            String::from_utf8_lossy(&logs().unwrap().stdout)
+        );
         std::thread::sleep(Duration::from_millis(100));
     }
 }
@@ -75,8 +85,8 @@ impl Sshd {
             assert!(made.unwrap().success());
         }
         let port = free_port();
-        let set: String = environment.iter().map(|(name, value)| format!(" {name}={value}")).collect();
-        let set = if set.is_empty() { String::new() } else { format!("SetEnv{set}\n") };
+        let pairs: Vec<String> = environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let set = if pairs.is_empty() { String::new() } else { format!("SetEnv {}\n", pairs.join(" ")) };
         let server = format!(
             "Port {port}\nListenAddress 127.0.0.1\nHostKey {at}/host\nPidFile {at}/pid\nAuthorizedKeysFile {at}/id.pub\n\
              StrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin prohibit-password\n{set}"
@@ -118,11 +128,13 @@ impl Slurm {
         }
         let folder = tempfile::tempdir().unwrap();
         let at = folder.path().display();
-        let key: Vec<u8> = (0..1024).map(|_| std::collections::hash_map::RandomState::new()).map(|state| {
-            std::hash::BuildHasher::hash_one(&state, 0) as u8
-        }).collect();
+        let key: Vec<u8> = (0..1024)
+            .map(|_| std::collections::hash_map::RandomState::new())
+            .map(|state| std::hash::BuildHasher::hash_one(&state, 0) as u8)
+            .collect();
         std::fs::write(folder.path().join("munge.key"), key).unwrap();
-        std::fs::set_permissions(folder.path().join("munge.key"), std::os::unix::fs::PermissionsExt::from_mode(0o400)).unwrap();
+        std::fs::set_permissions(folder.path().join("munge.key"), std::os::unix::fs::PermissionsExt::from_mode(0o400))
+            .unwrap();
         for name in ["state", "spool"] {
             std::fs::create_dir(folder.path().join(name)).unwrap();
         }
