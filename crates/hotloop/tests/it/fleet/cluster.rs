@@ -14,7 +14,7 @@ pub(super) fn free_port() -> u16 {
 
 /// Says what a test leaves out, past the harness, which keeps what passing tests print.
 pub(super) fn left_out(why: &str) {
-    writeln!(std::io::stderr(), "left out: {why}").unwrap();
+    std::io::stderr().write_all(format!("left out: {why}\n").as_bytes()).unwrap();
 }
 
 /// Whether a program is missing; says what is left out then.
