@@ -23,6 +23,8 @@ pub struct Config {
     pub task: String,
     /// The model.
     pub model: String,
+    /// An adapter to start from; empty for none.
+    pub adapter: String,
     /// `auto`, `cpu` or `cuda`.
     pub device: Device,
     /// Every random choice follows from it.
@@ -152,8 +154,6 @@ pub struct Learning {
     pub normalise: Normalise,
     /// 0 trains all parameters.
     pub lora_rank: u32,
-    /// Scale of the adapter.
-    pub lora_alpha: f64,
     /// Steps over which the rate rises.
     pub warm_up: u32,
 }
@@ -180,8 +180,6 @@ pub struct BenchConfig {
     pub threads: u32,
     /// Candidates that are timed at once.
     pub slots: u32,
-    /// Tries after a machine's failure.
-    pub retries: u32,
     /// The deciding estimator.
     pub timing: Estimator,
     /// The deciding check.
@@ -289,8 +287,7 @@ impl Config {
 /// The keys in which two configurations of one run differ, but for what may change
 /// between two sittings: when it ends, where it lies, how patient it is.
 pub(crate) fn differences(was: &Config, is: &Config) -> Vec<String> {
-    const FREE: [&str; 7] =
-        ["directory", "device", "fleet", "budget.steps", "budget.seconds", "budget.iterations", "bench.retries"];
+    const FREE: [&str; 6] = ["directory", "device", "fleet", "budget.steps", "budget.seconds", "budget.iterations"];
     let flat = |config: &Config| {
         let table: Table = config.to_toml().parse().expect("what was written can be read");
         let mut keys = BTreeMap::new();

@@ -12,6 +12,8 @@ use crate::ctx::Ctx;
 use crate::event::{Event, Made, Place};
 use crate::interrupt::Interrupt;
 
+/// Times that a machine's failure is tried again before the member is masked.
+const RETRIES: u32 = 2;
 /// How long one wait for a reply is: someone may ask the run to stop meanwhile.
 const PATIENCE: Duration = Duration::from_millis(100);
 /// Without any reply for so long, the bench is taken for dead.
@@ -94,7 +96,7 @@ impl<K: Copy> Batch<K> {
                         let storm = Interrupt::Storm { failed: in_a_row, of: self.submitted, last: error };
                         return Err(self.abandon(ctx, storm));
                     }
-                    if tries < ctx.plan.config.bench.retries {
+                    if tries < RETRIES {
                         if let Some(again) = job(ctx, &made, stage)? {
                             self.waiting.insert(again.id, (key, made, stage, tries + 1));
                             ctx.bench.submit(vec![again])?;
@@ -114,7 +116,8 @@ impl<K: Copy> Batch<K> {
         failed.into_iter().try_for_each(|(key, error)| each(ctx, key, Err(error)))
     }
 
-    fn abandon(&self, ctx: &mut Ctx<'_>, interrupt: Interrupt) -> Interrupt {
+    /// Takes back what is still being judged; the interrupt is why.
+    pub(crate) fn abandon(&self, ctx: &mut Ctx<'_>, interrupt: Interrupt) -> Interrupt {
         let ids: Vec<JobId> = self.waiting.keys().copied().collect();
         ctx.bench.cancel(&ids);
         interrupt

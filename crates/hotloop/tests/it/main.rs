@@ -6,6 +6,8 @@ mod fleet; // many machines: processes, hosts behind ssh, jobs of Slurm
 mod input; // whatever is given, there is a verdict or a clear error
 mod judge; // what `hotloop judge` prints
 mod model; // models are told, asked, trained and reported on
+mod nano; // the nano policy writes, learns and can be made anew
+mod pull; // models come from the hub
 mod stop; // Ctrl-C leaves nothing behind
 mod task; // sound tasks pass the linter, others do not
 mod tidy; // crate edges, file lengths, who prints, paths in documents
