@@ -54,7 +54,8 @@ pub enum Check {
 }
 
 /// The estimator that decides; both are always reported.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Estimator {
     /// Median of samples with quiet probes.
     Gated,

@@ -170,6 +170,11 @@ pub fn physical_cores() -> usize {
     cores::usable().len()
 }
 
+/// The logical cores that this process may use.
+pub fn logical_cores() -> Vec<usize> {
+    sys::affinity(0).unwrap_or_else(|_| vec![0])
+}
+
 /// The logical cores that the first timing slot of `threads` threads runs on.
 pub fn slot_cores(threads: usize) -> Vec<usize> {
     cores::divide(&cores::usable(), 1, threads).0.into_iter().next().unwrap_or_default()

@@ -29,6 +29,14 @@ pub(crate) struct Toolchain {
     pub(crate) linker: Option<Linker>,
 }
 
+/// What clang's `-###` says of the target. The rest names temporary files and the current folder, which differ each time.
+fn targeted(said: &str) -> String {
+    let words: Vec<&str> = said.split_whitespace().collect();
+    let about = ["\"-triple\"", "\"-target-cpu\"", "\"-target-feature\"", "\"-tune-cpu\""];
+    let pairs = words.windows(2).filter(|pair| about.contains(&pair[0]));
+    pairs.map(|pair| pair.join(" ")).collect::<Vec<_>>().join("\n")
+}
+
 /// The linker's command line around the object files.
 #[derive(Debug, Clone)]
 pub(crate) struct Linker {
@@ -57,7 +65,9 @@ impl Toolchain {
         })?;
         let target = match compiler {
             Compiler::Gcc => say(&path, &["-march=native", "-Q", "--help=target"]),
-            Compiler::Clang => say_error(&path, &["-march=native", "-###", "-x", "c", "/dev/null"]),
+            Compiler::Clang => {
+                say_error(&path, &["-march=native", "-###", "-x", "c", "/dev/null"]).map(|said| targeted(&said))
+            }
         };
         let programs: Vec<PathBuf> = ["as", "ld"].iter().filter_map(|name| program(&path, name)).collect();
         let mut identity = blake3::Hasher::new();
@@ -276,4 +286,19 @@ fn include_folders(compiler: &Path) -> Vec<PathBuf> {
         .take_while(|line| line.starts_with(' '))
         .map(|line| PathBuf::from(line.trim()))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_toolchain_is_the_same_one_each_time() {
+        for compiler in [Compiler::Gcc, Compiler::Clang] {
+            let identity = || Toolchain::find(compiler, None).ok().map(|toolchain| toolchain.identity);
+            assert_eq!(identity(), identity(), "{compiler:?}: its machine class would change from start to start");
+        }
+        let said = "clang -cc1\" \"-triple\" \"x86\" \"-target-cpu\" \"native\" \"-o\" \"/tmp/null-1.o\"";
+        assert_eq!(targeted(said), "\"-triple\" \"x86\"\n\"-target-cpu\" \"native\"");
+    }
 }

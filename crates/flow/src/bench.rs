@@ -128,7 +128,8 @@ impl BenchError {
 
 /// Something that judges candidates. Replies come in the order in which jobs finish.
 pub trait Bench {
-    /// Takes jobs; identical candidates among them are judged once.
+    /// Takes jobs; identical candidates among them are judged once. Those of one call are a group: a bench of
+    /// several machines judges them on one.
     fn submit(&mut self, jobs: Vec<Job>) -> Result<(), BenchError>;
     /// The next reply, or `None` when none came within `timeout`.
     fn next(&mut self, timeout: Duration) -> Result<Option<Reply>, BenchError>;

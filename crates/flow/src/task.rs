@@ -259,17 +259,7 @@ impl Task {
     pub fn parse(files: TaskFiles) -> Result<Self, TaskError> {
         let spec: TaskSpec =
             toml::from_str(&files.toml).map_err(|e| TaskError::Toml(e.to_string().trim().to_owned()))?;
-        check_names(&spec)?;
-        check_args(&spec)?;
-        for sizes in std::iter::once(&spec.sizes.timed).chain(&spec.sizes.hidden) {
-            check_formulas(&spec, sizes)?;
-        }
-        if matches!(spec.verify.method, Method::Projection(_)) && spec.args.iter().any(|arg| arg.role == Role::Inout) {
-            return Err(TaskError::Rule("verify: a projection cannot see what an inout argument held before".into()));
-        }
-        if spec.baseline.is_some() != files.baseline.is_some() {
-            return Err(TaskError::Rule("`baseline` in task.toml and the file baseline.c need each other".into()));
-        }
+        spec.check(files.baseline.is_some())?;
         let mut hasher = blake3::Hasher::new();
         for part in [
             &files.toml,
@@ -313,6 +303,23 @@ impl Task {
 }
 
 impl TaskSpec {
+    /// Checks every rule that a `task.toml` must keep; `baseline` says whether there is a baseline.c. What comes
+    /// from another machine passes here too before anything is done with it.
+    pub fn check(&self, baseline: bool) -> Result<(), TaskError> {
+        check_names(self)?;
+        check_args(self)?;
+        for sizes in std::iter::once(&self.sizes.timed).chain(&self.sizes.hidden) {
+            check_formulas(self, sizes)?;
+        }
+        if matches!(self.verify.method, Method::Projection(_)) && self.args.iter().any(|arg| arg.role == Role::Inout) {
+            return Err(TaskError::Rule("verify: a projection cannot see what an inout argument held before".into()));
+        }
+        if self.baseline.is_some() != baseline {
+            return Err(TaskError::Rule("`baseline` in task.toml and the file baseline.c need each other".into()));
+        }
+        Ok(())
+    }
+
     /// The C prototype of a function named `name` with this task's arguments.
     pub fn prototype(&self, name: &str) -> String {
         let returns = self.args.iter().find(|arg| arg.role == Role::Return).map_or("void", |arg| arg.kind.c_name());

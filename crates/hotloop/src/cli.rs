@@ -1,6 +1,7 @@
 //! The command line: definitions and help texts, no logic.
 
 pub(crate) mod corpus;
+pub(crate) mod fleet;
 pub(crate) mod learn;
 
 use std::path::PathBuf;
@@ -39,6 +40,10 @@ pub(crate) enum Command {
     Task(TaskArgs),
     /// Measure the bench itself
     Bench(BenchArgs),
+    /// Judge for a fleet: take candidates from its server, answer with verdicts
+    Worker(fleet::WorkerArgs),
+    /// Start, show and end a fleet of workers
+    Fleet(fleet::FleetArgs),
     /// Tell, convert and find models
     Model(learn::ModelArgs),
     /// Let a model answer: a question, a task or a file of chats
@@ -72,7 +77,8 @@ Examples:
   hotloop judge matmul fast.c faster.c
   hotloop judge matmul --threads all --opt O2 --compiler clang fast.c
   hotloop judge matmul --completions answers.jsonl
-  hotloop judge ./my-task --json candidate.c")]
+  hotloop judge ./my-task --json candidate.c
+  hotloop judge matmul --fleet fleet.toml *.c")]
 pub(crate) struct JudgeArgs {
     /// A shipped task, a task's folder as in ./my-task, or `all` for the seeds of all shipped tasks
     pub(crate) task: String,
@@ -85,6 +91,10 @@ pub(crate) struct JudgeArgs {
     /// Print one JSON object a line for each file, as soon as it is judged
     #[arg(long)]
     pub(crate) json: bool,
+    /// Judge on the machines of a fleet: a fleet.toml, an access file, or tls://HOST:PORT with `HOTLOOP_FLEET_TOKEN`
+    /// and `HOTLOOP_FLEET_CA`
+    #[arg(long, value_name = "FLEET", conflicts_with_all = ["slots", "jobs", "cc"])]
+    pub(crate) fleet: Option<String>,
     /// How to judge.
     #[command(flatten)]
     pub(crate) how: HowArgs,
@@ -136,7 +146,7 @@ pub(crate) struct HowArgs {
     /// The check that decides: every element, or the paper's 105 points [default: strict; paper with --paper]
     #[arg(long)]
     pub(crate) check: Option<CheckName>,
-    /// Compile again what was compiled before
+    /// Compile again what was compiled before; with --fleet also judge again what is being judged
     #[arg(long)]
     pub(crate) fresh: bool,
     /// Judge as if this layer of the sandbox were missing; may be given twice
@@ -205,6 +215,24 @@ pub(crate) enum BenchCommand {
         /// Judgements
         #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(2..))]
         count: u32,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// What a job costs over a fleet's server, against a bench in this process
+    Fleet {
+        /// Jobs, each of which takes --seconds
+        #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
+        count: u32,
+        /// What a job takes
+        #[arg(long, value_name = "SECONDS", default_value_t = 0.2)]
+        seconds: f64,
+        /// Candidates of 64 KiB that are accepted and answered besides
+        #[arg(long, value_name = "N", default_value_t = 512)]
+        large: u32,
+        /// nats-server's program, if it is not found by its name
+        #[arg(long, value_name = "PATH")]
+        server: Option<String>,
         /// Print one JSON object
         #[arg(long)]
         json: bool,

@@ -14,7 +14,7 @@ const GLANCE: Duration = Duration::from_millis(50);
 
 /// A bench, and whether the user asked to stop.
 pub(crate) struct Judging {
-    bench: LocalBench,
+    bench: Box<dyn Bench>,
     stop: Stop,
 }
 
@@ -24,9 +24,14 @@ impl Judging {
         match LocalBench::start(settings) {
             // What a signal broke is no failure of the machine.
             _ if stop.asked() => Err(Failure::interrupted()),
-            Ok(bench) => Ok(Self { bench, stop }),
+            Ok(bench) => Ok(Self { bench: Box::new(bench), stop }),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// The same over another bench.
+    pub(crate) fn over(bench: Box<dyn Bench>, stop: Stop) -> Self {
+        Self { bench, stop }
     }
 
     /// The machine that judges.

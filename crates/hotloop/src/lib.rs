@@ -3,6 +3,7 @@
 mod cli;
 mod cmd;
 mod failure;
+mod fleets;
 mod hub;
 mod judging;
 mod lint;
@@ -37,6 +38,8 @@ pub fn run() -> ExitCode {
         Command::Doctor(arguments) => cmd::doctor::run(&arguments),
         Command::Task(arguments) => cmd::task::run(&arguments),
         Command::Bench(arguments) => cmd::bench::run(&arguments),
+        Command::Worker(arguments) => cmd::worker::run(&arguments),
+        Command::Fleet(arguments) => cmd::fleet::run(&arguments),
         Command::Model(arguments) => cmd::model::run(&arguments),
         Command::Sample(arguments) => cmd::sample::run(&arguments),
         Command::Chat(arguments) => cmd::chat::run(&arguments),

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use bench::{Check, Estimator, Settings};
-use flow::{MachineFacts, Policy, Prose, Render};
+use bench::{Check, Estimator, LocalBench, Settings};
+use flow::{Bench, MachineFacts, Policy, Prose, Render};
 use policy::engine::Learning;
 use policy::model::{LoraConfig, Module};
 use policy::train::loss::{Clip, Normalisation};
@@ -13,7 +13,7 @@ use run::{Layered, Plan};
 
 use crate::failure::Failure;
 use crate::stop::Stop;
-use crate::{models, nano};
+use crate::{fleets, models, nano};
 
 /// The environment variable with the key of an endpoint, if it wants one.
 const KEY: &str = "HOTLOOP_API_KEY";
@@ -41,7 +41,7 @@ pub(crate) fn fitted(layered: &Layered) -> Vec<String> {
         // It cannot learn, and few servers go on with a begun answer.
         Some(_) => &[("learning.rate", "0"), ("prompts.begin", "false")],
         None if nano::speaks(&layered.config.model) => &NANO,
-        None if device(&layered.config).is_cuda() => &[],
+        None if device(&layered.config).is_cuda() || !layered.config.fleet.is_empty() => &[],
         // On the CPU the engine takes every core: beside it nothing can be timed.
         None => &[("loop.overlap", "false")],
     };
@@ -107,12 +107,22 @@ fn device(config: &Config) -> policy::Device {
     }
 }
 
+/// The bench: this machine's, or a fleet's. A run that is resumed finds in the fleet what it had asked for.
+pub(crate) fn bench(plan: &Plan) -> Result<Box<dyn Bench>, Failure> {
+    let settings = settings(&plan.config)?;
+    if plan.config.fleet.is_empty() {
+        return Ok(Box::new(LocalBench::start(settings)?));
+    }
+    let directory = std::path::absolute(&plan.directory).unwrap_or_else(|_| plan.directory.clone());
+    fleets::open(&plan.config.fleet, settings, &format!("run {}", directory.display()), false)
+}
+
 /// The bench's settings.
-pub(crate) fn settings(config: &Config) -> Result<Settings, Failure> {
+fn settings(config: &Config) -> Result<Settings, Failure> {
     let bench = &config.bench;
     let mut settings = crate::settings()?;
     let cores = bench::survey::physical_cores() as u32;
-    if bench.slots.saturating_mul(bench.threads) > cores {
+    if config.fleet.is_empty() && bench.slots.saturating_mul(bench.threads) > cores {
         return Err(Failure::user(format!(
             "bench.threads: {} slots of {} threads need more than the {cores} physical cores that this process may use",
             bench.slots, bench.threads
@@ -158,6 +168,7 @@ mod tests {
     fn defaults_fit_the_model_and_what_was_set_stays() {
         assert_eq!(fitted(&read("model = \"./m\"", &[])), ["loop.overlap=false"]);
         assert!(fitted(&read("model = \"./m\"\n[loop]\noverlap = true", &[])).is_empty());
+        assert!(fitted(&read("model = \"./m\"\nfleet = \"f.toml\"", &[])).is_empty(), "others judge");
         assert_eq!(fitted(&read("model = \"http://h/v1#m\"", &["learning.rate=1e-5"])), ["prompts.begin=false"]);
     }
 

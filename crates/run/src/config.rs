@@ -31,6 +31,8 @@ pub struct Config {
     pub seed: u64,
     /// The run directory.
     pub directory: String,
+    /// The fleet that judges; empty for this machine.
+    pub fleet: String,
     /// The reward's shape and numbers.
     pub reward: Reward,
     /// When the run ends.
@@ -285,7 +287,7 @@ impl Config {
 /// The keys in which two configurations of one run differ, but for what may change
 /// between two sittings: when it ends, where it lies, how patient it is.
 pub(crate) fn differences(was: &Config, is: &Config) -> Vec<String> {
-    const FREE: [&str; 5] = ["directory", "device", "budget.steps", "budget.seconds", "budget.iterations"];
+    const FREE: [&str; 6] = ["directory", "device", "fleet", "budget.steps", "budget.seconds", "budget.iterations"];
     let flat = |config: &Config| {
         let table: Table = config.to_toml().parse().expect("what was written can be read");
         let mut keys = BTreeMap::new();

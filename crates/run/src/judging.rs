@@ -39,16 +39,25 @@ impl<K: Copy> Batch<K> {
         candidates: impl IntoIterator<Item = (K, Made, Option<Stage>)>,
     ) -> Result<Self, Interrupt> {
         let mut batch = Self { waiting: BTreeMap::new(), submitted: 0 };
+        batch.add(ctx, candidates)?;
+        Ok(batch)
+    }
+
+    /// Submits a group: candidates that are compared with each other, and so judged by one machine.
+    fn add(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        candidates: impl IntoIterator<Item = (K, Made, Option<Stage>)>,
+    ) -> Result<(), Interrupt> {
         let mut jobs = Vec::new();
         for (key, made, stage) in candidates {
             if let Some(job) = job(ctx, &made, stage)? {
-                batch.waiting.insert(job.id, (key, made, stage, 0));
+                self.waiting.insert(job.id, (key, made, stage, 0));
                 jobs.push(job);
             }
         }
-        batch.submitted = jobs.len();
-        ctx.bench.submit(jobs)?;
-        Ok(batch)
+        self.submitted += jobs.len();
+        Ok(ctx.bench.submit(jobs)?)
     }
 
     /// Waits for all verdicts. `each` is told of them as they come; failures are told
@@ -162,18 +171,22 @@ fn believable(judgement: Judgement) -> Judged {
 
 /// Submits what is still unjudged of a step.
 pub(crate) fn submit_step(ctx: &mut Ctx<'_>, number: u64) -> Result<Batch<Place>, Interrupt> {
-    let mut unjudged = Vec::new();
+    let mut groups = Vec::new();
     if let Some(open) = ctx.state.open.get(&number) {
         for (group, sampled) in (0..).zip(&open.sampled.groups) {
+            let mut unjudged = Vec::new();
             for (member, answer) in (0..).zip(&sampled.answers) {
                 if !open.judged.contains_key(&(group, member)) {
                     let place = Place { step: number, group, member };
                     unjudged.push((place, answer.made.clone(), sampled.asked.stage));
                 }
             }
+            groups.push(unjudged);
         }
     }
-    Batch::submit(ctx, unjudged)
+    let mut batch = Batch::submit(ctx, [])?;
+    groups.into_iter().try_for_each(|group| batch.add(ctx, group))?;
+    Ok(batch)
 }
 
 /// Waits for a step's verdicts and records them; gives the seconds that the bench worked.

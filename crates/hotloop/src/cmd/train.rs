@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use bench::LocalBench;
-use flow::{Bench, Policy};
+use flow::Policy;
 use run::{Config, Ended, Event, Interrupt, Layered, Mistake, Parts, Plan, RunState, Store};
 
 use crate::cli::learn::TrainArgs;
@@ -79,7 +78,7 @@ pub(crate) fn drive(plan: &Plan, stop: &Stop) -> Result<Status, Failure> {
     let progress = Progress::spinner("loading the model", true);
     let mut policy = runs::policy(&plan.config, stop)?;
     progress.message("preparing the machine");
-    let mut bench = LocalBench::start(runs::settings(&plan.config)?)?;
+    let mut bench = runs::bench(plan)?;
     drop(progress);
     let (mut store, lines) =
         Store::open(&plan.directory).map_err(|error| Failure::user(error.to_string()).hint(error.hint()))?;
@@ -92,7 +91,7 @@ pub(crate) fn drive(plan: &Plan, stop: &Stop) -> Result<Status, Failure> {
     let clock = || SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs_f64();
     let parts = Parts {
         policy: policy.as_mut(),
-        bench: &mut bench,
+        bench: bench.as_mut(),
         render: render.as_ref(),
         observer: &mut watch,
         clock: &clock,

@@ -1,6 +1,7 @@
 //! `hotloop bench`: measurements of the bench itself.
 
 mod aa;
+mod fleet;
 mod plain;
 mod threads;
 mod throughput;
@@ -18,6 +19,9 @@ pub(crate) fn run(arguments: &BenchArgs) -> Result<Status, Failure> {
     match &arguments.command {
         BenchCommand::Throughput { count, json } => throughput::run(*count as usize, *json),
         BenchCommand::Aa { count, json } => aa::run(*count, *json),
+        BenchCommand::Fleet { count, seconds, large, server, json } => {
+            fleet::run(*count, *seconds, *large, server.as_deref(), *json)
+        }
         BenchCommand::Threads { threads, count, json } => threads::run(threads, *count, *json),
     }
 }

@@ -10,6 +10,7 @@ use flow::{BenchError, Job, JobId, Judgement, Reward, Stage, Verdict};
 
 use crate::cli::{CheckName, CompilerName, HowArgs, JudgeArgs, LayerName, Opt, Threads};
 use crate::failure::{Failure, Status};
+use crate::fleets;
 use crate::judging::Judging;
 use crate::output;
 use crate::output::json::{About, Line};
@@ -32,11 +33,14 @@ struct Judged<'a> {
 pub(crate) fn run(arguments: &JudgeArgs) -> Result<Status, Failure> {
     let items = items::gather(arguments)?;
     let stage = arguments.stage.map(Stage::try_from).transpose().map_err(|error| Failure::user(error.to_string()))?;
-    let settings = settings(&arguments.how)?;
+    let settings = settings(&arguments.how, arguments.fleet.is_some())?;
     let stop = Stop::listen()?;
     let total = items.len() * arguments.repeat as usize;
     let progress = Progress::spinner("preparing the machine", !arguments.json);
-    let mut judging = Judging::start(settings.clone(), stop.clone())?;
+    let mut judging = match &arguments.fleet {
+        None => Judging::start(settings.clone(), stop.clone())?,
+        Some(fleet) => Judging::over(over_fleet(fleet, arguments, &settings, &items)?, stop.clone()),
+    };
     let worth = Worth::prepare(arguments.reward, &items, &mut judging, &progress)?;
     drop(progress);
     let progress = Progress::bar(total, !arguments.json);
@@ -143,8 +147,22 @@ impl<'a> Round<'a, '_> {
     }
 }
 
-/// The bench's settings as the flags say.
-fn settings(how: &HowArgs) -> Result<Settings, Failure> {
+/// The fleet that judges. The same command again attaches to what is under way, unless it is to be judged afresh.
+fn over_fleet(
+    fleet: &str,
+    arguments: &JudgeArgs,
+    settings: &Settings,
+    items: &[Item],
+) -> Result<Box<dyn flow::Bench>, Failure> {
+    let hashes = items.iter().filter_map(|item| item.candidate.as_ref().ok()).map(|candidate| candidate.hash.as_str());
+    let what = if arguments.how.fresh { fleets::unique() } else { hashes.collect::<Vec<_>>().join(" ") };
+    // Files that are compared with each other are judged by one worker, others by all.
+    let together = arguments.reward == Reward::LadderGroup || arguments.repeat > 1;
+    fleets::open(fleet, settings.clone(), &format!("judge {} {what}", arguments.task), !together)
+}
+
+/// The bench's settings as the flags say; a fleet has cores of its own.
+fn settings(how: &HowArgs, is_fleet: bool) -> Result<Settings, Failure> {
     let mut settings = crate::settings()?;
     if how.paper {
         settings = settings.like_the_paper();
@@ -166,7 +184,10 @@ fn settings(how: &HowArgs) -> Result<Settings, Failure> {
         Threads::Number(threads) => threads,
     };
     settings.slots = how.slots;
-    if settings.slots.saturating_mul(settings.threads) > cores {
+    if is_fleet && matches!(how.threads, Threads::All) {
+        return Err(Failure::user("--threads all: machines of a fleet differ").hint("say how many threads"));
+    }
+    if !is_fleet && settings.slots.saturating_mul(settings.threads) > cores {
         let threads = output::count(settings.threads as usize, "thread");
         let asked = if settings.slots > 1 { format!("{} slots of {threads}", settings.slots) } else { threads };
         let cores = output::count(cores as usize, "physical core");

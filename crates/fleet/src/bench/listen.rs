@@ -1,0 +1,181 @@
+//! What a coordinator hears: replies, advisories, and the silence of groups that vanished.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+use async_nats::jetstream::consumer::{Consumer, pull};
+use async_nats::jetstream::context::ConsumerInfoErrorKind;
+use async_nats::jetstream::message::Acker;
+use async_nats::jetstream::stream::Stream;
+use flow::BenchError;
+use futures_util::StreamExt;
+use serde::Deserialize;
+use tokio::runtime::Runtime;
+
+use super::{Event, Outstanding};
+use crate::Log;
+use crate::link::{Link, is_missing};
+use crate::wire::GroupReply;
+
+/// How long one request for messages stands.
+const STANDS: Duration = Duration::from_secs(5);
+/// How often outstanding groups are looked at.
+const AUDIT: Duration = Duration::from_secs(3);
+/// Looks at most, of each audit: the oldest groups first.
+const LOOKS: usize = 64;
+/// Without a reply for so long, the workers are looked at too.
+const QUIET: Duration = Duration::from_secs(20);
+
+/// What the listeners share.
+pub(super) struct Listening {
+    pub(super) link: Link,
+    pub(super) open: Outstanding,
+    pub(super) class: String,
+    pub(super) patience: Duration,
+    pub(super) events: Sender<Event>,
+    pub(super) log: Log,
+}
+
+type Pull = Consumer<pull::Config>;
+
+/// Starts the listeners; they end with the runtime, or when nobody hears them.
+pub(super) fn start(runtime: &Runtime, listening: Listening, verdicts: Pull, lost: Pull) {
+    let Listening { link, open, class, patience, events, log } = listening;
+    runtime.spawn(replies(link.verdicts.clone(), verdicts, events.clone(), log));
+    runtime.spawn(advisories(link.lost.clone(), lost, events.clone()));
+    runtime.spawn(audit(link, open, class, patience, events));
+}
+
+async fn replies(stream: Stream, consumer: Pull, events: Sender<Event>, log: Log) {
+    let mut pull = Messages { stream, consumer, batch: None };
+    while let Some((message, acker)) = pull.next(&events).await {
+        let event = match GroupReply::read(&message.payload) {
+            Ok(reply) => Event::Reply(reply, Arc::new(acker)),
+            Err(why) => {
+                log(&format!("refused: a worker's reply: {why}"));
+                drop(acker.ack().await);
+                continue;
+            }
+        };
+        if events.send(event).is_err() {
+            return;
+        }
+    }
+}
+
+/// What the server says of a message that was delivered too often.
+#[derive(Deserialize)]
+struct Advisory {
+    stream_seq: u64,
+    deliveries: u64,
+}
+
+async fn advisories(stream: Stream, consumer: Pull, events: Sender<Event>) {
+    let mut pull = Messages { stream, consumer, batch: None };
+    while let Some((message, acker)) = pull.next(&events).await {
+        if let Ok(Advisory { stream_seq, deliveries }) = serde_json::from_slice(&message.payload)
+            && events.send(Event::Lost { sequence: stream_seq, deliveries }).is_err()
+        {
+            return;
+        }
+        drop(acker.ack().await);
+    }
+}
+
+/// A consumer's messages, one after the other, through cut connections.
+struct Messages {
+    stream: Stream,
+    consumer: Pull,
+    batch: Option<pull::Batch>,
+}
+
+impl Messages {
+    /// The next message; `None` when another coordinator has taken over.
+    async fn next(&mut self, events: &Sender<Event>) -> Option<(async_nats::Message, Acker)> {
+        loop {
+            let batch = match &mut self.batch {
+                Some(batch) => batch,
+                none => {
+                    let Ok(batch) = self.consumer.batch().max_messages(64).expires(STANDS).messages().await else {
+                        self.is_ours(events).await?;
+                        continue;
+                    };
+                    none.insert(batch)
+                }
+            };
+            match batch.next().await {
+                Some(Ok(message)) => return Some(message.split()),
+                // It has brought all it was asked for, or stood long enough.
+                None => self.batch = None,
+                Some(Err(_)) => {
+                    self.batch = None;
+                    self.is_ours(events).await?;
+                }
+            }
+        }
+    }
+
+    /// After an error: a pause, and whether there is still anything to listen to.
+    async fn is_ours(&self, events: &Sender<Event>) -> Option<()> {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        let name = &self.consumer.cached_info().name;
+        match self.stream.consumer_info(name).await {
+            Err(error) if error.kind() == ConsumerInfoErrorKind::NotFound => {
+                let error = BenchError::new("another coordinator with the same name has taken over")
+                    .hint("one run or batch is driven by one hotloop at a time");
+                drop(events.send(Event::Over(error)));
+                None
+            }
+            _ => Some(()),
+        }
+    }
+}
+
+/// Looks for groups that are no longer queued though no reply came, and for workers that are all gone.
+async fn audit(link: Link, open: Outstanding, class: String, patience: Duration, events: Sender<Event>) {
+    let mut missing: HashMap<u64, u32> = HashMap::new();
+    let mut alone_since: Option<Instant> = None;
+    loop {
+        tokio::time::sleep(AUDIT).await;
+        let (oldest, heard) = {
+            let groups = open.lock();
+            (groups.by_sequence.keys().copied().take(LOOKS).collect::<Vec<u64>>(), groups.heard)
+        };
+        if oldest.is_empty() {
+            alone_since = None;
+            continue;
+        }
+        let mut still = HashMap::new();
+        for sequence in oldest {
+            if matches!(link.jobs.get_raw_message(sequence).await, Err(error) if is_missing(&error)) {
+                let times = missing.get(&sequence).copied().unwrap_or(0) + 1;
+                // A reply is stored before its group leaves the queue, and may be on its way.
+                if times >= 2 {
+                    if events.send(Event::Gone { sequence }).is_err() {
+                        return;
+                    }
+                } else {
+                    still.insert(sequence, times);
+                }
+            }
+        }
+        missing = still;
+        if heard.is_some_and(|heard| heard.elapsed() < QUIET) {
+            alone_since = None;
+            continue;
+        }
+        let Ok(beats) = link.beats().await else { continue };
+        if beats.iter().any(|beat| beat.class == class) {
+            alone_since = None;
+        } else if alone_since.get_or_insert_with(Instant::now).elapsed() >= patience {
+            let error = BenchError::new(format!("jobs wait, and no worker of class {class} is heard"))
+                .hint("`hotloop fleet status` shows the workers; `hotloop fleet up` starts them");
+            if events.send(Event::Over(error)).is_err() {
+                return;
+            }
+            alone_since = None;
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Opening a fleet: which machines judge, and what an earlier coordinator left.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use async_nats::jetstream::consumer::{Consumer, pull};
+use async_nats::jetstream::message::Acker;
+use async_nats::jetstream::stream::Stream;
+use bench::Settings;
+use flow::{BenchError, MachineFacts};
+use futures_util::{StreamExt, TryStreamExt};
+
+use super::listen::{self, Listening};
+use super::{FleetBench, IDS, Outstanding};
+use crate::link::{Link, is_missing};
+use crate::wire::{self, Beat, GroupReply, How, Judged, State};
+use crate::{Access, Log};
+
+/// A reply that was fetched and not taken comes again after this time.
+const LEASE: Duration = Duration::from_secs(15);
+/// How long parting may take.
+const PARTING: Duration = Duration::from_secs(2);
+
+/// What a fleet is opened with.
+#[derive(Clone)]
+pub struct Opening {
+    /// How to reach its server.
+    pub access: Access,
+    /// How to judge; slots, jobs and roles are the workers' own.
+    pub settings: Settings,
+    /// The name under which replies are kept. The same name again, after a restart, attaches to
+    /// what is under way; while two use it, the later one gets all.
+    pub scope: String,
+    /// The machine class to judge on; the one with most slots, if none is named.
+    pub class: Option<String>,
+    /// Whether every job is a group of its own, for any worker.
+    pub spread: bool,
+    /// How long a server or a worker may be missing.
+    pub patience: Duration,
+    /// Where notices go.
+    pub log: Log,
+}
+
+impl FleetBench {
+    /// Connects, waits for a worker, and finds what an earlier coordinator of this scope left.
+    pub fn open(opening: Opening) -> Result<Self, BenchError> {
+        let Opening { access, settings, scope, class, spread, patience, log } = opening;
+        let how = How::of(&settings)?;
+        let scope = wire::hash(&[&scope]);
+        let runtime = runtime(None)?;
+        let opened = runtime.block_on(async {
+            let link = Link::open(&access, "hotloop coordinator", patience, &log).await?;
+            let (class, facts) = machine(&link, &how, class.as_deref(), patience).await?;
+            take_over(&link, &scope).await?;
+            let consumers = consumers(&link, &scope).await.map_err(|why| BenchError::new(format!("replies: {why}")))?;
+            let early = left(&consumers.0, &log).await;
+            let open = outstanding(&link, &class, &scope).await?;
+            Ok::<_, BenchError>((link, class, facts, consumers, early, open))
+        });
+        let (link, class, facts, (verdicts, lost), early, open) = opened?;
+        let (events, receiver) = channel();
+        let listening = Listening {
+            link: link.clone(),
+            open: open.clone(),
+            class: class.clone(),
+            patience,
+            events,
+            log: Log::clone(&log),
+        };
+        listen::start(&runtime, listening, verdicts, lost);
+        Ok(Self {
+            runtime: Some(runtime),
+            link,
+            scope,
+            how,
+            spread,
+            class,
+            facts,
+            attempts: HashMap::new(),
+            waiting: HashMap::new(),
+            early,
+            ready: std::collections::VecDeque::new(),
+            open,
+            events: receiver,
+            log,
+        })
+    }
+}
+
+/// A runtime of one thread besides the caller's, on `cores` if given.
+pub(crate) fn runtime(cores: Option<Vec<usize>>) -> Result<tokio::runtime::Runtime, BenchError> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(1).enable_all();
+    if let Some(cores) = cores {
+        // Elsewhere it would only be less polite to what is timed.
+        builder.on_thread_start(move || drop(bench::survey::pin_to_cores(&cores)));
+    }
+    builder.build().map_err(|error| BenchError::new(format!("a runtime cannot be started: {error}")))
+}
+
+/// A text that no other call gives.
+pub(crate) fn nonce() -> String {
+    use std::hash::{BuildHasher, Hasher};
+    // The standard library seeds it from the system, anew for each.
+    let word = || std::collections::hash_map::RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", word(), word())
+}
+
+/// The class to judge on, and what its machines are.
+async fn machine(
+    link: &Link,
+    how: &How,
+    class: Option<&str>,
+    patience: Duration,
+) -> Result<(String, MachineFacts), BenchError> {
+    let begin = Instant::now();
+    loop {
+        let beats = link.beats().await?;
+        if let Some(found) = choose(&beats, how, class) {
+            return Ok(found);
+        }
+        if begin.elapsed() >= patience {
+            return Err(nobody(&beats, how, class));
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+}
+
+fn choose(beats: &[Beat], how: &How, class: Option<&str>) -> Option<(String, MachineFacts)> {
+    let mut slots: HashMap<&str, (u32, &MachineFacts)> = HashMap::new();
+    for beat in beats {
+        let facts = beat.machine.iter().find(|(compiler, _)| *compiler == how.compiler);
+        let fits = beat.state == State::Ready && beat.cores.len() >= how.threads as usize;
+        let named = class.is_none_or(|class| class == beat.class);
+        if let (Some((_, facts)), true, true) = (facts, fits, named) {
+            slots.entry(&beat.class).or_insert((0, facts)).0 += beat.slots;
+        }
+    }
+    // By name among equals, so that two coordinators choose alike.
+    let (class, (_, facts)) = slots.into_iter().max_by_key(|(class, (slots, _))| (*slots, *class))?;
+    Some((class.to_owned(), facts.clone()))
+}
+
+fn nobody(beats: &[Beat], how: &How, class: Option<&str>) -> BenchError {
+    let what = match (beats.len(), class) {
+        (0, _) => "no worker is heard".to_owned(),
+        (count, Some(class)) => format!("of {count} workers none is ready and of class {class}"),
+        (count, None) => {
+            format!("of {count} workers none is ready with {} and {} cores", how.compiler.name(), how.threads)
+        }
+    };
+    BenchError::new(what).hint("`hotloop fleet status` shows the workers; `hotloop fleet up` starts them")
+}
+
+/// Makes an earlier coordinator of this scope end: replies go to one only.
+async fn take_over(link: &Link, scope: &str) -> Result<(), BenchError> {
+    for stream in [&link.verdicts, &link.lost] {
+        let names: Vec<String> = stream
+            .consumer_names()
+            .try_collect()
+            .await
+            .map_err(|error| BenchError::new(format!("consumers cannot be listed: {error}")))?;
+        for name in names.iter().filter(|name| name.starts_with(scope)) {
+            drop(stream.delete_consumer(name).await);
+        }
+    }
+    Ok(())
+}
+
+/// Leaves nothing behind on the server.
+pub(super) async fn close(link: &Link, scope: &str) {
+    // A server that is away forgets them by itself after a day.
+    drop(tokio::time::timeout(PARTING, take_over(link, scope)).await);
+}
+
+type Pull = Consumer<pull::Config>;
+
+async fn consumers(link: &Link, scope: &str) -> Result<(Pull, Pull), String> {
+    let name = format!("{scope}-{}", &nonce()[..8]);
+    let verdicts = Link::consumer(&link.verdicts, &name, &wire::verdicts_subject(scope), LEASE, -1).await?;
+    let lost = Link::consumer(&link.lost, &name, "", LEASE, -1).await?;
+    Ok((verdicts, lost))
+}
+
+/// Replies that an earlier coordinator did not take.
+async fn left(verdicts: &Pull, log: &Log) -> HashMap<String, (Judged, Arc<Acker>)> {
+    let mut early = HashMap::new();
+    let mut count = verdicts.cached_info().num_pending;
+    while count > 0 {
+        let Ok(mut batch) = verdicts.fetch().max_messages(64).messages().await else { break };
+        let before = count;
+        while let Some(Ok(message)) = batch.next().await {
+            count = count.saturating_sub(1);
+            let (message, acker) = message.split();
+            match GroupReply::read(&message.payload) {
+                Ok(reply) => {
+                    let acker = Arc::new(acker);
+                    early.extend(reply.replies.into_iter().map(|one| (one.id, (one.judged, Arc::clone(&acker)))));
+                }
+                Err(why) => {
+                    log(&format!("refused: a worker's reply: {why}"));
+                    drop(acker.ack().await);
+                }
+            }
+        }
+        if count == before {
+            break;
+        }
+    }
+    early
+}
+
+/// Groups of this scope that are queued or being judged.
+async fn outstanding(link: &Link, class: &str, scope: &str) -> Result<Outstanding, BenchError> {
+    let open = Outstanding::default();
+    let subject = wire::jobs_subject(class, scope);
+    let mut next = first(&link.jobs).await?;
+    loop {
+        match link.jobs.get_first_raw_message_by_subject(&subject, next).await {
+            Ok(message) => {
+                next = message.sequence + 1;
+                let ids = message.headers.get(IDS).map_or("", |ids| ids.as_str());
+                open.lock().by_sequence.insert(message.sequence, ids.split(',').map(str::to_owned).collect());
+            }
+            Err(error) if is_missing(&error) => return Ok(open),
+            Err(error) => return Err(BenchError::new(format!("the queue cannot be read: {error}"))),
+        }
+    }
+}
+
+async fn first(stream: &Stream) -> Result<u64, BenchError> {
+    let info =
+        stream.get_info().await.map_err(|error| BenchError::new(format!("the queue cannot be read: {error}")))?;
+    Ok(info.state.first_sequence.max(1))
+}

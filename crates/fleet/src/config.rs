@@ -1,0 +1,337 @@
+//! `fleet.toml`: where the server runs, how to get there, and which nodes work.
+
+use std::path::{Path, PathBuf};
+
+use flow::BenchError;
+use serde::Deserialize;
+
+/// A commented example that holds every key.
+pub const EXAMPLE: &str = include_str!("fleet.toml");
+
+/// What a `fleet.toml` says.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Config {
+    /// The fleet's name; jobs of schedulers bear it.
+    #[serde(default = "name")]
+    pub name: String,
+    /// The folder of token, certificates, state and logs; beside the file if it is not absolute.
+    #[serde(default)]
+    pub state: PathBuf,
+    /// The NATS server.
+    #[serde(default)]
+    pub server: Server,
+    /// The benchmark side, if it is not this machine.
+    #[serde(default)]
+    pub site: Option<Site>,
+    /// What every worker is told.
+    #[serde(default)]
+    pub worker: WorkerConfig,
+    /// What works.
+    #[serde(default)]
+    pub nodes: Vec<Nodes>,
+}
+
+/// The NATS server.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct Server {
+    /// Where it listens, on its own machine.
+    pub listen: String,
+    /// How nodes reach it, if not by `listen`.
+    pub reach: Option<String>,
+    /// More names that its certificate holds.
+    pub hosts: Vec<String>,
+    /// Its program.
+    pub program: Option<String>,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self { listen: "127.0.0.1:4222".to_owned(), reach: None, hosts: Vec::new(), program: None }
+    }
+}
+
+/// The benchmark side.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Site {
+    /// The host to log in to, as ssh knows it: the server runs there, and jobs are submitted from there.
+    pub ssh: String,
+    /// A configuration file for ssh.
+    #[serde(default)]
+    pub ssh_config: Option<PathBuf>,
+    /// The local end of the forwarded port.
+    #[serde(default = "port")]
+    pub port: u16,
+    /// The folder of the server's and the workers' files there; in the home folder if it is not absolute.
+    #[serde(default = "folder")]
+    pub folder: String,
+    /// hotloop's program there.
+    #[serde(default)]
+    pub hotloop: Option<String>,
+}
+
+/// What every worker is told.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct WorkerConfig {
+    /// Candidates timed side by side.
+    pub slots: u32,
+    /// Seconds after which a silent worker loses its group.
+    pub lease: f64,
+    /// Times that a group is given to a worker.
+    pub deliveries: u32,
+    /// Below this share of calm probes a worker takes nothing.
+    pub calm: f64,
+    /// Whether workers may share cores.
+    pub share_cores: bool,
+    /// Seconds that a worker which is told to stop may finish what it has.
+    pub grace: f64,
+    /// More arguments, as they are.
+    pub arguments: Vec<String>,
+}
+
+impl Default for WorkerConfig {
+    fn default() -> Self {
+        Self { slots: 1, lease: 30.0, deliveries: 3, calm: 0.5, share_cores: false, grace: 20.0, arguments: Vec::new() }
+    }
+}
+
+/// Nodes of one kind.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", rename_all_fields = "kebab-case", tag = "kind")]
+pub enum Nodes {
+    /// Processes on this machine.
+    Local {
+        /// How many.
+        #[serde(default = "one")]
+        count: u32,
+        /// The cores of each, as in `["0-3", "4-7"]`.
+        #[serde(default)]
+        cores: Vec<String>,
+    },
+    /// Hosts that ssh reaches; each is forwarded the server's port.
+    Ssh {
+        /// The hosts.
+        hosts: Vec<String>,
+        /// A configuration file for ssh.
+        #[serde(default)]
+        ssh_config: Option<PathBuf>,
+        /// The port on the host.
+        #[serde(default = "port")]
+        port: u16,
+        /// The folder of the worker's files there.
+        #[serde(default = "folder")]
+        folder: String,
+        /// hotloop's program there.
+        #[serde(default)]
+        hotloop: Option<String>,
+    },
+    /// Jobs of Slurm, each with a node of its own.
+    Slurm {
+        /// How many.
+        #[serde(default = "one")]
+        count: u32,
+        /// The partition.
+        #[serde(default)]
+        partition: Option<String>,
+        /// The time limit, as `sbatch --time` reads it.
+        #[serde(default = "hour")]
+        time: String,
+        /// Seconds before the limit at which a worker stops taking jobs.
+        #[serde(default = "minute")]
+        warning: u32,
+        /// More options of sbatch.
+        #[serde(default)]
+        options: Vec<String>,
+    },
+    /// Jobs of any other scheduler.
+    Command {
+        /// How many.
+        #[serde(default = "one")]
+        count: u32,
+        /// Starts one; `{command}` is the worker's command line in quotes. The last word it prints is the job's id.
+        start: String,
+        /// Prints the ids of those that live, among other words.
+        list: String,
+        /// Ends one; `{id}` is its id.
+        stop: String,
+    },
+}
+
+fn name() -> String {
+    "fleet".to_owned()
+}
+
+fn port() -> u16 {
+    14_222
+}
+
+fn folder() -> String {
+    ".hotloop-fleet".to_owned()
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn hour() -> String {
+    "01:00:00".to_owned()
+}
+
+fn minute() -> u32 {
+    60
+}
+
+impl Config {
+    /// Reads a `fleet.toml`.
+    pub fn read(path: &Path) -> Result<Self, BenchError> {
+        let hint = "`hotloop fleet example` prints one with every key";
+        let text = fs_err::read_to_string(path).map_err(|error| BenchError::new(error.to_string()).hint(hint))?;
+        let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+        let folder = std::path::absolute(if folder.as_os_str().is_empty() { ".".into() } else { folder })
+            .map_err(|error| BenchError::new(error.to_string()))?;
+        Self::parse(&text, &folder).map_err(|why| BenchError::new(format!("{}: {why}", path.display())).hint(hint))
+    }
+
+    fn parse(text: &str, folder: &Path) -> Result<Self, String> {
+        let mut config: Self = toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
+        if !crate::wire::is_word(&config.name) {
+            return Err(format!("name: `{}` must be letters, digits, - and _", config.name));
+        }
+        if config.state.as_os_str().is_empty() {
+            config.state = format!("{}.fleet", config.name).into();
+        }
+        config.state = folder.join(&config.state);
+        let beside = |path: &mut Option<PathBuf>| *path = path.take().map(|path| folder.join(path));
+        if let Some(site) = &mut config.site {
+            beside(&mut site.ssh_config);
+        }
+        for nodes in &mut config.nodes {
+            if let Nodes::Ssh { ssh_config, .. } = nodes {
+                beside(ssh_config);
+            }
+        }
+        config.check()?;
+        Ok(config)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let address = |key: &str, text: &str| match text.rsplit_once(':').map(|(_, port)| port.parse::<u16>()) {
+            Some(Ok(port)) if port > 0 => Ok(()),
+            _ => Err(format!("{key}: `{text}` is not HOST:PORT")),
+        };
+        address("server.listen", &self.server.listen)?;
+        self.server.reach.iter().try_for_each(|reach| address("server.reach", reach))?;
+        if !(0.5..=3600.0).contains(&self.worker.lease) {
+            return Err(format!("worker.lease: {} is not between 0.5 and 3600 seconds", self.worker.lease));
+        }
+        if !(0.0..=1.0).contains(&self.worker.calm) {
+            return Err(format!("worker.calm: {} is not between 0 and 1", self.worker.calm));
+        }
+        for nodes in &self.nodes {
+            match nodes {
+                Nodes::Local { .. } if self.site.is_some() => {
+                    return Err(
+                        "nodes: kind \"local\" works on this machine, but [site] puts the server elsewhere".into()
+                    );
+                }
+                Nodes::Ssh { .. } if self.site.is_some() => {
+                    return Err(
+                        "nodes: kind \"ssh\" forwards this machine's server, but [site] puts the server elsewhere"
+                            .into(),
+                    );
+                }
+                Nodes::Local { count, cores } if !cores.is_empty() && cores.len() != *count as usize => {
+                    return Err(format!("nodes: {} lists of cores for {count} workers", cores.len()));
+                }
+                Nodes::Command { start, stop, .. } if !start.contains("{command}") || !stop.contains("{id}") => {
+                    return Err("nodes: `start` needs {command}, and `stop` needs {id}".into());
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The port of the server, on its own machine.
+    pub(crate) fn server_port(&self) -> u16 {
+        self.server.listen.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).unwrap_or(4222)
+    }
+
+    /// The server as this machine reaches it.
+    pub fn url(&self) -> String {
+        match &self.site {
+            Some(site) => format!("tls://127.0.0.1:{}", site.port),
+            None if self.server.listen.starts_with("0.0.0.0:") => format!("tls://127.0.0.1:{}", self.server_port()),
+            None => format!("tls://{}", self.server.listen),
+        }
+    }
+
+    /// The access file for whoever judges from this machine.
+    pub fn access_file(&self) -> PathBuf {
+        self.state.join("access.toml")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Config, String> {
+        Config::parse(text, Path::new("/here"))
+    }
+
+    #[test]
+    fn the_example_is_sound_and_holds_every_kind() {
+        let config = parse(EXAMPLE).unwrap();
+        assert_eq!(config.nodes.len(), 2, "{config:?}");
+        // What is only shown must be true as well; [site] and nodes of this machine exclude each other.
+        let shown = EXAMPLE.replace("\n# ", "\n");
+        let shown = shown.split("# A fleet: ").last().unwrap().split_once('\n').unwrap().1;
+        let shown = shown.split_once("behind a `#`").unwrap().1.split_once('\n').unwrap().1;
+        let (before, site) = shown.split_once("\n[site]").unwrap();
+        let (site, after) = site.split_once("\n[worker]").unwrap();
+        let all = parse(&format!("{before}\n[worker]{after}")).unwrap();
+        let kinds: Vec<&str> = all
+            .nodes
+            .iter()
+            .map(|nodes| match nodes {
+                Nodes::Local { .. } => "local",
+                Nodes::Ssh { .. } => "ssh",
+                Nodes::Slurm { .. } => "slurm",
+                Nodes::Command { .. } => "command",
+            })
+            .collect();
+        assert_eq!(kinds, ["local", "slurm", "ssh", "command"]);
+        assert!(parse(&format!("[site]{site}")).unwrap().site.is_some_and(|site| site.hotloop.is_some()));
+    }
+
+    #[test]
+    fn paths_are_beside_the_file() {
+        let config = parse("name = \"a\"\n[site]\nssh = \"x\"\nssh-config = \"c\"").unwrap();
+        assert_eq!(config.state, Path::new("/here/a.fleet"));
+        assert_eq!(config.site.as_ref().unwrap().ssh_config.as_deref(), Some(Path::new("/here/c")));
+        assert_eq!(config.url(), "tls://127.0.0.1:14222");
+        assert_eq!(parse("").unwrap().url(), "tls://127.0.0.1:4222");
+    }
+
+    #[test]
+    fn mistakes_name_their_key() {
+        for (text, word) in [
+            ("colour = 1", "colour"),
+            ("name = \"a/b\"", "name"),
+            ("[server]\nlisten = \"nowhere\"", "server.listen"),
+            ("[worker]\nlease = 0", "worker.lease"),
+            ("[worker]\ncalm = 2", "worker.calm"),
+            ("[[nodes]]\nkind = \"cloud\"", "cloud"),
+            ("[[nodes]]\nkind = \"local\"\ncount = 2\ncores = [\"0\"]", "cores"),
+            ("[[nodes]]\nkind = \"command\"\nstart = \"x\"\nlist = \"y\"\nstop = \"z\"", "{command}"),
+            ("[site]\nssh = \"x\"\n[[nodes]]\nkind = \"local\"", "[site]"),
+        ] {
+            let why = parse(text).unwrap_err();
+            assert!(why.contains(word), "{text}: {why}");
+        }
+    }
+}

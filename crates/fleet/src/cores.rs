@@ -1,0 +1,85 @@
+//! Cores that a worker owns: no two workers of a machine time on the same one.
+
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+use flow::BenchError;
+
+/// Cores that nobody else takes while this lives.
+pub(crate) struct Owned {
+    #[expect(dead_code, reason = "the lock lives as long as the file is open")]
+    locks: Vec<File>,
+}
+
+/// Reads a list such as `0-3,8`.
+pub(crate) fn parse(text: &str) -> Option<Vec<usize>> {
+    let mut cores = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (usize, usize) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        if last < first || last > 65_535 {
+            return None;
+        }
+        cores.extend(first..=last);
+    }
+    cores.sort_unstable();
+    cores.dedup();
+    Some(cores)
+}
+
+/// Takes `cores`, or says who has one of them. `shared` takes them though others may have them too.
+pub(crate) fn own(cores: &[usize], shared: bool) -> Result<Owned, BenchError> {
+    if shared {
+        return Ok(Owned { locks: Vec::new() });
+    }
+    let folder = folder()?;
+    let mut locks = Vec::new();
+    for core in cores {
+        let path = folder.join(core.to_string());
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(|error| BenchError::new(format!("{}: {error}", path.display())))?;
+        if file.try_lock().is_err() {
+            return Err(BenchError::new(format!("another worker of this machine owns core {core}"))
+                .hint("give each its own with --cores, or let them disturb each other with --share-cores"));
+        }
+        locks.push(file);
+    }
+    Ok(Owned { locks })
+}
+
+/// A folder of this user's, the same for all its workers whatever their surroundings say.
+fn folder() -> Result<PathBuf, BenchError> {
+    let user = std::fs::metadata("/proc/self").map_or(0, |me| me.uid());
+    let folder = PathBuf::from(format!("/tmp/hotloop-cores-{user}"));
+    fs_err::create_dir_all(&folder).map_err(|error| BenchError::new(error.to_string()))?;
+    Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_cores_are_read_or_refused() {
+        assert_eq!(parse("0-2,8,1"), Some(vec![0, 1, 2, 8]));
+        for bad in ["", "a", "3-1", "1,", "0-99999999"] {
+            assert_eq!(parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_core_has_one_owner() {
+        // Beyond any machine, so that no real worker is met.
+        let cores = [60_000 + std::process::id() as usize % 5000];
+        let first = own(&cores, false).unwrap();
+        assert!(own(&cores, false).is_err_and(|error| error.hint.unwrap().contains("--cores")));
+        assert!(own(&cores, true).is_ok());
+        drop(first);
+        assert!(own(&cores, false).is_ok());
+    }
+}

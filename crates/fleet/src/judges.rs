@@ -1,0 +1,60 @@
+//! Who judges on a worker's machine.
+
+use std::path::PathBuf;
+
+use bench::{LocalBench, Settings};
+use flow::bench::Compiler;
+use flow::{Bench, BenchError, MachineFacts};
+
+use crate::wire::{How, WorkerNoise};
+
+/// What a worker needs of its machine.
+pub trait Judges {
+    /// The machine, for each compiler that candidates can be built with.
+    fn machine(&self) -> Result<Vec<(Compiler, MachineFacts)>, BenchError>;
+    /// How steady the machine is now.
+    fn noise(&self) -> Result<WorkerNoise, BenchError>;
+    /// A bench that judges as asked, with so many slots.
+    fn start(&self, how: &How, slots: u32) -> Result<Box<dyn Bench>, BenchError>;
+}
+
+/// The bench of this machine.
+pub struct RealJudges {
+    base: Settings,
+}
+
+impl RealJudges {
+    /// `roles` is the executable that plays the bench's hidden roles.
+    pub fn new(roles: PathBuf) -> Self {
+        Self { base: Settings::new(roles) }
+    }
+}
+
+/// Times that the peak is measured to tell how steady it is.
+const PEAKS: usize = 3;
+
+impl Judges for RealJudges {
+    fn machine(&self) -> Result<Vec<(Compiler, MachineFacts)>, BenchError> {
+        let mut found = Vec::new();
+        let mut problem = None;
+        for compiler in [Compiler::Gcc, Compiler::Clang] {
+            match LocalBench::start(Settings { compiler, ..self.base.clone() }) {
+                Ok(bench) => found.push((compiler, bench.facts())),
+                Err(error) => problem = problem.or(Some(error)),
+            }
+        }
+        match (found.is_empty(), problem) {
+            (true, Some(problem)) => Err(problem),
+            _ => Ok(found),
+        }
+    }
+
+    fn noise(&self) -> Result<WorkerNoise, BenchError> {
+        let noise = bench::survey::noise(self.base.clone(), PEAKS)?;
+        Ok(WorkerNoise { calm: noise.calm, peak_cv: noise.peak_cv, peak_gflops: noise.peak_flops / 1e9 })
+    }
+
+    fn start(&self, how: &How, slots: u32) -> Result<Box<dyn Bench>, BenchError> {
+        Ok(Box::new(LocalBench::start(how.settings(&self.base, slots))?))
+    }
+}

@@ -1,0 +1,191 @@
+//! The benchmark side: this machine, or one that ssh reaches.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use flow::BenchError;
+
+use crate::config;
+
+/// How to run something on a host through ssh.
+#[derive(Debug, Clone)]
+pub(crate) struct Ssh {
+    pub(crate) host: String,
+    pub(crate) config: Option<PathBuf>,
+    /// The socket of the one connection that all share.
+    pub(crate) control: Option<PathBuf>,
+}
+
+impl Ssh {
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new("ssh");
+        if let Some(config) = &self.config {
+            command.arg("-F").arg(config);
+        }
+        // Nobody is there to type a password, and a dead peer must be noticed.
+        for option in ["BatchMode=yes", "ConnectTimeout=15", "ServerAliveInterval=5", "ServerAliveCountMax=3"] {
+            command.args(["-o", option]);
+        }
+        if let Some(control) = &self.control {
+            command.arg("-S").arg(control);
+        }
+        command
+    }
+
+    /// The connection that all others share, with a port forwarded; it lives as long as the process.
+    pub(crate) fn master(&self, port: u16, target: &str) -> Result<Child, BenchError> {
+        let mut command = self.command();
+        command.args(["-M", "-N", "-o", "ExitOnForwardFailure=yes", "-L"]);
+        command.arg(format!("127.0.0.1:{port}:{target}")).arg(&self.host);
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| BenchError::new(format!("ssh: {error}")).hint("install an OpenSSH client"))
+    }
+
+    /// Whether the shared connection stands.
+    pub(crate) fn is_up(&self) -> bool {
+        let mut command = self.command();
+        command.args(["-O", "check"]).arg(&self.host);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|s| s.success())
+    }
+}
+
+/// Where the server runs and jobs are submitted.
+#[derive(Debug, Clone)]
+pub(crate) enum Side {
+    /// This machine.
+    Here {
+        /// The folder of its files.
+        folder: PathBuf,
+    },
+    /// A host.
+    There {
+        ssh: Ssh,
+        /// The folder of its files, absolute.
+        folder: String,
+    },
+}
+
+impl Side {
+    /// The folder of the server's and the workers' files.
+    pub(crate) fn folder(&self) -> String {
+        match self {
+            Self::Here { folder } => folder.display().to_string(),
+            Self::There { folder, .. } => folder.clone(),
+        }
+    }
+
+    /// Runs a line of shell; its output, or what it complained about.
+    pub(crate) fn shell(&self, line: &str) -> Result<String, BenchError> {
+        self.shell_with(line, "")
+    }
+
+    /// The same, with something to read.
+    pub(crate) fn shell_with(&self, line: &str, input: &str) -> Result<String, BenchError> {
+        let command = match self {
+            Self::Here { .. } => {
+                let mut command = Command::new("sh");
+                command.args(["-c", line]);
+                command
+            }
+            Self::There { ssh, .. } => {
+                let mut command = ssh.command();
+                command.arg(&ssh.host).arg(line);
+                command
+            }
+        };
+        run(command, input).map_err(|why| match self {
+            Self::Here { .. } => BenchError::new(format!("`{line}`: {why}")),
+            Self::There { ssh, .. } => BenchError::new(format!("{}: `{line}`: {why}", ssh.host))
+                .hint(format!("try it by hand: ssh {} true", ssh.host)),
+        })
+    }
+
+    /// Writes a file that only its owner may read.
+    pub(crate) fn put(&self, name: &str, text: &str) -> Result<(), BenchError> {
+        match self {
+            Self::Here { folder } => crate::server::write(folder, &[(name, text.to_owned())]),
+            Self::There { folder, .. } => {
+                let path = quote(&format!("{folder}/{name}"));
+                let line = format!("umask 077; mkdir -p {}; rm -f {path}; cat > {path}", quote(folder));
+                self.shell_with(&line, text).map(drop)
+            }
+        }
+    }
+}
+
+/// The benchmark side of a fleet; `control` is where the shared connection's socket goes.
+pub(crate) fn ssh(site: &config::Site, state: &Path) -> Ssh {
+    // Sockets have short names: 100 bytes must do.
+    let control =
+        std::env::temp_dir().join(format!("hotloop-ssh-{}", &crate::wire::hash(&[&state.display().to_string()])[..12]));
+    Ssh { host: site.ssh.clone(), config: site.ssh_config.clone(), control: Some(control) }
+}
+
+fn run(mut command: Command, input: &str) -> Result<String, String> {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| error.to_string())?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // One that does not read says why on its own.
+        drop(stdin.write_all(input.as_bytes()));
+    }
+    let output = child.wait_with_output().map_err(|error| error.to_string())?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    if output.status.success() {
+        return Ok(text(&output.stdout));
+    }
+    let said = text(&output.stderr);
+    Err(if said.is_empty() { output.status.to_string() } else { said })
+}
+
+/// A word for a shell.
+pub(crate) fn quote(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// Waits for a process at most so long; whether it has ended.
+pub(crate) fn wait(child: &mut Child, patience: Duration) -> bool {
+    let begin = std::time::Instant::now();
+    loop {
+        match child.try_wait() {
+            Ok(Some(_)) | Err(_) => return true,
+            Ok(None) if begin.elapsed() >= patience => return false,
+            Ok(None) => std::thread::sleep(Duration::from_millis(50)),
+        }
+    }
+}
+
+/// Asks a process of ours to end, and makes it after a while.
+pub(crate) fn end(child: &mut Child, patience: Duration) {
+    // The process is not waited for yet, so the number is still its own.
+    drop(Command::new("kill").arg(child.id().to_string()).stderr(Stdio::null()).status());
+    if !wait(child, patience) {
+        drop(child.kill());
+        drop(child.wait());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_reach_the_shell_as_they_are() {
+        let here = Side::Here { folder: "/tmp".into() };
+        for word in ["plain", "it's", "a b;c", "$HOME `id`", "\"quoted\""] {
+            assert_eq!(here.shell(&format!("printf %s {}", quote(word))).unwrap(), word);
+        }
+        assert_eq!(here.shell_with("cat", "in").unwrap(), "in");
+        let error = here.shell("echo no >&2; exit 3").unwrap_err();
+        assert!(error.what.contains("no"), "{error}");
+    }
+}

@@ -1,0 +1,78 @@
+//! What a fleet is doing.
+
+use std::time::Duration;
+
+use flow::BenchError;
+use serde::Serialize;
+
+use crate::bench::runtime;
+use crate::config::Config;
+use crate::keeper::{self, Record};
+use crate::link::Link;
+use crate::wire::Beat;
+use crate::{Access, Log};
+
+/// What a fleet is doing.
+#[derive(Debug, Clone, Serialize)]
+pub struct Status {
+    /// The fleet's name, or its server's address.
+    pub name: String,
+    /// Whether something keeps it up.
+    pub kept: bool,
+    /// What its keeper knows.
+    pub keeper: Record,
+    /// Why the server does not answer, if it does not.
+    pub problem: Option<String>,
+    /// Groups that wait or are being judged.
+    pub queued: u64,
+    /// Verdicts that wait for their coordinator.
+    pub waiting: u64,
+    /// The workers that are heard.
+    pub workers: Vec<Beat>,
+}
+
+/// Asks keeper and server.
+pub fn of_fleet(config: &Config, patience: Duration, log: &Log) -> Status {
+    let access = keeper::access(config);
+    let mut status = Status {
+        name: config.name.clone(),
+        kept: keeper::is_up(config),
+        keeper: Record::read(config),
+        problem: None,
+        queued: 0,
+        waiting: 0,
+        workers: Vec::new(),
+    };
+    match access.and_then(|access| of_server(&access, patience, log)) {
+        Ok(server) => {
+            status.queued = server.queued;
+            status.waiting = server.waiting;
+            status.workers = server.workers;
+        }
+        Err(error) => status.problem = Some(error.what),
+    }
+    status
+}
+
+/// Asks a server alone.
+pub fn of_server(access: &Access, patience: Duration, log: &Log) -> Result<Status, BenchError> {
+    runtime(None)?.block_on(async {
+        let link = Link::open(access, "hotloop status", patience, log).await?;
+        let count = async |stream: &async_nats::jetstream::stream::Stream| {
+            stream
+                .get_info()
+                .await
+                .map(|info| info.state.messages)
+                .map_err(|error| BenchError::new(format!("the server's streams cannot be read: {error}")))
+        };
+        Ok(Status {
+            name: access.url.clone(),
+            kept: false,
+            keeper: Record::default(),
+            problem: None,
+            queued: count(&link.jobs).await?,
+            waiting: count(&link.verdicts).await?,
+            workers: link.beats().await?,
+        })
+    })
+}

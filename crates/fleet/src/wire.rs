@@ -1,0 +1,463 @@
+//! What travels: groups of jobs one way, their verdicts the other, and the workers' beats.
+//!
+//! A group is one message and is answered by one message, so that its candidates are timed on
+//! one machine whatever dies meanwhile. Everything that arrives is checked before it is used.
+
+use std::sync::Arc;
+
+use bench::sandbox::Layer;
+use bench::{Check, Estimator, Settings};
+use flow::bench::{Compiler, OptLevel};
+use flow::task::{Task, TaskSpec};
+use flow::{BenchError, Candidate, Job, JobId, Judgement, MachineFacts, Stage};
+use serde::{Deserialize, Serialize};
+
+/// The stream of groups: a work queue.
+pub(crate) const JOBS: &str = "HOTLOOP_JOBS";
+/// The stream of replies: kept until their coordinator has taken them.
+pub(crate) const VERDICTS: &str = "HOTLOOP_VERDICTS";
+/// The stream of advisories on groups that were delivered too often.
+pub(crate) const LOST: &str = "HOTLOOP_LOST";
+/// The stream of beats: the last of each worker, for a few seconds.
+pub(crate) const WORKERS: &str = "HOTLOOP_WORKERS";
+
+/// The largest message that is sent or read; the generated server's limit lies above it.
+pub(crate) const MESSAGE_BYTES: usize = 6 << 20;
+/// Bytes of source in one group, so that what JSON adds stays within a message.
+pub(crate) const GROUP_BYTES: usize = 2 << 20;
+/// Candidates in one group.
+pub(crate) const GROUP_JOBS: usize = 256;
+/// The longest source, as for candidates everywhere.
+const SOURCE_BYTES: usize = 256 << 10;
+/// The longest text in a reply.
+const TEXT_BYTES: usize = 64 << 10;
+/// Of this layout; others are refused.
+const VERSION: u32 = 1;
+
+/// The subject of groups for machines of a class.
+pub(crate) fn jobs_subject(class: &str, scope: &str) -> String {
+    format!("hotloop.jobs.{class}.{scope}")
+}
+
+/// The subject of replies to a scope.
+pub(crate) fn verdicts_subject(scope: &str) -> String {
+    format!("hotloop.verdicts.{scope}")
+}
+
+/// The subject of a worker's beats.
+pub(crate) fn worker_subject(worker: &str) -> String {
+    format!("hotloop.workers.{worker}")
+}
+
+/// Whether a text can be one word of a subject and of a consumer's name.
+pub(crate) fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.len() <= 80 && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+}
+
+/// How to judge: what of the settings is the asker's choice. Slots, cores and paths are the worker's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct How {
+    pub(crate) compiler: Compiler,
+    pub(crate) level: OptLevel,
+    pub(crate) threads: u32,
+    pub(crate) limit_s: f64,
+    pub(crate) check: Check,
+    pub(crate) estimator: Estimator,
+    pub(crate) runs: u32,
+    pub(crate) reuse: bool,
+    pub(crate) without: Vec<Layer>,
+}
+
+impl How {
+    /// What the settings ask for.
+    pub fn of(settings: &Settings) -> Result<Self, BenchError> {
+        if let Some(path) = &settings.compiler_path {
+            return Err(BenchError::new(format!(
+                "{}: a compiler's path cannot be chosen for the machines of a fleet",
+                path.display()
+            ))
+            .hint("leave out --cc: each worker uses the gcc or clang in its own PATH"));
+        }
+        Ok(Self {
+            compiler: settings.compiler,
+            level: settings.level,
+            threads: settings.threads,
+            limit_s: settings.limit_s,
+            check: settings.check,
+            estimator: settings.estimator,
+            runs: settings.runs,
+            reuse: settings.reuse,
+            without: settings.without.clone(),
+        })
+    }
+
+    /// The settings of a bench that judges so; `base` holds what the worker chose.
+    pub(crate) fn settings(&self, base: &Settings, slots: u32) -> Settings {
+        Settings {
+            compiler: self.compiler,
+            level: self.level,
+            threads: self.threads,
+            limit_s: self.limit_s,
+            check: self.check,
+            estimator: self.estimator,
+            runs: self.runs,
+            reuse: self.reuse,
+            without: self.without.clone(),
+            slots,
+            ..base.clone()
+        }
+    }
+
+    fn is_sane(&self) -> bool {
+        (1..=4096).contains(&self.threads)
+            && (1..=100_000).contains(&self.runs)
+            && (0.001..=600.0).contains(&self.limit_s)
+            && self.without.len() <= 8
+    }
+}
+
+/// A task as it travels.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WireTask {
+    spec: TaskSpec,
+    reference: String,
+    prompt: String,
+    seed: String,
+    baseline: Option<String>,
+}
+
+impl WireTask {
+    pub(crate) fn of(task: &Task) -> Self {
+        Self {
+            spec: task.spec.clone(),
+            reference: task.reference.clone(),
+            prompt: task.prompt.clone(),
+            seed: task.seed.clone(),
+            baseline: task.baseline.clone(),
+        }
+    }
+
+    /// The task, if it keeps every rule of a task. Its hash is made anew: caches trust it.
+    fn task(self) -> Result<Task, String> {
+        self.spec.check(self.baseline.is_some()).map_err(|error| error.to_string())?;
+        let hash = hash(&[&serde_json::to_string(&self).map_err(|error| error.to_string())?]);
+        let Self { spec, reference, prompt, seed, baseline } = self;
+        Ok(Task { spec, reference, prompt, seed, baseline, hash: hash[..16].to_owned() })
+    }
+}
+
+/// One candidate to be judged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WireJob {
+    pub(crate) id: String,
+    /// Which of the group's tasks.
+    pub(crate) task: usize,
+    pub(crate) source: String,
+    pub(crate) stage: Option<Stage>,
+}
+
+/// Candidates that one worker judges.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Group {
+    version: u32,
+    /// Whom to answer.
+    pub(crate) scope: String,
+    pub(crate) how: How,
+    tasks: Vec<WireTask>,
+    pub(crate) jobs: Vec<WireJob>,
+}
+
+impl Group {
+    /// A group of jobs; each comes with its id.
+    pub(crate) fn new<'a>(scope: &str, how: &How, jobs: impl IntoIterator<Item = (&'a str, &'a Job)>) -> Self {
+        let mut tasks: Vec<Arc<Task>> = Vec::new();
+        let mut wired = Vec::new();
+        for (id, job) in jobs {
+            let task = tasks.iter().position(|task| task.hash == job.task.hash).unwrap_or_else(|| {
+                tasks.push(Arc::clone(&job.task));
+                tasks.len() - 1
+            });
+            wired.push(WireJob { id: id.to_owned(), task, source: job.candidate.source.clone(), stage: job.stage });
+        }
+        let tasks = tasks.iter().map(|task| WireTask::of(task)).collect();
+        Self { version: VERSION, scope: scope.to_owned(), how: how.clone(), tasks, jobs: wired }
+    }
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        // Strings, numbers and enums: there is nothing that could fail.
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// Reads and checks a group; the error says why it is refused.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self, String> {
+        if bytes.len() > MESSAGE_BYTES {
+            return Err(format!("{} bytes are more than {MESSAGE_BYTES}", bytes.len()));
+        }
+        let group: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        if group.version != VERSION {
+            return Err(format!("its layout is {}, ours is {VERSION}: use one hotloop everywhere", group.version));
+        }
+        if !is_word(&group.scope) || !group.how.is_sane() {
+            return Err("its scope or its settings are out of bounds".to_owned());
+        }
+        if group.jobs.is_empty() || group.jobs.len() > GROUP_JOBS {
+            return Err(format!("{} jobs are not between 1 and {GROUP_JOBS}", group.jobs.len()));
+        }
+        let sound =
+            |job: &WireJob| is_word(&job.id) && job.task < group.tasks.len() && job.source.len() <= SOURCE_BYTES;
+        if !group.jobs.iter().all(sound) {
+            return Err("one of its jobs is out of bounds".to_owned());
+        }
+        Ok(group)
+    }
+
+    /// The jobs for a bench, numbered by their place.
+    pub(crate) fn jobs(&self) -> Result<Vec<Job>, String> {
+        let tasks: Vec<Arc<Task>> =
+            self.tasks.iter().map(|task| task.clone().task().map(Arc::new)).collect::<Result<_, _>>()?;
+        let job = |(place, job): (usize, &WireJob)| {
+            let hash = blake3::hash(job.source.as_bytes()).to_hex().to_string();
+            let candidate = Candidate { source: job.source.clone(), hash, notes: Vec::new() };
+            Job { id: JobId(place as u64), task: Arc::clone(&tasks[job.task]), candidate, stage: job.stage }
+        };
+        Ok(self.jobs.iter().enumerate().map(job).collect())
+    }
+}
+
+/// What came of one candidate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) enum Judged {
+    /// A verdict, and what reaching it took.
+    Judgement(Judgement),
+    /// The machine's failure.
+    Failure { what: String, hint: Option<String> },
+}
+
+impl From<Result<Judgement, BenchError>> for Judged {
+    fn from(judged: Result<Judgement, BenchError>) -> Self {
+        match judged {
+            Ok(judgement) => Self::Judgement(judgement),
+            Err(BenchError { what, hint }) => Self::Failure { what, hint },
+        }
+    }
+}
+
+impl From<Judged> for Result<Judgement, BenchError> {
+    fn from(judged: Judged) -> Self {
+        match judged {
+            Judged::Judgement(judgement) => Ok(judgement),
+            Judged::Failure { what, hint } => Err(BenchError { what, hint }),
+        }
+    }
+}
+
+/// One candidate's part of a reply.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WireReply {
+    pub(crate) id: String,
+    pub(crate) judged: Judged,
+}
+
+/// A worker's answer to a group.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GroupReply {
+    version: u32,
+    /// The group's place in the stream of jobs.
+    pub(crate) sequence: u64,
+    /// How often the group was delivered, this time included.
+    pub(crate) delivery: u32,
+    pub(crate) worker: String,
+    /// How steady the worker's machine was when it was last measured.
+    pub(crate) noise: Option<WorkerNoise>,
+    pub(crate) replies: Vec<WireReply>,
+}
+
+impl GroupReply {
+    pub(crate) fn new(
+        (sequence, delivery): (u64, u32),
+        worker: &str,
+        noise: Option<WorkerNoise>,
+        replies: Vec<WireReply>,
+    ) -> Self {
+        Self { version: VERSION, sequence, delivery, worker: worker.to_owned(), noise, replies }
+    }
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// Reads and checks a reply; the error says why it is refused.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self, String> {
+        if bytes.len() > MESSAGE_BYTES {
+            return Err(format!("{} bytes are more than {MESSAGE_BYTES}", bytes.len()));
+        }
+        let reply: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        if reply.version != VERSION {
+            return Err(format!("its layout is {}, ours is {VERSION}: use one hotloop everywhere", reply.version));
+        }
+        if !is_word(&reply.worker) || reply.replies.is_empty() || reply.replies.len() > GROUP_JOBS {
+            return Err("its worker or its number of verdicts is out of bounds".to_owned());
+        }
+        let short = |judged: &Judged| match judged {
+            Judged::Judgement(judgement) => {
+                serde_json::to_string(judgement).is_ok_and(|text| text.len() <= TEXT_BYTES) && is_sane(judgement)
+            }
+            Judged::Failure { what, hint } => what.len() + hint.as_ref().map_or(0, String::len) <= TEXT_BYTES,
+        };
+        if !reply.replies.iter().all(|one| is_word(&one.id) && short(&one.judged)) {
+            return Err("one of its verdicts is out of bounds".to_owned());
+        }
+        Ok(reply)
+    }
+}
+
+/// Whether times and speeds are such as a machine could have measured.
+fn is_sane(judgement: &Judgement) -> bool {
+    let positive = |value: f64| value.is_finite() && value > 0.0;
+    let seconds = &judgement.seconds;
+    [seconds.compile, seconds.run, seconds.total].iter().all(|value| value.is_finite() && *value >= 0.0)
+        && judgement.verdict.measured().is_none_or(|measured| {
+            positive(measured.gflops) && positive(measured.timing.median_s) && positive(measured.timing.min_s)
+        })
+}
+
+/// How steady a worker's machine is.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkerNoise {
+    /// Share of short probes that ran at the machine's floor.
+    pub calm: f64,
+    /// Coefficient of variation of the arithmetic peak.
+    pub peak_cv: f64,
+    /// GFLOPS at best.
+    pub peak_gflops: f64,
+}
+
+/// What a worker is up to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// It takes jobs.
+    Ready,
+    /// It finishes what it has and takes no more.
+    Draining,
+    /// Its machine is not fit to judge; it takes nothing.
+    Quarantined(String),
+}
+
+/// What a worker says of itself every few seconds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Beat {
+    /// Its name.
+    pub worker: String,
+    /// Its machine's name.
+    pub host: String,
+    /// Its process.
+    pub pid: u32,
+    /// Machines whose timings can be compared; jobs are sent to a class.
+    pub class: String,
+    /// The machine, for each compiler that candidates can be built with.
+    pub machine: Vec<(Compiler, MachineFacts)>,
+    /// Candidates it can time side by side.
+    pub slots: u32,
+    /// Its logical cores.
+    pub cores: Vec<usize>,
+    /// What it is up to.
+    pub state: State,
+    /// How steady its machine is.
+    pub noise: Option<WorkerNoise>,
+    /// Candidates it has.
+    pub busy: u32,
+    /// Verdicts since it began.
+    pub judged: u64,
+    /// Failures of its machine since it began.
+    pub failed: u64,
+    /// Verdicts in its last minute.
+    pub per_minute: f64,
+    /// Seconds since it began.
+    pub up_s: f64,
+    /// The last failure of its machine.
+    pub last_error: Option<String>,
+}
+
+/// BLAKE3 over parts, each with its length, in hex; 32 digits.
+pub(crate) fn hash(parts: &[&str]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    hasher.finalize().to_hex()[..32].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group() -> Group {
+        let task = Arc::new(bench::tasks::load("transpose").unwrap());
+        let candidate = Candidate::from_source(task.seed.as_bytes(), &task).unwrap();
+        let job = Job { id: JobId(7), task, candidate, stage: Stage::try_from(2).ok() };
+        let how = How::of(&Settings::new("/bin/true".into())).unwrap();
+        Group::new("scope", &how, [("a", &job), ("b", &job)])
+    }
+
+    #[test]
+    fn a_group_arrives_as_it_was_sent() {
+        let sent = group();
+        assert_eq!(sent.tasks.len(), 1, "one task travels once");
+        let came = Group::read(&sent.bytes()).unwrap();
+        assert_eq!(came, sent);
+        let jobs = came.jobs().unwrap();
+        assert_eq!(jobs.len(), 2);
+        assert_eq!(jobs[1].task.spec.name, "transpose");
+        assert_eq!(jobs[1].candidate.source, jobs[1].task.seed);
+    }
+
+    #[test]
+    fn a_task_with_a_path_for_a_name_is_refused() {
+        for name in ["../../etc/passwd", "a/b", "", "A", "a\0b", ".", "transpose\n"] {
+            let mut bad = group();
+            bad.tasks[0].spec.name = name.to_owned();
+            let read = Group::read(&bad.bytes()).unwrap();
+            let why = read.jobs().unwrap_err();
+            assert!(why.contains("name"), "{name:?}: {why}");
+        }
+        let mut bad = group();
+        bad.tasks[0].spec.entry = "f(){}int x".to_owned();
+        assert!(Group::read(&bad.bytes()).unwrap().jobs().unwrap_err().contains("entry"));
+    }
+
+    #[test]
+    fn groups_out_of_bounds_are_refused() {
+        let refused = |change: &dyn Fn(&mut Group)| {
+            let mut bad = group();
+            change(&mut bad);
+            Group::read(&bad.bytes()).unwrap_err()
+        };
+        assert!(refused(&|group| group.version = 9).contains("one hotloop"));
+        assert!(refused(&|group| group.scope = "a.b".into()).contains("scope"));
+        assert!(refused(&|group| group.how.threads = 0).contains("settings"));
+        assert!(refused(&|group| group.how.limit_s = 1e9).contains("settings"));
+        assert!(refused(&|group| group.jobs.clear()).contains("jobs"));
+        assert!(refused(&|group| group.jobs[0].task = 5).contains("bounds"));
+        assert!(refused(&|group| group.jobs[0].id = "*".into()).contains("bounds"));
+        assert!(refused(&|group| group.jobs[0].source = "x".repeat(SOURCE_BYTES + 1)).contains("bounds"));
+        assert!(Group::read(b"{}").is_err() && Group::read(b"\xff").is_err());
+        assert!(Group::read(&vec![b' '; MESSAGE_BYTES + 1]).unwrap_err().contains("bytes"));
+    }
+
+    #[test]
+    fn a_compilers_path_is_not_sent() {
+        let settings = Settings { compiler_path: Some("/opt/cc".into()), ..Settings::new("/bin/true".into()) };
+        assert!(How::of(&settings).unwrap_err().hint.unwrap().contains("--cc"));
+    }
+}

@@ -1,0 +1,53 @@
+//! `hotloop worker`: this machine judges for a fleet.
+
+use std::time::Duration;
+
+use fleet::{Access, Duty, Judges, RealJudges, RehearsalJudges};
+
+use crate::cli::fleet::WorkerArgs;
+use crate::failure::{Failure, Status};
+use crate::fleets;
+use crate::stop::Stop;
+
+/// Works until a signal comes.
+pub(crate) fn run(arguments: &WorkerArgs) -> Result<Status, Failure> {
+    let seconds = |name: &str, value: f64| {
+        Duration::try_from_secs_f64(value)
+            .ok()
+            .filter(|value| *value <= Duration::from_hours(24))
+            .ok_or_else(|| Failure::user(format!("{name} {value}: no number of seconds up to a day")))
+    };
+    let lease = seconds("--lease", arguments.lease)?;
+    if lease < Duration::from_millis(500) {
+        return Err(Failure::user(format!("--lease {}: at least 0.5 s are wanted", arguments.lease)));
+    }
+    let access = Access::read(&arguments.access).map_err(Failure::of_user)?;
+    let duty = Duty {
+        access,
+        slots: arguments.slots,
+        cores: arguments.cores.clone(),
+        share_cores: arguments.share_cores,
+        lease,
+        deliveries: arguments.deliveries,
+        calm: arguments.calm,
+        grace: seconds("--grace", arguments.grace)?,
+        patience: seconds("--patience", arguments.patience)?,
+        log: fleets::log("worker"),
+    };
+    let judges: Box<dyn Judges> = if arguments.rehearse {
+        Box::new(RehearsalJudges { calm: 1.0, broken: false })
+    } else {
+        Box::new(RealJudges::new(crate::settings()?.roles))
+    };
+    let stop = Stop::listen()?;
+    if arguments.until_eof {
+        let stop = stop.clone();
+        std::thread::spawn(move || {
+            // An error is an end as well.
+            drop(std::io::copy(&mut std::io::stdin(), &mut std::io::sink()));
+            stop.ask();
+        });
+    }
+    fleet::work(duty, judges.as_ref(), stop.flag())?;
+    Ok(Status::Fine)
+}

@@ -1,0 +1,81 @@
+//! From what the user calls a fleet to a bench over it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bench::Settings;
+use fleet::{Access, Config, FleetBench, Log, Opening, keeper};
+use flow::Bench;
+
+use crate::failure::Failure;
+use crate::output;
+
+/// The environment variables with token and authority of a server that is named by its address.
+const TOKEN: &str = "HOTLOOP_FLEET_TOKEN";
+const CA: &str = "HOTLOOP_FLEET_CA";
+/// How long a server or all workers may be missing.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// A fleet by its file, by an access file or by its server's address.
+pub(crate) enum Named {
+    /// It is described.
+    Config(Box<Config>),
+    /// Its server is known.
+    Access(Access),
+}
+
+/// Finds out what the user means.
+pub(crate) fn named(text: &str) -> Result<Named, Failure> {
+    if text.contains("://") {
+        let token = std::env::var(TOKEN).unwrap_or_default();
+        let ca = std::env::var_os(CA).map(Into::into);
+        return Ok(Named::Access(Access { url: text.to_owned(), token, ca }));
+    }
+    let path = Path::new(text);
+    // Both are TOML; only an access file has a url.
+    if let Ok(access) = Access::read(path) {
+        return Ok(Named::Access(access));
+    }
+    Config::read(path).map(|config| Named::Config(Box::new(config))).map_err(Failure::of_user)
+}
+
+/// How to reach the fleet's server.
+fn access(text: &str) -> Result<Access, Failure> {
+    match named(text)? {
+        Named::Access(access) => Ok(access),
+        Named::Config(config) => keeper::access(&config).map_err(Failure::of_user),
+    }
+}
+
+/// A bench over a fleet. The same `scope` again, from the same machine, attaches to what is under way;
+/// `spread` gives every job to whichever worker is free.
+pub(crate) fn open(text: &str, settings: Settings, scope: &str, spread: bool) -> Result<Box<dyn Bench>, Failure> {
+    let host = std::fs::read_to_string("/etc/machine-id").unwrap_or_default();
+    let opening = Opening {
+        access: access(text)?,
+        settings,
+        scope: format!("{} {scope}", host.trim()),
+        class: None,
+        spread,
+        patience: PATIENCE,
+        log: log("fleet"),
+    };
+    Ok(Box::new(FleetBench::open(opening)?))
+}
+
+/// A text that no other call gives.
+pub(crate) fn unique() -> String {
+    let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+    format!("{} {}", std::process::id(), now.as_nanos())
+}
+
+/// Notices on standard error, each with a word in front.
+pub(crate) fn log(who: &'static str) -> Log {
+    Arc::new(move |line: &str| output::complain(&format!("{who}: {line}")))
+}
+
+/// No notices.
+pub(crate) fn silent() -> Log {
+    Arc::new(|_| {})
+}
