@@ -1,6 +1,7 @@
 //! The command line: definitions and help texts, no logic.
 
 pub(crate) mod learn;
+pub(crate) mod serve;
 
 use std::path::PathBuf;
 
@@ -17,7 +18,8 @@ use flow::Reward;
         hotloop judge matmul mine.c       judge a file of your own\n  \
         hotloop doctor                    what this machine offers, and what is missing\n  \
         hotloop sample --help             let a model write candidates, and judge them\n  \
-        hotloop train run.toml            train a model on this machine\n\n\
+        hotloop train run.toml            train a model on this machine\n  \
+        hotloop serve                     judge for TRL, verl, OpenRLHF and others, over HTTP\n\n\
         Exit status: 0 done, whatever the verdicts; 1 your error; 3 the machine failed; 130 stopped."
 )]
 pub(crate) struct Cli {
@@ -47,6 +49,8 @@ pub(crate) enum Command {
     Train(learn::TrainArgs),
     /// Report on runs: a page, figures, tables
     Report(learn::ReportArgs),
+    /// Judge for trainers that live elsewhere, over HTTP
+    Serve(Box<serve::ServeArgs>),
     /// Run a paper's grid and write its figures and tables
     Experiment(learn::ExperimentArgs),
 }

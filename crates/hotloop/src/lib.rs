@@ -38,6 +38,7 @@ pub fn run() -> ExitCode {
         Command::Sample(arguments) => cmd::sample::run(&arguments),
         Command::Chat(arguments) => cmd::chat::run(&arguments),
         Command::Train(arguments) => cmd::train::run(&arguments),
+        Command::Serve(arguments) => cmd::serve::run(&arguments),
         Command::Report(arguments) => cmd::report::run(&arguments),
         Command::Experiment(arguments) => cmd::experiment::run(&arguments),
     };

@@ -8,5 +8,6 @@ pub(crate) mod judge;
 pub(crate) mod model;
 pub(crate) mod report;
 pub(crate) mod sample;
+pub(crate) mod serve;
 pub(crate) mod task;
 pub(crate) mod train;

@@ -144,7 +144,7 @@ impl<'a> Round<'a, '_> {
 }
 
 /// The bench's settings as the flags say.
-fn settings(how: &HowArgs) -> Result<Settings, Failure> {
+pub(crate) fn settings(how: &HowArgs) -> Result<Settings, Failure> {
     let mut settings = crate::settings()?;
     if how.paper {
         settings = settings.like_the_paper();
