@@ -47,7 +47,7 @@ pub(crate) struct ServeArgs {
     pub(crate) reward: Reward,
     /// Where runs lie: those that are told of, and those of foreign trainers
     #[arg(long, value_name = "FOLDER", default_value = "runs")]
-    pub(crate) runs: PathBuf,
+    pub(crate) run_folder: PathBuf,
     /// A key of the runs of foreign trainers, as in `search.parents=4`; may be given twice
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,

@@ -47,7 +47,7 @@ fn refused(refusal: Refusal) -> Failure {
 fn settings(arguments: &ServeArgs) -> Result<Settings, Failure> {
     let named = bench::tasks::shipped().map(str::to_owned).chain(arguments.add_task.iter().cloned());
     let tasks: Vec<Task> = named.map(|name| judge::load(&name)).collect::<Result<_, _>>()?;
-    let mut settings = Settings::new(tasks, arguments.runs.clone());
+    let mut settings = Settings::new(tasks, arguments.run_folder.clone());
     settings.bind = arguments.bind;
     settings.tokens = tokens(arguments.token_file.as_deref())?;
     settings.tls = arguments.tls_cert.clone().zip(arguments.tls_key.clone());
