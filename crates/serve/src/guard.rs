@@ -174,7 +174,7 @@ mod tests {
         let rates = Rates::default();
         let now = Instant::now();
         for number in 0..=ADDRESSES as u32 {
-            drop(rates.take(IpAddr::from(number.to_be_bytes()), 1.0, now));
+            let _ = rates.take(IpAddr::from(number.to_be_bytes()), 1.0, now);
         }
         assert!(rates.0.lock().unwrap().len() <= ADDRESSES);
         let later = now + Duration::from_secs(10);
