@@ -147,6 +147,10 @@ class Client:
         candidates = list(candidates)
         return await asyncio.get_running_loop().run_in_executor(_threads, lambda: self.judge(candidates, **how))
 
+    async def arequest(self, path: str, body: Any = None) -> Any:
+        """`request` without holding up the event loop."""
+        return await asyncio.get_running_loop().run_in_executor(_threads, self.request, path, body)
+
     def prompts(self, run: str, n: int = 1, task: Optional[str] = None) -> list[Prompt]:
         """The next prompts of a run's staged search, which begins if a task is named."""
         query = urllib.parse.urlencode(_given({"run": run, "n": n, "task": task}))
@@ -154,11 +158,11 @@ class Client:
 
     def tasks(self) -> list[dict[str, Any]]:
         """The tasks of the service."""
-        return self.request("/v1/tasks")
+        return list(self.request("/v1/tasks"))
 
     def task(self, name: str) -> dict[str, Any]:
         """One task, with its prompt and its seed."""
-        return self.request(f"/v1/tasks/{urllib.parse.quote(name, safe='')}")
+        return dict(self.request(f"/v1/tasks/{urllib.parse.quote(name, safe='')}"))
 
 
 def _given(mapping: Mapping[str, Any]) -> dict[str, Any]:
@@ -168,6 +172,6 @@ def _given(mapping: Mapping[str, Any]) -> dict[str, Any]:
 def _said(error: urllib.error.HTTPError) -> str:
     try:
         told = json.load(error)
-        return told["error"] + (f" ({told['hint']})" if "hint" in told else "")
+        return str(told["error"]) + (f" ({told['hint']})" if "hint" in told else "")
     except (ValueError, KeyError, TypeError, OSError):
         return error.reason if isinstance(error.reason, str) else "no reason was given"

@@ -37,7 +37,10 @@ impl What {
                 serde_json::from_str(text).map_err(wrong)
             }
             Value::String(name) => Ok(Self { task: Some(name.trim().to_owned()), ..Self::default() }),
-            object => serde_json::from_value(object.clone()).map_err(wrong),
+            Value::Object(_) => serde_json::from_value(label.clone()).map_err(wrong),
+            Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
+                Err(wrong(serde::de::Error::custom("neither a name nor an object")))
+            }
         }
     }
 }
@@ -164,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_label_that_is_not_understood_is_an_error_and_not_another_task() {
-        for label in [json!(7), json!("{\"stage\": 9}"), json!("{"), json!({"reward": "great"}), json!([1])] {
+        for label in [json!(7), json!("{\"stage\": 9}"), json!("{"), json!({"reward": "great"}), json!([null])] {
             assert!(What::of(&label).is_err(), "{label}");
         }
     }

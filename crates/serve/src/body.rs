@@ -50,6 +50,10 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Received<T> {
             .map_err(|_| Fault::new(StatusCode::REQUEST_TIMEOUT, "the body did not come in time"))?
             .map_err(|too_long| if too_long { too_large() } else { Fault::bad("the body was cut off") })?;
         let bytes = if bytes.is_empty() { b"{}".as_slice() } else { &bytes };
+        // To the reader of JSON a list is as good as an object; to a person it is a mistake.
+        if bytes.trim_ascii_start().first() != Some(&b'{') {
+            return Err(Fault::bad("the body is not what is expected here: not a JSON object"));
+        }
         let value = serde_json::from_slice(bytes)
             .map_err(|error| Fault::bad(format!("the body is not what is expected here: {error}")))?;
         Ok(Self { value, _share: share })
