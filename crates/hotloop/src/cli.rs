@@ -205,6 +205,18 @@ pub(crate) enum BenchCommand {
         #[arg(long)]
         json: bool,
     },
+    /// The service of `hotloop serve` under load, with a stub for a bench: alone, then among hostile clients
+    Serve {
+        /// Requests of each round
+        #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
+        count: u32,
+        /// Connections that they come from
+        #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=512))]
+        connections: u32,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
     /// What the bench reports against a plain in-process timing, at several numbers of threads
     Threads {
         /// Numbers of threads [default: 1, 2, 4, 8, 16 as far as there are cores]

@@ -73,11 +73,8 @@ impl ForeignRun {
     pub fn open(plan: Plan, machine: MachineFacts, clock: fn() -> f64) -> Result<Self, Interrupt> {
         let (store, lines) = Store::open(&plan.directory)?;
         let state = RunState::of(&lines);
-        let render = Prose {
-            wording: plan.wording.clone(),
-            begin: plan.config.prompts.begin,
-            simd: machine.simd.clone(),
-        };
+        let render =
+            Prose { wording: plan.wording.clone(), begin: plan.config.prompts.begin, simd: machine.simd.clone() };
         let mut run = Self { plan, store, state, render, clock, handed: Vec::new() };
         run.begin(machine)?;
         Ok(run)
@@ -261,10 +258,8 @@ impl ForeignRun {
         let learning = &self.plan.config.learning;
         let advantages = learning.advantage.of(&rewards, learning.std_floor, noise);
         let groups = vec![GroupFinished { rewards, advantages: advantages.values, fate: advantages.fate, noise }];
-        let judging = answers
-            .iter()
-            .filter_map(|answer| Some(answer.judged.as_ref().ok()?.seconds.total))
-            .fold(0.0f64, f64::max);
+        let judging =
+            answers.iter().filter_map(|answer| Some(answer.judged.as_ref().ok()?.seconds.total)).fold(0.0f64, f64::max);
         StepFinished {
             step: sampled.step,
             watched: watch::watched(&sampled, &groups, None),

@@ -59,7 +59,9 @@ impl App {
             return Err(Fault::bad("no task is named").hint(format!("there are {}", names())));
         };
         let task = self.settings.tasks.get(name).cloned();
-        task.ok_or_else(|| Fault::unknown(format!("there is no task `{}`", tame(name))).hint(format!("there are {}", names())))
+        task.ok_or_else(|| {
+            Fault::unknown(format!("there is no task `{}`", tame(name))).hint(format!("there are {}", names()))
+        })
     }
 
     /// The reward that a request asks for, or the service's own.
@@ -70,9 +72,9 @@ impl App {
     /// When a request that comes now must have its answer.
     pub(crate) fn deadline(&self, wait_s: Option<f64>) -> tokio::time::Instant {
         let most = self.settings.limits.wait;
-        let wait = wait_s.filter(|wait| wait.is_finite()).map_or(most, |wait| {
-            std::time::Duration::from_secs_f64(wait.clamp(0.0, most.as_secs_f64()))
-        });
+        let wait = wait_s
+            .filter(|wait| wait.is_finite())
+            .map_or(most, |wait| std::time::Duration::from_secs_f64(wait.clamp(0.0, most.as_secs_f64())));
         tokio::time::Instant::now() + wait
     }
 }

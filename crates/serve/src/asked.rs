@@ -33,9 +33,7 @@ impl What {
         };
         match label {
             Value::Null => Ok(Self::default()),
-            Value::String(text) if text.trim_start().starts_with('{') => {
-                serde_json::from_str(text).map_err(wrong)
-            }
+            Value::String(text) if text.trim_start().starts_with('{') => serde_json::from_str(text).map_err(wrong),
             Value::String(name) => Ok(Self { task: Some(name.trim().to_owned()), ..Self::default() }),
             Value::Object(_) => serde_json::from_value(label.clone()).map_err(wrong),
             Value::Bool(_) | Value::Number(_) | Value::Array(_) => {

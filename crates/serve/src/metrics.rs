@@ -38,12 +38,8 @@ impl Metrics {
     }
 
     pub(crate) fn judged(&self, judgement: &Judgement) {
-        *self
-            .verdicts
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .entry(judgement.verdict.label())
-            .or_default() += 1;
+        *self.verdicts.lock().unwrap_or_else(PoisonError::into_inner).entry(judgement.verdict.label()).or_default() +=
+            1;
         let mut seconds = self.seconds.lock().unwrap_or_else(PoisonError::into_inner);
         let total = judgement.seconds.total;
         seconds.count += 1;
@@ -84,7 +80,10 @@ impl Metrics {
         for ((route, status), count) in &*self.requests.lock().unwrap_or_else(PoisonError::into_inner) {
             put(&mut text, format_args!("hotloop_requests_total{{route=\"{route}\",status=\"{status}\"}} {count}\n"));
         }
-        put(&mut text, format_args!("# HELP hotloop_verdicts_total Verdicts.\n# TYPE hotloop_verdicts_total counter\n"));
+        put(
+            &mut text,
+            format_args!("# HELP hotloop_verdicts_total Verdicts.\n# TYPE hotloop_verdicts_total counter\n"),
+        );
         for (label, count) in &*self.verdicts.lock().unwrap_or_else(PoisonError::into_inner) {
             put(&mut text, format_args!("hotloop_verdicts_total{{verdict=\"{}\"}} {count}\n", label.name()));
         }

@@ -25,12 +25,7 @@ pub(crate) struct Earned {
 
 impl Worth {
     /// How the task's seed fared on this bench.
-    pub(crate) async fn seed(
-        &self,
-        desk: &Desk,
-        task: &Arc<Task>,
-        deadline: Instant,
-    ) -> Result<Arc<Judgement>, Fault> {
+    pub(crate) async fn seed(&self, desk: &Desk, task: &Arc<Task>, deadline: Instant) -> Result<Arc<Judgement>, Fault> {
         let known = |all: &Mutex<BTreeMap<String, Arc<Judgement>>>| {
             all.lock().unwrap_or_else(PoisonError::into_inner).get(&task.hash).cloned()
         };

@@ -39,10 +39,7 @@ pub(crate) struct Answered {
 }
 
 /// The rewards of answers.
-pub(crate) async fn get_reward(
-    State(app): State<Arc<App>>,
-    asked: Received<Asked>,
-) -> Result<Json<Answered>, Fault> {
+pub(crate) async fn get_reward(State(app): State<Arc<App>>, asked: Received<Asked>) -> Result<Json<Answered>, Fault> {
     let asked = asked.value;
     if asked.query.len() > app.settings.limits.candidates {
         return Err(Fault::bad(format!("{} texts at once", asked.query.len())));

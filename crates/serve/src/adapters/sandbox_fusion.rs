@@ -128,10 +128,6 @@ fn answer(graded: &Graded, pod: Option<String>) -> Answered {
         run_result: run,
         executor_pod_name: pod,
         files: BTreeMap::new(),
-        hotloop: Told {
-            reward: graded.reward,
-            speedup: graded.speedup(),
-            judgement: (*graded.judgement).clone(),
-        },
+        hotloop: Told { reward: graded.reward, speedup: graded.speedup(), judgement: (*graded.judgement).clone() },
     }
 }

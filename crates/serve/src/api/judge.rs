@@ -144,13 +144,14 @@ pub(crate) async fn judge(State(app): State<Arc<App>>, asked: Received<Asked>) -
         .collect();
     let earned = earned(&app, &works, &outcomes, &shapes, &groups, deadline).await?;
     let told = works.iter().zip(&outcomes).zip(&earned).zip(&ids);
-    app.searches.take_in(told.map(|(((work, outcome), earned), id)| Told {
-        work,
-        outcome,
-        reward: earned.reward,
-        id: id.as_deref(),
-    }))
-    .await?;
+    app.searches
+        .take_in(told.map(|(((work, outcome), earned), id)| Told {
+            work,
+            outcome,
+            reward: earned.reward,
+            id: id.as_deref(),
+        }))
+        .await?;
     let look = app.desk.look();
     Ok(Json(Answered {
         reward: app.reward(asked_all.reward),

@@ -73,7 +73,9 @@ impl Bench for FakeBench {
 fn judged(source: &str) -> Result<Judgement, BenchError> {
     let said = source.split("/*").nth(1).and_then(|rest| rest.split("*/").next()).unwrap_or("2 GFLOPS").trim();
     let verdict = match said {
-        "wrong" => Verdict::Wrong(Mismatch { why: "element 3 is wrong".to_owned(), error: f64::INFINITY, paper: false }),
+        "wrong" => {
+            Verdict::Wrong(Mismatch { why: "element 3 is wrong".to_owned(), error: f64::INFINITY, paper: false })
+        }
         "crashed" => Verdict::Crashed { how: "SIGSEGV".to_owned() },
         "not compiled" => Verdict::NotCompiled { diagnostics: "line 1: no".to_owned() },
         "suspect" => Verdict::Suspect { why: "too fast".to_owned(), measured: measured(1e6) },
@@ -104,7 +106,9 @@ fn measured(gflops: f64) -> Measured {
 
 /// C that the bench will say this of; `number` makes it another candidate.
 pub(crate) fn candidate(said: &str, number: usize) -> String {
-    format!("void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {{ /* {said} */ C[{number}] = 0; }}\n")
+    format!(
+        "void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {{ /* {said} */ C[{number}] = 0; }}\n"
+    )
 }
 
 /// A shipped task.

@@ -30,7 +30,8 @@ fn a_batch_has_verdicts_rewards_and_machine_failures_in_its_order() {
     assert_eq!(column("reward"), rewards);
     let statuses = ["judged", "judged", "machine-failure", "masked", "judged", "machine-failure", "judged"];
     assert_eq!(column("status"), statuses.map(Value::from));
-    let verdicts = [json!("correct"), json!("wrong"), Value::Null, json!("suspect"), json!("not-compiled"), Value::Null];
+    let verdicts =
+        [json!("correct"), json!("wrong"), Value::Null, json!("suspect"), json!("not-compiled"), Value::Null];
     assert_eq!(column("verdict")[..6], verdicts);
     assert_eq!(answer["judged"][2]["error"], "the machine tripped");
     assert_eq!(answer["judged"][0]["id"], "8 GFLOPS");
@@ -67,8 +68,13 @@ fn identical_candidates_are_judged_once_whoever_asks() {
     let asking: Vec<_> = (0..8)
         .map(|_| {
             let service = Arc::clone(&service);
-            std::thread::spawn(move || service.post("/v1/judge", &json!({"task": "matmul", "reward": "ladder",
-                "candidates": [{"source": candidate("3 GFLOPS", 0)}, {"source": candidate("3 GFLOPS", 0)}]})))
+            std::thread::spawn(move || {
+                service.post(
+                    "/v1/judge",
+                    &json!({"task": "matmul", "reward": "ladder",
+                "candidates": [{"source": candidate("3 GFLOPS", 0)}, {"source": candidate("3 GFLOPS", 0)}]}),
+                )
+            })
         })
         .collect();
     service.wait(|service| {
@@ -165,8 +171,7 @@ fn tasks_and_description_are_told() {
     assert!(matmul["prompt"].as_str().unwrap().contains("matmul_optimized"), "{matmul}");
     let (_, described) = service.get("/openapi.json");
     let source = include_str!("../../src/app.rs");
-    let routes: Vec<&str> =
-        source.split(".route(\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    let routes: Vec<&str> = source.split(".route(\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
     assert!(routes.len() > 15, "{routes:?}");
     for route in routes.iter().filter(|route| **route != "/ws") {
         assert!(described["paths"][route].is_object(), "{route} is not described");

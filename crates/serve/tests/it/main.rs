@@ -4,7 +4,7 @@
 mod adapters; // the protocols of other trainers
 mod fake; // the bench, the service and a client for the tests
 mod guard; // who and what is refused
-mod judging; // POST /v1/judge
 mod hostile; // clients that hang up, send garbage or never read
+mod judging; // POST /v1/judge
 mod prompts; // the staged search for foreign trainers
 mod tls; // certificates, good and expired

@@ -45,7 +45,10 @@ fn state(service: &Service) -> RunState {
 fn answers_feed_the_pool_and_the_next_prompts_come_from_it() {
     let service = Service::start(settings);
     let first = prompts(&service, 1);
-    assert_eq!((&first[0]["stage"], &first[0]["role"], &first[0]["iteration"]), (&json!(1), &json!("explore"), &json!(0)));
+    assert_eq!(
+        (&first[0]["stage"], &first[0]["role"], &first[0]["iteration"]),
+        (&json!(1), &json!("explore"), &json!(0))
+    );
     assert!(first[0]["messages"][1]["content"].as_str().unwrap().contains("2.0 GFLOPS"), "the seed was judged");
     let judged = answer(&service, &first[0], 1);
     assert_eq!(judged["judged"][3]["reward"], Value::Null);

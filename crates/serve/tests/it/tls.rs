@@ -49,7 +49,8 @@ fn an_expired_certificate_is_refused_by_clients_and_logged_here() {
     let (service, pem) = start(true);
     let error = ask(&service, &pem).unwrap_err();
     assert!(error.to_lowercase().contains("expired"), "{error}");
-    service.wait(|service| service.heard(|notice| matches!(notice, Notice::Dropped { why, .. } if why.contains("TLS"))));
+    service
+        .wait(|service| service.heard(|notice| matches!(notice, Notice::Dropped { why, .. } if why.contains("TLS"))));
     assert_eq!(service.submitted(), 0);
 }
 
@@ -62,7 +63,8 @@ fn plain_text_is_not_answered() {
     let mut answer = Vec::new();
     drop(stream.read_to_end(&mut answer));
     assert!(!answer.starts_with(b"HTTP"), "{answer:?}");
-    service.wait(|service| service.heard(|notice| matches!(notice, Notice::Dropped { why, .. } if why.contains("TLS"))));
+    service
+        .wait(|service| service.heard(|notice| matches!(notice, Notice::Dropped { why, .. } if why.contains("TLS"))));
 }
 
 #[test]

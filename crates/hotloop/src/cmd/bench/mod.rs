@@ -1,7 +1,9 @@
 //! `hotloop bench`: measurements of the bench itself.
 
 mod aa;
+mod clients;
 mod plain;
+mod serve;
 mod threads;
 mod throughput;
 mod variants;
@@ -18,6 +20,7 @@ pub(crate) fn run(arguments: &BenchArgs) -> Result<Status, Failure> {
     match &arguments.command {
         BenchCommand::Throughput { count, json } => throughput::run(*count as usize, *json),
         BenchCommand::Aa { count, json } => aa::run(*count, *json),
+        BenchCommand::Serve { count, connections, json } => serve::run(*count as usize, *connections as usize, *json),
         BenchCommand::Threads { threads, count, json } => threads::run(threads, *count, *json),
     }
 }
