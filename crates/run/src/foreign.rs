@@ -245,12 +245,12 @@ impl ForeignRun {
                 (Ok(_), Err(why)) => self.record(Event::CandidateMasked { at, why: why.clone() })?,
             }
         }
-        let finished = self.finished(sampled, answers, began);
+        let finished = self.finished(&sampled, answers, began);
         self.record(Event::StepFinished(Box::new(finished)))?;
         Ok(true)
     }
 
-    fn finished(&self, sampled: StepSampled, answers: &[Answered], began: f64) -> StepFinished {
+    fn finished(&self, sampled: &StepSampled, answers: &[Answered], began: f64) -> StepFinished {
         let rewards: Vec<Option<f64>> = answers.iter().map(|answer| answer.reward).collect();
         let verdicts: Vec<Option<&Verdict>> =
             answers.iter().map(|answer| answer.judged.as_ref().ok().map(|judged| &judged.verdict)).collect();
@@ -262,7 +262,7 @@ impl ForeignRun {
             answers.iter().filter_map(|answer| Some(answer.judged.as_ref().ok()?.seconds.total)).fold(0.0f64, f64::max);
         StepFinished {
             step: sampled.step,
-            watched: watch::watched(&sampled, &groups, None),
+            watched: watch::watched(sampled, &groups, None),
             groups,
             updated: None,
             temperature: sampled.temperature,

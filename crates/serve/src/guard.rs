@@ -40,8 +40,8 @@ impl Tokens {
             return false;
         };
         let sent = blake3::hash(&sent);
-        // No early end: `blake3::Hash` compares in constant time.
-        self.0.iter().fold(false, |found, token| found | (*token == sent))
+        // `blake3::Hash` compares in constant time, and all are compared.
+        self.0.iter().filter(|token| **token == sent).count() > 0
     }
 }
 

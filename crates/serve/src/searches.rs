@@ -1,7 +1,7 @@
 //! The searches of foreign trainers: prompts handed out, answers taken in, all in run directories.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::http::StatusCode;
@@ -187,12 +187,12 @@ impl App {
                 .hint("name a task to begin it, as in /v1/prompts?run=NAME&task=matmul&n=8"));
         }
         if open.len() >= OPEN {
-            return Err(Fault::later("too many runs are open", std::time::Duration::from_secs(60)));
+            return Err(Fault::later("too many runs are open", std::time::Duration::from_mins(1)));
         }
         let begins = if exists { None } else { Some(self.task(task)?) };
         let facts = self.desk.look().bench.map_err(|error| Fault::machine(&error))?;
         let app = Arc::clone(self);
-        let opening = tokio::task::spawn_blocking(move || app.open(directory, begins, facts));
+        let opening = tokio::task::spawn_blocking(move || app.open(&directory, begins, facts));
         let run = opening.await.map_err(|_| mistake())??;
         (self.listener)(&Notice::RunOpened { run: name.to_owned(), steps: run.state().finished() });
         let run = Arc::new(Mutex::new(run));
@@ -200,7 +200,7 @@ impl App {
         Ok(run)
     }
 
-    fn open(&self, directory: PathBuf, task: Option<Arc<Task>>, facts: MachineFacts) -> Result<ForeignRun, Fault> {
+    fn open(&self, directory: &Path, task: Option<Arc<Task>>, facts: MachineFacts) -> Result<ForeignRun, Fault> {
         let load = |name: &str| self.task(Some(name)).map(|task| (*task).clone()).map_err(|fault| fault.what);
         let plan = match task {
             Some(task) => {
@@ -215,7 +215,7 @@ impl App {
                 sets.push(format!("directory={}", directory.display()));
                 Layered::read(None, &sets).and_then(|layered| Plan::new(&layered, "", &load))
             }
-            None => Plan::resume(&directory, &[], &load),
+            None => Plan::resume(directory, &[], &load),
         };
         let plan = plan.map_err(|mistakes| {
             let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();

@@ -69,8 +69,8 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             wait: Duration::from_secs(100),
-            keep: Duration::from_secs(600),
-            abandon: Duration::from_secs(300),
+            keep: Duration::from_mins(10),
+            abandon: Duration::from_mins(5),
             kept: 20_000,
             jobs: 4096,
             job_bytes: 256 << 20,

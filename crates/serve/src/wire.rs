@@ -31,7 +31,7 @@ const LEAVE: Duration = Duration::from_secs(2);
 /// What a connection may have in its buffers.
 const BUFFER: usize = 64 << 10;
 /// How long sent bytes may wait for a client that does not read.
-const UNREAD: Duration = Duration::from_secs(60);
+const UNREAD: Duration = Duration::from_mins(1);
 
 /// The TLS side of the connections, from PEM files.
 pub(crate) fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, Refusal> {

@@ -5,6 +5,7 @@ mod bench; // the bench measures itself
 mod input; // whatever is given, there is a verdict or a clear error
 mod judge; // what `hotloop judge` prints
 mod model; // models are told, asked, trained and reported on
+mod serve; // the service of the real bench
 mod stop; // Ctrl-C leaves nothing behind
 mod task; // sound tasks pass the linter, others do not
 mod tidy; // crate edges, file lengths, who prints, paths in documents

@@ -34,7 +34,8 @@ const NAME: usize = 255;
 /// Where an episode stands.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Episode {
-    episode_id: Option<String>,
+    #[serde(rename = "episode_id")]
+    name: Option<String>,
     step_count: u32,
     task: String,
     stage: Option<flow::Stage>,
@@ -51,7 +52,7 @@ pub(crate) struct Episodes {
 
 impl Episodes {
     fn keep(&mut self, episode: Episode) {
-        let name = episode.episode_id.clone().unwrap_or_default();
+        let name = episode.name.clone().unwrap_or_default();
         if self.by_name.insert(name.clone(), episode).is_none() {
             self.order.push_back(name);
         }
@@ -121,7 +122,7 @@ impl Episode {
         }
         let task = app.task(begin.what.task.as_deref())?;
         let episode = Self {
-            episode_id: begin.episode_id,
+            name: begin.episode_id,
             step_count: 0,
             task: task.spec.name.clone(),
             stage: begin.what.stage,

@@ -1,4 +1,4 @@
-//! OpenRLHF's remote reward model: texts in, rewards out.
+//! `OpenRLHF`'s remote reward model: texts in, rewards out.
 //!
 //! `query` is prompt and answer in one text. Of several servers all but the first get empty lists
 //! when there is one text, and must answer them. Its client waits 180 s and tries five times.
@@ -18,7 +18,7 @@ use crate::asked::{Text, What};
 use crate::body::Received;
 use crate::fault::Fault;
 
-/// What OpenRLHF sends.
+/// What `OpenRLHF` sends.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Asked {
     query: Vec<String>,
@@ -109,7 +109,8 @@ mod tests {
 
     #[test]
     fn a_prompt_that_lost_its_beginning_is_found() {
-        let prompt: String = (0..100).map(|number| format!("line {number}\n")).collect();
+        let prompt: String =
+            (0..100).flat_map(|number| ["line ".to_owned(), number.to_string(), "\n".to_owned()]).collect();
         let cut = &prompt[300..];
         assert_eq!(answer(&format!("{cut}the answer"), &prompt), Some("the answer"));
         assert_eq!(answer("something else", &prompt), None);

@@ -15,7 +15,7 @@ const OPENAPI: &str = include_str!("../openapi.json");
 
 #[derive(Serialize)]
 struct Health {
-    /// As OpenEnv's clients expect it.
+    /// As `OpenEnv`'s clients expect it.
     status: &'static str,
     bench: String,
     waiting: usize,

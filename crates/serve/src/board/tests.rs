@@ -24,8 +24,8 @@ fn attach(board: &mut Board, name: &str) -> Result<Ticket, Full> {
     board.attach(&key, Job { id: JobId(0), task: task(), candidate, stage: None })
 }
 
-fn judged() -> Result<Judgement, BenchError> {
-    Ok(Judgement { verdict: Verdict::Crashed { how: "so".to_owned() }, seconds: Seconds::default() })
+fn judged() -> Judgement {
+    Judgement { verdict: Verdict::Crashed { how: "so".to_owned() }, seconds: Seconds::default() }
 }
 
 fn told(ticket: &Ticket) -> Option<Outcome> {
@@ -38,7 +38,7 @@ fn one_candidate_is_one_job_however_many_ask() {
     let (first, second) = (attach(&mut board, "a").unwrap(), attach(&mut board, "a").unwrap());
     let jobs = board.take();
     assert_eq!(jobs.len(), 1);
-    board.reply(jobs[0].id, judged(), Instant::now());
+    board.reply(jobs[0].id, Ok(judged()), Instant::now());
     assert!(told(&first).unwrap().is_ok() && told(&second).unwrap().is_ok());
     let third = attach(&mut board, "a").unwrap();
     assert!(told(&third).is_some(), "who asks again finds the verdict");
@@ -70,7 +70,7 @@ fn verdicts_are_kept_for_a_while_and_up_to_a_number() {
     for (name, after) in [("a", 0), ("b", 10), ("c", 20)] {
         drop(attach(&mut board, name).unwrap());
         let id = board.take()[0].id;
-        board.reply(id, judged(), start + Duration::from_secs(after));
+        board.reply(id, Ok(judged()), start + Duration::from_secs(after));
     }
     assert_eq!(board.kept(), 2);
     assert_eq!(board.entries.len(), 2);

@@ -171,17 +171,17 @@ fn openenv_resets_and_steps_over_http() {
 fn openenv_talks_over_a_socket() {
     let service = start();
     let mut socket = Socket::open(&service);
-    assert_eq!(socket.say(json!({"type": "step", "data": {"code": "x"}}))["data"]["code"], "SESSION_ERROR");
-    let begun = socket.say(json!({"type": "reset", "data": {}}));
+    assert_eq!(socket.say(&json!({"type": "step", "data": {"code": "x"}}))["data"]["code"], "SESSION_ERROR");
+    let begun = socket.say(&json!({"type": "reset", "data": {}}));
     assert_eq!((&begun["type"], &begun["data"]["observation"]["task"]), (&json!("observation"), &json!("matmul")));
-    let seen = socket.say(json!({"type": "step", "data": {"code": candidate("8 GFLOPS", 0)}}));
+    let seen = socket.say(&json!({"type": "step", "data": {"code": candidate("8 GFLOPS", 0)}}));
     assert_eq!(seen["data"]["reward"], 3.0);
-    assert_eq!(socket.say(json!({"type": "state"}))["data"]["step_count"], 1);
-    let failed = socket.say(json!({"type": "step", "data": {"code": candidate("machine failure", 0)}}));
+    assert_eq!(socket.say(&json!({"type": "state"}))["data"]["step_count"], 1);
+    let failed = socket.say(&json!({"type": "step", "data": {"code": candidate("machine failure", 0)}}));
     assert_eq!(failed["data"]["code"], "EXECUTION_ERROR");
-    assert_eq!(socket.say(json!({"type": "dance"}))["data"]["code"], "UNKNOWN_TYPE");
-    assert_eq!(socket.say(json!("nonsense"))["data"]["code"], "INVALID_JSON");
-    let other = Socket::open(&service).say(json!({"type": "state"}));
+    assert_eq!(socket.say(&json!({"type": "dance"}))["data"]["code"], "UNKNOWN_TYPE");
+    assert_eq!(socket.say(&json!("nonsense"))["data"]["code"], "INVALID_JSON");
+    let other = Socket::open(&service).say(&json!({"type": "state"}));
     assert_eq!(other["data"], Value::Null, "another connection is another episode");
     assert_eq!(service.control.started.load(Ordering::SeqCst), 1);
 }
@@ -207,9 +207,9 @@ impl Socket {
         Self(stream)
     }
 
-    fn say(&mut self, message: Value) -> Value {
+    fn say(&mut self, message: &Value) -> Value {
         let text = message.to_string();
-        let mut frame = vec![0x81, 0x80 | 126];
+        let mut frame = vec![0x81, 0xfe];
         frame.extend((text.len() as u16).to_be_bytes());
         frame.extend([0; 4]);
         frame.extend(text.as_bytes());

@@ -206,10 +206,10 @@ impl Service {
         let mut stream = TcpStream::connect(self.address).unwrap();
         let mut head = format!("{method} {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n");
         for (name, value) in headers {
-            head += &format!("{name}: {value}\r\n");
+            head.extend([name, ": ", value, "\r\n"]);
         }
         if let Some(body) = body {
-            head += &format!("content-type: application/json\r\ncontent-length: {}\r\n", body.len());
+            head.extend(["content-type: application/json\r\ncontent-length: ", &body.len().to_string(), "\r\n"]);
         }
         stream.write_all(format!("{head}\r\n").as_bytes()).unwrap();
         // A server that refuses by the head need not read the body.

@@ -1,5 +1,7 @@
 //! Refused, logged, nothing executed.
 
+use std::io::{Read, Write};
+
 use serde_json::{Value, json};
 use serve::Notice;
 
@@ -54,7 +56,6 @@ fn an_oversized_body_is_refused_by_its_head_and_by_its_length() {
 }
 
 fn raw(service: &Service, header: &str, body: &str) -> (u16, String) {
-    use std::io::{Read, Write};
     let mut stream = std::net::TcpStream::connect(service.address).unwrap();
     let head = format!("POST /v1/judge HTTP/1.1\r\nhost: test\r\nconnection: close\r\n{header}\r\n\r\n");
     stream.write_all(head.as_bytes()).unwrap();
@@ -69,24 +70,25 @@ fn many_bodies_at_once_do_not_fill_the_memory() {
     let service = Service::start(|settings| {
         settings.limits.body = 1 << 20;
         settings.limits.bodies = 1 << 20;
-        settings.limits.patience = std::time::Duration::from_millis(500);
+        settings.limits.patience = std::time::Duration::from_secs(2);
     });
-    use std::io::Write;
-    // Promises a megabyte and does not send it.
-    let mut holder = std::net::TcpStream::connect(service.address).unwrap();
-    holder.write_all(b"POST /v1/judge HTTP/1.1\r\nhost: test\r\ncontent-length: 1048576\r\n\r\n{").unwrap();
+    let holders = std::cell::RefCell::new(Vec::new());
     service.wait(|service| {
+        // Promises a megabyte and does not send it. One that was given up on a busy machine has a successor.
+        let mut holder = std::net::TcpStream::connect(service.address).unwrap();
+        holder.write_all(b"POST /v1/judge HTTP/1.1\r\nhost: test\r\ncontent-length: 1048576\r\n\r\n{").unwrap();
+        holders.borrow_mut().push(holder);
         let (status, head, _) = service.send("POST", "/v1/judge", &[], Some(body().as_bytes()));
         status == 503 && head.contains("retry-after")
     });
     // It is not waited for for ever.
     service.wait(|service| refused(service, 408));
-    assert_eq!(service.send("POST", "/v1/judge", &[], Some(body().as_bytes())).0, 200);
+    service.wait(|service| service.send("POST", "/v1/judge", &[], Some(body().as_bytes())).0 == 200);
 }
 
 #[test]
 fn an_address_that_asks_too_often_is_slowed() {
-    let service = Service::start(|settings| settings.limits.rate = 0.5);
+    let service = Service::start(|settings| settings.limits.rate = 0.01);
     let statuses: Vec<u16> = (0..3).map(|_| service.get("/health").0).collect();
     assert_eq!(statuses[0], 200);
     assert!(statuses.contains(&429), "{statuses:?}");
@@ -108,7 +110,7 @@ fn names_lead_nowhere_but_to_what_was_loaded() {
         assert!(status == 404 || (trick.is_empty() && status == 400), "{trick:?}: {status} {answer}");
         let (status, _) = service.post("/rm", &json!({"response": "x", "label": trick}));
         assert!(status == 404 || (trick.is_empty() && status == 400), "{trick:?}: {status}");
-        let encoded: String = trick.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        let encoded: String = trick.bytes().fold(String::new(), |text, byte| text + &format!("%{byte:02x}"));
         if !trick.is_empty() {
             for path in [format!("/v1/tasks/{encoded}"), format!("/v1/runs/{encoded}")] {
                 assert_eq!(service.get(&path).0, 404, "{path}");

@@ -10,7 +10,7 @@ use crate::stop::Stop;
 /// What the stub says of every candidate.
 pub(crate) const GFLOPS: f64 = 7.0;
 /// How long an honest client waits for an answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// Connections that a client which never reads leaves open.
 const DEAF: usize = 8;
 
