@@ -14,7 +14,7 @@ use crate::desk::{Desk, Factory};
 use crate::fault::Fault;
 use crate::guard::{self, Rates, Tokens};
 use crate::metrics::Metrics;
-use crate::notice::{Listener, tame};
+use crate::notice::{Listener, patient, tame};
 use crate::searches::Searches;
 use crate::settings::Settings;
 use crate::worth::Worth;
@@ -30,6 +30,7 @@ pub(crate) struct App {
     pub(crate) desk: Desk,
     pub(crate) worth: Worth,
     pub(crate) searches: Searches,
+    pub(crate) read: runs::Read,
     pub(crate) evaluations: Mutex<kernelgym::Evaluations>,
     pub(crate) episodes: Mutex<openenv::Episodes>,
 }
@@ -37,6 +38,7 @@ pub(crate) struct App {
 impl App {
     pub(crate) fn new(settings: Settings, factory: Factory, listener: Listener) -> Self {
         let metrics = Arc::new(Metrics::default());
+        let listener = patient(listener);
         Self {
             tokens: Tokens::new(&settings.tokens),
             rates: Rates::default(),
@@ -44,6 +46,7 @@ impl App {
             desk: Desk::start(settings.limits.clone(), factory, Arc::clone(&metrics), Arc::clone(&listener)),
             worth: Worth::default(),
             searches: Searches::new(&settings),
+            read: runs::Read::default(),
             evaluations: Mutex::default(),
             episodes: Mutex::default(),
             settings,

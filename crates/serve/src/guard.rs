@@ -100,6 +100,7 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
     let refused = matches!(
         status,
         StatusCode::UNAUTHORIZED
+            | StatusCode::FORBIDDEN
             | StatusCode::TOO_MANY_REQUESTS
             | StatusCode::PAYLOAD_TOO_LARGE
             | StatusCode::REQUEST_TIMEOUT
@@ -124,7 +125,18 @@ fn refusal(app: &App, request: &Request, peer: Option<Peer>, route: &str) -> Opt
         let fault = Fault::new(StatusCode::UNAUTHORIZED, "a token is needed, and none or a wrong one was sent");
         return Some(fault.hint("send the header `Authorization: Bearer TOKEN`, or use http://any:TOKEN@host/"));
     }
+    if app.settings.tokens.is_empty() && is_from_a_page(request.headers()) {
+        // Without a token a page that someone on this machine looks at could have code run here.
+        let fault = Fault::new(StatusCode::FORBIDDEN, "pages in a browser are served only with a token");
+        return Some(fault.hint("start the service with a token"));
+    }
     None
+}
+
+/// Whether a browser asks for some page's sake, and not a program or a person.
+fn is_from_a_page(headers: &HeaderMap) -> bool {
+    let asked_for = headers.get("sec-fetch-site").is_some_and(|site| site != "none");
+    asked_for || headers.contains_key(header::ORIGIN)
 }
 
 #[cfg(test)]

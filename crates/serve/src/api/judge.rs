@@ -127,11 +127,12 @@ pub(crate) async fn judge(State(app): State<Arc<App>>, asked: Received<Asked>) -
         let what = What {
             task: candidate.task.or_else(|| asked_all.task.clone()),
             stage: candidate.stage.or(asked_all.stage),
-            prompt_id: candidate.prompt_id,
+            prompt_id: candidate.prompt_id.clone(),
             reward: asked_all.reward,
         };
         let apart = candidate.id.clone().filter(|_| asked_all.fresh);
-        groups.push(candidate.group);
+        // Answers to one prompt are a group, unless they say otherwise.
+        groups.push(candidate.group.or(candidate.prompt_id));
         ids.push(candidate.id);
         unmade.push(Unmade { what, text, apart });
     }

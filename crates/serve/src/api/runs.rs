@@ -1,7 +1,8 @@
 //! `GET /v1/runs`: the runs in the service's folder, read through their journals.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Json;
 use axum::extract::{Path, State};
@@ -19,8 +20,11 @@ use crate::searches::is_name;
 /// Runs that are told of at most.
 const MOST: usize = 1000;
 
+/// What was read of runs before, by folder, with the journal's length then: journals only grow.
+pub(crate) type Read = Mutex<HashMap<PathBuf, (u64, Listed)>>;
+
 /// A run in a line.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Listed {
     name: String,
     task: Option<String>,
@@ -34,16 +38,31 @@ pub(crate) struct Listed {
 
 /// All runs, by name.
 pub(crate) async fn list(State(app): State<Arc<App>>) -> Result<Json<Vec<Listed>>, Fault> {
-    let folder = app.settings.runs.clone();
     reading(move || {
-        let Ok(entries) = fs_err::read_dir(&folder) else { return Ok(Vec::new()) };
+        let Ok(entries) = fs_err::read_dir(&app.settings.runs) else { return Ok(Vec::new()) };
         let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
         let mut runs: Vec<PathBuf> = paths.filter(|path| store::journal_path(path).is_file()).collect();
         runs.sort();
-        Ok(runs.iter().take(MOST).filter_map(|path| listed(path)).collect())
+        Ok(runs.iter().take(MOST).filter_map(|path| remembered(&app.read, path)).collect())
     })
     .await
     .map(Json)
+}
+
+/// A run in a line, read anew only when its journal has grown.
+fn remembered(read: &Read, path: &std::path::Path) -> Option<Listed> {
+    let length = std::fs::metadata(store::journal_path(path)).ok()?.len();
+    let lock = || read.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, listed)) = lock().get(path).filter(|(then, _)| *then == length) {
+        return Some(listed.clone());
+    }
+    let listed = listed(path)?;
+    let mut read = lock();
+    if read.len() >= MOST {
+        read.clear();
+    }
+    read.insert(path.to_owned(), (length, listed.clone()));
+    Some(listed)
 }
 
 fn listed(path: &std::path::Path) -> Option<Listed> {

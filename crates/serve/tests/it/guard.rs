@@ -43,6 +43,21 @@ fn without_a_right_token_nothing_is_done() {
 }
 
 #[test]
+fn a_page_in_a_browser_is_served_only_with_a_token() {
+    let service = Service::start(|_| {});
+    for header in [("origin", "http://evil.example"), ("sec-fetch-site", "cross-site"), ("origin", "null")] {
+        assert_eq!(service.send("POST", "/v1/judge", &[header], Some(body().as_bytes())).0, 403, "{header:?}");
+    }
+    assert!(refused(&service, 403));
+    assert_eq!(service.submitted(), 0);
+    // A person who types the address.
+    assert_eq!(service.send("GET", "/v1/tasks", &[("sec-fetch-site", "none")], None).0, 200);
+    let guarded = Service::start(|settings| settings.tokens = vec![TOKEN.to_owned()]);
+    let headers = [("origin", "http://mine.example"), ("authorization", &format!("Bearer {TOKEN}"))];
+    assert_eq!(guarded.send("POST", "/v1/judge", &headers, Some(body().as_bytes())).0, 200);
+}
+
+#[test]
 fn an_oversized_body_is_refused_by_its_head_and_by_its_length() {
     let service = Service::start(|settings| settings.limits.body = 1000);
     let large = vec![b' '; 2000];
