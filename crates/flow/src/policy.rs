@@ -87,6 +87,8 @@ pub struct WeightedTokens {
     pub tokens: Vec<u32>,
     /// The sampler's logprobs.
     pub logprobs: Vec<f32>,
+    /// The temperature that it was drawn at; its logprobs hold there alone.
+    pub temperature: f64,
     /// The advantage.
     pub advantage: f64,
 }
@@ -137,6 +139,9 @@ pub enum PolicyError {
         /// Tokens of the context.
         context: u32,
     },
+    /// Someone asked it to stop; nothing came of the call.
+    #[error("stopped on request")]
+    Stopped,
     /// The engine, the device or the endpoint failed.
     #[error("{0}")]
     Failed(String),

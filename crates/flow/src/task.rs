@@ -90,7 +90,7 @@ pub enum Library {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheState {
-    /// As the supervisor's writing of fresh inputs leaves them.
+    /// As an earlier run on the same cores would leave them.
     #[default]
     Warm,
     /// Inputs are flushed from the caches first.

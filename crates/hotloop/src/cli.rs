@@ -1,5 +1,6 @@
 //! The command line: definitions and help texts, no logic.
 
+pub(crate) mod corpus;
 pub(crate) mod learn;
 pub(crate) mod serve;
 
@@ -14,6 +15,7 @@ use flow::Reward;
     name = "hotloop",
     version,
     after_help = "Examples:\n  \
+        hotloop quickstart                watch a small policy learn on this machine\n  \
         hotloop judge all                 judge the naive seed of every shipped task\n  \
         hotloop judge matmul mine.c       judge a file of your own\n  \
         hotloop doctor                    what this machine offers, and what is missing\n  \
@@ -45,6 +47,8 @@ pub(crate) enum Command {
     Sample(learn::SampleArgs),
     /// Talk with a model
     Chat(learn::ChatArgs),
+    /// Watch a small policy learn on this machine, in about five minutes
+    Quickstart(learn::QuickstartArgs),
     /// Train a model by what its candidates are worth on this machine
     Train(learn::TrainArgs),
     /// Report on runs: a page, figures, tables
@@ -53,6 +57,10 @@ pub(crate) enum Command {
     Serve(Box<serve::ServeArgs>),
     /// Run a paper's grid and write its figures and tables
     Experiment(learn::ExperimentArgs),
+    /// Make the synthetic corpus, or the nano policy from it
+    Corpus(corpus::CorpusArgs),
+    /// Teach a model by examples: a warm start
+    Tune(corpus::TuneArgs),
 }
 
 /// `hotloop judge`

@@ -3,13 +3,16 @@
 mod cli;
 mod cmd;
 mod failure;
+mod hub;
 mod judging;
 mod lint;
 mod models;
+mod nano;
 mod output;
 mod progress;
 mod runs;
 mod stop;
+mod tuning;
 
 use std::process::ExitCode;
 
@@ -37,10 +40,13 @@ pub fn run() -> ExitCode {
         Command::Model(arguments) => cmd::model::run(&arguments),
         Command::Sample(arguments) => cmd::sample::run(&arguments),
         Command::Chat(arguments) => cmd::chat::run(&arguments),
+        Command::Quickstart(arguments) => cmd::quickstart::run(&arguments),
         Command::Train(arguments) => cmd::train::run(&arguments),
         Command::Serve(arguments) => cmd::serve::run(&arguments),
         Command::Report(arguments) => cmd::report::run(&arguments),
         Command::Experiment(arguments) => cmd::experiment::run(&arguments),
+        Command::Corpus(arguments) => cmd::corpus::run(&arguments),
+        Command::Tune(arguments) => cmd::tune::run(&arguments),
     };
     ended.unwrap_or_else(|failure| failure.tell()).into()
 }

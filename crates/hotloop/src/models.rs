@@ -12,56 +12,82 @@ use policy::train::loss::{Clip, Normalisation};
 use policy::train::{Decay, Grpo, OptimConfig, Schedule, Training};
 use policy::{Device, EnginePolicy};
 
-use crate::failure::Failure;
+use tempfile::TempDir;
 
-/// Answers that the engine decodes at the same time: more gain little on a CPU.
+use crate::failure::Failure;
+use crate::stop::Stop;
+use crate::{hub, nano};
+
+/// Answers that the engine decodes at the same time: more gain little on a CPU, and a GPU wants many.
 pub(crate) const SLOTS: usize = 32;
+const CUDA_SLOTS: usize = 256;
 /// Tokens that go through the network at once in training.
 const PACK_TOKENS: usize = 2048;
+const CUDA_PACK_TOKENS: usize = 1 << 14;
 
-/// Where a model lies: a path, or a hub name that was downloaded before.
-pub(crate) fn find(name: &str) -> Result<PathBuf, Failure> {
+/// Where a model's files lie.
+pub(crate) enum Place {
+    /// In a folder or file of the user's.
+    Path(PathBuf),
+    /// In a folder that is gone when this is dropped: the nano policy's, out of this program.
+    Unpacked(TempDir),
+}
+
+impl Place {
+    /// The folder or file.
+    pub(crate) fn path(&self) -> PathBuf {
+        match self {
+            Self::Path(path) => path.clone(),
+            // The folder's name is the model's.
+            Self::Unpacked(folder) => folder.path().join(nano::NAME),
+        }
+    }
+}
+
+/// Where a model lies: a path, `nano`, or a hub name that was downloaded before.
+pub(crate) fn find(name: &str) -> Result<Place, Failure> {
     let path = PathBuf::from(name);
     if path.exists() {
-        return Ok(path);
+        return Ok(Place::Path(path));
     }
-    downloaded(name).ok_or_else(|| missing(name))
+    if name == nano::NAME {
+        let unpacked = tempfile::tempdir().and_then(|folder| {
+            nano::unpack(&folder.path().join(nano::NAME))?;
+            Ok(folder)
+        });
+        let full = |error| Failure::machine(format!("the nano policy cannot be unpacked: {error}"));
+        return unpacked.map(Place::Unpacked).map_err(full);
+    }
+    downloaded(name).map(Place::Path).ok_or_else(|| missing(name))
 }
 
 /// A name of the Hugging Face hub is `owner/model`.
-fn is_hub_name(name: &str) -> bool {
+pub(crate) fn is_hub_name(name: &str) -> bool {
     let is_gguf = Path::new(name).extension().is_some_and(|extension| extension == "gguf");
+    let is_plain = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
     let parts: Vec<&str> = name.split('/').collect();
-    parts.len() == 2 && parts.iter().all(|part| !part.is_empty() && !part.starts_with('.')) && !is_gguf
+    parts.len() == 2
+        && parts.iter().all(|part| !part.is_empty() && !part.starts_with('.') && is_plain(part))
+        && !is_gguf
 }
 
 fn missing(name: &str) -> Failure {
-    if name == "nano" {
-        return Failure::user("the nano model is not part of this version")
-            .hint("name a folder with config.json and safetensors, or a GGUF file");
-    }
     if is_hub_name(name) {
-        return Failure::user(format!("{name} is not on this machine, and hotloop does not download by itself yet"))
-            .hint(format!(
-                "`pip install huggingface_hub && hf download {name}` fetches it; without network, do that elsewhere \
-                 with `--local-dir DIR`, copy DIR here and name it"
-            ));
+        return Failure::user(format!("{name} is not on this machine")).hint(format!(
+            "`hotloop model pull {name}` fetches it; without network, do that elsewhere with `--to DIR`, \
+             copy DIR here and name it"
+        ));
     }
     Failure::user(format!("{name}: there is no such file or folder"))
-        .hint("name a folder with config.json and safetensors, a GGUF file, or a hub name")
+        .hint("name a folder with config.json and safetensors, a GGUF file, `nano`, or a hub name")
 }
 
-/// The newest copy of a hub model in the cache of `hf download`.
-fn downloaded(name: &str) -> Option<PathBuf> {
+/// The newest copy of a hub model in the cache that Hugging Face's tools share.
+pub(crate) fn downloaded(name: &str) -> Option<PathBuf> {
     if !is_hub_name(name) {
         return None;
     }
-    let folder = |variable: &str| std::env::var_os(variable).map(PathBuf::from);
-    let cache = folder("HF_HUB_CACHE")
-        .or_else(|| Some(folder("HF_HOME")?.join("hub")))
-        .or_else(|| Some(folder("HOME")?.join(".cache/huggingface/hub")))?;
-    let snapshots = cache.join(format!("models--{}", name.replace('/', "--"))).join("snapshots");
-    let entries = std::fs::read_dir(snapshots).ok()?.filter_map(Result::ok);
+    let entries = std::fs::read_dir(hub::snapshots(name)?).ok()?.filter_map(Result::ok);
     let whole = entries.filter(|entry| entry.path().join("config.json").exists());
     whole.max_by_key(|entry| entry.metadata().and_then(|facts| facts.modified()).ok()).map(|entry| entry.path())
 }
@@ -99,6 +125,7 @@ pub(crate) fn policy_failure(error: &PolicyError) -> Failure {
         PolicyError::ContextExceeded { .. } => failure.hint("ask for fewer tokens, or ask less"),
         PolicyError::Unsupported("a begun answer") => failure.hint("leave the beginning out with --begin ''"),
         PolicyError::Unsupported(_) => failure,
+        PolicyError::Stopped => Failure::interrupted(),
         PolicyError::Failed(why) => Failure::machine(why.clone()),
     }
 }
@@ -110,7 +137,7 @@ pub(crate) fn answering(threads: usize, device: Device) -> Settings {
         training: Training {
             optim: OptimConfig { beta1: 0.9, beta2: 0.999, eps: 1e-8, weight_decay: 0.0, max_norm: 1.0 },
             schedule: Schedule { peak: 0.0, warmup: 0, decay: Decay::Constant },
-            pack_tokens: PACK_TOKENS,
+            pack_tokens: if device.is_cuda() { CUDA_PACK_TOKENS } else { PACK_TOKENS },
             recompute: Recompute::Auto,
             seed: 0,
         },
@@ -122,21 +149,27 @@ pub(crate) fn answering(threads: usize, device: Device) -> Settings {
         },
         threads,
         device,
-        slots: SLOTS,
+        slots: if device.is_cuda() { CUDA_SLOTS } else { SLOTS },
     }
 }
 
-/// The engine around a model on this machine.
-pub(crate) fn engine(path: &Path, adapter: Option<&Path>, settings: Settings) -> Result<EnginePolicy, Failure> {
+/// The engine around a model on this machine. A signal ends what it is at.
+pub(crate) fn engine(
+    path: &Path,
+    adapter: Option<&Path>,
+    settings: Settings,
+    stop: &Stop,
+) -> Result<EnginePolicy, Failure> {
     let mut engine = Engine::open(path, settings).map_err(|error| engine_failure(&error))?;
     if let Some(adapter) = adapter {
         engine.start_from_adapter(adapter).map_err(|error| engine_failure(&error))?;
     }
+    engine.heed(stop.shared());
     Ok(EnginePolicy::new(engine))
 }
 
-/// A model behind an endpoint.
-pub(crate) fn api(url: &str, model: &str, key_variable: Option<String>) -> Result<ApiPolicy, Failure> {
+/// A model behind an endpoint. After a signal nothing more is asked of it.
+pub(crate) fn api(url: &str, model: &str, key_variable: Option<String>, stop: &Stop) -> Result<ApiPolicy, Failure> {
     let config = ApiConfig {
         url: url.to_owned(),
         model: model.to_owned(),
@@ -149,7 +182,9 @@ pub(crate) fn api(url: &str, model: &str, key_variable: Option<String>) -> Resul
         parallel: 8,
         context: 0,
     };
-    ApiPolicy::new(config).map_err(|error| Failure::user(error.to_string()))
+    let mut policy = ApiPolicy::new(config).map_err(|error| Failure::user(error.to_string()))?;
+    policy.heed(stop.shared());
+    Ok(policy)
 }
 
 #[cfg(test)]
@@ -159,7 +194,7 @@ mod tests {
     #[test]
     fn hub_names_are_told_from_paths() {
         assert!(is_hub_name("Qwen/Qwen2.5-Coder-0.5B-Instruct"));
-        for path in ["./model", "../model", "/a/model", "a/b/c", "models/x.gguf", "model"] {
+        for path in ["./model", "../model", "/a/model", "a/b/c", "models/x.gguf", "model", "a/b?c", "a/b#c"] {
             assert!(!is_hub_name(path), "{path}");
         }
     }

@@ -32,6 +32,19 @@ impl Progress {
         progress
     }
 
+    /// A bar of `total` bytes, if `wanted` and standard error is a terminal.
+    pub(crate) fn bytes(total: u64, wanted: bool) -> Self {
+        let progress = Self::bar(0, wanted);
+        progress.bar.set_length(total);
+        progress.bar.set_style(style("{bar:30} {bytes}/{total_bytes}  {bytes_per_sec}  {eta} left  {msg}"));
+        progress
+    }
+
+    /// So many bytes are here.
+    pub(crate) fn at(&self, bytes: u64) {
+        self.bar.set_position(bytes);
+    }
+
     /// A spinner with a message, if `wanted` and standard error is a terminal.
     pub(crate) fn spinner(message: impl Into<String>, wanted: bool) -> Self {
         let bar = if wanted && std::io::stderr().is_terminal() {

@@ -1,16 +1,19 @@
 //! From a run's configuration to the policy and the bench that it names.
 
+use std::path::Path;
+
 use bench::{Check, Estimator, Settings};
-use flow::Policy;
+use flow::{MachineFacts, Policy, Prose, Render};
 use policy::engine::Learning;
 use policy::model::{LoraConfig, Module};
 use policy::train::loss::{Clip, Normalisation};
 use policy::train::{Decay, Schedule};
-use run::Layered;
-use run::config::{self, Config, Device, Normalise};
+use run::config::{self, Config, Device, Language, Normalise};
+use run::{Layered, Plan};
 
 use crate::failure::Failure;
-use crate::models;
+use crate::stop::Stop;
+use crate::{models, nano};
 
 /// The environment variable with the key of an endpoint, if it wants one.
 const KEY: &str = "HOTLOOP_API_KEY";
@@ -21,12 +24,24 @@ fn endpoint(model: &str) -> Option<(&str, &str)> {
     is_url.then(|| model.split_once('#').unwrap_or((model, "")))
 }
 
+/// What fits the nano policy. It computes faster than a GPU could be asked.
+const NANO: [(&str, &str); 7] = [
+    ("device", "cpu"),
+    ("prompts.language", "nano"),
+    ("prompts.begin", "false"),
+    ("sampling.max-tokens", "320"),
+    ("learning.rate", "3e-4"),
+    ("learning.lora-rank", "0"),
+    ("loop.overlap", "false"),
+];
+
 /// Overrides of defaults that do not fit the model; what the user set stays as it is.
 pub(crate) fn fitted(layered: &Layered) -> Vec<String> {
     let is_default = |key: &str| layered.mistake(key, "").file == "default.toml";
     let fitting: &[(&str, &str)] = match endpoint(&layered.config.model) {
         // It cannot learn, and few servers go on with a begun answer.
         Some(_) => &[("learning.rate", "0"), ("prompts.begin", "false")],
+        None if layered.config.model == nano::NAME => &NANO,
         None if device(&layered.config).is_cuda() => &[],
         // On the CPU the engine takes every core: beside it nothing can be timed.
         None => &[("loop.overlap", "false")],
@@ -41,16 +56,16 @@ pub(crate) fn missing_model(config: &Config) -> Option<Failure> {
 }
 
 /// The policy, before any learning.
-pub(crate) fn policy(config: &Config) -> Result<Box<dyn Policy>, Failure> {
+pub(crate) fn policy(config: &Config, stop: &Stop) -> Result<Box<dyn Policy>, Failure> {
     if let Some((url, name)) = endpoint(&config.model) {
         if name.is_empty() {
             return Err(Failure::user(format!("model: `{url}` names no model"))
                 .hint(format!("write it behind a `#`, as in \"{url}#NAME\"")));
         }
         let key = std::env::var_os(KEY).map(|_| KEY.to_owned());
-        return Ok(Box::new(models::api(url, name, key)?));
+        return Ok(Box::new(models::api(url, name, key, stop)?));
     }
-    let path = models::find(&config.model)?;
+    let place = models::find(&config.model)?;
     let mut settings = models::answering(0, device(config));
     let learning = &config.learning;
     settings.learning = match (learning.rate > 0.0, learning.lora_rank) {
@@ -71,8 +86,20 @@ pub(crate) fn policy(config: &Config) -> Result<Box<dyn Policy>, Failure> {
         Normalise::Token => Normalisation::Token,
         Normalise::Sequence => Normalisation::Sequence,
     };
-    settings.grpo.temperature = config.sampling.temperature as f32;
-    Ok(Box::new(models::engine(&path, None, settings)?))
+    let adapter = Some(Path::new(&config.adapter)).filter(|path| !path.as_os_str().is_empty());
+    Ok(Box::new(models::engine(&place.path(), adapter, settings, stop)?))
+}
+
+/// What puts prompts into the policy's language.
+pub(crate) fn render(plan: &Plan, machine: &MachineFacts) -> Box<dyn Render> {
+    match plan.config.prompts.language {
+        Language::Nano => Box::new(nano::NanoRender),
+        Language::Prose => Box::new(Prose {
+            wording: plan.wording.clone(),
+            begin: plan.config.prompts.begin,
+            simd: machine.simd.clone(),
+        }),
+    }
 }
 
 /// Where the model computes.

@@ -34,6 +34,16 @@ impl Stop {
         &self.0
     }
 
+    /// The same, for those who keep it.
+    pub(crate) fn shared(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
+
+    /// Forgets that a signal came: what it was to stop has stopped.
+    pub(crate) fn forget(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+
     /// Asks by ourselves: nobody reads what we print.
     pub(crate) fn ask(&self) {
         self.0.store(true, Ordering::Relaxed);

@@ -53,6 +53,7 @@ fn decode(network: &Network, batch: usize, tokens: usize) -> (f64, usize) {
             seed: 1,
             slots: batch,
             decode: &|_| String::new(),
+            halt: &policy::cpu::NEVER,
         };
         let start = Instant::now();
         network.generate(None, std::slice::from_ref(&prompt), batch, &how);

@@ -5,8 +5,9 @@
 //! What will not pass (a bad key, an unknown model) fails at once with the server's words.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use flow::policy::{
     Capabilities, Chat, Completion, Ending, Policy, PolicyError, Sampling, Speaker, Updated, WeightedTokens,
@@ -58,6 +59,7 @@ pub struct ApiPolicy {
     config: ApiConfig,
     agent: ureq::Agent,
     key: Option<String>,
+    halt: Arc<AtomicBool>,
 }
 
 #[derive(Deserialize)]
@@ -104,7 +106,26 @@ impl ApiPolicy {
 
     fn with_key(config: ApiConfig, key: Option<String>) -> Self {
         let settings = ureq::Agent::config_builder().timeout_global(Some(config.timeout)).http_status_as_error(false);
-        Self { agent: settings.build().into(), config, key }
+        Self { agent: settings.build().into(), config, key, halt: Arc::default() }
+    }
+
+    /// Nothing more is asked, nor waited for between tries, once this flag is set.
+    pub fn heed(&mut self, halt: Arc<AtomicBool>) {
+        self.halt = halt;
+    }
+
+    fn check_halt(&self) -> Result<(), PolicyError> {
+        if self.halt.load(Ordering::Relaxed) { Err(PolicyError::Stopped) } else { Ok(()) }
+    }
+
+    /// Waits, unless it is told to stop.
+    fn rest(&self, pause: Duration) -> Result<(), PolicyError> {
+        let end = Instant::now() + pause;
+        while let Some(left) = end.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
+            self.check_halt()?;
+            std::thread::sleep(left.min(Duration::from_millis(100)));
+        }
+        Ok(())
     }
 
     fn endpoint(&self) -> String {
@@ -182,6 +203,7 @@ impl ApiPolicy {
         let mut pause = self.config.pause;
         let mut last = String::new();
         for nth in 1..=self.config.tries.max(1) {
+            self.check_halt()?;
             match self.try_once(body) {
                 Tried::Answered(text) => return Ok(text),
                 Tried::Refused(why) => return Err(PolicyError::Failed(format!("{}: {why}", self.endpoint()))),
@@ -190,7 +212,7 @@ impl ApiPolicy {
                     if nth < self.config.tries {
                         // A little unevenness keeps many clients from coming back at the same moment.
                         let uneven = 1.0 + 0.25 * noise::uniform(u64::from(std::process::id()), u64::from(nth));
-                        std::thread::sleep(asked.unwrap_or(pause.mul_f32(uneven)).min(LONGEST_PAUSE));
+                        self.rest(asked.unwrap_or(pause.mul_f32(uneven)).min(LONGEST_PAUSE))?;
                         pause *= 2;
                     }
                 }

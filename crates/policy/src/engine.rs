@@ -1,7 +1,10 @@
 //! The engine as one object: a model that answers chats and learns, on threads of its own.
 
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
+
+use rayon::prelude::*;
 
 use crate::Device;
 use crate::cpu::{Generation, Network};
@@ -10,9 +13,9 @@ use crate::load::{Checkpoint, LoadError};
 use crate::model::{Adapter, LoraConfig};
 use crate::pack::Sequence;
 use crate::sample::{Answer, Draw, Ending, Stop};
-use crate::save::{self, Base, SaveError};
+use crate::save::{self, Base, SaveError, Storage};
 use crate::text::{TemplateError, Text, Turn};
-use crate::train::{Grpo, Learner, Reference, Rollout, TrainError, Trained, Training, Update};
+use crate::train::{Grpo, Learner, Reference, Rollout, Schedule, TrainError, Trained, Training, Update};
 
 /// What of a model is trained.
 #[derive(Debug, Clone, PartialEq)]
@@ -202,6 +205,11 @@ impl Engine {
         Ok(())
     }
 
+    /// Answers and updates end with an error soon after this flag is set.
+    pub fn heed(&mut self, halt: Arc<AtomicBool>) {
+        self.learner.heed(halt);
+    }
+
     /// The tokens of a chat up to where the answer begins.
     pub fn prompt(&self, turns: &[Turn], begun: &str) -> Result<Vec<u32>, EngineError> {
         Ok(self.text.prompt(turns, begun)?)
@@ -226,7 +234,8 @@ impl Engine {
         let texts = wish.stop.iter().filter(|text| !text.is_empty()).cloned().collect();
         let stop = Stop { tokens, texts, max_tokens };
         let decode = |tokens: &[u32]| self.text.decode(tokens);
-        let how = Generation { draw, stop, seed, slots: self.settings.slots, decode: &decode };
+        let how =
+            Generation { draw, stop, seed, slots: self.settings.slots, decode: &decode, halt: self.learner.halt() };
         let learner = &self.learner;
         let answers = self.pool.install(|| learner.generate(prompts, count, &how))?;
         if answers.iter().any(|(answer, _)| answer.logprobs.iter().any(|logprob| logprob.is_nan())) {
@@ -240,31 +249,49 @@ impl Engine {
         Ok(answers.into_iter().enumerate().map(complete).collect())
     }
 
-    /// An update by GRPO.
-    pub fn reinforce(&mut self, batch: &[Rollout]) -> Result<Update, EngineError> {
+    /// An update by GRPO on answers that were drawn at `temperature`.
+    pub fn reinforce(&mut self, batch: &[Rollout], temperature: f32) -> Result<Update, EngineError> {
         if self.settings.learning == Learning::None {
             return Err(EngineError::LearnsNothing);
         }
         let Self { learner, reference, settings, pool, .. } = self;
-        Ok(pool.install(|| learner.reinforce(batch, settings.grpo, reference))?)
+        let grpo = Grpo { temperature, ..settings.grpo };
+        Ok(pool.install(|| learner.reinforce(batch, grpo, reference))?)
     }
 
-    /// A step of supervised learning on chats whose last turn is the answer to learn.
-    pub fn supervise(&mut self, chats: &[Vec<Turn>]) -> Result<Update, EngineError> {
+    /// A chat as supervised learning takes it: the tokens of its answers are scored.
+    pub fn example(&self, chat: &[Turn]) -> Result<Sequence, EngineError> {
+        let (tokens, scored) = self.text.example(chat)?;
+        let context = self.context();
+        if tokens.len() > context {
+            return Err(EngineError::ContextExceeded { prompt: tokens.len(), answer: 0, context });
+        }
+        Ok(Sequence { tokens, scored })
+    }
+
+    /// Many examples at once, on all of the engine's threads.
+    pub fn examples(&self, chats: &[Vec<Turn>]) -> Result<Vec<Sequence>, EngineError> {
+        self.pool.install(|| chats.par_iter().map(|chat| self.example(chat)).collect())
+    }
+
+    /// Changes how fast it learns from the next step on.
+    pub fn set_schedule(&mut self, schedule: Schedule) {
+        self.settings.training.schedule = schedule;
+        self.learner.set_schedule(schedule);
+    }
+
+    /// A step of supervised learning.
+    pub fn supervise(&mut self, batch: &[Sequence]) -> Result<Update, EngineError> {
         if self.settings.learning == Learning::None {
             return Err(EngineError::LearnsNothing);
         }
-        let context = self.context();
-        let mut batch = Vec::with_capacity(chats.len());
-        for chat in chats {
-            let (tokens, scored) = self.text.example(chat)?;
-            if tokens.len() > context {
-                return Err(EngineError::ContextExceeded { prompt: tokens.len(), answer: 0, context });
-            }
-            batch.push(Sequence { tokens, scored });
-        }
         let Self { learner, pool, .. } = self;
-        Ok(pool.install(|| learner.supervise(&batch))?)
+        Ok(pool.install(|| learner.supervise(batch))?)
+    }
+
+    /// The mean cross-entropy of the scored tokens; nothing is learned.
+    pub fn loss(&self, batch: &[Sequence]) -> Result<f64, EngineError> {
+        Ok(self.pool.install(|| self.learner.loss(batch))?)
     }
 
     /// Writes what is trained and the optimiser's state.
@@ -276,6 +303,13 @@ impl Engine {
         let base = Base { name: self.name.clone(), hash };
         let mirror = self.learner.mirror()?;
         Ok(save::learner(directory, mirror.as_ref().unwrap_or(&self.learner), &base, Some(&self.text))?)
+    }
+
+    /// Writes the model with all that was learned by full training, without the optimiser's state.
+    pub fn save_model(&self, directory: &Path, storage: Storage) -> Result<(), EngineError> {
+        let mirror = self.learner.mirror()?;
+        let network = &mirror.as_ref().unwrap_or(&self.learner).network;
+        Ok(save::model(directory, &network.config, &network.weights, Some(&self.text), storage)?)
     }
 
     /// Reads what `save` wrote.

@@ -9,7 +9,7 @@ use flow::policy::{
 use crate::engine::{Completed, Engine, EngineError, Learning, Wish};
 use crate::sample::{self, Draw};
 use crate::text::Turn;
-use crate::train::Rollout;
+use crate::train::{Rollout, TrainError};
 
 /// The engine as the run sees it.
 pub struct EnginePolicy {
@@ -61,6 +61,7 @@ fn failed(error: EngineError) -> PolicyError {
             PolicyError::ContextExceeded { prompt: prompt as u32, answer: answer as u32, context: context as u32 }
         }
         EngineError::LearnsNothing => PolicyError::Unsupported("update"),
+        EngineError::Train(TrainError::Stopped) => PolicyError::Stopped,
         other => PolicyError::Failed(other.to_string()),
     }
 }
@@ -93,8 +94,13 @@ impl Policy for EnginePolicy {
             logprobs: weighted.logprobs.clone(),
             advantage: weighted.advantage as f32,
         };
+        let temperature = batch.first().map_or(1.0, |first| first.temperature);
+        if batch.iter().any(|weighted| weighted.temperature.to_bits() != temperature.to_bits()) {
+            let why = "the answers of one update were drawn at different temperatures";
+            return Err(PolicyError::Failed(why.to_owned()));
+        }
         let batch: Vec<Rollout> = batch.iter().map(rollout).collect();
-        let update = self.engine.reinforce(&batch).map_err(failed)?;
+        let update = self.engine.reinforce(&batch, temperature as f32).map_err(failed)?;
         Ok(Updated {
             loss: update.loss,
             gradient_norm: update.gradient_norm,

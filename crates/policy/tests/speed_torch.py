@@ -1,11 +1,13 @@
 """PyTorch's side of `speed.py`: one measurement, one JSON line.
 
-    python speed_torch.py MODEL.gguf THREADS decode|lora|lora-checkpoint BATCH LENGTH
+    python speed_torch.py MODEL THREADS decode|lora|lora-checkpoint BATCH LENGTH
 
 The decode loop is the plain one over a static cache, without `generate`'s overhead; training uses SDPA.
+`SPEED_DTYPE=bfloat16` loads the weights in bf16.
 """
 
 import json
+import os
 import resource
 import sys
 import time
@@ -17,7 +19,8 @@ from transformers import AutoModelForCausalLM, StaticCache
 
 path, threads, what, batch, length = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
 torch.set_num_threads(threads)
-model = AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, dtype=torch.float32, attn_implementation="sdpa")
+where = (path, dict()) if path.is_dir() else (path.parent, dict(gguf_file=path.name))
+model = AutoModelForCausalLM.from_pretrained(where[0], **where[1], dtype=getattr(torch, os.environ.get("SPEED_DTYPE", "float32")), attn_implementation="sdpa")
 loaded = resource.getrusage(resource.RUSAGE_SELF)
 
 
@@ -26,7 +29,7 @@ def decode():
     with torch.inference_mode():
         cache = StaticCache(config=model.config, max_cache_len=37 + length + 4)
         token = model(prompt, past_key_values=cache).logits[:, -1].argmax(-1)
-        step = lambda t: torch.distributions.Categorical(logits=model(t[:, None], past_key_values=cache).logits[:, -1]).sample()
+        step = lambda t: torch.distributions.Categorical(logits=model(t[:, None], past_key_values=cache).logits[:, -1].float()).sample()
         token = step(token)
         start = time.time()
         for _ in range(length):

@@ -23,6 +23,8 @@ pub struct Config {
     pub task: String,
     /// The model.
     pub model: String,
+    /// An adapter to start from; empty for none.
+    pub adapter: String,
     /// `auto`, `cpu` or `cuda`.
     pub device: Device,
     /// Every random choice follows from it.
@@ -98,10 +100,22 @@ pub struct SamplingConfig {
 pub struct Prompts {
     /// Where prompts come from.
     pub source: SourceKind,
+    /// What the policy reads.
+    pub language: Language,
     /// A file with other words; empty for the embedded ones.
     pub wording: String,
     /// Whether the answer is begun.
     pub begin: bool,
+}
+
+/// What a policy reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Language {
+    /// Chats in English.
+    Prose,
+    /// The control tokens of the nano policy.
+    Nano,
 }
 
 /// Where prompts come from.

@@ -29,7 +29,7 @@ pub enum Interrupt {
     Silent(f64),
     /// The policy failed.
     #[error("the policy failed: {0}")]
-    Policy(#[from] PolicyError),
+    Policy(PolicyError),
     /// The run directory cannot be read or written.
     #[error("{0}\n  hint: {hint}", hint = .0.hint())]
     Store(#[from] StoreError),
@@ -58,4 +58,13 @@ pub enum Interrupt {
         /// What is here now.
         is: String,
     },
+}
+
+impl From<PolicyError> for Interrupt {
+    fn from(error: PolicyError) -> Self {
+        match error {
+            PolicyError::Stopped => Self::Stopped,
+            other => Self::Policy(other),
+        }
+    }
 }

@@ -105,7 +105,8 @@ impl<K: Copy> Batch<K> {
         failed.into_iter().try_for_each(|(key, error)| each(ctx, key, Err(error)))
     }
 
-    fn abandon(&self, ctx: &mut Ctx<'_>, interrupt: Interrupt) -> Interrupt {
+    /// Takes back what is still being judged; the interrupt is why.
+    pub(crate) fn abandon(&self, ctx: &mut Ctx<'_>, interrupt: Interrupt) -> Interrupt {
         let ids: Vec<JobId> = self.waiting.keys().copied().collect();
         ctx.bench.cancel(&ids);
         interrupt

@@ -36,6 +36,7 @@ impl Plan {
         let mut note = |key: &str, what: String| mistakes.push(layered.mistake(key, what));
         check_numbers(&config, &mut note);
         check_model(&config, &mut note);
+        check_adapter(&config, &mut note);
         let wording = wording(&config.prompts.wording).map_err(|what| note("prompts.wording", what)).ok();
         if let Some(wording) = &wording {
             check_wording(&config, wording, &mut note);
@@ -155,6 +156,13 @@ fn check_model(config: &Config, note: &mut impl FnMut(&str, String)) {
         && !Path::new(model).exists()
     {
         note("model", format!("there is no `{model}`"));
+    }
+}
+
+fn check_adapter(config: &Config, note: &mut impl FnMut(&str, String)) {
+    let adapter = config.adapter.as_str();
+    if !adapter.is_empty() && !Path::new(adapter).join("adapter_config.json").exists() {
+        note("adapter", format!("there is no adapter_config.json in `{adapter}`"));
     }
 }
 

@@ -404,11 +404,11 @@ fn groups(open: &OpenStep, finished: &StepFinished) -> Vec<Group> {
 /// What a finished step taught.
 fn batch(sampled: &StepSampled, finished: &StepFinished) -> Vec<WeightedTokens> {
     let groups = sampled.groups.iter().zip(&finished.groups);
-    groups.flat_map(|(group, finished)| weighted(group, &finished.advantages)).collect()
+    groups.flat_map(|(group, finished)| weighted(group, sampled.temperature, &finished.advantages)).collect()
 }
 
 /// A group's answers with their advantages; those without one are left out.
-pub(crate) fn weighted(group: &GroupSampled, advantages: &[Option<f64>]) -> Vec<WeightedTokens> {
+pub(crate) fn weighted(group: &GroupSampled, temperature: f64, advantages: &[Option<f64>]) -> Vec<WeightedTokens> {
     let pairs = group.answers.iter().zip(advantages);
     pairs
         .filter_map(|(answer, advantage)| {
@@ -416,6 +416,7 @@ pub(crate) fn weighted(group: &GroupSampled, advantages: &[Option<f64>]) -> Vec<
                 prompt_tokens: group.prompt_tokens.clone(),
                 tokens: answer.tokens.clone(),
                 logprobs: answer.logprobs.clone(),
+                temperature,
                 advantage: (*advantage)?,
             })
         })

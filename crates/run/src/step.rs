@@ -33,7 +33,8 @@ pub(crate) fn step(ctx: &mut Ctx<'_>, number: u64) -> Result<bool, Interrupt> {
     let batch = judging::submit_step(ctx, number)?;
     if ctx.plan.config.stepping.overlap
         && !is_last(ctx, number)
-        && let Asking::Sampled(seconds) = ask_and_sample(ctx, number + 1)?
+        && let Asking::Sampled(seconds) =
+            ask_and_sample(ctx, number + 1).map_err(|interrupt| batch.abandon(ctx, interrupt))?
     {
         sampling_s += seconds;
     }
@@ -50,7 +51,7 @@ pub(crate) fn step(ctx: &mut Ctx<'_>, number: u64) -> Result<bool, Interrupt> {
         .groups
         .iter()
         .zip(&groups)
-        .flat_map(|(group, done)| state::weighted(group, &done.advantages))
+        .flat_map(|(group, done)| state::weighted(group, open.sampled.temperature, &done.advantages))
         .collect();
     let updated = learn(ctx, &lesson)?;
     let ended = ctx.now();

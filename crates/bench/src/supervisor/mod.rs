@@ -5,6 +5,7 @@
 //! nothing to signal early, and nothing can change while it is checked.
 
 pub(crate) mod child;
+mod crew;
 pub(crate) mod probe;
 pub(crate) mod protocol;
 pub(crate) mod session;
@@ -52,6 +53,8 @@ struct Slot {
     cores: Vec<usize>,
     fresh: Fresh,
     prober: Option<Prober>,
+    /// Candidates in a row for which the machine was never quiet.
+    restless: u32,
 }
 
 impl Slot {
@@ -63,7 +66,7 @@ impl Slot {
         let cores = if cores.is_empty() { sys::affinity(0)? } else { cores };
         // On the candidate's first core, fresh inputs are in the cache that will read them.
         sys::pin(0, &cores[..1])?;
-        Ok(Self { cores, fresh: Fresh::from_system()?, prober: None })
+        Ok(Self { cores, fresh: Fresh::from_system()?, prober: None, restless: 0 })
     }
 
     fn answer(&mut self, request: &Request) -> Answer {

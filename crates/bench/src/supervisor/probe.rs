@@ -8,11 +8,9 @@
 #![expect(unsafe_code, reason = "vector instructions behind a run-time check of the CPU")]
 
 use std::collections::VecDeque;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::thread::{JoinHandle, Thread};
 
 use crate::estimate::quantile;
+use crate::supervisor::crew::Crew;
 use crate::sys;
 
 const ROUNDS: usize = 4_000;
@@ -22,42 +20,24 @@ const SLICES: usize = 600;
 const FLOOR_QUANTILE: f64 = 0.1;
 /// Seconds of probing before the first candidate, to have a floor at all.
 const FIRST_S: f64 = 0.1;
-/// What a helper is asked for, and how long waking takes.
-const PROBE: usize = 0;
-const WAKE: usize = 1;
-const WAKE_S: f64 = 1e-3;
 const STREAM_BYTES: usize = 8 << 20;
 const STREAM_STEP: usize = 256 << 10;
 
 /// Probes all cores of a slot and knows their floor.
 pub(crate) struct Prober {
-    helpers: Vec<Helper>,
+    crew: Crew,
     arithmetic: Floor,
     memory: Floor,
     stream: Vec<u64>,
     position: usize,
 }
 
-/// A thread that probes one more core when asked.
-struct Helper {
-    shared: Arc<Shared>,
-    thread: Thread,
-    _handle: JoinHandle<()>,
-}
-
-struct Shared {
-    asked: AtomicUsize,
-    work: AtomicUsize,
-    answered: AtomicUsize,
-    seconds: AtomicU64,
-}
-
 impl Prober {
     /// A prober of `cores`, the first of which the caller already runs on.
     pub(crate) fn new(cores: &[usize]) -> Self {
-        let helpers = cores.iter().skip(1).map(|core| Helper::start(*core)).collect();
         let stream = (0..STREAM_BYTES as u64 / 8).collect();
-        let mut prober = Self { helpers, arithmetic: Floor::default(), memory: Floor::default(), stream, position: 0 };
+        let crew = Crew::new(cores);
+        let mut prober = Self { crew, arithmetic: Floor::default(), memory: Floor::default(), stream, position: 0 };
         let begin = sys::now();
         while sys::now() - begin < FIRST_S {
             prober.probe(true);
@@ -65,31 +45,14 @@ impl Prober {
         prober
     }
 
-    /// Keeps all cores of a slot of several busy for a moment. While a run is prepared on one core
-    /// the others fall asleep, and waking them would be part of the candidate's time.
-    pub(crate) fn wake(&self) {
-        if self.helpers.is_empty() {
-            return;
-        }
-        for helper in &self.helpers {
-            helper.ask(WAKE);
-        }
-        wake_for(WAKE_S);
-        for helper in &self.helpers {
-            helper.answer();
-        }
+    /// The threads on the slot's other cores.
+    pub(crate) fn crew(&self) -> &Crew {
+        &self.crew
     }
 
     /// Probes now; the answer is relative to the floor, 1 is the floor.
     pub(crate) fn probe(&mut self, memory: bool) -> f64 {
-        for helper in &self.helpers {
-            helper.ask(PROBE);
-        }
-        let mut seconds = arithmetic_probe();
-        for helper in &self.helpers {
-            seconds = seconds.max(helper.answer());
-        }
-        let mut relative = self.arithmetic.compare(seconds);
+        let mut relative = self.arithmetic.compare(self.crew.probe());
         if memory {
             // Memory is shared with the whole host and never as steady as a core: its excess counts a third.
             let seconds = self.memory_probe();
@@ -139,60 +102,15 @@ impl Floor {
     }
 }
 
-impl Helper {
-    fn start(core: usize) -> Self {
-        let shared = Arc::new(Shared {
-            asked: AtomicUsize::new(0),
-            work: AtomicUsize::new(PROBE),
-            answered: AtomicUsize::new(0),
-            seconds: AtomicU64::new(0),
-        });
-        let inner = Arc::clone(&shared);
-        // The supervisor's alarm must reach its main thread, so helpers start with it blocked.
-        let handle = sys::without_alarms(|| {
-            std::thread::spawn(move || {
-                // Without its core the probe is only less telling.
-                drop(sys::pin(0, &[core]));
-                let mut done = 0;
-                loop {
-                    while inner.asked.load(Ordering::Acquire) == done {
-                        std::thread::park();
-                    }
-                    done += 1;
-                    match inner.work.load(Ordering::Relaxed) {
-                        WAKE => wake_for(WAKE_S),
-                        _ => inner.seconds.store(arithmetic_probe().to_bits(), Ordering::Relaxed),
-                    }
-                    inner.answered.store(done, Ordering::Release);
-                }
-            })
-        });
-        Self { shared, thread: handle.thread().clone(), _handle: handle }
-    }
-
-    fn ask(&self, work: usize) {
-        self.shared.work.store(work, Ordering::Relaxed);
-        self.shared.asked.fetch_add(1, Ordering::Release);
-        self.thread.unpark();
-    }
-
-    fn answer(&self) -> f64 {
-        while self.shared.answered.load(Ordering::Acquire) != self.shared.asked.load(Ordering::Relaxed) {
-            std::hint::spin_loop();
-        }
-        f64::from_bits(self.shared.seconds.load(Ordering::Relaxed))
-    }
-}
-
 /// Arithmetic for about `seconds`.
-fn wake_for(seconds: f64) {
+pub(super) fn wake_for(seconds: f64) {
     let begin = sys::now();
     while sys::now() - begin < seconds {
         arithmetic_probe();
     }
 }
 
-fn arithmetic_probe() -> f64 {
+pub(super) fn arithmetic_probe() -> f64 {
     let data = [1.000_000_1f64; 64];
     let begin = sys::now();
     if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {

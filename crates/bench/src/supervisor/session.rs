@@ -10,6 +10,7 @@ use crate::memory::Mapping;
 use crate::runner::RunnerSpec;
 use crate::sandbox::limits::{self, Limits};
 use crate::supervisor::child::{Child, Failure, RunnerFiles};
+use crate::supervisor::crew::Crew;
 use crate::supervisor::protocol::Request;
 use crate::sys;
 use crate::verify::{Buffers, Verifier};
@@ -35,8 +36,7 @@ fn machine(what: &'static str) -> impl Fn(std::io::Error) -> Failure {
 impl Session {
     /// Starts the candidate of `request` on `cores` with one set of buffers per entry of `calls`.
     pub(crate) fn start(request: &Request, cores: &[usize], calls: &[Sizes], fit: Fit) -> Result<Self, Failure> {
-        let layout =
-            Layout::new(&request.task, calls, fit).map_err(|error| Failure::Machine(format!("layout: {error}")))?;
+        let layout = layout(request, calls, fit)?;
         let (inputs_file, inputs) = region("inputs", layout.input_bytes)?;
         let (outputs_file, outputs) = region("outputs", layout.output_bytes)?;
         sys::seal(&inputs_file, true).map_err(machine("inputs"))?;
@@ -81,6 +81,12 @@ impl Session {
         self.buffers.outputs.flush();
     }
 
+    /// Leaves all buffers in the caches of all cores, as an earlier run would have.
+    pub(crate) fn warm(&mut self, crew: &Crew) {
+        let (inputs, outputs) = (self.layout.input_bytes, self.layout.output_bytes);
+        crew.warm(self.buffers.inputs.slice(0, inputs), self.buffers.outputs.slice_mut(0, outputs));
+    }
+
     /// One run of `count` calls from `first` on; seconds until all was frozen again.
     pub(crate) fn run(&mut self, first: usize, count: usize, limit_s: f64) -> Result<f64, Failure> {
         self.child.run(first, count, limit_s)
@@ -106,9 +112,14 @@ impl Session {
     }
 
     /// Bytes of one call's buffers.
-    pub(crate) fn bytes_per_call(&self) -> usize {
-        (self.layout.input_bytes + self.layout.output_bytes) / self.layout.sets.len().max(1)
+    pub(crate) fn bytes_per_call(request: &Request, sizes: &Sizes) -> Result<usize, Failure> {
+        let layout = layout(request, std::slice::from_ref(sizes), Fit::Staggered)?;
+        Ok(layout.input_bytes + layout.output_bytes)
     }
+}
+
+fn layout(request: &Request, calls: &[Sizes], fit: Fit) -> Result<Layout, Failure> {
+    Layout::new(&request.task, calls, fit).map_err(|error| Failure::Machine(format!("layout: {error}")))
 }
 
 fn region(name: &'static str, bytes: usize) -> Result<(OwnedFd, Mapping), Failure> {

@@ -19,9 +19,17 @@ const TEAM_RUN_S: f64 = 5e-3;
 /// Calls per run at most, and the memory that their buffers may take.
 const CALLS_MAX: usize = 64;
 const MEMORY_MAX: usize = 256 << 20;
+/// Places in memory that runs of one call take turns on. Where pages lie decides what they push out of
+/// a cache; a single place would be luck, good or bad, for a whole judgement.
+const TURNS: usize = 4;
 /// Seconds of one round of samples; a machine that is not quiet gets three rounds.
 const ROUND_S: f64 = 0.15;
 const ROUNDS: u32 = 3;
+/// After this many candidates in a row without quiet, waiting for it is given up: one round each, but for
+/// every n-th candidate, which waits again. On a host that stays busy for minutes two thirds of the
+/// clock's time would buy nothing.
+const RESTLESS: u32 = 4;
+const TRY_AGAIN: u32 = 8;
 /// Single calls that are timed before the batch size is chosen, and before batches are timed: those
 /// are short, and the fastest of them is what a batch is held against.
 const SINGLES: usize = 2;
@@ -33,7 +41,7 @@ const SINGLES_BEFORE_BATCH: usize = 10;
 /// candidate whose first calls only pretend to be slow gains nothing by it.
 pub(super) fn time(slot: &mut Slot, request: &Request, work: &TimeWork) -> Result<Answer, Failure> {
     let mut verifier = super::verifier(request)?;
-    let mut stopwatch = Stopwatch { slot, request, work, verifier: &mut verifier, runs: 0 };
+    let mut stopwatch = Stopwatch { slot, request, work, verifier: &mut verifier, runs: 0, turns: 1 };
     let mut calls = 1;
     let mut single_s = f64::INFINITY;
     let samples = loop {
@@ -52,7 +60,16 @@ pub(super) fn time(slot: &mut Slot, request: &Request, work: &TimeWork) -> Resul
     }
     let gate = gate_of(&samples, calls);
     let timing = estimate::timing(&samples, gate, calls as u32, request.threads);
+    slot.restless = if timing.quiet { 0 } else { slot.restless + 1 };
     Ok(Answer::Timed { checks: verifier.checks(), timing, single_s })
+}
+
+impl Slot {
+    /// Rounds that the next candidate may wait for quiet.
+    fn patience(&self) -> u32 {
+        let waits = self.restless < RESTLESS || self.restless.is_multiple_of(TRY_AGAIN);
+        if waits { ROUNDS } else { 1 }
+    }
 }
 
 fn fastest(samples: &[Sample]) -> f64 {
@@ -79,14 +96,18 @@ struct Stopwatch<'a> {
     work: &'a TimeWork,
     verifier: &'a mut Verifier,
     runs: u32,
+    /// Places that runs take turns on.
+    turns: usize,
 }
 
 impl Stopwatch<'_> {
     /// The samples of a fresh process with `calls` calls per run, and how many calls they ask for.
     fn series(&mut self, calls: usize) -> Result<(Vec<Sample>, usize), Failure> {
-        let timed = vec![self.request.task.sizes.timed.clone(); calls];
-        let mut session = Session::start(self.request, &self.slot.cores, &timed, Fit::Staggered)?;
-        let bytes_per_call = session.bytes_per_call();
+        let timed = &self.request.task.sizes.timed;
+        let bytes_per_call = Session::bytes_per_call(self.request, timed)?;
+        self.turns = if calls == 1 { TURNS.min(MEMORY_MAX / bytes_per_call.max(1)).max(1) } else { 1 };
+        let sets = vec![timed.clone(); calls * self.turns];
+        let mut session = Session::start(self.request, &self.slot.cores, &sets, Fit::Staggered)?;
         let (null_s, threads) = (self.work.null_s, self.request.threads);
         // On several threads a call alone takes up to three times as long as one in a batch, whose
         // threads are awake already; what a batch shows of its calls is no longer a guess.
@@ -131,20 +152,25 @@ impl Stopwatch<'_> {
 
     fn probed_run(&mut self, session: &mut Session, calls: usize) -> Result<(f64, f64), Failure> {
         let memory = self.work.memory_bound;
-        session.freshen(self.verifier, &mut self.slot.fresh, 0, calls);
+        let first = self.runs as usize % self.turns;
+        session.freshen(self.verifier, &mut self.slot.fresh, first, calls);
         if self.request.task.cache == CacheState::Cold {
             session.chill();
         }
-        self.slot.prober().wake();
+        // On one core all is where it is read; on several it must come to where a run would have left it.
+        if self.request.task.cache == CacheState::Warm {
+            session.warm(self.slot.prober().crew());
+        }
+        self.slot.prober().crew().wake();
         let before = self.slot.prober().probe(memory);
         // A batch is short by choice, so its limit is that of one call.
-        let seconds = session.run(0, calls, self.request.limit_s)?;
+        let seconds = session.run(first, calls, self.request.limit_s)?;
         let after = self.slot.prober().probe(memory);
         // The strict check sees every run; the paper verifies four, and all where it decides.
         let paper = self.runs < 4 || self.request.check == Check::Paper;
         self.runs += 1;
         if self.work.verified {
-            session.check(self.verifier, &mut self.slot.fresh, 0, calls, paper)?;
+            session.check(self.verifier, &mut self.slot.fresh, first, calls, paper)?;
         }
         Ok((seconds, before.max(after)))
     }
@@ -152,7 +178,7 @@ impl Stopwatch<'_> {
     /// Samples until enough are quiet, the runs are used up or the machine had its rounds.
     fn collect(&mut self, session: &mut Session, calls: usize, first: Vec<Sample>) -> Result<Vec<Sample>, Failure> {
         let mut samples = first;
-        for round in 0..ROUNDS {
+        for round in 0..self.slot.patience() {
             let begin = sys::now();
             let end = (self.work.runs * (round + 1)) as usize;
             loop {

@@ -35,12 +35,36 @@ Examples:
         /// The folder to write; there must be nothing under that name yet
         to: PathBuf,
     },
-    /// Find a hub model on this machine, or tell how to get it
-    #[command(after_help = "hotloop does not download by itself yet: it looks where `hf download` puts models.")]
-    Pull {
-        /// A hub name, such as Qwen/Qwen2.5-Coder-0.5B-Instruct
-        name: String,
-    },
+    /// Fetch a model from the Hugging Face hub
+    Pull(PullArgs),
+}
+
+/// `hotloop model pull`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Files go to the cache that all Hugging Face tools share (HF_HUB_CACHE, HF_HOME, or ~/.cache/huggingface/hub),
+where `--model OWNER/NAME` finds them. What broke off goes on where it stopped. HF_ENDPOINT names another
+hub, HF_TOKEN a token for models that need one.
+
+Examples:
+  hotloop model pull Qwen/Qwen2.5-Coder-0.5B-Instruct
+  hotloop model pull Qwen/Qwen2.5-Coder-0.5B-Instruct --to ./qwen
+  hotloop model pull Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF --file qwen2.5-coder-0.5b-instruct-q8_0.gguf")]
+pub(crate) struct PullArgs {
+    /// A hub name, such as Qwen/Qwen2.5-Coder-0.5B-Instruct
+    pub(crate) name: String,
+    /// Put plain files into this folder instead of the shared cache
+    #[arg(long, value_name = "DIR")]
+    pub(crate) to: Option<PathBuf>,
+    /// Fetch only this file of the repository, such as one GGUF; may be given more than once
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Vec<String>,
+    /// The branch, tag or commit
+    #[arg(long, value_name = "REVISION", default_value = "main")]
+    pub(crate) revision: String,
+    /// Print one JSON object: path, commit, files, bytes
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Which model answers.
@@ -193,6 +217,42 @@ pub(crate) struct TrainArgs {
     /// Print every key with its default, and end
     #[arg(long, group = "which")]
     pub(crate) defaults: bool,
+}
+
+/// `hotloop quickstart`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Probes the nano policy, lets it learn by GRPO and staged search from real timings on one core, probes it
+again, and writes a report. The nano policy knows matmul, matmul-any, matvec, transpose, stencil2d and
+softmax. It is carried in this program; nothing is downloaded.
+
+Examples:
+  hotloop quickstart
+  hotloop quickstart --task stencil2d --seconds 120 --out runs/stencil
+  hotloop quickstart --control --seed 2 --out runs/second")]
+pub(crate) struct QuickstartArgs {
+    /// Seconds of learning; the probes before and after come on top
+    #[arg(long, value_name = "SECONDS", default_value_t = 240.0, value_parser = parse_seconds)]
+    pub(crate) seconds: f64,
+    /// Another task
+    #[arg(long, value_name = "TASK")]
+    pub(crate) task: Option<String>,
+    /// Run the control too: the same search for as long, without learning
+    #[arg(long)]
+    pub(crate) control: bool,
+    /// Every random choice follows from it
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The folder of the runs and the report
+    #[arg(long, value_name = "DIR", default_value = "runs/quickstart")]
+    pub(crate) out: PathBuf,
+    /// Set a key, as `hotloop train` does; may be given again
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|s| (1.0..=1e6).contains(s)).ok_or("is not between 1 and 1000000".to_owned())
 }
 
 /// `hotloop report`

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, IsTerminal, Write};
 
-use flow::policy::{Chat, Message, Speaker};
+use flow::policy::{Chat, Message, PolicyError, Speaker};
 
 use crate::cli::learn::ChatArgs;
 use crate::cmd::sample::{open, sampling};
@@ -10,19 +10,21 @@ use crate::failure::{Failure, Status};
 use crate::models;
 use crate::output::{complain, say};
 use crate::progress::Progress;
+use crate::stop::Stop;
 
 /// Talks until the input ends.
 pub(crate) fn run(arguments: &ChatArgs) -> Result<Status, Failure> {
-    let mut policy = open(&arguments.who, true)?;
+    let stop = Stop::listen()?;
+    let mut policy = open(&arguments.who, true, &stop)?;
     let mut sampling = sampling(&arguments.draw);
     let mut chat = Chat { messages: Vec::new(), begun: String::new() };
     if let Some(system) = &arguments.system {
         chat.messages.push(Message { role: Speaker::System, content: system.clone() });
     }
     if std::io::stdin().is_terminal() {
-        complain(&format!("{}. Ctrl-D ends.", policy.capabilities().model));
+        complain(&format!("{}. Ctrl-D ends, Ctrl-C ends an answer.", policy.capabilities().model));
     }
-    while let Some(question) = ask()? {
+    while let Some(question) = ask(&stop)? {
         if question.trim().is_empty() {
             continue;
         }
@@ -30,6 +32,11 @@ pub(crate) fn run(arguments: &ChatArgs) -> Result<Status, Failure> {
         let progress = Progress::spinner("thinking", true);
         let answers = policy.sample(std::slice::from_ref(&chat), 1, &sampling);
         drop(progress);
+        if matches!(answers, Err(PolicyError::Stopped)) && std::io::stdin().is_terminal() {
+            // As if it had not been asked.
+            chat.messages.pop();
+            continue;
+        }
         let answer = answers.map_err(|error| models::policy_failure(&error))?.swap_remove(0);
         if !say(answer.text.trim_end()) {
             break;
@@ -40,8 +47,9 @@ pub(crate) fn run(arguments: &ChatArgs) -> Result<Status, Failure> {
     Ok(Status::Fine)
 }
 
-/// The next line; none at the end of the input.
-fn ask() -> Result<Option<String>, Failure> {
+/// The next line; none at the end of the input. While nothing is under way, one signal ends the program.
+fn ask(stop: &Stop) -> Result<Option<String>, Failure> {
+    stop.ask();
     if std::io::stdin().is_terminal() {
         let mut out = std::io::stderr().lock();
         drop(out.write_all(b"> ").and_then(|()| out.flush()));
@@ -49,5 +57,6 @@ fn ask() -> Result<Option<String>, Failure> {
     let mut line = String::new();
     let read = std::io::stdin().lock().read_line(&mut line);
     let read = read.map_err(|error| Failure::user(format!("standard input: {error}")))?;
+    stop.forget();
     Ok((read > 0).then(|| line.trim_end().to_owned()))
 }

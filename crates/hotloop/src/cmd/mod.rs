@@ -2,12 +2,16 @@
 
 pub(crate) mod bench;
 pub(crate) mod chat;
+pub(crate) mod corpus;
 pub(crate) mod doctor;
 pub(crate) mod experiment;
 pub(crate) mod judge;
 pub(crate) mod model;
+pub(crate) mod pull;
+pub(crate) mod quickstart;
 pub(crate) mod report;
 pub(crate) mod sample;
 pub(crate) mod serve;
 pub(crate) mod task;
 pub(crate) mod train;
+pub(crate) mod tune;

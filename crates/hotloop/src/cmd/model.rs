@@ -1,4 +1,4 @@
-//! `hotloop model`: tell, convert and find models.
+//! `hotloop model`: tell and convert models.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,6 +7,7 @@ use policy::load::Checkpoint;
 use policy::model::{Config, Weights};
 use serde::Serialize;
 
+use super::pull;
 use crate::cli::learn::{ModelArgs, ModelCommand};
 use crate::failure::{Failure, Status};
 use crate::models;
@@ -24,7 +25,7 @@ pub(crate) fn run(arguments: &ModelArgs) -> Result<Status, Failure> {
     match &arguments.command {
         ModelCommand::Info { model, json } => info(model, *json),
         ModelCommand::Convert { from, to } => convert(from, to),
-        ModelCommand::Pull { name } => pull(name),
+        ModelCommand::Pull(arguments) => pull::run(arguments),
     }
 }
 
@@ -110,7 +111,7 @@ impl Memory {
     }
 }
 
-fn bytes(count: u64) -> String {
+pub(super) fn bytes(count: u64) -> String {
     match count as f64 {
         few if few < 1e6 => format!("{} kB", number(few / 1e3)),
         some if some < 1e9 => format!("{} MB", number(some / 1e6)),
@@ -127,7 +128,8 @@ fn count(number_of: u64) -> String {
 }
 
 fn info(name: &str, json: bool) -> Result<Status, Failure> {
-    let path = models::find(name)?;
+    let place = models::find(name)?;
+    let path = place.path();
     let facts = Facts::of(&path, &models::open(&path)?);
     if json {
         say_json(&facts);
@@ -168,7 +170,8 @@ fn info(name: &str, json: bool) -> Result<Status, Failure> {
 }
 
 fn convert(from: &str, to: &Path) -> Result<Status, Failure> {
-    let path = models::find(from)?;
+    let place = models::find(from)?;
+    let path = place.path();
     if to.exists() {
         return Err(Failure::user(format!("{} is there already", to.display())).hint("name a new folder"));
     }
@@ -177,17 +180,10 @@ fn convert(from: &str, to: &Path) -> Result<Status, Failure> {
     let progress = Progress::spinner("reading", true);
     let weights = checkpoint.weights().map_err(|error| models::unreadable(&error))?;
     progress.message("writing");
-    policy::save::model(to, &checkpoint.config, &weights, Some(&text))
+    policy::save::model(to, &checkpoint.config, &weights, Some(&text), policy::save::Storage::F32)
         .map_err(|error| Failure::machine(error.to_string()))?;
     drop(progress);
     let size = bytes(F32 * Weights::count(&checkpoint.config));
     say(&format!("{}: config.json, model.safetensors ({size}, f32), tokenizer", to.display()));
-    Ok(Status::Fine)
-}
-
-fn pull(name: &str) -> Result<Status, Failure> {
-    let path = models::find(name)?;
-    models::open(&path)?;
-    say(&path.display().to_string());
     Ok(Status::Fine)
 }

@@ -12,8 +12,10 @@ use crate::cli::learn::{DrawArgs, SampleArgs, WhoArgs};
 use crate::cmd::judge::load;
 use crate::failure::{Failure, Status};
 use crate::models;
+use crate::nano::{self, NanoRender};
 use crate::output::{say, say_json};
 use crate::progress::Progress;
+use crate::stop::Stop;
 
 /// What ends an answer that was begun with a code fence.
 const FENCE: &str = "```";
@@ -21,7 +23,8 @@ const FENCE: &str = "```";
 /// Lets the model answer.
 pub(crate) fn run(arguments: &SampleArgs) -> Result<Status, Failure> {
     let chats = chats(arguments)?;
-    let mut policy = open(&arguments.who, !arguments.json)?;
+    let stop = Stop::listen()?;
+    let mut policy = open(&arguments.who, !arguments.json, &stop)?;
     let mut sampling = sampling(&arguments.draw);
     let fenced = chats.iter().all(|chat| chat.begun.starts_with(FENCE));
     sampling.stop.clone_from(&arguments.stop);
@@ -53,13 +56,15 @@ pub(crate) fn run(arguments: &SampleArgs) -> Result<Status, Failure> {
 }
 
 /// The policy that the flags name.
-pub(crate) fn open(who: &WhoArgs, wanted: bool) -> Result<Box<dyn Policy>, Failure> {
+pub(crate) fn open(who: &WhoArgs, wanted: bool, stop: &Stop) -> Result<Box<dyn Policy>, Failure> {
     if let Some(url) = &who.api {
-        return Ok(Box::new(models::api(url, &who.model, who.api_key.clone())?));
+        return Ok(Box::new(models::api(url, &who.model, who.api_key.clone(), stop)?));
     }
-    let path = models::find(&who.model)?;
+    let place = models::find(&who.model)?;
+    let path = place.path();
     let _progress = Progress::spinner(format!("loading {}", path.display()), wanted);
-    Ok(Box::new(models::engine(&path, who.adapter.as_deref(), models::answering(who.threads, who.device))?))
+    let settings = models::answering(who.threads, who.device);
+    Ok(Box::new(models::engine(&path, who.adapter.as_deref(), settings, stop)?))
 }
 
 /// How the flags say that answers are drawn.
@@ -121,7 +126,7 @@ impl Line {
 fn chats(arguments: &SampleArgs) -> Result<Vec<Chat>, Failure> {
     let mut chats = match (&arguments.prompt, &arguments.task, &arguments.chats) {
         (Some(prompt), ..) => vec![question(prompt)],
-        (_, Some(task), _) => vec![task_chat(task, arguments.stage, arguments.who.api.is_none())?],
+        (_, Some(task), _) => vec![task_chat(task, arguments)?],
         (.., Some(file)) => from_file(file)?,
         (None, None, None) => Vec::new(),
     };
@@ -139,12 +144,17 @@ fn question(prompt: &str) -> Chat {
 }
 
 /// What a run would ask first: the seed at a stage, or the first of the fixed prompts.
-fn task_chat(name: &str, stage: Option<u8>, begin: bool) -> Result<Chat, Failure> {
+fn task_chat(name: &str, arguments: &SampleArgs) -> Result<Chat, Failure> {
     let task = load(name)?;
-    let stage = stage.map(Stage::try_from).transpose().map_err(|error| Failure::user(error.to_string()))?;
-    let prose = Prose { wording: Wording::default(), begin, simd: bench::survey::simd().to_owned() };
+    let stage = arguments.stage.map(Stage::try_from).transpose().map_err(|error| Failure::user(error.to_string()))?;
     let parent = stage.map(|_| Shown { source: &task.seed, verdict: None });
-    Ok(prose.chat(&Ask { task: &task, role: Role::Explore, stage, variant: 0, parent }))
+    let ask = Ask { task: &task, role: Role::Explore, stage, variant: 0, parent };
+    let (who, wording) = (&arguments.who, Wording::default());
+    if who.model == nano::NAME && who.api.is_none() {
+        nano::check(&task.spec.name)?;
+        return Ok(NanoRender.chat(&ask));
+    }
+    Ok(Prose { wording, begin: who.api.is_none(), simd: bench::survey::simd().to_owned() }.chat(&ask))
 }
 
 #[derive(Debug, Deserialize)]

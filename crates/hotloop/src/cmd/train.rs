@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use bench::LocalBench;
-use flow::{Bench, Policy, Prose};
+use flow::{Bench, Policy};
+use run::config::Language;
 use run::{Config, Ended, Event, Interrupt, Layered, Mistake, Parts, Plan, RunState, Store};
 
 use crate::cli::learn::TrainArgs;
@@ -13,8 +14,8 @@ use crate::cmd::report;
 use crate::failure::{Failure, Status};
 use crate::output::{complain, say};
 use crate::progress::Progress;
-use crate::runs;
 use crate::stop::Stop;
+use crate::{nano, runs};
 
 /// Trains as the run file says.
 pub(crate) fn run(arguments: &TrainArgs) -> Result<Status, Failure> {
@@ -54,7 +55,14 @@ pub(crate) fn plan(
         let mistake = layered.mistake("model", failure.what());
         return Err(failure.about(mistake.to_string()));
     }
-    Plan::new(&layered, name, &task).map_err(|all| mistakes(&all))
+    let plan = Plan::new(&layered, name, &task).map_err(|all| mistakes(&all))?;
+    if plan.config.prompts.language == Language::Nano
+        && let Err(failure) = nano::check(&plan.task.spec.name)
+    {
+        let mistake = layered.mistake("task", failure.what());
+        return Err(failure.about(mistake.to_string()));
+    }
+    Ok(plan)
 }
 
 fn task(name: &str) -> Result<flow::Task, String> {
@@ -70,14 +78,14 @@ fn mistakes(all: &[Mistake]) -> Failure {
 /// Drives a run to its end or its next pause, and writes its report.
 pub(crate) fn drive(plan: &Plan, stop: &Stop) -> Result<Status, Failure> {
     let progress = Progress::spinner("loading the model", true);
-    let mut policy = runs::policy(&plan.config)?;
+    let mut policy = runs::policy(&plan.config, stop)?;
     progress.message("preparing the machine");
     let mut bench = LocalBench::start(runs::settings(&plan.config)?)?;
     drop(progress);
     let (mut store, lines) =
         Store::open(&plan.directory).map_err(|error| Failure::user(error.to_string()).hint(error.hint()))?;
     let facts = bench.facts();
-    let render = Prose { wording: plan.wording.clone(), begin: plan.config.prompts.begin, simd: facts.simd.clone() };
+    let render = runs::render(plan, &facts);
     let progress = Progress::spinner("starting", true);
     say(&head(plan, policy.as_ref(), &facts, &RunState::of(&lines)));
     let told = tell_of_stop(stop, plan.directory.clone());
@@ -86,7 +94,7 @@ pub(crate) fn drive(plan: &Plan, stop: &Stop) -> Result<Status, Failure> {
     let parts = Parts {
         policy: policy.as_mut(),
         bench: &mut bench,
-        render: &render,
+        render: render.as_ref(),
         observer: &mut watch,
         clock: &clock,
         stop: stop.flag(),

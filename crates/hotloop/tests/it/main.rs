@@ -5,6 +5,8 @@ mod bench; // the bench measures itself
 mod input; // whatever is given, there is a verdict or a clear error
 mod judge; // what `hotloop judge` prints
 mod model; // models are told, asked, trained and reported on
+mod nano; // the nano policy writes, learns and can be made anew
+mod pull; // models come from the hub
 mod serve; // the service of the real bench
 mod stop; // Ctrl-C leaves nothing behind
 mod task; // sound tasks pass the linter, others do not

@@ -14,7 +14,7 @@ fn tiny() -> String {
 }
 
 /// The same as a folder, with a context that a task's prompt fits into.
-fn roomy(folder: &Path) -> PathBuf {
+pub(crate) fn roomy(folder: &Path) -> PathBuf {
     let model = folder.join("model");
     if !model.exists() {
         let (status, _, error) = ended(&mut hotloop(&["model", "convert", &tiny(), model.to_str().unwrap()]));
@@ -94,7 +94,7 @@ fn models_that_are_not_there_are_named_with_a_remedy() {
     let empty = folder.path().to_str().unwrap();
     fails(&["model", "info", "no-such.gguf"], 1, &["no-such.gguf", "no such file", "hint:"]);
     fails(&["model", "info", empty], 1, &["config.json", "hint:"]);
-    fails(&["model", "pull", "nobody/nothing"], 1, &["nobody/nothing", "hint:", "hf download"]);
+    fails(&["model", "info", "nobody/nothing"], 1, &["nobody/nothing", "hint:", "hotloop model pull"]);
     fails(&["sample", "--model", "./none", "--prompt", "x"], 1, &["./none", "hint:"]);
     fails(&["sample", "--model", &tiny()], 1, &["--prompt"]);
     fails(&["sample", "--model", &tiny(), "--adapter", empty, "--prompt", "abc"], 1, &["adapter"]);

@@ -73,3 +73,31 @@ fn a_reader_that_goes_away_is_no_crash() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
+
+/// Waits until a process listens to SIGINT itself.
+fn listens(id: u32) -> bool {
+    let listening = || {
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"))?.trim();
+        Some(u64::from_str_radix(caught, 16).ok()? & 2 != 0)
+    };
+    (0..1500).any(|_| {
+        std::thread::sleep(Duration::from_millis(20));
+        listening().unwrap_or(false)
+    })
+}
+
+#[test]
+fn a_signal_ends_answers_in_the_middle() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = crate::model::roomy(folder.path());
+    // Far more than can be said before the signal comes.
+    let long = ["--prompt", "abc", "--count", "500", "--max-tokens", "8000", "--threads", "1", "--json"];
+    let mut child =
+        hotloop(&["sample", "--model", model.to_str().unwrap()]).args(long).stdout(Stdio::piped()).spawn().unwrap();
+    assert!(listens(child.id()), "it listens");
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let mut said = String::new();
+    std::io::Read::read_to_string(child.stdout.as_mut().unwrap(), &mut said).unwrap();
+    assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(130), ""));
+}

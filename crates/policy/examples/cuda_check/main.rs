@@ -4,6 +4,7 @@
 //! cuda_check                       every section, each in a process of its own with a time limit
 //! cuda_check SECTION...            some of them: device f32 bf16 train sample limits decode lora full 14b
 //! cuda_check gguf MODEL [PROMPT]   greedy tokens of a real model, GPU beside CPU
+//! cuda_check ... --json FILE       every measured row also as a JSON line, for `tests/cuda_speed.py --join`
 //! ```
 //!
 //! Every section ends in a line `PASS` or `FAIL`; the exit code is 1 if any failed. Tiny models also run on
@@ -39,9 +40,15 @@ const SECTIONS: [(&str, u64); 10] = [
 ];
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments.first().is_some_and(|first| first == "--run") {
         return inside(&arguments[1..]);
+    }
+    let json = arguments.iter().position(|argument| argument == "--json");
+    let json: Vec<String> = json.map(|at| arguments.drain(at..).take(2).collect()).unwrap_or_default();
+    if json.len() == 1 {
+        println!("--json, the last argument, needs a file");
+        return ExitCode::FAILURE;
     }
     if arguments.first().is_some_and(|first| first == "gguf") {
         return outside(&[("gguf", 300)], &arguments[1..]);
@@ -52,7 +59,7 @@ fn main() -> ExitCode {
         println!("no such section; there are {:?} and gguf", SECTIONS.map(|section| section.0));
         return ExitCode::FAILURE;
     }
-    outside(&sections, &[])
+    outside(&sections, &json[json.len().min(1)..])
 }
 
 /// Runs sections in processes of their own, so that none can hang or take the others down.
@@ -102,6 +109,7 @@ fn run_child(section: &str, rest: &[String], limit: Duration) -> bool {
 
 /// Runs one section here.
 fn inside(arguments: &[String]) -> ExitCode {
+    let rows = speed::Rows(arguments.get(1).map(Into::into));
     let outcome = match arguments[0].as_str() {
         "device" => device(),
         "f32" => numerics::gradients(Precision::F32),
@@ -109,10 +117,10 @@ fn inside(arguments: &[String]) -> ExitCode {
         "train" => numerics::training(),
         "sample" => sampling::all(),
         "limits" => sampling::limits(),
-        "decode" => speed::decode(),
-        "lora" => speed::train(true),
-        "full" => speed::train(false),
-        "14b" => speed::fourteen(),
+        "decode" => speed::decode(&rows),
+        "lora" => speed::train(true, &rows),
+        "full" => speed::train(false, &rows),
+        "14b" => speed::fourteen(&rows),
         "gguf" => sampling::gguf(&arguments[1..]),
         other => Err(format!("no section {other}").into()),
     };

@@ -20,7 +20,7 @@ const GREEDY: Draw = Draw { temperature: 0.0, ..PLAIN };
 
 fn generation(draw: Draw, slots: usize, max_tokens: usize, stops: &[u32]) -> Generation<'static> {
     let stop = Stop { tokens: stops.to_vec(), texts: Vec::new(), max_tokens };
-    Generation { draw, stop, seed: 11, slots, decode: &|_| String::new() }
+    Generation { draw, stop, seed: 11, slots, decode: &|_| String::new(), halt: &policy::cpu::NEVER }
 }
 
 fn prompts(config: &policy::model::Config) -> Vec<Vec<u32>> {

@@ -1,5 +1,7 @@
 //! Tokens a second, share of the machine, and peak memory, for the shapes of Qwen2.5 with random weights.
 
+use std::io::Write;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use policy::cpu::{Generation, Recompute, Scored};
@@ -8,12 +10,26 @@ use policy::model::{Config, Family, LoraConfig, Module};
 use policy::pack::{Pack, Sequence};
 use policy::sample::{Draw, Stop};
 use policy::train::OptimConfig;
+use serde_json::{Value, json};
 
 use crate::Outcome;
 
 /// Dense bf16 and memory bandwidth by the vendor's sheet of the H200.
 const PEAK_FLOPS: f64 = 989e12;
 const PEAK_BYTES: f64 = 4.8e12;
+
+/// Where rows go besides the screen: appended to a file as JSON lines.
+pub(crate) struct Rows(pub(crate) Option<PathBuf>);
+
+impl Rows {
+    fn add(&self, row: &Value) {
+        let Some(path) = &self.0 else { return };
+        let file = fs_err::OpenOptions::new().create(true).append(true).open(path);
+        if let Err(error) = file.and_then(|mut file| writeln!(file, "{row}")) {
+            println!("the row was not written: {error}");
+        }
+    }
+}
 
 struct Shape {
     name: &'static str,
@@ -72,7 +88,7 @@ fn gib(bytes: u64) -> f64 {
 }
 
 /// Decoding at batch 1, 64 and 256, 600 new tokens, without and with an adapter.
-pub(crate) fn decode() -> Outcome {
+pub(crate) fn decode(rows: &Rows) -> Outcome {
     println!("model  batch  adapter  tokens/s  ms/step  of bandwidth  peak GiB");
     let nothing = LoraConfig { targets: Vec::new(), ..lora() };
     for shape in &SHAPES[..3] {
@@ -91,14 +107,17 @@ pub(crate) fn decode() -> Outcome {
                 let config = shape.config();
                 let cache = batch * (37 + tokens / 2) * 2 * config.kv_width() * config.layers * 2;
                 let bytes = shape.multiplied() * 2.0 + cache as f64;
+                let (speed, ms) = (batch as f64 * steps / seconds, seconds / steps * 1e3);
+                let (share, peak) = (bytes * steps / seconds / PEAK_BYTES, gib(engine.take_peak()));
                 println!(
-                    "{:<6} {batch:>5}  {with:<7} {:>9.0} {:>8.3} {:>12.1}% {:>9.2}",
+                    "{:<6} {batch:>5}  {with:<7} {speed:>9.0} {ms:>8.3} {:>12.1}% {peak:>9.2}",
                     shape.name,
-                    batch as f64 * steps / seconds,
-                    seconds / steps * 1e3,
-                    bytes * steps / seconds / PEAK_BYTES * 100.0,
-                    gib(engine.take_peak()),
+                    share * 100.0,
                 );
+                rows.add(&json!({
+                    "side": "engine", "section": "decode", "model": shape.name, "batch": batch, "adapter": with,
+                    "tokens_per_second": speed, "ms_per_step": ms, "of_bandwidth": share, "peak_gib": peak,
+                }));
             }
         }
     }
@@ -111,7 +130,7 @@ fn answer(engine: &mut Engine, batch: usize, most: usize, tokens: usize) -> Resu
     let prompt: Vec<u32> = (0..37).map(|i| (i * 7919 + 13) % 40000).collect();
     let stop = Stop { tokens: Vec::new(), texts: Vec::new(), max_tokens: tokens };
     let draw = Draw { temperature: 1.0, top_k: 0, top_p: 1.0, min_p: 0.0 };
-    let how = Generation { draw, stop, seed: 1, slots: batch, decode: &|_| String::new() };
+    let how = Generation { draw, stop, seed: 1, slots: batch, decode: &|_| String::new(), halt: &policy::cpu::NEVER };
     engine.make_room(batch, 37 + most, most)?;
     let start = Instant::now();
     engine.generate(With::Trained, &[prompt], batch, &how)?;
@@ -120,13 +139,13 @@ fn answer(engine: &mut Engine, batch: usize, most: usize, tokens: usize) -> Resu
 }
 
 /// Steps of 16 x 1024 tokens: forward, backward, norm, `AdamW`.
-pub(crate) fn train(with_lora: bool) -> Outcome {
+pub(crate) fn train(with_lora: bool, rows: &Rows) -> Outcome {
     println!("model  mode  recompute  ms/step  tokens/s  MFU  peak GiB");
     let mut failures = 0;
     for shape in &SHAPES[..3] {
         for recompute in [Recompute::Off, Recompute::On] {
             match row(shape, with_lora, recompute, 16) {
-                Ok(()) => {}
+                Ok(found) => rows.add(&found),
                 Err(error) if error.is_out_of_memory() => println!("{:<6} {recompute:?}: {error}", shape.name),
                 Err(error) => {
                     println!("{:<6} {recompute:?}: {error}", shape.name);
@@ -139,13 +158,14 @@ pub(crate) fn train(with_lora: bool) -> Outcome {
 }
 
 /// A 14B model with an adapter must fit.
-pub(crate) fn fourteen() -> Outcome {
+pub(crate) fn fourteen(rows: &Rows) -> Outcome {
     println!("model  mode  recompute  ms/step  tokens/s  MFU  peak GiB");
-    row(&SHAPES[3], true, Recompute::On, 16)?;
-    Ok(row(&SHAPES[3], true, Recompute::Auto, 4)?)
+    rows.add(&row(&SHAPES[3], true, Recompute::On, 16)?);
+    rows.add(&row(&SHAPES[3], true, Recompute::Auto, 4)?);
+    Ok(())
 }
 
-fn row(shape: &Shape, with_lora: bool, recompute: Recompute, batch: usize) -> Result<(), cuda::Error> {
+fn row(shape: &Shape, with_lora: bool, recompute: Recompute, batch: usize) -> Result<Value, cuda::Error> {
     let config = shape.config();
     let mut engine = Engine::random(&config, with_lora.then(lora).as_ref(), Precision::Bf16)?;
     let length = 1024;
@@ -182,17 +202,18 @@ fn row(shape: &Shape, with_lora: bool, recompute: Recompute, batch: usize) -> Re
     let passes = if with_lora { 4.0 } else { 6.0 };
     let attention = 6.0 * length as f64 * config.q_width() as f64 * config.layers as f64;
     let flops = rows * (passes * shape.multiplied() + attention);
+    let (mode, recompute) = (if with_lora { "lora" } else { "full" }, format!("{recompute:?}").to_lowercase());
+    let (ms, speed, mfu, peak) = (seconds * 1e3, rows / seconds, flops / seconds / PEAK_FLOPS, gib(engine.take_peak()));
     println!(
-        "{:<6} {:<5} {:<9} {:>8.1} {:>9.0} {:>4.1}% {:>8.2}   loss {warm_loss:.3} -> {:.3}, norm {:.3}",
+        "{:<6} {mode:<5} {recompute:<9} {ms:>8.1} {speed:>9.0} {:>4.1}% {peak:>8.2}   loss {warm_loss:.3} -> {:.3}, norm {:.3}",
         shape.name,
-        if with_lora { "lora" } else { "full" },
-        format!("{recompute:?}"),
-        seconds * 1e3,
-        rows / seconds,
-        flops / seconds / PEAK_FLOPS * 100.0,
-        gib(engine.take_peak()),
+        mfu * 100.0,
         last.0,
         last.1,
     );
-    Ok(())
+    Ok(json!({
+        "side": "engine", "section": "train", "model": shape.name, "mode": mode, "recompute": recompute, "batch": batch,
+        "ms_per_step": ms, "tokens_per_second": speed, "mfu": mfu, "peak_gib": peak, "loss": [warm_loss, last.0],
+        "norm": last.1,
+    }))
 }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
@@ -22,6 +23,18 @@ pub struct Generation<'a> {
     pub slots: usize,
     /// Tokens to text, for stop texts.
     pub decode: &'a (dyn Fn(&[u32]) -> String + Sync),
+    /// Ends all answers where they are once it is set. Who set it has no use for them.
+    pub halt: &'a AtomicBool,
+}
+
+/// The halt of work that nobody stops.
+pub static NEVER: AtomicBool = AtomicBool::new(false);
+
+impl Generation<'_> {
+    /// Whether someone asked to stop.
+    pub(crate) fn halted(&self) -> bool {
+        self.halt.load(Ordering::Relaxed)
+    }
 }
 
 /// An answer on its way.
@@ -59,8 +72,8 @@ impl Network {
         let mut done: Vec<Option<(Answer, Ending)>> = vec![None; waiting.len()];
         let mut slots: Vec<Slot> = Vec::new();
         let mut read: Option<Read> = None;
-        while !(waiting.is_empty() && slots.is_empty()) {
-            while slots.len() < how.slots.max(1) {
+        while !(waiting.is_empty() && slots.is_empty() || how.halted()) {
+            while slots.len() < how.slots.max(1) && !how.halted() {
                 let Some(number) = waiting.pop_front() else { break };
                 let prompt = number / count;
                 // Answers wait prompt by prompt, so one prompt's cache is all that has to be at hand.
@@ -85,7 +98,8 @@ impl Network {
                 advance(slot, chosen, how, &mut slots, &mut done);
             }
         }
-        done.into_iter().map(|answer| answer.expect("every answer has left its slot by its end")).collect()
+        let unfinished = || (Answer::default(), Ending::Length);
+        done.into_iter().map(|answer| answer.unwrap_or_else(unfinished)).collect()
     }
 
     fn read(&self, adapted: Option<Adapted>, prompts: &[Vec<u32>], prompt: usize) -> Read {

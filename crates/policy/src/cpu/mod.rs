@@ -24,7 +24,7 @@ mod skinny;
 mod swiglu;
 
 pub use decode::{Cache, Prefix};
-pub use generate::Generation;
+pub use generate::{Generation, NEVER};
 pub use head::Scored;
 pub use memory::{Recompute, available_bytes};
 pub use network::{Adapted, Gradient, Network, Pass};

@@ -173,11 +173,13 @@ impl Engine {
         let waiting = (0..answers).collect();
         let mut round = Round { prompts, count, how, waiting, active, done };
         let result = self.play(with, &mut round, &mut decoder);
-        // After an error slots may still be running: the decoder is not used again then.
+        // After an error or a halt slots may still be running: the decoder is not used again then.
         result?;
-        self.decoder = Some(decoder);
-        let every = round.done.into_iter().map(|answer| answer.expect("every answer has left its slot by its end"));
-        Ok(every.collect())
+        if !how.halted() {
+            self.decoder = Some(decoder);
+        }
+        let unfinished = || (Answer::default(), Ending::Length);
+        Ok(round.done.into_iter().map(|answer| answer.unwrap_or_else(unfinished)).collect())
     }
 
     fn play(&mut self, with: With, round: &mut Round, decoder: &mut Decoder) -> Result<()> {
@@ -190,7 +192,7 @@ impl Engine {
                 self.read(with, round, &admissions, decoder)?;
             }
             let rows = round.rows();
-            if rows == 0 {
+            if rows == 0 || round.how.halted() {
                 return Ok(());
             }
             decoder.steps(self, with, bucket(rows, decoder.cache.slots), round.steps())?;
@@ -252,7 +254,7 @@ mod tests {
     fn free_slots_are_filled_prompt_by_prompt() {
         let draw = Draw { temperature: 1.0, top_k: 0, top_p: 1.0, min_p: 0.0 };
         let stop = Stop { tokens: vec![], texts: vec![], max_tokens: 40 };
-        let how = Generation { draw, stop, seed: 1, slots: 4, decode: &|_| String::new() };
+        let how = Generation { draw, stop, seed: 1, slots: 4, decode: &|_| String::new(), halt: &crate::cpu::NEVER };
         let prompts = vec![vec![1; 5000], vec![2; 5000], vec![3; 9]];
         let mut round = round(&prompts, 2, 5, &how);
         let first = round.admit();

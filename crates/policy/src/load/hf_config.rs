@@ -172,7 +172,6 @@ pub(crate) fn to_json(config: &Config) -> Value {
         "hidden_act": "silu",
         "attention_bias": false,
         "use_sliding_window": false,
-        "torch_dtype": "float32",
         "bos_token_id": config.bos,
         "eos_token_id": config.eos,
     });

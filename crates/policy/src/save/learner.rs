@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::atomic::{self, SaveError};
 use super::peft::Base;
+use super::tensors::Storage;
 use super::{huggingface, peft, tensors};
 use crate::load::{Checkpoint, LoadError, Problem, TensorFiles};
 use crate::model::Tensor;
@@ -22,14 +23,16 @@ pub fn learner(directory: &Path, learner: &Learner, base: &Base, text: Option<&T
     atomic::directory(directory, |to| {
         match &learner.trained {
             Trained::Lora(adapter) => peft::write(to, adapter, base)?,
-            Trained::Full => huggingface::write(to, &learner.network.config, &learner.network.weights, text)?,
+            Trained::Full => {
+                huggingface::write(to, &learner.network.config, &learner.network.weights, text, Storage::F32)?;
+            }
         }
         let parameters = learner.parameters();
         let state = parameters.iter().zip(&learner.optimiser.moments).flat_map(|(tensor, moments)| {
             let entry = |part: &str, data| (format!("{}.{part}", tensor.name), &tensor.shape[..], data);
             [entry("mean", &moments.mean[..]), entry("square", &moments.square[..])]
         });
-        tensors::write(&to.join("optimiser.safetensors"), state, &[])?;
+        tensors::write(&to.join("optimiser.safetensors"), state, &[], Storage::F32)?;
         let progress = serde_json::to_string(&Progress { steps: learner.optimiser.steps })?;
         fs_err::write(to.join("progress.json"), progress)
     })

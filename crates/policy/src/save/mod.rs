@@ -10,3 +10,4 @@ pub use atomic::SaveError;
 pub use huggingface::model;
 pub use learner::{learner, resume};
 pub use peft::{Base, adapter, load_adapter};
+pub use tensors::Storage;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::atomic::{self, SaveError};
-use super::tensors;
+use super::tensors::{self, Storage};
 use crate::load::{LoadError, Problem, TensorFiles};
 use crate::model::{Adapter, Config, LoraConfig, Module};
 
@@ -77,7 +77,7 @@ pub(super) fn write(to: &Path, adapter: &Adapter, base: &Base) -> std::io::Resul
     let json = serde_json::to_string_pretty(&settings).map_err(std::io::Error::other)?;
     fs_err::write(to.join("adapter_config.json"), json)?;
     let all = adapter.tensors().into_iter().map(|tensor| (tensor.name.clone(), &tensor.shape[..], &tensor.data[..]));
-    tensors::write(&to.join("adapter_model.safetensors"), all, &[(BASE_NOTE, &base.hash)])
+    tensors::write(&to.join("adapter_model.safetensors"), all, &[(BASE_NOTE, &base.hash)], Storage::F32)
 }
 
 /// Reads an adapter for that model; one that records another base is refused.

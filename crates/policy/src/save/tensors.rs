@@ -1,19 +1,54 @@
 //! Tensors into one safetensors file.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
+use half::bf16;
 use safetensors::tensor::{Dtype, TensorView, serialize_to_file};
 
-/// Writes named f32 arrays and a few notes, marked as PyTorch's kind of file so that transformers takes it.
+/// How numbers are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Storage {
+    /// As they are.
+    F32,
+    /// Rounded to 8 bits of mantissa: half the size.
+    Bf16,
+}
+
+impl Storage {
+    /// PyTorch's name for it.
+    pub(super) fn torch(self) -> &'static str {
+        match self {
+            Self::F32 => "float32",
+            Self::Bf16 => "bfloat16",
+        }
+    }
+
+    fn bytes(self, data: &[f32]) -> Cow<'_, [u8]> {
+        match self {
+            Self::F32 => Cow::Borrowed(bytemuck::cast_slice(data)),
+            Self::Bf16 => Cow::Owned(data.iter().flat_map(|value| bf16::from_f32(*value).to_le_bytes()).collect()),
+        }
+    }
+}
+
+/// Writes named arrays and a few notes, marked as PyTorch's kind of file so that transformers takes it.
 pub(super) fn write<'a>(
     path: &Path,
     tensors: impl IntoIterator<Item = (String, &'a [usize], &'a [f32])>,
     notes: &[(&str, &str)],
+    storage: Storage,
 ) -> std::io::Result<()> {
-    let mut views = Vec::new();
-    for (name, shape, data) in tensors {
-        let view = TensorView::new(Dtype::F32, shape.to_vec(), bytemuck::cast_slice(data));
+    let kind = match storage {
+        Storage::F32 => Dtype::F32,
+        Storage::Bf16 => Dtype::BF16,
+    };
+    let arrays: Vec<_> =
+        tensors.into_iter().map(|(name, shape, data)| (name, shape.to_vec(), storage.bytes(data))).collect();
+    let mut views = Vec::with_capacity(arrays.len());
+    for (name, shape, bytes) in &arrays {
+        let view = TensorView::new(kind, shape.clone(), bytes);
         views.push((name, view.map_err(std::io::Error::other)?));
     }
     let format = ("format", "pt");

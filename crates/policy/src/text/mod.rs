@@ -47,6 +47,11 @@ impl Text {
         Self::build(bpe.to_json()?, template, token(bpe.bos), token(bpe.eos))
     }
 
+    /// From the text of a `tokenizer.json`, a chat template and the token that ends an answer.
+    pub fn new(json: String, template: String, eos: String) -> Result<Self, String> {
+        Self::build(json, Some(template), None, Some(eos))
+    }
+
     fn build(json: String, template: Option<String>, bos: Option<String>, eos: Option<String>) -> Result<Self, String> {
         let tokenizer = Tokenizer::from_bytes(json.as_bytes()).map_err(|error| error.to_string())?;
         let template = template.map(ChatTemplate::new).transpose().map_err(|error| error.to_string())?;

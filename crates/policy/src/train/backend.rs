@@ -3,7 +3,7 @@
 //! What is trained lives on the device between steps. The host's tensors are brought up to date only to be saved
 //! (`Learner::mirror`) and sent back after loading (`Learner::restore`).
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::learner::{Learner, Reference, TrainError, Trained, Training};
 use super::optim::{AdamW, Moments};
@@ -41,7 +41,15 @@ impl Learner {
         // Gradients and moments live on the device alone.
         let optimiser = AdamW::new(training.optim, std::iter::empty());
         let backend = Backend::Cuda(Mutex::new(Box::new(engine)));
-        Ok(Self { network, trained, optimiser, training, gradient: Gradient::Lora(no_adapter()), backend })
+        Ok(Self {
+            network,
+            trained,
+            optimiser,
+            training,
+            gradient: Gradient::Lora(no_adapter()),
+            backend,
+            halt: Arc::default(),
+        })
     }
 
     /// Whether it computes on a GPU.
@@ -59,6 +67,7 @@ impl Learner {
 
     /// Scores every target of a pack at that temperature, with what is trained.
     pub fn score(&self, pack: &Pack, temperature: f32) -> Result<Vec<Scored>, TrainError> {
+        self.check_halt()?;
         match &self.backend {
             Backend::Cpu => Ok(self.network.score(self.adapted(), pack, temperature)),
             Backend::Cuda(engine) => Ok(lock(engine).score(With::Trained, pack, temperature)?),
@@ -71,11 +80,12 @@ impl Learner {
         prompts: &[Vec<u32>],
         count: usize,
         how: &Generation,
-    ) -> Result<Vec<(Answer, Ending)>, cuda::Error> {
-        match &self.backend {
-            Backend::Cpu => Ok(self.network.generate(self.adapted(), prompts, count, how)),
-            Backend::Cuda(engine) => lock(engine).generate(With::Trained, prompts, count, how),
-        }
+    ) -> Result<Vec<(Answer, Ending)>, TrainError> {
+        let answers = match &self.backend {
+            Backend::Cpu => self.network.generate(self.adapted(), prompts, count, how),
+            Backend::Cuda(engine) => lock(engine).generate(With::Trained, prompts, count, how)?,
+        };
+        if how.halted() { Err(TrainError::Stopped) } else { Ok(answers) }
     }
 
     /// The reference's scores of a pack; none without a reference.
@@ -85,6 +95,7 @@ impl Learner {
         pack: &Pack,
         temperature: f32,
     ) -> Result<Option<Vec<Scored>>, TrainError> {
+        self.check_halt()?;
         let Backend::Cuda(engine) = &self.backend else {
             let (network, adapted) = match reference {
                 Reference::None => return Ok(None),
@@ -127,6 +138,7 @@ impl Learner {
         dropout_seed: Option<u64>,
         coefficient: &mut dyn FnMut(usize, Scored) -> f32,
     ) -> Result<(), TrainError> {
+        self.check_halt()?;
         let recompute = self.training.recompute;
         match &mut self.backend {
             Backend::Cpu => {
@@ -179,6 +191,7 @@ impl Learner {
             training: self.training.clone(),
             gradient: Gradient::Lora(no_adapter()),
             backend: Backend::Cpu,
+            halt: Arc::default(),
         };
         for (tensor, data) in mirror.parameters_mut().into_iter().zip(engine.pull_values()?) {
             tensor.data = data;

@@ -1,5 +1,8 @@
 //! The learner: a network, what of it is trained, and one optimiser step at a time.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::backend::{Backend, lock};
 use super::loss::{self, Clip, GrpoToken, Normalisation, TokenLoss};
 use super::optim::{self, AdamW, OptimConfig};
@@ -118,6 +121,9 @@ pub enum TrainError {
     /// The GPU failed, or has too little memory.
     #[error(transparent)]
     Device(#[from] cuda::Error),
+    /// Someone asked to stop; of several epochs those that were done stay done.
+    #[error("stopped on request")]
+    Stopped,
     /// The loss or the gradient is not a number.
     #[error(
         "step {step}: loss {loss}, gradient norm {gradient_norm}; the step was not taken. Lower the learning rate or look at the batch"
@@ -143,6 +149,7 @@ pub struct Learner {
     pub(super) training: Training,
     pub(super) gradient: Gradient,
     pub(super) backend: Backend,
+    pub(super) halt: Arc<AtomicBool>,
 }
 
 /// Sums over the tokens of a batch.
@@ -173,7 +180,22 @@ impl Learner {
             Trained::Full => Gradient::Full(network.weights.zeroed()),
         };
         let optimiser = AdamW::new(training.optim, gradient.tensors().iter().map(|tensor| tensor.data.len()));
-        Self { network, trained, optimiser, training, gradient, backend: Backend::Cpu }
+        Self { network, trained, optimiser, training, gradient, backend: Backend::Cpu, halt: Arc::default() }
+    }
+
+    /// From now on answers and updates end with an error soon after this flag is set: between two tokens, or two packs.
+    pub fn heed(&mut self, halt: Arc<AtomicBool>) {
+        self.halt = halt;
+    }
+
+    /// That flag.
+    pub fn halt(&self) -> &AtomicBool {
+        &self.halt
+    }
+
+    /// Whether to go on.
+    pub(super) fn check_halt(&self) -> Result<(), TrainError> {
+        if self.halt.load(Ordering::Relaxed) { Err(TrainError::Stopped) } else { Ok(()) }
     }
 
     /// The adapter as sampling uses it.
@@ -195,6 +217,11 @@ impl Learner {
     /// The trained tensors, to be changed: for loading a checkpoint.
     pub fn parameters_mut(&mut self) -> Vec<&mut Tensor> {
         parameters_mut(&mut self.trained, &mut self.network.weights)
+    }
+
+    /// Changes how fast it learns from the next step on.
+    pub fn set_schedule(&mut self, schedule: Schedule) {
+        self.training.schedule = schedule;
     }
 
     /// The gradient of the last step.
@@ -226,6 +253,18 @@ impl Learner {
         }
         let gradient_norm = self.take_step(sums.loss)?;
         Ok(Update { loss: sums.loss, gradient_norm, ..self.facts(&sums) })
+    }
+
+    /// The mean cross-entropy of the scored tokens.
+    pub fn loss(&self, batch: &[Sequence]) -> Result<f64, TrainError> {
+        self.check_tokens(batch.iter().map(|sequence| &sequence.tokens[..]))?;
+        let (mut sum, mut tokens) = (0.0, 0);
+        for pack in self.packs(batch) {
+            let scores = self.score(&pack, 1.0)?;
+            sum -= scores.iter().map(|scored| f64::from(scored.logprob)).sum::<f64>();
+            tokens += scores.len();
+        }
+        if tokens == 0 { Err(TrainError::Empty) } else { Ok(sum / tokens as f64) }
     }
 
     /// An update by GRPO: answers with positive advantage become likelier, the others less so.

@@ -1,5 +1,8 @@
 //! The engine through `flow::Policy`: chats in, completions out, updates that are saved and resumed.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use flow::policy::{Chat, Completion, Message, Policy, PolicyError, Sampling, Speaker, WeightedTokens};
 use policy::EnginePolicy;
 use policy::cpu::Recompute;
@@ -45,6 +48,7 @@ fn weighted(completions: &[Completion]) -> Vec<WeightedTokens> {
         prompt_tokens: completion.prompt_tokens.clone(),
         tokens: completion.tokens.clone(),
         logprobs: completion.logprobs.clone(),
+        temperature: sampling().temperature,
         advantage: if nth % 2 == 0 { 1.0 } else { -1.0 },
     };
     completions.iter().enumerate().map(each).collect()
@@ -177,11 +181,14 @@ fn an_adapter_goes_on_as_the_reference_of_the_next_training() {
 fn supervised_learning_raises_the_answer() {
     let mut policy = policy(lora());
     let turn = |role, content: &str| Turn { role, content: content.into() };
-    let chats = vec![vec![turn("user", "hello"), turn("assistant", "world world")]];
-    let first = policy.engine_mut().supervise(&chats).unwrap().loss;
+    let chat = [turn("user", "hello"), turn("assistant", "world world")];
+    let batch = [policy.engine().example(&chat).unwrap()];
+    let untaught = policy.engine().loss(&batch).unwrap();
+    let first = policy.engine_mut().supervise(&batch).unwrap().loss;
+    assert!((untaught - first).abs() < 1e-5, "{untaught} is not the loss {first} that the first step sees");
     let mut last = first;
     for _ in 0..8 {
-        last = policy.engine_mut().supervise(&chats).unwrap().loss;
+        last = policy.engine_mut().supervise(&batch).unwrap().loss;
     }
     assert!(last < 0.7 * first, "from {first} to {last}");
 }
@@ -191,4 +198,20 @@ fn policies_may_move_to_another_thread() {
     fn send<T: Send>() {}
     send::<EnginePolicy>();
     send::<policy::api::ApiPolicy>();
+}
+
+#[test]
+fn a_stopped_engine_has_learned_nothing_and_goes_on_when_it_may() {
+    let mut policy = policy(lora());
+    let halt = Arc::new(AtomicBool::new(false));
+    policy.engine_mut().heed(Arc::clone(&halt));
+    let batch = weighted(&policy.sample(&[chat("hello")], 4, &sampling()).unwrap());
+    let before: Vec<Vec<f32>> = policy.engine().learner().parameters().iter().map(|t| t.data.clone()).collect();
+    halt.store(true, Ordering::Relaxed);
+    assert!(matches!(policy.sample(&[chat("hello")], 4, &sampling()), Err(PolicyError::Stopped)));
+    assert!(matches!(policy.update(&batch), Err(PolicyError::Stopped)));
+    let after: Vec<Vec<f32>> = policy.engine().learner().parameters().iter().map(|t| t.data.clone()).collect();
+    assert_eq!(before, after);
+    halt.store(false, Ordering::Relaxed);
+    assert!(policy.update(&batch).unwrap().gradient_norm > 0.0);
 }

@@ -40,6 +40,7 @@ fn compare(model: &Path, answers: &Path) {
             seed: 0,
             slots: 1,
             decode: &|_| String::new(),
+            halt: &policy::cpu::NEVER,
         };
         let found = network.generate(None, &[prompt], 1, &how).remove(0).0.tokens;
         assert_eq!(found[..greedy.tokens.len()], greedy.tokens, "the answer to {:?}", greedy.prompt);

@@ -1,5 +1,7 @@
 //! Answers: the same logprobs as the trainer's, seeds that hold, slots that are filled again.
 
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
 use policy::cpu::{Adapted, Generation, Network};
 use policy::model::Adapter;
 use policy::pack::{Pack, Sequence};
@@ -14,6 +16,7 @@ pub(crate) fn generation(temperature: f32, max_tokens: usize, seed: u64) -> Gene
         seed,
         slots: 5,
         decode: &|_| String::new(),
+        halt: &policy::cpu::NEVER,
     }
 }
 
@@ -76,4 +79,22 @@ fn answers_end_by_token_and_by_length() {
     };
     let stopped = answers.iter().filter(ended).count();
     assert!(stopped > 0, "some of 32 answers meet a stop token");
+}
+
+#[test]
+fn a_halt_ends_answers_between_two_tokens() {
+    let network = Fixture::load("qwen2").network();
+    let prompts = vec![vec![1, 2, 3], vec![4, 5]];
+    let halt = AtomicBool::new(false);
+    let looks = AtomicUsize::new(0);
+    // Looking for a stop text is how a test can see tokens go by.
+    let decode = |_: &[u32]| {
+        halt.store(looks.fetch_add(1, Ordering::Relaxed) >= 12, Ordering::Relaxed);
+        String::new()
+    };
+    let stop = Stop { tokens: Vec::new(), texts: vec!["never".to_owned()], max_tokens: 200 };
+    let how = Generation { stop, decode: &decode, halt: &halt, ..generation(1.0, 200, 40) };
+    assert_eq!(network.generate(None, &prompts, 6, &how).len(), 12, "a place for each, whole or not");
+    let looks = looks.load(Ordering::Relaxed);
+    assert!((13..13 + how.slots).contains(&looks), "{looks} tokens: the round under way is the last");
 }

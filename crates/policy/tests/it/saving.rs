@@ -4,7 +4,7 @@ use policy::cpu::{Network, Recompute};
 use policy::load::Checkpoint;
 use policy::model::{Adapter, LoraConfig, Module};
 use policy::pack::Sequence;
-use policy::save::{self, Base};
+use policy::save::{self, Base, Storage};
 use policy::train::{Learner, Trained};
 
 use crate::fixture::{FAMILIES, Fixture, folder, training};
@@ -19,7 +19,7 @@ fn a_saved_model_comes_back_bit_by_bit() {
         let network = Fixture::load(name).network();
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("model");
-        save::model(&path, &network.config, &network.weights, None).unwrap();
+        save::model(&path, &network.config, &network.weights, None, Storage::F32).unwrap();
         let again = Checkpoint::open(&path).unwrap();
         assert_eq!(again.config, network.config, "{name}");
         assert_eq!(again.weights().unwrap(), network.weights, "{name}");
@@ -32,7 +32,7 @@ fn a_model_from_gguf_saves_its_tokenizer_too() {
     let text = checkpoint.text().unwrap();
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("model");
-    save::model(&path, &checkpoint.config, &checkpoint.weights().unwrap(), Some(&text)).unwrap();
+    save::model(&path, &checkpoint.config, &checkpoint.weights().unwrap(), Some(&text), Storage::F32).unwrap();
     let again = Checkpoint::open(&path).unwrap().text().unwrap();
     assert_eq!(again.encode("hello world<|im_end|>"), text.encode("hello world<|im_end|>"));
     let turns = [policy::text::Turn { role: "user", content: "hello".into() }];

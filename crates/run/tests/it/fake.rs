@@ -58,13 +58,35 @@ pub(crate) struct FakePolicy {
     pub(crate) kl: fn(u64) -> f64,
     /// Makes the loss of this update no number.
     pub(crate) break_at: Option<u64>,
+    /// How many more calls it hears before it is stopped in the middle of one.
+    pub(crate) calls_left: Option<u64>,
 }
 
 impl FakePolicy {
     pub(crate) fn new(rate: f64) -> Self {
         // At first the worst kinds are the likeliest.
         let preferences = (0..WORDS).map(|kind| -0.15 * kind as f64).collect();
-        Self { preferences, rate, updates: 0, longest: None, learns: true, kl: |_| 0.01, break_at: None }
+        Self {
+            preferences,
+            rate,
+            updates: 0,
+            longest: None,
+            learns: true,
+            kl: |_| 0.01,
+            break_at: None,
+            calls_left: None,
+        }
+    }
+
+    fn hear(&mut self) -> Result<(), PolicyError> {
+        match &mut self.calls_left {
+            Some(0) => Err(PolicyError::Stopped),
+            Some(left) => {
+                *left -= 1;
+                Ok(())
+            }
+            None => Ok(()),
+        }
     }
 
     fn logprobs(&self, temperature: f64) -> Vec<f64> {
@@ -99,6 +121,7 @@ fn text(kind: usize, form: u32) -> String {
 
 impl Policy for FakePolicy {
     fn sample(&mut self, chats: &[Chat], count: u32, sampling: &Sampling) -> Result<Vec<Completion>, PolicyError> {
+        self.hear()?;
         let mut completions = Vec::new();
         for (at, chat) in (0u64..).zip(chats) {
             let length = chat.messages.iter().map(|message| message.content.len()).sum::<usize>();
@@ -122,6 +145,7 @@ impl Policy for FakePolicy {
     }
 
     fn update(&mut self, batch: &[WeightedTokens]) -> Result<Updated, PolicyError> {
+        self.hear()?;
         let probabilities: Vec<f64> = self.logprobs(1.0).iter().map(|logprob| logprob.exp()).collect();
         let mut gradient = vec![0.0; WORDS];
         for member in batch {

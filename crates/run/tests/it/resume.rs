@@ -95,6 +95,37 @@ fn a_request_to_stop_is_met_at_once_and_resumed() {
 }
 
 #[test]
+fn a_policy_stopped_in_the_middle_of_anything_leaves_nothing_half_done() {
+    let folder = tempfile::tempdir().unwrap();
+    for overlap in ["true", "false"] {
+        let sets = [&*format!("loop.overlap={overlap}")];
+        let unbroken = plan(&folder.path().join(format!("unbroken-{overlap}")), &sets);
+        let stopped = plan(&folder.path().join(format!("stopped-{overlap}")), &sets);
+        let (_, expect) = whole(&unbroken);
+        let mut stops = 0;
+        // Every process gets one call further than the one before it, whatever it has to learn again first.
+        for calls in 0.. {
+            let mut process = Process::new(&stopped);
+            process.policy.calls_left = Some(calls);
+            let (mut store, lines) = Store::open(&stopped.directory).unwrap();
+            match process.drive(&stopped, &mut store, &lines) {
+                (Ended::Paused(Interrupt::Stopped), state) => {
+                    assert_eq!(state.paused.as_deref(), Some("stopped on request"));
+                    stops += 1;
+                }
+                (Ended::Paused(other), _) => panic!("{other}"),
+                (Ended::Done(_), state) => {
+                    same(state, expect);
+                    break;
+                }
+            }
+        }
+        assert!(stops > 5, "{stops} stops are no test");
+        same_facts(&stopped.directory, &unbroken.directory);
+    }
+}
+
+#[test]
 fn only_the_last_checkpoints_are_kept_and_they_are_enough() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path(), &["loop.checkpoint-every=2"]);

@@ -1,0 +1,151 @@
+//! The command line of data sets and supervised learning.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// `hotloop corpus`
+#[derive(Debug, Args)]
+pub(crate) struct CorpusArgs {
+    /// What to make.
+    #[command(subcommand)]
+    pub(crate) command: CorpusCommand,
+}
+
+/// The subcommands of `hotloop corpus`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum CorpusCommand {
+    /// Write the synthetic corpus: right C candidates with the prompts that ask for them
+    Synth(SynthArgs),
+    /// Write the corpus as chats that a run would ask a language model: for a warm start by `hotloop tune`
+    Chats(ChatsArgs),
+    /// Pre-train the nano policy on the synthetic corpus, from nothing
+    Nano(NanoArgs),
+}
+
+/// `hotloop corpus synth`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Writes train-*.jsonl and validation-*.jsonl with `task`, `stage`, `role`, `prompt` and `answer` in each
+line, the tokenizer, and manifest.json with counts and hashes. The same seed gives the same bytes.
+
+Examples:
+  hotloop corpus synth --out corpus
+  hotloop corpus synth --out small --programs 2000 --records 5000")]
+pub(crate) struct SynthArgs {
+    /// The folder to write; there must be nothing under that name yet
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Everything follows from it
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Distinct candidates [default: 60000]
+    #[arg(long, value_name = "N")]
+    pub(crate) programs: Option<usize>,
+    /// Records [default: 300000]
+    #[arg(long, value_name = "N")]
+    pub(crate) records: Option<usize>,
+    /// Print the manifest as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `hotloop corpus chats`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each line is {\"messages\": [...]} with the prompt of a stage and a right candidate as its answer, begun as
+runs begin answers. Prompts name this machine's vectors.
+
+Example:
+  hotloop corpus chats --task matmul --count 4000 --out chats.jsonl
+  hotloop tune --model qwen.gguf --data chats.jsonl --out warm")]
+pub(crate) struct ChatsArgs {
+    /// The file to write
+    #[arg(long, value_name = "FILE.jsonl")]
+    pub(crate) out: PathBuf,
+    /// One of the corpus's tasks: matmul, matmul-any, matvec, transpose, stencil2d or softmax
+    #[arg(long, value_name = "TASK", default_value = "matmul")]
+    pub(crate) task: String,
+    /// Chats at most
+    #[arg(long, value_name = "N", default_value_t = 4000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) count: u32,
+    /// Everything follows from it
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+/// `hotloop corpus nano`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+On a GPU this takes minutes; on two cores, hours. The program carries the weights in models/nano, which
+this command makes anew:
+  hotloop corpus nano --out nano --device cuda")]
+pub(crate) struct NanoArgs {
+    /// The folder to write; there must be nothing under that name yet
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Everything follows from it
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Distinct candidates [default: 60000]
+    #[arg(long, value_name = "N")]
+    pub(crate) programs: Option<usize>,
+    /// Records [default: 300000]
+    #[arg(long, value_name = "N")]
+    pub(crate) records: Option<usize>,
+    /// Times that every record is seen
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) epochs: u32,
+    /// The highest learning rate
+    #[arg(long, value_name = "RATE", default_value_t = 2e-3)]
+    pub(crate) rate: f64,
+    /// Where it computes: auto, cpu or cuda
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    pub(crate) device: policy::Device,
+}
+
+/// `hotloop tune`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each line of DATA is {\"prompt\": \"...\", \"answer\": \"...\"} or {\"messages\": [{\"role\": \"user\", \"content\":
+\"...\"}, {\"role\": \"assistant\", \"content\": \"...\"}]}; only answers are learned. With --lora-rank 0 the folder is a
+whole model, else an adapter for `--adapter`.
+
+Examples:
+  hotloop tune --model qwen.gguf --data winners.jsonl --out warm
+  hotloop sample --model qwen.gguf --adapter warm --task matmul --stage 3 --count 8")]
+pub(crate) struct TuneArgs {
+    /// A folder, a GGUF file or a hub name that was downloaded before
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: String,
+    /// Examples, one JSON object a line
+    #[arg(long, value_name = "FILE.jsonl", required = true, num_args = 1..)]
+    pub(crate) data: Vec<PathBuf>,
+    /// The folder to write; there must be nothing under that name yet
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Rank of the adapter; 0 trains all parameters
+    #[arg(long, value_name = "R", default_value_t = 16)]
+    pub(crate) lora_rank: usize,
+    /// The highest learning rate
+    #[arg(long, value_name = "RATE", default_value_t = 1e-4)]
+    pub(crate) rate: f64,
+    /// Times that every example is seen
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) epochs: u32,
+    /// Tokens of one step, about
+    #[arg(long, value_name = "N", default_value_t = 16384)]
+    pub(crate) batch_tokens: usize,
+    /// Percent of the examples that are held out, to tell learning from memorising
+    #[arg(long, value_name = "PERCENT", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=50))]
+    pub(crate) held_out: u32,
+    /// Fixes the order of the examples and the adapter's beginning
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Where it computes: auto, cpu or cuda
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    pub(crate) device: policy::Device,
+    /// Print one JSON object at the end
+    #[arg(long)]
+    pub(crate) json: bool,
+}

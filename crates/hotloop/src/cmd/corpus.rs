@@ -1,0 +1,160 @@
+//! `hotloop corpus`: the synthetic corpus, and the nano policy that is taught by it.
+
+mod chats;
+
+use std::path::Path;
+use std::time::Instant;
+
+use corpus::{Manifest, Options, Record};
+use policy::cpu::Network;
+use policy::engine::{Engine, Learning};
+use policy::model::Weights;
+use policy::pack::Sequence;
+use policy::save::Storage;
+use policy::text::{Text, Turn};
+use policy::train::{Decay, Schedule};
+
+use crate::cli::corpus::{CorpusArgs, CorpusCommand, NanoArgs, SynthArgs};
+use crate::failure::{Failure, Status};
+use crate::output::table::Table;
+use crate::output::{say, say_json};
+use crate::progress::Progress;
+use crate::stop::Stop;
+use crate::tuning::{self, Lessons};
+use crate::{models, nano};
+
+/// Tokens of one step of pre-training.
+const BATCH_TOKENS: usize = 1 << 16;
+/// Steps over which the rate rises.
+const WARM_UP: u64 = 100;
+/// Decays all weights a little: there are more examples than the model can hold.
+const WEIGHT_DECAY: f64 = 0.05;
+
+/// Makes a corpus or the nano policy.
+pub(crate) fn run(arguments: &CorpusArgs) -> Result<Status, Failure> {
+    match &arguments.command {
+        CorpusCommand::Synth(arguments) => synth(arguments),
+        CorpusCommand::Chats(arguments) => chats::write(arguments),
+        CorpusCommand::Nano(arguments) => pretrain(arguments),
+    }
+}
+
+fn synth(arguments: &SynthArgs) -> Result<Status, Failure> {
+    vacant(&arguments.out)?;
+    let progress = Progress::spinner("drawing candidates", !arguments.json);
+    let manifest = corpus::write(&options(arguments.seed, arguments.programs, arguments.records), &arguments.out)
+        .map_err(|error| Failure::user(error.to_string()).hint("name another folder with --out"))?;
+    drop(progress);
+    if arguments.json {
+        say_json(&manifest);
+    } else {
+        say(&told(&manifest, &arguments.out));
+    }
+    Ok(Status::Fine)
+}
+
+fn options(seed: u64, programs: Option<usize>, records: Option<usize>) -> Options {
+    let standard = Options::STANDARD;
+    Options {
+        seed,
+        programs: programs.unwrap_or(standard.programs),
+        records: records.unwrap_or(standard.records),
+        ..standard
+    }
+}
+
+/// A folder that is not there yet.
+fn vacant(folder: &Path) -> Result<(), Failure> {
+    if folder.exists() {
+        return Err(Failure::user(format!("{}: it is there already", folder.display())).hint("name another with --out"));
+    }
+    Ok(())
+}
+
+fn told(manifest: &Manifest, folder: &Path) -> String {
+    let mut table = Table::new().left("part").right("records");
+    for (part, count) in &manifest.counts {
+        table.row([part.as_str(), &count.to_string()]);
+    }
+    format!(
+        "{}\n{} distinct candidates of {:.0} tokens on average, {} at most\n{} records to learn, {} held out: {}",
+        table.render(),
+        manifest.programs,
+        manifest.tokens.mean,
+        manifest.tokens.max,
+        manifest.train,
+        manifest.validation,
+        folder.display()
+    )
+}
+
+fn pretrain(arguments: &NanoArgs) -> Result<Status, Failure> {
+    vacant(&arguments.out)?;
+    let stop = Stop::listen()?;
+    let progress = Progress::spinner("drawing candidates", true);
+    let options = options(arguments.seed, arguments.programs, arguments.records);
+    let records = corpus::synth(&options);
+    let bpe = corpus::tokenizer(records.pool());
+    let (validation, training): (Vec<Record>, Vec<Record>) =
+        records.partition(|record| record.is_validation(options.validation_percent));
+    progress.message("preparing the model");
+    let mut engine = fresh(&bpe, arguments)?;
+    progress.message("cutting examples into tokens");
+    let mut lessons = Lessons {
+        examples: examples(&engine, &training)?,
+        held_out: examples(&engine, &validation)?,
+        batch_tokens: BATCH_TOKENS,
+        epochs: arguments.epochs,
+        seed: arguments.seed,
+    };
+    drop((training, validation, progress));
+    if lessons.examples.is_empty() {
+        return Err(Failure::user("there is nothing to learn from").hint("ask for more --records"));
+    }
+    // Neighbouring held-out records come from one bucket; a stride sees them all.
+    let every = (lessons.held_out.len() / 512).max(1);
+    lessons.held_out = lessons.held_out.into_iter().step_by(every).collect();
+    engine.set_schedule(Schedule {
+        peak: arguments.rate,
+        warmup: WARM_UP.min(lessons.steps() / 10),
+        decay: Decay::Cosine { total: lessons.steps() },
+    });
+    let began = Instant::now();
+    let tuned = tuning::tune(&mut engine, &lessons, &stop, false)?;
+    if tuned.stopped {
+        return Err(Failure::interrupted());
+    }
+    engine.save_model(&arguments.out, Storage::Bf16).map_err(|error| models::engine_failure(&error))?;
+    say(&format!(
+        "{} steps, {:.1} M tokens in {:.0} s; held-out loss {:.4} -> {:.4}: {}",
+        tuned.steps,
+        tuned.tokens as f64 / 1e6,
+        began.elapsed().as_secs_f64(),
+        tuned.before.unwrap_or(f64::NAN),
+        tuned.after.unwrap_or(f64::NAN),
+        arguments.out.display()
+    ));
+    Ok(Status::Fine)
+}
+
+/// An untaught nano policy with the corpus's vocabulary.
+fn fresh(bpe: &corpus::bpe::Bpe, arguments: &NanoArgs) -> Result<Engine, Failure> {
+    let json = bpe.tokenizer_json().to_string();
+    let text = Text::new(json, nano::TEMPLATE.to_owned(), corpus::nano_prompt::END.to_owned())
+        .map_err(|why| Failure::machine(format!("the corpus's vocabulary is not a tokenizer: {why}")))?;
+    let end = text.encode(corpus::nano_prompt::END);
+    let [end] = end[..] else { return Err(Failure::machine("the end token is not one token")) };
+    let config = nano::shape(bpe.len(), end);
+    let network = Network::new(config.clone(), Weights::random(&config, arguments.seed));
+    let mut settings = models::answering(0, arguments.device);
+    settings.learning = Learning::Full;
+    settings.training.optim.beta2 = 0.95;
+    settings.training.optim.weight_decay = WEIGHT_DECAY;
+    settings.training.seed = arguments.seed;
+    Engine::new(network, text, nano::NAME.to_owned(), settings).map_err(|error| models::engine_failure(&error))
+}
+
+fn examples(engine: &Engine, records: &[Record]) -> Result<Vec<Sequence>, Failure> {
+    let chats: Vec<Vec<Turn>> = records.iter().map(|record| tuning::pair(&record.prompt, &record.answer)).collect();
+    engine.examples(&chats).map_err(|error| models::engine_failure(&error))
+}

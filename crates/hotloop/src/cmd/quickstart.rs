@@ -1,0 +1,120 @@
+//! `hotloop quickstart`: one command, and the nano policy learns on the machine in front of you.
+
+use std::path::{Path, PathBuf};
+
+use run::probe::{Estimate, ProbeSummary};
+use run::report::{BestCode, RunReport};
+use run::{Layered, RunState};
+
+use crate::cli::learn::QuickstartArgs;
+use crate::cmd::{report, train};
+use crate::failure::{Failure, Status};
+use crate::output::table::Table;
+use crate::output::{number, percent, say};
+use crate::stop::Stop;
+
+/// The run file.
+const RUN: &str = include_str!("../../../../experiments/quickstart.toml");
+/// What the run that learns and the one that does not are called.
+const LEARNS: &str = "learns";
+const CONTROL: &str = "control";
+
+/// Trains the nano policy here and tells what it learned.
+pub(crate) fn run(arguments: &QuickstartArgs) -> Result<Status, Failure> {
+    let folder = &arguments.out;
+    let stop = Stop::listen()?;
+    say(&format!(
+        "The nano policy (a small sampler over a grammar of C, no code model) learns to write fast `{}`:\n\
+         it is probed, learns for {} s from what its candidates are worth here, and is probed again.\n\
+         Ctrl-C pauses; the same command goes on.\n",
+        arguments.task.as_deref().unwrap_or("matmul"),
+        number(arguments.seconds)
+    ));
+    let mut names = vec![(LEARNS, None)];
+    if arguments.control {
+        names.push((CONTROL, Some("learning.rate=0")));
+    }
+    for (name, set) in &names {
+        let ended = one(arguments, &folder.join(name), *set, &stop)?;
+        if ended != Status::Fine {
+            return Ok(ended);
+        }
+    }
+    let runs: Vec<PathBuf> = names.iter().map(|(name, _)| folder.join(name)).collect();
+    let whole = report::read(&runs)?;
+    let page = report::write(&runs, folder)?;
+    if let Some(learned) = whole.runs.first() {
+        say(&told(learned, whole.runs.get(1), folder));
+    }
+    say(&format!("report: {}", page.display()));
+    Ok(Status::Fine)
+}
+
+/// Drives one run to its end, from wherever it is.
+fn one(arguments: &QuickstartArgs, directory: &Path, set: Option<&str>, stop: &Stop) -> Result<Status, Failure> {
+    if RunState::read(directory).is_ok_and(|state| state.ended.is_some()) {
+        say(&format!("{}: done before; --out names another folder for a new one", directory.display()));
+        return Ok(Status::Fine);
+    }
+    let mut sets = vec![
+        format!("directory={}", directory.display()),
+        format!("seed={}", arguments.seed),
+        format!("budget.seconds={}", arguments.seconds),
+    ];
+    sets.extend(arguments.task.iter().map(|task| format!("task={task}")));
+    sets.extend_from_slice(&arguments.set);
+    sets.extend(set.map(str::to_owned));
+    let plan = train::plan("quickstart", &sets, |sets| Layered::read(Some(("quickstart.toml", RUN)), sets))?;
+    train::drive(&plan, stop)
+}
+
+/// What was learned, in a few lines.
+fn told(learned: &RunReport, control: Option<&RunReport>, folder: &Path) -> String {
+    let asked = format!("probe: {} answers to each of six stages", learned.config.stepping.probe);
+    let mut table = Table::new().left(&asked).left("correct").left("mean GFLOPS").left("mean of the stages' best");
+    let mut row = |name: &str, probe: Option<&ProbeSummary>| {
+        if let Some(probe) = probe {
+            table.row([name, &shares(probe.correct), &interval(probe.gflops), &interval(probe.best)]);
+        }
+    };
+    row("before learning", learned.before.as_ref());
+    row("after learning", learned.after.as_ref());
+    row("control: as long without learning", control.and_then(|run| run.after.as_ref()));
+    let mut text = format!("\n{}\n", table.render());
+    if control.is_none() {
+        text.push_str(
+            "A control that does not learn stays as it was before; --control runs it, which takes as long again.\n",
+        );
+    }
+    if let (Some(before), Some(after)) = (&learned.before, &learned.after) {
+        let apart =
+            if after.gflops.low > before.gflops.high { "the intervals are apart" } else { "the intervals overlap" };
+        text.push_str(&format!(
+            "Learning made the mean {:.1} times as fast (failures count 0); {apart}.\n",
+            after.gflops.value / before.gflops.value
+        ));
+    }
+    let from = |name: &str, best: &BestCode, seed: Option<f64>| {
+        let openblas = best.openblas_ratio.map(|ratio| format!(", {ratio:.2} of OpenBLAS")).unwrap_or_default();
+        let peak = best.peak_fraction.map(|share| format!(", {} of peak", percent(share))).unwrap_or_default();
+        let seed = seed.map(|seed| format!(", {:.0} times the seed", best.gflops / seed)).unwrap_or_default();
+        format!("{name}: {} GFLOPS{openblas}{peak}{seed}, found in step {}\n", number(best.gflops), best.step + 1)
+    };
+    if let Some(best) = &learned.best {
+        text.push_str(&from("Fastest code", best, learned.seed_gflops));
+        let file = folder.join(LEARNS).join("candidates").join(format!("{}.c", best.hash));
+        text.push_str(&format!("              {}\n", file.display()));
+    }
+    if let Some((control, best)) = control.and_then(|run| Some((run, run.best.as_ref()?))) {
+        text.push_str(&from("Control's", best, control.seed_gflops));
+    }
+    text.trim_end().to_owned()
+}
+
+fn shares(share: Estimate) -> String {
+    format!("{:.0} % [{:.0}, {:.0}]", share.value * 100.0, share.low * 100.0, share.high * 100.0)
+}
+
+fn interval(estimate: Estimate) -> String {
+    format!("{} [{}, {}]", number(estimate.value), number(estimate.low), number(estimate.high))
+}

@@ -1,0 +1,146 @@
+//! `hotloop tune`: supervised learning on chats, for a warm start.
+
+use std::path::Path;
+
+use flow::random::Random;
+use policy::engine::{Engine, Learning};
+use policy::model::{LoraConfig, Module};
+use policy::save::Storage;
+use policy::text::Turn;
+use policy::train::{Decay, Schedule};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::cli::corpus::TuneArgs;
+use crate::failure::{Failure, Status};
+use crate::models;
+use crate::output::{say, say_json};
+use crate::progress::Progress;
+use crate::stop::Stop;
+use crate::tuning::{self, Lessons};
+
+/// One line of the data: a pair, or a chat.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Example {
+    Pair { prompt: String, answer: String },
+    Chat { messages: Vec<Said> },
+}
+
+#[derive(Deserialize)]
+struct Said {
+    role: String,
+    content: String,
+}
+
+/// Teaches a model.
+pub(crate) fn run(arguments: &TuneArgs) -> Result<Status, Failure> {
+    if arguments.out.exists() {
+        return Err(
+            Failure::user(format!("{}: it is there already", arguments.out.display())).hint("name another with --out")
+        );
+    }
+    let stop = Stop::listen()?;
+    let mut chats = Vec::new();
+    for file in &arguments.data {
+        chats.append(&mut read(file)?);
+    }
+    Random::new(arguments.seed).shuffle(&mut chats);
+    let held_out = chats.len() * arguments.held_out as usize / 100;
+    if chats.len() == held_out {
+        return Err(
+            Failure::user("the data hold no example").hint("`hotloop tune --help` shows what a line looks like")
+        );
+    }
+    let mut engine = open(arguments)?;
+    let tokens = |chats: &[Vec<Turn>]| engine.examples(chats).map_err(|error| models::engine_failure(&error));
+    let lessons = Lessons {
+        held_out: tokens(&chats[..held_out])?,
+        examples: tokens(&chats[held_out..])?,
+        batch_tokens: arguments.batch_tokens,
+        epochs: arguments.epochs,
+        seed: arguments.seed,
+    };
+    let steps = lessons.steps();
+    let decay = Decay::Cosine { total: steps };
+    engine.set_schedule(Schedule { peak: arguments.rate, warmup: (steps / 20).min(100), decay });
+    let tuned = tuning::tune(&mut engine, &lessons, &stop, arguments.json)?;
+    save(&engine, arguments)?;
+    let stopped = if tuned.stopped { Status::Interrupted } else { Status::Fine };
+    if arguments.json {
+        say_json(&json!({
+            "out": arguments.out, "steps": tuned.steps, "of": steps, "tokens": tuned.tokens,
+            "examples": lessons.examples.len(), "held_out": lessons.held_out.len(),
+            "loss_before": tuned.before, "loss_after": tuned.after,
+        }));
+        return Ok(stopped);
+    }
+    let loss = match (tuned.before, tuned.after) {
+        (Some(before), Some(after)) => format!("; held-out loss {before:.4} -> {after:.4}"),
+        _ => String::new(),
+    };
+    say(&format!("{} of {steps} steps{loss}: {}", tuned.steps, arguments.out.display()));
+    Ok(stopped)
+}
+
+fn open(arguments: &TuneArgs) -> Result<Engine, Failure> {
+    let place = models::find(&arguments.model)?;
+    let path = place.path();
+    let mut settings = models::answering(0, arguments.device);
+    settings.learning = match arguments.lora_rank {
+        0 => Learning::Full,
+        rank => {
+            let (alpha, targets) = (2.0 * rank as f32, Module::ALL.to_vec());
+            Learning::Lora(LoraConfig { rank, alpha, dropout: 0.0, targets }, arguments.seed)
+        }
+    };
+    settings.training.seed = arguments.seed;
+    let _progress = Progress::spinner(format!("loading {}", path.display()), !arguments.json);
+    Engine::open(&path, settings).map_err(|error| models::engine_failure(&error))
+}
+
+fn save(engine: &Engine, arguments: &TuneArgs) -> Result<(), Failure> {
+    let saved = match arguments.lora_rank {
+        0 => engine.save_model(&arguments.out, Storage::F32),
+        _ => engine.save(&arguments.out),
+    };
+    saved.map_err(|error| models::engine_failure(&error))
+}
+
+/// The chats of a file.
+fn read(file: &Path) -> Result<Vec<Vec<Turn>>, Failure> {
+    let unreadable = |why: String| {
+        Failure::user(format!("{}: {why}", file.display())).hint("`hotloop tune --help` shows what a line looks like")
+    };
+    let text = fs_err::read_to_string(file).map_err(|error| Failure::user(error.to_string()))?;
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    lines
+        .map(|(number, line)| {
+            let example: Example =
+                serde_json::from_str(line).map_err(|error| unreadable(format!("line {}: {error}", number + 1)))?;
+            turns(example).map_err(|why| unreadable(format!("line {}: {why}", number + 1)))
+        })
+        .collect()
+}
+
+fn turns(example: Example) -> Result<Vec<Turn>, String> {
+    match example {
+        Example::Pair { prompt, answer } => Ok(tuning::pair(&prompt, &answer)),
+        Example::Chat { messages } => {
+            let turn = |said: Said| {
+                let role = match said.role.as_str() {
+                    "system" => "system",
+                    "user" => "user",
+                    "assistant" => "assistant",
+                    other => return Err(format!("there is no role `{other}`; there are system, user and assistant")),
+                };
+                Ok(Turn { role, content: said.content })
+            };
+            let turns: Vec<Turn> = messages.into_iter().map(turn).collect::<Result<_, _>>()?;
+            match turns.last() {
+                Some(last) if last.role == "assistant" => Ok(turns),
+                _ => Err("the last message is not the assistant's: there is nothing to learn".to_owned()),
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The nano policy: a small sampler over a grammar of C candidates, carried in this program.
+//!
+//! It shows the loop on any machine; it is no code model. `hotloop corpus nano` makes its
+//! weights anew.
+
+use std::io;
+use std::path::Path;
+
+use corpus::nano_prompt::{NanoPrompt, Parent, Why};
+use flow::policy::{Chat, Message, Speaker};
+use flow::prompt::Ask;
+use flow::{Label, Render, Role, Stage};
+use policy::model::{Config, Family};
+
+use crate::failure::Failure;
+
+/// What users call it.
+pub(crate) const NAME: &str = "nano";
+/// Tokens of a prompt and its answer: a parent of full length and the control tokens fit besides.
+const CONTEXT: usize = 704;
+
+/// Its files, as a model's folder has them.
+const FILES: [(&str, &[u8]); 4] = [
+    ("config.json", include_bytes!("../../../models/nano/config.json")),
+    ("model.safetensors", include_bytes!("../../../models/nano/model.safetensors")),
+    ("tokenizer.json", include_bytes!("../../../models/nano/tokenizer.json")),
+    ("tokenizer_config.json", include_bytes!("../../../models/nano/tokenizer_config.json")),
+];
+
+/// A chat is one prompt of control tokens, and its answer ends with the end token.
+pub(crate) const TEMPLATE: &str = "{% for message in messages %}{{ message.content }}\
+    {% if message.role == 'assistant' %}{{ eos_token }}{% endif %}{% endfor %}";
+
+/// Writes its files to a folder.
+pub(crate) fn unpack(folder: &Path) -> io::Result<()> {
+    fs_err::create_dir_all(folder)?;
+    FILES.iter().try_for_each(|(name, bytes)| fs_err::write(folder.join(name), bytes))
+}
+
+/// Its shape: about 3 million numbers.
+pub(crate) fn shape(vocab: usize, end: u32) -> Config {
+    Config {
+        family: Family::Llama,
+        hidden: 192,
+        layers: 6,
+        heads: 3,
+        kv_heads: 3,
+        head_dim: 64,
+        ffn: 512,
+        vocab,
+        norm_eps: 1e-5,
+        rope_theta: 10_000.0,
+        rope_scaling: None,
+        tied: true,
+        context: CONTEXT,
+        bos: None,
+        eos: vec![end],
+    }
+}
+
+/// Whether it has ever heard of a task.
+pub(crate) fn check(task: &str) -> Result<(), Failure> {
+    let known = corpus::TASKS.map(|(known, _)| known);
+    if known.contains(&task) {
+        return Ok(());
+    }
+    Err(Failure::user(format!("the nano policy was never taught `{task}`"))
+        .hint(format!("it knows {}; other tasks need a language model", known.join(", "))))
+}
+
+/// Prompts in control tokens.
+pub(crate) struct NanoRender;
+
+impl Render for NanoRender {
+    fn chat(&self, ask: &Ask<'_>) -> Chat {
+        // It explores from nothing: what it was taught shows no parent there.
+        let shown = ask.parent.filter(|_| ask.role != Role::Explore);
+        let parent = shown.map(|shown| Parent {
+            source: shown.source,
+            label: shown.verdict.map_or(Label::Correct, flow::Verdict::label),
+            why: shown.verdict.and_then(Why::of),
+        });
+        // A fixed prompt names no stage: all techniques are allowed.
+        let stage = ask.stage.unwrap_or(Stage::ALL[Stage::ALL.len() - 1]);
+        let prompt = NanoPrompt { task: &ask.task.spec.name, stage, role: ask.role, parent };
+        Chat { messages: vec![Message { role: Speaker::User, content: prompt.render() }], begun: String::new() }
+    }
+}

@@ -1,0 +1,89 @@
+//! The nano policy: it writes right candidates, it learns, and its corpus can be made anew.
+
+use serde_json::Value;
+
+use crate::{ended, hotloop, lines, root};
+
+#[test]
+fn it_writes_right_candidates() {
+    let folder = tempfile::tempdir().unwrap();
+    let answers = folder.path().join("answers.jsonl");
+    let asked =
+        ["sample", "--model", "nano", "--task", "matmul", "--stage", "2", "--count", "16", "--max-tokens", "320"];
+    let (status, out, error) = ended(hotloop(&asked).arg("--json"));
+    assert_eq!(status, 0, "{error}");
+    std::fs::write(&answers, out).unwrap();
+    let judged = lines(&["judge", "matmul", "--completions", answers.to_str().unwrap(), "--stage", "2", "--json"]);
+    let correct = judged.iter().filter(|line| line["verdict"] == "correct").count();
+    assert!(judged.len() == 16 && correct >= 10, "{correct} of {} answers are right", judged.len());
+}
+
+#[test]
+fn the_quickstart_probes_learns_probes_again_and_reports() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("runs");
+    let short = ["--seconds", "1", "--set", "loop.probe=1", "--set", "sampling.group=2", "--control", "--out"];
+    let arguments: Vec<&str> = ["quickstart"].into_iter().chain(short).chain([out.to_str().unwrap()]).collect();
+    let (status, told, error) = ended(&mut hotloop(&arguments));
+    assert_eq!(status, 0, "{told}{error}");
+    for words in
+        ["nano trains all parameters", "before learning", "after learning", "control", "Fastest code", "report.html"]
+    {
+        assert!(told.contains(words), "{words} is missing in\n{told}");
+    }
+    assert!(out.join("report.html").exists() && out.join("control/events.jsonl").exists());
+    // The same command again has nothing to do, and says so.
+    let (status, again, error) = ended(&mut hotloop(&arguments));
+    assert_eq!(status, 0, "{again}{error}");
+    assert!(again.contains("done before") && again.contains("after learning"), "{again}");
+}
+
+#[test]
+fn a_task_it_was_never_taught_is_told_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("runs");
+    let (status, _, error) = ended(hotloop(&["quickstart", "--task", "fft", "--out"]).arg(&out));
+    assert_eq!(status, 1);
+    assert!(error.contains("task") && error.contains("never taught `fft`") && error.contains("stencil2d"), "{error}");
+}
+
+#[test]
+fn the_tokenizer_in_the_repository_is_the_corpus_s() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("corpus");
+    let (status, told, error) = ended(hotloop(&["corpus", "synth", "--records", "50", "--json", "--out"]).arg(&out));
+    assert_eq!(status, 0, "{error}");
+    let manifest: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(manifest["train"].as_u64().unwrap() + manifest["validation"].as_u64().unwrap(), 50);
+    let read = |path: std::path::PathBuf| serde_json::from_slice::<Value>(&std::fs::read(path).unwrap()).unwrap();
+    let (made, kept) = (read(out.join("tokenizer.json")), read(root().join("models/nano/tokenizer.json")));
+    assert!(made == kept, "the weights in models/nano were made with another corpus: make them anew");
+    let (status, _, error) = ended(hotloop(&["corpus", "synth", "--out"]).arg(&out));
+    assert_eq!(status, 1, "what is there is never replaced");
+    assert!(error.contains("there already"), "{error}");
+}
+
+#[test]
+fn examples_teach_it_and_the_lesson_can_be_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, out) = (folder.path().join("data.jsonl"), folder.path().join("tuned"));
+    let line = "{\"prompt\": \"<task:matmul><stage:1><role:explore><answer>\", \"answer\": \"int x;\"}\n";
+    std::fs::write(&data, line.repeat(40)).unwrap();
+    let tune =
+        ["tune", "--model", "nano", "--device", "cpu", "--lora-rank", "0", "--rate", "3e-3", "--batch-tokens", "64"];
+    let mut command = hotloop(&tune);
+    command.args(["--epochs", "4", "--held-out", "10", "--json", "--data"]).arg(&data).arg("--out").arg(&out);
+    let (status, told, error) = ended(&mut command);
+    assert_eq!(status, 0, "{error}");
+    let facts: Value = serde_json::from_str(&told).unwrap();
+    assert!(facts["loss_after"].as_f64().unwrap() < 0.2 * facts["loss_before"].as_f64().unwrap(), "{facts}");
+    let ask = ["sample", "--prompt", "<task:matmul><stage:1><role:explore><answer>", "--temperature", "0", "--model"];
+    let (status, answer, error) = ended(hotloop(&ask).arg(&out));
+    assert_eq!(status, 0, "{error}");
+    assert_eq!(answer.trim(), "int x;");
+    std::fs::write(&data, "{\"messages\": [{\"role\": \"user\", \"content\": \"hi\"}]}\n").unwrap();
+    let (status, _, error) =
+        ended(hotloop(&tune[..5]).args(["--data"]).arg(&data).arg("--out").arg(folder.path().join("other")));
+    assert_eq!(status, 1);
+    assert!(error.contains("data.jsonl") && error.contains("line 1") && error.contains("nothing to learn"), "{error}");
+}
