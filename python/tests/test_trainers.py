@@ -73,6 +73,24 @@ def test_openrlhf_executor(with_token, seed):
     assert all(one["rewards"] == [] for one in rest)
 
 
+def test_slime_request(with_token, seed):
+    """slime is not on PyPI: its session and its request, made by the library that it uses."""
+    aiohttp = pytest.importorskip("aiohttp")
+
+    async def ask(response, label):
+        timeout, connector = aiohttp.ClientTimeout(total=120), aiohttp.TCPConnector(limit=64)
+        async with aiohttp.ClientSession(connector=connector, timeout=timeout) as session:
+            payload = {"prompt": "Write it.", "response": response, "label": label}
+            async with session.post(f"{with_token}/rm", json=payload) as answer:
+                answer.raise_for_status()
+                return await answer.json()
+
+    assert asyncio.run(ask(seed, "matmul")) > -1.0
+    assert asyncio.run(ask("no code", None)) == -4.0
+    with pytest.raises(aiohttp.ClientResponseError):
+        asyncio.run(ask(seed, "no-such-task"))
+
+
 def test_swift_plugin(service, seed, monkeypatch):
     try:
         from swift.rewards import orms

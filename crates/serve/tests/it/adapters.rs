@@ -47,7 +47,7 @@ fn aiohttp(path: &str, payload: &Value) -> Vec<u8> {
     // Python's json.dumps puts a space behind colons and commas.
     let body = payload.to_string().replace("\":", "\": ").replace(",\"", ", \"");
     format!(
-        "POST {path} HTTP/1.1\r\nHost: 127.0.0.1:8000\r\nAccept: */*\r\nAccept-Encoding: gzip, deflate\r\n\
+        "POST {path} HTTP/1.1\r\nHost: 127.0.0.1:8000\r\nAccept: */*\r\nAccept-Encoding: gzip, deflate, br\r\n\
          User-Agent: Python/3.11 aiohttp/3.14.5\r\nContent-Length: {}\r\nContent-Type: application/json\r\n\r\n{body}",
         body.len()
     )
@@ -69,6 +69,17 @@ fn slime_gets_a_number() {
     assert_eq!(ask(&fenced("suspect", 0), Value::Null), (200, json!(1.0)), "worth what the seed is");
     let (status, answer) = ask(&fenced("machine failure", 0), Value::Null);
     assert_eq!(status, 503, "never a number: {answer}");
+}
+
+/// What slime's `remote_rm` put on the wire, byte for byte.
+const SLIME: &[u8] = b"POST /rm HTTP/1.1\r\nHost: 127.0.0.1:56299\r\nAccept: */*\r\n\
+Accept-Encoding: gzip, deflate, br\r\nUser-Agent: Python/3.11 aiohttp/3.14.5\r\nContent-Length: 86\r\n\
+Content-Type: application/json\r\n\r\n\
+{\"prompt\": [{\"role\": \"user\", \"content\": \"\\u00e9\"}], \"response\": \"a\\\"b\", \"label\": null}";
+
+#[test]
+fn slimes_own_bytes_are_understood() {
+    assert_eq!(replay(&start(), SLIME), (200, json!(-4.0)));
 }
 
 #[test]
