@@ -58,6 +58,16 @@ pub(crate) fn shape(vocab: usize, end: u32) -> Config {
     }
 }
 
+/// Whether a model reads control tokens: the one carried here, or a folder that was made or taught like it.
+pub(crate) fn speaks(model: &str) -> bool {
+    let path = Path::new(model);
+    if !path.exists() {
+        return model == NAME;
+    }
+    let settings = fs_err::read(path.join("tokenizer_config.json")).unwrap_or_default();
+    serde_json::from_slice(&settings).is_ok_and(|settings: serde_json::Value| settings["chat_template"] == TEMPLATE)
+}
+
 /// Whether it has ever heard of a task.
 pub(crate) fn check(task: &str) -> Result<(), Failure> {
     let known = corpus::TASKS.map(|(known, _)| known);

@@ -8,7 +8,7 @@ use policy::engine::Learning;
 use policy::model::{LoraConfig, Module};
 use policy::train::loss::{Clip, Normalisation};
 use policy::train::{Decay, Schedule};
-use run::config::{self, Config, Device, Language, Normalise};
+use run::config::{self, Config, Device, Normalise};
 use run::{Layered, Plan};
 
 use crate::failure::Failure;
@@ -25,9 +25,8 @@ fn endpoint(model: &str) -> Option<(&str, &str)> {
 }
 
 /// What fits the nano policy. It computes faster than a GPU could be asked.
-const NANO: [(&str, &str); 7] = [
+const NANO: [(&str, &str); 6] = [
     ("device", "cpu"),
-    ("prompts.language", "nano"),
     ("prompts.begin", "false"),
     ("sampling.max-tokens", "320"),
     ("learning.rate", "3e-4"),
@@ -41,7 +40,7 @@ pub(crate) fn fitted(layered: &Layered) -> Vec<String> {
     let fitting: &[(&str, &str)] = match endpoint(&layered.config.model) {
         // It cannot learn, and few servers go on with a begun answer.
         Some(_) => &[("learning.rate", "0"), ("prompts.begin", "false")],
-        None if layered.config.model == nano::NAME => &NANO,
+        None if nano::speaks(&layered.config.model) => &NANO,
         None if device(&layered.config).is_cuda() => &[],
         // On the CPU the engine takes every core: beside it nothing can be timed.
         None => &[("loop.overlap", "false")],
@@ -73,7 +72,7 @@ pub(crate) fn policy(config: &Config, stop: &Stop) -> Result<Box<dyn Policy>, Fa
         (true, 0) => Learning::Full,
         (true, rank) => {
             let targets = Module::ALL.to_vec();
-            let lora = LoraConfig { rank: rank as usize, alpha: learning.lora_alpha as f32, dropout: 0.0, targets };
+            let lora = LoraConfig { rank: rank as usize, alpha: 2.0 * rank as f32, dropout: 0.0, targets };
             Learning::Lora(lora, config.seed)
         }
     };
@@ -92,14 +91,11 @@ pub(crate) fn policy(config: &Config, stop: &Stop) -> Result<Box<dyn Policy>, Fa
 
 /// What puts prompts into the policy's language.
 pub(crate) fn render(plan: &Plan, machine: &MachineFacts) -> Box<dyn Render> {
-    match plan.config.prompts.language {
-        Language::Nano => Box::new(nano::NanoRender),
-        Language::Prose => Box::new(Prose {
-            wording: plan.wording.clone(),
-            begin: plan.config.prompts.begin,
-            simd: machine.simd.clone(),
-        }),
+    if nano::speaks(&plan.config.model) {
+        return Box::new(nano::NanoRender);
     }
+    let (wording, simd) = (plan.wording.clone(), machine.simd.clone());
+    Box::new(Prose { wording, begin: plan.config.prompts.begin, simd })
 }
 
 /// Where the model computes.

@@ -100,22 +100,10 @@ pub struct SamplingConfig {
 pub struct Prompts {
     /// Where prompts come from.
     pub source: SourceKind,
-    /// What the policy reads.
-    pub language: Language,
     /// A file with other words; empty for the embedded ones.
     pub wording: String,
     /// Whether the answer is begun.
     pub begin: bool,
-}
-
-/// What a policy reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Language {
-    /// Chats in English.
-    Prose,
-    /// The control tokens of the nano policy.
-    Nano,
 }
 
 /// Where prompts come from.
@@ -164,8 +152,6 @@ pub struct Learning {
     pub normalise: Normalise,
     /// 0 trains all parameters.
     pub lora_rank: u32,
-    /// Scale of the adapter.
-    pub lora_alpha: f64,
     /// Steps over which the rate rises.
     pub warm_up: u32,
 }
@@ -192,8 +178,6 @@ pub struct BenchConfig {
     pub threads: u32,
     /// Candidates that are timed at once.
     pub slots: u32,
-    /// Tries after a machine's failure.
-    pub retries: u32,
     /// The deciding estimator.
     pub timing: Estimator,
     /// The deciding check.
@@ -301,8 +285,7 @@ impl Config {
 /// The keys in which two configurations of one run differ, but for what may change
 /// between two sittings: when it ends, where it lies, how patient it is.
 pub(crate) fn differences(was: &Config, is: &Config) -> Vec<String> {
-    const FREE: [&str; 6] =
-        ["directory", "device", "budget.steps", "budget.seconds", "budget.iterations", "bench.retries"];
+    const FREE: [&str; 5] = ["directory", "device", "budget.steps", "budget.seconds", "budget.iterations"];
     let flat = |config: &Config| {
         let table: Table = config.to_toml().parse().expect("what was written can be read");
         let mut keys = BTreeMap::new();

@@ -12,6 +12,8 @@ use crate::ctx::Ctx;
 use crate::event::{Event, Made, Place};
 use crate::interrupt::Interrupt;
 
+/// Times that a machine's failure is tried again before the member is masked.
+const RETRIES: u32 = 2;
 /// How long one wait for a reply is: someone may ask the run to stop meanwhile.
 const PATIENCE: Duration = Duration::from_millis(100);
 /// Without any reply for so long, the bench is taken for dead.
@@ -85,7 +87,7 @@ impl<K: Copy> Batch<K> {
                         let storm = Interrupt::Storm { failed: in_a_row, of: self.submitted, last: error };
                         return Err(self.abandon(ctx, storm));
                     }
-                    if tries < ctx.plan.config.bench.retries {
+                    if tries < RETRIES {
                         if let Some(again) = job(ctx, &made, stage)? {
                             self.waiting.insert(again.id, (key, made, stage, tries + 1));
                             ctx.bench.submit(vec![again])?;

@@ -70,8 +70,37 @@ fn one(arguments: &QuickstartArgs, directory: &Path, set: Option<&str>, stop: &S
 
 /// What was learned, in a few lines.
 fn told(learned: &RunReport, control: Option<&RunReport>, folder: &Path) -> String {
+    let mut lines = vec![String::new(), probes(learned, control).render()];
+    if control.is_none() {
+        let same =
+            "A control that does not learn stays as it was before; --control runs it, which takes as long again.";
+        lines.push(same.to_owned());
+    }
+    let (against, name) = match control {
+        Some(control) => (&control.after, "the control's"),
+        None => (&learned.before, "before"),
+    };
+    if let (Some(before), Some(after)) = (against, &learned.after) {
+        let apart = if after.gflops.low > before.gflops.high { "are apart" } else { "overlap" };
+        let times = after.gflops.value / before.gflops.value;
+        lines.push(format!(
+            "After learning the mean is {times:.1} times {name} (failures count 0); the intervals {apart}."
+        ));
+    }
+    if let Some(best) = &learned.best {
+        lines.push(fastest("Fastest code", best, learned.seed_gflops));
+        let file = folder.join(LEARNS).join("candidates").join(format!("{}.c", best.hash));
+        lines.push(format!("  {}", file.display()));
+    }
+    if let Some((control, best)) = control.and_then(|run| Some((run, run.best.as_ref()?))) {
+        lines.push(fastest("The control's", best, control.seed_gflops));
+    }
+    lines.join("\n")
+}
+
+fn probes(learned: &RunReport, control: Option<&RunReport>) -> Table {
     let asked = format!("probe: {} answers to each of six stages", learned.config.stepping.probe);
-    let mut table = Table::new().left(&asked).left("correct").left("mean GFLOPS").left("mean of the stages' best");
+    let mut table = Table::new().left(asked).left("correct").left("mean GFLOPS").left("mean of the stages' best");
     let mut row = |name: &str, probe: Option<&ProbeSummary>| {
         if let Some(probe) = probe {
             table.row([name, &shares(probe.correct), &interval(probe.gflops), &interval(probe.best)]);
@@ -80,35 +109,14 @@ fn told(learned: &RunReport, control: Option<&RunReport>, folder: &Path) -> Stri
     row("before learning", learned.before.as_ref());
     row("after learning", learned.after.as_ref());
     row("control: as long without learning", control.and_then(|run| run.after.as_ref()));
-    let mut text = format!("\n{}\n", table.render());
-    if control.is_none() {
-        text.push_str(
-            "A control that does not learn stays as it was before; --control runs it, which takes as long again.\n",
-        );
-    }
-    if let (Some(before), Some(after)) = (&learned.before, &learned.after) {
-        let apart =
-            if after.gflops.low > before.gflops.high { "the intervals are apart" } else { "the intervals overlap" };
-        text.push_str(&format!(
-            "Learning made the mean {:.1} times as fast (failures count 0); {apart}.\n",
-            after.gflops.value / before.gflops.value
-        ));
-    }
-    let from = |name: &str, best: &BestCode, seed: Option<f64>| {
-        let openblas = best.openblas_ratio.map(|ratio| format!(", {ratio:.2} of OpenBLAS")).unwrap_or_default();
-        let peak = best.peak_fraction.map(|share| format!(", {} of peak", percent(share))).unwrap_or_default();
-        let seed = seed.map(|seed| format!(", {:.0} times the seed", best.gflops / seed)).unwrap_or_default();
-        format!("{name}: {} GFLOPS{openblas}{peak}{seed}, found in step {}\n", number(best.gflops), best.step + 1)
-    };
-    if let Some(best) = &learned.best {
-        text.push_str(&from("Fastest code", best, learned.seed_gflops));
-        let file = folder.join(LEARNS).join("candidates").join(format!("{}.c", best.hash));
-        text.push_str(&format!("              {}\n", file.display()));
-    }
-    if let Some((control, best)) = control.and_then(|run| Some((run, run.best.as_ref()?))) {
-        text.push_str(&from("Control's", best, control.seed_gflops));
-    }
-    text.trim_end().to_owned()
+    table
+}
+
+fn fastest(name: &str, best: &BestCode, seed: Option<f64>) -> String {
+    let openblas = best.openblas_ratio.map(|ratio| format!(", {ratio:.2} of OpenBLAS")).unwrap_or_default();
+    let peak = best.peak_fraction.map(|share| format!(", {} of peak", percent(share))).unwrap_or_default();
+    let seed = seed.map(|seed| format!(", {:.0} times the seed", best.gflops / seed)).unwrap_or_default();
+    format!("{name}: {} GFLOPS{openblas}{peak}{seed}, found in step {}", number(best.gflops), best.step + 1)
 }
 
 fn shares(share: Estimate) -> String {

@@ -150,7 +150,7 @@ fn task_chat(name: &str, arguments: &SampleArgs) -> Result<Chat, Failure> {
     let parent = stage.map(|_| Shown { source: &task.seed, verdict: None });
     let ask = Ask { task: &task, role: Role::Explore, stage, variant: 0, parent };
     let (who, wording) = (&arguments.who, Wording::default());
-    if who.model == nano::NAME && who.api.is_none() {
+    if who.api.is_none() && nano::speaks(&who.model) {
         nano::check(&task.spec.name)?;
         return Ok(NanoRender.chat(&ask));
     }

@@ -5,7 +5,6 @@ use std::time::{Duration, SystemTime};
 
 use bench::LocalBench;
 use flow::{Bench, Policy};
-use run::config::Language;
 use run::{Config, Ended, Event, Interrupt, Layered, Mistake, Parts, Plan, RunState, Store};
 
 use crate::cli::learn::TrainArgs;
@@ -56,7 +55,7 @@ pub(crate) fn plan(
         return Err(failure.about(mistake.to_string()));
     }
     let plan = Plan::new(&layered, name, &task).map_err(|all| mistakes(&all))?;
-    if plan.config.prompts.language == Language::Nano
+    if nano::speaks(&plan.config.model)
         && let Err(failure) = nano::check(&plan.task.spec.name)
     {
         let mistake = layered.mistake("task", failure.what());

@@ -254,7 +254,8 @@ fn mistakes_of_a_run_are_named_with_file_and_key() {
     let file = run_file(folder.path(), "");
     fails(&["train", &file, "--set", "sampling.group=1"], 1, &["--set", "sampling.group"]);
     fails(&["train", &file, "--set", "model=./none"], 1, &["--set", "model", "./none", "hint:"]);
-    fails(&["train", &file, "--set", "model=nano"], 1, &["model", "nano", "hint:"]);
+    fails(&["train", &file, "--set", "model=nanu"], 1, &["model", "nanu", "hint:"]);
+    fails(&["train", &file, "--set", "model=nano", "--set", "task=fft"], 1, &["task", "never taught `fft`", "hint:"]);
     fails(&["train", &file, "--set", "model=http://127.0.0.1:9/v1"], 1, &["names no model", "#NAME"]);
     fails(&["train", "missing.toml"], 1, &["missing.toml", "hint:"]);
     fails(&["train", "--resume", nowhere], 1, &["nowhere", "holds no run"]);
