@@ -3,6 +3,7 @@
 pub(crate) mod corpus;
 pub(crate) mod fleet;
 pub(crate) mod learn;
+pub(crate) mod serve;
 
 use std::path::PathBuf;
 
@@ -20,7 +21,8 @@ use flow::Reward;
         hotloop judge matmul mine.c       judge a file of your own\n  \
         hotloop doctor                    what this machine offers, and what is missing\n  \
         hotloop sample --help             let a model write candidates, and judge them\n  \
-        hotloop train run.toml            train a model on this machine\n\n\
+        hotloop train run.toml            train a model on this machine\n  \
+        hotloop serve                     judge for TRL, verl, OpenRLHF and others, over HTTP\n\n\
         Exit status: 0 done, whatever the verdicts; 1 your error; 3 the machine failed; 130 stopped."
 )]
 pub(crate) struct Cli {
@@ -56,6 +58,8 @@ pub(crate) enum Command {
     Train(learn::TrainArgs),
     /// Report on runs: a page, figures, tables
     Report(learn::ReportArgs),
+    /// Judge for trainers that live elsewhere, over HTTP
+    Serve(Box<serve::ServeArgs>),
     /// Run a paper's grid and write its figures and tables
     Experiment(learn::ExperimentArgs),
     /// Make the synthetic corpus, or the nano policy from it
@@ -233,6 +237,18 @@ pub(crate) enum BenchCommand {
         /// nats-server's program, if it is not found by its name
         #[arg(long, value_name = "PATH")]
         server: Option<String>,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// The service of `hotloop serve` under load, with a stub for a bench: alone, then among hostile clients
+    Serve {
+        /// Requests of each round
+        #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
+        count: u32,
+        /// Connections that they come from
+        #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=512))]
+        connections: u32,
         /// Print one JSON object
         #[arg(long)]
         json: bool,

@@ -45,6 +45,7 @@ pub fn run() -> ExitCode {
         Command::Chat(arguments) => cmd::chat::run(&arguments),
         Command::Quickstart(arguments) => cmd::quickstart::run(&arguments),
         Command::Train(arguments) => cmd::train::run(&arguments),
+        Command::Serve(arguments) => cmd::serve::run(&arguments),
         Command::Report(arguments) => cmd::report::run(&arguments),
         Command::Experiment(arguments) => cmd::experiment::run(&arguments),
         Command::Corpus(arguments) => cmd::corpus::run(&arguments),

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::event::{Event, Line, VERSION};
 
 /// Where the journal's bytes go.
-pub trait Sink {
+pub trait Sink: Send {
     /// Writes all of `bytes` at the end.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
     /// Forces what was written to the disk.

@@ -154,7 +154,7 @@ fn judges_the_seed(ctx: &mut Ctx<'_>) -> Result<bool, Interrupt> {
 }
 
 /// A measurement that is no number is the machine's failure.
-fn believable(judgement: Judgement) -> Judged {
+pub fn believable(judgement: Judgement) -> Result<Judgement, BenchError> {
     let finite = |judgement: &Judgement| {
         judgement.verdict.measured().is_none_or(|measured| {
             let timing = &measured.timing;

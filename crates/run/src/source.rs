@@ -60,7 +60,7 @@ fn searched(plan: &Plan, state: &RunState, number: u64) -> Next {
     choose(plan, state, number)
 }
 
-fn choose(plan: &Plan, state: &RunState, first_step: u64) -> Next {
+pub(crate) fn choose(plan: &Plan, state: &RunState, first_step: u64) -> Next {
     let iteration = state.iterations.len() as u32;
     let limit = plan.config.budget.iterations;
     if limit > 0 && iteration >= limit {
@@ -73,7 +73,8 @@ fn choose(plan: &Plan, state: &RunState, first_step: u64) -> Next {
     Next::Choose(Event::ParentsChosen { iteration, first_step, parents, elites: settings.elites })
 }
 
-fn asked(parent: &Parent) -> Asked {
+/// What the search asks of a parent.
+pub(crate) fn asked(parent: &Parent) -> Asked {
     Asked { role: parent.role, stage: Some(parent.stage), parent: parent.hash.clone(), variant: 0 }
 }
 

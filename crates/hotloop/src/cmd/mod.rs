@@ -12,6 +12,7 @@ pub(crate) mod pull;
 pub(crate) mod quickstart;
 pub(crate) mod report;
 pub(crate) mod sample;
+pub(crate) mod serve;
 pub(crate) mod task;
 pub(crate) mod train;
 pub(crate) mod tune;

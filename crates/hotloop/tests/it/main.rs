@@ -8,6 +8,7 @@ mod judge; // what `hotloop judge` prints
 mod model; // models are told, asked, trained and reported on
 mod nano; // the nano policy writes, learns and can be made anew
 mod pull; // models come from the hub
+mod serve; // the service of the real bench
 mod stop; // Ctrl-C leaves nothing behind
 mod task; // sound tasks pass the linter, others do not
 mod tidy; // crate edges, file lengths, who prints, paths in documents

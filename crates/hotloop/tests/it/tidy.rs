@@ -19,6 +19,7 @@ fn crates_depend_only_as_the_design_allows() {
         ("hotloop-policy", &["hotloop-flow"]),
         ("hotloop-run", &["hotloop-flow"]),
         ("hotloop-corpus", &["hotloop-flow"]),
+        ("hotloop-serve", &["hotloop-flow", "hotloop-run"]),
         ("hotloop-fleet", &["hotloop-flow", "hotloop-bench"]),
     ]);
     let output = Command::new(env!("CARGO"))

@@ -1,8 +1,10 @@
 //! `hotloop bench`: measurements of the bench itself.
 
 mod aa;
+mod clients;
 mod fleet;
 mod plain;
+mod serve;
 mod threads;
 mod throughput;
 mod variants;
@@ -22,6 +24,7 @@ pub(crate) fn run(arguments: &BenchArgs) -> Result<Status, Failure> {
         BenchCommand::Fleet { count, seconds, large, server, json } => {
             fleet::run(*count, *seconds, *large, server.as_deref(), *json)
         }
+        BenchCommand::Serve { count, connections, json } => serve::run(*count as usize, *connections as usize, *json),
         BenchCommand::Threads { threads, count, json } => threads::run(threads, *count, *json),
     }
 }

@@ -162,7 +162,7 @@ fn over_fleet(
 }
 
 /// The bench's settings as the flags say; a fleet has cores of its own.
-fn settings(how: &HowArgs, is_fleet: bool) -> Result<Settings, Failure> {
+pub(crate) fn settings(how: &HowArgs, is_fleet: bool) -> Result<Settings, Failure> {
     let mut settings = crate::settings()?;
     if how.paper {
         settings = settings.like_the_paper();

@@ -1,0 +1,99 @@
+//! `hotloop serve`: the bench of this machine, or a fleet, for trainers that live elsewhere.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bench::LocalBench;
+use flow::{Bench, BenchError, Task};
+use serve::{Factory, Limits, Listener, Notice, Refusal, Server, Settings};
+
+use crate::cli::serve::ServeArgs;
+use crate::cmd::judge;
+use crate::failure::{Failure, Status};
+use crate::fleets;
+use crate::output::{complain, say, say_json};
+use crate::stop::Stop;
+
+/// The environment variable with a token.
+const TOKEN: &str = "HOTLOOP_TOKEN";
+
+/// Serves until stopped.
+pub(crate) fn run(arguments: &ServeArgs) -> Result<Status, Failure> {
+    let fleet = arguments.fleet.clone();
+    let bench = judge::settings(&arguments.how, fleet.is_some())?;
+    let factory: Factory = Box::new(move || match &fleet {
+        // Candidates of different requests are not compared by their timings: any worker may have any.
+        Some(fleet) => fleets::open(fleet, bench.clone(), "serve", true).map_err(|error| BenchError::new(error.what())),
+        None => Ok(Box::new(LocalBench::start(bench.clone())?) as Box<dyn Bench>),
+    });
+    let settings = settings(arguments)?;
+    let (tasks, reward, scheme) =
+        (settings.tasks.len(), settings.reward.name(), if settings.tls.is_some() { "https" } else { "http" });
+    let guarded = if settings.tokens.is_empty() { "no token" } else { "with token" };
+    let stop = Stop::listen()?;
+    let server = Server::bind(settings, factory, listener(arguments.json)).map_err(refused)?;
+    let address = format!("{scheme}://{}", server.address());
+    if arguments.json {
+        say_json(&serde_json::json!({"notice": "listening", "address": address}));
+    } else {
+        say(&format!("serving {tasks} tasks on {address} ({guarded}, reward {reward}); Ctrl-C stops"));
+    }
+    server.run(stop.flag());
+    Ok(if stop.asked() { Status::Interrupted } else { Status::Fine })
+}
+
+fn refused(refusal: Refusal) -> Failure {
+    Failure::user(refusal.what).hint(refusal.hint)
+}
+
+fn settings(arguments: &ServeArgs) -> Result<Settings, Failure> {
+    let named = bench::tasks::shipped().map(str::to_owned).chain(arguments.add_task.iter().cloned());
+    let tasks: Vec<Task> = named.map(|name| judge::load(&name)).collect::<Result<_, _>>()?;
+    let mut settings = Settings::new(tasks, arguments.run_folder.clone());
+    settings.bind = arguments.bind;
+    settings.tokens = tokens(arguments.token_file.as_deref())?;
+    settings.tls = arguments.tls_cert.clone().zip(arguments.tls_key.clone());
+    settings.task.clone_from(&arguments.task);
+    settings.reward = arguments.reward;
+    settings.set.clone_from(&arguments.set);
+    settings.limits = Limits {
+        wait: Duration::from_secs_f64(arguments.wait),
+        rate: f64::from(arguments.rate),
+        body: (arguments.body as usize) << 20,
+        ..Limits::default()
+    };
+    // A wrong key is told now and not to the first trainer that asks.
+    run::Layered::read(None, &settings.set).map_err(|mistakes| {
+        let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+        Failure::user(lines.join("\nhotloop: ")).hint("`hotloop train --defaults` prints every key with a sentence")
+    })?;
+    Ok(settings)
+}
+
+fn tokens(file: Option<&Path>) -> Result<Vec<String>, Failure> {
+    let mut tokens: Vec<String> = std::env::var(TOKEN).ok().into_iter().collect();
+    if let Some(file) = file {
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| Failure::user(format!("--token-file {}: {error}", file.display())))?;
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let before = tokens.len();
+        tokens.extend(lines.map(str::to_owned));
+        if tokens.len() == before {
+            return Err(Failure::user(format!("--token-file {}: there is no token in it", file.display()))
+                .hint("`openssl rand -hex 24` makes a good one"));
+        }
+    }
+    Ok(tokens)
+}
+
+/// One line a notice.
+fn listener(json: bool) -> Listener {
+    Arc::new(move |notice: &Notice| {
+        if json {
+            say_json(notice);
+        } else {
+            complain(&notice.to_string());
+        }
+    })
+}

@@ -1,0 +1,278 @@
+//! A run whose policy lives elsewhere: a foreign trainer asks for prompts and hands in answers.
+//!
+//! The journal, its fold and the search are those of every other run, so that a report reads it
+//! like one. What differs is who drives. A step is what one request brought as
+//! answers to one prompt; an iteration ends when each of its prompts has a group of answers,
+//! or was handed out so often without them that the trainer must have lost interest.
+
+use std::path::PathBuf;
+
+use flow::policy::{Capabilities, Chat, Ending};
+use flow::prompt::{Ask, Shown};
+use flow::{Candidate, Judgement, MachineFacts, Prose, Render, Reward, Stage, Verdict, noise};
+
+use crate::event::{
+    Answer, Asked, Event, GroupFinished, GroupSampled, Line, Made, Place, RunStarted, StepFinished, StepSampled,
+    StepSeconds,
+};
+use crate::interrupt::Interrupt;
+use crate::plan::Plan;
+use crate::sampling;
+use crate::source::{self, Next};
+use crate::state::RunState;
+use crate::store::Store;
+use crate::watch;
+
+/// A prompt handed out so often without a group of answers holds up the search no longer.
+const PATIENCE: u32 = 4;
+
+/// Names a prompt within its run, for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PromptId {
+    /// The iteration of the search, from 0.
+    pub iteration: u32,
+    /// The parent within the iteration.
+    pub parent: u32,
+}
+
+/// A prompt for a foreign trainer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prompt {
+    /// Its name.
+    pub id: PromptId,
+    /// What is asked.
+    pub asked: Asked,
+    /// The prompt itself.
+    pub chat: Chat,
+}
+
+/// An answer that a foreign trainer handed in, judged.
+#[derive(Debug, Clone)]
+pub struct Answered {
+    /// The code in it, or what is missing.
+    pub made: Result<Candidate, String>,
+    /// How it fared, or what of the machine failed.
+    pub judged: Result<Judgement, String>,
+    /// What the trainer was told; `None` where masked.
+    pub reward: Option<f64>,
+}
+
+/// An open run of a foreign trainer.
+pub struct ForeignRun {
+    plan: Plan,
+    store: Store,
+    state: RunState,
+    render: Prose,
+    clock: fn() -> f64,
+    /// How often each prompt of the present iteration was handed out. Not worth a journal.
+    handed: Vec<u32>,
+}
+
+impl ForeignRun {
+    /// Begins the run of a plan, or goes on with the one in its directory.
+    pub fn open(plan: Plan, machine: MachineFacts, clock: fn() -> f64) -> Result<Self, Interrupt> {
+        let (store, lines) = Store::open(&plan.directory)?;
+        let state = RunState::of(&lines);
+        let render =
+            Prose { wording: plan.wording.clone(), begin: plan.config.prompts.begin, simd: machine.simd.clone() };
+        let mut run = Self { plan, store, state, render, clock, handed: Vec::new() };
+        run.begin(machine)?;
+        Ok(run)
+    }
+
+    fn begin(&mut self, machine: MachineFacts) -> Result<(), Interrupt> {
+        let task = &self.plan.task;
+        let Some(started) = &self.state.started else {
+            let seed = Candidate::from_source(task.seed.as_bytes(), task)
+                .map_err(|malformed| Interrupt::Seed { label: flow::Label::Malformed, detail: malformed.why })?;
+            self.store.keep(&seed)?;
+            self.store.keep_config(&self.plan.config.to_toml(), &task.seed)?;
+            let policy =
+                Capabilities { model: self.plan.config.model.clone(), learns: true, logprobs: false, context: 0 };
+            return self.record(Event::RunStarted(Box::new(RunStarted {
+                task: task.spec.name.clone(),
+                task_hash: task.hash.clone(),
+                seed_normal: sampling::normal(&seed),
+                machine,
+                policy,
+                temperature: self.plan.config.sampling.temperature,
+            })));
+        };
+        let same = |what: &str, was: &str, is: &str| {
+            let said = |value: &str| format!("{what} {value}");
+            if was == is { Ok(()) } else { Err(Interrupt::Foreign { was: said(was), is: said(is) }) }
+        };
+        same("task", &started.task_hash, &task.hash)?;
+        same("machine class", &started.machine.class, &machine.class)?;
+        self.record(Event::RunResumed { step: self.state.finished() })
+    }
+
+    /// The journal first, then the state.
+    fn record(&mut self, event: Event) -> Result<(), Interrupt> {
+        let line = Line::new(event, (self.clock)());
+        self.store.append(&line)?;
+        self.state.apply(&line.event, line.at_s);
+        Ok(())
+    }
+
+    /// What is known of the run.
+    pub fn state(&self) -> &RunState {
+        &self.state
+    }
+
+    /// Its plan.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Its directory.
+    pub fn directory(&self) -> PathBuf {
+        self.store.directory().to_owned()
+    }
+
+    /// The reward that its configuration names.
+    pub fn reward(&self) -> Reward {
+        self.plan.config.reward
+    }
+
+    /// Takes in how the task's seed fared, which comes before everything else.
+    pub fn seed_judged(&mut self, judgement: Judgement) -> Result<(), Interrupt> {
+        if self.state.seed.is_some() {
+            return Ok(());
+        }
+        match &judgement.verdict {
+            Verdict::Correct(_) => self.record(Event::SeedJudged { judgement }),
+            other => Err(Interrupt::Seed { label: other.label(), detail: other.detail() }),
+        }
+    }
+
+    /// The next prompts, those first that were handed out least often.
+    pub fn prompts(&mut self, count: usize) -> Result<Vec<Prompt>, Interrupt> {
+        let mut prompts = Vec::with_capacity(count);
+        while prompts.len() < count {
+            self.advance()?;
+            let Some(iteration) = self.state.iterations.last() else { break };
+            self.handed.resize(iteration.parents.len(), 0);
+            let least = (0..self.handed.len()).min_by_key(|parent| self.handed[*parent]);
+            let Some(parent) = least else { break };
+            self.handed[parent] += 1;
+            let id = PromptId { iteration: self.state.iterations.len() as u32 - 1, parent: parent as u32 };
+            let Some(asked) = self.asked(id) else { break };
+            let chat = self.chat(&asked)?;
+            prompts.push(Prompt { id, asked, chat });
+        }
+        Ok(prompts)
+    }
+
+    /// What a prompt asked.
+    pub fn asked(&self, id: PromptId) -> Option<Asked> {
+        let parent = self.state.iterations.get(id.iteration as usize)?.parents.get(id.parent as usize)?;
+        Some(source::asked(parent))
+    }
+
+    /// What the answer to a prompt begins with, and the stage whose rules hold for it.
+    pub fn begun(&self, id: PromptId) -> Option<(String, Option<Stage>)> {
+        let asked = self.asked(id)?;
+        Some((self.chat(&asked).ok()?.begun, asked.stage))
+    }
+
+    fn chat(&self, asked: &Asked) -> Result<Chat, Interrupt> {
+        let task = &self.plan.task;
+        let (source, verdict) = match &asked.parent {
+            Some(hash) => (self.store.candidate(hash)?.source, self.state.verdict(hash)),
+            None => (task.seed.clone(), self.state.seed.as_ref().map(|seed| &seed.verdict)),
+        };
+        let parent = Some(Shown { source: &source, verdict });
+        Ok(self.render.chat(&Ask { task, role: asked.role, stage: asked.stage, variant: asked.variant, parent }))
+    }
+
+    /// Chooses new parents when the present ones have their answers.
+    fn advance(&mut self) -> Result<(), Interrupt> {
+        if !self.is_over() {
+            return Ok(());
+        }
+        if let Next::Choose(chosen) = source::choose(&self.plan, &self.state, self.state.finished()) {
+            self.record(chosen)?;
+            self.handed.clear();
+        }
+        Ok(())
+    }
+
+    /// Whether the present iteration has what it was begun for.
+    fn is_over(&self) -> bool {
+        let Some(iteration) = self.state.iterations.last() else { return true };
+        let group = self.plan.config.sampling.group as usize;
+        let mut answers = vec![0; iteration.parents.len()];
+        for step in self.state.steps.iter().skip_while(|step| step.number < iteration.first_step) {
+            for done in &step.groups {
+                let parent = iteration.parents.iter().position(|parent| source::asked(parent) == done.asked);
+                if let Some(parent) = parent {
+                    answers[parent] += done.members.len();
+                }
+            }
+        }
+        let lost = |parent: usize| self.handed.get(parent).is_some_and(|handed| *handed >= PATIENCE);
+        !self.state.pool.is_empty() && (0..answers.len()).all(|parent| answers[parent] >= group || lost(parent))
+    }
+
+    /// Takes in the judged answers to a prompt as one step; false when there is no such prompt.
+    pub fn record_answers(&mut self, id: PromptId, answers: &[Answered]) -> Result<bool, Interrupt> {
+        let Some(asked) = self.asked(id) else { return Ok(false) };
+        let began = (self.clock)();
+        let step = self.state.finished();
+        let mut sampled = GroupSampled { asked, prompt_tokens: Vec::new(), answers: Vec::new() };
+        for answer in answers {
+            let made = match &answer.made {
+                Ok(candidate) => {
+                    self.store.keep(candidate)?;
+                    Made::Candidate { hash: candidate.hash.clone(), normal: sampling::normal(candidate) }
+                }
+                Err(why) => Made::Malformed { why: why.clone() },
+            };
+            sampled.answers.push(Answer { tokens: Vec::new(), logprobs: Vec::new(), ending: Ending::Stop, made });
+        }
+        let temperature = self.state.temperature;
+        let sampled = StepSampled { step, lag: 0, temperature, groups: vec![sampled] };
+        self.record(Event::StepSampled(Box::new(sampled.clone())))?;
+        for (member, answer) in (0..).zip(answers) {
+            let at = Place { step, group: 0, member };
+            match (&answer.made, &answer.judged) {
+                // The fold has these verdicts already.
+                (Err(_), _) => {}
+                (Ok(_), Ok(judgement)) => {
+                    self.record(Event::CandidateJudged { at, judgement: judgement.clone() })?;
+                }
+                (Ok(_), Err(why)) => self.record(Event::CandidateMasked { at, why: why.clone() })?,
+            }
+        }
+        let finished = self.finished(&sampled, answers, began);
+        self.record(Event::StepFinished(Box::new(finished)))?;
+        Ok(true)
+    }
+
+    fn finished(&self, sampled: &StepSampled, answers: &[Answered], began: f64) -> StepFinished {
+        let rewards: Vec<Option<f64>> = answers.iter().map(|answer| answer.reward).collect();
+        let verdicts: Vec<Option<&Verdict>> =
+            answers.iter().map(|answer| answer.judged.as_ref().ok().map(|judged| &judged.verdict)).collect();
+        let noise = noise::of_group(self.reward(), &verdicts, &self.state.context()).unwrap_or(0.0);
+        let learning = &self.plan.config.learning;
+        let advantages = learning.advantage.of(&rewards, learning.std_floor, noise);
+        let groups = vec![GroupFinished { rewards, advantages: advantages.values, fate: advantages.fate, noise }];
+        let judging =
+            answers.iter().filter_map(|answer| Some(answer.judged.as_ref().ok()?.seconds.total)).fold(0.0f64, f64::max);
+        StepFinished {
+            step: sampled.step,
+            watched: watch::watched(sampled, &groups, None),
+            groups,
+            updated: None,
+            temperature: sampled.temperature,
+            warnings: Vec::new(),
+            stop: None,
+            seconds: StepSeconds {
+                wall: judging + ((self.clock)() - began).max(0.0),
+                judging,
+                ..StepSeconds::default()
+            },
+        }
+    }
+}

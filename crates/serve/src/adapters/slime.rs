@@ -1,0 +1,47 @@
+//! slime's `remote_rm`: one answer in, a number out.
+//!
+//! Its client waits 120 s, tries ten times, and takes whatever JSON comes back as the reward; with
+//! `--reward-key` it wants an object, which a label with `"object": true` asks for.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::grade;
+use crate::app::App;
+use crate::asked::{Text, What};
+use crate::body::Received;
+use crate::fault::Fault;
+
+/// What slime sends; the prompt is text or messages, and of no use here.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Asked {
+    #[serde(default)]
+    #[expect(dead_code, reason = "part of the protocol; a prompt that is no prompt is refused by none")]
+    prompt: Value,
+    response: String,
+    #[serde(default)]
+    label: Value,
+}
+
+/// The reward of one answer.
+pub(crate) async fn rm(State(app): State<Arc<App>>, asked: Received<Asked>) -> Result<Json<Value>, Fault> {
+    let Asked { response, label, .. } = asked.value;
+    let what = What::of(&label)?;
+    let wants_object = match &label {
+        Value::String(text) => serde_json::from_str::<Value>(text).is_ok_and(|label| label["object"] == true),
+        label => label["object"] == true,
+    };
+    let deadline = app.deadline(None);
+    let graded = grade(&app, vec![(what, Text::Completion(response))], None, deadline).await?;
+    let graded = graded.first().ok_or_else(|| Fault::bad("there is nothing to judge"))?;
+    Ok(Json(if wants_object {
+        let gflops = graded.verdict().measured().map(|measured| measured.gflops);
+        json!({"reward": graded.reward, "verdict": graded.verdict().label(), "gflops": gflops})
+    } else {
+        json!(graded.reward)
+    }))
+}

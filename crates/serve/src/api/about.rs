@@ -1,0 +1,43 @@
+//! What a service says of itself.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+use serde::Serialize;
+
+use crate::app::App;
+
+/// What the service offers, for programs.
+const OPENAPI: &str = include_str!("../openapi.json");
+
+#[derive(Serialize)]
+struct Health {
+    /// As `OpenEnv`'s clients expect it.
+    status: &'static str,
+    bench: String,
+    waiting: usize,
+    version: &'static str,
+}
+
+/// 200 while the bench judges, 503 while it does not. Needs no token and tells no more than that.
+pub(crate) async fn health(State(app): State<Arc<App>>) -> impl IntoResponse {
+    let look = app.desk.look();
+    let (code, status, bench) = match look.bench {
+        Ok(_) => (StatusCode::OK, "healthy", "judges".to_owned()),
+        Err(error) => (StatusCode::SERVICE_UNAVAILABLE, "unhealthy", error.what),
+    };
+    (code, Json(Health { status, bench, waiting: look.waiting, version: env!("CARGO_PKG_VERSION") }))
+}
+
+/// For Prometheus.
+pub(crate) async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.metrics.text(&app.desk.look()))
+}
+
+/// What the service offers, for programs.
+pub(crate) async fn openapi() -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "application/json")], OPENAPI)
+}

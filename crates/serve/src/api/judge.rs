@@ -1,0 +1,241 @@
+//! `POST /v1/judge`: a batch of candidates in, verdicts and rewards out.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use flow::bench::Seconds;
+use flow::{Label, MachineFacts, Reward, Stage, Timing, Verdict};
+use serde::{Deserialize, Serialize};
+
+use crate::app::App;
+use crate::asked::{self, Text, Unmade, What, Work};
+use crate::board::Outcome;
+use crate::body::Received;
+use crate::fault::Fault;
+use crate::searches::Told;
+use crate::worth::{self, Earned};
+
+/// What may be asked.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Asked {
+    /// The task of candidates that name none.
+    #[serde(default)]
+    task: Option<String>,
+    #[serde(default)]
+    stage: Option<Stage>,
+    #[serde(default, deserialize_with = "asked::reward")]
+    reward: Option<Reward>,
+    /// Seconds to wait at most.
+    #[serde(default)]
+    wait_s: Option<f64>,
+    /// Judge apart from everything judged before; needs ids.
+    #[serde(default)]
+    fresh: bool,
+    candidates: Vec<AskedCandidate>,
+}
+
+/// One candidate of a batch.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AskedCandidate {
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(default)]
+    completion: Option<String>,
+    #[serde(default)]
+    source: Option<String>,
+    #[serde(default)]
+    task: Option<String>,
+    #[serde(default)]
+    stage: Option<Stage>,
+    #[serde(default)]
+    prompt_id: Option<String>,
+    #[serde(default)]
+    group: Option<String>,
+}
+
+/// What is answered.
+#[derive(Debug, Serialize)]
+pub(crate) struct Answered {
+    /// The reward that decided where a candidate's own prompt names no other.
+    reward: Reward,
+    /// In the order of the candidates.
+    judged: Vec<Judged>,
+    machine: MachineFacts,
+    version: &'static str,
+}
+
+/// What became of one candidate.
+#[derive(Debug, Serialize)]
+pub(crate) struct Judged {
+    id: Option<String>,
+    task: String,
+    stage: Option<Stage>,
+    status: Status,
+    verdict: Option<Label>,
+    /// `null` when the verdict is masked or the machine failed.
+    reward: Option<f64>,
+    /// How much of the reward is timing noise.
+    noise: Option<f64>,
+    reward_shape: &'static str,
+    detail: String,
+    gflops: Option<f64>,
+    peak_fraction: Option<f64>,
+    openblas_ratio: Option<f64>,
+    timing: Option<Timing>,
+    seconds: Option<Seconds>,
+    hash: Option<String>,
+    notes: Vec<String>,
+    error: Option<String>,
+}
+
+/// Whether there is a verdict, and whether it counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Status {
+    /// There is a verdict, and it has a reward.
+    Judged,
+    /// There is a verdict, and it is neither rewarded nor punished.
+    Masked,
+    /// The machine failed: neither rewarded nor punished either.
+    MachineFailure,
+}
+
+/// Judges a batch.
+pub(crate) async fn judge(State(app): State<Arc<App>>, asked: Received<Asked>) -> Result<Json<Answered>, Fault> {
+    let asked_all = asked.value;
+    let most = app.settings.limits.candidates;
+    if asked_all.candidates.len() > most {
+        return Err(Fault::bad(format!("{} candidates at once; {most} are allowed", asked_all.candidates.len())));
+    }
+    let deadline = app.deadline(asked_all.wait_s);
+    let mut groups = Vec::new();
+    let mut ids = Vec::new();
+    let mut unmade = Vec::new();
+    for candidate in asked_all.candidates {
+        let text = match (candidate.completion, candidate.source) {
+            (Some(text), None) => Text::Completion(text),
+            (None, Some(text)) => Text::Source(text),
+            _ => return Err(Fault::bad("a candidate needs either `completion` or `source`")),
+        };
+        if asked_all.fresh && candidate.id.is_none() {
+            return Err(Fault::bad("`fresh` needs an `id` for each candidate, so that sending it again is no new one"));
+        }
+        let what = What {
+            task: candidate.task.or_else(|| asked_all.task.clone()),
+            stage: candidate.stage.or(asked_all.stage),
+            prompt_id: candidate.prompt_id.clone(),
+            reward: asked_all.reward,
+        };
+        let apart = candidate.id.clone().filter(|_| asked_all.fresh);
+        // Answers to one prompt are a group, unless they say otherwise.
+        groups.push(candidate.group.or(candidate.prompt_id));
+        ids.push(candidate.id);
+        unmade.push(Unmade { what, text, apart });
+    }
+    let works = app.make(unmade).await?;
+    let outcomes = app.judge(&works, deadline).await?;
+    let shapes: Vec<Reward> = works
+        .iter()
+        .map(|work| asked_all.reward.or(work.prompt.as_ref().map(|prompt| prompt.reward)))
+        .map(|reward| app.reward(reward))
+        .collect();
+    let earned = earned(&app, &works, &outcomes, &shapes, &groups, deadline).await?;
+    let told = works.iter().zip(&outcomes).zip(&earned).zip(&ids);
+    app.searches
+        .take_in(told.map(|(((work, outcome), earned), id)| Told {
+            work,
+            outcome,
+            reward: earned.reward,
+            id: id.as_deref(),
+        }))
+        .await?;
+    let look = app.desk.look();
+    Ok(Json(Answered {
+        reward: app.reward(asked_all.reward),
+        judged: ids
+            .into_iter()
+            .zip(works.iter().zip(&outcomes))
+            .zip(earned.into_iter().zip(&shapes))
+            .map(|((id, (work, outcome)), (earned, shape))| Judged::new(id, work, outcome, earned, *shape))
+            .collect(),
+        machine: look.bench.unwrap_or_else(|_| nowhere()),
+        version: env!("CARGO_PKG_VERSION"),
+    }))
+}
+
+/// The machine of a batch that needed none.
+fn nowhere() -> MachineFacts {
+    MachineFacts {
+        class: String::new(),
+        cpu: String::new(),
+        simd: String::new(),
+        cores: 0,
+        kernel: String::new(),
+        compiler: String::new(),
+        openblas: None,
+        sandbox: Vec::new(),
+    }
+}
+
+/// What each candidate earned within its group: those of one task that name the same `group`.
+async fn earned(
+    app: &App,
+    works: &[Work],
+    outcomes: &[Outcome],
+    shapes: &[Reward],
+    names: &[Option<String>],
+    deadline: tokio::time::Instant,
+) -> Result<Vec<Earned>, Fault> {
+    let mut groups: BTreeMap<(&str, Option<&str>, &str), Vec<usize>> = BTreeMap::new();
+    for (index, work) in works.iter().enumerate() {
+        let key = (work.task.hash.as_str(), names[index].as_deref(), shapes[index].name());
+        groups.entry(key).or_default().push(index);
+    }
+    let mut all = vec![Earned::default(); works.len()];
+    for members in groups.into_values() {
+        let (shape, task) = (shapes[members[0]], &works[members[0]].task);
+        let context = app.worth.context(&app.desk, shape, task, deadline).await?;
+        let verdicts: Vec<Option<&Verdict>> =
+            members.iter().map(|index| outcomes[*index].as_ref().ok().map(|judgement| &judgement.verdict)).collect();
+        for (index, earned) in members.iter().zip(worth::earned(shape, &verdicts, &context)?) {
+            all[*index] = earned;
+        }
+    }
+    Ok(all)
+}
+
+impl Judged {
+    fn new(id: Option<String>, work: &Work, outcome: &Outcome, earned: Earned, shape: Reward) -> Self {
+        let judgement = outcome.as_ref().ok();
+        let verdict = judgement.map(|judgement| &judgement.verdict);
+        let measured = verdict.and_then(Verdict::measured);
+        let candidate = work.made.as_ref().ok();
+        Self {
+            id,
+            task: work.task.spec.name.clone(),
+            stage: work.stage,
+            status: match (judgement, earned.reward) {
+                (None, _) => Status::MachineFailure,
+                (Some(_), None) => Status::Masked,
+                (Some(_), Some(_)) => Status::Judged,
+            },
+            verdict: verdict.map(Verdict::label),
+            reward: earned.reward,
+            noise: earned.noise,
+            reward_shape: shape.name(),
+            detail: verdict.map(Verdict::detail).unwrap_or_default(),
+            gflops: measured.map(|measured| measured.gflops),
+            peak_fraction: measured.and_then(|measured| measured.peak_fraction),
+            openblas_ratio: measured.and_then(|measured| measured.openblas_ratio),
+            timing: measured.map(|measured| measured.timing.clone()),
+            seconds: judgement.map(|judgement| judgement.seconds),
+            hash: candidate.map(|candidate| candidate.hash.clone()),
+            notes: candidate.map(|candidate| candidate.notes.clone()).unwrap_or_default(),
+            error: outcome.as_ref().err().map(|error| error.what.clone()),
+        }
+    }
+}

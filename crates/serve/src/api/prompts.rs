@@ -1,0 +1,83 @@
+//! `GET /v1/prompts`: the next prompts of the staged search, for trainers that live elsewhere.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use flow::policy::Message;
+use flow::{Role, Stage};
+use serde::{Deserialize, Serialize};
+
+use crate::app::App;
+use crate::fault::Fault;
+use crate::searches::prompt_name;
+
+/// Prompts at once at most.
+const MOST: usize = 1024;
+
+/// What may be asked.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Asked {
+    run: String,
+    #[serde(default = "one")]
+    n: usize,
+    /// Begins the run if there is none.
+    #[serde(default)]
+    task: Option<String>,
+}
+
+fn one() -> usize {
+    1
+}
+
+/// What is answered.
+#[derive(Debug, Serialize)]
+pub(crate) struct Answered {
+    run: String,
+    prompts: Vec<Listed>,
+}
+
+/// A prompt.
+#[derive(Debug, Serialize)]
+struct Listed {
+    /// To be sent with the answers to `/v1/judge`.
+    prompt_id: String,
+    task: String,
+    stage: Option<Stage>,
+    role: Role,
+    iteration: u32,
+    /// The candidate that it shows; none for the seed.
+    parent: Option<String>,
+    messages: Vec<Message>,
+    /// What the answer begins with, where the run begins answers.
+    begun: String,
+}
+
+/// The next prompts of a run.
+pub(crate) async fn next(
+    State(app): State<Arc<App>>,
+    query: Result<Query<Asked>, QueryRejection>,
+) -> Result<Json<Answered>, Fault> {
+    let Query(asked) = query.map_err(|rejection| Fault::bad(rejection.body_text()))?;
+    if !(1..=MOST).contains(&asked.n) {
+        return Err(Fault::bad(format!("n is {}; it goes from 1 to {MOST}", asked.n)));
+    }
+    let (run, prompts) = app.prompts(&asked.run, asked.task.as_deref(), asked.n).await?;
+    let task = run.lock().unwrap_or_else(std::sync::PoisonError::into_inner).plan().task.spec.name.clone();
+    let prompts = prompts
+        .into_iter()
+        .map(|prompt| Listed {
+            prompt_id: prompt_name(&asked.run, prompt.id),
+            task: task.clone(),
+            stage: prompt.asked.stage,
+            role: prompt.asked.role,
+            iteration: prompt.id.iteration,
+            parent: prompt.asked.parent,
+            messages: prompt.chat.messages,
+            begun: prompt.chat.begun,
+        })
+        .collect();
+    Ok(Json(Answered { run: asked.run, prompts }))
+}

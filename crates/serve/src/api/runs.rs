@@ -1,0 +1,119 @@
+//! `GET /v1/runs`: the runs in the service's folder, read through their journals.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use run::report::Report;
+use run::{RunState, store};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::app::App;
+use crate::fault::Fault;
+use crate::notice::tame;
+use crate::searches::is_name;
+
+/// Runs that are told of at most.
+const MOST: usize = 1000;
+
+/// What was read of runs before, by folder, with the journal's length then: journals only grow.
+pub(crate) type Read = Mutex<HashMap<PathBuf, (u64, Listed)>>;
+
+/// A run in a line.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Listed {
+    name: String,
+    task: Option<String>,
+    model: Option<String>,
+    status: String,
+    steps: u64,
+    iterations: usize,
+    seed_gflops: Option<f64>,
+    best_gflops: Option<f64>,
+}
+
+/// All runs, by name.
+pub(crate) async fn list(State(app): State<Arc<App>>) -> Result<Json<Vec<Listed>>, Fault> {
+    reading(move || {
+        let Ok(entries) = fs_err::read_dir(&app.settings.runs) else { return Ok(Vec::new()) };
+        let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        let mut runs: Vec<PathBuf> = paths.filter(|path| store::journal_path(path).is_file()).collect();
+        runs.sort();
+        Ok(runs.iter().take(MOST).filter_map(|path| remembered(&app.read, path)).collect())
+    })
+    .await
+    .map(Json)
+}
+
+/// A run in a line, read anew only when its journal has grown.
+fn remembered(read: &Read, path: &std::path::Path) -> Option<Listed> {
+    let length = std::fs::metadata(store::journal_path(path)).ok()?.len();
+    let lock = || read.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, listed)) = lock().get(path).filter(|(then, _)| *then == length) {
+        return Some(listed.clone());
+    }
+    let listed = listed(path)?;
+    let mut read = lock();
+    if read.len() >= MOST {
+        read.clear();
+    }
+    read.insert(path.to_owned(), (length, listed.clone()));
+    Some(listed)
+}
+
+fn listed(path: &std::path::Path) -> Option<Listed> {
+    let name = path.file_name()?.to_string_lossy().into_owned();
+    let state = match RunState::read(path) {
+        Ok(state) => state,
+        Err(error) => {
+            let status = format!("cannot be read: {error}");
+            let (task, model) = (None, None);
+            let (seed_gflops, best_gflops) = (None, None);
+            return Some(Listed { name, task, model, status, steps: 0, iterations: 0, seed_gflops, best_gflops });
+        }
+    };
+    let status = match (&state.ended, &state.paused) {
+        (Some(why), _) => format!("ended: {why}"),
+        (None, Some(why)) => format!("paused: {why}"),
+        (None, None) => "open".to_owned(),
+    };
+    Some(Listed {
+        name,
+        task: state.started.as_ref().map(|started| started.task.clone()),
+        model: state.started.as_ref().map(|started| started.policy.model.clone()),
+        status,
+        steps: state.finished(),
+        iterations: state.iterations.len(),
+        seed_gflops: state.context().seed_gflops,
+        best_gflops: state.best.as_ref().map(|best| best.gflops),
+    })
+}
+
+/// One run, as `hotloop report --json` tells it.
+pub(crate) async fn show(State(app): State<Arc<App>>, Path(name): Path<String>) -> Result<Json<Value>, Fault> {
+    let unknown = || Fault::unknown(format!("there is no run `{}`", tame(&name)));
+    if !is_name(&name) {
+        return Err(unknown());
+    }
+    let path = app.settings.runs.join(&name);
+    if !store::journal_path(&path).is_file() {
+        return Err(unknown());
+    }
+    reading(move || {
+        let report = Report::read(&[path]).map_err(|error| Fault::new(StatusCode::CONFLICT, error.to_string()))?;
+        let mut told = serde_json::to_value(report).unwrap_or_default();
+        Ok(told.pointer_mut("/runs/0").map(Value::take).unwrap_or_default())
+    })
+    .await
+    .map(Json)
+}
+
+/// Files are read where they hold up nobody.
+async fn reading<T: Send + 'static>(read: impl FnOnce() -> Result<T, Fault> + Send + 'static) -> Result<T, Fault> {
+    let mistake = |_| Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "a mistake in hotloop");
+    tokio::task::spawn_blocking(read).await.map_err(mistake)?
+}

@@ -1,0 +1,172 @@
+//! What a request asks to be judged, whatever the words it comes in.
+
+use std::sync::Arc;
+
+use flow::{Candidate, Reward, Stage, Task, Verdict};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use crate::app::App;
+use crate::board::Outcome;
+use crate::desk::outcome;
+use crate::fault::Fault;
+use crate::searches::PromptRef;
+
+/// The task, stage, prompt and reward that a request names, in `/v1/judge` by keys of their own,
+/// in other protocols through the one field that a data set can fill (label, stdin, ...).
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub(crate) struct What {
+    pub(crate) task: Option<String>,
+    pub(crate) stage: Option<Stage>,
+    pub(crate) prompt_id: Option<String>,
+    #[serde(deserialize_with = "reward")]
+    pub(crate) reward: Option<Reward>,
+}
+
+impl What {
+    /// What a label says: nothing, a task's name, or an object (also as text) with more.
+    pub(crate) fn of(label: &Value) -> Result<Self, Fault> {
+        let wrong = |error: serde_json::Error| {
+            Fault::bad(format!("a label is not understood: {error}"))
+                .hint("a label is a task's name, or an object like {\"task\": \"matmul\", \"stage\": 2}")
+        };
+        match label {
+            Value::Null => Ok(Self::default()),
+            Value::String(text) if text.trim_start().starts_with('{') => serde_json::from_str(text).map_err(wrong),
+            Value::String(name) => Ok(Self { task: Some(name.trim().to_owned()), ..Self::default() }),
+            Value::Object(_) => serde_json::from_value(label.clone()).map_err(wrong),
+            Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
+                Err(wrong(serde::de::Error::custom("neither a name nor an object")))
+            }
+        }
+    }
+}
+
+/// A reward's name, or its shape with numbers.
+pub(crate) fn reward<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Reward>, D::Error> {
+    match Option::<Value>::deserialize(deserializer)? {
+        None => Ok(None),
+        Some(Value::String(name)) => name.parse().map(Some).map_err(serde::de::Error::custom),
+        Some(object) => Reward::deserialize(object).map(Some).map_err(serde::de::Error::custom),
+    }
+}
+
+/// Where the code is.
+#[derive(Debug, Clone)]
+pub(crate) enum Text {
+    /// In what a model printed.
+    Completion(String),
+    /// It is nothing else.
+    Source(String),
+}
+
+/// One candidate to be judged.
+pub(crate) struct Work {
+    pub(crate) task: Arc<Task>,
+    pub(crate) stage: Option<Stage>,
+    pub(crate) prompt: Option<PromptRef>,
+    pub(crate) made: Result<Candidate, String>,
+    /// Judged apart from all others under this name.
+    pub(crate) apart: Option<String>,
+}
+
+/// A candidate that was named but not looked for yet.
+pub(crate) struct Unmade {
+    pub(crate) what: What,
+    pub(crate) text: Text,
+    pub(crate) apart: Option<String>,
+}
+
+impl App {
+    /// Finds tasks, prompts and the code in what was sent.
+    pub(crate) async fn make(self: &Arc<Self>, all: Vec<Unmade>) -> Result<Vec<Work>, Fault> {
+        let mut found = Vec::with_capacity(all.len());
+        for unmade in all {
+            let prompt = match &unmade.what.prompt_id {
+                Some(id) => Some(self.prompt(id).await?),
+                None => None,
+            };
+            let task = match &prompt {
+                Some(prompt) => Arc::clone(&prompt.task),
+                None => self.task(unmade.what.task.as_deref())?,
+            };
+            found.push((unmade, task, prompt));
+        }
+        // Lexing megabytes of what a model printed would hold up everybody else.
+        let making = tokio::task::spawn_blocking(move || found.into_iter().map(made).collect());
+        making.await.map_err(|_| Fault::new(axum::http::StatusCode::INTERNAL_SERVER_ERROR, "a mistake in hotloop"))
+    }
+
+    /// Has candidates judged. Those that are malformed need no bench.
+    pub(crate) async fn judge(&self, works: &[Work], deadline: tokio::time::Instant) -> Result<Vec<Outcome>, Fault> {
+        let later = |what: String| Fault::later(what, std::time::Duration::from_secs(2));
+        let mut tickets = Vec::with_capacity(works.len());
+        for work in works {
+            tickets.push(match &work.made {
+                Ok(candidate) => {
+                    let asked = self.desk.ask(&work.task, candidate, work.stage, work.apart.as_deref());
+                    Ok(asked.map_err(|_| later("too many candidates are waiting".to_owned()))?)
+                }
+                Err(why) => Err(why),
+            });
+        }
+        let mut outcomes = Vec::with_capacity(works.len());
+        let mut pending = 0;
+        for ticket in tickets {
+            match ticket {
+                Ok(ticket) => match outcome(ticket, deadline).await {
+                    Some(outcome) => outcomes.push(outcome),
+                    None => pending += 1,
+                },
+                Err(why) => outcomes.push(Ok(Arc::new(flow::Judgement {
+                    verdict: Verdict::Malformed { why: why.clone() },
+                    seconds: flow::bench::Seconds::default(),
+                }))),
+            }
+        }
+        if pending > 0 {
+            let of = works.len();
+            return Err(later(format!("{pending} of {of} candidates are still being judged"))
+                .hint("send the same request again: it joins what is under way"));
+        }
+        Ok(outcomes)
+    }
+}
+
+fn made((unmade, task, prompt): (Unmade, Arc<Task>, Option<PromptRef>)) -> Work {
+    let begun = prompt.as_ref().map_or("", |prompt| prompt.begun.as_str());
+    let made = match &unmade.text {
+        Text::Completion(text) if text.starts_with(begun) => Candidate::extract(text, &task),
+        Text::Completion(text) => Candidate::extract(&format!("{begun}{text}"), &task),
+        Text::Source(text) => Candidate::from_source(text.as_bytes(), &task),
+    };
+    let made = made.map_err(|malformed| malformed.why);
+    let stage = prompt.as_ref().map_or(unmade.what.stage, |prompt| prompt.stage);
+    Work { task, stage, prompt, made, apart: unmade.apart }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_label_may_be_a_name_an_object_or_an_object_as_text() {
+        let what = |label: Value| What::of(&label).unwrap();
+        assert_eq!(what(Value::Null), What::default());
+        assert_eq!(what(json!("matmul")).task.as_deref(), Some("matmul"));
+        let full = What { task: Some("fft".to_owned()), stage: Some(Stage::Simd), ..What::default() };
+        assert_eq!(what(json!({"task": "fft", "stage": 3})), full);
+        assert_eq!(what(json!("{\"task\": \"fft\", \"stage\": 3}")), full);
+        assert_eq!(what(json!({"reward": "ladder"})).reward, Some(Reward::Ladder));
+        assert_eq!(what(json!({"reward": {"shape": "sol"}})).reward, Some(Reward::Sol));
+    }
+
+    #[test]
+    fn a_label_that_is_not_understood_is_an_error_and_not_another_task() {
+        for label in [json!(7), json!("{\"stage\": 9}"), json!("{"), json!({"reward": "great"}), json!([null])] {
+            assert!(What::of(&label).is_err(), "{label}");
+        }
+    }
+}

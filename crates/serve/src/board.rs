@@ -1,0 +1,194 @@
+//! The jobs under way and the verdicts kept: who waits for what.
+//!
+//! Two candidates with one [`Key`] are one job, whoever asks and however often. A verdict is kept
+//! for a while, so that a request that is sent again finds it; a machine's failure is not kept,
+//! so that asking again is a new attempt. A timing is not kept for longer than that: a
+//! lucky one must not become a fact.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use flow::{BenchError, Job, JobId, Judgement};
+use tokio::sync::watch;
+
+use crate::settings::Limits;
+
+/// What makes two jobs one.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    pub(crate) task: String,
+    pub(crate) candidate: String,
+    pub(crate) stage: Option<u8>,
+    /// The request's own name, where it wants to be judged apart from all others.
+    pub(crate) apart: Option<String>,
+}
+
+/// What came of a job.
+pub(crate) type Outcome = Result<Arc<Judgement>, BenchError>;
+
+/// Where the outcome of a job will be told.
+pub(crate) type Ticket = watch::Receiver<Option<Outcome>>;
+
+/// There is no room for another job.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Full;
+
+struct Entry {
+    told: watch::Sender<Option<Outcome>>,
+    /// Until it is judged.
+    job: Option<Job>,
+    tries: u32,
+    /// Since when nobody waits for it.
+    alone: Option<Instant>,
+}
+
+/// All jobs, and the verdicts that are kept.
+pub(crate) struct Board {
+    limits: Limits,
+    entries: HashMap<Key, Entry>,
+    running: HashMap<JobId, Key>,
+    queue: Vec<Job>,
+    done: VecDeque<(Instant, Key)>,
+    bytes: usize,
+    jobs: u64,
+    /// Requests that found their job already there.
+    pub(crate) attached: u64,
+}
+
+impl Board {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            entries: HashMap::new(),
+            running: HashMap::new(),
+            queue: Vec::new(),
+            done: VecDeque::new(),
+            bytes: 0,
+            jobs: 0,
+            attached: 0,
+        }
+    }
+
+    /// Jobs that have not been judged.
+    pub(crate) fn waiting(&self) -> usize {
+        self.running.len()
+    }
+
+    /// Verdicts that are kept.
+    pub(crate) fn kept(&self) -> usize {
+        self.done.len()
+    }
+
+    /// Joins a job or begins it. The job's own id does not matter.
+    pub(crate) fn attach(&mut self, key: &Key, job: Job) -> Result<Ticket, Full> {
+        if let Some(entry) = self.entries.get_mut(key) {
+            entry.alone = None;
+            self.attached += 1;
+            return Ok(entry.told.subscribe());
+        }
+        let size = job.candidate.source.len();
+        if self.running.len() >= self.limits.jobs || self.bytes + size > self.limits.job_bytes {
+            return Err(Full);
+        }
+        self.bytes += size;
+        let (told, ticket) = watch::channel(None);
+        self.entries.insert(key.clone(), Entry { told, job: Some(job.clone()), tries: 0, alone: None });
+        self.enqueue(key.clone(), job);
+        Ok(ticket)
+    }
+
+    fn enqueue(&mut self, key: Key, mut job: Job) {
+        self.jobs += 1;
+        job.id = JobId(self.jobs);
+        self.running.insert(job.id, key);
+        self.queue.push(job);
+    }
+
+    /// The jobs that the bench has not got yet.
+    pub(crate) fn take(&mut self) -> Vec<Job> {
+        std::mem::take(&mut self.queue)
+    }
+
+    /// Takes in what the bench says of a job; gives the failure that is told to whoever waits.
+    pub(crate) fn reply(
+        &mut self,
+        id: JobId,
+        judged: Result<Judgement, BenchError>,
+        now: Instant,
+    ) -> Option<BenchError> {
+        let key = self.running.remove(&id)?;
+        let entry = self.entries.get_mut(&key)?;
+        match judged {
+            Ok(judgement) => {
+                self.bytes -= entry.job.take().map_or(0, |job| job.candidate.source.len());
+                entry.told.send_replace(Some(Ok(Arc::new(judgement))));
+                self.done.push_back((now, key));
+                if self.done.len() > self.limits.kept {
+                    self.forget_oldest();
+                }
+                None
+            }
+            Err(_) if entry.tries < self.limits.retries => {
+                entry.tries += 1;
+                if let Some(job) = entry.job.clone() {
+                    self.enqueue(key, job);
+                }
+                None
+            }
+            Err(error) => {
+                self.fail(&key, &error);
+                Some(error)
+            }
+        }
+    }
+
+    fn fail(&mut self, key: &Key, error: &BenchError) {
+        if let Some(entry) = self.entries.remove(key) {
+            self.bytes -= entry.job.map_or(0, |job| job.candidate.source.len());
+            entry.told.send_replace(Some(Err(error.clone())));
+        }
+    }
+
+    /// The bench is gone and its jobs with it.
+    pub(crate) fn fail_all(&mut self, error: &BenchError) {
+        self.queue.clear();
+        let keys: Vec<Key> = self.running.drain().map(|(_, key)| key).collect();
+        for key in keys {
+            self.fail(&key, error);
+        }
+    }
+
+    /// Forgets old verdicts, and gives the jobs that nobody has waited for in a long while.
+    pub(crate) fn sweep(&mut self, now: Instant) -> Vec<JobId> {
+        let is_old = |since: &Instant, age: Duration| now.saturating_duration_since(*since) >= age;
+        while self.done.front().is_some_and(|(since, _)| is_old(since, self.limits.keep)) {
+            self.forget_oldest();
+        }
+        let mut abandoned = Vec::new();
+        for (id, key) in &self.running {
+            let Some(entry) = self.entries.get_mut(key) else { continue };
+            if entry.told.receiver_count() > 0 {
+                entry.alone = None;
+            } else if is_old(entry.alone.get_or_insert(now), self.limits.abandon) {
+                abandoned.push(*id);
+            }
+        }
+        for id in &abandoned {
+            if let Some(key) = self.running.remove(id) {
+                self.fail(&key, &BenchError::new("nobody waited for it"));
+            }
+        }
+        self.queue.retain(|job| !abandoned.contains(&job.id));
+        abandoned
+    }
+
+    fn forget_oldest(&mut self) {
+        if let Some((_, key)) = self.done.pop_front() {
+            self.entries.remove(&key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

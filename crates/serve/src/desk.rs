@@ -1,0 +1,212 @@
+//! The desk between many requests and one bench.
+//!
+//! One thread owns the bench, which is neither async nor shared; requests put jobs on the
+//! [`Board`] and wait for their outcome. A bench that falls over is started again.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use flow::{Bench, BenchError, Candidate, Job, JobId, MachineFacts, Stage, Task};
+
+use crate::board::{Board, Full, Key, Outcome, Ticket};
+use crate::metrics::Metrics;
+use crate::notice::{Listener, Notice};
+use crate::settings::Limits;
+
+/// Makes a bench; called on the thread that owns it, and again when it fell over.
+pub type Factory = Box<dyn FnMut() -> Result<Box<dyn Bench>, BenchError> + Send>;
+
+/// How long one wait for the bench is: new jobs may come meanwhile.
+const GLANCE: Duration = Duration::from_millis(10);
+/// How often old verdicts are swept out.
+const SWEEP: Duration = Duration::from_secs(1);
+/// How long a bench that fell over is left alone.
+const REST: Duration = Duration::from_secs(2);
+
+/// Where requests meet the bench.
+pub(crate) struct Desk {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+    metrics: Arc<Metrics>,
+    listener: Listener,
+}
+
+struct State {
+    board: Board,
+    /// The machine, once the bench runs; why not, while it does not.
+    bench: Result<MachineFacts, BenchError>,
+    closed: bool,
+}
+
+/// How the bench fares and what is on the board.
+pub(crate) struct Look {
+    pub(crate) bench: Result<MachineFacts, BenchError>,
+    pub(crate) waiting: usize,
+    pub(crate) kept: usize,
+    pub(crate) attached: u64,
+}
+
+impl Desk {
+    /// Starts the thread that owns the bench.
+    pub(crate) fn start(limits: Limits, factory: Factory, metrics: Arc<Metrics>, listener: Listener) -> Self {
+        let state =
+            State { board: Board::new(limits), bench: Err(BenchError::new("the bench is starting")), closed: false };
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new(), metrics, listener });
+        let own = Arc::clone(&shared);
+        let thread = std::thread::Builder::new().name("bench".to_owned()).spawn(move || own.work(factory)).ok();
+        Self { shared, thread }
+    }
+
+    /// Joins or begins the judging of a candidate.
+    pub(crate) fn ask(
+        &self,
+        task: &Arc<Task>,
+        candidate: &Candidate,
+        stage: Option<Stage>,
+        apart: Option<&str>,
+    ) -> Result<Ticket, Full> {
+        let key = Key {
+            task: task.hash.clone(),
+            candidate: candidate.hash.clone(),
+            stage: stage.map(Stage::number),
+            apart: apart.map(str::to_owned),
+        };
+        let job = Job { id: JobId(0), task: Arc::clone(task), candidate: candidate.clone(), stage };
+        let ticket = self.shared.lock().board.attach(&key, job);
+        self.shared.changed.notify_all();
+        ticket
+    }
+
+    /// How things stand.
+    pub(crate) fn look(&self) -> Look {
+        let state = self.shared.lock();
+        Look {
+            bench: state.bench.clone(),
+            waiting: state.board.waiting(),
+            kept: state.board.kept(),
+            attached: state.board.attached,
+        }
+    }
+}
+
+/// Waits for an outcome until `deadline`; `None` when it has not come by then.
+pub(crate) async fn outcome(mut ticket: Ticket, deadline: tokio::time::Instant) -> Option<Outcome> {
+    let told = tokio::time::timeout_at(deadline, ticket.wait_for(Option::is_some)).await.ok()?;
+    match told {
+        Ok(told) => told.clone(),
+        Err(_) => Some(Err(BenchError::new("the service is stopping"))),
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        self.shared.lock().closed = true;
+        self.shared.changed.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has already said so.
+            drop(thread.join());
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // The board stays sound whatever a panicking thread was doing.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The life of the thread that owns the bench.
+    fn work(&self, mut factory: Factory) {
+        while !self.lock().closed {
+            let failed = match factory() {
+                Ok(mut bench) => {
+                    let facts = bench.facts();
+                    (self.listener)(&Notice::BenchReady { machine: facts.cpu.clone() });
+                    self.lock().bench = Ok(facts);
+                    match self.judge(bench.as_mut()) {
+                        Ok(()) => return,
+                        Err(error) => error,
+                    }
+                }
+                Err(error) => error,
+            };
+            (self.listener)(&Notice::BenchFailed { what: failed.what.clone(), hint: failed.hint.clone() });
+            let mut state = self.lock();
+            state.board.fail_all(&failed);
+            state.bench = Err(failed);
+            self.rest(state);
+        }
+    }
+
+    /// Leaves a bench that fell over alone for a while. What is asked meanwhile fails at once,
+    /// for it is the machine's fault and no one is served by waiting.
+    fn rest(&self, mut state: MutexGuard<'_, State>) {
+        let until = Instant::now() + REST;
+        while !state.closed && Instant::now() < until {
+            let left = until.saturating_duration_since(Instant::now());
+            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            if let Err(error) = state.bench.clone() {
+                state.board.fail_all(&error);
+            }
+        }
+    }
+
+    /// Judges until the service stops or the bench falls over.
+    fn judge(&self, bench: &mut dyn Bench) -> Result<(), BenchError> {
+        let mut swept = Instant::now();
+        loop {
+            let jobs = {
+                let mut state = self.lock();
+                while !state.closed && state.board.waiting() == 0 {
+                    let (next, timeout) =
+                        self.changed.wait_timeout(state, SWEEP).unwrap_or_else(PoisonError::into_inner);
+                    state = next;
+                    if timeout.timed_out() {
+                        break;
+                    }
+                }
+                if state.closed {
+                    return Ok(());
+                }
+                state.board.take()
+            };
+            if !jobs.is_empty() {
+                bench.submit(jobs)?;
+            }
+            if self.lock().board.waiting() > 0
+                && let Some(reply) = bench.next(GLANCE)?
+            {
+                self.take_in(reply);
+                // What is there already costs no waiting.
+                while let Some(reply) = bench.next(Duration::ZERO)? {
+                    self.take_in(reply);
+                }
+            }
+            if swept.elapsed() >= SWEEP {
+                swept = Instant::now();
+                let abandoned = self.lock().board.sweep(swept);
+                if !abandoned.is_empty() {
+                    bench.cancel(&abandoned);
+                }
+            }
+        }
+    }
+
+    fn take_in(&self, reply: flow::Reply) {
+        let judged = reply.judged.and_then(run::believable);
+        if let Ok(judgement) = &judged {
+            self.metrics.judged(judgement);
+        }
+        let failed = self.lock().board.reply(reply.id, judged, Instant::now());
+        if let Some(error) = failed {
+            self.metrics.failed();
+            (self.listener)(&Notice::JudgingFailed { what: error.what });
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! The searches of foreign trainers: prompts handed out, answers taken in, all in run directories.
+
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::http::StatusCode;
+use flow::{MachineFacts, Reward, Stage, Task};
+use run::foreign::{Answered, ForeignRun, Prompt, PromptId};
+use run::{Interrupt, Layered, Plan};
+
+use crate::app::App;
+use crate::asked::Work;
+use crate::board::Outcome;
+use crate::fault::Fault;
+use crate::notice::{Notice, tame};
+use crate::settings::Settings;
+
+/// Runs that may be open at once.
+const OPEN: usize = 64;
+/// Answers that are remembered so that none is taken in twice.
+const REMEMBERED: usize = 200_000;
+
+type Opened = Arc<Mutex<ForeignRun>>;
+
+/// The runs of foreign trainers.
+pub(crate) struct Searches {
+    folder: PathBuf,
+    set: Vec<String>,
+    open: tokio::sync::Mutex<BTreeMap<String, Opened>>,
+    seen: Mutex<Seen>,
+}
+
+/// Answers that were taken in already: a request may be sent again.
+#[derive(Default)]
+struct Seen {
+    keys: HashSet<String>,
+    order: VecDeque<String>,
+}
+
+impl Seen {
+    fn is_new(&mut self, key: String) -> bool {
+        if !self.keys.insert(key.clone()) {
+            return false;
+        }
+        self.order.push_back(key);
+        if self.order.len() > REMEMBERED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.keys.remove(&oldest);
+        }
+        true
+    }
+}
+
+/// A prompt that an answer belongs to.
+#[derive(Clone)]
+pub(crate) struct PromptRef {
+    name: String,
+    id: PromptId,
+    run: Opened,
+    pub(crate) task: Arc<Task>,
+    pub(crate) stage: Option<Stage>,
+    pub(crate) begun: String,
+    pub(crate) reward: Reward,
+}
+
+/// A judged answer and what the trainer is told of it.
+pub(crate) struct Told<'a> {
+    pub(crate) work: &'a Work,
+    pub(crate) outcome: &'a Outcome,
+    pub(crate) reward: Option<f64>,
+    pub(crate) id: Option<&'a str>,
+}
+
+/// Whether a run may have this name: one folder, nothing hidden.
+pub(crate) fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    (1..=64).contains(&name.len()) && name.chars().all(plain) && !name.starts_with('.')
+}
+
+/// A prompt's name in the world: run, iteration and parent.
+pub(crate) fn prompt_name(run: &str, id: PromptId) -> String {
+    format!("{run}/{}/{}", id.iteration, id.parent)
+}
+
+fn parse_name(name: &str) -> Option<(&str, PromptId)> {
+    let mut parts = name.split('/');
+    let (run, iteration, parent) = (parts.next()?, parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    (parts.next().is_none() && is_name(run)).then_some((run, PromptId { iteration, parent }))
+}
+
+impl Searches {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        Self {
+            folder: settings.runs.clone(),
+            set: settings.set.clone(),
+            open: tokio::sync::Mutex::default(),
+            seen: Mutex::default(),
+        }
+    }
+
+    /// Takes in judged answers, one step for each prompt among them.
+    pub(crate) async fn take_in<'a>(&self, all: impl Iterator<Item = Told<'a>>) -> Result<(), Fault> {
+        let mut steps: BTreeMap<String, (PromptRef, Vec<Answered>)> = BTreeMap::new();
+        for (place, told) in all.enumerate() {
+            let Some(prompt) = &told.work.prompt else { continue };
+            if let Some(id) = told.id {
+                // Whoever names an answer may hand it in twice; the place tells copies in one batch apart.
+                let key = format!("{}\n{place}\n{id}", prompt.name);
+                if !self.seen.lock().unwrap_or_else(PoisonError::into_inner).is_new(key) {
+                    continue;
+                }
+            }
+            let answered = Answered {
+                made: told.work.made.clone(),
+                judged: told.outcome.as_ref().map(|judged| (**judged).clone()).map_err(|error| error.what.clone()),
+                reward: told.reward,
+            };
+            steps.entry(prompt.name.clone()).or_insert_with(|| (prompt.clone(), Vec::new())).1.push(answered);
+        }
+        for (prompt, answers) in steps.into_values() {
+            on(prompt.run, move |run| run.record_answers(prompt.id, &answers)).await?;
+        }
+        Ok(())
+    }
+}
+
+impl App {
+    /// The prompt of that name.
+    pub(crate) async fn prompt(self: &Arc<Self>, name: &str) -> Result<PromptRef, Fault> {
+        let unknown = || Fault::unknown(format!("there is no prompt `{}`", tame(name)));
+        let (run_name, id) = parse_name(name).ok_or_else(unknown)?;
+        let run = self.run(run_name, None).await?;
+        let found = on(Arc::clone(&run), move |run| {
+            let (task, reward) = (Arc::clone(&run.plan().task), run.reward());
+            Ok(run.begun(id).map(|(begun, stage)| (task, reward, begun, stage)))
+        });
+        let (task, reward, begun, stage) = found.await?.ok_or_else(unknown)?;
+        Ok(PromptRef { name: prompt_name(run_name, id), id, run, task, stage, begun, reward })
+    }
+
+    /// The next prompts of a run, which begins with the first of them if a task is named.
+    pub(crate) async fn prompts(
+        self: &Arc<Self>,
+        name: &str,
+        task: Option<&str>,
+        count: usize,
+    ) -> Result<(Opened, Vec<Prompt>), Fault> {
+        let run = self.run(name, task).await?;
+        let prompts = on(Arc::clone(&run), move |run| run.prompts(count)).await?;
+        Ok((run, prompts))
+    }
+
+    /// An open run, opened or begun if it is not.
+    async fn run(self: &Arc<Self>, name: &str, task: Option<&str>) -> Result<Opened, Fault> {
+        if !is_name(name) {
+            return Err(Fault::bad(format!("`{}` cannot name a run", tame(name)))
+                .hint("a name has 1 to 64 letters, digits, dashes, dots and underscores"));
+        }
+        let run = self.opened(name, task).await?;
+        let (run_task, judged) = {
+            let run = run.lock().unwrap_or_else(PoisonError::into_inner);
+            (Arc::clone(&run.plan().task), run.state().seed.is_some())
+        };
+        if let Some(task) = task.filter(|task| *task != run_task.spec.name) {
+            let (is, asked) = (&run_task.spec.name, tame(task));
+            return Err(Fault::new(StatusCode::CONFLICT, format!("this run is about {is}, not {asked}")));
+        }
+        if !judged {
+            // Everything is measured against the seed, so it comes first.
+            let seed = self.worth.seed(&self.desk, &run_task, self.deadline(None)).await?;
+            on(Arc::clone(&run), move |run| run.seed_judged((*seed).clone())).await?;
+        }
+        Ok(run)
+    }
+
+    async fn opened(self: &Arc<Self>, name: &str, task: Option<&str>) -> Result<Opened, Fault> {
+        let mut open = self.searches.open.lock().await;
+        if let Some(run) = open.get(name) {
+            return Ok(Arc::clone(run));
+        }
+        let directory = self.searches.folder.join(name);
+        let exists = directory.join("run.toml").is_file();
+        if !exists && task.is_none() {
+            return Err(Fault::unknown(format!("there is no run `{name}`"))
+                .hint("name a task to begin it, as in /v1/prompts?run=NAME&task=matmul&n=8"));
+        }
+        if open.len() >= OPEN {
+            return Err(Fault::later("too many runs are open", std::time::Duration::from_mins(1)));
+        }
+        let begins = if exists { None } else { Some(self.task(task)?) };
+        let facts = self.desk.look().bench.map_err(|error| Fault::machine(&error))?;
+        let app = Arc::clone(self);
+        let opening = tokio::task::spawn_blocking(move || app.open(&directory, begins, facts));
+        let run = opening.await.map_err(|_| mistake())??;
+        (self.listener)(&Notice::RunOpened { run: name.to_owned(), steps: run.state().finished() });
+        let run = Arc::new(Mutex::new(run));
+        open.insert(name.to_owned(), Arc::clone(&run));
+        Ok(run)
+    }
+
+    fn open(&self, directory: &Path, task: Option<Arc<Task>>, facts: MachineFacts) -> Result<ForeignRun, Fault> {
+        let load = |name: &str| self.task(Some(name)).map(|task| (*task).clone()).map_err(|fault| fault.what);
+        let plan = match task {
+            Some(task) => {
+                // Few servers go on with a begun answer; the trainer's own name is not known.
+                let mut sets = vec![
+                    format!("task={}", task.spec.name),
+                    "model=foreign-trainer".to_owned(),
+                    "prompts.begin=false".to_owned(),
+                    "loop.probe=0".to_owned(),
+                ];
+                sets.extend(self.searches.set.iter().cloned());
+                sets.push(format!("directory={}", directory.display()));
+                Layered::read(None, &sets).and_then(|layered| Plan::new(&layered, "", &load))
+            }
+            None => Plan::resume(directory, &[], &load),
+        };
+        let plan = plan.map_err(|mistakes| {
+            let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+            Fault::new(StatusCode::CONFLICT, lines.join("; "))
+        })?;
+        ForeignRun::open(plan, facts, now).map_err(|interrupt| fault(&interrupt))
+    }
+}
+
+/// Does something with a run where waiting for the disk holds up nobody.
+async fn on<T: Send + 'static>(
+    run: Opened,
+    act: impl FnOnce(&mut ForeignRun) -> Result<T, Interrupt> + Send + 'static,
+) -> Result<T, Fault> {
+    let acting = tokio::task::spawn_blocking(move || {
+        act(&mut run.lock().unwrap_or_else(PoisonError::into_inner)).map_err(|interrupt| fault(&interrupt))
+    });
+    acting.await.map_err(|_| mistake())?
+}
+
+fn fault(interrupt: &Interrupt) -> Fault {
+    let said = interrupt.to_string();
+    let (what, hint) = said.split_once("\n  hint: ").map_or((said.as_str(), None), |(what, hint)| (what, Some(hint)));
+    let fault = match interrupt {
+        Interrupt::Foreign { .. } | Interrupt::Reconfigured(_) | Interrupt::Reward(_) => {
+            Fault::new(StatusCode::CONFLICT, what)
+        }
+        _ => Fault::later(what, std::time::Duration::from_secs(5)),
+    };
+    match hint {
+        Some(hint) => fault.hint(hint),
+        None => fault,
+    }
+}
+
+fn mistake() -> Fault {
+    Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "a mistake in hotloop")
+}
+
+fn now() -> f64 {
+    std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_one_folder_and_nothing_hidden() {
+        for name in ["sqd", "a.b-c_1", "X"] {
+            assert!(is_name(name), "{name}");
+        }
+        for name in ["", ".", "..", "../x", "a/b", ".hidden", "a b", "ä", "a\0", &"x".repeat(65)] {
+            assert!(!is_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn prompts_have_names_that_lead_back_to_them() {
+        let id = PromptId { iteration: 3, parent: 5 };
+        assert_eq!(parse_name(&prompt_name("run-1", id)), Some(("run-1", id)));
+        for name in ["run-1/3", "run-1/3/5/7", "../x/3/5", "run/-1/2", "run/3/x", ""] {
+            assert_eq!(parse_name(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_answer_is_new_once() {
+        let mut seen = Seen::default();
+        assert!(seen.is_new("a".to_owned()));
+        assert!(!seen.is_new("a".to_owned()));
+        for number in 0..REMEMBERED {
+            seen.is_new(number.to_string());
+        }
+        assert!(seen.keys.len() <= REMEMBERED && seen.order.len() <= REMEMBERED);
+    }
+}

@@ -1,0 +1,122 @@
+//! Connections: accepted up to a number, with or without TLS, none of them for ever.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tower_service::Service;
+
+use crate::app::App;
+use crate::guard::Peer;
+use crate::notice::Notice;
+use crate::settings::Refusal;
+
+/// How often it is looked whether the service should stop.
+const GLANCE: Duration = Duration::from_millis(100);
+/// How long a request under way may take when the service stops.
+const LEAVE: Duration = Duration::from_secs(2);
+/// What a connection may have in its buffers.
+const BUFFER: usize = 64 << 10;
+/// How long sent bytes may wait for a client that does not read.
+const UNREAD: Duration = Duration::from_mins(1);
+
+/// The TLS side of the connections, from PEM files.
+pub(crate) fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, Refusal> {
+    let refuse = |path: &Path, what: String| {
+        Refusal::new(format!("{}: {what}", path.display()), "TLS needs a certificate chain and its key as PEM files")
+    };
+    let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(certificate)
+        .and_then(Iterator::collect)
+        .map_err(|error| refuse(certificate, error.to_string()))?;
+    if chain.is_empty() {
+        return Err(refuse(certificate, "there is no certificate in it".to_owned()));
+    }
+    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| refuse(key, error.to_string()))?;
+    let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, private))
+        .map_err(|error| refuse(certificate, error.to_string()))?;
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+/// Accepts connections until `stop` is set.
+pub(crate) async fn accept(
+    app: &Arc<App>,
+    router: &Router,
+    listener: TcpListener,
+    tls: Option<TlsAcceptor>,
+    stop: &AtomicBool,
+) {
+    let places = Arc::new(Semaphore::new(app.settings.limits.connections));
+    let mut open = tokio::task::JoinSet::new();
+    while !stop.load(Ordering::Relaxed) {
+        while open.try_join_next().is_some() {}
+        let Ok(accepted) = tokio::time::timeout(GLANCE, listener.accept()).await else { continue };
+        // Out of file descriptors, or a client that is gone already: neither is a reason to stop.
+        let Ok((stream, peer)) = accepted else {
+            tokio::time::sleep(GLANCE).await;
+            continue;
+        };
+        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+            (app.listener)(&Notice::Dropped { peer, why: "too many connections".to_owned() });
+            continue;
+        };
+        let (app, router, tls) = (Arc::clone(app), router.clone(), tls.clone());
+        open.spawn(async move {
+            app.metrics.connected(1);
+            serve(&app, router, stream, Peer(peer), tls).await;
+            app.metrics.connected(-1);
+            drop(place);
+        });
+    }
+    drop(listener);
+    let leaving = async { while open.join_next().await.is_some() {} };
+    // Whoever is still waiting then may ask again elsewhere.
+    drop(tokio::time::timeout(LEAVE, leaving).await);
+}
+
+async fn serve(app: &App, router: Router, stream: TcpStream, peer: Peer, tls: Option<TlsAcceptor>) {
+    let socket = socket2::SockRef::from(&stream);
+    // What cannot be set only makes the connection a little worse.
+    drop(socket.set_tcp_nodelay(true));
+    drop(socket.set_tcp_user_timeout(Some(UNREAD)));
+    drop(socket.set_keepalive(true));
+    let Some(tls) = tls else { return converse(app, router, stream, peer).await };
+    match tokio::time::timeout(app.settings.limits.patience, tls.accept(stream)).await {
+        Ok(Ok(stream)) => converse(app, router, stream, peer).await,
+        Ok(Err(error)) => (app.listener)(&Notice::Dropped { peer: peer.0, why: format!("TLS: {error}") }),
+        Err(_) => (app.listener)(&Notice::Dropped { peer: peer.0, why: "TLS: too slow".to_owned() }),
+    }
+}
+
+async fn converse(app: &App, router: Router, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, peer: Peer) {
+    let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
+        let mut request = request.map(Body::new);
+        request.extensions_mut().insert(peer);
+        // A router is always ready.
+        router.clone().call(request)
+    });
+    let conversation = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(app.settings.limits.patience)
+        .max_buf_size(BUFFER)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades();
+    if let Err(error) = conversation.await {
+        (app.listener)(&Notice::Dropped { peer: peer.0, why: error.to_string() });
+    }
+}

@@ -1,0 +1,96 @@
+//! What verdicts are worth, and what that is measured against.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use flow::reward::RewardContext;
+use flow::verdict::Measured;
+use flow::{Candidate, Judgement, Reward, Task, Verdict, noise};
+use tokio::time::Instant;
+
+use crate::desk::{Desk, outcome};
+use crate::fault::Fault;
+
+/// The seeds that rewards are measured against, judged when first needed.
+#[derive(Default)]
+pub(crate) struct Worth(Mutex<BTreeMap<String, Arc<Judgement>>>);
+
+/// What one candidate earned.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Earned {
+    pub(crate) reward: Option<f64>,
+    pub(crate) noise: Option<f64>,
+}
+
+impl Worth {
+    /// How the task's seed fared on this bench.
+    pub(crate) async fn seed(&self, desk: &Desk, task: &Arc<Task>, deadline: Instant) -> Result<Arc<Judgement>, Fault> {
+        let known = |all: &Mutex<BTreeMap<String, Arc<Judgement>>>| {
+            all.lock().unwrap_or_else(PoisonError::into_inner).get(&task.hash).cloned()
+        };
+        if let Some(seed) = known(&self.0) {
+            return Ok(seed);
+        }
+        let name = &task.spec.name;
+        let candidate = Candidate::from_source(task.seed.as_bytes(), task)
+            .map_err(|malformed| Fault::bad(format!("the seed of {name} is malformed: {malformed}")))?;
+        let wait = Duration::from_secs(5);
+        let ticket = desk.ask(task, &candidate, None, None).map_err(|_| Fault::later("the queue is full", wait))?;
+        let judged = outcome(ticket, deadline)
+            .await
+            .ok_or_else(|| Fault::later(format!("the seed of {name} is being judged"), wait))?;
+        let judgement = judged.map_err(|error| Fault::machine(&error))?;
+        if !matches!(judgement.verdict, Verdict::Correct(_)) {
+            let verdict = &judgement.verdict;
+            let told = format!("the seed of {name} is {} on this machine: {}", verdict.label(), verdict.detail());
+            return Err(Fault::later(told, wait).hint("reward `ladder` needs no seed"));
+        }
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(task.hash.clone(), Arc::clone(&judgement));
+        Ok(judgement)
+    }
+
+    /// What a reward is measured against.
+    pub(crate) async fn context(
+        &self,
+        desk: &Desk,
+        reward: Reward,
+        task: &Arc<Task>,
+        deadline: Instant,
+    ) -> Result<RewardContext, Fault> {
+        if matches!(reward, Reward::Ladder | Reward::LadderGroup) {
+            return Ok(RewardContext::default());
+        }
+        let seed = self.seed(desk, task, deadline).await?;
+        Ok(seed.verdict.measured().map(context).unwrap_or_default())
+    }
+}
+
+/// The baseline is OpenBLAS where the task has it, else the seed.
+pub(crate) fn context(seed: &Measured) -> RewardContext {
+    let seconds = seed.timing.median_s;
+    RewardContext {
+        seed_s: Some(seconds),
+        seed_gflops: Some(seed.gflops),
+        baseline_s: Some(seed.openblas_ratio.map_or(seconds, |ratio| ratio * seconds)),
+        sol_s: seed.roof_s,
+    }
+}
+
+/// What a group earned, in its order; `None` goes in for a machine's failure.
+pub(crate) fn earned(
+    reward: Reward,
+    verdicts: &[Option<&Verdict>],
+    context: &RewardContext,
+) -> Result<Vec<Earned>, Fault> {
+    let rewards = reward.of_group(verdicts, context).map_err(|error| Fault::bad(error.to_string()))?;
+    let mut earned = Vec::with_capacity(rewards.len());
+    for (verdict, reward_of) in verdicts.iter().zip(rewards) {
+        let noise = match (verdict, reward_of) {
+            (Some(_), Some(_)) => noise::of_group(reward, &[*verdict], context).ok(),
+            _ => None,
+        };
+        earned.push(Earned { reward: reward_of, noise });
+    }
+    Ok(earned)
+}

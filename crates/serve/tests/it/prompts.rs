@@ -1,0 +1,132 @@
+//! The staged search for a trainer that lives elsewhere.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use run::RunState;
+use run::report::Report;
+use serde_json::{Value, json};
+use serve::Settings;
+
+use crate::fake::{Service, candidate};
+
+fn settings(settings: &mut Settings) {
+    settings.set = ["sampling.group=4", "search.parents=4"].map(str::to_owned).to_vec();
+}
+
+fn prompts(service: &Service, count: usize) -> Vec<Value> {
+    let (status, answer) = service.get(&format!("/v1/prompts?run=sqd&task=matmul&n={count}"));
+    assert_eq!(status, 200, "{answer}");
+    answer["prompts"].as_array().unwrap().clone()
+}
+
+/// Four answers to a prompt, each another candidate.
+fn answer(service: &Service, prompt: &Value, number: usize) -> Value {
+    let said = ["9 GFLOPS", "5 GFLOPS", "wrong", "machine failure"];
+    let candidates: Vec<Value> = said
+        .iter()
+        .enumerate()
+        .map(|(member, said)| {
+            let speed = said.replace("9 ", &format!("{} ", 9 + number));
+            json!({"prompt_id": prompt["prompt_id"], "id": format!("{number}-{member}"),
+                "completion": format!("```c\n{}```", candidate(&speed, number * 10 + member))})
+        })
+        .collect();
+    let (status, answer) = service.post("/v1/judge", &json!({"candidates": candidates}));
+    assert_eq!(status, 200, "{answer}");
+    answer
+}
+
+fn state(service: &Service) -> RunState {
+    RunState::read(&service.folder.path().join("runs/sqd")).unwrap()
+}
+
+#[test]
+fn answers_feed_the_pool_and_the_next_prompts_come_from_it() {
+    let service = Service::start(settings);
+    let first = prompts(&service, 1);
+    assert_eq!(
+        (&first[0]["stage"], &first[0]["role"], &first[0]["iteration"]),
+        (&json!(1), &json!("explore"), &json!(0))
+    );
+    assert!(first[0]["messages"][1]["content"].as_str().unwrap().contains("2.0 GFLOPS"), "the seed was judged");
+    let judged = answer(&service, &first[0], 1);
+    assert_eq!(judged["judged"][3]["reward"], Value::Null);
+    assert_eq!(judged["judged"][0]["stage"], 1, "the prompt brings its stage");
+    let second = prompts(&service, 4);
+    let roles: BTreeSet<&str> = second.iter().map(|prompt| prompt["role"].as_str().unwrap()).collect();
+    assert!(second.iter().all(|prompt| prompt["iteration"] == 1), "{second:?}");
+    assert_eq!(roles, BTreeSet::from(["deepen", "explore", "improve", "repair"]));
+    let deepened = second.iter().find(|prompt| prompt["role"] == "deepen").unwrap();
+    assert_eq!(deepened["stage"], 2);
+    assert!(deepened["messages"][1]["content"].as_str().unwrap().contains("10.0 GFLOPS"), "{deepened}");
+    let repaired = second.iter().find(|prompt| prompt["role"] == "repair").unwrap();
+    assert!(repaired["messages"][1]["content"].as_str().unwrap().contains("element 3 is wrong"));
+    let state = state(&service);
+    assert_eq!((state.finished(), state.iterations.len()), (1, 2));
+    assert_eq!(state.best.unwrap().gflops.to_bits(), 10.0f64.to_bits());
+}
+
+#[test]
+fn an_answer_that_is_sent_again_is_taken_in_once() {
+    let service = Service::start(settings);
+    let first = prompts(&service, 1);
+    let (once, twice) = (answer(&service, &first[0], 1), answer(&service, &first[0], 1));
+    assert_eq!(once["judged"][0]["reward"], twice["judged"][0]["reward"]);
+    assert_eq!(state(&service).finished(), 1);
+}
+
+#[test]
+fn the_search_survives_a_restart_and_a_report_reads_it() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let handed = {
+        let service = Service::start_in(Arc::clone(&folder), settings);
+        let first = prompts(&service, 1);
+        answer(&service, &first[0], 1);
+        prompts(&service, 4)
+    };
+    let service = Service::start_in(Arc::clone(&folder), settings);
+    // A prompt that was handed out before the restart is still known.
+    answer(&service, &handed[1], 2);
+    assert_eq!(prompts(&service, 4), handed, "the same iteration goes on");
+    for (number, prompt) in handed.iter().enumerate() {
+        answer(&service, prompt, number + 3);
+    }
+    assert!(prompts(&service, 1).iter().all(|prompt| prompt["iteration"] == 2));
+    let state = state(&service);
+    assert_eq!((state.finished(), state.resumed), (6, 1));
+    let report = Report::read(&[folder.path().join("runs/sqd")]).unwrap();
+    assert_eq!((report.runs[0].points.len(), report.runs[0].task.as_str()), (6, "matmul"));
+    let (status, told) = service.get("/v1/runs/sqd");
+    assert_eq!((status, &told["model"]), (200, &json!("foreign-trainer")));
+    let (_, listed) = service.get("/v1/runs");
+    assert_eq!((&listed[0]["name"], &listed[0]["steps"]), (&json!("sqd"), &json!(6)));
+}
+
+#[test]
+fn a_trainer_that_loses_answers_does_not_hold_up_the_search() {
+    let service = Service::start(settings);
+    let first = prompts(&service, 1);
+    answer(&service, &first[0], 1);
+    // Of the four prompts of the next iteration only one is ever answered.
+    let second = prompts(&service, 4);
+    answer(&service, &second[1], 2);
+    let later = prompts(&service, 40);
+    assert!(later.iter().any(|prompt| prompt["iteration"].as_u64() > Some(1)), "{later:?}");
+}
+
+#[test]
+fn a_run_keeps_its_task_and_needs_one_to_begin() {
+    let service = Service::start(settings);
+    let (status, answer) = service.get("/v1/prompts?run=sqd");
+    assert_eq!(status, 404);
+    assert!(answer["hint"].as_str().unwrap().contains("task=matmul"), "{answer}");
+    prompts(&service, 1);
+    assert_eq!(service.get("/v1/prompts?run=sqd&n=2").0, 200);
+    assert_eq!(service.get("/v1/prompts?run=sqd&task=fft").0, 409);
+    assert_eq!(service.get("/v1/prompts?run=sqd&n=0").0, 400);
+    assert_eq!(service.get("/v1/prompts?run=sqd&n=x").0, 400);
+    assert_eq!(service.get("/v1/prompts?run=other&task=none").0, 404);
+    let unknown = json!({"candidates": [{"prompt_id": "sqd/7/0", "completion": "x"}]});
+    assert_eq!(service.post("/v1/judge", &unknown).0, 404);
+}

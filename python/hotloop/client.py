@@ -1,0 +1,177 @@
+"""A client of `hotloop serve`, on the standard library alone.
+
+Requests are sent again while the service says "not yet" (503, 504), "slower" (429) or nothing at all:
+the same request joins what is under way, so nothing is judged twice. What is wrong with
+the request itself raises `RequestError` at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, fields
+from typing import Any, Iterable, Mapping, Optional, Sequence
+
+AGAIN = (429, 502, 503, 504)
+BATCH = 256
+"""Candidates in one request."""
+WAIT_S = 50.0
+"""How long the service may think before it says "not yet"."""
+
+_threads = ThreadPoolExecutor(max_workers=64, thread_name_prefix="hotloop")
+
+
+class RequestError(ValueError):
+    """The request is wrong; sending it again would not help."""
+
+
+class MachineFailure(RuntimeError):
+    """The service or its machine failed for longer than the client's patience."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What became of one candidate. `reward` is None when it is masked or the machine failed."""
+
+    status: str
+    """`judged`, `masked` or `machine-failure`."""
+    verdict: Optional[str] = None
+    reward: Optional[float] = None
+    noise: Optional[float] = None
+    reward_shape: str = ""
+    detail: str = ""
+    gflops: Optional[float] = None
+    peak_fraction: Optional[float] = None
+    openblas_ratio: Optional[float] = None
+    task: str = ""
+    stage: Optional[int] = None
+    hash: Optional[str] = None
+    id: Optional[str] = None
+    error: Optional[str] = None
+    timing: Optional[Mapping[str, Any]] = None
+    seconds: Optional[Mapping[str, Any]] = None
+    notes: Sequence[str] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt of the staged search; `prompt_id` goes back with its answers."""
+
+    prompt_id: str
+    task: str
+    messages: Sequence[Mapping[str, str]]
+    stage: Optional[int] = None
+    role: str = ""
+    iteration: int = 0
+    parent: Optional[str] = None
+    begun: str = ""
+
+
+def _known(kind: Any, told: Mapping[str, Any]) -> Any:
+    names = {one.name for one in fields(kind)}
+    return kind(**{key: value for key, value in told.items() if key in names})
+
+
+class Client:
+    """Speaks to one service. `url` and `token` default to HOTLOOP_URL and HOTLOOP_TOKEN."""
+
+    def __init__(self, url: Optional[str] = None, token: Optional[str] = None, patience_s: float = 1800.0):
+        url = url or os.environ.get("HOTLOOP_URL", "http://localhost:8000")
+        parts = urllib.parse.urlsplit(url.rstrip("/"))
+        token = token or os.environ.get("HOTLOOP_TOKEN") or urllib.parse.unquote(parts.password or "")
+        host = parts.netloc.rpartition("@")[2]
+        self.url = urllib.parse.urlunsplit((parts.scheme, host, parts.path, "", ""))
+        self.patience_s = patience_s
+        self._headers = {"Content-Type": "application/json"}
+        if token:
+            self._headers["Authorization"] = f"Bearer {token}"
+
+    def request(self, path: str, body: Any = None, timeout_s: float = WAIT_S + 30.0) -> Any:
+        """One request, sent again until there is an answer or the patience is at its end."""
+        data = None if body is None else json.dumps(body).encode()
+        until = time.monotonic() + self.patience_s
+        tries = 0
+        while True:
+            tries += 1
+            after = min(0.5 * 2**tries, 30.0) * (0.5 + random.random())
+            try:
+                request = urllib.request.Request(self.url + path, data, self._headers)
+                with urllib.request.urlopen(request, timeout=timeout_s) as answer:
+                    return json.load(answer)
+            except urllib.error.HTTPError as error:
+                with error:
+                    said = _said(error)
+                if error.code not in AGAIN:
+                    raise RequestError(f"{path}: {error.code}: {said}") from None
+                after = max(float(error.headers.get("Retry-After") or 0.0), 0.2) * (1.0 + 0.2 * random.random())
+            except (OSError, ValueError) as error:  # refused, reset, timed out, cut off
+                said = str(error) or type(error).__name__
+            if time.monotonic() + after > until:
+                raise MachineFailure(f"{self.url}{path}: {said}")
+            time.sleep(after)
+
+    def judge(
+        self,
+        candidates: Iterable[Mapping[str, Any]],
+        task: Optional[str] = None,
+        stage: Optional[int] = None,
+        reward: Any = None,
+        fresh: bool = False,
+    ) -> list[Judged]:
+        """Judges candidates: mappings with `completion` or `source`, and `id`, `task`, `stage`, `prompt_id`, `group`.
+
+        When the service cannot be reached for too long all that is left counts as machine failure.
+        """
+        named = [{"id": uuid.uuid4().hex, **_given(one)} for one in candidates]
+        judged: list[Judged] = []
+        for at in range(0, len(named), BATCH):
+            batch = named[at : at + BATCH]
+            asked = _given({"task": task, "stage": stage, "reward": reward, "fresh": fresh or None})
+            try:
+                told = self.request("/v1/judge", {**asked, "wait_s": WAIT_S, "candidates": batch})["judged"]
+            except MachineFailure as failure:
+                told = [{"status": "machine-failure", "id": one["id"], "error": str(failure)} for one in batch]
+            judged.extend(_known(Judged, one) for one in told)
+        return judged
+
+    async def ajudge(self, candidates: Iterable[Mapping[str, Any]], **how: Any) -> list[Judged]:
+        """The same without holding up the event loop."""
+        candidates = list(candidates)
+        return await asyncio.get_running_loop().run_in_executor(_threads, lambda: self.judge(candidates, **how))
+
+    async def arequest(self, path: str, body: Any = None) -> Any:
+        """`request` without holding up the event loop."""
+        return await asyncio.get_running_loop().run_in_executor(_threads, self.request, path, body)
+
+    def prompts(self, run: str, n: int = 1, task: Optional[str] = None) -> list[Prompt]:
+        """The next prompts of a run's staged search, which begins if a task is named."""
+        query = urllib.parse.urlencode(_given({"run": run, "n": n, "task": task}))
+        return [_known(Prompt, one) for one in self.request(f"/v1/prompts?{query}")["prompts"]]
+
+    def tasks(self) -> list[dict[str, Any]]:
+        """The tasks of the service."""
+        return list(self.request("/v1/tasks"))
+
+    def task(self, name: str) -> dict[str, Any]:
+        """One task, with its prompt and its seed."""
+        return dict(self.request(f"/v1/tasks/{urllib.parse.quote(name, safe='')}"))
+
+
+def _given(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in mapping.items() if value is not None}
+
+
+def _said(error: urllib.error.HTTPError) -> str:
+    try:
+        told = json.load(error)
+        return str(told["error"]) + (f" ({told['hint']})" if "hint" in told else "")
+    except (ValueError, KeyError, TypeError, OSError):
+        return error.reason if isinstance(error.reason, str) else "no reason was given"
