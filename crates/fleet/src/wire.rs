@@ -65,6 +65,7 @@ pub struct How {
     pub(crate) check: Check,
     pub(crate) estimator: Estimator,
     pub(crate) runs: u32,
+    pub(crate) rounds: u32,
     pub(crate) reuse: bool,
     pub(crate) without: Vec<Layer>,
 }
@@ -87,6 +88,7 @@ impl How {
             check: settings.check,
             estimator: settings.estimator,
             runs: settings.runs,
+            rounds: settings.rounds,
             reuse: settings.reuse,
             without: settings.without.clone(),
         })
@@ -102,6 +104,7 @@ impl How {
             check: self.check,
             estimator: self.estimator,
             runs: self.runs,
+            rounds: self.rounds,
             reuse: self.reuse,
             without: self.without.clone(),
             slots,
@@ -112,6 +115,7 @@ impl How {
     fn is_sane(&self) -> bool {
         (1..=4096).contains(&self.threads)
             && (1..=100_000).contains(&self.runs)
+            && (1..=100).contains(&self.rounds)
             && (0.001..=600.0).contains(&self.limit_s)
             && self.without.len() <= 8
     }

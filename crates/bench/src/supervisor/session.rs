@@ -36,7 +36,8 @@ fn machine(what: &'static str) -> impl Fn(std::io::Error) -> Failure {
 impl Session {
     /// Starts the candidate of `request` on `cores` with one set of buffers per entry of `calls`.
     pub(crate) fn start(request: &Request, cores: &[usize], calls: &[Sizes], fit: Fit) -> Result<Self, Failure> {
-        let layout = layout(request, calls, fit)?;
+        let layout =
+            Layout::new(&request.task, calls, fit).map_err(|error| Failure::Machine(format!("layout: {error}")))?;
         let (inputs_file, inputs) = region("inputs", layout.input_bytes)?;
         let (outputs_file, outputs) = region("outputs", layout.output_bytes)?;
         sys::seal(&inputs_file, true).map_err(machine("inputs"))?;
@@ -112,14 +113,9 @@ impl Session {
     }
 
     /// Bytes of one call's buffers.
-    pub(crate) fn bytes_per_call(request: &Request, sizes: &Sizes) -> Result<usize, Failure> {
-        let layout = layout(request, std::slice::from_ref(sizes), Fit::Staggered)?;
-        Ok(layout.input_bytes + layout.output_bytes)
+    pub(crate) fn bytes_per_call(&self) -> usize {
+        (self.layout.input_bytes + self.layout.output_bytes) / self.layout.sets.len().max(1)
     }
-}
-
-fn layout(request: &Request, calls: &[Sizes], fit: Fit) -> Result<Layout, Failure> {
-    Layout::new(&request.task, calls, fit).map_err(|error| Failure::Machine(format!("layout: {error}")))
 }
 
 fn region(name: &'static str, bytes: usize) -> Result<(OwnedFd, Mapping), Failure> {

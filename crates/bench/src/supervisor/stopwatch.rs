@@ -19,9 +19,6 @@ const TEAM_RUN_S: f64 = 5e-3;
 /// Calls per run at most, and the memory that their buffers may take.
 const CALLS_MAX: usize = 64;
 const MEMORY_MAX: usize = 256 << 20;
-/// Places in memory that runs of one call take turns on. Where pages lie decides what they push out of
-/// a cache; a single place would be luck, good or bad, for a whole judgement.
-const TURNS: usize = 4;
 /// Seconds of one round of samples; a machine that is not quiet gets as many rounds as it is asked for.
 const ROUND_S: f64 = 0.15;
 /// Single calls that are timed before the batch size is chosen, and before batches are timed: those
@@ -35,7 +32,7 @@ const SINGLES_BEFORE_BATCH: usize = 10;
 /// candidate whose first calls only pretend to be slow gains nothing by it.
 pub(super) fn time(slot: &mut Slot, request: &Request, work: &TimeWork) -> Result<Answer, Failure> {
     let mut verifier = super::verifier(request)?;
-    let mut stopwatch = Stopwatch { slot, request, work, verifier: &mut verifier, runs: 0, turns: 1 };
+    let mut stopwatch = Stopwatch { slot, request, work, verifier: &mut verifier, runs: 0 };
     let mut calls = 1;
     let mut single_s = f64::INFINITY;
     let samples = loop {
@@ -81,18 +78,15 @@ struct Stopwatch<'a> {
     work: &'a TimeWork,
     verifier: &'a mut Verifier,
     runs: u32,
-    /// Places that runs take turns on.
-    turns: usize,
 }
 
 impl Stopwatch<'_> {
     /// The samples of a fresh process with `calls` calls per run, and how many calls they ask for.
     fn series(&mut self, calls: usize) -> Result<(Vec<Sample>, usize), Failure> {
         let timed = &self.request.task.sizes.timed;
-        let bytes_per_call = Session::bytes_per_call(self.request, timed)?;
-        self.turns = if calls == 1 { TURNS.min(MEMORY_MAX / bytes_per_call.max(1)).max(1) } else { 1 };
-        let sets = vec![timed.clone(); calls * self.turns];
+        let sets = vec![timed.clone(); calls];
         let mut session = Session::start(self.request, &self.slot.cores, &sets, Fit::Staggered)?;
+        let bytes_per_call = session.bytes_per_call();
         let (null_s, threads) = (self.work.null_s, self.request.threads);
         // On several threads a call alone takes up to three times as long as one in a batch, whose
         // threads are awake already; what a batch shows of its calls is no longer a guess.
@@ -137,8 +131,7 @@ impl Stopwatch<'_> {
 
     fn probed_run(&mut self, session: &mut Session, calls: usize) -> Result<(f64, f64), Failure> {
         let memory = self.work.memory_bound;
-        let first = self.runs as usize % self.turns;
-        session.freshen(self.verifier, &mut self.slot.fresh, first, calls);
+        session.freshen(self.verifier, &mut self.slot.fresh, 0, calls);
         if self.request.task.cache == CacheState::Cold {
             session.chill();
         }
@@ -149,13 +142,13 @@ impl Stopwatch<'_> {
         self.slot.prober().crew().wake();
         let before = self.slot.prober().probe(memory);
         // A batch is short by choice, so its limit is that of one call.
-        let seconds = session.run(first, calls, self.request.limit_s)?;
+        let seconds = session.run(0, calls, self.request.limit_s)?;
         let after = self.slot.prober().probe(memory);
         // The strict check sees every run; the paper verifies four, and all where it decides.
         let paper = self.runs < 4 || self.request.check == Check::Paper;
         self.runs += 1;
         if self.work.verified {
-            session.check(self.verifier, &mut self.slot.fresh, first, calls, paper)?;
+            session.check(self.verifier, &mut self.slot.fresh, 0, calls, paper)?;
         }
         Ok((seconds, before.max(after)))
     }
