@@ -23,8 +23,7 @@ use crate::sys;
 /// Below this many physical cores, anything that runs beside a timing disturbs it.
 const SMALL_MACHINE: usize = 4;
 
-/// Times that a candidate is timed when the machine is not quiet, and the pause between.
-const TRIES: u32 = 3;
+/// The pause before candidates are timed again that met no quiet.
 const RETRY_AFTER: Duration = Duration::from_millis(200);
 
 /// A bench on this machine.
@@ -281,7 +280,7 @@ fn time_all(shared: &Shared, replies: &Replies, clock: &mut Clock) -> Option<Vec
         let judged = match timed {
             Ok(verdict) => {
                 let verdict = steadier(waiting.steadiest.take(), verdict);
-                if is_unquiet(&verdict, &shared.machine.settings) && waiting.tries < TRIES {
+                if is_unquiet(&verdict, &shared.machine.settings) && waiting.tries < shared.machine.settings.rounds {
                     waiting.steadiest = Some(verdict);
                     again.push(waiting);
                     continue;

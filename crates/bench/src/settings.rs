@@ -33,7 +33,7 @@ pub struct Settings {
     pub estimator: Estimator,
     /// Timed runs at most in one round.
     pub runs: u32,
-    /// Rounds of samples at most while the machine is not quiet.
+    /// Rounds of samples at most while the machine is not quiet, and times that such a candidate is timed.
     pub rounds: u32,
     /// Whether compiled objects are kept and reused.
     pub reuse: bool,
