@@ -159,6 +159,24 @@ fn best_of(
 impl TaskRoof {
     /// The better bound of two measurements, with the later baseline.
     pub(crate) fn or_better(self, other: Self) -> Self {
-        Self { bound_s: self.bound_s.min(other.bound_s), ..other }
+        // A baseline that met a busy moment would flatter every candidate until it is measured again.
+        let baseline_s = self.baseline_s.into_iter().chain(other.baseline_s).reduce(f64::min);
+        Self { bound_s: self.bound_s.min(other.bound_s), baseline_s, ..other }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_moment_makes_neither_bound_nor_baseline_slower() {
+        let quiet = TaskRoof { bound_s: 1.0, memory_bound: false, baseline_s: Some(1.2) };
+        let busy = TaskRoof { bound_s: 1.7, memory_bound: true, baseline_s: Some(2.4) };
+        let both = quiet.or_better(busy);
+        assert_eq!((both.bound_s, both.baseline_s, both.memory_bound), (1.0, Some(1.2), true));
+        let without = TaskRoof { baseline_s: None, ..busy };
+        assert_eq!(quiet.or_better(without).baseline_s, Some(1.2));
+        assert_eq!(without.or_better(quiet).baseline_s, Some(1.2));
     }
 }
