@@ -36,6 +36,10 @@ impl Ssh {
 
     /// The connection that all others share, with a port forwarded; it lives as long as the process.
     pub(crate) fn master(&self, port: u16, target: &str) -> Result<Child, BenchError> {
+        // One that was killed leaves its socket behind, and the next would refuse to share its connection.
+        if let Some(control) = self.control.as_ref().filter(|_| !self.is_up()) {
+            drop(std::fs::remove_file(control));
+        }
         let mut command = self.command();
         command.args(["-M", "-N", "-o", "ExitOnForwardFailure=yes", "-L"]);
         command.arg(format!("127.0.0.1:{port}:{target}")).arg(&self.host);

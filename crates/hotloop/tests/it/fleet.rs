@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::model::{run_file, worded};
 use crate::{ended, hotloop, turn};
 use cluster::{Slurm, Sshd, free_port, left_out};
 
@@ -217,44 +216,61 @@ fn site(sshd: &Sshd, time: &str, count: u32, more: &str) -> String {
 }
 
 #[test]
-fn a_run_is_judged_by_jobs_of_slurm_through_a_tunnel_and_survives_the_end_of_one() {
+fn a_run_is_judged_by_jobs_of_slurm_through_a_tunnel_and_survives_the_end_of_a_job_and_of_the_tunnel() {
     let Some(slurm) = Slurm::start() else { return };
     let Some(sshd) = Sshd::start(&[("SLURM_CONF", slurm.conf().to_str().unwrap())]) else { return };
     let Some(fleet) = Fleet::new(&site(&sshd, "00:30:00", 2, "")) else { return };
     let folder = tempfile::tempdir().unwrap();
-    let file = run_file(folder.path(), &format!("fleet = {:?}", fleet.file()));
-    worded(folder.path());
+    let file = folder.path().join("nano.toml");
+    let text = format!(
+        "model = \"nano\"\nfleet = {:?}\ndirectory = {:?}\n[budget]\nsteps = 5\n[sampling]\ngroup = 4\nprompts-per-step = 2\n\
+         [bench]\ntiming = \"paper\"\n[loop]\nprobe = 0\n",
+        fleet.file(),
+        folder.path().join("run"),
+    );
+    std::fs::write(&file, text).unwrap();
     let _turn = turn();
     fleet.up();
     fleet.wait_until("both nodes work", |status| ready(status) == 2);
-    let sets = [
-        "budget.steps=4",
-        "sampling.group=8",
-        "sampling.prompts-per-step=2",
-        "learning.rate=0.05",
-        "bench.timing=paper",
-    ];
-    let sets = sets.iter().flat_map(|set| ["--set", set]);
-    let arguments: Vec<&str> = ["train", &file].into_iter().chain(sets).collect();
+    let arguments = ["train", file.to_str().unwrap()];
     let mut run = Run(hotloop(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
     let events = folder.path().join("run/events.jsonl");
     let count = |word: &str| std::fs::read_to_string(&events).unwrap_or_default().matches(word).count();
-    let begin = Instant::now();
-    while count("\"step_finished\"") < 1 {
-        assert!(begin.elapsed() < LONG, "no step: {}", fleet.log());
-        assert!(run.0.try_wait().unwrap().is_none(), "it ended: {:?}", run.output());
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    let mut steps = |wanted: usize| {
+        let begin = Instant::now();
+        while count("\"step_finished\"") < wanted {
+            assert!(begin.elapsed() < LONG, "no step {wanted}: {}", fleet.log());
+            assert!(run.0.try_wait().unwrap().is_none(), "it ended: {:?}", run.output());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    steps(1);
     let job = fleet.status()["keeper"]["nodes"][0]["id"].as_str().unwrap().to_owned();
     slurm.cancel(&job);
+    steps(2);
+    let tunnel = tunnel(&sshd).expect("there is a tunnel to cut");
+    assert!(Command::new("kill").args(["-9", &tunnel]).status().unwrap().success());
     let (status, out, error) = run.output();
     assert_eq!(status, 0, "{out}{error}{}", fleet.log());
-    assert!(out.contains("done: all 4 steps"), "{out}{error}");
+    assert!(out.contains("done: all 5 steps"), "{out}{error}");
     assert!(!error.contains("masked"), "no candidate paid for it: {error}");
     let status = fleet.wait_until("the job was replaced", |status| status["keeper"]["replaced"].as_u64() >= Some(1));
     assert_eq!(status["keeper"]["tunnel"], true);
+    assert!(fleet.log().contains("the tunnel stands again"), "{}", fleet.log());
     fleet.down();
     assert_eq!(slurm.jobs(), "", "no job is left");
+}
+
+/// The process of the one shared connection, known by the configuration file that it was started with.
+fn tunnel(sshd: &Sshd) -> Option<String> {
+    let config = sshd.config().display().to_string();
+    let is_it = |pid: &String| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
+        words.first() == Some(&&b"ssh"[..]) && words.contains(&config.as_bytes()) && words.contains(&&b"-M"[..])
+    };
+    let names = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    names.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit())).find(is_it)
 }
 
 /// A run that does not outlive its test.

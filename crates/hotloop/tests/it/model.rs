@@ -28,7 +28,7 @@ pub(crate) fn roomy(folder: &Path) -> PathBuf {
 }
 
 /// A run file for that model, as small as runs can be.
-pub(crate) fn run_file(folder: &Path, more: &str) -> String {
+fn run_file(folder: &Path, more: &str) -> String {
     let path = folder.join("tiny.toml");
     let (model, runs) = (roomy(folder), folder.join("run"));
     let model = model.display();
@@ -43,7 +43,7 @@ pub(crate) fn run_file(folder: &Path, more: &str) -> String {
 
 /// The same model with other words: each token is a whole answer, of which a third is right, a third computes
 /// nothing and a third does not compile. So it can learn on the real bench.
-pub(crate) fn worded(folder: &Path) -> PathBuf {
+fn worded(folder: &Path) -> PathBuf {
     let model = roomy(folder);
     let path = model.join("tokenizer.json");
     let mut tokenizer: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
