@@ -5,6 +5,7 @@
 //! machine's floor, and takes the median of those.
 
 use flow::Timing;
+use flow::statistics::{mean, median, variation};
 
 /// One timed run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -53,35 +54,6 @@ pub(crate) fn timing(samples: &[Sample], gate: f64, calls: u32, threads: u32) ->
     }
 }
 
-/// The middle value.
-pub(crate) fn median(values: &[f64]) -> f64 {
-    quantile(values, 0.5)
-}
-
-/// The value below which a share `q` of the values lies, interpolated.
-pub(crate) fn quantile(values: &[f64], q: f64) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
-    let position = q * last as f64;
-    let (low, high) = (sorted[position.floor() as usize], sorted[position.ceil() as usize]);
-    low + (high - low) * position.fract()
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
-/// Standard deviation relative to the mean; 0 for a single value.
-pub(crate) fn variation(values: &[f64]) -> f64 {
-    if values.len() < 2 {
-        return 0.0;
-    }
-    let mean = mean(values);
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (squares / (values.len() - 1) as f64).sqrt() / mean
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,12 +78,5 @@ mod tests {
         assert!(!timing.quiet);
         assert!((timing.median_s - 3.5).abs() < 1e-12);
         assert!(timing.cv > 0.4);
-    }
-
-    #[test]
-    fn quantiles_interpolate() {
-        assert!((quantile(&[4.0, 1.0, 3.0, 2.0], 0.5) - 2.5).abs() < 1e-12);
-        assert!((quantile(&[7.0], 0.1) - 7.0).abs() < 1e-12);
-        assert!(quantile(&[], 0.5).is_nan());
     }
 }

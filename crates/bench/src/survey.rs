@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use flow::BenchError;
 use flow::bench::Compiler;
+use flow::{BenchError, statistics};
 use serde::Serialize;
 
 use crate::machine::{self, Machine};
@@ -14,7 +14,7 @@ use crate::settings::Settings;
 use crate::slot::Slot;
 use crate::supervisor::probe::Prober;
 use crate::toolchain::Toolchain;
-use crate::{blas, cores, estimate, sys};
+use crate::{blas, cores, sys};
 
 /// Probes that tell how quiet a machine is, and the pause between them.
 const PROBES: usize = 400;
@@ -144,9 +144,9 @@ pub fn noise(settings: Settings, times: usize) -> Result<Noise, BenchError> {
     let calm = std::thread::spawn(move || calm_share(&cores)).join().unwrap_or(0.0);
     Ok(Noise {
         threads,
-        null_s: estimate::median(&nulls),
+        null_s: statistics::median(&nulls),
         peak_flops: peaks.iter().copied().fold(0.0, f64::max),
-        peak_cv: estimate::variation(&peaks),
+        peak_cv: statistics::variation(&peaks),
         calm,
     })
 }

@@ -22,6 +22,7 @@ pub mod random;
 pub mod reward;
 pub mod search;
 pub mod stage;
+pub mod statistics;
 pub mod task;
 pub mod technique;
 pub mod timing;

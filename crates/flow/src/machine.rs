@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Facts about a machine. Timings are compared only within one `class`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct MachineFacts {
     /// Hash of everything below that changes what a timing means.
     pub class: String,

@@ -80,6 +80,19 @@ pub struct RewardContext {
     pub sol_s: Option<f64>,
 }
 
+impl RewardContext {
+    /// Beside the task's seed as it was measured: its library where the task has one, else the seed is the baseline.
+    pub fn of_seed(seed: &Measured) -> Self {
+        let seconds = seed.timing.median_s;
+        Self {
+            seed_s: Some(seconds),
+            seed_gflops: Some(seed.gflops),
+            baseline_s: Some(seed.openblas_ratio.map_or(seconds, |ratio| ratio * seconds)),
+            sol_s: seed.roof_s,
+        }
+    }
+}
+
 /// A reward that cannot be computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RewardError {

@@ -184,15 +184,8 @@ impl RunState {
 
     /// What rewards are measured against: the seed, and the library and roof beside it.
     pub fn context(&self) -> RewardContext {
-        let Some(measured) = self.seed.as_ref().and_then(|seed| seed.verdict.measured()) else {
-            return RewardContext::default();
-        };
-        RewardContext {
-            seed_s: Some(measured.timing.median_s),
-            seed_gflops: Some(measured.gflops),
-            baseline_s: measured.openblas_ratio.map(|ratio| ratio * measured.timing.median_s),
-            sol_s: measured.roof_s,
-        }
+        let seed = self.seed.as_ref().and_then(|seed| seed.verdict.measured());
+        seed.map(RewardContext::of_seed).unwrap_or_default()
     }
 
     /// Takes in one event.

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use flow::reward::RewardContext;
-use flow::verdict::Measured;
 use flow::{Candidate, Judgement, Reward, Task, Verdict, noise};
 use tokio::time::Instant;
 
@@ -62,18 +61,7 @@ impl Worth {
             return Ok(RewardContext::default());
         }
         let seed = self.seed(desk, task, deadline).await?;
-        Ok(seed.verdict.measured().map(context).unwrap_or_default())
-    }
-}
-
-/// The baseline is OpenBLAS where the task has it, else the seed.
-pub(crate) fn context(seed: &Measured) -> RewardContext {
-    let seconds = seed.timing.median_s;
-    RewardContext {
-        seed_s: Some(seconds),
-        seed_gflops: Some(seed.gflops),
-        baseline_s: Some(seed.openblas_ratio.map_or(seconds, |ratio| ratio * seconds)),
-        sol_s: seed.roof_s,
+        Ok(seed.verdict.measured().map(RewardContext::of_seed).unwrap_or_default())
     }
 }
 

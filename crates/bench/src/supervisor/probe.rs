@@ -9,7 +9,8 @@
 
 use std::collections::VecDeque;
 
-use crate::estimate::quantile;
+use flow::statistics::quantile;
+
 use crate::supervisor::crew::Crew;
 use crate::sys;
 

@@ -1,5 +1,6 @@
 //! Timing one candidate: warm-up, single calls, then samples until enough are quiet.
 
+use flow::statistics;
 use flow::task::CacheState;
 
 use crate::estimate::{self, ENOUGH, Sample};
@@ -60,7 +61,7 @@ fn fastest(samples: &[Sample]) -> f64 {
 
 fn gate_of(samples: &[Sample], calls: usize) -> f64 {
     let seconds: Vec<f64> = samples.iter().map(|sample| sample.seconds).collect();
-    estimate::gate(estimate::median(&seconds) * calls as f64)
+    estimate::gate(statistics::median(&seconds) * calls as f64)
 }
 
 /// Calls per run: enough for a run to outweigh its null round trip and, on several threads, the

@@ -23,6 +23,20 @@ pub(crate) enum CorpusCommand {
     Nano(NanoArgs),
 }
 
+/// What a corpus is drawn from.
+#[derive(Debug, Args)]
+pub(crate) struct DrawnArgs {
+    /// Everything follows from it
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Distinct candidates [default: 60000]
+    #[arg(long, value_name = "N")]
+    pub(crate) programs: Option<usize>,
+    /// Records [default: 300000]
+    #[arg(long, value_name = "N")]
+    pub(crate) records: Option<usize>,
+}
+
 /// `hotloop corpus synth`
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -36,15 +50,9 @@ pub(crate) struct SynthArgs {
     /// The folder to write; there must be nothing under that name yet
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
-    /// Everything follows from it
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// Distinct candidates [default: 60000]
-    #[arg(long, value_name = "N")]
-    pub(crate) programs: Option<usize>,
-    /// Records [default: 300000]
-    #[arg(long, value_name = "N")]
-    pub(crate) records: Option<usize>,
+    /// What is drawn.
+    #[command(flatten)]
+    pub(crate) drawn: DrawnArgs,
     /// Print the manifest as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -84,15 +92,9 @@ pub(crate) struct NanoArgs {
     /// The folder to write; there must be nothing under that name yet
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
-    /// Everything follows from it
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// Distinct candidates [default: 60000]
-    #[arg(long, value_name = "N")]
-    pub(crate) programs: Option<usize>,
-    /// Records [default: 300000]
-    #[arg(long, value_name = "N")]
-    pub(crate) records: Option<usize>,
+    /// What is drawn.
+    #[command(flatten)]
+    pub(crate) drawn: DrawnArgs,
     /// Times that every record is seen
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) epochs: u32,

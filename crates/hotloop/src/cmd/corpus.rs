@@ -14,7 +14,7 @@ use policy::save::Storage;
 use policy::text::{Text, Turn};
 use policy::train::{Decay, Schedule};
 
-use crate::cli::corpus::{CorpusArgs, CorpusCommand, NanoArgs, SynthArgs};
+use crate::cli::corpus::{CorpusArgs, CorpusCommand, DrawnArgs, NanoArgs, SynthArgs};
 use crate::failure::{Failure, Status};
 use crate::output::table::Table;
 use crate::output::{say, say_json};
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &CorpusArgs) -> Result<Status, Failure> {
 fn synth(arguments: &SynthArgs) -> Result<Status, Failure> {
     vacant(&arguments.out)?;
     let progress = Progress::spinner("drawing candidates", !arguments.json);
-    let manifest = corpus::write(&options(arguments.seed, arguments.programs, arguments.records), &arguments.out)
+    let manifest = corpus::write(&options(&arguments.drawn), &arguments.out)
         .map_err(|error| Failure::user(error.to_string()).hint("name another folder with --out"))?;
     drop(progress);
     if arguments.json {
@@ -53,12 +53,12 @@ fn synth(arguments: &SynthArgs) -> Result<Status, Failure> {
     Ok(Status::Fine)
 }
 
-fn options(seed: u64, programs: Option<usize>, records: Option<usize>) -> Options {
+fn options(drawn: &DrawnArgs) -> Options {
     let standard = Options::STANDARD;
     Options {
-        seed,
-        programs: programs.unwrap_or(standard.programs),
-        records: records.unwrap_or(standard.records),
+        seed: drawn.seed,
+        programs: drawn.programs.unwrap_or(standard.programs),
+        records: drawn.records.unwrap_or(standard.records),
         ..standard
     }
 }
@@ -92,7 +92,7 @@ fn pretrain(arguments: &NanoArgs) -> Result<Status, Failure> {
     vacant(&arguments.out)?;
     let stop = Stop::listen()?;
     let progress = Progress::spinner("drawing candidates", true);
-    let options = options(arguments.seed, arguments.programs, arguments.records);
+    let options = options(&arguments.drawn);
     let records = corpus::synth(&options);
     let bpe = corpus::tokenizer(records.pool());
     let (validation, training): (Vec<Record>, Vec<Record>) =
@@ -105,7 +105,7 @@ fn pretrain(arguments: &NanoArgs) -> Result<Status, Failure> {
         held_out: examples(&engine, &validation)?,
         batch_tokens: BATCH_TOKENS,
         epochs: arguments.epochs,
-        seed: arguments.seed,
+        seed: arguments.drawn.seed,
     };
     drop((training, validation, progress));
     if lessons.examples.is_empty() {
@@ -145,12 +145,12 @@ fn fresh(bpe: &corpus::bpe::Bpe, arguments: &NanoArgs) -> Result<Engine, Failure
     let end = text.encode(corpus::nano_prompt::END);
     let [end] = end[..] else { return Err(Failure::machine("the end token is not one token")) };
     let config = nano::shape(bpe.len(), end);
-    let network = Network::new(config.clone(), Weights::random(&config, arguments.seed));
+    let network = Network::new(config.clone(), Weights::random(&config, arguments.drawn.seed));
     let mut settings = models::answering(0, arguments.device);
     settings.learning = Learning::Full;
     settings.training.optim.beta2 = 0.95;
     settings.training.optim.weight_decay = WEIGHT_DECAY;
-    settings.training.seed = arguments.seed;
+    settings.training.seed = arguments.drawn.seed;
     Engine::new(network, text, nano::NAME.to_owned(), settings).map_err(|error| models::engine_failure(&error))
 }
 

@@ -20,7 +20,6 @@ use crate::app::App;
 use crate::asked::{Text, Unmade, What, Work};
 use crate::fault::Fault;
 use crate::searches::Told;
-use crate::worth;
 
 /// A candidate that was judged and has a number.
 pub(crate) struct Graded {
@@ -60,7 +59,7 @@ pub(crate) async fn grade(
         let judgement = outcome.as_ref().map_err(Fault::machine)?;
         let shape = app.reward(asked.or(work.prompt.as_ref().map(|prompt| prompt.reward)));
         let seed = app.worth.seed(&app.desk, &work.task, deadline).await?;
-        let context = seed.verdict.measured().map(worth::context).unwrap_or_default();
+        let context = seed.verdict.measured().map(RewardContext::of_seed).unwrap_or_default();
         let of = |verdict: &Verdict| shape.of(verdict, &context).map_err(|error| Fault::bad(error.to_string()));
         let reward = match of(&judgement.verdict)? {
             Some(reward) => reward,

@@ -162,23 +162,10 @@ pub(crate) async fn judge(State(app): State<Arc<App>>, asked: Received<Asked>) -
             .zip(earned.into_iter().zip(&shapes))
             .map(|((id, (work, outcome)), (earned, shape))| Judged::new(id, work, outcome, earned, *shape))
             .collect(),
-        machine: look.bench.unwrap_or_else(|_| nowhere()),
+        // A batch that needed no machine names none.
+        machine: look.bench.unwrap_or_default(),
         version: env!("CARGO_PKG_VERSION"),
     }))
-}
-
-/// The machine of a batch that needed none.
-fn nowhere() -> MachineFacts {
-    MachineFacts {
-        class: String::new(),
-        cpu: String::new(),
-        simd: String::new(),
-        cores: 0,
-        kernel: String::new(),
-        compiler: String::new(),
-        openblas: None,
-        sandbox: Vec::new(),
-    }
 }
 
 /// What each candidate earned within its group: those of one task that name the same `group`.

@@ -1,8 +1,9 @@
 //! The same expert candidate judged many times: how much its result varies.
 
+use flow::statistics::{mean, variation};
 use serde::Serialize;
 
-use super::{job, matmul, mean, variants, variation};
+use super::{job, matmul, variants};
 use crate::failure::{Failure, Status};
 use crate::judging::Judging;
 use crate::output::table::Table;

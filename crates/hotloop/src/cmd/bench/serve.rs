@@ -195,15 +195,6 @@ impl Bench for Stub {
     }
 
     fn facts(&self) -> MachineFacts {
-        MachineFacts {
-            class: "stub".to_owned(),
-            cpu: "a stub".to_owned(),
-            simd: String::new(),
-            cores: 0,
-            kernel: String::new(),
-            compiler: String::new(),
-            openblas: None,
-            sandbox: Vec::new(),
-        }
+        MachineFacts { class: "stub".to_owned(), cpu: "a stub".to_owned(), ..MachineFacts::default() }
     }
 }

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use bench::survey;
+use flow::statistics::median;
 use serde::Serialize;
 
-use super::{job, matmul, median, plain, variants};
+use super::{job, matmul, plain, variants};
 use crate::failure::{Failure, Status};
 use crate::judging::Judging;
 use crate::output::table::Table;

@@ -3,9 +3,10 @@
 use std::time::Instant;
 
 use flow::Label;
+use flow::statistics::{mean, median};
 use serde::Serialize;
 
-use super::{job, matmul, mean, median, plain, variants};
+use super::{job, matmul, plain, variants};
 use crate::failure::{Failure, Status};
 use crate::judging::Judging;
 use crate::output::table::Table;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bench::{Check, Estimator, Settings};
 use flow::verdict::Measured;
-use flow::{Label, MachineFacts, Verdict};
+use flow::{Label, MachineFacts, Verdict, statistics};
 use serde_json::Value;
 
 use super::Judged;
@@ -200,9 +200,9 @@ fn repeats(arguments: &JudgeArgs, all: &[Judged<'_>]) -> Option<String> {
             name,
             format!("{}/{}", measured.len(), rounds.len()),
             quiet.to_string(),
-            number(crate::cmd::bench::mean(&gated)),
-            percent(crate::cmd::bench::variation(&gated)),
-            percent(crate::cmd::bench::variation(&paper)),
+            number(statistics::mean(&gated)),
+            percent(statistics::variation(&gated)),
+            percent(statistics::variation(&paper)),
         ]);
     }
     Some(table.render())

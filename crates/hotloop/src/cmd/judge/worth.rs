@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use flow::reward::RewardContext;
-use flow::verdict::Measured;
 use flow::{Candidate, Job, JobId, Judgement, Label, Reward};
 
 use super::Judged;
@@ -50,7 +49,7 @@ impl Worth {
                 .measured()
                 .filter(|_| verdict.label() == Label::Correct)
                 .ok_or_else(|| unusable(format!("{}: {}", verdict.label(), verdict.detail())))?;
-            contexts.insert(task.hash.clone(), context(measured));
+            contexts.insert(task.hash.clone(), RewardContext::of_seed(measured));
         }
         Ok(Self { reward, contexts })
     }
@@ -82,16 +81,5 @@ impl Worth {
             }
         }
         Ok(())
-    }
-}
-
-/// The baseline is OpenBLAS where the task has it, else the seed.
-fn context(seed: &Measured) -> RewardContext {
-    let seconds = seed.timing.median_s;
-    RewardContext {
-        seed_s: Some(seconds),
-        seed_gflops: Some(seed.gflops),
-        baseline_s: Some(seed.openblas_ratio.map_or(seconds, |ratio| ratio * seconds)),
-        sol_s: seed.roof_s,
     }
 }
