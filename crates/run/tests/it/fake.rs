@@ -200,8 +200,8 @@ pub(crate) struct FakeBench {
     pub(crate) fails: Option<fn(&str, u32) -> bool>,
     /// Times sources twice too fast that this says so of.
     pub(crate) lucky: Option<fn(&str, u32) -> bool>,
-    /// Nothing is compared with OpenBLAS.
-    pub(crate) without_library: bool,
+    /// Knows neither OpenBLAS nor a roof.
+    pub(crate) bare: bool,
     /// Refuses everything once so many jobs were judged.
     pub(crate) dies_after: Option<usize>,
     pub(crate) judged: usize,
@@ -268,8 +268,8 @@ impl Bench for FakeBench {
         if let (Verdict::Correct(measured), Some(lucky)) = (&mut verdict, self.lucky) {
             measured.gflops *= if lucky(source, *tries) { 2.0 } else { 1.0 };
         }
-        if let (Verdict::Correct(measured), true) = (&mut verdict, self.without_library) {
-            measured.openblas_ratio = None;
+        if let (Verdict::Correct(measured), true) = (&mut verdict, self.bare) {
+            (measured.openblas_ratio, measured.roof_s) = (None, None);
         }
         Ok(Some(Reply { id: job.id, judged: Ok(Judgement { verdict, seconds }) }))
     }

@@ -174,12 +174,25 @@ fn a_policy_that_runs_away_ends_the_run_and_one_that_walks_does_not() {
 #[test]
 fn a_reward_that_cannot_be_measured_here_is_told_first() {
     let folder = tempfile::tempdir().unwrap();
-    let plan = plan(folder.path(), &["reward={ shape = \"composite\" }"]);
+    let plan = plan(folder.path(), &["reward={ shape = \"sol\" }"]);
     let mut process = Process::new(&plan);
-    process.bench.without_library = true;
+    process.bench.bare = true;
     let (mut store, lines) = Store::open(&plan.directory).unwrap();
     let (ended, state) = process.drive(&plan, &mut store, &lines);
     let run::Ended::Paused(interrupt) = ended else { panic!("{ended:?}") };
-    assert!(interrupt.to_string().starts_with("reward `composite` needs the baseline's seconds"), "{interrupt}");
+    assert!(interrupt.to_string().starts_with("reward `sol` needs the roof's seconds"), "{interrupt}");
     assert!(state.open.is_empty() && state.probes.is_empty());
+}
+
+#[test]
+fn without_a_library_the_seed_is_the_baseline() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path(), &["reward={ shape = \"composite\" }"]);
+    let mut process = Process::new(&plan);
+    process.bench.bare = true;
+    let (mut store, lines) = Store::open(&plan.directory).unwrap();
+    let (_, state) = process.drive(&plan, &mut store, &lines);
+    let context = state.context();
+    assert_eq!(context.baseline_s, context.seed_s);
+    assert!(state.finished() > 0 && context.seed_s.is_some());
 }
