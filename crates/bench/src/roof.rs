@@ -117,7 +117,7 @@ impl Roof {
             (Some(object), Some(blas)) => {
                 let mut request = machine.request(task, prepared, object, user, work(self.null_s, true, memory_bound));
                 request.libraries.push(blas.path.clone());
-                Some(timing(slot, &request)?.median_s)
+                Some(timing(slot, &request)?.min_s)
             }
             (Some(_) | None, _) => None,
         };

@@ -62,8 +62,8 @@ fn judge(source: &str) -> Result<Judgement, BenchError> {
 
 fn measured() -> Measured {
     let timing = Timing {
-        median_s: 1.0,
         min_s: 1.0,
+        median_s: 1.0,
         paper_s: 1.0,
         cv: 0.0,
         samples: 1,
@@ -73,6 +73,7 @@ fn measured() -> Measured {
         threads: 1,
     };
     Measured {
+        seconds: 1.0,
         gflops: 1.0,
         gflops_paper: 1.0,
         peak_fraction: None,

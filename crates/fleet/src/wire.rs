@@ -328,7 +328,7 @@ fn is_sane(judgement: &Judgement) -> bool {
     let seconds = &judgement.seconds;
     [seconds.compile, seconds.run, seconds.total].iter().all(|value| value.is_finite() && *value >= 0.0)
         && judgement.verdict.measured().is_none_or(|measured| {
-            positive(measured.gflops) && positive(measured.timing.median_s) && positive(measured.timing.min_s)
+            positive(measured.gflops) && positive(measured.seconds) && positive(measured.timing.min_s)
         })
 }
 

@@ -4,14 +4,12 @@ use crate::reward::{Reward, RewardContext, RewardError};
 use crate::timing::Timing;
 use crate::verdict::Verdict;
 
-/// The standard error of a median of normal samples, in units of that of their mean.
-const MEDIAN_FACTOR: f64 = 1.253;
-
-/// The relative uncertainty of a candidate's seconds. Samples that were disturbed share
-/// their disturbance, so that many of them are no better than one.
+/// The relative uncertainty of a candidate's seconds: the standard error of a mean of the quiet samples, than which
+/// the fastest of them varies less, since disturbance only ever adds. Samples that were disturbed share their
+/// disturbance, so that many of them are no better than one.
 pub fn of_timing(timing: &Timing) -> f64 {
     let kept = if timing.quiet { f64::from(timing.kept.max(1)) } else { 1.0 };
-    MEDIAN_FACTOR.min(kept) * timing.cv.max(0.0) / kept.sqrt()
+    timing.cv.max(0.0) / kept.sqrt()
 }
 
 /// The noise of a group: the root mean square, over its correct members, of what each
@@ -24,7 +22,7 @@ pub fn of_group(reward: Reward, verdicts: &[Option<&Verdict>], context: &RewardC
         let slowdown = 1.0 + of_timing(&measured.timing);
         let mut slower = measured.clone();
         slower.gflops /= slowdown;
-        slower.timing.median_s *= slowdown;
+        slower.seconds *= slowdown;
         let slower = Verdict::Correct(slower);
         let mut group = verdicts.to_vec();
         group[at] = Some(&slower);
@@ -43,8 +41,8 @@ mod tests {
 
     fn correct(gflops: f64, cv: f64, kept: u32, quiet: bool) -> Verdict {
         let timing = Timing {
-            median_s: 1.0 / gflops,
             min_s: 1.0 / gflops,
+            median_s: 1.0 / gflops,
             paper_s: 1.0 / gflops,
             cv,
             samples: 16,
@@ -55,6 +53,7 @@ mod tests {
         };
         let verify = Checks { paper: true, strict: true, error: 0.0 };
         Verdict::Correct(Measured {
+            seconds: 1.0 / gflops,
             gflops,
             gflops_paper: gflops,
             peak_fraction: None,
@@ -83,7 +82,7 @@ mod tests {
     fn many_quiet_samples_are_better_than_one_and_disturbed_ones_are_not() {
         let (quiet, loud) = (correct(10.0, 0.08, 16, true), correct(10.0, 0.08, 16, false));
         let (Verdict::Correct(quiet), Verdict::Correct(loud)) = (quiet, loud) else { panic!("both are correct") };
-        assert!((of_timing(&quiet.timing) - 1.253 * 0.02).abs() < 1e-12);
+        assert!((of_timing(&quiet.timing) - 0.02).abs() < 1e-12);
         assert!((of_timing(&loud.timing) - 0.08).abs() < 1e-12);
     }
 

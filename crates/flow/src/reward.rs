@@ -83,7 +83,7 @@ pub struct RewardContext {
 impl RewardContext {
     /// Beside the task's seed as it was measured: its library where the task has one, else the seed is the baseline.
     pub fn of_seed(seed: &Measured) -> Self {
-        let seconds = seed.timing.median_s;
+        let seconds = seed.seconds;
         Self {
             seed_s: Some(seconds),
             seed_gflops: Some(seed.gflops),
@@ -177,18 +177,18 @@ impl Reward {
             (Self::LadderLog { .. }, failed) => failed.log_penalty(),
             (Self::Weighted, Rung::Correct(measured)) => {
                 let baseline = need(context.baseline_s, "the baseline's seconds")?;
-                if measured.timing.median_s < baseline { 1.0 } else { 0.8 }
+                if measured.seconds < baseline { 1.0 } else { 0.8 }
             }
             (Self::Weighted, failed) => 0.4 * f64::from(u8::from(failed.compiled())),
             (Self::Composite { alpha, beta, gamma, r_max }, Rung::Correct(measured)) => {
                 let baseline = need(context.baseline_s, "the baseline's seconds")?;
-                alpha + beta + gamma * (baseline / measured.timing.median_s).min(r_max)
+                alpha + beta + gamma * (baseline / measured.seconds).min(r_max)
             }
             (Self::Composite { alpha, .. }, failed) => alpha * f64::from(u8::from(failed.compiled())),
             (Self::Sol, Rung::Correct(measured)) => {
                 let sol = need(context.sol_s.or(measured.roof_s), "the roof's seconds")?;
                 let baseline = need(context.baseline_s, "the baseline's seconds")?;
-                speed_of_light(measured.timing.median_s, baseline, sol)
+                speed_of_light(measured.seconds, baseline, sol)
             }
             (Self::Sol, _) => 0.0,
         };
@@ -276,11 +276,11 @@ mod tests {
     use crate::timing::Timing;
     use crate::verdict::{Checks, Mismatch};
 
-    fn measured(gflops: f64, median_s: f64) -> Measured {
+    fn measured(gflops: f64, seconds: f64) -> Measured {
         let timing = Timing {
-            median_s,
-            min_s: median_s,
-            paper_s: median_s,
+            min_s: seconds,
+            median_s: seconds,
+            paper_s: seconds,
             cv: 0.0,
             samples: 9,
             kept: 9,
@@ -290,6 +290,7 @@ mod tests {
         };
         let verify = Checks { paper: true, strict: true, error: 0.0 };
         Measured {
+            seconds,
             gflops,
             gflops_paper: gflops,
             peak_fraction: None,
@@ -300,8 +301,8 @@ mod tests {
         }
     }
 
-    fn correct(gflops: f64, median_s: f64) -> Verdict {
-        Verdict::Correct(measured(gflops, median_s))
+    fn correct(gflops: f64, seconds: f64) -> Verdict {
+        Verdict::Correct(measured(gflops, seconds))
     }
 
     fn suspect(gflops: f64) -> Verdict {

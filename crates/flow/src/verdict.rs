@@ -73,6 +73,8 @@ pub struct Mismatch {
 /// What was measured of a correct candidate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
+    /// Seconds per call by the deciding estimator.
+    pub seconds: f64,
     /// By the deciding estimator.
     pub gflops: f64,
     /// By the paper's estimator.

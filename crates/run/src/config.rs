@@ -116,6 +116,20 @@ pub enum SourceKind {
     Sqd,
     /// The fixed prompts in turn.
     Fixed,
+    /// In every step as many of each.
+    Both,
+}
+
+impl SourceKind {
+    /// Whether the search is asked.
+    pub fn searches(self) -> bool {
+        matches!(self, Self::Sqd | Self::Both)
+    }
+
+    /// Whether fixed prompts are asked.
+    pub fn is_fixed(self) -> bool {
+        matches!(self, Self::Fixed | Self::Both)
+    }
 }
 
 /// The search's rules and what an ablation switches off.

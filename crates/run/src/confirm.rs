@@ -13,26 +13,34 @@ use crate::judging::Batch;
 /// Candidates that are judged again.
 const CANDIDATES: usize = 3;
 /// How often each is.
-const TIMES: usize = 3;
+const TIMES: usize = 5;
 
 /// Judges the fastest candidates again, or those of them that were not yet.
 pub(crate) fn fastest(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
-    for (made, stage) in ctx.state.fastest(CANDIDATES) {
-        let Made::Candidate { hash, .. } = &made else { continue };
-        if ctx.state.confirmed.contains_key(hash) {
-            continue;
-        }
-        let hash = hash.clone();
-        let mut judgements: Vec<Judgement> = Vec::new();
-        for _ in 0..TIMES {
-            // One after the other: copies that are submitted together are judged once.
-            let batch = Batch::submit(ctx, [((), made.clone(), stage)])?;
+    let mut fastest = ctx.state.fastest(CANDIDATES);
+    fastest.retain(|(made, _)| hash(made).is_some_and(|hash| !ctx.state.confirmed.contains_key(hash)));
+    let mut judgements: Vec<Vec<Judgement>> = vec![Vec::new(); fastest.len()];
+    // In turns, so that a busy spell meets all of them, and one after the other: copies that
+    // are submitted together are judged once.
+    for _ in 0..TIMES {
+        for ((made, stage), judgements) in fastest.iter().zip(&mut judgements) {
+            let batch = Batch::submit(ctx, [((), made.clone(), *stage)])?;
             batch.gather(ctx, |_, (), judged| {
                 judgements.extend(judged);
                 Ok(())
             })?;
         }
-        ctx.record(Event::CandidateConfirmed { hash, judgements })?;
+    }
+    for ((made, _), judgements) in fastest.iter().zip(judgements) {
+        let Some(hash) = hash(made) else { continue };
+        ctx.record(Event::CandidateConfirmed { hash: hash.to_owned(), judgements })?;
     }
     Ok(())
+}
+
+fn hash(made: &Made) -> Option<&str> {
+    match made {
+        Made::Candidate { hash, .. } => Some(hash),
+        _ => None,
+    }
 }

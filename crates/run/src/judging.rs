@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use flow::verdict::Measured;
 use flow::{BenchError, Candidate, Job, JobId, Judgement, Stage};
 
 use crate::ctx::Ctx;
@@ -158,7 +159,8 @@ pub fn believable(judgement: Judgement) -> Result<Judgement, BenchError> {
     let finite = |judgement: &Judgement| {
         judgement.verdict.measured().is_none_or(|measured| {
             let timing = &measured.timing;
-            [measured.gflops, measured.gflops_paper, timing.median_s, timing.min_s, timing.paper_s, timing.cv]
+            let Measured { seconds, gflops, gflops_paper, .. } = *measured;
+            [seconds, gflops, gflops_paper, timing.median_s, timing.min_s, timing.paper_s, timing.cv]
                 .into_iter()
                 .chain(measured.peak_fraction)
                 .chain(measured.openblas_ratio)

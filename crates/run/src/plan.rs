@@ -7,7 +7,7 @@ use flow::prompt::Wording;
 use flow::search::Settings;
 use flow::{Sampling, Stage, Task};
 
-use crate::config::{Config, Layered, Mistake, SourceKind};
+use crate::config::{Config, Layered, Mistake};
 use crate::store;
 
 /// Everything that a run needs, checked.
@@ -141,7 +141,7 @@ fn check_numbers(config: &Config, note: &mut impl FnMut(&str, String)) {
         "no limit is set: the run would not end",
     );
     check(
-        budget.iterations == 0 || config.prompts.source == SourceKind::Sqd,
+        budget.iterations == 0 || config.prompts.source.searches(),
         "budget.iterations",
         "only a search has iterations; set prompts.source to \"sqd\", or this to 0",
     );
@@ -176,11 +176,11 @@ fn wording(path: &str) -> Result<Wording, String> {
 
 fn check_wording(config: &Config, wording: &Wording, note: &mut impl FnMut(&str, String)) {
     let file = if config.prompts.wording.is_empty() { "the embedded wording" } else { &config.prompts.wording };
-    if config.prompts.source == SourceKind::Fixed && wording.fixed_count() == 0 {
+    if config.prompts.source.is_fixed() && wording.fixed_count() == 0 {
         note("prompts.wording", format!("{file} has no fixed prompts"));
     }
     // The probe asks all six, whatever the source.
-    let asked = config.prompts.source == SourceKind::Sqd || config.stepping.probe > 0;
+    let asked = config.prompts.source.searches() || config.stepping.probe > 0;
     for stage in Stage::ALL.into_iter().filter(|stage| asked && wording.stage(*stage).is_none()) {
         note("prompts.wording", format!("{file} has no prompt for {stage}"));
     }

@@ -1,6 +1,6 @@
-//! Where prompts come from: the fixed ones in turn, or parents that the search chose.
+//! Where prompts come from: the fixed ones in turn, parents that the search chose, or both.
 //!
-//! Both answer one question: what is asked in step `n`? The search may have to answer
+//! Each answers one question: what is asked in step `n`? The search may have to answer
 //! that it cannot be told yet, since the parents of an iteration follow from all verdicts
 //! of the last.
 
@@ -34,6 +34,10 @@ pub(crate) fn next(plan: &Plan, state: &RunState, number: u64) -> Next {
     match plan.config.prompts.source {
         SourceKind::Fixed => Next::Asks(fixed(plan, number)),
         SourceKind::Sqd => searched(plan, state, number),
+        SourceKind::Both => match searched(plan, state, number) {
+            Next::Asks(asks) => Next::Asks(asks.into_iter().chain(fixed(plan, number)).collect()),
+            other => other,
+        },
     }
 }
 

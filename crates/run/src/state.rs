@@ -8,6 +8,7 @@ use flow::bench::Judgement;
 use flow::policy::Updated;
 use flow::reward::RewardContext;
 use flow::search::{Node, Parent, Pool};
+use flow::verdict::Measured;
 use flow::{Verdict, WeightedTokens};
 
 use crate::event::{
@@ -278,23 +279,25 @@ impl RunState {
         }
     }
 
-    /// Fresh timings decide which is the best: the fastest by its median among those that
-    /// were correct every time.
+    /// Fresh timings decide which is the best: the fastest among those that were correct every time, by the
+    /// median of their quiet timings, or of all where none was quiet.
     fn confirm(&mut self, hash: &str, judgements: &[Judgement]) {
         self.confirmed.insert(hash.to_owned(), judgements.to_vec());
         let medians = self.confirmed.iter().filter_map(|(hash, judgements)| {
-            let mut verdicts: Vec<&Verdict> = judgements.iter().map(|judgement| &judgement.verdict).collect();
-            let speed = |verdict: &Verdict| match verdict {
-                Verdict::Correct(measured) => Some(measured.gflops),
+            let timed = |judgement: &'_ Judgement| match &judgement.verdict {
+                Verdict::Correct(measured) => Some(measured.clone()),
                 _ => None,
             };
-            verdicts.iter().all(|verdict| speed(verdict).is_some()).then_some(())?;
-            verdicts.sort_by(|a, b| speed(a).unwrap_or(0.0).total_cmp(&speed(b).unwrap_or(0.0)));
-            let verdict = *verdicts.get(verdicts.len() / 2)?;
-            Some((hash, speed(verdict)?, verdict))
+            let mut timings: Vec<Measured> = judgements.iter().map(timed).collect::<Option<_>>()?;
+            if timings.iter().any(|measured| measured.timing.quiet) {
+                timings.retain(|measured| measured.timing.quiet);
+            }
+            timings.sort_by(|a, b| a.gflops.total_cmp(&b.gflops));
+            let middle = timings.get(timings.len() / 2)?.clone();
+            Some((hash, middle))
         });
-        let Some((hash, gflops, verdict)) = medians.max_by(|a, b| a.1.total_cmp(&b.1)) else { return };
-        let (hash, verdict) = (hash.clone(), verdict.clone());
+        let Some((hash, middle)) = medians.max_by(|a, b| a.1.gflops.total_cmp(&b.1.gflops)) else { return };
+        let (hash, gflops, verdict) = (hash.clone(), middle.gflops, Verdict::Correct(middle));
         let step = self.birth(&hash).map_or(0, |(step, ..)| step.number);
         self.best = Some(Best { hash, gflops, step, verdict });
     }

@@ -3,7 +3,7 @@
 use flow::statistics;
 use flow::task::CacheState;
 
-use crate::estimate::{self, ENOUGH, Sample};
+use crate::estimate::{self, ENOUGH, LEAST, Sample};
 use crate::layout::Fit;
 use crate::settings::Check;
 use crate::supervisor::Slot;
@@ -22,6 +22,8 @@ const CALLS_MAX: usize = 64;
 const MEMORY_MAX: usize = 256 << 20;
 /// Seconds of one round of samples; a machine that is not quiet gets as many rounds as it is asked for.
 const ROUND_S: f64 = 0.15;
+/// Seconds after which enough quiet samples do, were they ever so few.
+const SETTLED_S: f64 = 0.02;
 /// Single calls that are timed before the batch size is chosen, and before batches are timed: those
 /// are short, and the fastest of them is what a batch is held against.
 const SINGLES: usize = 2;
@@ -162,8 +164,9 @@ impl Stopwatch<'_> {
             let end = (self.work.runs * (round + 1)) as usize;
             loop {
                 let wrong = self.verifier.mismatch(self.request.check).is_some();
-                let enough = self.work.gated && estimate::kept(&samples, gate_of(&samples, calls)) >= ENOUGH;
-                if wrong || (!samples.is_empty() && enough) {
+                let settled = samples.len() >= LEAST || sys::now() - begin > SETTLED_S;
+                let quiet = self.work.gated && estimate::kept(&samples, gate_of(&samples, calls)) >= ENOUGH;
+                if wrong || (quiet && settled) {
                     return Ok(samples);
                 }
                 let has_minimum = samples.len() >= ENOUGH || samples.len() >= end;

@@ -121,7 +121,7 @@ fn seed(task: &Arc<Task>, judging: &mut Judging) -> Result<(Option<Measured>, Ve
         Verdict::Correct(measured) => {
             let says = format!(
                 "correct, {}, {} GFLOPS",
-                output::seconds(measured.timing.median_s),
+                output::seconds(measured.seconds),
                 output::number(measured.gflops)
             );
             (measured, Mark::Ok, says)
@@ -132,7 +132,7 @@ fn seed(task: &Arc<Task>, judging: &mut Judging) -> Result<(Option<Measured>, Ve
         }
         _ => return Ok((None, vec![finding(Mark::Error, "seed", says)])),
     };
-    let seconds = measured.timing.median_s;
+    let seconds = measured.seconds;
     let mut findings = vec![finding(mark, "seed", says)];
     if !SEED_S.contains(&seconds) {
         findings.push(finding(

@@ -210,8 +210,8 @@ pub(crate) struct FakeBench {
 
 pub(crate) fn correct(gflops: f64) -> Verdict {
     let timing = Timing {
-        median_s: 1.0 / gflops,
         min_s: 1.0 / gflops,
+        median_s: 1.0 / gflops,
         paper_s: 1.0 / gflops,
         cv: 0.01,
         samples: 16,
@@ -221,6 +221,7 @@ pub(crate) fn correct(gflops: f64) -> Verdict {
         threads: 1,
     };
     Verdict::Correct(Measured {
+        seconds: 1.0 / gflops,
         gflops,
         gflops_paper: gflops,
         peak_fraction: Some(gflops / 100.0),

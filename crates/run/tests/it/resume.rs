@@ -33,7 +33,7 @@ fn a_hundred_kills_at_random_bytes_change_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let mut kills = 0;
     let mut random = Random::new(11);
-    for (round, source) in ["sqd", "fixed"].into_iter().cycle().enumerate() {
+    for (round, source) in ["sqd", "fixed", "both"].into_iter().cycle().enumerate() {
         let set = format!("prompts.source={source}");
         let overlap = format!("loop.overlap={}", round % 3 != 2);
         let sets = [set.as_str(), overlap.as_str(), "budget.steps=10"];

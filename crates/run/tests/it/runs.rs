@@ -30,7 +30,7 @@ fn a_run_learns_and_its_control_does_not() {
 #[test]
 fn the_same_seed_gives_the_same_events_and_another_does_not() {
     let folder = tempfile::tempdir().unwrap();
-    for source in ["sqd", "fixed"] {
+    for source in ["sqd", "fixed", "both"] {
         let source = format!("prompts.source={source}");
         let run = |name: &str, seed: &str| {
             let directory = folder.path().join(name);
@@ -54,6 +54,18 @@ fn fixed_prompts_take_turns_and_groups_share_a_step() {
         state.steps.iter().flat_map(|step| step.groups.iter().map(|group| group.asked.variant)).collect();
     assert_eq!(variants, (0..12).collect::<Vec<_>>());
     assert!(state.steps.iter().flat_map(|step| &step.groups).all(|group| group.asked.stage.is_none()));
+}
+
+#[test]
+fn both_sources_have_a_group_in_every_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, state) = whole(&plan(folder.path(), &["prompts.source=both"]));
+    for step in &state.steps {
+        let stages: Vec<bool> = step.groups.iter().map(|group| group.asked.stage.is_some()).collect();
+        assert_eq!(stages, [true, false], "the search's first");
+        assert_eq!(step.groups[1].asked.variant as u64, step.number);
+    }
+    assert!(state.iterations.len() > 1);
 }
 
 #[test]
@@ -139,7 +151,7 @@ fn the_best_is_chosen_by_fresh_timings() {
     let (_, state) = process.drive(&plan, &mut store, &lines);
     let best = state.best.unwrap();
     assert_eq!(state.confirmed.len(), 3);
-    assert_eq!(state.confirmed[&best.hash].len(), 3);
+    assert_eq!(state.confirmed[&best.hash].len(), 5);
     let first = state.steps.iter().flat_map(run::state::Step::members).filter_map(run::state::Member::gflops);
     assert!(best.gflops < first.fold(0.0, f64::max), "luck does not last");
 }

@@ -37,7 +37,7 @@ impl Graded {
     /// How many times as fast as the task's seed, when it is correct.
     pub(crate) fn speedup(&self) -> Option<f64> {
         match self.verdict() {
-            Verdict::Correct(measured) => Some(self.context.seed_s? / measured.timing.median_s),
+            Verdict::Correct(measured) => Some(self.context.seed_s? / measured.seconds),
             _ => None,
         }
     }

@@ -117,7 +117,7 @@ fn answer(graded: &Graded, pod: Option<String>) -> Answered {
             (compiled(), Some(ran("Finished", Some(seconds.run), Some(1), detail.clone())))
         }
         Verdict::Correct(measured) => {
-            (compiled(), Some(ran("Finished", Some(measured.timing.median_s), Some(0), String::new())))
+            (compiled(), Some(ran("Finished", Some(measured.seconds), Some(0), String::new())))
         }
     };
     let run = run.map(|run| Ran { stdout: format!("{}\n", verdict.label()), ..run });

@@ -167,8 +167,8 @@ impl Bench for Stub {
             std::thread::sleep(timeout);
         }
         let timing = Timing {
-            median_s: 1e-3,
             min_s: 1e-3,
+            median_s: 1e-3,
             paper_s: 1e-3,
             cv: 0.0,
             samples: 5,
@@ -178,6 +178,7 @@ impl Bench for Stub {
             threads: 1,
         };
         let measured = Measured {
+            seconds: 1e-3,
             gflops: clients::GFLOPS,
             gflops_paper: clients::GFLOPS,
             peak_fraction: None,

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use bench::survey;
 use flow::statistics::median;
+use flow::verdict::Measured;
 use serde::Serialize;
 
 use super::{job, matmul, plain, variants};
@@ -24,13 +25,12 @@ const SETS_MIN: u32 = 2;
 #[derive(Debug, Serialize)]
 struct Comparison {
     threads: u32,
-    /// Median of the in-process medians.
+    /// A call in the fastest rotation over all sets, as the bench reports one in its fastest run.
     in_process_s: f64,
-    /// The fastest in-process run.
-    in_process_min_s: f64,
+    in_process_median_s: f64,
     bench_s: f64,
-    bench_min_s: f64,
-    /// How much more the bench reports than the in-process median.
+    bench_median_s: f64,
+    /// How much more the bench reports.
     difference: f64,
     gflops: f64,
     /// Input sets that the in-process runs rotate over.
@@ -83,38 +83,36 @@ fn compare(
     let settings = bench::Settings { threads, ..crate::settings()? };
     let mut judging = Judging::start(settings, stop.clone())?;
     let cores = survey::slot_cores(threads as usize);
-    let (mut inside, mut inside_min, mut timings) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut inside, mut inside_medians, mut timings) = (Vec::new(), Vec::new(), Vec::new());
     // The first one measures the machine's roof too, and tells the number of sets.
     let Some(first) = judging.judge_one(job(&task, source)?)? else { return Ok(None) };
     let sets = first.verdict.measured().map_or(1, |measured| measured.timing.calls).max(SETS_MIN);
     for _ in 0..count {
         let numbers = pinned(&cores, || plain::judge(folder, source, sets, RUNS, threads))?.numbers;
-        let [_, middle, least] = numbers[..] else {
+        let [_, middle, fastest] = numbers[..] else {
             return Err(Failure::machine("the in-process program printed no numbers"));
         };
-        inside.push(middle);
-        inside_min.push(least);
+        inside.push(fastest);
+        inside_medians.push(middle);
         let Some(judgement) = judging.judge_one(job(&task, source)?)? else { return Ok(None) };
         progress.judged(Some(judgement.verdict.label()));
-        timings.extend(judgement.verdict.measured().map(|measured| (measured.gflops, measured.timing.clone())));
+        timings.extend(judgement.verdict.measured().cloned());
     }
     if timings.is_empty() {
         return Err(Failure::machine("the expert candidate was never judged correct"));
     }
-    let medians: Vec<f64> = timings.iter().map(|(_, timing)| timing.median_s).collect();
-    let gflops: Vec<f64> = timings.iter().map(|(gflops, _)| *gflops).collect();
-    let (bench_s, in_process_s) = (median(&medians), median(&inside));
-    let least = |values: &mut dyn Iterator<Item = f64>| values.fold(f64::INFINITY, f64::min);
+    let middle = |of: fn(&Measured) -> f64| median(&timings.iter().map(of).collect::<Vec<f64>>());
+    let (bench_s, in_process_s) = (middle(|measured| measured.seconds), median(&inside));
     Ok(Some(Comparison {
         threads,
         in_process_s,
-        in_process_min_s: least(&mut inside_min.into_iter()),
+        in_process_median_s: median(&inside_medians),
         bench_s,
-        bench_min_s: least(&mut timings.iter().map(|(_, timing)| timing.min_s)),
+        bench_median_s: middle(|measured| measured.timing.median_s),
         difference: bench_s / in_process_s - 1.0,
-        gflops: median(&gflops),
+        gflops: middle(|measured| measured.gflops),
         sets,
-        quiet: timings.iter().filter(|(_, timing)| timing.quiet).count(),
+        quiet: timings.iter().filter(|measured| measured.timing.quiet).count(),
         judged: timings.len(),
     }))
 }
@@ -133,9 +131,9 @@ fn text(candidate: &str, comparisons: &[Comparison]) -> String {
     let mut table = Table::new()
         .right("threads")
         .right("in process us")
-        .right("least")
+        .right("median")
         .right("bench us")
-        .right("least")
+        .right("median")
         .right("difference")
         .right("GFLOPS")
         .right("sets")
@@ -145,14 +143,14 @@ fn text(candidate: &str, comparisons: &[Comparison]) -> String {
         table.row([
             one.threads.to_string(),
             us(one.in_process_s),
-            us(one.in_process_min_s),
+            us(one.in_process_median_s),
             us(one.bench_s),
-            us(one.bench_min_s),
+            us(one.bench_median_s),
             format!("{:+.1} %", one.difference * 100.0),
             number(one.gflops),
             one.sets.to_string(),
             format!("{}/{}", one.quiet, one.judged),
         ]);
     }
-    format!("matmul, {candidate}: medians in process over rotating input sets, and by the bench\n\n{}", table.render())
+    format!("matmul, {candidate}: a call of the fastest rotation over all input sets in process, and by the bench\n\n{}", table.render())
 }

@@ -99,7 +99,7 @@ fn measures(measured: &Measured) -> Vec<String> {
     vec![
         number(measured.gflops),
         measured.peak_fraction.map(percent).unwrap_or_default(),
-        measured.roof_s.map(|roof_s| percent(roof_s / timing.median_s)).unwrap_or_default(),
+        measured.roof_s.map(|roof_s| percent(roof_s / measured.seconds)).unwrap_or_default(),
         measured.openblas_ratio.map(|ratio| format!("{ratio:.2}x")).unwrap_or_default(),
         format!("{quiet}{}", percent(timing.cv)),
     ]
