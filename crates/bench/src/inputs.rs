@@ -27,6 +27,13 @@ impl Fresh {
         Self { rng: ChaCha8Rng::from_seed([seed; 32]) }
     }
 
+    /// Another generator, which nobody can foretell from this one.
+    pub(crate) fn fork(&mut self) -> Self {
+        let mut seed = [0; 32];
+        self.rng.fill_bytes(&mut seed);
+        Self { rng: ChaCha8Rng::from_seed(seed) }
+    }
+
     /// A random word.
     pub(crate) fn word(&mut self) -> u64 {
         self.rng.next_u64()

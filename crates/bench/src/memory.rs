@@ -47,6 +47,17 @@ impl Mapping {
         unsafe { std::slice::from_raw_parts_mut(self.start.add(from), len) }
     }
 
+    /// Bytes `from..from + len`, writable, while others write elsewhere in the mapping.
+    ///
+    /// # Safety
+    /// Nobody else reads or writes these bytes meanwhile.
+    #[expect(clippy::mut_from_ref, reason = "threads fill disjoint parts of one mapping")]
+    pub(crate) unsafe fn part_mut(&self, from: usize, len: usize) -> &mut [u8] {
+        assert!(from + len <= self.bytes, "layout stays inside its file");
+        // SAFETY: in bounds by the assertion, and ours alone by the caller's word.
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(from), len) }
+    }
+
     /// Sends the whole mapping out of all caches.
     pub(crate) fn flush(&self) {
         for line in (0..self.bytes).step_by(64) {
@@ -64,6 +75,9 @@ impl Mapping {
         unsafe { self.start.add(from) }
     }
 }
+
+// SAFETY: shared references only read, but for `part_mut`, whose callers keep to parts of their own.
+unsafe impl Sync for Mapping {}
 
 impl Drop for Mapping {
     fn drop(&mut self) {

@@ -12,6 +12,7 @@ use crate::roof::Roof;
 use crate::sandbox::Layers;
 use crate::settings::Settings;
 use crate::slot::Slot;
+use crate::supervisor::crew::Crew;
 use crate::supervisor::probe::Prober;
 use crate::toolchain::Toolchain;
 use crate::{blas, cores, sys};
@@ -154,13 +155,14 @@ pub fn noise(settings: Settings, times: usize) -> Result<Noise, BenchError> {
 fn calm_share(cores: &[usize]) -> f64 {
     // Without its cores the probe is only less telling.
     drop(sys::pin(0, &cores[..cores.len().min(1)]));
-    let mut prober = Prober::new(cores);
+    let crew = Crew::new(cores);
+    let mut prober = Prober::new(&crew);
     let mut calm = 0;
     for _ in 0..PROBES {
         std::thread::sleep(PAUSE);
         // The first probe after a pause finds a sleeping core.
-        prober.probe(false);
-        calm += usize::from(prober.probe(false) <= CALM);
+        prober.probe(&crew, false);
+        calm += usize::from(prober.probe(&crew, false) <= CALM);
     }
     calm as f64 / PROBES as f64
 }

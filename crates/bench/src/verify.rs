@@ -4,26 +4,30 @@
 //! the reference's scale; `paper` looks at 105 points with a relative error of 1e-6.
 
 use std::ffi::c_void;
+use std::ops::Range;
+use std::sync::Mutex;
 
 use flow::formula;
-use flow::task::{Arg, Kind, Method, Role, TaskSpec};
+use flow::task::{Arg, Fill, Kind, Method, Role, TaskSpec};
 use flow::verdict::{Checks, Mismatch};
 
 use crate::inputs::{self, Fresh};
 use crate::layout::{Layout, Place, Region, Set};
 use crate::memory::Mapping;
 use crate::settings::Check;
+use crate::supervisor::crew::Crew;
 use crate::trusted::{Baseline, Trusted};
 
 const PAPER_POINTS: usize = 105;
 const PAPER_TOLERANCE: f64 = 1e-6;
 
-/// Both memory files, mapped on the trusted side.
+/// Both memory files, mapped on the trusted side, and what lies where in them.
 pub(crate) struct Buffers {
     /// Read-only for the candidate.
     pub(crate) inputs: Mapping,
     /// Writable for the candidate.
     pub(crate) outputs: Mapping,
+    pub(crate) layout: Layout,
 }
 
 impl Buffers {
@@ -34,19 +38,8 @@ impl Buffers {
         }
     }
 
-    fn mapping_mut(&mut self, region: Region) -> &mut Mapping {
-        match region {
-            Region::Inputs => &mut self.inputs,
-            Region::Outputs => &mut self.outputs,
-        }
-    }
-
     fn bytes(&self, place: &Place) -> &[u8] {
         self.mapping(place.region).slice(place.start(), place.bytes)
-    }
-
-    fn bytes_mut(&mut self, place: &Place) -> &mut [u8] {
-        self.mapping_mut(place.region).slice_mut(place.start(), place.bytes)
     }
 
     fn address(&self, place: &Place) -> *mut c_void {
@@ -78,6 +71,36 @@ struct Found {
     paper_why: Option<String>,
 }
 
+impl Default for Found {
+    fn default() -> Self {
+        let checks = Checks { paper: true, strict: true, error: 0.0 };
+        Self { checks, strict_why: None, paper_why: None }
+    }
+}
+
+impl Found {
+    fn note_error(&mut self, error: f64) {
+        let worst = &mut self.checks.error;
+        if !within(error, *worst) {
+            *worst = if error.is_nan() { f64::INFINITY } else { error };
+        }
+    }
+
+    fn fail_strict(&mut self, why: String) {
+        self.checks.strict = false;
+        self.strict_why.get_or_insert(why);
+    }
+
+    /// Takes in what was found later.
+    fn add(&mut self, later: Self) {
+        self.note_error(later.checks.error);
+        self.checks.strict &= later.checks.strict;
+        self.checks.paper &= later.checks.paper;
+        self.strict_why = self.strict_why.take().or(later.strict_why);
+        self.paper_why = self.paper_why.take().or(later.paper_why);
+    }
+}
+
 /// One call's buffers, as the candidate left them.
 struct Call<'a> {
     buffers: &'a Buffers,
@@ -94,9 +117,7 @@ struct Expected {
 impl Verifier {
     /// A verifier that has seen nothing yet.
     pub(crate) fn new(spec: TaskSpec, trusted: Option<Trusted>, baseline: Option<Baseline>) -> Self {
-        let checks = Checks { paper: true, strict: true, error: 0.0 };
-        let found = Found { checks, strict_why: None, paper_why: None };
-        Self { spec, trusted, baseline, canary: 0, initial: Vec::new(), found }
+        Self { spec, trusted, baseline, canary: 0, initial: Vec::new(), found: Found::default() }
     }
 
     /// What the checks add up to so far.
@@ -114,39 +135,45 @@ impl Verifier {
         why.clone().map(|why| Mismatch { why, error: checks.error, paper: checks.paper })
     }
 
-    /// Gives sets `first..first + count` fresh inputs, poisoned outputs and fresh canaries.
-    pub(crate) fn freshen(
+    /// Gives the sets of `calls` fresh inputs, poisoned outputs and fresh canaries, shared among the crew.
+    pub(crate) fn freshen(&mut self, fresh: &mut Fresh, crew: &Crew, buffers: &mut Buffers, calls: Range<usize>) {
+        self.canary = fresh.word() as u8;
+        self.initial.resize(buffers.layout.sets.len(), Vec::new());
+        let (spec, canary) = (&self.spec, self.canary);
+        let own: Vec<_> =
+            self.initial[calls.clone()].iter_mut().map(|initial| Mutex::new((fresh.fork(), initial))).collect();
+        crew.share(calls.len(), &|at| {
+            let mut own = own[at].lock().expect("each is taken once");
+            let (fresh, initial) = &mut *own;
+            **initial = freshen_set(fresh, spec, &buffers.layout.sets[calls.start + at], buffers, canary);
+        });
+    }
+
+    /// Checks what the candidate left in the sets of `calls`, shared among the crew. With `paper`, the 105 points too.
+    pub(crate) fn check(
         &mut self,
         fresh: &mut Fresh,
-        buffers: &mut Buffers,
-        layout: &Layout,
-        first: usize,
-        count: usize,
+        crew: &Crew,
+        buffers: &Buffers,
+        calls: Range<usize>,
+        paper: bool,
     ) {
-        self.canary = fresh.word() as u8;
-        self.initial.resize(layout.sets.len(), Vec::new());
-        for (index, set) in layout.sets.iter().enumerate().skip(first).take(count) {
-            for (position, (arg, place)) in self.spec.args.iter().zip(&set.places).enumerate() {
-                for (start, length) in place.slack() {
-                    buffers.mapping_mut(place.region).slice_mut(start, length).fill(self.canary);
-                }
-                match arg.role {
-                    Role::Out | Role::Return => inputs::poison(fresh, arg.kind, buffers.bytes_mut(place)),
-                    Role::In | Role::Scalar | Role::Inout => fill(fresh, &self.spec, set, position, buffers),
-                }
-            }
-            self.initial[index] = inputs::inputs(&self.spec, set)
-                .filter(|(arg, _)| arg.role == Role::Inout)
-                .map(|(_, place)| buffers.bytes(place).to_vec())
-                .collect();
+        let own: Vec<_> = calls.clone().map(|_| Mutex::new((fresh.fork(), Found::default()))).collect();
+        let verifier = &*self;
+        crew.share(calls.len(), &|at| {
+            let index = calls.start + at;
+            let mut own = own[at].lock().expect("each is taken once");
+            let (fresh, found) = &mut *own;
+            verifier.check_set(fresh, &Call { buffers, set: &buffers.layout.sets[index], index }, paper, found);
+        });
+        for own in own {
+            self.found.add(own.into_inner().expect("nobody holds it").1);
         }
     }
 
-    /// Checks what the candidate left in one set. With `paper`, the 105 points too.
-    pub(crate) fn check(&mut self, fresh: &mut Fresh, buffers: &Buffers, layout: &Layout, index: usize, paper: bool) {
-        let set = &layout.sets[index];
-        let call = Call { buffers, set, index };
-        self.check_canaries(buffers, set);
+    fn check_set(&self, fresh: &mut Fresh, call: &Call<'_>, paper: bool, found: &mut Found) {
+        let Call { buffers, set, .. } = *call;
+        self.check_canaries(buffers, set, found);
         let bound = formula::evaluate(&self.spec.verify.bound, &set.sizes).expect("checked by Task::parse")
             * (f64::EPSILON / 2.0);
         let mut expected = None;
@@ -158,22 +185,22 @@ impl Verifier {
                 let vector: Vec<f64> =
                     vector.as_chunks::<8>().0.iter().map(|chunk| f64::from_ne_bytes(*chunk)).collect();
                 let error = self.trusted().check(&pointers(buffers, set), &vector).unwrap_or(f64::INFINITY);
-                self.note_error(error);
+                found.note_error(error);
                 if !within(error, bound) {
-                    let full = self.expect(&call);
-                    self.compare(&call, &full, bound);
-                    self.fail_strict(format!("a random projection of the output is off by {error:.1e} of its scale"));
+                    let full = self.expect(call);
+                    self.compare(call, &full, bound, found);
+                    found.fail_strict(format!("a random projection of the output is off by {error:.1e} of its scale"));
                     expected = Some(full);
                 }
             }
             Method::Full => {
-                let full = self.expect(&call);
-                self.compare(&call, &full, bound);
+                let full = self.expect(call);
+                self.compare(call, &full, bound, found);
                 expected = Some(full);
             }
         }
         if paper {
-            self.check_points(fresh, &call, expected.as_deref());
+            self.check_points(fresh, call, expected.as_deref(), found);
         }
     }
 
@@ -181,27 +208,15 @@ impl Verifier {
         self.trusted.as_ref().expect("whatever is checked has a reference")
     }
 
-    fn note_error(&mut self, error: f64) {
-        let worst = &mut self.found.checks.error;
-        if !within(error, *worst) {
-            *worst = if error.is_nan() { f64::INFINITY } else { error };
-        }
-    }
-
-    fn fail_strict(&mut self, why: String) {
-        self.found.checks.strict = false;
-        self.found.strict_why.get_or_insert(why);
-    }
-
-    fn check_canaries(&mut self, buffers: &Buffers, set: &Set) {
+    fn check_canaries(&self, buffers: &Buffers, set: &Set, found: &mut Found) {
         for (arg, place) in self.spec.args.iter().zip(&set.places).filter(|(_, place)| place.region == Region::Outputs)
         {
             for (start, length) in place.slack() {
                 if buffers.outputs.slice(start, length).iter().any(|byte| *byte != self.canary) {
                     let why = format!("wrote outside of `{}`", arg.name);
-                    self.found.checks = Checks { paper: false, strict: false, error: f64::INFINITY };
-                    self.found.strict_why.get_or_insert(why.clone());
-                    self.found.paper_why.get_or_insert(why);
+                    found.checks = Checks { paper: false, strict: false, error: f64::INFINITY };
+                    found.strict_why.get_or_insert(why.clone());
+                    found.paper_why.get_or_insert(why);
                     return;
                 }
             }
@@ -242,10 +257,9 @@ impl Verifier {
     }
 
     /// Every element against the reference.
-    fn compare(&mut self, call: &Call<'_>, expected: &[Expected], bound: f64) {
+    fn compare(&self, call: &Call<'_>, expected: &[Expected], bound: f64, found: &mut Found) {
         let Call { buffers, set, .. } = *call;
-        let outputs: Vec<(Arg, Place)> = outputs(&self.spec, set).map(|(a, p)| (a.clone(), p.clone())).collect();
-        for ((arg, place), expected) in outputs.iter().zip(expected) {
+        for ((arg, place), expected) in outputs(&self.spec, set).zip(expected) {
             let (got, want) = (buffers.bytes(place), as_bytes(&expected.values, place.bytes));
             let mut worst = (0.0, 0usize);
             for (index, scale) in expected.scale.iter().enumerate() {
@@ -258,33 +272,33 @@ impl Verifier {
                     }
                 }
             }
-            self.note_error(worst.0);
+            found.note_error(worst.0);
             if !within(worst.0, bound) {
                 let (got, want) = (number(arg.kind, got, worst.1), number(arg.kind, want, worst.1));
                 let at = element_name(arg, set, worst.1);
                 let sizes = size_names(set);
-                self.fail_strict(format!("{at} is {got:.17e} but should be {want:.17e} ({sizes})"));
+                found.fail_strict(format!("{at} is {got:.17e} but should be {want:.17e} ({sizes})"));
             }
         }
     }
 
     /// The paper's check of the first output: four corners, the centre, 100 random points.
-    fn check_points(&mut self, fresh: &mut Fresh, call: &Call<'_>, expected: Option<&[Expected]>) {
+    fn check_points(&self, fresh: &mut Fresh, call: &Call<'_>, expected: Option<&[Expected]>, found: &mut Found) {
         let Call { buffers, set, .. } = *call;
-        let Some((arg, place)) = outputs(&self.spec, set).next().map(|(a, p)| (a.clone(), p.clone())) else { return };
+        let Some((arg, place)) = outputs(&self.spec, set).next() else { return };
         let elements = place.bytes / arg.kind.bytes();
         if elements == 0 {
             return;
         }
-        let points = paper_points(fresh, rows_and_columns(&arg, set));
-        let want = self.right_values(call, expected, (&arg, &place), &points);
+        let points = paper_points(fresh, rows_and_columns(arg, set));
+        let want = self.right_values(call, expected, (arg, place), &points);
         for (point, want) in points.into_iter().zip(want) {
-            let got = number(arg.kind, buffers.bytes(&place), point);
+            let got = number(arg.kind, buffers.bytes(place), point);
             let error = (got - want).abs() / want.abs().max(1e-300);
             if !within(error, PAPER_TOLERANCE) {
-                self.found.checks.paper = false;
-                let at = element_name(&arg, set, point);
-                self.found.paper_why.get_or_insert(format!("{at} is {got:.9e} but should be {want:.9e}"));
+                found.checks.paper = false;
+                let at = element_name(arg, set, point);
+                found.paper_why.get_or_insert(format!("{at} is {got:.9e} but should be {want:.9e}"));
                 return;
             }
         }
@@ -331,15 +345,31 @@ fn within(error: f64, bound: f64) -> bool {
     error <= bound
 }
 
-fn fill(fresh: &mut Fresh, spec: &TaskSpec, set: &Set, position: usize, buffers: &mut Buffers) {
-    let (arg, place) = (&spec.args[position], &set.places[position]);
-    let mut bytes = vec![0u8; 0];
-    // Sparse columns read their row pointers, which lie in the same file: copy those out first.
-    if let Some(flow::task::Fill::Columns { rows, .. }) = &arg.fill {
-        let rows = spec.args.iter().position(|other| other.name == *rows).expect("checked by Task::parse");
-        bytes = buffers.bytes(&set.places[rows]).to_vec();
+/// Fresh inputs, a poisoned output and canaries for one set; copies of what is in and out.
+#[expect(unsafe_code, reason = "the sets of one mapping are filled side by side")]
+fn freshen_set(fresh: &mut Fresh, spec: &TaskSpec, set: &Set, buffers: &Buffers, canary: u8) -> Vec<Vec<u8>> {
+    for (arg, place) in spec.args.iter().zip(&set.places) {
+        let mapping = buffers.mapping(place.region);
+        for (start, length) in place.slack() {
+            // SAFETY: places do not overlap, a set is filled by one thread, and the candidate is frozen.
+            unsafe { mapping.part_mut(start, length) }.fill(canary);
+        }
+        let rows: &[u8] = match &arg.fill {
+            Some(Fill::Columns { rows, .. }) => {
+                let rows = spec.args.iter().position(|other| other.name == *rows).expect("checked by Task::parse");
+                buffers.bytes(&set.places[rows])
+            }
+            _ => &[],
+        };
+        // SAFETY: as above, and row pointers are another place.
+        let bytes = unsafe { mapping.part_mut(place.start(), place.bytes) };
+        match arg.role {
+            Role::Out | Role::Return => inputs::poison(fresh, arg.kind, bytes),
+            Role::In | Role::Scalar | Role::Inout => inputs::fill(fresh, arg, set, bytes, |_| Some(rows)),
+        }
     }
-    inputs::fill(fresh, arg, set, buffers.bytes_mut(place), |_| Some(&bytes));
+    let in_and_out = inputs::inputs(spec, set).filter(|(arg, _)| arg.role == Role::Inout);
+    in_and_out.map(|(_, place)| buffers.bytes(place).to_vec()).collect()
 }
 
 fn outputs<'a>(spec: &'a TaskSpec, set: &'a Set) -> impl Iterator<Item = (&'a Arg, &'a Place)> {

@@ -1,8 +1,8 @@
 //! The other cores of a slot of several: one thread on each, for what all cores do at once.
-#![expect(unsafe_code, reason = "buffers are read and touched through addresses while their owner waits")]
+#![expect(unsafe_code, reason = "members work on what the caller borrows, which waits until all are done")]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::thread::{JoinHandle, Thread};
 
 use crate::supervisor::probe::{arithmetic_probe, wake_for};
@@ -13,12 +13,10 @@ const WAKE_S: f64 = 1e-3;
 /// The step of touching: one of each cache line.
 const LINE: usize = 64;
 
-/// What a member is asked for.
-const PROBE: usize = 0;
-const WAKE: usize = 1;
-const WARM: usize = 2;
+/// What a member does, given its number; its answer is a number too.
+type Work<'a> = dyn Fn(usize) -> f64 + Sync + 'a;
 
-/// Threads on all cores of a slot but the first, which is the caller's.
+/// Threads on all cores of a slot but the first, which is the caller's: member 0.
 pub(crate) struct Crew {
     members: Vec<Member>,
 }
@@ -32,30 +30,29 @@ struct Member {
 #[derive(Default)]
 struct Shared {
     asked: AtomicUsize,
-    work: AtomicUsize,
+    /// Where the caller keeps its reference to the work that was asked for last.
+    work: AtomicPtr<&'static Work<'static>>,
     answered: AtomicUsize,
-    seconds: AtomicU64,
-    /// What to read and what to touch while warming: addresses and lengths.
-    read: [AtomicUsize; 2],
-    touch: [AtomicUsize; 2],
+    answer: AtomicU64,
 }
 
 impl Crew {
     /// A crew for `cores`, the first of which the caller already runs on.
     pub(crate) fn new(cores: &[usize]) -> Self {
-        Self { members: cores.iter().skip(1).map(|core| Member::start(*core)).collect() }
+        let start = |(number, core): (usize, &usize)| Member::start(number, *core);
+        Self { members: cores.iter().enumerate().skip(1).map(start).collect() }
     }
 
     /// Probes all cores at once: the slowest one's seconds.
     pub(crate) fn probe(&self) -> f64 {
-        self.all(PROBE, arithmetic_probe)
+        self.all(&|_| arithmetic_probe())
     }
 
     /// Keeps all cores of a slot of several busy for a moment. While a run is prepared on one core
     /// the others fall asleep, and waking them would be part of the candidate's time.
     pub(crate) fn wake(&self) {
         if !self.members.is_empty() {
-            self.all(WAKE, || {
+            self.all(&|_| {
                 wake_for(WAKE_S);
                 0.0
             });
@@ -63,43 +60,62 @@ impl Crew {
     }
 
     /// Leaves buffers in the caches as a run before would have left them: inputs read by every core,
-    /// each core's share of the outputs written by it. Filled on one core alone, every line would have to
-    /// come from that core's cache, which no program outside a bench ever meets.
+    /// each core's share of the outputs written by it. Otherwise every line would have to come from the cache of
+    /// the core that filled it, which no program outside a bench ever meets.
     pub(crate) fn warm(&self, inputs: &[u8], outputs: &mut [u8]) {
         if self.members.is_empty() {
             return;
         }
         let share = outputs.len().div_ceil(self.members.len() + 1).next_multiple_of(LINE);
-        let (mine, theirs) = outputs.split_at_mut(share.min(outputs.len()));
-        let mut shares = theirs.chunks_mut(share);
-        for member in &self.members {
-            let touched = shares.next().unwrap_or_default();
-            let place = [touched.as_mut_ptr() as usize, touched.len()];
-            let told = [inputs.as_ptr() as usize, inputs.len()];
-            for (to, value) in member.shared.read.iter().chain(&member.shared.touch).zip(told.into_iter().chain(place))
-            {
-                to.store(value, Ordering::Relaxed);
-            }
-        }
-        self.all(WARM, || {
+        let shares: Vec<_> = outputs.chunks_mut(share.max(LINE)).map(std::sync::Mutex::new).collect();
+        self.all(&|number| {
             read(inputs);
-            touch(mine);
+            if let Some(mut share) = shares.get(number).and_then(|share| share.lock().ok()) {
+                touch(&mut share);
+            }
             0.0
         });
     }
 
-    /// Lets every member and the caller do the same; the largest answer.
-    fn all(&self, work: usize, own: impl FnOnce() -> f64) -> f64 {
-        for member in &self.members {
-            member.ask(work);
+    /// Does `work` for all of `0..count`, shared among the cores.
+    pub(crate) fn share(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
+        if self.members.is_empty() || count == 1 {
+            (0..count).for_each(work);
+            return;
         }
-        let own = own();
+        self.all(&|number| {
+            (number..count).step_by(self.members.len() + 1).for_each(work);
+            0.0
+        });
+    }
+
+    /// Lets every member and the caller do `work`; the largest answer.
+    fn all(&self, work: &Work<'_>) -> f64 {
+        let place: *const &Work<'_> = &raw const work;
+        for member in &self.members {
+            member.ask(place.cast_mut().cast());
+        }
+        // Even if the work panics here, what the others work on must outlive their work.
+        let waiting = Waiting(self);
+        let own = work(0);
+        drop(waiting);
         self.members.iter().map(Member::answer).fold(own, f64::max)
     }
 }
 
+/// Waits for all members when it goes.
+struct Waiting<'a>(&'a Crew);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        for member in &self.0.members {
+            member.wait();
+        }
+    }
+}
+
 impl Member {
-    fn start(core: usize) -> Self {
+    fn start(number: usize, core: usize) -> Self {
         let shared = Arc::new(Shared::default());
         let inner = Arc::clone(&shared);
         // The supervisor's alarm must reach its main thread, so members start with it blocked.
@@ -107,60 +123,56 @@ impl Member {
             std::thread::spawn(move || {
                 // Without its core the probe is only less telling.
                 drop(sys::pin(0, &[core]));
-                inner.serve();
+                inner.serve(number);
             })
         });
         Self { shared, thread: handle.thread().clone(), _handle: handle }
     }
 
-    fn ask(&self, work: usize) {
+    fn ask(&self, work: *mut &'static Work<'static>) {
         self.shared.work.store(work, Ordering::Relaxed);
         self.shared.asked.fetch_add(1, Ordering::Release);
         self.thread.unpark();
     }
 
-    fn answer(&self) -> f64 {
+    fn wait(&self) {
         while self.shared.answered.load(Ordering::Acquire) != self.shared.asked.load(Ordering::Relaxed) {
             std::hint::spin_loop();
         }
-        f64::from_bits(self.shared.seconds.load(Ordering::Relaxed))
+    }
+
+    fn answer(&self) -> f64 {
+        f64::from_bits(self.shared.answer.load(Ordering::Relaxed))
     }
 }
 
 impl Shared {
-    fn serve(&self) {
+    fn serve(&self, number: usize) {
         let mut done = 0;
         loop {
             while self.asked.load(Ordering::Acquire) == done {
                 std::thread::park();
             }
             done += 1;
-            let seconds = match self.work.load(Ordering::Relaxed) {
-                WAKE => {
-                    wake_for(WAKE_S);
-                    0.0
-                }
-                WARM => {
-                    self.warm();
-                    0.0
-                }
-                _ => arithmetic_probe(),
+            // SAFETY: `Crew::all` keeps both the reference and what it refers to until this member has answered.
+            let work = unsafe { *self.work.load(Ordering::Relaxed) };
+            let answer = {
+                let _loud = Loud;
+                work(number)
             };
-            self.seconds.store(seconds.to_bits(), Ordering::Relaxed);
+            self.answer.store(answer.to_bits(), Ordering::Relaxed);
             self.answered.store(done, Ordering::Release);
         }
     }
+}
 
-    fn warm(&self) {
-        let place = |of: &[AtomicUsize; 2]| [of[0].load(Ordering::Relaxed), of[1].load(Ordering::Relaxed)];
-        let ([inputs, inputs_bytes], [outputs, outputs_bytes]) = (place(&self.read), place(&self.touch));
-        if inputs_bytes > 0 {
-            // SAFETY: `Crew::warm` borrows the buffer until every member has answered, and nobody writes it.
-            read(unsafe { std::slice::from_raw_parts(inputs as *const u8, inputs_bytes) });
-        }
-        if outputs_bytes > 0 {
-            // SAFETY: as above; the shares of the members do not overlap.
-            touch(unsafe { std::slice::from_raw_parts_mut(outputs as *mut u8, outputs_bytes) });
+/// Ends the process when a member panics: the caller would wait for ever.
+struct Loud;
+
+impl Drop for Loud {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            std::process::abort();
         }
     }
 }
@@ -175,5 +187,32 @@ fn touch(buffer: &mut [u8]) {
     for byte in buffer.iter_mut().step_by(LINE) {
         // SAFETY: a valid, exclusive reference. A plain store of what is there already could be left out.
         unsafe { std::ptr::write_volatile(byte, std::ptr::read_volatile(byte)) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shared_work_is_done_once_each_and_seen_by_the_caller() {
+        for cores in [&[0][..], &[0, 0], &[0, 0, 0]] {
+            let crew = Crew::new(cores);
+            for count in [0, 1, 2, 7, 100] {
+                let done: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
+                crew.share(count, &|at| {
+                    done[at].fetch_add(1, Ordering::Relaxed);
+                });
+                assert!(done.iter().all(|done| done.load(Ordering::Relaxed) == 1), "{count} on {}", cores.len());
+            }
+        }
+    }
+
+    #[test]
+    fn warming_changes_nothing() {
+        let (inputs, mut outputs) = (vec![1; 1000], (0..1000).map(|at| at as u8).collect::<Vec<u8>>());
+        let before = outputs.clone();
+        Crew::new(&[0, 0, 0]).warm(&inputs, &mut outputs);
+        assert_eq!(outputs, before);
     }
 }

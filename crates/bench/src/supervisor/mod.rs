@@ -5,7 +5,7 @@
 //! nothing to signal early, and nothing can change while it is checked.
 
 pub(crate) mod child;
-mod crew;
+pub(crate) mod crew;
 pub(crate) mod probe;
 pub(crate) mod protocol;
 pub(crate) mod session;
@@ -22,6 +22,7 @@ use crate::sys;
 use crate::trusted::{Baseline, Trusted};
 use crate::verify::Verifier;
 use child::Failure;
+use crew::Crew;
 use probe::Prober;
 use protocol::{Answer, Request, Work};
 use session::Session;
@@ -51,6 +52,7 @@ pub(crate) fn serve() -> i32 {
 /// The supervisor's state between requests.
 struct Slot {
     cores: Vec<usize>,
+    crew: Crew,
     fresh: Fresh,
     prober: Option<Prober>,
 }
@@ -64,7 +66,7 @@ impl Slot {
         let cores = if cores.is_empty() { sys::affinity(0)? } else { cores };
         // On the candidate's first core, fresh inputs are in the cache that will read them.
         sys::pin(0, &cores[..1])?;
-        Ok(Self { cores, fresh: Fresh::from_system()?, prober: None })
+        Ok(Self { crew: Crew::new(&cores), cores, fresh: Fresh::from_system()?, prober: None })
     }
 
     fn answer(&mut self, request: &Request) -> Answer {
@@ -106,9 +108,9 @@ impl Slot {
     ) -> Result<Option<Answer>, Failure> {
         let mut session = Session::start(request, &self.cores, calls, Fit::Tight)?;
         for call in 0..calls.len() {
-            session.freshen(verifier, &mut self.fresh, call, 1);
+            session.freshen(verifier, &mut self.fresh, &self.crew, call..call + 1);
             session.run(call, 1, request.limit_s)?;
-            session.check(verifier, &mut self.fresh, call, 1, true)?;
+            session.check(verifier, &mut self.fresh, &self.crew, call..call + 1, true)?;
             if let Some(mismatch) = verifier.mismatch(request.check) {
                 return Ok(Some(Answer::Wrong(mismatch)));
             }
@@ -127,8 +129,9 @@ impl Slot {
         Ok(Answer::Null(quantile(&seconds, 0.25)))
     }
 
-    fn prober(&mut self) -> &mut Prober {
-        self.prober.get_or_insert_with(|| Prober::new(&self.cores))
+    /// Probes all cores now, relative to their floor.
+    fn probe(&mut self, memory: bool) -> f64 {
+        self.prober.get_or_insert_with(|| Prober::new(&self.crew)).probe(&self.crew, memory)
     }
 }
 

@@ -26,7 +26,6 @@ const STREAM_STEP: usize = 256 << 10;
 
 /// Probes all cores of a slot and knows their floor.
 pub(crate) struct Prober {
-    crew: Crew,
     arithmetic: Floor,
     memory: Floor,
     stream: Vec<u64>,
@@ -34,26 +33,20 @@ pub(crate) struct Prober {
 }
 
 impl Prober {
-    /// A prober of `cores`, the first of which the caller already runs on.
-    pub(crate) fn new(cores: &[usize]) -> Self {
+    /// A prober that knows the floor of the crew's cores.
+    pub(crate) fn new(crew: &Crew) -> Self {
         let stream = (0..STREAM_BYTES as u64 / 8).collect();
-        let crew = Crew::new(cores);
-        let mut prober = Self { crew, arithmetic: Floor::default(), memory: Floor::default(), stream, position: 0 };
+        let mut prober = Self { arithmetic: Floor::default(), memory: Floor::default(), stream, position: 0 };
         let begin = sys::now();
         while sys::now() - begin < FIRST_S {
-            prober.probe(true);
+            prober.probe(crew, true);
         }
         prober
     }
 
-    /// The threads on the slot's other cores.
-    pub(crate) fn crew(&self) -> &Crew {
-        &self.crew
-    }
-
     /// Probes now; the answer is relative to the floor, 1 is the floor.
-    pub(crate) fn probe(&mut self, memory: bool) -> f64 {
-        let mut relative = self.arithmetic.compare(self.crew.probe());
+    pub(crate) fn probe(&mut self, crew: &Crew, memory: bool) -> f64 {
+        let mut relative = self.arithmetic.compare(crew.probe());
         if memory {
             // Memory is shared with the whole host and never as steady as a core: its excess counts a third.
             let seconds = self.memory_probe();

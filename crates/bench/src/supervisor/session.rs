@@ -1,5 +1,6 @@
 //! A session: one candidate process with the buffers of all its calls.
 
+use std::ops::Range;
 use std::os::fd::OwnedFd;
 
 use flow::formula::Sizes;
@@ -25,7 +26,6 @@ const THREAD_BYTES: u64 = 80 << 20;
 pub(crate) struct Session {
     child: Child,
     buffers: Buffers,
-    layout: Layout,
     threads_cap: usize,
 }
 
@@ -68,12 +68,12 @@ impl Session {
         };
         let files = RunnerFiles { inputs: &inputs_readonly, outputs: &outputs_file };
         let child = Child::start(&spec, &files, &request.environment, cores, request.limit_s)?;
-        Ok(Self { child, buffers: Buffers { inputs, outputs }, layout, threads_cap: threads_cap as usize })
+        Ok(Self { child, buffers: Buffers { inputs, outputs, layout }, threads_cap: threads_cap as usize })
     }
 
     /// Fresh inputs, poisoned outputs.
-    pub(crate) fn freshen(&mut self, verifier: &mut Verifier, fresh: &mut Fresh, first: usize, count: usize) {
-        verifier.freshen(fresh, &mut self.buffers, &self.layout, first, count);
+    pub(crate) fn freshen(&mut self, verifier: &mut Verifier, fresh: &mut Fresh, crew: &Crew, calls: Range<usize>) {
+        verifier.freshen(fresh, crew, &mut self.buffers, calls);
     }
 
     /// Sends all buffers out of the caches, for tasks that start cold.
@@ -84,7 +84,7 @@ impl Session {
 
     /// Leaves all buffers in the caches of all cores, as an earlier run would have.
     pub(crate) fn warm(&mut self, crew: &Crew) {
-        let (inputs, outputs) = (self.layout.input_bytes, self.layout.output_bytes);
+        let (inputs, outputs) = (self.buffers.layout.input_bytes, self.buffers.layout.output_bytes);
         crew.warm(self.buffers.inputs.slice(0, inputs), self.buffers.outputs.slice_mut(0, outputs));
     }
 
@@ -98,23 +98,22 @@ impl Session {
         &self,
         verifier: &mut Verifier,
         fresh: &mut Fresh,
-        first: usize,
-        count: usize,
+        crew: &Crew,
+        calls: Range<usize>,
         paper: bool,
     ) -> Result<(), Failure> {
         let threads = self.child.threads();
         if threads > self.threads_cap {
             return Err(Failure::Crashed(format!("left {threads} threads behind")));
         }
-        for index in first..first + count {
-            verifier.check(fresh, &self.buffers, &self.layout, index, paper);
-        }
+        verifier.check(fresh, crew, &self.buffers, calls, paper);
         Ok(())
     }
 
     /// Bytes of one call's buffers.
     pub(crate) fn bytes_per_call(&self) -> usize {
-        (self.layout.input_bytes + self.layout.output_bytes) / self.layout.sets.len().max(1)
+        let layout = &self.buffers.layout;
+        (layout.input_bytes + layout.output_bytes) / layout.sets.len().max(1)
     }
 }
 

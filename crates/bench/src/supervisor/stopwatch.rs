@@ -134,24 +134,24 @@ impl Stopwatch<'_> {
 
     fn probed_run(&mut self, session: &mut Session, calls: usize) -> Result<(f64, f64), Failure> {
         let memory = self.work.memory_bound;
-        session.freshen(self.verifier, &mut self.slot.fresh, 0, calls);
+        session.freshen(self.verifier, &mut self.slot.fresh, &self.slot.crew, 0..calls);
         if self.request.task.cache == CacheState::Cold {
             session.chill();
         }
         // On one core all is where it is read; on several it must come to where a run would have left it.
         if self.request.task.cache == CacheState::Warm {
-            session.warm(self.slot.prober().crew());
+            session.warm(&self.slot.crew);
         }
-        self.slot.prober().crew().wake();
-        let before = self.slot.prober().probe(memory);
+        self.slot.crew.wake();
+        let before = self.slot.probe(memory);
         // A batch is short by choice, so its limit is that of one call.
         let seconds = session.run(0, calls, self.request.limit_s)?;
-        let after = self.slot.prober().probe(memory);
+        let after = self.slot.probe(memory);
         // The strict check sees every run; the paper verifies four, and all where it decides.
         let paper = self.runs < 4 || self.request.check == Check::Paper;
         self.runs += 1;
         if self.work.verified {
-            session.check(self.verifier, &mut self.slot.fresh, 0, calls, paper)?;
+            session.check(self.verifier, &mut self.slot.fresh, &self.slot.crew, 0..calls, paper)?;
         }
         Ok((seconds, before.max(after)))
     }

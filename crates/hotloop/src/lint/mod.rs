@@ -119,11 +119,8 @@ fn seed(task: &Arc<Task>, judging: &mut Judging) -> Result<(Option<Measured>, Ve
     let says = format!("{}: {}", verdict.label(), verdict.detail());
     let (measured, mark, says) = match verdict {
         Verdict::Correct(measured) => {
-            let says = format!(
-                "correct, {}, {} GFLOPS",
-                output::seconds(measured.seconds),
-                output::number(measured.gflops)
-            );
+            let says =
+                format!("correct, {}, {} GFLOPS", output::seconds(measured.seconds), output::number(measured.gflops));
             (measured, Mark::Ok, says)
         }
         // Right, but its work cannot be what the task says it costs.

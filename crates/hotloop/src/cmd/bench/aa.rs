@@ -1,6 +1,7 @@
 //! The same expert candidate judged many times: how much its result varies.
 
 use flow::statistics::{mean, variation};
+use flow::verdict::Measured;
 use serde::Serialize;
 
 use super::{job, matmul, variants};
@@ -11,7 +12,7 @@ use crate::output::{number, percent, say, say_json};
 use crate::progress::Progress;
 use crate::stop::Stop;
 
-/// How much two estimators vary.
+/// How much estimators vary.
 #[derive(Debug, Serialize)]
 struct Variation {
     candidate: &'static str,
@@ -23,6 +24,9 @@ struct Variation {
     gated_cv: f64,
     /// Over all judgements, accepted or not.
     gated_cv_all: f64,
+    /// The median of the quiet samples instead of the fastest, accepted judgements only.
+    median_gflops: f64,
+    median_cv: f64,
     paper_gflops: f64,
     paper_cv: f64,
     gflops: Vec<f64>,
@@ -51,6 +55,8 @@ pub(super) fn run(count: u32, json: bool) -> Result<Status, Failure> {
     let gflops_paper: Vec<f64> = measured.iter().map(|measured| measured.gflops_paper).collect();
     let quiet: Vec<bool> = measured.iter().map(|measured| measured.timing.quiet).collect();
     let accepted: Vec<f64> = gflops.iter().zip(&quiet).filter(|(_, quiet)| **quiet).map(|(value, _)| *value).collect();
+    let of_median = |measured: &Measured| measured.gflops * measured.seconds / measured.timing.median_s;
+    let medians: Vec<f64> = measured.iter().filter(|measured| measured.timing.quiet).map(of_median).collect();
     let result = Variation {
         candidate,
         judged,
@@ -59,6 +65,8 @@ pub(super) fn run(count: u32, json: bool) -> Result<Status, Failure> {
         gated_gflops: mean(&accepted),
         gated_cv: variation(&accepted),
         gated_cv_all: variation(&gflops),
+        median_gflops: mean(&medians),
+        median_cv: variation(&medians),
         paper_gflops: mean(&gflops_paper),
         paper_cv: variation(&gflops_paper),
         gflops,
@@ -79,6 +87,7 @@ fn text(result: &Variation) -> String {
         [name.to_owned(), judgements.to_string(), number(gflops), format!("{:.2} %", cv * 100.0)]
     };
     table.row(row("gated, accepted", result.accepted, result.gated_gflops, result.gated_cv));
+    table.row(row("median of quiet samples", result.accepted, result.median_gflops, result.median_cv));
     table.row(row("gated, all", result.correct, mean(&result.gflops), result.gated_cv_all));
     table.row(row("paper (1 + mean of 3)", result.correct, result.paper_gflops, result.paper_cv));
     format!(

@@ -152,5 +152,8 @@ fn text(candidate: &str, comparisons: &[Comparison]) -> String {
             format!("{}/{}", one.quiet, one.judged),
         ]);
     }
-    format!("matmul, {candidate}: a call of the fastest rotation over all input sets in process, and by the bench\n\n{}", table.render())
+    format!(
+        "matmul, {candidate}: a call of the fastest rotation over all input sets in process, and by the bench\n\n{}",
+        table.render()
+    )
 }
