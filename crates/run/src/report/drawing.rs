@@ -15,8 +15,10 @@ const PLOT: f64 = 220.0;
 const BOTTOM: f64 = TOP + PLOT;
 const BELOW: f64 = 44.0;
 const LEGEND_ROW: f64 = 18.0;
-/// What a legend's entry takes besides its name: the mark before it and air behind it.
-const LEGEND_MARK: f64 = 23.0;
+/// What stands before a name of the legend, and the air before and behind the name.
+const KEY_LINE: f64 = 18.0;
+const KEY_SQUARE: f64 = 12.0;
+const KEY_AIR: f64 = 6.0;
 const LEGEND_AIR: f64 = 16.0;
 pub(super) const TEXT: f64 = 12.0;
 const TITLE: f64 = 14.0;
@@ -87,7 +89,11 @@ impl Drawing {
             marks.push(Mark::Text(words(label, (left - 6.0, y + 4.0), Anchor::End, "dim")));
         }
         match &figure.content {
-            Content::Lines(series) => series.iter().for_each(|each| line(each, &scale, &mut marks)),
+            Content::Lines(series) => {
+                // No line lies under another's band.
+                marks.extend(series.iter().filter_map(|each| band(each, &scale)));
+                marks.extend(series.iter().filter_map(|each| line(each, &scale)));
+            }
             Content::Stack { xs, layers } => stack(xs, layers, &scale, &mut marks),
         }
         x_axis(figure, &scale, &mut marks);
@@ -174,26 +180,31 @@ fn x_axis(figure: &Figure, scale: &Scale, marks: &mut Vec<Mark>) {
     for tick in ticks.into_iter().filter(|tick| (tick - tick.round()).abs() < 1e-9) {
         let x = scale.x(tick);
         marks.push(straight((x, BOTTOM), (x, BOTTOM + 4.0), "dim"));
-        marks.push(Mark::Text(words(number(tick, step.max(1.0)), (x, BOTTOM + 17.0), Anchor::Middle, "dim")));
+        let label = number(tick, step.max(1.0));
+        // The last may be wider than the margin.
+        let middle = x.min(WIDTH - font::width(&label, TEXT, false) * WIDER / 2.0);
+        marks.push(Mark::Text(words(label, (middle, BOTTOM + 17.0), Anchor::Middle, "dim")));
     }
     marks.push(straight((scale.left, BOTTOM), (WIDTH - RIGHT, BOTTOM), "dim"));
     let middle = (f64::midpoint(scale.left, WIDTH - RIGHT), BOTTOM + 34.0);
     marks.push(Mark::Text(words(figure.x_label.clone(), middle, Anchor::Middle, "ink")));
 }
 
-fn line(series: &Series, scale: &Scale, marks: &mut Vec<Mark>) {
+fn band(series: &Series, scale: &Scale) -> Option<Mark> {
+    let high = series.band.iter().map(|(x, _, high)| (*x, *high));
+    let low = series.band.iter().rev().map(|(x, low, _)| (*x, *low));
+    let points = scale.places(high.chain(low));
+    (series.band.len() > 1).then(|| Mark::Area { points, colour: line_colour(series.colour), opacity: 0.16 })
+}
+
+/// A line, or a dot where it would have no length.
+fn line(series: &Series, scale: &Scale) -> Option<Mark> {
     let colour = line_colour(series.colour);
-    if series.band.len() > 1 {
-        let high = series.band.iter().map(|(x, _, high)| (*x, *high));
-        let low = series.band.iter().rev().map(|(x, low, _)| (*x, *low));
-        marks.push(Mark::Area { points: scale.places(high.chain(low)), colour: colour.clone(), opacity: 0.16 });
-    }
-    match scale.places(series.points.iter().copied())[..] {
-        [] => {}
-        [at] => marks.push(Mark::Dot { at, radius: 3.0, colour }),
-        ref points => {
-            marks.push(Mark::Line { points: points.to_vec(), colour, width: 1.8, dashed: series.dashed });
-        }
+    let points = scale.places(series.points.iter().copied());
+    match points[..] {
+        [] => None,
+        [at] => Some(Mark::Dot { at, radius: 3.0, colour }),
+        _ => Some(Mark::Line { points, colour, width: 1.8, dashed: series.dashed }),
     }
 }
 
@@ -214,22 +225,24 @@ fn stack(xs: &[f64], layers: &[Layer], scale: &Scale, marks: &mut Vec<Mark>) {
 
 /// Draws the legend and gives its height.
 fn legend(content: &Content, left: f64, marks: &mut Vec<Mark>) -> f64 {
-    let names: Vec<&str> = match content {
-        Content::Lines(series) => series.iter().map(|each| each.name.as_str()).collect(),
-        Content::Stack { layers, .. } => layers.iter().map(|layer| layer.name.as_str()).collect(),
+    let (names, key_width): (Vec<&str>, f64) = match content {
+        Content::Lines(series) => (series.iter().map(|each| each.name.as_str()).collect(), KEY_LINE + KEY_AIR),
+        Content::Stack { layers, .. } => {
+            (layers.iter().map(|layer| layer.name.as_str()).collect(), KEY_SQUARE + KEY_AIR)
+        }
     };
     let (mut x, mut row) = (left, 0.0);
     let mut any = false;
     for (at, name) in names.into_iter().enumerate().filter(|(_, name)| !name.is_empty()) {
-        let name = shortened(name, WIDTH - left - LEGEND_MARK, TEXT, false);
-        let width = LEGEND_MARK + font::width(&name, TEXT, false) * WIDER;
+        let name = shortened(name, WIDTH - left - key_width, TEXT, false);
+        let width = key_width + font::width(&name, TEXT, false) * WIDER;
         if x + width > WIDTH && x > left {
             x = left;
             row += 1.0;
         }
         let y = BOTTOM + BELOW + row * LEGEND_ROW + 6.0;
         marks.push(key(content, at, (x, y)));
-        marks.push(Mark::Text(words(name, (x + LEGEND_MARK, y + 4.0), Anchor::Start, "ink")));
+        marks.push(Mark::Text(words(name, (x + key_width, y + 4.0), Anchor::Start, "ink")));
         x += width + LEGEND_AIR;
         any = true;
     }
@@ -240,13 +253,13 @@ fn legend(content: &Content, left: f64, marks: &mut Vec<Mark>) -> f64 {
 fn key(content: &Content, at: usize, (x, y): (f64, f64)) -> Mark {
     match content {
         Content::Lines(series) => Mark::Line {
-            points: vec![(x, y), (x + 18.0, y)],
+            points: vec![(x, y), (x + KEY_LINE, y)],
             colour: line_colour(series[at].colour),
             width: 2.5,
             dashed: series[at].dashed,
         },
         Content::Stack { layers, .. } => {
-            let (left, right, top, bottom) = (x + 2.0, x + 14.0, y - 6.0, y + 6.0);
+            let (left, right, top, bottom) = (x, x + KEY_SQUARE, y - KEY_SQUARE / 2.0, y + KEY_SQUARE / 2.0);
             let points = vec![(left, top), (right, top), (right, bottom), (left, bottom)];
             Mark::Area { points, colour: layers[at].colour.clone(), opacity: 1.0 }
         }
@@ -356,21 +369,29 @@ mod tests {
     }
 
     #[test]
-    fn no_words_leave_the_sheet_or_meet() {
-        let named = |name: &str, high: f64| Series {
-            name: name.into(),
-            points: vec![(0.0, 0.0), (199.0, high)],
+    fn bands_lie_under_all_lines() {
+        let series = Series {
+            points: vec![(0.0, 1.0), (1.0, 1.0)],
+            band: vec![(0.0, 0.0, 2.0), (1.0, 0.0, 2.0)],
             ..Series::default()
         };
-        let names = [
-            "O0, LR=2e-7, β=0",
-            "WWWWWWWWWWWW",
-            "learns (3 seeds)",
-            "iiii",
-            "a name without an end ".repeat(12).leak(),
-        ];
+        let marks = Drawing::of(&lines(vec![series.clone(), series])).marks;
+        let last_band = marks.iter().rposition(|mark| matches!(mark, Mark::Area { .. })).unwrap();
+        let first_line = marks.iter().position(|mark| matches!(mark, Mark::Line { width, .. } if *width > 1.0));
+        assert!(first_line.unwrap() > last_band);
+    }
+
+    #[test]
+    fn no_words_leave_the_sheet_or_meet() {
+        let series = |name: &str, high: f64| Series {
+            name: name.into(),
+            points: vec![(0.0, 0.0), (200_000.0, high)],
+            ..Series::default()
+        };
+        let endless = "a name without an end ".repeat(12);
+        let names = ["O0, LR=2e-7, β=0", "WWWWWWWWWWWW", "learns (3 seeds)", "iiii", endless.as_str()];
         for high in [1e-9, 1.0, 123_456.0, 1e12] {
-            let mut figure = lines(names.iter().map(|name| named(name, high)).collect());
+            let mut figure = lines(names.iter().map(|name| series(name, high)).collect());
             figure.title = "A title that says far too much ".repeat(5);
             let drawing = Drawing::of(&figure);
             for words in texts(&drawing).iter().filter(|words| !words.upwards) {

@@ -105,8 +105,9 @@ mod tests {
     use super::super::figure::{Content, Layer, Series};
     use super::*;
 
-    const HEIGHT: u32 = 2 * (30 + 220 + 44);
-    const LEGEND: u32 = 2 * (18 + 4);
+    /// In the drawing's units: without a legend, and a legend of one row.
+    const HEIGHT: u32 = 30 + 220 + 44;
+    const LEGEND: u32 = 18 + 4;
 
     fn lines(title: &str, series: Vec<Series>) -> Figure {
         let content = Content::Lines(series);
@@ -131,8 +132,8 @@ mod tests {
     #[test]
     fn a_line_its_title_its_axes_and_its_legend_are_to_be_seen() {
         let sheet = decoded(&lines("Speed", vec![rising("learns", 1)]));
-        assert_eq!((sheet.width(), sheet.height()), (1280, HEIGHT + LEGEND));
-        let everywhere = ((0, 640), (0, (HEIGHT + LEGEND) / 2));
+        assert_eq!((sheet.width(), sheet.height()), (1280, 2 * (HEIGHT + LEGEND)));
+        let everywhere = ((0, 640), (0, HEIGHT + LEGEND));
         assert!(count(&sheet, "paper", everywhere.0, everywhere.1) > 500_000, "most of the sheet is empty");
         assert!(count(&sheet, "s1", (66, 626), (30, 250)) > 1500, "the line");
         assert_eq!(count(&sheet, "s0", everywhere.0, everywhere.1), 0, "no other line");
@@ -200,7 +201,7 @@ mod tests {
             },
         ] {
             let sheet = decoded(&Figure { content, ..lines("Nothing yet", vec![]) });
-            assert_eq!((sheet.width(), sheet.height()), (1280, HEIGHT));
+            assert_eq!((sheet.width(), sheet.height()), (1280, 2 * HEIGHT));
             assert!(count(&sheet, "ink", (64, 160), (6, 22)) > 80, "the title");
             assert!(count(&sheet, "dim", (64, 626), (249, 251)) > 1000, "the axis");
         }
