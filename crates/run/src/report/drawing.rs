@@ -30,8 +30,8 @@ const WIDER: f64 = 1.1;
 pub(super) enum Mark {
     /// A stroke through points.
     Line { points: Vec<(f64, f64)>, colour: String, width: f64, dashed: bool },
-    /// A filled outline.
-    Area { points: Vec<(f64, f64)>, colour: String, opacity: f64 },
+    /// A filled outline; with crisp edges no colour of what is beneath shines through at them.
+    Area { points: Vec<(f64, f64)>, colour: String, opacity: f64, crisp: bool },
     /// A filled circle.
     Dot { at: (f64, f64), radius: f64, colour: String },
     /// Words.
@@ -194,7 +194,12 @@ fn band(series: &Series, scale: &Scale) -> Option<Mark> {
     let high = series.band.iter().map(|(x, _, high)| (*x, *high));
     let low = series.band.iter().rev().map(|(x, low, _)| (*x, *low));
     let points = scale.places(high.chain(low));
-    (series.band.len() > 1).then(|| Mark::Area { points, colour: line_colour(series.colour), opacity: 0.16 })
+    (series.band.len() > 1).then(|| Mark::Area {
+        points,
+        colour: line_colour(series.colour),
+        opacity: 0.16,
+        crisp: false,
+    })
 }
 
 /// A line, or a dot where it would have no length.
@@ -209,7 +214,7 @@ fn line(series: &Series, scale: &Scale) -> Option<Mark> {
 }
 
 /// Each layer as one outline of steps that reaches down to the axis, the upper ones first:
-/// beside each other they would leave seams of paper where an edge falls within a pixel.
+/// beside each other they could leave seams of paper.
 fn stack(xs: &[f64], layers: &[Layer], scale: &Scale, marks: &mut Vec<Mark>) {
     let mut tops = vec![0.0; xs.len()];
     let mut areas = Vec::new();
@@ -218,7 +223,7 @@ fn stack(xs: &[f64], layers: &[Layer], scale: &Scale, marks: &mut Vec<Mark>) {
         let steps = xs.iter().zip(&tops).flat_map(|(x, y)| [(x - 0.5, *y), (x + 0.5, *y)]);
         let ends = [(xs[xs.len() - 1] + 0.5, 0.0), (xs[0] - 0.5, 0.0)];
         let points = scale.places(steps.chain(ends));
-        areas.push(Mark::Area { points, colour: layer.colour.clone(), opacity: 1.0 });
+        areas.push(Mark::Area { points, colour: layer.colour.clone(), opacity: 1.0, crisp: true });
     }
     marks.extend(areas.into_iter().rev());
 }
@@ -261,7 +266,7 @@ fn key(content: &Content, at: usize, (x, y): (f64, f64)) -> Mark {
         Content::Stack { layers, .. } => {
             let (left, right, top, bottom) = (x, x + KEY_SQUARE, y - KEY_SQUARE / 2.0, y + KEY_SQUARE / 2.0);
             let points = vec![(left, top), (right, top), (right, bottom), (left, bottom)];
-            Mark::Area { points, colour: layers[at].colour.clone(), opacity: 1.0 }
+            Mark::Area { points, colour: layers[at].colour.clone(), opacity: 1.0, crisp: true }
         }
     }
 }

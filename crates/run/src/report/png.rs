@@ -33,7 +33,10 @@ fn paint(mark: &Mark, sheet: &mut Pixmap) {
                 sheet.stroke_path(&path, &ink(name, 1.0), &stroke, Transform::from_scale(SCALE, SCALE), None);
             }
         }
-        Mark::Area { points, colour, opacity } => fill(through(points, true), &ink(colour, *opacity), sheet),
+        Mark::Area { points, colour, opacity, crisp } => {
+            let ink = Paint { anti_alias: !crisp, ..ink(colour, *opacity) };
+            fill(through(points, true), &ink, sheet);
+        }
         Mark::Dot { at: (x, y), radius, colour } => {
             fill(PathBuilder::from_circle(*x as f32, *y as f32, *radius as f32), &ink(colour, 1.0), sheet);
         }
@@ -186,6 +189,16 @@ mod tests {
             (count(&sheet, "correct", (60, 620), (30, 250)), count(&sheet, "wrong", (60, 620), (30, 250)));
         assert!((wrong as f64 / correct as f64 - 3.0).abs() < 0.05, "{wrong} and {correct}");
         assert!(count(&sheet, "wrong", (60, 620), (32, 190)) > 170_000, "the last is on top");
+    }
+
+    #[test]
+    fn a_layer_without_height_leaves_no_trace() {
+        let layer = |name: &str, height| Layer { name: String::new(), colour: name.into(), heights: vec![height; 3] };
+        let layers = vec![layer("correct", 0.87), layer("wrong", 0.0), layer("crashed", 0.13)];
+        let content = Content::Stack { xs: vec![0.0, 1.0, 2.0], layers };
+        let sheet = decoded(&Figure { content, ..lines("", vec![]) });
+        let count = |name| count(&sheet, name, (66, 626), (30, 249));
+        assert_eq!(count("correct") + count("crashed"), 2 * 560 * 2 * 219, "two colours and nothing between");
     }
 
     #[test]

@@ -46,9 +46,10 @@ fn write(mark: &Mark, svg: &mut String) {
                 path(points)
             );
         }
-        Mark::Area { points, colour, opacity } => {
+        Mark::Area { points, colour, opacity, crisp } => {
             let opacity = if *opacity < 1.0 { format!(" fill-opacity=\"{opacity}\"") } else { String::new() };
-            put!(svg, "<path d=\"{}Z\" fill=\"var(--{colour})\"{opacity}/>", path(points));
+            let edges = if *crisp { " shape-rendering=\"crispEdges\"" } else { "" };
+            put!(svg, "<path d=\"{}Z\" fill=\"var(--{colour})\"{opacity}{edges}/>", path(points));
         }
         Mark::Dot { at: (x, y), radius, colour } => {
             put!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"var(--{colour})\"/>");
