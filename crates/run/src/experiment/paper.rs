@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::label;
-use crate::report::svg::{Content, Figure, Series};
+use crate::report::figure::{Content, Figure, Series};
 use crate::report::{Point, Report, RunReport, text};
 use crate::store::write_whole;
 
@@ -40,18 +40,19 @@ pub fn outputs(experiment: &str, report: &Report) -> Vec<Output> {
 }
 
 impl Output {
-    /// Writes it to a folder: figures as SVG, tables as CSV and as plain text.
+    /// Writes it to a folder: figures as SVG and PNG, tables as CSV and as plain text.
     pub fn write(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
         fs_err::create_dir_all(folder)?;
         let files = match self {
-            Self::Figure(name, figure) => vec![(format!("{name}.svg"), figure.alone())],
-            Self::Table(name, rows) => {
-                vec![(format!("{name}.txt"), text::align(rows)), (format!("{name}.csv"), comma_separated(rows))]
-            }
+            Self::Figure(name, figure) => figure.files(name),
+            Self::Table(name, rows) => [
+                (format!("{name}.txt"), text::align(rows).into_bytes()),
+                (format!("{name}.csv"), comma_separated(rows).into_bytes()),
+            ],
         };
-        let write = |(name, content): (String, String)| {
+        let write = |(name, content): (String, Vec<u8>)| {
             let path = folder.join(name);
-            write_whole(&path, content.as_bytes()).map(|()| path)
+            write_whole(&path, &content).map(|()| path)
         };
         files.into_iter().map(write).collect()
     }

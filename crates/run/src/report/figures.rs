@@ -2,7 +2,7 @@
 
 use flow::Label;
 
-use super::svg::{Content, Figure, Layer, Series};
+use super::figure::{Content, Figure, Layer, Series};
 use super::{Point, Report, RunReport, families};
 use crate::event::StepSeconds;
 

@@ -1,6 +1,7 @@
 //! The report as one page that needs nothing else: styles, figures and code are inside.
 
 use super::diff::{Change, diff};
+use super::figure::Figure;
 use super::highlight::{self, escape};
 use super::{BestCode, Report, RunReport, figures, svg, text};
 use crate::probe::{Estimate, ProbeSummary};
@@ -104,7 +105,7 @@ fn probe_row(name: &str, rate: f64, when: &str, probe: &ProbeSummary, html: &mut
     );
 }
 
-fn grid(figures: Vec<(&'static str, svg::Figure)>, html: &mut String) {
+fn grid(figures: Vec<(&'static str, Figure)>, html: &mut String) {
     html.push_str("<div class=grid>");
     for (_, figure) in figures {
         put!(html, "<figure>{}</figure>", figure.inline());

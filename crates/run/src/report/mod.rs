@@ -1,8 +1,8 @@
 //! From run directories to something a person can read.
 //!
-//! [`Report::read`] folds the journals; [`html`], [`svg`], [`text`] and [`csv`] draw what it
-//! holds, and [`tensorboard`] writes the curves for another viewer. PNG files are left to a
-//! browser: a rasteriser would be the largest dependency of the whole workspace.
+//! [`Report::read`] folds the journals; [`html`], [`text`] and [`csv`] tell what it holds, and
+//! [`tensorboard`] writes the curves for another viewer. A [`figure`] is laid out once, as
+//! marks, which `svg` writes down and `png` paints.
 
 /// Adds formatted text to a `String`.
 macro_rules! put {
@@ -14,11 +14,15 @@ macro_rules! put {
 
 pub mod csv;
 pub mod diff;
+mod drawing;
+pub mod figure;
 mod figures;
+mod font;
 mod highlight;
 pub mod html;
+mod png;
 mod points;
-pub mod svg;
+mod svg;
 pub mod tensorboard;
 pub mod text;
 
@@ -166,22 +170,20 @@ impl Report {
         Ok(Self { pooled: pooled.collect(), runs })
     }
 
-    /// Writes `report.html`, `report.json`, `steps.csv` and the figures as SVG files.
+    /// Writes `report.html`, `report.json`, `steps.csv` and the figures as SVG and PNG files.
     pub fn write(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {
         fs_err::create_dir_all(directory.join("figures"))?;
         let json = serde_json::to_string_pretty(self).expect("reports have a JSON form");
         let mut files = vec![
-            ("report.html".to_owned(), html::page(self)),
-            ("report.json".to_owned(), json),
-            ("steps.csv".to_owned(), csv::steps(self)),
+            ("report.html".to_owned(), html::page(self).into_bytes()),
+            ("report.json".to_owned(), json.into_bytes()),
+            ("steps.csv".to_owned(), csv::steps(self).into_bytes()),
         ];
-        files.extend(
-            figures::all(self).into_iter().map(|(name, figure)| (format!("figures/{name}.svg"), figure.alone())),
-        );
+        files.extend(figures::all(self).iter().flat_map(|(name, figure)| figure.files(&format!("figures/{name}"))));
         let mut written = Vec::new();
         for (name, content) in files {
             let path = directory.join(name);
-            write_whole(&path, content.as_bytes())?;
+            write_whole(&path, &content)?;
             written.push(path);
         }
         Ok(written)

@@ -41,7 +41,10 @@ fn both_grids_give_the_papers_figures_and_tables() {
             .collect();
         assert_eq!(names, expect);
         for output in &outputs {
-            output.write(&folder.join(name).join("paper")).unwrap();
+            let files = output.write(&folder.join(name).join("paper")).unwrap();
+            let kinds: Vec<_> = files.iter().filter_map(|file| file.extension()).collect();
+            let expect = if matches!(output, Output::Figure(..)) { ["svg", "png"] } else { ["txt", "csv"] };
+            assert_eq!(kinds, expect);
         }
     }
     let read = |path: &str| fs_err::read_to_string(folder.join(path)).unwrap();

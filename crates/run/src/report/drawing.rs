@@ -1,0 +1,415 @@
+//! From a figure to marks on a sheet: where axes, lines, layers and the legend go.
+
+use super::figure::{Content, Figure, Layer, Series};
+use super::font;
+
+/// How many line colours there are.
+const LINE_COLOURS: usize = 8;
+
+pub(super) const WIDTH: f64 = 640.0;
+/// Room for most labels, so that figures of one page have their axes in one place.
+const LEFT: f64 = 64.0;
+const RIGHT: f64 = 14.0;
+const TOP: f64 = 30.0;
+const PLOT: f64 = 220.0;
+const BOTTOM: f64 = TOP + PLOT;
+const BELOW: f64 = 44.0;
+const LEGEND_ROW: f64 = 18.0;
+/// What stands before a name of the legend, and the air before and behind the name.
+const KEY_LINE: f64 = 18.0;
+const KEY_SQUARE: f64 = 12.0;
+const KEY_AIR: f64 = 6.0;
+const LEGEND_AIR: f64 = 16.0;
+pub(super) const TEXT: f64 = 12.0;
+const TITLE: f64 = 14.0;
+/// A page's own font may be wider than the one that is measured with.
+const WIDER: f64 = 1.1;
+
+/// Something on the sheet. Colours are names in `colours.css`.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Mark {
+    /// A stroke through points.
+    Line { points: Vec<(f64, f64)>, colour: String, width: f64, dashed: bool },
+    /// A filled outline; with crisp edges no colour of what is beneath shines through at them.
+    Area { points: Vec<(f64, f64)>, colour: String, opacity: f64, crisp: bool },
+    /// A filled circle.
+    Dot { at: (f64, f64), radius: f64, colour: String },
+    /// Words.
+    Text(Words),
+}
+
+/// Words on the sheet.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Words {
+    pub(super) text: String,
+    /// A place on the baseline.
+    pub(super) at: (f64, f64),
+    /// What of the words stands there.
+    pub(super) anchor: Anchor,
+    pub(super) size: f64,
+    pub(super) bold: bool,
+    /// Read from bottom to top.
+    pub(super) upwards: bool,
+    pub(super) colour: &'static str,
+}
+
+/// A place in words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// All marks of a figure, first at the bottom.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Drawing {
+    pub(super) height: f64,
+    pub(super) marks: Vec<Mark>,
+}
+
+impl Drawing {
+    pub(super) fn of(figure: &Figure) -> Self {
+        let y_bounds = y_bounds(&figure.content);
+        let (y_ticks, y_labels) = y_labels(&figure.content, y_bounds);
+        let widest = y_labels.iter().map(|label| font::width(label, TEXT, false)).fold(0.0, f64::max);
+        // Beside the labels stands the axis's name.
+        let left = LEFT.max(widest * WIDER + 26.0);
+        let scale = Scale { left, x: x_bounds(&figure.content), y: y_bounds };
+        let mut marks = Vec::new();
+        let title = Words {
+            size: TITLE,
+            bold: true,
+            ..words(shortened(&figure.title, WIDTH - left, TITLE, true), (left, 18.0), Anchor::Start, "ink")
+        };
+        marks.push(Mark::Text(title));
+        for (tick, label) in y_ticks.iter().zip(y_labels) {
+            let y = scale.y(*tick);
+            marks.push(straight((left, y), (WIDTH - RIGHT, y), "grid"));
+            marks.push(Mark::Text(words(label, (left - 6.0, y + 4.0), Anchor::End, "dim")));
+        }
+        match &figure.content {
+            Content::Lines(series) => {
+                // No line lies under another's band.
+                marks.extend(series.iter().filter_map(|each| band(each, &scale)));
+                marks.extend(series.iter().filter_map(|each| line(each, &scale)));
+            }
+            Content::Stack { xs, layers } => stack(xs, layers, &scale, &mut marks),
+        }
+        x_axis(figure, &scale, &mut marks);
+        let middle = (15.0, TOP + PLOT / 2.0);
+        let y_name = Words { upwards: true, ..words(figure.y_label.clone(), middle, Anchor::Middle, "ink") };
+        marks.push(Mark::Text(y_name));
+        let legend = legend(&figure.content, left, &mut marks);
+        Self { height: BOTTOM + BELOW + legend, marks }
+    }
+}
+
+/// From values to places.
+struct Scale {
+    left: f64,
+    x: (f64, f64),
+    y: (f64, f64),
+}
+
+impl Scale {
+    fn x(&self, value: f64) -> f64 {
+        self.left + (value - self.x.0) / (self.x.1 - self.x.0) * (WIDTH - self.left - RIGHT)
+    }
+
+    fn y(&self, value: f64) -> f64 {
+        BOTTOM - (value - self.y.0) / (self.y.1 - self.y.0) * PLOT
+    }
+
+    /// The places of those points that have one.
+    fn places(&self, points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
+        points.filter(|(x, y)| x.is_finite() && y.is_finite()).map(|(x, y)| (self.x(x), self.y(y))).collect()
+    }
+}
+
+fn bounds(values: &[f64]) -> (f64, f64) {
+    let finite = || values.iter().copied().filter(|value| value.is_finite());
+    let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
+    if low < high {
+        (low, high)
+    } else if low.is_finite() {
+        (low - 0.5, low + 0.5)
+    } else {
+        (0.0, 1.0)
+    }
+}
+
+fn x_bounds(content: &Content) -> (f64, f64) {
+    let xs: Vec<f64> = match content {
+        Content::Lines(series) => series.iter().flat_map(|each| each.points.iter().map(|point| point.0)).collect(),
+        Content::Stack { xs, .. } => xs.iter().flat_map(|x| [x - 0.5, x + 0.5]).collect(),
+    };
+    bounds(&xs)
+}
+
+fn y_bounds(content: &Content) -> (f64, f64) {
+    let mut ys = vec![0.0];
+    match content {
+        Content::Lines(series) => {
+            for each in series {
+                ys.extend(each.points.iter().map(|point| point.1));
+                ys.extend(each.band.iter().flat_map(|band| [band.1, band.2]));
+            }
+            let (low, high) = bounds(&ys);
+            let room = (high - low) * 0.05;
+            (if low < 0.0 { low - room } else { low }, high + room)
+        }
+        Content::Stack { xs, layers } => {
+            ys.extend((0..xs.len()).map(|at| layers.iter().map(|layer| layer.heights[at]).sum::<f64>()));
+            bounds(&ys)
+        }
+    }
+}
+
+/// The ticks of the y axis and what stands beside them.
+fn y_labels(content: &Content, bounds: (f64, f64)) -> (Vec<f64>, Vec<String>) {
+    let (ticks, step) = ticks(bounds, 5);
+    let share = matches!(content, Content::Stack { .. }) && bounds.1 <= 1.0 + 1e-9;
+    let labels = ticks.iter().map(|tick| if share { format!("{:.0} %", tick * 100.0) } else { number(*tick, step) });
+    let labels = labels.collect();
+    (ticks, labels)
+}
+
+fn x_axis(figure: &Figure, scale: &Scale, marks: &mut Vec<Mark>) {
+    let (ticks, step) = ticks(scale.x, 8);
+    for tick in ticks.into_iter().filter(|tick| (tick - tick.round()).abs() < 1e-9) {
+        let x = scale.x(tick);
+        marks.push(straight((x, BOTTOM), (x, BOTTOM + 4.0), "dim"));
+        let label = number(tick, step.max(1.0));
+        // The last may be wider than the margin.
+        let middle = x.min(WIDTH - font::width(&label, TEXT, false) * WIDER / 2.0);
+        marks.push(Mark::Text(words(label, (middle, BOTTOM + 17.0), Anchor::Middle, "dim")));
+    }
+    marks.push(straight((scale.left, BOTTOM), (WIDTH - RIGHT, BOTTOM), "dim"));
+    let middle = (f64::midpoint(scale.left, WIDTH - RIGHT), BOTTOM + 34.0);
+    marks.push(Mark::Text(words(figure.x_label.clone(), middle, Anchor::Middle, "ink")));
+}
+
+fn band(series: &Series, scale: &Scale) -> Option<Mark> {
+    let high = series.band.iter().map(|(x, _, high)| (*x, *high));
+    let low = series.band.iter().rev().map(|(x, low, _)| (*x, *low));
+    let points = scale.places(high.chain(low));
+    (series.band.len() > 1).then(|| Mark::Area {
+        points,
+        colour: line_colour(series.colour),
+        opacity: 0.16,
+        crisp: false,
+    })
+}
+
+/// A line, or a dot where it would have no length.
+fn line(series: &Series, scale: &Scale) -> Option<Mark> {
+    let colour = line_colour(series.colour);
+    let points = scale.places(series.points.iter().copied());
+    match points[..] {
+        [] => None,
+        [at] => Some(Mark::Dot { at, radius: 3.0, colour }),
+        _ => Some(Mark::Line { points, colour, width: 1.8, dashed: series.dashed }),
+    }
+}
+
+/// Each layer as one outline of steps that reaches down to the axis, the upper ones first:
+/// beside each other they could leave seams of paper.
+fn stack(xs: &[f64], layers: &[Layer], scale: &Scale, marks: &mut Vec<Mark>) {
+    let mut tops = vec![0.0; xs.len()];
+    let mut areas = Vec::new();
+    for layer in layers.iter().filter(|_| !xs.is_empty()) {
+        tops.iter_mut().zip(&layer.heights).for_each(|(top, height)| *top += height);
+        let steps = xs.iter().zip(&tops).flat_map(|(x, y)| [(x - 0.5, *y), (x + 0.5, *y)]);
+        let ends = [(xs[xs.len() - 1] + 0.5, 0.0), (xs[0] - 0.5, 0.0)];
+        let points = scale.places(steps.chain(ends));
+        areas.push(Mark::Area { points, colour: layer.colour.clone(), opacity: 1.0, crisp: true });
+    }
+    marks.extend(areas.into_iter().rev());
+}
+
+/// Draws the legend and gives its height.
+fn legend(content: &Content, left: f64, marks: &mut Vec<Mark>) -> f64 {
+    let (names, key_width): (Vec<&str>, f64) = match content {
+        Content::Lines(series) => (series.iter().map(|each| each.name.as_str()).collect(), KEY_LINE + KEY_AIR),
+        Content::Stack { layers, .. } => {
+            (layers.iter().map(|layer| layer.name.as_str()).collect(), KEY_SQUARE + KEY_AIR)
+        }
+    };
+    let (mut x, mut row) = (left, 0.0);
+    let mut any = false;
+    for (at, name) in names.into_iter().enumerate().filter(|(_, name)| !name.is_empty()) {
+        let name = shortened(name, WIDTH - left - key_width, TEXT, false);
+        let width = key_width + font::width(&name, TEXT, false) * WIDER;
+        if x + width > WIDTH && x > left {
+            x = left;
+            row += 1.0;
+        }
+        let y = BOTTOM + BELOW + row * LEGEND_ROW + 6.0;
+        marks.push(key(content, at, (x, y)));
+        marks.push(Mark::Text(words(name, (x + key_width, y + 4.0), Anchor::Start, "ink")));
+        x += width + LEGEND_AIR;
+        any = true;
+    }
+    if any { (row + 1.0) * LEGEND_ROW + 4.0 } else { 0.0 }
+}
+
+/// What stands before a name of the legend.
+fn key(content: &Content, at: usize, (x, y): (f64, f64)) -> Mark {
+    match content {
+        Content::Lines(series) => Mark::Line {
+            points: vec![(x, y), (x + KEY_LINE, y)],
+            colour: line_colour(series[at].colour),
+            width: 2.5,
+            dashed: series[at].dashed,
+        },
+        Content::Stack { layers, .. } => {
+            let (left, right, top, bottom) = (x, x + KEY_SQUARE, y - KEY_SQUARE / 2.0, y + KEY_SQUARE / 2.0);
+            let points = vec![(left, top), (right, top), (right, bottom), (left, bottom)];
+            Mark::Area { points, colour: layers[at].colour.clone(), opacity: 1.0, crisp: true }
+        }
+    }
+}
+
+fn line_colour(colour: usize) -> String {
+    format!("s{}", colour % LINE_COLOURS)
+}
+
+fn straight(from: (f64, f64), to: (f64, f64), colour: &str) -> Mark {
+    Mark::Line { points: vec![from, to], colour: colour.to_owned(), width: 1.0, dashed: false }
+}
+
+fn words(text: String, at: (f64, f64), anchor: Anchor, colour: &'static str) -> Words {
+    Words { text, at, anchor, size: TEXT, bold: false, upwards: false, colour }
+}
+
+/// The text, or as much of its beginning as fits with an ellipsis.
+fn shortened(text: &str, room: f64, size: f64, bold: bool) -> String {
+    let fits = |text: &str| font::width(text, size, bold) * WIDER <= room;
+    if fits(text) {
+        return text.to_owned();
+    }
+    let mut kept: Vec<char> = text.chars().collect();
+    loop {
+        kept.pop();
+        let shorter: String = kept.iter().collect::<String>() + "…";
+        if kept.is_empty() || fits(&shorter) {
+            return shorter;
+        }
+    }
+}
+
+/// Round numbers between two bounds, about `count` of them, and the step between them.
+fn ticks((low, high): (f64, f64), count: usize) -> (Vec<f64>, f64) {
+    let rough = (high - low) / count as f64;
+    let power = 10f64.powf(rough.log10().floor());
+    let step =
+        [1.0, 2.0, 5.0, 10.0].into_iter().map(|nice| nice * power).find(|step| *step >= rough * 0.8).unwrap_or(power);
+    let first = (low / step).ceil() as i64;
+    let last = (high / step + 1e-9).floor() as i64;
+    ((first..=last).map(|at| at as f64 * step).collect(), step)
+}
+
+/// A number as an axis shows it, told apart from its neighbours a step away.
+fn number(value: f64, step: f64) -> String {
+    let steps = (value / step).abs();
+    if steps < 0.5 {
+        return "0".to_owned();
+    }
+    if step < 1e-4 || value.abs() >= 1e6 {
+        let digits = steps.log10().floor() as usize + 1;
+        let text = format!("{value:.digits$e}");
+        let (mantissa, exponent) = text.split_once('e').expect("it is written with an exponent");
+        return format!("{}e{exponent}", mantissa.trim_end_matches('0').trim_end_matches('.'));
+    }
+    let text = format!("{value:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(drawing: &Drawing) -> Vec<&Words> {
+        drawing.marks.iter().filter_map(|mark| if let Mark::Text(words) = mark { Some(words) } else { None }).collect()
+    }
+
+    /// From its left to its right end, on the sheet.
+    fn span(words: &Words) -> (f64, f64) {
+        let width = font::width(&words.text, words.size, words.bold);
+        let start = match words.anchor {
+            Anchor::Start => words.at.0,
+            Anchor::Middle => words.at.0 - width / 2.0,
+            Anchor::End => words.at.0 - width,
+        };
+        (start, start + width)
+    }
+
+    fn lines(series: Vec<Series>) -> Figure {
+        Figure { title: "T".into(), x_label: "step".into(), y_label: "unit".into(), content: Content::Lines(series) }
+    }
+
+    #[test]
+    fn ticks_are_round_and_within() {
+        assert_eq!(ticks((0.0, 10.0), 5), (vec![0.0, 2.0, 4.0, 6.0, 8.0, 10.0], 2.0));
+        assert_eq!(ticks((-3.0, 1.0), 4).0, [-3.0, -2.0, -1.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn neighbours_on_an_axis_have_different_labels() {
+        assert_eq!(number(0.1 + 0.2, 0.1), "0.3");
+        assert_eq!(number(-0.0, 1.0), "0");
+        for bounds in [(0.0, 3e-7), (0.0, 1.1e-5), (0.0, 0.0123), (-2.0, 1.0), (0.0, 950.0), (0.0, 1.3e7)] {
+            let (ticks, step) = ticks(bounds, 5);
+            let labels: Vec<String> = ticks.iter().map(|tick| number(*tick, step)).collect();
+            let mut apart = labels.clone();
+            apart.dedup();
+            assert_eq!(labels, apart);
+            for (tick, label) in ticks.iter().zip(&labels) {
+                let told: f64 = label.parse().unwrap();
+                assert!((told - tick).abs() < step * 1e-6, "{label} is not {tick}");
+                assert!(label.len() <= 7, "{label} is long");
+            }
+        }
+    }
+
+    #[test]
+    fn bands_lie_under_all_lines() {
+        let series = Series {
+            points: vec![(0.0, 1.0), (1.0, 1.0)],
+            band: vec![(0.0, 0.0, 2.0), (1.0, 0.0, 2.0)],
+            ..Series::default()
+        };
+        let marks = Drawing::of(&lines(vec![series.clone(), series])).marks;
+        let last_band = marks.iter().rposition(|mark| matches!(mark, Mark::Area { .. })).unwrap();
+        let first_line = marks.iter().position(|mark| matches!(mark, Mark::Line { width, .. } if *width > 1.0));
+        assert!(first_line.unwrap() > last_band);
+    }
+
+    #[test]
+    fn no_words_leave_the_sheet_or_meet() {
+        let series = |name: &str, high: f64| Series {
+            name: name.into(),
+            points: vec![(0.0, 0.0), (200_000.0, high)],
+            ..Series::default()
+        };
+        let endless = "a name without an end ".repeat(12);
+        let names = ["O0, LR=2e-7, β=0", "WWWWWWWWWWWW", "learns (3 seeds)", "iiii", endless.as_str()];
+        for high in [1e-9, 1.0, 123_456.0, 1e12] {
+            let mut figure = lines(names.iter().map(|name| series(name, high)).collect());
+            figure.title = "A title that says far too much ".repeat(5);
+            let drawing = Drawing::of(&figure);
+            for words in texts(&drawing).iter().filter(|words| !words.upwards) {
+                let (left, right) = span(words);
+                assert!(left > 20.0 && right <= WIDTH, "{words:?} from {left} to {right}");
+                assert!(words.at.1 < drawing.height);
+            }
+            for (at, one) in texts(&drawing).iter().enumerate() {
+                for other in texts(&drawing)[..at].iter().filter(|other| (other.at.1 - one.at.1).abs() < 8.0) {
+                    let ((left, right), (begin, end)) = (span(one), span(other));
+                    assert!(one.upwards || other.upwards || right < begin || end < left, "{one:?} meets {other:?}");
+                }
+            }
+        }
+    }
+}
