@@ -1,8 +1,9 @@
 //! How good a policy is at a task, without training.
 //!
 //! It is asked what the probe asks, with the probe's draws: an evaluation at a run's seed,
-//! temperature and number of answers is that run's probe taken again. What it adds are
-//! figures that compare between tasks: the speed-up over the naive seed.
+//! temperature and number of answers is that run's probe taken again (but for the digits of the
+//! seed's speed, which prompts tell as it was measured). What it adds are figures that compare
+//! between tasks: the speed-up over the naive seed.
 
 use std::collections::BTreeMap;
 

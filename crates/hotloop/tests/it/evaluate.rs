@@ -51,6 +51,35 @@ fn each_policy_and_task_is_told_and_every_answer_kept() {
     assert_eq!(figures, Value::Array(told));
 }
 
+/// With a run's seed, temperature and count, an evaluation gives the very answers of its probe.
+#[test]
+fn an_evaluation_is_a_runs_probe_taken_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, run, kept) = (folder.path().join("run.toml"), folder.path().join("run"), folder.path().join("kept"));
+    let text = format!(
+        "model = \"nano\"\nseed = 5\ndirectory = \"{}\"\n[budget]\nsteps = 1\n[sampling]\ngroup = 2\n\
+         [learning]\nrate = 0\n[loop]\nprobe = 1\n",
+        run.display()
+    );
+    std::fs::write(&file, text).unwrap();
+    let (status, _, error) = ended(hotloop(&["train"]).arg(&file));
+    assert_eq!(status, 0, "{error}");
+    let again =
+        ["evaluate", "--model", "nano", "--task", "matmul", "--temperature", "1", "--seed", "5", "--count", "1"];
+    let (status, _, error) = ended(hotloop(&again).arg("--keep").arg(&kept));
+    assert_eq!(status, 0, "{error}");
+    let known: Vec<String> = std::fs::read_dir(run.join("candidates"))
+        .unwrap()
+        .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())
+        .collect();
+    for stage in 1..=6 {
+        let mut answers = std::fs::read_dir(kept.join(format!("nano/matmul/stage-{stage}"))).unwrap();
+        let answer = answers.next().unwrap().unwrap().path();
+        let source = std::fs::read_to_string(&answer).unwrap();
+        assert!(answer.extension().is_some_and(|end| end == "txt") || known.contains(&source), "{source}");
+    }
+}
+
 #[test]
 fn people_read_a_table_and_mistakes_are_told_before_anything_is_loaded() {
     let evaluate = |more: &[&str]| ended(hotloop(&["evaluate", "--model", "nano"]).args(more));

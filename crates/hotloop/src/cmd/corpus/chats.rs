@@ -48,8 +48,8 @@ pub(super) fn write(arguments: &ChatsArgs) -> Result<Status, Failure> {
 
 /// The corpus's candidates of a task, in the order in which chats take them.
 pub(super) fn programs(task: &str, seed: u64, random: &mut Random) -> Vec<Program> {
-    let pool = corpus::Pool::draw(seed, Options::STANDARD.programs);
-    let mut programs: Vec<Program> = pool.programs().filter(|program| program.task() == task).copied().collect();
+    let pool = corpus::Pool::draw_task(seed, Options::STANDARD.programs, task);
+    let mut programs: Vec<Program> = pool.programs().copied().collect();
     random.shuffle(&mut programs);
     programs
 }
