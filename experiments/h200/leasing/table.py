@@ -47,8 +47,9 @@ def text(seen: Seen) -> str:
     directories = {job["name"]: job["directory"] for job in lease["jobs"]}
     parts = []
     if found:
-        head = ["run", "probe before: GFLOPS", "correct", "probe after: GFLOPS", "correct", "best GFLOPS", "of OpenBLAS",
-                "of peak", "steps", "s/step", "tokens", "candidates", "GPU idle", "state"]  # fmt: skip
+        probes = ["probe before: GFLOPS", "correct", "probe after: GFLOPS", "correct"]
+        costs = ["steps", "s/step", "tokens", "candidates", "GPU idle", "state"]
+        head = ["run", *probes, "best GFLOPS", "of OpenBLAS", "of peak", *costs]
         parts.append(align([head, *(row(name, run) for name, run in found.items())]))
     pairs = [(job["name"], job["against"]) for job in lease["jobs"] if job["name"] in found and job["against"] in found]
     pairs = [(name, control) for name, control in pairs if name != control]
@@ -57,7 +58,8 @@ def text(seen: Seen) -> str:
         parts.append(align([[*head, "gain"], *(against(found, *pair) for pair in pairs)]))
     rows = []
     for names in families(found):
-        for one in report(lease["hotloop"], [directories[name] for name in names])["pooled"]:
+        pooled = report(lease["hotloop"], [directories[name] for name in names])["pooled"]
+        for one in (one for one in pooled if one["before"]):
             cells = [
                 interval(one[when], key, scale)
                 for when in ("before", "after")
@@ -106,8 +108,9 @@ def row(name: str, run: dict) -> list[str]:
 def against(found: dict[str, dict], name: str, control: str) -> list[str]:
     trained, other = found[name], found[control]
     # A control does not learn, so without probes of its own its probe is the one that both began with.
-    mine, its = trained["after"], other["after"] or other["before"] or trained["before"]
-    cells = [name, interval(mine, "gflops"), interval(its, "gflops"), "-", "-"]
+    own = other["after"] or other["before"]
+    mine, its = trained["after"], own or trained["before"]
+    cells = [name, interval(mine, "gflops"), interval(its, "gflops") + ("" if own else " (before)"), "-", "-"]
     if mine and its and its["gflops"]["value"]:
         cells[3] = f"{mine['gflops']['value'] / its['gflops']['value']:.2f}"
         apart = mine["gflops"]["low"] > its["gflops"]["high"] or mine["gflops"]["high"] < its["gflops"]["low"]

@@ -36,6 +36,7 @@ fn each_policy_and_task_is_told_and_every_answer_kept() {
             correct["low"].as_f64() <= correct["value"].as_f64() && correct["value"].as_f64() > Some(0.5),
             "{line}"
         );
+        assert!((1..=6).contains(&line["distinct"].as_u64().unwrap()), "{line}");
         assert!(line["best"]["speedup"].as_f64().unwrap() > 0.0 && line["seed_gflops"].as_f64().unwrap() > 0.0);
         assert!(line["speedup_all"]["mean"]["value"].as_f64() <= line["speedup_correct"]["mean"]["value"].as_f64());
     }

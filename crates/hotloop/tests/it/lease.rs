@@ -35,6 +35,12 @@ needs = ["learns-1"]
 show = true
 
 [[job]]
+name = "best"
+seconds = 60
+run = "{hotloop} judge matmul {best:learns-1} --json"
+needs = ["learns-1"]
+
+[[job]]
 name = "broken"
 seconds = 30
 run = "{hotloop} judge nowhere"
@@ -112,7 +118,7 @@ fn a_driver_that_was_killed_goes_on_and_packs_what_came_of_it() {
     let job = |name: &str| -> Value {
         serde_json::from_slice(&std::fs::read(out.join(name).join("job.json")).unwrap()).unwrap()
     };
-    assert_eq!((job("control-1")["state"].as_str(), job("broken")["state"].as_str()), (Some("done"), Some("failed")));
+    assert_eq!((job("best")["state"].as_str(), job("broken")["state"].as_str()), (Some("done"), Some("failed")));
 
     let unpacked = folder.path().join("unpacked");
     std::fs::create_dir(&unpacked).unwrap();

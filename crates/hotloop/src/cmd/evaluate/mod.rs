@@ -4,7 +4,7 @@ mod contestant;
 mod keep;
 mod told;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use flow::verdict::Measured;
@@ -44,6 +44,8 @@ struct Line {
     threads: u32,
     /// The median of its timings here.
     seed_gflops: f64,
+    /// Candidates that differ in more than space and comments. Copies are judged once, so their timings are one.
+    distinct: usize,
     #[serde(flatten)]
     evaluation: Evaluation,
     best: Option<Best>,
@@ -148,6 +150,7 @@ impl Session<'_> {
         let task = &asked.task;
         let asking = Asking { config, render: render.as_ref(), task, seed: Some(&asked.verdict) };
         let mut prompts = Vec::new();
+        let mut distinct = BTreeSet::new();
         let mut fastest: Vec<(f64, Stage, Candidate)> = Vec::new();
         for stage in &self.arguments.stage.0 {
             let answers =
@@ -159,6 +162,7 @@ impl Session<'_> {
             if let Some(keep) = &mut self.keep {
                 keep.answers(&contestant.name, asked, *stage, &answers, &judged)?;
             }
+            distinct.extend(answers.iter().filter_map(|answer| Some(answer.candidate.as_ref().ok()?.normalised())));
             for (answer, judgement) in answers.iter().zip(&judged) {
                 let measured = judgement.as_ref().and_then(|judgement| correct(&judgement.verdict));
                 if let (Some(measured), Ok(candidate)) = (measured, &answer.candidate) {
@@ -183,6 +187,7 @@ impl Session<'_> {
             opt: runs::level(config).to_owned(),
             threads: config.bench.threads,
             seed_gflops: asked.gflops,
+            distinct: distinct.len(),
             evaluation,
             best,
         })
@@ -244,7 +249,7 @@ fn best(
     mut found: Vec<(f64, Stage, Candidate)>,
 ) -> Result<Option<Best>, Failure> {
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     found.retain(|(_, _, candidate)| seen.insert(candidate.hash.clone()));
     for (_, stage, candidate) in found.into_iter().take(FASTEST) {
         let Ok(verdicts) = timed(judging, &asked.task, &candidate, Some(stage))? else { continue };

@@ -9,7 +9,7 @@ use crate::output::{count, number, percent, say};
 
 /// What the columns mean, said once.
 const FOOT: &str = "Speed-up is over the task's naive seed, of the correct answers and of all with failures as 0; \
-    brackets are bootstrap 95 % intervals;\nbest is the fastest candidate, by the median of three fresh timings.";
+    brackets are bootstrap 95 % intervals;\nbest is the fastest candidate, by the median of three fresh timings. Answers that are copies share one timing.";
 
 /// Tells what was found, task by task.
 pub(super) fn tell(lines: &[Line]) {
@@ -43,6 +43,7 @@ fn table(lines: &[&Line]) -> Table {
     let mut table = Table::new()
         .left("policy")
         .left("correct")
+        .right("distinct")
         .left("speed-up: median")
         .left("mean")
         .left("of all: median")
@@ -59,6 +60,7 @@ fn table(lines: &[&Line]) -> Table {
         table.row([
             line.policy.clone(),
             shares(found.correct),
+            line.distinct.to_string(),
             blank(among.map(|speedup| times(speedup.median))),
             blank(among.map(|speedup| times(speedup.mean))),
             times(found.speedup_all.median),
