@@ -7,7 +7,8 @@
 //!
 //! A [`Program`] is a struct of choices, never a string; [`canonical`] is the one way to
 //! write it; [`nano_prompt`] is the one way to ask for it. Every answer is a right
-//! candidate; broken code appears only as what a repair prompt shows.
+//! candidate; broken code appears only as what a repair prompt shows. [`nearest`] tells how far
+//! other code is from it.
 
 #![expect(
     clippy::format_push_string,
@@ -25,6 +26,7 @@ pub mod dress;
 pub mod matmul;
 pub mod matvec;
 pub mod nano_prompt;
+pub mod nearest;
 mod pool;
 mod program;
 mod rng;

@@ -30,8 +30,17 @@ impl Pool {
     /// About `count` distinct candidates by the mixture's shares: small buckets run out, and
     /// large ones of the same task make up for it.
     pub fn draw(seed: u64, count: usize) -> Self {
+        Self::draw_where(seed, count, |_| true)
+    }
+
+    /// The candidates of one task in the pool that [`Pool::draw`] makes: tasks have streams of their own.
+    pub fn draw_task(seed: u64, count: usize, task: &str) -> Self {
+        Self::draw_where(seed, count, |known| known == task)
+    }
+
+    fn draw_where(seed: u64, count: usize, wanted: impl Fn(&str) -> bool) -> Self {
         let mut buckets = BTreeMap::new();
-        for (at, (task, share)) in TASKS.iter().enumerate() {
+        for (at, (task, share)) in TASKS.iter().enumerate().filter(|(_, (task, _))| wanted(task)) {
             let mut rng = Rng::new(seed, at as u64);
             let mut wanted = count * *share as usize / 100;
             let mut drawn = HashSet::new();
@@ -98,4 +107,17 @@ fn fill(task: &str, stage: Stage, count: usize, drawn: &mut HashSet<String>, rng
         }
     }
     bucket
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_task_alone_is_drawn_as_among_all() {
+        let all = Pool::draw(7, 600);
+        let alone = Pool::draw_task(7, 600, "stencil2d");
+        let among: Vec<&Program> = all.programs().filter(|program| program.task() == "stencil2d").collect();
+        assert!(!alone.is_empty() && alone.programs().collect::<Vec<_>>() == among);
+    }
 }

@@ -1,6 +1,7 @@
 //! The command line: definitions and help texts, no logic.
 
 pub(crate) mod corpus;
+pub(crate) mod evaluate;
 pub(crate) mod fleet;
 pub(crate) mod learn;
 pub(crate) mod serve;
@@ -50,6 +51,8 @@ pub(crate) enum Command {
     Model(learn::ModelArgs),
     /// Let a model answer: a question, a task or a file of chats
     Sample(learn::SampleArgs),
+    /// Tell how good policies are at tasks, without training, side by side
+    Evaluate(Box<evaluate::EvaluateArgs>),
     /// Talk with a model
     Chat(learn::ChatArgs),
     /// Watch a small policy learn on this machine, in about five minutes

@@ -42,6 +42,7 @@ pub fn run() -> ExitCode {
         Command::Fleet(arguments) => cmd::fleet::run(&arguments),
         Command::Model(arguments) => cmd::model::run(&arguments),
         Command::Sample(arguments) => cmd::sample::run(&arguments),
+        Command::Evaluate(arguments) => cmd::evaluate::run(&arguments),
         Command::Chat(arguments) => cmd::chat::run(&arguments),
         Command::Quickstart(arguments) => cmd::quickstart::run(&arguments),
         Command::Train(arguments) => cmd::train::run(&arguments),

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use bench::{Check, Estimator, LocalBench, Settings};
+use flow::prompt::Wording;
 use flow::{Bench, MachineFacts, Policy, Prose, Render};
 use policy::engine::Learning;
 use policy::model::{LoraConfig, Module};
@@ -90,12 +91,11 @@ pub(crate) fn policy(config: &Config, stop: &Stop) -> Result<Box<dyn Policy>, Fa
 }
 
 /// What puts prompts into the policy's language.
-pub(crate) fn render(plan: &Plan, machine: &MachineFacts) -> Box<dyn Render> {
-    if nano::speaks(&plan.config.model) {
+pub(crate) fn render(config: &Config, wording: Wording, machine: &MachineFacts) -> Box<dyn Render> {
+    if nano::speaks(&config.model) {
         return Box::new(nano::NanoRender);
     }
-    let (wording, simd) = (plan.wording.clone(), machine.simd.clone());
-    Box::new(Prose { wording, begin: plan.config.prompts.begin, simd })
+    Box::new(Prose { wording, begin: config.prompts.begin, simd: machine.simd.clone() })
 }
 
 /// Where the model computes.
@@ -109,12 +109,17 @@ fn device(config: &Config) -> policy::Device {
 
 /// The bench: this machine's, or a fleet's. A run that is resumed finds in the fleet what it had asked for.
 pub(crate) fn bench(plan: &Plan) -> Result<Box<dyn Bench>, Failure> {
-    let settings = settings(&plan.config)?;
-    if plan.config.fleet.is_empty() {
+    let directory = std::path::absolute(&plan.directory).unwrap_or_else(|_| plan.directory.clone());
+    bench_for(&plan.config, &format!("run {}", directory.display()))
+}
+
+/// The bench for what is not a run; `scope` names who asks a fleet.
+pub(crate) fn bench_for(config: &Config, scope: &str) -> Result<Box<dyn Bench>, Failure> {
+    let settings = settings(config)?;
+    if config.fleet.is_empty() {
         return Ok(Box::new(LocalBench::start(settings)?));
     }
-    let directory = std::path::absolute(&plan.directory).unwrap_or_else(|_| plan.directory.clone());
-    fleets::open(&plan.config.fleet, settings, &format!("run {}", directory.display()), false)
+    fleets::open(&config.fleet, settings, scope, false)
 }
 
 /// The bench's settings.

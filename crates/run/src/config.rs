@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use flow::bench::{Compiler, OptLevel};
-use flow::{Advantage, Reward};
+use flow::{Advantage, Reward, Sampling};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
@@ -295,6 +295,20 @@ impl Config {
     /// The configuration as a complete run file.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("every key has a TOML form")
+    }
+
+    /// How answers are drawn at a temperature. A begun answer ends with its code block.
+    pub fn draw(&self, temperature: f64, seed: u64) -> Sampling {
+        let sampling = self.sampling;
+        Sampling {
+            temperature,
+            top_k: sampling.top_k,
+            top_p: sampling.top_p,
+            min_p: sampling.min_p,
+            max_tokens: sampling.max_tokens,
+            stop: if self.prompts.begin { vec!["```".to_owned()] } else { Vec::new() },
+            seed,
+        }
     }
 }
 

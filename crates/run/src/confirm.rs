@@ -41,6 +41,6 @@ pub(crate) fn fastest(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
 fn hash(made: &Made) -> Option<&str> {
     match made {
         Made::Candidate { hash, .. } => Some(hash),
-        _ => None,
+        Made::Malformed { .. } => None,
     }
 }

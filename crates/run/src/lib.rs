@@ -9,10 +9,12 @@
 //! so that a run killed anywhere goes on where it was. The policy and the bench are
 //! traits: nothing here knows a model, a compiler or a network.
 
+mod bootstrap;
 pub mod config;
 mod confirm;
 mod ctx;
 pub mod driver;
+pub mod evaluation;
 pub mod event;
 pub mod experiment;
 pub mod foreign;
@@ -31,6 +33,7 @@ mod watch;
 
 pub use config::{Config, Layered, Mistake};
 pub use driver::{Ended, Parts, drive};
+pub use evaluation::Evaluation;
 pub use event::Event;
 pub use foreign::ForeignRun;
 pub use interrupt::Interrupt;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use flow::prompt::Wording;
 use flow::search::Settings;
-use flow::{Sampling, Stage, Task};
+use flow::{Stage, Task};
 
 use crate::config::{Config, Layered, Mistake};
 use crate::store;
@@ -83,20 +83,6 @@ impl Plan {
             elites: search.elites,
         }
     }
-
-    /// How answers are drawn at a temperature. A begun answer ends with its code block.
-    pub fn sampling(&self, temperature: f64, seed: u64) -> Sampling {
-        let sampling = self.config.sampling;
-        Sampling {
-            temperature,
-            top_k: sampling.top_k,
-            top_p: sampling.top_p,
-            min_p: sampling.min_p,
-            max_tokens: sampling.max_tokens,
-            stop: if self.config.prompts.begin { vec!["```".to_owned()] } else { Vec::new() },
-            seed,
-        }
-    }
 }
 
 fn directory(configured: &str, name: &str) -> PathBuf {
@@ -166,7 +152,8 @@ fn check_adapter(config: &Config, note: &mut impl FnMut(&str, String)) {
     }
 }
 
-fn wording(path: &str) -> Result<Wording, String> {
+/// What prompts say: the embedded words, or those of a file.
+pub fn wording(path: &str) -> Result<Wording, String> {
     if path.is_empty() {
         return Ok(Wording::default());
     }

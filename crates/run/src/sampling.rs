@@ -2,15 +2,15 @@
 
 use flow::policy::{Chat, Completion, Ending};
 use flow::random::seed;
-use flow::{Candidate, PolicyError, Role, Sampling, Task};
+use flow::{Candidate, Policy, PolicyError, Role, Sampling, Stage, Task};
 
 use crate::ctx::Ctx;
+use crate::evaluation::Asking;
 use crate::event::{Answer, Asked, Event, GroupSampled, Made, StepSampled};
 use crate::interrupt::Interrupt;
 
-/// The purposes of random numbers that draw answers.
+/// The purpose of random numbers that draw a step's answers.
 const SAMPLING: u64 = 2;
-const PROBING: u64 = 3;
 
 /// Draws the answers of step `number` and records them, unless they are there already.
 pub(crate) fn sample(ctx: &mut Ctx<'_>, number: u64, mut asks: Vec<Asked>) -> Result<(), Interrupt> {
@@ -18,12 +18,12 @@ pub(crate) fn sample(ctx: &mut Ctx<'_>, number: u64, mut asks: Vec<Asked>) -> Re
         return Ok(());
     }
     let temperature = ctx.state.temperature;
-    let sampling = ctx.plan.sampling(temperature, seed(ctx.plan.config.seed, &[SAMPLING, number]));
+    let sampling = ctx.plan.config.draw(temperature, seed(ctx.plan.config.seed, &[SAMPLING, number]));
     let group = ctx.plan.config.sampling.group;
     let (chats, completions) = loop {
         let chats: Vec<Chat> = asks.iter().map(|asked| ctx.chat(asked)).collect::<Result<_, _>>()?;
-        match draw(ctx, &chats, group, &sampling) {
-            Err(Interrupt::Policy(PolicyError::ContextExceeded { .. })) if shorten(&mut asks, &chats) => {}
+        match draw(ctx.policy, &chats, group, &sampling) {
+            Err(PolicyError::ContextExceeded { .. }) if shorten(&mut asks, &chats) => {}
             drawn => break (chats, drawn?),
         }
     };
@@ -51,28 +51,31 @@ fn shorten(asks: &mut [Asked], chats: &[Chat]) -> bool {
 }
 
 /// Asks the policy, and does not take its word for what it gave.
-fn draw(ctx: &mut Ctx<'_>, chats: &[Chat], count: u32, sampling: &Sampling) -> Result<Vec<Completion>, Interrupt> {
-    let completions = ctx.policy.sample(chats, count, sampling)?;
-    let failed = |what: String| Err(Interrupt::Policy(PolicyError::Failed(what)));
+pub(crate) fn draw(
+    policy: &mut dyn Policy,
+    chats: &[Chat],
+    count: u32,
+    sampling: &Sampling,
+) -> Result<Vec<Completion>, PolicyError> {
+    let completions = policy.sample(chats, count, sampling)?;
     let wanted = chats.len() * count as usize;
     if completions.len() != wanted {
-        return failed(format!("it gave {} answers, and {wanted} were wanted", completions.len()));
+        let what = format!("it gave {} answers, and {wanted} were wanted", completions.len());
+        return Err(PolicyError::Failed(what));
     }
     if completions.iter().flat_map(|completion| &completion.logprobs).any(|logprob| !logprob.is_finite()) {
-        return failed("a logprob is not a number".to_owned());
+        return Err(PolicyError::Failed("a logprob is not a number".to_owned()));
     }
     Ok(completions)
 }
 
-/// Draws the probe's answers to one stage's prompt: the same seed before and after.
-pub(crate) fn sample_probe(ctx: &mut Ctx<'_>, asked: &Asked) -> Result<Vec<Made>, Interrupt> {
-    let chat = ctx.chat(asked)?;
-    let stage = asked.stage.map_or(0, |stage| u64::from(stage.number()));
-    let temperature = ctx.plan.config.sampling.temperature;
-    let sampling = ctx.plan.sampling(temperature, seed(ctx.plan.config.seed, &[PROBING, stage]));
-    let count = ctx.plan.config.stepping.probe;
-    let completions = draw(ctx, std::slice::from_ref(&chat), count, &sampling)?;
-    completions.iter().map(|completion| made(ctx, &chat, completion)).collect()
+/// Draws the probe's answers to one stage's prompt.
+pub(crate) fn sample_probe(ctx: &mut Ctx<'_>, stage: Stage) -> Result<Vec<Made>, Interrupt> {
+    let config = &ctx.plan.config;
+    let seed = ctx.state.seed.as_ref().map(|seed| &seed.verdict);
+    let asking = Asking { config, render: ctx.render, task: &ctx.plan.task, seed };
+    let answers = asking.answers(ctx.policy, stage, config.stepping.probe)?;
+    answers.into_iter().map(|answer| keep(ctx, answer.candidate)).collect()
 }
 
 fn answer(ctx: &Ctx<'_>, chat: &Chat, completion: &Completion) -> Result<Answer, Interrupt> {
@@ -80,13 +83,13 @@ fn answer(ctx: &Ctx<'_>, chat: &Chat, completion: &Completion) -> Result<Answer,
         tokens: completion.tokens.clone(),
         logprobs: completion.logprobs.clone(),
         ending: completion.ending,
-        made: made(ctx, chat, completion)?,
+        made: keep(ctx, extract(chat, completion, &ctx.plan.task))?,
     })
 }
 
-/// The candidate in a completion, kept under its hash.
-fn made(ctx: &Ctx<'_>, chat: &Chat, completion: &Completion) -> Result<Made, Interrupt> {
-    let candidate = match extract(chat, completion, &ctx.plan.task) {
+/// Keeps a candidate under its hash.
+fn keep(ctx: &Ctx<'_>, candidate: Result<Candidate, String>) -> Result<Made, Interrupt> {
+    let candidate = match candidate {
         Ok(candidate) => candidate,
         Err(why) => return Ok(Made::Malformed { why }),
     };
@@ -95,7 +98,8 @@ fn made(ctx: &Ctx<'_>, chat: &Chat, completion: &Completion) -> Result<Made, Int
     Ok(Made::Candidate { hash: candidate.hash, normal })
 }
 
-fn extract(chat: &Chat, completion: &Completion, task: &Task) -> Result<Candidate, String> {
+/// The candidate in a completion, or why there is none.
+pub(crate) fn extract(chat: &Chat, completion: &Completion, task: &Task) -> Result<Candidate, String> {
     if completion.ending == Ending::Length {
         return Err("the answer was cut off at the token limit".to_owned());
     }

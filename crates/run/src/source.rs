@@ -4,9 +4,9 @@
 //! that it cannot be told yet, since the parents of an iteration follow from all verdicts
 //! of the last.
 
+use flow::Role;
 use flow::random::{Random, seed};
 use flow::search::{self, Parent};
-use flow::{Role, Stage};
 
 use crate::config::SourceKind;
 use crate::event::{Asked, Event};
@@ -80,9 +80,4 @@ pub(crate) fn choose(plan: &Plan, state: &RunState, first_step: u64) -> Next {
 /// What the search asks of a parent.
 pub(crate) fn asked(parent: &Parent) -> Asked {
     Asked { role: parent.role, stage: Some(parent.stage), parent: parent.hash.clone(), variant: 0 }
-}
-
-/// What the probe asks of a stage: always the seed, so that before and after compare.
-pub(crate) fn probe(stage: Stage) -> Asked {
-    Asked { role: Role::Explore, stage: Some(stage), parent: None, variant: 0 }
 }

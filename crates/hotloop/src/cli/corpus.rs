@@ -19,6 +19,8 @@ pub(crate) enum CorpusCommand {
     Synth(SynthArgs),
     /// Write the corpus as chats that a run would ask a language model: for a warm start by `hotloop tune`
     Chats(ChatsArgs),
+    /// Tell how far programs are from the nearest candidate of the corpus
+    Nearest(NearestArgs),
     /// Pre-train the nano policy on the synthetic corpus, from nothing
     Nano(NanoArgs),
 }
@@ -80,6 +82,35 @@ pub(crate) struct ChatsArgs {
     /// Everything follows from it
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
+}
+
+/// `hotloop corpus nearest`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The distance is the share of tokens that must be changed, put in or left out; 0 is the same program, and 1
+has nothing in common. Comments, white space and #include do not count. `distance` takes all names of a
+program's own for alike, so that renaming does not raise it; `as written` is the same with names, for that
+candidate.
+
+Examples:
+  hotloop corpus nearest runs/learns/candidates/*.c
+  hotloop corpus nearest best.c --count 4000        against what `corpus chats --count 4000` writes")]
+pub(crate) struct NearestArgs {
+    /// C programs
+    #[arg(required = true, value_name = "FILE.c")]
+    pub(crate) file: Vec<PathBuf>,
+    /// One of the corpus's tasks: matmul, matmul-any, matvec, transpose, stencil2d or softmax
+    #[arg(long, value_name = "TASK", default_value = "matmul")]
+    pub(crate) task: String,
+    /// Only the candidates that as many chats of `corpus chats` hold [default: all of the task]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) count: Option<u32>,
+    /// The seed that the corpus was drawn with
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Print one JSON object a line for each file
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `hotloop corpus nano`

@@ -312,7 +312,7 @@ fn parse_scale(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|s: &f64| *s > 0.0 && *s <= 100.0).ok_or("is not above 0 and at most 100".to_owned())
 }
 
-fn parse_temperature(text: &str) -> Result<f64, String> {
+pub(super) fn parse_temperature(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|t| (0.0..=100.0).contains(t)).ok_or("is not between 0 and 100".to_owned())
 }
 

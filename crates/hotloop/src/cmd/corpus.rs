@@ -1,6 +1,7 @@
 //! `hotloop corpus`: the synthetic corpus, and the nano policy that is taught by it.
 
 mod chats;
+mod nearest;
 
 use std::path::Path;
 use std::time::Instant;
@@ -35,6 +36,7 @@ pub(crate) fn run(arguments: &CorpusArgs) -> Result<Status, Failure> {
     match &arguments.command {
         CorpusCommand::Synth(arguments) => synth(arguments),
         CorpusCommand::Chats(arguments) => chats::write(arguments),
+        CorpusCommand::Nearest(arguments) => nearest::run(arguments),
         CorpusCommand::Nano(arguments) => pretrain(arguments),
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod bench;
 pub(crate) mod chat;
 pub(crate) mod corpus;
 pub(crate) mod doctor;
+pub(crate) mod evaluate;
 pub(crate) mod experiment;
 pub(crate) mod fleet;
 pub(crate) mod judge;

@@ -68,7 +68,7 @@ fn task(name: &str) -> Result<flow::Task, String> {
 }
 
 /// All mistakes, a line each.
-fn mistakes(all: &[Mistake]) -> Failure {
+pub(crate) fn mistakes(all: &[Mistake]) -> Failure {
     let lines: Vec<String> = all.iter().map(ToString::to_string).collect();
     Failure::user(lines.join("\nhotloop: ")).hint("`hotloop train --defaults` prints every key with a sentence")
 }
@@ -83,7 +83,7 @@ pub(crate) fn drive(plan: &Plan, stop: &Stop) -> Result<Status, Failure> {
     let (mut store, lines) =
         Store::open(&plan.directory).map_err(|error| Failure::user(error.to_string()).hint(error.hint()))?;
     let facts = bench.facts();
-    let render = runs::render(plan, &facts);
+    let render = runs::render(&plan.config, plan.wording.clone(), &facts);
     let progress = Progress::spinner("starting", true);
     say(&head(plan, policy.as_ref(), &facts, &RunState::of(&lines)));
     let told = tell_of_stop(stop, plan.directory.clone());

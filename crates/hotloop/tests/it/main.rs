@@ -2,9 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod bench; // the bench measures itself
+mod evaluate; // policies side by side, programs beside the corpus
 mod fleet; // many machines: processes, hosts behind ssh, jobs of Slurm
 mod input; // whatever is given, there is a verdict or a clear error
 mod judge; // what `hotloop judge` prints
+mod lease; // the driver of a leased machine
 mod model; // models are told, asked, trained and reported on
 mod nano; // the nano policy writes, learns and can be made anew
 mod pull; // models come from the hub

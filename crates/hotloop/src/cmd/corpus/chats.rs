@@ -26,11 +26,8 @@ pub(super) fn write(arguments: &ChatsArgs) -> Result<Status, Failure> {
     let unwritable = |error: std::io::Error| Failure::user(error.to_string()).hint("name another file with --out");
     let mut file = std::io::BufWriter::new(fs_err::File::create_new(&arguments.out).map_err(unwritable)?);
     let progress = Progress::spinner("drawing candidates", true);
-    let options = Options { seed: arguments.seed, ..Options::STANDARD };
     let mut random = Random::new(arguments.seed);
-    let mut programs: Vec<Program> =
-        corpus::synth(&options).pool().programs().filter(|program| program.task() == arguments.task).copied().collect();
-    random.shuffle(&mut programs);
+    let programs = programs(&arguments.task, arguments.seed, &mut random);
     let prose = Prose { wording: Wording::default(), begin: true, simd: bench::survey::simd().to_owned() };
     let mut written = 0;
     for (at, program) in programs.iter().enumerate() {
@@ -49,6 +46,20 @@ pub(super) fn write(arguments: &ChatsArgs) -> Result<Status, Failure> {
     Ok(Status::Fine)
 }
 
+/// The corpus's candidates of a task, in the order in which chats take them.
+pub(super) fn programs(task: &str, seed: u64, random: &mut Random) -> Vec<Program> {
+    let pool = corpus::Pool::draw_task(seed, Options::STANDARD.programs, task);
+    let mut programs: Vec<Program> = pool.programs().copied().collect();
+    random.shuffle(&mut programs);
+    programs
+}
+
+/// What follows the signature, for candidates that put nothing before their function.
+pub(super) fn body(source: &str) -> Option<&str> {
+    let (before, body) = source.split_once("{\n")?;
+    (!before.contains(['#', ';', '}'])).then_some(body)
+}
+
 /// A prompt and the candidate as its answer. None for candidates that put something before their function:
 /// runs begin answers with its signature.
 fn example(prose: &Prose, task: &Task, program: &Program, parent: Option<&str>) -> Option<Chat> {
@@ -61,11 +72,7 @@ fn example(prose: &Prose, task: &Task, program: &Program, parent: Option<&str>) 
     let shown = Shown { source: parent.unwrap_or(&task.seed), verdict: None };
     let mut chat = prose.chat(&Ask { task, role, stage: Some(stage), variant: 0, parent: Some(shown) });
     let source = program.source();
-    let (before, body) = source.split_once("{\n")?;
-    if before.contains(['#', ';', '}']) {
-        return None;
-    }
-    let content = format!("{}{}```", chat.begun, indented(body));
+    let content = format!("{}{}```", chat.begun, indented(body(&source)?));
     chat.messages.push(Message { role: Speaker::Assistant, content });
     Some(chat)
 }

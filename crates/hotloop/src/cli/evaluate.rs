@@ -1,0 +1,100 @@
+//! The command line of evaluations.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use flow::Stage;
+
+use super::Opt;
+
+/// `hotloop evaluate`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each policy is asked what the probe of a run asks: the stages' prompts, the seed, the answer begun. With a
+run's seed, temperature and count on its task this is that run's probe taken again. All policies are
+judged by one bench, one after the other.
+
+An adapter, or a model that was trained whole, may be named by its run's directory: the last checkpoint
+is meant.
+
+Examples:
+  hotloop evaluate --model nano --task matmul,matvec --count 16
+  hotloop evaluate --model qwen.gguf --adapter none,warm,runs/learns --task matmul-any,matvec,stencil2d
+  hotloop evaluate --model qwen.gguf --task matmul --stage 3 --temperature 1 --opt O0 --json
+
+Exit status: 0 done, whatever the verdicts; 1 your error; 3 the machine failed; 130 stopped.")]
+pub(crate) struct EvaluateArgs {
+    /// A folder, a GGUF file, a hub name that was downloaded before, `nano`, a run's directory, or URL#NAME; may be
+    /// given again
+    #[arg(long, value_name = "MODEL", required = true)]
+    pub(crate) model: Vec<String>,
+    /// Adapters on top of the model, evaluated one after the other; `none` is the model as it is
+    #[arg(long, value_name = "DIR,...", value_delimiter = ',')]
+    pub(crate) adapter: Vec<PathBuf>,
+    /// Shipped tasks, or tasks' folders as in ./my-task
+    #[arg(long, value_name = "TASK,...", required = true, value_delimiter = ',')]
+    pub(crate) task: Vec<String>,
+    /// Answers to each stage's prompt
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) count: u32,
+    /// The stages to ask for, from 1 to 6, or all of them
+    #[arg(long, value_name = "N,...|all", default_value = "all", value_parser = parse_stages)]
+    pub(crate) stage: Stages,
+    /// 0 always takes the likeliest token
+    #[arg(long, value_name = "T", default_value_t = 0.2, value_parser = super::learn::parse_temperature)]
+    pub(crate) temperature: f64,
+    /// Tokens of an answer at most [default: as runs have it]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_tokens: Option<u32>,
+    /// Every draw follows from it
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The level that candidates are compiled with
+    #[arg(long, value_name = "LEVEL", default_value = "O3", ignore_case = true)]
+    pub(crate) opt: Opt,
+    /// OpenMP threads of a candidate
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) threads: u32,
+    /// Candidates timed side by side, each on cores of its own
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) slots: u32,
+    /// Set a key of the run file besides, such as device=cpu; may be given again
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Write every answer with its verdict, and the figures, to this folder; there must be nothing under that name yet
+    #[arg(long, value_name = "DIR")]
+    pub(crate) keep: Option<PathBuf>,
+    /// Print one JSON object a line for each policy and task, as soon as it is judged
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The stages that are asked for, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Stages(pub(crate) Vec<Stage>);
+
+fn parse_stages(text: &str) -> Result<Stages, String> {
+    if text == "all" {
+        return Ok(Stages(Stage::ALL.to_vec()));
+    }
+    let one = |part: &str| {
+        let number: u8 = part.trim().parse().map_err(|_| format!("`{part}` is neither a number nor `all`"))?;
+        Stage::try_from(number).map_err(|error| error.to_string())
+    };
+    let mut stages = text.split(',').map(one).collect::<Result<Vec<_>, String>>()?;
+    stages.sort_unstable();
+    stages.dedup();
+    Ok(Stages(stages))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stages_are_a_list_or_all() {
+        assert_eq!(parse_stages("all").map(|stages| stages.0.len()), Ok(6));
+        assert_eq!(parse_stages("3,1,3"), Ok(Stages(vec![Stage::RegisterBlocking, Stage::Simd])));
+        assert!(parse_stages("7").is_err() && parse_stages("x").is_err() && parse_stages("").is_err());
+    }
+}

@@ -1,0 +1,316 @@
+//! `hotloop evaluate`: how good policies are at tasks, without training, side by side.
+
+mod contestant;
+mod keep;
+mod told;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use flow::verdict::Measured;
+use flow::{Bench, BenchError, Candidate, Job, JobId, Judgement, Policy, Stage, Task, Verdict};
+use run::evaluation::{Answer, Asking};
+use run::{Evaluation, believable, plan};
+use serde::Serialize;
+
+use crate::cli::evaluate::EvaluateArgs;
+use crate::cmd::judge::load;
+use crate::failure::{Failure, Status};
+use crate::judging::Judging;
+use crate::output::say_json;
+use crate::progress::Progress;
+use crate::stop::Stop;
+use crate::{models, runs};
+use contestant::Contestant;
+use keep::Keep;
+
+/// How often a seed, and the fastest candidate, are timed: one timing may be lucky.
+const TIMES: usize = 3;
+/// The fastest candidates that are looked at for one that is right each time.
+const FASTEST: usize = 3;
+
+/// What one policy's answers to one task were worth.
+#[derive(Debug, Serialize)]
+struct Line {
+    policy: String,
+    model: String,
+    adapter: Option<String>,
+    task: String,
+    temperature: f64,
+    /// Answers to each stage's prompt.
+    count: u32,
+    stages: Vec<u8>,
+    opt: String,
+    threads: u32,
+    /// The median of its timings here.
+    seed_gflops: f64,
+    /// Candidates that differ in more than space and comments. Copies are judged once, so their timings are one.
+    distinct: usize,
+    #[serde(flatten)]
+    evaluation: Evaluation,
+    best: Option<Best>,
+}
+
+/// The fastest candidate.
+#[derive(Debug, Serialize)]
+struct Best {
+    /// The median of fresh timings.
+    gflops: f64,
+    speedup: f64,
+    peak_fraction: Option<f64>,
+    openblas_ratio: Option<f64>,
+    stage: u8,
+    hash: String,
+    source: String,
+}
+
+/// A task, and how its seed fared on this bench.
+struct Asked {
+    task: Arc<Task>,
+    verdict: Verdict,
+    gflops: f64,
+}
+
+/// Evaluates policies.
+pub(crate) fn run(arguments: &EvaluateArgs) -> Result<Status, Failure> {
+    let contestants = contestant::all(arguments)?;
+    let tasks: Vec<Arc<Task>> =
+        arguments.task.iter().map(|name| Ok(Arc::new(load(name)?))).collect::<Result<_, Failure>>()?;
+    for contestant in &contestants {
+        tasks.iter().try_for_each(|task| contestant.check(task))?;
+    }
+    let keep = arguments.keep.as_deref().map(Keep::create).transpose()?;
+    let stop = Stop::listen()?;
+    let mut session = Session { arguments, keep, stop, lines: Vec::new() };
+    let ended = session.all(&contestants, &tasks);
+    if !arguments.json && !session.lines.is_empty() {
+        told::tell(&session.lines);
+    }
+    if let Some(keep) = &session.keep {
+        keep.finish(&session.lines)?;
+    }
+    match ended {
+        _ if session.stop.asked() => Ok(Status::Interrupted),
+        ended => ended.map(|()| Status::Fine),
+    }
+}
+
+/// What is asked of whom, and what came of it so far.
+struct Session<'a> {
+    arguments: &'a EvaluateArgs,
+    keep: Option<Keep>,
+    stop: Stop,
+    lines: Vec<Line>,
+}
+
+impl Session<'_> {
+    fn all(&mut self, contestants: &[Contestant], tasks: &[Arc<Task>]) -> Result<(), Failure> {
+        let quiet = self.arguments.json;
+        let progress = Progress::spinner("preparing the machine", !quiet);
+        // Contestants differ in their model alone, so any of them tells how to judge.
+        let Some(first) = contestants.first() else { return Ok(()) };
+        let bench: Box<dyn Bench> = runs::bench_for(&first.config, "evaluate")?;
+        let mut judging = Judging::over(bench, self.stop.clone());
+        progress.message("judging the seeds");
+        let asked: Vec<Asked> = tasks.iter().map(|task| seed(&mut judging, task)).collect::<Result<_, Failure>>()?;
+        drop(progress);
+        let answers = self.arguments.count as usize * self.arguments.stage.0.len();
+        let progress = Progress::bar(contestants.len() * tasks.len() * answers, !quiet);
+        for contestant in contestants {
+            progress.message(format!("loading {}", contestant.name));
+            let mut policy = runs::policy(&contestant.config, &self.stop)?;
+            for asked in &asked {
+                progress.message(format!("{} answers {}", contestant.name, asked.task.spec.name));
+                let line = self.one(contestant, policy.as_mut(), asked, &mut judging, &progress)?;
+                if self.stop.asked() {
+                    return Ok(());
+                }
+                if quiet && !progress.aside(|| say_json(&line)) {
+                    // Nobody reads any more, as in `| head`.
+                    return Ok(());
+                }
+                self.lines.push(line);
+            }
+        }
+        Ok(())
+    }
+
+    /// One policy at one task.
+    fn one(
+        &mut self,
+        contestant: &Contestant,
+        policy: &mut dyn Policy,
+        asked: &Asked,
+        judging: &mut Judging,
+        progress: &Progress,
+    ) -> Result<Line, Failure> {
+        let config = &contestant.config;
+        let wording = plan::wording(&config.prompts.wording).map_err(Failure::user)?;
+        let render = runs::render(config, wording, &judging.facts());
+        let task = &asked.task;
+        let asking = Asking { config, render: render.as_ref(), task, seed: Some(&asked.verdict) };
+        let mut prompts = Vec::new();
+        let mut distinct = BTreeSet::new();
+        let mut fastest: Vec<(f64, Stage, Candidate)> = Vec::new();
+        for stage in &self.arguments.stage.0 {
+            let answers =
+                asking.answers(policy, *stage, self.arguments.count).map_err(|error| models::policy_failure(&error))?;
+            let judged = judge(judging, task, *stage, &answers, progress)?;
+            if self.stop.asked() {
+                return Err(Failure::interrupted());
+            }
+            if let Some(keep) = &mut self.keep {
+                keep.answers(&contestant.name, asked, *stage, &answers, &judged)?;
+            }
+            distinct.extend(answers.iter().filter_map(|answer| Some(answer.candidate.as_ref().ok()?.normalised())));
+            for (answer, judgement) in answers.iter().zip(&judged) {
+                let measured = judgement.as_ref().and_then(|judgement| correct(&judgement.verdict));
+                if let (Some(measured), Ok(candidate)) = (measured, &answer.candidate) {
+                    fastest.push((measured.gflops, *stage, candidate.clone()));
+                }
+            }
+            prompts.push(judged);
+        }
+        let evaluation = Evaluation::of(&prompts, asked.gflops).ok_or_else(|| {
+            Failure::machine(format!("{}: not one answer could be judged", task.spec.name))
+                .hint("`hotloop doctor` tells what is wrong with the machine")
+        })?;
+        let best = best(judging, asked, fastest)?;
+        Ok(Line {
+            policy: contestant.name.clone(),
+            model: config.model.clone(),
+            adapter: Some(config.adapter.clone()).filter(|adapter| !adapter.is_empty()),
+            task: task.spec.name.clone(),
+            temperature: config.sampling.temperature,
+            count: self.arguments.count,
+            stages: self.arguments.stage.0.iter().map(|stage| stage.number()).collect(),
+            opt: runs::level(config).to_owned(),
+            threads: config.bench.threads,
+            seed_gflops: asked.gflops,
+            distinct: distinct.len(),
+            evaluation,
+            best,
+        })
+    }
+}
+
+fn correct(verdict: &Verdict) -> Option<&Measured> {
+    match verdict {
+        Verdict::Correct(measured) => Some(measured),
+        _ => None,
+    }
+}
+
+/// Judges a candidate a few times, one after the other: copies that are submitted together are judged once.
+/// None when asked to stop or when it was not correct each time; the verdicts are in the order of their speed.
+fn timed(
+    judging: &mut Judging,
+    task: &Arc<Task>,
+    candidate: &Candidate,
+    stage: Option<Stage>,
+) -> Result<Result<Vec<Verdict>, Option<Verdict>>, Failure> {
+    let mut verdicts = Vec::new();
+    for _ in 0..TIMES {
+        let job = Job { id: JobId(0), task: task.clone(), candidate: candidate.clone(), stage };
+        let Some(judgement) = judging.judge_one(job)? else { return Ok(Err(None)) };
+        let judgement = believable(judgement)?;
+        if correct(&judgement.verdict).is_none() {
+            return Ok(Err(Some(judgement.verdict)));
+        }
+        verdicts.push(judgement.verdict);
+    }
+    let speed = |verdict: &Verdict| correct(verdict).map_or(0.0, |measured| measured.gflops);
+    verdicts.sort_by(|a, b| speed(a).total_cmp(&speed(b)));
+    Ok(Ok(verdicts))
+}
+
+/// The seed is what speed-ups are over, so it is judged first.
+fn seed(judging: &mut Judging, task: &Arc<Task>) -> Result<Asked, Failure> {
+    let name = &task.spec.name;
+    let candidate = Candidate::from_source(task.seed.as_bytes(), task)
+        .map_err(|malformed| Failure::user(format!("{name}: its seed is malformed: {}", malformed.why)))?;
+    let mut verdicts = match timed(judging, task, &candidate, None)? {
+        Ok(verdicts) => verdicts,
+        Err(None) => return Err(Failure::interrupted()),
+        Err(Some(verdict)) => {
+            let (label, detail) = (verdict.label(), verdict.detail());
+            return Err(Failure::machine(format!("{name}: its seed is {label} on this machine: {detail}")));
+        }
+    };
+    let verdict = verdicts.swap_remove(verdicts.len() / 2);
+    let gflops = correct(&verdict).map_or(f64::NAN, |measured| measured.gflops);
+    Ok(Asked { task: task.clone(), verdict, gflops })
+}
+
+/// The fastest candidate by fresh timings: the best of many is the luckiest.
+fn best(
+    judging: &mut Judging,
+    asked: &Asked,
+    mut found: Vec<(f64, Stage, Candidate)>,
+) -> Result<Option<Best>, Failure> {
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut seen = BTreeSet::new();
+    found.retain(|(_, _, candidate)| seen.insert(candidate.hash.clone()));
+    for (_, stage, candidate) in found.into_iter().take(FASTEST) {
+        let Ok(verdicts) = timed(judging, &asked.task, &candidate, Some(stage))? else { continue };
+        let Some(measured) = verdicts.get(verdicts.len() / 2).and_then(correct) else { continue };
+        return Ok(Some(Best {
+            gflops: measured.gflops,
+            speedup: measured.gflops / asked.gflops,
+            peak_fraction: measured.peak_fraction,
+            openblas_ratio: measured.openblas_ratio,
+            stage: stage.number(),
+            hash: candidate.hash,
+            source: candidate.source,
+        }));
+    }
+    Ok(None)
+}
+
+/// The judgements of answers, in their order; `None` where the machine failed twice.
+fn judge(
+    judging: &mut Judging,
+    task: &Arc<Task>,
+    stage: Stage,
+    answers: &[Answer],
+    progress: &Progress,
+) -> Result<Vec<Option<Judgement>>, Failure> {
+    let mut judged: Vec<Option<Judgement>> = Vec::with_capacity(answers.len());
+    let mut open: BTreeMap<usize, Candidate> = BTreeMap::new();
+    for (at, answer) in answers.iter().enumerate() {
+        judged.push(match &answer.candidate {
+            Ok(candidate) => {
+                open.insert(at, candidate.clone());
+                None
+            }
+            Err(why) => {
+                let verdict = Verdict::Malformed { why: why.clone() };
+                progress.judged(Some(verdict.label()));
+                Some(Judgement { verdict, seconds: flow::bench::Seconds::default() })
+            }
+        });
+    }
+    let hidden = Progress::hidden();
+    for bar in [progress, &hidden] {
+        let jobs = open.iter().map(|(at, candidate)| Job {
+            id: JobId(*at as u64),
+            task: task.clone(),
+            candidate: candidate.clone(),
+            stage: Some(stage),
+        });
+        let mut came: Vec<(usize, Judgement)> = Vec::new();
+        judging.judge(jobs.collect(), bar, |id, reply: Result<Judgement, BenchError>| {
+            if let Ok(judgement) = reply.and_then(believable) {
+                came.push((id.0 as usize, judgement));
+            }
+        })?;
+        for (at, judgement) in came {
+            open.remove(&at);
+            judged[at] = Some(judgement);
+        }
+        if open.is_empty() || judging.stopped() {
+            break;
+        }
+    }
+    Ok(judged)
+}

@@ -1,0 +1,96 @@
+//! An evaluation for people: a table for each task, a row for each policy.
+
+use flow::Label;
+use run::probe::Estimate;
+
+use super::Line;
+use crate::output::table::Table;
+use crate::output::{count, number, percent, say};
+
+/// What the columns mean, said once.
+const FOOT: &str = "Speed-up is over the task's naive seed, of the correct answers and of all with failures as 0; \
+    brackets are bootstrap 95 % intervals;\nbest is the fastest candidate, by the median of three fresh timings. Answers that are copies share one timing.";
+
+/// Tells what was found, task by task.
+pub(super) fn tell(lines: &[Line]) {
+    let mut tasks: Vec<&str> = Vec::new();
+    for line in lines {
+        if !tasks.contains(&line.task.as_str()) {
+            tasks.push(&line.task);
+        }
+    }
+    for task in tasks {
+        let of: Vec<&Line> = lines.iter().filter(|line| line.task == task).collect();
+        say(&format!("{}\n{}\n", head(of[0]), table(&of).render()));
+    }
+    say(FOOT);
+}
+
+fn head(line: &Line) -> String {
+    format!(
+        "{}: {} to each of {} at temperature {}, -{}, {}; the seed has {} GFLOPS",
+        line.task,
+        count(line.count as usize, "answer"),
+        count(line.stages.len(), "stage"),
+        line.temperature,
+        line.opt,
+        count(line.threads as usize, "thread"),
+        number(line.seed_gflops)
+    )
+}
+
+fn table(lines: &[&Line]) -> Table {
+    let mut table = Table::new()
+        .left("policy")
+        .left("correct")
+        .right("distinct")
+        .left("speed-up: median")
+        .left("mean")
+        .left("of all: median")
+        .left("mean")
+        .left("mean GFLOPS")
+        .right("best GFLOPS")
+        .right("of OpenBLAS")
+        .right("of peak");
+    for line in lines {
+        let found = &line.evaluation;
+        let among = found.speedup_correct;
+        let best = line.best.as_ref();
+        let blank = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        table.row([
+            line.policy.clone(),
+            shares(found.correct),
+            line.distinct.to_string(),
+            blank(among.map(|speedup| times(speedup.median))),
+            blank(among.map(|speedup| times(speedup.mean))),
+            times(found.speedup_all.median),
+            times(found.speedup_all.mean),
+            times(found.gflops),
+            blank(best.map(|best| number(best.gflops))),
+            best.and_then(|best| best.openblas_ratio).map(|ratio| format!("{ratio:.2}")).unwrap_or_default(),
+            best.and_then(|best| best.peak_fraction).map(percent).unwrap_or_default(),
+        ]);
+        table.below(verdicts(line));
+    }
+    table
+}
+
+/// The share of each verdict that was met.
+fn verdicts(line: &Line) -> String {
+    let found = &line.evaluation;
+    let all = (found.answers + found.masked) as f64;
+    let share = |label: &Label| Some(format!("{label} {}", percent(*found.verdicts.get(label)? as f64 / all)));
+    let mut parts: Vec<String> = Label::ALL.iter().filter_map(share).collect();
+    if found.masked > 0 {
+        parts.push(format!("not judged {}", percent(found.masked as f64 / all)));
+    }
+    parts.join(", ")
+}
+
+fn shares(share: Estimate) -> String {
+    format!("{:.0} % [{:.0}, {:.0}]", share.value * 100.0, share.low * 100.0, share.high * 100.0)
+}
+
+fn times(estimate: Estimate) -> String {
+    format!("{} [{}, {}]", number(estimate.value), number(estimate.low), number(estimate.high))
+}
