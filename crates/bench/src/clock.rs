@@ -27,6 +27,8 @@ fn batch_margin(threads: u32) -> f64 {
 }
 /// Seconds after which roofs and baselines are measured again beside the candidates.
 const ROOF_AGE_S: f64 = 120.0;
+/// And while no baseline has met a quiet machine yet: it would flatter every candidate.
+const BUSY_ROOF_AGE_S: f64 = 5.0;
 /// Times that an unbelievable candidate is judged, all told.
 const TRIES: u32 = 3;
 
@@ -63,7 +65,10 @@ impl Clock {
         age_s: f64,
     ) -> Result<TaskRoof, BenchError> {
         let before = self.tasks.get(&job.task.hash).copied();
-        if let Some((_, known)) = before.filter(|(at, _)| crate::sys::now() - at < age_s) {
+        let is_fresh = |(at, known): &(f64, TaskRoof)| {
+            crate::sys::now() - at < if known.quiet { age_s } else { age_s.min(BUSY_ROOF_AGE_S) }
+        };
+        if let Some((_, known)) = before.filter(is_fresh) {
             return Ok(known);
         }
         let roof = self.roof(machine, age_s)?;
@@ -168,7 +173,7 @@ mod tests {
         Timing { min_s, median_s, paper_s, cv: 0.0, samples: 9, kept: 9, quiet: true, calls, threads }
     }
 
-    const ROOF: TaskRoof = TaskRoof { bound_s: 1.0, memory_bound: false, baseline_s: None };
+    const ROOF: TaskRoof = TaskRoof { bound_s: 1.0, memory_bound: false, baseline_s: None, quiet: true };
 
     #[test]
     fn what_beats_the_roof_or_only_shines_in_batches_is_doubted() {

@@ -33,6 +33,8 @@ pub(crate) struct TaskRoof {
     pub(crate) memory_bound: bool,
     /// Seconds of the library's version.
     pub(crate) baseline_s: Option<f64>,
+    /// Whether the machine was quiet when that was measured, if it was.
+    pub(crate) quiet: bool,
 }
 
 /// A kernel of the bench's own.
@@ -113,15 +115,17 @@ impl Roof {
         let traffic_s = best_of(machine, slot, user, &stream, self.null_s, f64::from(machine.settings.threads))?;
         let arithmetic_s = task.flops(sizes) / self.peak_flops;
         let memory_bound = traffic_s > arithmetic_s;
-        let baseline_s = match (&prepared.baseline, &machine.openblas) {
+        let baseline = match (&prepared.baseline, &machine.openblas) {
             (Some(object), Some(blas)) => {
                 let mut request = machine.request(task, prepared, object, user, work(self.null_s, true, memory_bound));
                 request.libraries.push(blas.path.clone());
-                Some(timing(slot, &request)?.min_s)
+                Some(timing(slot, &request)?)
             }
             (Some(_) | None, _) => None,
         };
-        Ok(TaskRoof { bound_s: arithmetic_s.max(traffic_s), memory_bound, baseline_s })
+        let quiet = baseline.as_ref().is_none_or(|timing| timing.quiet);
+        let baseline_s = baseline.map(|timing| timing.min_s);
+        Ok(TaskRoof { bound_s: arithmetic_s.max(traffic_s), memory_bound, baseline_s, quiet })
     }
 }
 
@@ -161,7 +165,7 @@ impl TaskRoof {
     pub(crate) fn or_better(self, other: Self) -> Self {
         // A baseline that met a busy moment would flatter every candidate until it is measured again.
         let baseline_s = self.baseline_s.into_iter().chain(other.baseline_s).reduce(f64::min);
-        Self { bound_s: self.bound_s.min(other.bound_s), baseline_s, ..other }
+        Self { bound_s: self.bound_s.min(other.bound_s), baseline_s, quiet: self.quiet || other.quiet, ..other }
     }
 }
 
@@ -171,10 +175,10 @@ mod tests {
 
     #[test]
     fn a_busy_moment_makes_neither_bound_nor_baseline_slower() {
-        let quiet = TaskRoof { bound_s: 1.0, memory_bound: false, baseline_s: Some(1.2) };
-        let busy = TaskRoof { bound_s: 1.7, memory_bound: true, baseline_s: Some(2.4) };
+        let quiet = TaskRoof { bound_s: 1.0, memory_bound: false, baseline_s: Some(1.2), quiet: true };
+        let busy = TaskRoof { bound_s: 1.7, memory_bound: true, baseline_s: Some(2.4), quiet: false };
         let both = quiet.or_better(busy);
-        assert_eq!((both.bound_s, both.baseline_s, both.memory_bound), (1.0, Some(1.2), true));
+        assert_eq!((both.bound_s, both.baseline_s, both.memory_bound, both.quiet), (1.0, Some(1.2), true, true));
         let without = TaskRoof { baseline_s: None, ..busy };
         assert_eq!(quiet.or_better(without).baseline_s, Some(1.2));
         assert_eq!(without.or_better(quiet).baseline_s, Some(1.2));

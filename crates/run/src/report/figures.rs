@@ -90,8 +90,9 @@ fn over_seeds(family: &[&RunReport], colour: usize, of: fn(&Point) -> Option<f64
             let (low, high) = values
                 .iter()
                 .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(*value), high.max(*value)));
-            series.points.push((step as f64, values.iter().sum::<f64>() / values.len() as f64));
-            series.band.push((step as f64, low, high));
+            let x = place(&family[0].points[step]);
+            series.points.push((x, values.iter().sum::<f64>() / values.len() as f64));
+            series.band.push((x, low, high));
         }
     }
     series
@@ -108,16 +109,21 @@ fn speeds(report: &Report) -> Figure {
     figure
 }
 
+/// Where a step stands on the axis: counted from 1, as everywhere that people read.
+fn place(point: &Point) -> f64 {
+    point.step as f64 + 1.0
+}
+
 fn curve(points: &[Point], of: impl Fn(&Point) -> Option<f64>) -> Vec<(f64, f64)> {
-    points.iter().filter_map(|point| Some((point.step as f64, of(point)?))).collect()
+    points.iter().filter_map(|point| Some((place(point), of(point)?))).collect()
 }
 
 fn band(points: &[Point]) -> Vec<(f64, f64, f64)> {
-    points.iter().filter_map(|point| Some((point.step as f64, point.low_reward?, point.high_reward?))).collect()
+    points.iter().filter_map(|point| Some((place(point), point.low_reward?, point.high_reward?))).collect()
 }
 
 fn verdicts(points: &[Point]) -> Figure {
-    let xs: Vec<f64> = points.iter().map(|point| point.step as f64).collect();
+    let xs: Vec<f64> = points.iter().map(place).collect();
     let layer = |label: Label| Layer {
         name: label.name().to_owned(),
         colour: label.name().to_owned(),
@@ -159,6 +165,6 @@ fn layer(points: &[Point], name: &str, colour: &str, of: fn(&StepSeconds) -> f64
 }
 
 fn times(points: &[Point], title: &str, layers: Vec<Layer>) -> Figure {
-    let xs = points.iter().map(|point| point.step as f64).collect();
+    let xs = points.iter().map(place).collect();
     figure(title, "seconds per step", Content::Stack { xs, layers })
 }
