@@ -1,7 +1,7 @@
-//! The engine on a CPU, in f32: forward, hand-written backward, decoding.
+//! The engine on a CPU: forward, hand-written backward, decoding. All is f32 but frozen matrices, which may be bf16.
 //!
 //! ```text
-//! gemm       <- projection (weight + bias + adapter) \
+//! gemm, bf16 <- matrix <- projection (weight + bias + adapter) \
 //! crate::math <- norm, rope, swiglu, attention         > layer <- network (forward, backward), decode <- generate
 //!                                  head (logits in chunks) /
 //! ```
@@ -10,11 +10,13 @@
 //! sequence ends. Threads come from the rayon pool the caller runs in.
 
 mod attention;
+mod bf16;
 mod decode;
 mod gemm;
 mod generate;
 mod head;
 mod layer;
+mod matrix;
 mod memory;
 mod network;
 mod norm;
