@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! gemm, bf16 <- matrix <- projection (weight + bias + adapter) \
-//! crate::math <- norm, rope, swiglu, attention         > layer <- network (forward, backward), decode <- generate
-//!                                  head (logits in chunks) /
+//! crate::math <- norm, rope, swiglu, attention                  > layer <- network (forward, backward), decode <- generate
+//!                matrix <- head (logits in chunks)             /
 //! ```
 //!
 //! Rows are tokens of packed sequences: nothing is padded, and only attention knows where one

@@ -80,7 +80,7 @@ pub(super) fn product<T: Weight<P>, const P: usize>(
     scale: f32,
     onto: Onto,
 ) {
-    product_on(Arch::new(), (y, y_stride), x, w, length, scale, onto);
+    product_on(Arch::new(), (y, y_stride), x, (w, length), scale, onto);
 }
 
 /// The same with given instructions.
@@ -88,8 +88,7 @@ pub(super) fn product_on<T: Weight<P>, const P: usize>(
     arch: Arch,
     (y, y_stride): (&mut [f32], usize),
     x: Rows<f32>,
-    w: Rows<T>,
-    length: usize,
+    (w, length): (Rows<T>, usize),
     scale: f32,
     onto: Onto,
 ) {
@@ -211,7 +210,7 @@ fn against_all<S: Simd, T: Weight<P>, const P: usize, const R: usize>(
 
 /// The parts of a row of x as `Aligned` laid them.
 #[inline(always)]
-fn parts<'a, const P: usize>(x: Rows<'a, f32>, index: usize, length: usize) -> [&'a [f32]; P] {
+fn parts<const P: usize>(x: Rows<'_, f32>, index: usize, length: usize) -> [&[f32]; P] {
     let row = &x.data[index * x.stride..];
     std::array::from_fn(|part| &row[part * (x.stride / P)..][..length])
 }

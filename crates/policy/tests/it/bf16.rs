@@ -112,8 +112,8 @@ fn an_adapters_gradient_is_that_of_the_rounded_weights() {
         let share = 1.0 / pack.targets.len() as f32;
         let learnt = |network: &Network| {
             let mut gradient = Gradient::Lora(adapter.zeroed());
-            let adapted = Some(Adapted::plain(&adapter));
-            let pass = Pass { adapted, temperature: 1.0, recompute: Recompute::On };
+            let with = Some(Adapted::plain(&adapter));
+            let pass = Pass { adapted: with, temperature: 1.0, recompute: Recompute::On };
             network.learn(pass, &pack, &mut |_: usize, _: Scored| -share, &mut gradient);
             gradient
         };

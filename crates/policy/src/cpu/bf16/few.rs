@@ -22,7 +22,7 @@ pub(super) fn product(unit: Unit, y: &mut [f32], x: &[f32], w: Matrix, onto: Ont
     let block = |(nth, out): (usize, &mut [f32])| {
         let count = out.len() / rows;
         let weights = data[nth * TASK * inputs..][..count * inputs].reinterpret_cast();
-        compute(&unit.session(), weights, &columns, (out, count));
+        compute(&Session::begin(unit), weights, &columns, (out, count));
     };
     let tasks = sums.par_chunks_mut(TASK * rows).enumerate();
     tasks.for_each(block);

@@ -68,7 +68,7 @@ pub(super) fn product(unit: Unit, way: Way, c: &mut [f32], a: &[f32], matrix: Ma
             let piece = Piece { weights: packed, cols, terms, onto };
             c.par_chunks_mut(panel * width)
                 .zip(a.par_chunks(panel * length))
-                .for_each(|(c, a)| compute(&unit.session(), piece, (c, width), (a, length)));
+                .for_each(|(c, a)| compute(&Session::begin(unit), piece, (c, width), (a, length)));
         }
     }
 }

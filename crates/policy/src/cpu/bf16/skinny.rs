@@ -21,7 +21,7 @@ pub(super) fn product_with(arch: Arch, y: &mut [f32], x: &[f32], w: Matrix, onto
         Ok(pairs) if inputs.is_multiple_of(2) => {
             let (stride, length) = (inputs / 2, inputs / 2);
             let w = Rows { data: pairs, stride, count: outputs };
-            product_on(arch, (y, outputs), x_rows, w, length, 1.0, onto);
+            product_on(arch, (y, outputs), x_rows, (w, length), 1.0, onto);
         }
         _ => widened::forward(y, x, w, onto),
     }

@@ -107,11 +107,8 @@ fn every_path_backward_agrees_with_plain_sums() {
 #[test]
 fn widening_in_registers_works_with_and_without_vector_instructions() {
     let mut archs = vec![("scalar", Arch::Scalar)];
-    #[cfg(target_arch = "x86_64")]
-    {
-        archs.extend(pulp::x86::V3::try_new().map(|v3| ("AVX2", Arch::V3(v3))));
-        archs.extend(pulp::x86::V4::try_new().map(|v4| ("AVX-512", Arch::V4(v4))));
-    }
+    archs.extend(pulp::x86::V3::try_new().map(|v3| ("AVX2", Arch::V3(v3))));
+    archs.extend(pulp::x86::V4::try_new().map(|v4| ("AVX-512", Arch::V4(v4))));
     for (name, arch) in archs {
         for (rows, outputs, inputs) in [(1, 300, 576), (2, 5, 34), (3, 131, 2), (6, 64, 130), (9, 7, 31)] {
             let case = Case::new(rows, outputs, inputs);

@@ -52,7 +52,7 @@ impl Stream<'_> {
 pub(super) struct Unit(());
 
 /// This thread with the unit's registers laid out; they are given back when this is dropped.
-pub(super) struct Session<'a>(PhantomData<(&'a Unit, *const ())>);
+pub(super) struct Session(PhantomData<*const ()>);
 
 /// Asks for room for the tiles when this process is switched in and out.
 const ARCH_REQ_XCOMP_PERM: libc::c_long = 0x1023;
@@ -103,25 +103,59 @@ impl Unit {
             })
             .then_some(Self(()))
     }
-
-    /// Lays out this thread's tiles.
-    pub(super) fn session(&self) -> Session<'_> {
-        // SAFETY: a `Unit` is only made where the instruction exists and is allowed; the layout is a valid one.
-        unsafe { asm!("ldtilecfg [{}]", in(reg) &raw const LAYOUT, options(nostack, readonly)) };
-        Session(PhantomData)
-    }
 }
 
-impl Drop for Session<'_> {
+impl Drop for Session {
     fn drop(&mut self) {
         // SAFETY: the session began with `ldtilecfg` on this thread, which it cannot leave.
         unsafe { asm!("tilerelease", options(nostack, nomem)) };
     }
 }
 
-impl Session<'_> {
+impl Far {
+    /// Checks that all tiles lie inside their slices.
+    fn new(
+        left: &Stream,
+        right: &Stream,
+        (steps, parts): (usize, usize),
+        (c, stride): (&mut [f32], usize),
+        onto: Onto,
+    ) -> Self {
+        assert!(steps > 0 && parts > 0, "a sum of nothing");
+        left.check(steps, parts);
+        right.check(steps, parts);
+        assert!(stride >= BLOCK && (BLOCK - 1) * stride + BLOCK <= c.len(), "the sums reach past their slice");
+        // After the parts of a step the pointers go back to the first and on to the next step.
+        let next = |stream: &Stream| bytes(stream.step).wrapping_sub(bytes(stream.part) * parts);
+        let base = c.as_mut_ptr();
+        Self {
+            left_next: next(left),
+            right_next: next(right),
+            steps,
+            adds: usize::from(onto == Onto::Add),
+            c_row: size_of::<f32>() * stride,
+            c: base,
+            c_other: base.wrapping_add(SIDE * stride),
+        }
+    }
+}
+
+/// Bytes of so many values of bf16.
+fn bytes(values: usize) -> usize {
+    values * size_of::<u16>()
+}
+
+impl Session {
+    /// Lays out this thread's tiles. That there is a `Unit` shows that it can.
+    pub(super) fn begin(_unit: Unit) -> Self {
+        // SAFETY: a `Unit` is only made where the instruction exists and is allowed; the layout is a valid one.
+        unsafe { asm!("ldtilecfg [{}]", in(reg) &raw const LAYOUT, options(nostack, readonly)) };
+        Self(PhantomData)
+    }
+
     /// `c = sum of left tile x right tile` over all parts of all steps, or added onto c, for two by two tiles. Left
     /// tiles hold rows; right tiles hold columns, two values of depth side by side.
+    #[expect(clippy::unused_self, reason = "only within a session are the tiles laid out")]
     pub(super) fn multiply(
         &self,
         left: Stream,
@@ -130,24 +164,9 @@ impl Session<'_> {
         (c, stride): (&mut [f32], usize),
         onto: Onto,
     ) {
-        assert!(steps > 0 && parts > 0, "a sum of nothing");
-        left.check(steps, parts);
-        right.check(steps, parts);
-        assert!(stride >= BLOCK && (BLOCK - 1) * stride + BLOCK <= c.len(), "the sums reach past their slice");
-        let bytes = |values: usize| values * size_of::<u16>();
-        // After the parts of a step the pointers go back to the first and on to the next step.
-        let next = |stream: &Stream| bytes(stream.step).wrapping_sub(bytes(stream.part) * parts);
+        let mut far = Far::new(&left, &right, (steps, parts), (c, stride), onto);
         let (l, r) = (left.data.as_ptr(), right.data.as_ptr());
-        let mut far = Far {
-            left_next: next(&left),
-            right_next: next(&right),
-            steps,
-            adds: usize::from(onto == Onto::Add),
-            c_row: size_of::<f32>() * stride,
-            c: c.as_mut_ptr(),
-            c_other: c[SIDE * stride..].as_mut_ptr(),
-        };
-        // SAFETY: the checks above have shown that all tiles lie inside the slices. This thread's tiles are laid out
+        // SAFETY: `Far::new` has checked that all tiles lie inside the slices. This thread's tiles are laid out
         // as long as the session lives.
         unsafe {
             asm!(
