@@ -2,7 +2,7 @@
 //!
 //! A value of bf16 has 8 bits of mantissa. Activations and gradients go into the unit as two such values, which add up to
 //! 16 bits: what is lost is smaller than what the weights lost by hundreds, and sampler and trainer still agree to 1e-4.
-//! A third part would keep all of f32, but a LoRA step was then no faster than with weights in f32.
+//! A third part would keep all of f32, but training an adapter was then no faster than with weights in f32.
 
 #![expect(clippy::inline_always, reason = "only what is inlined into `vectorised` is compiled for its instructions")]
 
