@@ -149,6 +149,7 @@ pub(crate) fn answering(threads: usize, device: Device) -> Settings {
         },
         threads,
         device,
+        precision: None,
         slots: if device.is_cuda() { CUDA_SLOTS } else { SLOTS },
     }
 }

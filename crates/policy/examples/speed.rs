@@ -5,6 +5,8 @@
 //! speed MODEL THREADS lora|full BATCH LENGTH      forward and backward of BATCH x LENGTH tokens, no optimiser
 //! ```
 //!
+//! `SPEED_PRECISION=bf16` or `f32` says how the frozen weights are kept; without it f32.
+//!
 //! Writes one JSON line to the file named by `SPEED_OUT`, or to `speed.json`.
 
 use std::error::Error;
@@ -24,7 +26,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let (batch, length): (usize, usize) = (batch.parse()?, length.parse()?);
     let checkpoint = Checkpoint::open(Path::new(model))?;
-    let weights = checkpoint.weights()?;
+    let precision = std::env::var("SPEED_PRECISION").unwrap_or_else(|_| "f32".into());
+    let (weights, _) = checkpoint.frozen(Some(precision.parse()?))?;
+    let weights_mib = weights.bytes() >> 20;
     let network = Network::new(checkpoint.config, weights);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.parse()?).build()?;
     let recompute = if std::env::var_os("SPEED_KEEP").is_some() { Recompute::Off } else { Recompute::On };
@@ -36,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = serde_json::json!({
         "what": what, "batch": batch, "length": length, "threads": pool.current_num_threads(),
         "seconds": seconds, "cpu_seconds": cpu_seconds()? - cpu, "tokens_per_second": tokens as f64 / seconds,
-        "peak_mib": peak_mib()?,
+        "peak_mib": peak_mib()?, "weights_mib": weights_mib, "precision": precision,
     });
     let path = std::env::var("SPEED_OUT").unwrap_or_else(|_| "speed.json".into());
     fs_err::write(path, format!("{out}\n"))?;

@@ -10,9 +10,9 @@ pub enum Device {
     /// On a GPU where one can be used, else on the CPU.
     #[default]
     Auto,
-    /// On the CPU, in f32.
+    /// On the CPU.
     Cpu,
-    /// On the first NVIDIA GPU, in bf16; an error where there is none.
+    /// On the first NVIDIA GPU; an error where there is none.
     Cuda,
 }
 

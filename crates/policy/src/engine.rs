@@ -6,9 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
-use crate::Device;
 use crate::cpu::{Generation, Network};
-use crate::cuda::{self, Precision};
+use crate::cuda;
 use crate::load::{Checkpoint, LoadError};
 use crate::model::{Adapter, LoraConfig};
 use crate::pack::Sequence;
@@ -16,6 +15,7 @@ use crate::sample::{Answer, Draw, Ending, Stop};
 use crate::save::{self, Base, SaveError, Storage};
 use crate::text::{TemplateError, Text, Turn};
 use crate::train::{Grpo, Learner, Reference, Rollout, Schedule, TrainError, Trained, Training, Update};
+use crate::{Device, Precision};
 
 /// What of a model is trained.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,6 +43,9 @@ pub struct Settings {
     pub slots: usize,
     /// Where it computes.
     pub device: Device,
+    /// How weights are kept that nothing trains. None is bf16 on a GPU, and on the CPU bf16 for matrices of whose
+    /// values the file has 16 bits or fewer.
+    pub precision: Option<Precision>,
 }
 
 /// Why the engine could not answer or learn.
@@ -138,10 +141,18 @@ impl Engine {
     /// Loads a Hugging Face directory or a GGUF file.
     pub fn open(path: &Path, settings: Settings) -> Result<Self, EngineError> {
         let checkpoint = Checkpoint::open(path)?;
-        let (text, weights) = (checkpoint.text()?, checkpoint.weights()?);
+        let text = checkpoint.text()?;
+        // What is trained, and what is copied to a GPU, is f32.
+        let whole = settings.learning == Learning::Full || settings.device.is_cuda();
+        let (weights, hash) = match settings.precision {
+            Some(Precision::F32) => (checkpoint.weights()?, None),
+            _ if whole => (checkpoint.weights()?, None),
+            precision => checkpoint.frozen(precision).map(|(weights, hash)| (weights, Some(hash)))?,
+        };
         let network = Network::new(checkpoint.config, weights);
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Self::new(network, text, name, settings)
+        let engine = Self::new(network, text, name, settings)?;
+        Ok(Self { base_hash: hash.map(OnceLock::from).unwrap_or_default(), ..engine })
     }
 
     /// From parts already loaded.
@@ -161,7 +172,7 @@ impl Engine {
         };
         let training = settings.training.clone();
         let learner = if settings.device.is_cuda() {
-            Learner::on_cuda(network, trained, training, Precision::Bf16)?
+            Learner::on_cuda(network, trained, training, settings.precision.unwrap_or(Precision::Bf16))?
         } else {
             Learner::new(network, trained, training)
         };

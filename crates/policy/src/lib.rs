@@ -23,6 +23,7 @@ mod math;
 pub mod model;
 mod noise;
 pub mod pack;
+mod precision;
 pub mod sample;
 pub mod save;
 pub mod text;
@@ -30,3 +31,4 @@ pub mod train;
 
 pub use device::Device;
 pub use flow_policy::EnginePolicy;
+pub use precision::Precision;

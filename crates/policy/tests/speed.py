@@ -2,10 +2,10 @@
 
     cargo build --release -p hotloop-policy --example speed
     hotloop model convert MODEL.gguf MODEL      (PyTorch would need as much memory again to read a GGUF file)
-    python speed.py PATH/TO/speed MODEL [--threads 2] [--rounds 5]
+    python speed.py PATH/TO/speed MODEL [--threads 2] [--rounds 5] [--sides engine:bf16,engine:f32,pytorch:bfloat16]
 
-Rounds alternate the sides, and every second round has them in the other order. The table shows medians, and the
-median of the rounds' ratios, which suffers least from company on the machine. A measurement during which others
+Rounds go through the sides, and every second round in the other order. The table shows medians, and the
+median of the rounds' ratios of the first side to each other, which suffers least from company on the machine. A measurement during which others
 used more than a tenth of the CPUs is taken again, up to `--tries` times; the last column shows what company was left.
 """
 
@@ -20,14 +20,14 @@ import time
 from pathlib import Path
 from statistics import median
 
-CASES = [("decode", 1, 64), ("decode", 8, 64), ("decode", 32, 32), ("lora", 4, 512), ("lora-checkpoint", 4, 512)]
+CASES = [("decode", 1, 64), ("decode", 8, 64), ("decode", 16, 32), ("decode", 32, 32), ("lora", 4, 512), ("lora-checkpoint", 4, 512)]
 QUIET = 0.10
 
 
-def engine(program, model, threads, what, batch, length):
+def engine(program, precision, model, threads, what, batch, length):
     with tempfile.TemporaryDirectory() as work:
         out = Path(work) / "speed.json"
-        env = os.environ | {"SPEED_OUT": str(out)}
+        env = os.environ | {"SPEED_OUT": str(out), "SPEED_PRECISION": precision}
         if what == "lora":
             env["SPEED_KEEP"] = "1"
         subprocess.run([program, model, str(threads), what.split("-")[0], str(batch), str(length)], env=env, check=True)
@@ -69,24 +69,28 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--tries", type=int, default=3, help="of one measurement, until one is quiet")
-    parser.add_argument("--cases", default=",".join(sorted({case[0] for case in CASES})))
-    parser.add_argument("--dtype", default="float32", help="PyTorch's: float32 as the engine, or bfloat16")
+    parser.add_argument("--cases", default=",".join(sorted({case[0] for case in CASES})), help="such as decode or decode-16")
+    parser.add_argument("--sides", default="engine:f32,pytorch:float32")
     arguments = parser.parse_args()
-    print("| what | engine tok/s | PyTorch tok/s | engine is | engine MiB | PyTorch MiB | company |\n|---|---|---|---|---|---|---|")
-    for case in [case for case in CASES if case[0] in arguments.cases.split(",")]:
-        sides = [lambda: engine(arguments.program, arguments.model, arguments.threads, *case),
-                 lambda: pytorch(arguments.dtype, arguments.model, arguments.threads, *case)]
+    asked, names = arguments.cases.split(","), arguments.sides.split(",")
+    heads = ["what"] + [f"{name} tok/s" for name in names] + [f"to {name}" for name in names[1:]] + [f"{name} MiB" for name in names] + ["company"]
+    print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
+    for case in [case for case in CASES if case[0] in asked or f"{case[0]}-{case[1]}" in asked]:
+        def side(name):
+            kind, how = name.split(":")
+            if kind == "engine":
+                return engine(arguments.program, how, arguments.model, arguments.threads, *case)
+            return pytorch(how, arguments.model, arguments.threads, *case)
+
         rounds = []
         for nth in range(arguments.rounds):
-            order = (0, 1) if nth % 2 == 0 else (1, 0)
-            found = {side: measured(sides[side], arguments.tries) for side in order}
-            rounds.append((found[0], found[1]))
-        speed = [median(pair[side]["tokens_per_second"] for pair in rounds) for side in (0, 1)]
-        ratio = median(ours["tokens_per_second"] / theirs["tokens_per_second"] for ours, theirs in rounds)
-        peak = [median(pair[side]["peak_mib"] for pair in rounds) for side in (0, 1)]
-        company = max(one["company"] for pair in rounds for one in pair)
-        print(f"| {case[0]} {case[1]} x {case[2]} | {speed[0]:.0f} | {speed[1]:.0f} | {ratio:.2f} x "
-              f"| {peak[0]:.0f} | {peak[1]:.0f} | {company:.0%} |", flush=True)
+            order = names if nth % 2 == 0 else names[::-1]
+            rounds.append({name: measured(lambda: side(name), arguments.tries) for name in order})
+        speed = [f"{median(one[name]['tokens_per_second'] for one in rounds):.0f}" for name in names]
+        ratios = [f"{median(one[names[0]]['tokens_per_second'] / one[name]['tokens_per_second'] for one in rounds):.2f} x" for name in names[1:]]
+        peak = [f"{median(one[name]['peak_mib'] for one in rounds):.0f}" for name in names]
+        company = max(one["company"] for found in rounds for one in found.values())
+        print(f"| {case[0]} {case[1]} x {case[2]} | {' | '.join(speed + ratios + peak)} | {company:.0%} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -88,6 +88,9 @@ pub(crate) struct WhoArgs {
     /// Where the engine computes: auto (a GPU where one can be used), cpu or cuda
     #[arg(long, value_name = "DEVICE", default_value = "auto", conflicts_with = "api")]
     pub(crate) device: policy::Device,
+    /// How weights are kept: f32 or bf16. Without it bf16 on a GPU, and on the CPU where the file has 16 bits or fewer
+    #[arg(long, value_name = "PRECISION", conflicts_with = "api")]
+    pub(crate) precision: Option<policy::Precision>,
 }
 
 /// How answers are drawn.

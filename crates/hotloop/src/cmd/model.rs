@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use policy::load::Checkpoint;
-use policy::model::{Config, Weights};
+use policy::model::Weights;
 use serde::Serialize;
 
 use super::pull;
@@ -17,8 +17,9 @@ use crate::progress::Progress;
 
 /// The rank that the memory of an adapter is told for: a run's default.
 const RANK: u64 = 16;
-/// Bytes of a number in the engine.
+/// Bytes of a number that the engine computes, and of one that it only reads and the file has in 16 bits or fewer.
 const F32: u64 = 4;
+const BF16: u64 = 2;
 
 /// Does what was asked for.
 pub(crate) fn run(arguments: &ModelArgs) -> Result<Status, Failure> {
@@ -53,16 +54,16 @@ struct Facts {
     memory_bytes: Memory,
 }
 
-/// Bytes that the CPU engine holds, which computes in f32. What layers compute comes on top in training.
+/// Bytes that the CPU engine holds. What layers compute comes on top in training.
 #[derive(Debug, Serialize)]
 struct Memory {
-    /// The weights.
+    /// The weights: bf16 where the file has 16 bits or fewer.
     sampling: u64,
     /// Each token of each answer under way.
     sampling_per_token: u64,
-    /// The weights; an adapter of rank 16 on all modules, its gradient and two moments.
+    /// The same weights; an adapter of rank 16 on all modules, its gradient and two moments.
     lora: u64,
-    /// The weights, their gradient and two moments.
+    /// The weights in f32, their gradient and two moments.
     full: u64,
     /// What this machine has free; `null` where it does not tell.
     free_here: Option<u64>,
@@ -88,24 +89,26 @@ impl Facts {
             stored: checkpoint.kinds(),
             chat_template: text.as_ref().ok().map(policy::text::Text::has_template),
             tokenizer_error: text.err().map(|error| error.to_string()),
-            memory_bytes: Memory::of(config),
+            memory_bytes: Memory::of(checkpoint),
         }
     }
 }
 
 impl Memory {
-    fn of(config: &Config) -> Self {
-        let weights = F32 * Weights::count(config);
+    fn of(checkpoint: &Checkpoint) -> Self {
+        let config = &checkpoint.config;
+        let bytes = |(kind, values): (String, u64)| values * if kind == "F32" { F32 } else { BF16 };
+        let frozen: u64 = checkpoint.kinds().into_iter().map(bytes).sum();
         let widths = policy::model::Module::ALL.map(|module| {
             let (rows, cols) = module.shape(config);
             (rows + cols) as u64
         });
         let adapter = F32 * RANK * config.layers as u64 * widths.iter().sum::<u64>();
         Self {
-            sampling: weights,
+            sampling: frozen,
             sampling_per_token: F32 * 2 * (config.layers * config.kv_width()) as u64,
-            lora: weights + 4 * adapter,
-            full: 4 * weights,
+            lora: frozen + 4 * adapter,
+            full: 4 * F32 * Weights::count(config),
             free_here: policy::cpu::available_bytes(),
         }
     }

@@ -63,7 +63,8 @@ pub(crate) fn open(who: &WhoArgs, wanted: bool, stop: &Stop) -> Result<Box<dyn P
     let place = models::find(&who.model)?;
     let path = place.path();
     let _progress = Progress::spinner(format!("loading {}", path.display()), wanted);
-    let settings = models::answering(who.threads, who.device);
+    let mut settings = models::answering(who.threads, who.device);
+    settings.precision = who.precision;
     Ok(Box::new(models::engine(&path, who.adapter.as_deref(), settings, stop)?))
 }
 

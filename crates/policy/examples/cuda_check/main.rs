@@ -21,7 +21,8 @@ use std::error::Error;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-use policy::cuda::{self, Precision};
+use policy::Precision;
+use policy::cuda;
 
 type Outcome = Result<(), Box<dyn Error>>;
 

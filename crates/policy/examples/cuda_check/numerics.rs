@@ -1,7 +1,8 @@
 //! Logits, scores, losses, gradients and steps against the CPU.
 
+use policy::Precision;
 use policy::cpu::{Adapted, Gradient, Network, Pass, Recompute, Scored};
-use policy::cuda::{self, Learn, Precision, Trains, With};
+use policy::cuda::{self, Learn, Trains, With};
 use policy::model::{Adapter, Family, Tensor};
 use policy::pack::Pack;
 use policy::train::loss::{Clip, Normalisation};

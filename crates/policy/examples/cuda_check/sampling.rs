@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use policy::Device;
+use policy::Precision;
 use policy::cpu::{Generation, Network, Recompute, Scored};
-use policy::cuda::{self, Precision};
+use policy::cuda;
 use policy::engine::{Engine, Learning, Settings, Wish};
 use policy::model::LoraConfig;
 use policy::pack::{Pack, Sequence};
@@ -179,7 +180,8 @@ pub(crate) fn gguf(arguments: &[String]) -> Outcome {
         let clip = Clip { low: 0.2, high: 0.28, kl: 0.0 };
         let grpo = Grpo { clip, normalisation: Normalisation::Token, temperature: 1.0, epochs: 1 };
         let training = tiny::training(1e-4, 4096, Recompute::Auto);
-        let settings = Settings { learning: Learning::None, training, grpo, threads: 0, slots: 4, device };
+        let settings =
+            Settings { learning: Learning::None, training, grpo, threads: 0, slots: 4, device, precision: None };
         let engine = Engine::open(Path::new(path), settings)?;
         let turn = policy::text::Turn { role: "user", content: prompt.to_owned() };
         let tokens = engine.prompt(&[turn], "")?;

@@ -4,8 +4,9 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use policy::Precision;
 use policy::cpu::{Generation, Recompute, Scored};
-use policy::cuda::{self, Engine, Learn, Precision, Stepping, With};
+use policy::cuda::{self, Engine, Learn, Stepping, With};
 use policy::model::{Config, Family, LoraConfig, Module};
 use policy::pack::{Pack, Sequence};
 use policy::sample::{Draw, Stop};

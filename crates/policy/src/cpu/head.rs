@@ -7,6 +7,7 @@
 use rayon::prelude::*;
 
 use super::gemm::{Dims, Onto, View, product};
+use super::matrix;
 use super::network::{Gradient, Network};
 use super::norm;
 use crate::math::{exponentiate, max, vectorised};
@@ -44,10 +45,7 @@ impl Network {
     }
 
     fn multiply_head(&self, normed: &[f32], logits: &mut [f32]) {
-        let (vocab, width) = (self.config.vocab, self.config.hidden);
-        let head = View::rows(&self.weights.head().data, width).t();
-        let dims = Dims(normed.len() / width, vocab, width);
-        product((logits, vocab), View::rows(normed, width), head, dims, 1.0, Onto::Set);
+        matrix::forward(self.weights.head(), normed, logits, Onto::Set);
     }
 
     fn chunks<'a>(&self, targets: &'a [Target]) -> impl Iterator<Item = (usize, &'a [Target])> {
@@ -100,10 +98,8 @@ impl Network {
                     row[target.token as usize] += slope;
                 },
             );
-            let d_logits = View::rows(&logits, vocab);
             let mut d_normed = vec![0.0; gathered.len()];
-            let head = View::rows(&self.weights.head().data, width);
-            product((&mut d_normed, width), d_logits, head, Dims(chunk.len(), width, vocab), 1.0, Onto::Set);
+            matrix::backward(self.weights.head(), &logits, &mut d_normed, Onto::Set);
             let mut d_gathered = vec![0.0; gathered.len()];
             let eps = self.config.norm_eps as f32;
             let mut d_norm = None;
@@ -111,7 +107,8 @@ impl Network {
                 let head = full.head.as_mut().unwrap_or(&mut full.embed);
                 let normed = View::rows(&normed, width);
                 let dims = Dims(vocab, width, chunk.len());
-                product((&mut head.data, width), d_logits.t(), normed, dims, 1.0, Onto::Add);
+                let d_logits = View::rows(&logits, vocab).t();
+                product((&mut head.data, width), d_logits, normed, dims, 1.0, Onto::Add);
                 d_norm = Some(&mut full.norm.data[..]);
             }
             norm::backward(&gathered, &self.weights.norm.data, eps, &d_normed, &mut d_gathered, d_norm);

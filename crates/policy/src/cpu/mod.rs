@@ -1,20 +1,22 @@
-//! The engine on a CPU, in f32: forward, hand-written backward, decoding.
+//! The engine on a CPU: forward, hand-written backward, decoding. All is f32 but frozen matrices, which may be bf16.
 //!
 //! ```text
-//! gemm       <- projection (weight + bias + adapter) \
-//! crate::math <- norm, rope, swiglu, attention         > layer <- network (forward, backward), decode <- generate
-//!                                  head (logits in chunks) /
+//! gemm, bf16 <- matrix <- projection (weight + bias + adapter) \
+//! crate::math <- norm, rope, swiglu, attention                  > layer <- network (forward, backward), decode <- generate
+//!                matrix <- head (logits in chunks)             /
 //! ```
 //!
 //! Rows are tokens of packed sequences: nothing is padded, and only attention knows where one
 //! sequence ends. Threads come from the rayon pool the caller runs in.
 
 mod attention;
+mod bf16;
 mod decode;
 mod gemm;
 mod generate;
 mod head;
 mod layer;
+mod matrix;
 mod memory;
 mod network;
 mod norm;

@@ -2,6 +2,7 @@
 
 use super::head::{Coefficient, Scored};
 use super::layer::{LayerGradient, LayerLora, LayerPass, Saved};
+use super::matrix;
 use super::memory::Recompute;
 use super::projection::Dropout;
 use super::rope::{Angles, Rope};
@@ -92,8 +93,7 @@ impl Network {
     }
 
     pub(super) fn embed(&self, tokens: &[u32]) -> Vec<f32> {
-        let width = self.config.hidden;
-        tokens.iter().flat_map(|&token| &self.weights.embed.data[token as usize * width..][..width]).copied().collect()
+        matrix::rows(&self.weights.embed, tokens)
     }
 
     pub(super) fn layer_pass<'a>(

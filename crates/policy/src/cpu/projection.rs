@@ -1,6 +1,7 @@
 //! A projection with its bias and its adapter: `y = W x + bias + scale * B A drop(x)`.
 
 use super::gemm::{Dims, Onto, View, product};
+use super::matrix;
 use crate::math;
 use crate::model::{Linear, LoraPair};
 use crate::noise;
@@ -56,8 +57,7 @@ impl Projection<'_> {
     pub(super) fn forward(&self, x: &[f32], y: &mut [f32], onto: Onto) {
         let (outputs, inputs) = (self.outputs(), self.inputs());
         let rows = x.len() / inputs;
-        let weight = View::rows(&self.linear.weight.data, inputs);
-        product((y, outputs), View::rows(x, inputs), weight.t(), Dims(rows, outputs, inputs), 1.0, onto);
+        matrix::forward(&self.linear.weight, x, y, onto);
         if let Some(bias) = &self.linear.bias {
             for row in y.chunks_exact_mut(outputs) {
                 math::add(row, &bias.data);
@@ -76,8 +76,7 @@ impl Projection<'_> {
         let (outputs, inputs) = (self.outputs(), self.inputs());
         let rows = x.len() / inputs;
         let d_out = View::rows(dy, outputs);
-        let weight = View::rows(&self.linear.weight.data, inputs);
-        product((dx, inputs), d_out, weight, Dims(rows, inputs, outputs), 1.0, onto);
+        matrix::backward(&self.linear.weight, dy, dx, onto);
         if let Some(linear) = gradient.linear {
             let dw = (&mut linear.weight.data[..], inputs);
             product(dw, d_out.t(), View::rows(x, inputs), Dims(outputs, inputs, rows), 1.0, Onto::Add);

@@ -11,18 +11,54 @@ use rayon::prelude::*;
 
 use super::gemm::Onto;
 
-/// Rows of x, one after the other from a stride.
+/// Rows, one after the other from a stride.
 #[derive(Clone, Copy)]
-pub(super) struct Rows<'a> {
-    pub(super) data: &'a [f32],
+pub(super) struct Rows<'a, T> {
+    pub(super) data: &'a [T],
     pub(super) stride: usize,
     pub(super) count: usize,
 }
 
-impl<'a> Rows<'a> {
+impl<'a, T> Rows<'a, T> {
     #[inline(always)]
-    fn row(&self, index: usize, length: usize) -> &'a [f32] {
+    fn row(&self, index: usize, length: usize) -> &'a [T] {
         &self.data[index * self.stride..][..length]
+    }
+}
+
+/// Weights as they lie in memory, P to 32 bits.
+pub(super) trait Weight<const P: usize>: bytemuck::Pod + Sync {
+    /// A register of weights as P registers of f32: the first weight of every 32 bits, then the second.
+    fn widen<S: Simd>(simd: S, bits: S::u32s) -> [S::f32s; P];
+
+    /// One as f32.
+    fn values(self) -> [f32; P];
+}
+
+impl Weight<1> for f32 {
+    #[inline(always)]
+    fn widen<S: Simd>(simd: S, bits: S::u32s) -> [S::f32s; 1] {
+        [simd.transmute_f32s_u32s(bits)]
+    }
+
+    #[inline(always)]
+    fn values(self) -> [f32; 1] {
+        [self]
+    }
+}
+
+/// Two neighbours in bf16, which is the upper half of f32.
+impl Weight<2> for u32 {
+    #[inline(always)]
+    fn widen<S: Simd>(simd: S, bits: S::u32s) -> [S::f32s; 2] {
+        let low = simd.wrapping_dyn_shl_u32s(bits, simd.splat_u32s(16));
+        let high = simd.and_u32s(bits, simd.splat_u32s(0xffff_0000));
+        [simd.transmute_f32s_u32s(low), simd.transmute_f32s_u32s(high)]
+    }
+
+    #[inline(always)]
+    fn values(self) -> [f32; 2] {
+        [f32::from_bits(self << 16), f32::from_bits(self & 0xffff_0000)]
     }
 }
 
@@ -35,26 +71,51 @@ const LINE: usize = 16;
 /// Weight rows to one task.
 const TASK: usize = 128;
 
-/// `y = scale * x w^T`, or added onto y, where x has few rows; `y` has rows of `w.count`.
-pub(super) fn product((y, y_stride): (&mut [f32], usize), x: Rows, w: Rows, length: usize, scale: f32, onto: Onto) {
-    let aligned = Aligned::copy(x, length);
+/// `y = scale * x w^T`, or added onto y, where x has few rows; `y` has rows of `w.count`, and a row of w is `length` long.
+pub(super) fn product<T: Weight<P>, const P: usize>(
+    (y, y_stride): (&mut [f32], usize),
+    x: Rows<f32>,
+    w: Rows<T>,
+    length: usize,
+    scale: f32,
+    onto: Onto,
+) {
+    product_on(Arch::new(), (y, y_stride), x, (w, length), scale, onto);
+}
+
+/// The same with given instructions.
+pub(super) fn product_on<T: Weight<P>, const P: usize>(
+    arch: Arch,
+    (y, y_stride): (&mut [f32], usize),
+    x: Rows<f32>,
+    (w, length): (Rows<T>, usize),
+    scale: f32,
+    onto: Onto,
+) {
+    let aligned = Aligned::copy::<P>(x, length);
     let x = aligned.rows();
     let mut sums = vec![0.0; w.count * x.count];
-    let parallel = rayon::current_num_threads() > 1 && w.count * x.count * length > 1 << 18;
+    let parallel = rayon::current_num_threads() > 1 && w.count * x.count * length * P > 1 << 18;
     let block = |(nth, out): (usize, &mut [f32])| {
         let count = out.len() / x.count;
         let w = Rows { data: &w.data[nth * TASK * w.stride..], count, ..w };
-        Arch::new().dispatch(Block { x, w, length, out });
+        arch.dispatch(Block { x, w, length, out });
     };
     if parallel {
         sums.par_chunks_mut(TASK * x.count).enumerate().for_each(block);
     } else {
         sums.chunks_mut(TASK * x.count).enumerate().for_each(block);
     }
-    for (nth, block) in sums.chunks(TASK * x.count).enumerate() {
-        let width = block.len() / x.count;
+    place(&sums, x.count, TASK, (y, y_stride), scale, onto);
+}
+
+/// Puts what tasks of `task` weight rows each computed for `rows` rows of x in its place.
+pub(super) fn place(sums: &[f32], rows: usize, task: usize, y: (&mut [f32], usize), scale: f32, onto: Onto) {
+    let (y, y_stride) = y;
+    for (nth, block) in sums.chunks(task * rows).enumerate() {
+        let width = block.len() / rows;
         for (row, from) in block.chunks_exact(width).enumerate() {
-            let y = &mut y[row * y_stride + nth * TASK..][..width];
+            let y = &mut y[row * y_stride + nth * task..][..width];
             match onto {
                 Onto::Set => y.iter_mut().zip(from).for_each(|(y, sum)| *y = scale * sum),
                 Onto::Add => y.iter_mut().zip(from).for_each(|(y, sum)| *y += scale * sum),
@@ -63,7 +124,8 @@ pub(super) fn product((y, y_stride): (&mut [f32], usize), x: Rows, w: Rows, leng
     }
 }
 
-/// Rows that begin on cache lines: a load that crosses two lines costs two, and x is loaded for every weight.
+/// Rows that begin on cache lines: a load that crosses two lines costs two, and x is loaded for every weight. Values
+/// lie as widened weights do: the first of every P, then the second.
 struct Aligned {
     data: Vec<f32>,
     first: usize,
@@ -72,30 +134,34 @@ struct Aligned {
 }
 
 impl Aligned {
-    fn copy(x: Rows, length: usize) -> Self {
-        let stride = length.next_multiple_of(LINE);
+    fn copy<const P: usize>(x: Rows<f32>, length: usize) -> Self {
+        let part = length.next_multiple_of(LINE);
+        let stride = P * part;
         let mut data = vec![0.0; x.count * stride + LINE];
         let first = data.as_ptr().align_offset(LINE * size_of::<f32>()).min(LINE);
         for (index, to) in data[first..].chunks_exact_mut(stride).take(x.count).enumerate() {
-            to[..length].copy_from_slice(x.row(index, length));
+            let from = x.row(index, P * length);
+            for (nth, to) in to.chunks_exact_mut(part).enumerate() {
+                to.iter_mut().zip(from[nth..].iter().step_by(P)).for_each(|(to, from)| *to = *from);
+            }
         }
         Self { data, first, stride, count: x.count }
     }
 
-    fn rows(&self) -> Rows<'_> {
+    fn rows(&self) -> Rows<'_, f32> {
         Rows { data: &self.data[self.first..], stride: self.stride, count: self.count }
     }
 }
 
 /// Some weight rows against all rows of x; `out` has a row of `w.count` for each row of x.
-struct Block<'a> {
-    x: Rows<'a>,
-    w: Rows<'a>,
+struct Block<'a, T, const P: usize> {
+    x: Rows<'a, f32>,
+    w: Rows<'a, T>,
     length: usize,
     out: &'a mut [f32],
 }
 
-impl WithSimd for Block<'_> {
+impl<T: Weight<P>, const P: usize> WithSimd for Block<'_, T, P> {
     type Output = ();
 
     #[inline(always)]
@@ -104,37 +170,49 @@ impl WithSimd for Block<'_> {
         let mut first = 0;
         while first + TILE <= w.count {
             let weights = std::array::from_fn(|r| w.row(first + r, length));
-            against_all::<S, TILE>(simd, weights, x, length, (&mut out[first..], w.count));
+            against_all::<S, T, P, TILE>(simd, weights, x, length, (&mut out[first..], w.count));
             first += TILE;
         }
         while first < w.count {
-            against_all::<S, 1>(simd, [w.row(first, length)], x, length, (&mut out[first..], w.count));
+            against_all::<S, T, P, 1>(simd, [w.row(first, length)], x, length, (&mut out[first..], w.count));
             first += 1;
         }
     }
 }
 
 #[inline(always)]
-fn against_all<S: Simd, const R: usize>(simd: S, w: [&[f32]; R], x: Rows, length: usize, out: (&mut [f32], usize)) {
-    let (out, width) = out;
+fn against_all<S: Simd, T: Weight<P>, const P: usize, const R: usize>(
+    simd: S,
+    w: [&[T]; R],
+    x: Rows<f32>,
+    length: usize,
+    (out, width): (&mut [f32], usize),
+) {
     let mut first = 0;
     while first + TILE <= x.count {
-        let rows = std::array::from_fn(|m| x.row(first + m, length));
-        store(tile::<S, R, TILE>(simd, w, rows), out, first, width);
+        let rows = std::array::from_fn(|m| parts(x, first + m, length));
+        store(tile::<S, T, P, R, TILE>(simd, w, rows), out, first, width);
         first += TILE;
     }
     match x.count - first {
         3 => {
-            let rows = std::array::from_fn(|m| x.row(first + m, length));
-            store(tile::<S, R, 3>(simd, w, rows), out, first, width);
+            let rows = std::array::from_fn(|m| parts(x, first + m, length));
+            store(tile::<S, T, P, R, 3>(simd, w, rows), out, first, width);
         }
         2 => {
-            let rows = std::array::from_fn(|m| x.row(first + m, length));
-            store(tile::<S, R, 2>(simd, w, rows), out, first, width);
+            let rows = std::array::from_fn(|m| parts(x, first + m, length));
+            store(tile::<S, T, P, R, 2>(simd, w, rows), out, first, width);
         }
-        1 => store(tile::<S, R, 1>(simd, w, [x.row(first, length)]), out, first, width),
+        1 => store(tile::<S, T, P, R, 1>(simd, w, [parts(x, first, length)]), out, first, width),
         _ => {}
     }
+}
+
+/// The parts of a row of x as `Aligned` laid them.
+#[inline(always)]
+fn parts<const P: usize>(x: Rows<'_, f32>, index: usize, length: usize) -> [&[f32]; P] {
+    let row = &x.data[index * x.stride..];
+    std::array::from_fn(|part| &row[part * (x.stride / P)..][..length])
 }
 
 #[inline(always)]
@@ -148,26 +226,37 @@ fn store<const R: usize, const M: usize>(sums: [[f32; M]; R], out: &mut [f32], f
 
 /// All dot products of R weight rows with M rows of x.
 #[inline(always)]
-fn tile<S: Simd, const R: usize, const M: usize>(simd: S, w: [&[f32]; R], x: [&[f32]; M]) -> [[f32; M]; R] {
-    let w = w.map(S::as_simd_f32s);
-    let x = x.map(S::as_simd_f32s);
+fn tile<S: Simd, T: Weight<P>, const P: usize, const R: usize, const M: usize>(
+    simd: S,
+    w: [&[T]; R],
+    x: [[&[f32]; P]; M],
+) -> [[f32; M]; R] {
+    let w_rest = w;
+    let w = w.map(|row| S::as_simd_u32s(bytemuck::cast_slice(row)).0);
+    let x_simd = x.map(|parts| parts.map(S::as_simd_f32s));
     let mut sums = [[simd.splat_f32s(0.0); M]; R];
-    let steps = w[0].0.len();
+    let steps = w[0].len();
     // Said again for the compiler, so that it checks no bounds inside the loop.
-    let (w_body, x_body) = (w.map(|(body, _)| &body[..steps]), x.map(|(body, _)| &body[..steps]));
+    let (w, x_body) = (w.map(|body| &body[..steps]), x_simd.map(|parts| parts.map(|(body, _)| &body[..steps])));
     for i in 0..steps {
         for r in 0..R {
-            let weight = w_body[r][i];
+            let weights = T::widen(simd, w[r][i]);
             for m in 0..M {
-                sums[r][m] = simd.mul_add_e_f32s(weight, x_body[m][i], sums[r][m]);
+                for p in 0..P {
+                    sums[r][m] = simd.mul_add_e_f32s(weights[p], x_body[m][p][i], sums[r][m]);
+                }
             }
         }
     }
+    let done = steps * S::U32_LANES;
     let mut out = [[0.0; M]; R];
     for r in 0..R {
         for m in 0..M {
-            let rest: f32 = w[r].1.iter().zip(x[m].1).map(|(w, x)| w * x).sum();
-            out[r][m] = simd.reduce_sum_f32s(sums[r][m]) + rest;
+            let rest = |p: usize| {
+                let weights = w_rest[r][done..].iter().map(move |weight| weight.values()[p]);
+                weights.zip(x_simd[m][p].1).map(|(w, x)| w * x).sum::<f32>()
+            };
+            out[r][m] = simd.reduce_sum_f32s(sums[r][m]) + (0..P).map(rest).sum::<f32>();
         }
     }
     out

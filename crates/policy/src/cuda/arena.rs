@@ -5,8 +5,8 @@
 
 use super::device::{Address, Buffer, Device, Launch, args};
 use super::error::Result;
-use super::kernels::Precision;
 use super::plan::Place;
+use crate::Precision;
 use crate::model::Tensor;
 
 /// Values brought over at a time.

@@ -6,7 +6,7 @@ use cudarc::cublas::{result as cublas, sys};
 
 use super::device::{Address, Buffer, Device};
 use super::error::{Error, Result};
-use super::kernels::Precision;
+use crate::Precision;
 
 /// Scratch memory of cuBLAS: given once, as a graph being captured cannot allocate.
 const WORKSPACE: usize = 64 << 20;

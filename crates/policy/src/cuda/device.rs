@@ -16,7 +16,8 @@ use cudarc::driver::{
 };
 
 use super::error::{Error, Result};
-use super::kernels::{self, Precision};
+use super::kernels;
+use crate::Precision;
 
 /// A place in device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,25 +7,7 @@ use std::time::{Duration, Instant};
 use cudarc::nvrtc::{CompileError, CompileOptions, Ptx, compile_ptx_with_opts};
 
 use super::error::{Error, Result};
-
-/// The type of weights and activations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Precision {
-    /// bf16 with f32 sums and f32 masters: what everything but checks uses.
-    Bf16,
-    /// f32 throughout: slow, for checks of the logic apart from rounding.
-    F32,
-}
-
-impl Precision {
-    /// Bytes of a value.
-    pub(super) fn bytes(self) -> usize {
-        match self {
-            Self::Bf16 => 2,
-            Self::F32 => 4,
-        }
-    }
-}
+use crate::Precision;
 
 /// Every file, in the order they are compiled as one.
 pub const SOURCES: [(&str, &str); 10] = [

@@ -32,7 +32,7 @@ mod workspace;
 
 pub use engine::{Engine, Learn, Stepping, Trains, With};
 pub use error::Error;
-pub use kernels::{Precision, SOURCES, compile};
+pub use kernels::{SOURCES, compile};
 
 /// Which of the three libraries are there: the driver, the compiler, cuBLAS.
 pub fn libraries() -> [(&'static str, bool); 3] {

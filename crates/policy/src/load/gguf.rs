@@ -30,6 +30,11 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    /// Whether its values have 16 bits or fewer.
+    pub(super) fn is_narrow(&self) -> bool {
+        Block::from_id(self.kind).is_some_and(|block| block != Block::F32)
+    }
+
     /// How its values are stored, and how many they are.
     pub(super) fn stored(&self) -> (String, u64) {
         let kind =

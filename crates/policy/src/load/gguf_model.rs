@@ -44,6 +44,11 @@ impl GgufModel {
         }
     }
 
+    /// Whether a tensor's values have 16 bits or fewer.
+    pub(super) fn is_narrow(&self, name: &str) -> bool {
+        stored_name(name).and_then(|stored| self.file.tensors.get(&stored)).is_some_and(Entry::is_narrow)
+    }
+
     /// How each tensor is stored.
     pub(super) fn stored(&self) -> impl Iterator<Item = (String, u64)> {
         self.file.tensors.values().map(Entry::stored)

@@ -1,6 +1,7 @@
 //! Models from files: Hugging Face directories with safetensors, and GGUF.
 //!
-//! Tensors are read one at a time and come as f32 under their Hugging Face names, whatever the file calls them.
+//! Tensors are read one at a time and come as f32 under their Hugging Face names, whatever the file calls them. Matrices
+//! that nothing trains may be kept in bf16, each rounded as soon as it is read.
 
 mod error;
 mod gguf;
@@ -17,7 +18,8 @@ pub(crate) use hf_config::to_json as config_to_json;
 
 use self::gguf_model::GgufModel;
 pub(crate) use self::safetensors::TensorFiles;
-use crate::model::{Config, Weights};
+use crate::Precision;
+use crate::model::{Config, Fingerprint, Values, Weights};
 use crate::text::Text;
 
 /// A model on disk: its shape, its tensors one by one, and its tokenizer.
@@ -62,7 +64,34 @@ impl Checkpoint {
         kinds
     }
 
-    /// All weights.
+    /// Whether the file has 16 bits or fewer for a value of that tensor.
+    fn is_narrow(&self, name: &str) -> bool {
+        match &self.source {
+            Source::HuggingFace(files) => files.is_narrow(name),
+            Source::Gguf(model) => model.is_narrow(name),
+        }
+    }
+
+    /// All weights of a model that nothing trains, and the fingerprint of what the file has. Matrices are kept in
+    /// that precision; without one each is kept in bf16 if the file has 16 bits or fewer for its values.
+    pub fn frozen(&self, precision: Option<Precision>) -> Result<(Weights, String), LoadError> {
+        let mut fingerprint = Fingerprint::default();
+        let weights = Weights::build(&self.config, |name, shape| {
+            let data = self.tensor(name, shape)?;
+            // Of the values before rounding, so that an adapter fits its base in either precision.
+            fingerprint.add(name, shape, &data);
+            let rounds = match precision {
+                Some(Precision::Bf16) => true,
+                Some(Precision::F32) => false,
+                None => self.is_narrow(name),
+            };
+            let values = Values::from(data);
+            Ok(if rounds && shape.len() == 2 { values.rounded() } else { values })
+        })?;
+        Ok((weights, fingerprint.finish()))
+    }
+
+    /// All weights in f32.
     pub fn weights(&self) -> Result<Weights, LoadError> {
         Weights::build(&self.config, |name, shape| self.tensor(name, shape))
     }

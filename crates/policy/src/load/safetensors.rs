@@ -63,6 +63,12 @@ impl TensorFiles {
         tensors.map(|info| (format!("{:?}", info.dtype), info.shape.iter().product::<usize>() as u64))
     }
 
+    /// Whether a tensor's values have 16 bits or fewer.
+    pub(crate) fn is_narrow(&self, name: &str) -> bool {
+        let info = self.holder.get(name).and_then(|&nth| self.files[nth].metadata.info(name));
+        info.is_some_and(|info| matches!(info.dtype, Dtype::F16 | Dtype::BF16))
+    }
+
     /// One tensor as f32.
     pub(crate) fn tensor(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, LoadError> {
         let Some(&nth) = self.holder.get(name) else {

@@ -129,7 +129,7 @@ impl Adapter {
                     let name = format!("base_model.model.model.layers.{index}.{}.{part}.weight", module.path());
                     let data = fill(&name, &shape)?;
                     assert_eq!(data.len(), shape.iter().product::<usize>(), "{name} was filled with another size");
-                    Ok(Tensor { name, shape, data })
+                    Ok(Tensor { name, shape, data: data.into() })
                 };
                 let a = tensor("lora_A", vec![config.rank, inputs])?;
                 let b = tensor("lora_B", vec![outputs, config.rank])?;

@@ -2,8 +2,11 @@
 
 mod config;
 mod lora;
+mod values;
 mod weights;
 
 pub use config::{Config, Family, RopeScaling};
 pub use lora::{Adapter, LayerAdapter, LoraConfig, LoraPair, Module};
+pub use values::Values;
+pub(crate) use weights::Fingerprint;
 pub use weights::{Layer, Linear, Tensor, Weights};

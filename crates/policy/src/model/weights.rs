@@ -1,8 +1,9 @@
-//! The weights of a model in f32 on the host, and their names.
+//! The weights of a model on the host, and their names.
 //!
 //! A gradient has the same type as the weights it belongs to, so that optimiser, clipping, saving
 //! and tests walk both by the same list.
 
+use super::values::Values;
 use super::{Config, Module};
 
 /// A named array in row-major order.
@@ -13,14 +14,19 @@ pub struct Tensor {
     /// Its shape.
     pub shape: Vec<usize>,
     /// Its values.
-    pub data: Vec<f32>,
+    pub data: Values,
 }
 
 impl Tensor {
     /// The same tensor filled with zeros.
     #[must_use]
     pub fn zeroed(&self) -> Self {
-        Self { name: self.name.clone(), shape: self.shape.clone(), data: vec![0.0; self.data.len()] }
+        Self { name: self.name.clone(), shape: self.shape.clone(), data: vec![0.0; self.data.len()].into() }
+    }
+
+    /// Whether it has rows and columns, unlike norms and biases.
+    pub fn is_matrix(&self) -> bool {
+        self.shape.len() == 2
     }
 
     /// Rows of a matrix.
@@ -80,9 +86,12 @@ pub struct Weights {
 
 impl Weights {
     /// Weights of that shape, each tensor filled by `fill(name, shape)`.
-    pub fn build<E>(config: &Config, mut fill: impl FnMut(&str, &[usize]) -> Result<Vec<f32>, E>) -> Result<Self, E> {
+    pub fn build<E, V: Into<Values>>(
+        config: &Config,
+        mut fill: impl FnMut(&str, &[usize]) -> Result<V, E>,
+    ) -> Result<Self, E> {
         let mut tensor = |name: String, shape: Vec<usize>| -> Result<Tensor, E> {
-            let data = fill(&name, &shape)?;
+            let data = fill(&name, &shape)?.into();
             assert_eq!(data.len(), shape.iter().product::<usize>(), "{name} was filled with another size");
             Ok(Tensor { name, shape, data })
         };
@@ -114,7 +123,7 @@ impl Weights {
     #[must_use]
     pub fn random(config: &Config, seed: u64) -> Self {
         let mut nth = 0;
-        let built = Self::build::<std::convert::Infallible>(config, |name, shape| {
+        let built = Self::build::<std::convert::Infallible, _>(config, |name, shape| {
             nth += 1;
             let size = shape.iter().product();
             if name.ends_with("norm.weight") {
@@ -133,9 +142,26 @@ impl Weights {
     pub fn zeroed(&self) -> Self {
         let mut zeros = self.clone();
         for tensor in zeros.tensors_mut() {
-            tensor.data.fill(0.0);
+            *tensor = tensor.zeroed();
         }
         zeros
+    }
+
+    /// The same weights with all matrices in bf16; norms and biases stay as they are.
+    #[must_use]
+    pub fn rounded(mut self) -> Self {
+        for tensor in self.tensors_mut() {
+            if tensor.is_matrix() {
+                let data = std::mem::replace(&mut tensor.data, Vec::new().into());
+                tensor.data = data.rounded();
+            }
+        }
+        self
+    }
+
+    /// The memory that they take.
+    pub fn bytes(&self) -> usize {
+        self.tensors().iter().map(|tensor| tensor.data.bytes()).sum()
     }
 
     /// The matrix that turns the last hidden state into logits.
@@ -181,15 +207,31 @@ impl Weights {
 
     /// A hash over names, shapes and values: the same model from GGUF and from safetensors has the same one.
     pub fn fingerprint(&self) -> String {
-        let mut hasher = blake3::Hasher::new();
+        let mut fingerprint = Fingerprint::default();
         for tensor in self.tensors() {
-            hasher.update(tensor.name.as_bytes());
-            for size in &tensor.shape {
-                hasher.update(&(*size as u64).to_le_bytes());
-            }
-            hasher.update(bytemuck::cast_slice(&tensor.data));
+            fingerprint.add(&tensor.name, &tensor.shape, &tensor.data.widened());
         }
-        hasher.finalize().to_hex().to_string()
+        fingerprint.finish()
+    }
+}
+
+/// A hash that takes in one tensor after the other, in the order of [`Weights::tensors`].
+#[derive(Default)]
+pub(crate) struct Fingerprint(blake3::Hasher);
+
+impl Fingerprint {
+    /// Takes in a tensor.
+    pub(crate) fn add(&mut self, name: &str, shape: &[usize], data: &[f32]) {
+        self.0.update(name.as_bytes());
+        for size in shape {
+            self.0.update(&(*size as u64).to_le_bytes());
+        }
+        self.0.update(bytemuck::cast_slice(data));
+    }
+
+    /// The hash of all that was taken in.
+    pub(crate) fn finish(&self) -> String {
+        self.0.finalize().to_hex().to_string()
     }
 }
 

@@ -64,7 +64,7 @@ pub fn resume(directory: &Path, learner: &mut Learner, base_hash: &str) -> Resul
             }
             let read = |tensor: &&Tensor| {
                 let data = checkpoint.tensor(&tensor.name, &tensor.shape)?;
-                Ok(Tensor { name: tensor.name.clone(), shape: tensor.shape.clone(), data })
+                Ok(Tensor { name: tensor.name.clone(), shape: tensor.shape.clone(), data: data.into() })
             };
             learner.network.weights.tensors().iter().map(read).collect::<Result<_, LoadError>>()?
         }

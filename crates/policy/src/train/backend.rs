@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::learner::{Learner, Reference, TrainError, Trained, Training};
 use super::optim::{AdamW, Moments};
+use crate::Precision;
 use crate::cpu::{Adapted, Generation, Gradient, Network, Pass, Scored};
-use crate::cuda::{self, Precision, Trains, With};
+use crate::cuda::{self, Trains, With};
 use crate::model::{Adapter, Tensor, Weights};
 use crate::pack::Pack;
 use crate::sample::{Answer, Ending};
@@ -194,7 +195,7 @@ impl Learner {
             halt: Arc::default(),
         };
         for (tensor, data) in mirror.parameters_mut().into_iter().zip(engine.pull_values()?) {
-            tensor.data = data;
+            tensor.data = data.into();
         }
         let [means, squares] = engine.pull_moments()?;
         let moments = means.into_iter().zip(squares).map(|(mean, square)| Moments { mean, square });
@@ -227,6 +228,6 @@ fn no_adapter() -> Adapter {
 }
 
 fn no_weights() -> Weights {
-    let nothing = || Tensor { name: String::new(), shape: vec![0, 0], data: Vec::new() };
+    let nothing = || Tensor { name: String::new(), shape: vec![0, 0], data: Vec::new().into() };
     Weights { embed: nothing(), layers: Vec::new(), norm: nothing(), head: None }
 }

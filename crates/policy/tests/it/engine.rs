@@ -15,7 +15,7 @@ use policy::train::loss::{Clip, Normalisation};
 
 use crate::fixture::{folder, training};
 
-fn settings(learning: Learning, kl: f32) -> Settings {
+pub(crate) fn settings(learning: Learning, kl: f32) -> Settings {
     let clip = Clip { low: 0.2, high: 0.28, kl };
     Settings {
         learning,
@@ -24,10 +24,11 @@ fn settings(learning: Learning, kl: f32) -> Settings {
         threads: 1,
         slots: 4,
         device: policy::Device::Cpu,
+        precision: None,
     }
 }
 
-fn lora() -> Learning {
+pub(crate) fn lora() -> Learning {
     Learning::Lora(LoraConfig { rank: 4, alpha: 8.0, dropout: 0.0, targets: Module::ALL.to_vec() }, 3)
 }
 
@@ -206,11 +207,11 @@ fn a_stopped_engine_has_learned_nothing_and_goes_on_when_it_may() {
     let halt = Arc::new(AtomicBool::new(false));
     policy.engine_mut().heed(Arc::clone(&halt));
     let batch = weighted(&policy.sample(&[chat("hello")], 4, &sampling()).unwrap());
-    let before: Vec<Vec<f32>> = policy.engine().learner().parameters().iter().map(|t| t.data.clone()).collect();
+    let before: Vec<Vec<f32>> = policy.engine().learner().parameters().iter().map(|t| t.data.to_vec()).collect();
     halt.store(true, Ordering::Relaxed);
     assert!(matches!(policy.sample(&[chat("hello")], 4, &sampling()), Err(PolicyError::Stopped)));
     assert!(matches!(policy.update(&batch), Err(PolicyError::Stopped)));
-    let after: Vec<Vec<f32>> = policy.engine().learner().parameters().iter().map(|t| t.data.clone()).collect();
+    let after: Vec<Vec<f32>> = policy.engine().learner().parameters().iter().map(|t| t.data.to_vec()).collect();
     assert_eq!(before, after);
     halt.store(false, Ordering::Relaxed);
     assert!(policy.update(&batch).unwrap().gradient_norm > 0.0);

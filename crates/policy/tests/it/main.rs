@@ -4,6 +4,7 @@
 #![expect(clippy::print_stderr, reason = "a test without its model says so")]
 
 mod api;
+mod bf16;
 mod engine;
 mod fixture;
 mod golden;

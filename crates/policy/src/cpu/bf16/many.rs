@@ -1,0 +1,112 @@
+//! Products of many rows on the matrix unit: prompts and training, forward and backward.
+//!
+//! A piece of the weights is packed once and shared; threads take panels of rows, whose tiles they pack for themselves.
+
+use rayon::prelude::*;
+
+use super::Matrix;
+use super::pack::{self, PARTS, Rows, Tiles, Weights};
+use super::tiles::{BLOCK, DEPTH, SIDE, Session, Stream, TILE, Unit};
+use crate::cpu::gemm::Onto;
+
+/// Length of the sums that are computed at a time: the parts of 32 rows then stay in the first cache.
+const LENGTH: usize = 256;
+
+/// Columns whose weights are packed at a time: they stay in the second cache.
+const COLUMNS: usize = 4096;
+
+/// Rows of a panel at most.
+const PANEL: usize = 128;
+
+/// Which way a product goes through a matrix.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// `y = x w^T`.
+    Forward,
+    /// `dx = dy w`.
+    Back,
+}
+
+/// A piece of the product that a panel of rows computes: columns of c, and what its sums run over.
+#[derive(Clone, Copy)]
+struct Piece<'a> {
+    weights: &'a [u16],
+    /// First column, and columns.
+    cols: (usize, usize),
+    /// First term, and terms.
+    terms: (usize, usize),
+    onto: Onto,
+}
+
+/// `c = a w^T` or `a w`, or added onto c.
+pub(super) fn product(unit: Unit, way: Way, c: &mut [f32], a: &[f32], matrix: Matrix, onto: Onto) {
+    let Matrix { data, outputs, inputs } = matrix;
+    let (width, length) = match way {
+        Way::Forward => (outputs, inputs),
+        Way::Back => (inputs, outputs),
+    };
+    let rows = a.len() / length;
+    let panel = rows.div_ceil(rayon::current_num_threads()).next_multiple_of(BLOCK).min(PANEL);
+    let weights = Weights { data, stride: inputs };
+    let room = COLUMNS.min(width).next_multiple_of(BLOCK) * LENGTH.min(length).next_multiple_of(DEPTH);
+    let mut packed = Tiles::zeros(room);
+    for col in (0..width).step_by(COLUMNS) {
+        for term in (0..length).step_by(LENGTH) {
+            let (cols, terms) = ((col, COLUMNS.min(width - col)), (term, LENGTH.min(length - term)));
+            let steps = terms.1.div_ceil(DEPTH);
+            // Columns go in pairs of tiles, so that the last may be padding.
+            let packed = &mut packed[..cols.1.next_multiple_of(BLOCK) * steps * DEPTH];
+            packed.par_chunks_mut(steps * TILE).enumerate().for_each(|(nth, tiles)| {
+                let from = cols.0 + nth * SIDE;
+                let here = (from, (cols.0 + cols.1).saturating_sub(from));
+                match way {
+                    Way::Forward => weights.rows_as_columns(here, terms, tiles),
+                    Way::Back => weights.columns(terms, here, tiles),
+                }
+            });
+            let onto = if term == 0 { onto } else { Onto::Add };
+            let piece = Piece { weights: packed, cols, terms, onto };
+            c.par_chunks_mut(panel * width)
+                .zip(a.par_chunks(panel * length))
+                .for_each(|(c, a)| compute(&Session::begin(unit), piece, (c, width), (a, length)));
+        }
+    }
+}
+
+/// One panel of rows against one piece of the weights.
+fn compute(session: &Session, piece: Piece, (c, width): (&mut [f32], usize), (a, length): (&[f32], usize)) {
+    let steps = piece.terms.1.div_ceil(DEPTH);
+    let (other, distance) = (steps * TILE, 2 * steps * TILE);
+    let mut parts = Tiles::zeros(PARTS * distance);
+    for (a, c) in a.chunks(BLOCK * length).zip(c.chunks_mut(BLOCK * width)) {
+        let rows = a.len() / length;
+        for nth in 0..2 {
+            let data = a.get(nth * SIDE * length..).unwrap_or_default();
+            let rows = Rows { data, stride: length, cols: piece.terms };
+            pack::split(rows, &mut parts[nth * other..], distance);
+        }
+        let left = Stream { data: &parts, row: DEPTH, step: TILE, part: distance, other };
+        for (nth, weights) in piece.weights.chunks_exact(distance).enumerate() {
+            let right = Stream { data: weights, row: DEPTH, step: TILE, part: 0, other };
+            let used = BLOCK.min(piece.cols.1 - nth * BLOCK);
+            let c = &mut c[piece.cols.0 + nth * BLOCK..];
+            if rows == BLOCK && used == BLOCK {
+                session.multiply(left, right, (steps, PARTS), (c, width), piece.onto);
+            } else {
+                let mut sums = [0.0; BLOCK * BLOCK];
+                session.multiply(left, right, (steps, PARTS), (&mut sums, BLOCK), Onto::Set);
+                add_edge(&sums, (c, width), (rows, used), piece.onto);
+            }
+        }
+    }
+}
+
+/// Puts those sums in place that lie inside c.
+fn add_edge(sums: &[f32], (c, width): (&mut [f32], usize), (rows, used): (usize, usize), onto: Onto) {
+    for (c, sums) in c.chunks_mut(width).zip(sums.chunks_exact(BLOCK)).take(rows) {
+        match onto {
+            Onto::Set => c[..used].copy_from_slice(&sums[..used]),
+            Onto::Add => c[..used].iter_mut().zip(sums).for_each(|(c, sum)| *c += sum),
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! A few rows: weights become f32 in registers, two neighbours to 32 bits.
+
+use half::slice::HalfFloatSliceExt;
+use pulp::Arch;
+
+use super::{Matrix, widened};
+use crate::cpu::gemm::Onto;
+use crate::cpu::skinny::{Rows, product_on};
+
+/// `y = x w^T`, or added onto y.
+pub(super) fn product(y: &mut [f32], x: &[f32], w: Matrix, onto: Onto) {
+    product_with(Arch::new(), y, x, w, onto);
+}
+
+/// The same with given instructions.
+pub(super) fn product_with(arch: Arch, y: &mut [f32], x: &[f32], w: Matrix, onto: Onto) {
+    let Matrix { data, outputs, inputs } = w;
+    let x_rows = Rows { data: x, stride: inputs, count: x.len() / inputs };
+    // Rows of odd length do not begin on 32 bits; no model has them.
+    match bytemuck::try_cast_slice::<u16, u32>(data.reinterpret_cast()) {
+        Ok(pairs) if inputs.is_multiple_of(2) => {
+            let (stride, length) = (inputs / 2, inputs / 2);
+            let w = Rows { data: pairs, stride, count: outputs };
+            product_on(arch, (y, outputs), x_rows, (w, length), 1.0, onto);
+        }
+        _ => widened::forward(y, x, w, onto),
+    }
+}

@@ -1,0 +1,52 @@
+//! Many rows without a matrix unit: a chunk of the weights becomes f32 and goes the way of all products.
+
+use half::bf16;
+
+use super::Matrix;
+use crate::cpu::gemm::{Dims, Onto, View, product};
+use crate::math::vectorised;
+
+/// Values of a chunk: 4 MB of f32.
+const CHUNK: usize = 1 << 20;
+
+/// The same values in f32.
+pub(super) fn widen(from: &[bf16], to: &mut [f32]) {
+    vectorised(
+        #[inline(always)]
+        || from.iter().zip(to).for_each(|(from, to)| *to = f32::from_bits(u32::from(from.to_bits()) << 16)),
+    );
+}
+
+/// Rows of the matrix to a chunk.
+fn chunk_rows(w: Matrix) -> usize {
+    (CHUNK / w.inputs).clamp(1, w.outputs)
+}
+
+/// `y = x w^T`, or added onto y.
+pub(super) fn forward(y: &mut [f32], x: &[f32], w: Matrix, onto: Onto) {
+    let Matrix { data, outputs, inputs } = w;
+    let rows = x.len() / inputs;
+    let mut wide = vec![0.0; chunk_rows(w) * inputs];
+    for (nth, chunk) in data.chunks(wide.len()).enumerate() {
+        let wide = &mut wide[..chunk.len()];
+        widen(chunk, wide);
+        let y = (&mut y[nth * chunk_rows(w)..], outputs);
+        let dims = Dims(rows, chunk.len() / inputs, inputs);
+        product(y, View::rows(x, inputs), View::rows(wide, inputs).t(), dims, 1.0, onto);
+    }
+}
+
+/// `dx = dy w`, or added onto dx.
+pub(super) fn backward(dx: &mut [f32], dy: &[f32], w: Matrix, onto: Onto) {
+    let Matrix { data, outputs, inputs } = w;
+    let rows = dy.len() / outputs;
+    let mut wide = vec![0.0; chunk_rows(w) * inputs];
+    for (nth, chunk) in data.chunks(wide.len()).enumerate() {
+        let wide = &mut wide[..chunk.len()];
+        widen(chunk, wide);
+        let dy = View::rows(&dy[nth * chunk_rows(w)..], outputs);
+        let onto = if nth == 0 { onto } else { Onto::Add };
+        let dims = Dims(rows, inputs, chunk.len() / inputs);
+        product((&mut *dx, inputs), dy, View::rows(wide, inputs), dims, 1.0, onto);
+    }
+}
