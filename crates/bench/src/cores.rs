@@ -5,6 +5,9 @@ use std::path::PathBuf;
 
 use crate::sys;
 
+/// Below this many physical cores, anything that runs beside a timing disturbs it.
+const SMALL_MACHINE: usize = 4;
+
 /// One physical core: the logical cores that share it, and its memory domain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Core {
@@ -25,10 +28,10 @@ pub(crate) fn usable() -> Vec<Core> {
     cores.into_iter().map(|(node, siblings)| Core { siblings, node }).collect()
 }
 
-/// The cores of `slots` timing slots of `threads` threads each, and the cores left for compiling.
+/// The cores of `slots` timing slots of `threads` threads each, the cores for compiling, and whether the two take turns.
 ///
-/// A slot does not span two domains if it fits into one. When all cores are taken, compiling
-/// shares them, and timing needs a quiet lease.
+/// A slot does not span two domains if it fits into one. On a small machine, and where slots take all cores, compiling
+/// has every core, in turns with timing.
 pub(crate) fn divide(cores: &[Core], slots: usize, threads: usize) -> (Vec<Vec<usize>>, Vec<usize>, bool) {
     let mut free: Vec<&Core> = cores.iter().collect();
     let mut given = Vec::new();
@@ -50,9 +53,9 @@ pub(crate) fn divide(cores: &[Core], slots: usize, threads: usize) -> (Vec<Vec<u
         given.push(logical);
     }
     let rest: Vec<usize> = free.iter().flat_map(|core| core.siblings.clone()).collect();
-    let shared = rest.is_empty();
-    let compiling = if shared { cores.iter().flat_map(|core| core.siblings.clone()).collect() } else { rest };
-    (given, compiling, shared)
+    let take_turns = rest.is_empty() || cores.len() < SMALL_MACHINE;
+    let compiling = if take_turns { cores.iter().flat_map(|core| core.siblings.clone()).collect() } else { rest };
+    (given, compiling, take_turns)
 }
 
 fn siblings(core: usize) -> Vec<usize> {
@@ -94,17 +97,24 @@ mod tests {
 
     #[test]
     fn slots_take_whole_cores_of_one_domain() {
-        let (slots, compiling, shared) = divide(&machine(8, 2), 2, 3);
+        let (slots, compiling, take_turns) = divide(&machine(8, 2), 2, 3);
         assert_eq!(slots, [vec![1, 2, 3], vec![5, 6, 7]]);
         assert_eq!(compiling, [0, 8, 4, 12]);
-        assert!(!shared);
+        assert!(!take_turns);
     }
 
     #[test]
     fn a_slot_that_takes_all_shares_them_with_compiling() {
-        let (slots, compiling, shared) = divide(&machine(2, 1), 1, 2);
+        let (slots, compiling, take_turns) = divide(&machine(2, 1), 1, 2);
         assert_eq!(slots, [vec![0, 1]]);
         assert_eq!(compiling.len(), 4);
-        assert!(shared);
+        assert!(take_turns);
+    }
+
+    #[test]
+    fn a_small_machine_compiles_on_all_cores_in_turns_with_timing() {
+        let (slots, compiling, take_turns) = divide(&machine(2, 1), 1, 1);
+        assert_eq!((slots, compiling), (vec![vec![1]], vec![0, 2, 1, 3]));
+        assert!(take_turns);
     }
 }

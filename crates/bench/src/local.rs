@@ -20,9 +20,6 @@ use crate::settings::{Estimator, Settings};
 use crate::slot::Slot;
 use crate::sys;
 
-/// Below this many physical cores, anything that runs beside a timing disturbs it.
-const SMALL_MACHINE: usize = 4;
-
 /// The pause before candidates are timed again that met no quiet.
 const RETRY_AFTER: Duration = Duration::from_millis(200);
 
@@ -83,8 +80,7 @@ impl LocalBench {
             ))
             .hint("use fewer --slots or --threads"));
         }
-        let (slot_cores, examiner_cores, overlap) = cores::divide(&machine.cores, slots, threads);
-        let lease = overlap || machine.cores.len() < SMALL_MACHINE;
+        let (slot_cores, examiner_cores, take_turns) = cores::divide(&machine.cores, slots, threads);
         let wanted = machine.settings.jobs as usize;
         let examiners = if wanted > 0 { wanted } else { examiner_cores.len() };
         let shared = Arc::new(Shared {
@@ -92,7 +88,7 @@ impl LocalBench {
             preparations: Preparations::default(),
             queues: Mutex::default(),
             changed: Condvar::new(),
-            quiet: lease.then(RwLock::default),
+            quiet: take_turns.then(RwLock::default),
         });
         let (sender, replies) = channel();
         let mut threads = Vec::new();

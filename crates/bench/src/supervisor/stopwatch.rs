@@ -21,7 +21,7 @@ const TEAM_RUN_S: f64 = 5e-3;
 const CALLS_MAX: usize = 64;
 const MEMORY_MAX: usize = 256 << 20;
 /// Seconds of one round of samples; a machine that is not quiet gets as many rounds as it is asked for.
-const ROUND_S: f64 = 0.15;
+const ROUND_S: f64 = 0.1;
 /// Seconds after which enough quiet samples do, were they ever so few.
 const SETTLED_S: f64 = 0.02;
 /// Single calls that are timed before the batch size is chosen, and before batches are timed: those
