@@ -169,8 +169,7 @@ mod tests {
     use super::*;
 
     fn timing(min_s: f64, calls: u32, threads: u32) -> Timing {
-        let (median_s, paper_s) = (min_s, min_s);
-        Timing { min_s, median_s, paper_s, cv: 0.0, samples: 9, kept: 9, quiet: true, calls, threads }
+        Timing { calls, threads, ..Timing::steady(min_s) }
     }
 
     const ROOF: TaskRoof = TaskRoof { bound_s: 1.0, memory_bound: false, baseline_s: None, quiet: true };

@@ -4,7 +4,7 @@
 //! The gated estimator keeps a sample only when short probes on both sides of it ran near the
 //! machine's floor. Enough of those show that the machine was clean at times, and then the
 //! fastest sample is the candidate's own time: disturbance only ever adds, every run is
-//! verified on inputs that nobody could foresee, and of clean samples the fastest varies a third
+//! verified on inputs that nobody could foresee, and of clean samples the fastest varies less than half
 //! as much as the median (`docs/bench.md`).
 
 use flow::Timing;

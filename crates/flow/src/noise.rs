@@ -37,31 +37,12 @@ pub fn of_group(reward: Reward, verdicts: &[Option<&Verdict>], context: &RewardC
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::{Checks, Measured};
+    use crate::verdict::Measured;
 
     fn correct(gflops: f64, cv: f64, kept: u32, quiet: bool) -> Verdict {
-        let timing = Timing {
-            min_s: 1.0 / gflops,
-            median_s: 1.0 / gflops,
-            paper_s: 1.0 / gflops,
-            cv,
-            samples: 16,
-            kept,
-            quiet,
-            calls: 1,
-            threads: 1,
-        };
-        let verify = Checks { paper: true, strict: true, error: 0.0 };
-        Verdict::Correct(Measured {
-            seconds: 1.0 / gflops,
-            gflops,
-            gflops_paper: gflops,
-            peak_fraction: None,
-            openblas_ratio: None,
-            roof_s: None,
-            verify,
-            timing,
-        })
+        let mut measured = Measured::steady(gflops, 1.0 / gflops);
+        measured.timing = Timing { cv, kept, quiet, ..measured.timing };
+        Verdict::Correct(measured)
     }
 
     fn check(reward: Reward, verdicts: &[Verdict], expect: f64) {

@@ -273,40 +273,14 @@ impl<'a> Rung<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::timing::Timing;
-    use crate::verdict::{Checks, Mismatch};
-
-    fn measured(gflops: f64, seconds: f64) -> Measured {
-        let timing = Timing {
-            min_s: seconds,
-            median_s: seconds,
-            paper_s: seconds,
-            cv: 0.0,
-            samples: 9,
-            kept: 9,
-            quiet: true,
-            calls: 1,
-            threads: 1,
-        };
-        let verify = Checks { paper: true, strict: true, error: 0.0 };
-        Measured {
-            seconds,
-            gflops,
-            gflops_paper: gflops,
-            peak_fraction: None,
-            openblas_ratio: None,
-            roof_s: None,
-            verify,
-            timing,
-        }
-    }
+    use crate::verdict::Mismatch;
 
     fn correct(gflops: f64, seconds: f64) -> Verdict {
-        Verdict::Correct(measured(gflops, seconds))
+        Verdict::Correct(Measured::steady(gflops, seconds))
     }
 
     fn suspect(gflops: f64) -> Verdict {
-        Verdict::Suspect { why: "too fast".into(), measured: measured(gflops, 1.0) }
+        Verdict::Suspect { why: "too fast".into(), measured: Measured::steady(gflops, 1.0) }
     }
 
     /// One failure of each kind; the fourth met the compiler's limit.
@@ -387,7 +361,7 @@ mod tests {
         );
         let no_scale = RewardContext { baseline_s: Some(1.0), sol_s: Some(1.0), ..NOTHING };
         check(Reward::Sol, &[correct(1.0, 4.0)], no_scale, &[0.25]);
-        let mut own_roof = measured(1.0, 3.0);
+        let mut own_roof = Measured::steady(1.0, 3.0);
         own_roof.roof_s = Some(1.0);
         check(Reward::Sol, &[Verdict::Correct(own_roof)], RewardContext { baseline_s: Some(3.0), ..NOTHING }, &[0.5]);
     }

@@ -127,7 +127,7 @@ impl SourceKind {
     }
 
     /// Whether fixed prompts are asked.
-    pub fn is_fixed(self) -> bool {
+    pub fn asks_fixed(self) -> bool {
         matches!(self, Self::Fixed | Self::Both)
     }
 }

@@ -130,7 +130,7 @@ impl Evaluation {
 
 #[cfg(test)]
 mod tests {
-    use flow::verdict::{Checks, Measured, Mismatch};
+    use flow::verdict::{Measured, Mismatch};
 
     use super::*;
 
@@ -139,30 +139,7 @@ mod tests {
     }
 
     fn correct(gflops: f64) -> Judgement {
-        judged(Verdict::Correct(measured(gflops)))
-    }
-
-    fn measured(gflops: f64) -> Measured {
-        Measured {
-            seconds: 1.0 / gflops,
-            gflops,
-            gflops_paper: gflops,
-            peak_fraction: None,
-            openblas_ratio: None,
-            roof_s: None,
-            verify: Checks { paper: true, strict: true, error: 0.0 },
-            timing: flow::Timing {
-                min_s: 1.0 / gflops,
-                median_s: 1.0 / gflops,
-                paper_s: 1.0 / gflops,
-                cv: 0.01,
-                samples: 5,
-                kept: 5,
-                quiet: true,
-                calls: 1,
-                threads: 1,
-            },
-        }
+        judged(Verdict::Correct(Measured::steady(gflops, 1.0 / gflops)))
     }
 
     fn wrong() -> Judgement {
@@ -175,7 +152,7 @@ mod tests {
 
     #[test]
     fn speedups_are_told_with_and_without_the_failures() {
-        let suspect = judged(Verdict::Suspect { why: String::new(), measured: measured(1e6) });
+        let suspect = judged(Verdict::Suspect { why: String::new(), measured: Measured::steady(1e6, 1e-6) });
         let first = vec![Some(correct(2.0)), Some(correct(4.0)), Some(correct(12.0)), Some(suspect), None];
         let second = vec![Some(wrong()); 3];
         let found = Evaluation::of(&[first, second], 2.0).expect("something was judged");

@@ -163,7 +163,7 @@ pub fn wording(path: &str) -> Result<Wording, String> {
 
 fn check_wording(config: &Config, wording: &Wording, note: &mut impl FnMut(&str, String)) {
     let file = if config.prompts.wording.is_empty() { "the embedded wording" } else { &config.prompts.wording };
-    if config.prompts.source.is_fixed() && wording.fixed_count() == 0 {
+    if config.prompts.source.asks_fixed() && wording.fixed_count() == 0 {
         note("prompts.wording", format!("{file} has no fixed prompts"));
     }
     // The probe asks all six, whatever the source.

@@ -11,9 +11,9 @@ use flow::bench::{Judgement, Seconds};
 use flow::policy::{Capabilities, Chat, Completion, Ending, Updated};
 use flow::random::{Random, seed};
 use flow::task::TaskFiles;
-use flow::verdict::{Checks, Measured, Mismatch};
+use flow::verdict::{Measured, Mismatch};
 use flow::{
-    Bench, BenchError, Job, JobId, MachineFacts, Policy, PolicyError, Prose, Reply, Sampling, Task, Timing, Verdict,
+    Bench, BenchError, Job, JobId, MachineFacts, Policy, PolicyError, Prose, Reply, Sampling, Task, Verdict,
     WeightedTokens,
 };
 use run::event::Line;
@@ -209,27 +209,9 @@ pub(crate) struct FakeBench {
 }
 
 pub(crate) fn correct(gflops: f64) -> Verdict {
-    let timing = Timing {
-        min_s: 1.0 / gflops,
-        median_s: 1.0 / gflops,
-        paper_s: 1.0 / gflops,
-        cv: 0.01,
-        samples: 16,
-        kept: 16,
-        quiet: true,
-        calls: 16,
-        threads: 1,
-    };
-    Verdict::Correct(Measured {
-        seconds: 1.0 / gflops,
-        gflops,
-        gflops_paper: gflops,
-        peak_fraction: Some(gflops / 100.0),
-        openblas_ratio: Some(gflops / 80.0),
-        roof_s: Some(0.01),
-        verify: Checks { paper: true, strict: true, error: 1e-16 },
-        timing,
-    })
+    let (peak_fraction, openblas_ratio) = (Some(gflops / 100.0), Some(gflops / 80.0));
+    let steady = Measured::steady(gflops, 1.0 / gflops);
+    Verdict::Correct(Measured { peak_fraction, openblas_ratio, roof_s: Some(0.01), ..steady })
 }
 
 /// What the fake bench thinks of a source.

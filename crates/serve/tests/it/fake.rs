@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use flow::bench::Seconds;
 use flow::task::TaskFiles;
-use flow::verdict::{Checks, Measured, Mismatch};
-use flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts, Reply, Task, Timing, Verdict};
+use flow::verdict::{Measured, Mismatch};
+use flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts, Reply, Task, Verdict};
 use serde_json::Value;
 use serve::{Factory, Listener, Notice, Server, Settings};
 
@@ -87,21 +87,8 @@ fn judged(source: &str) -> Result<Judgement, BenchError> {
 }
 
 fn measured(gflops: f64) -> Measured {
-    let seconds = 1.0 / gflops;
-    let timing = Timing {
-        min_s: seconds,
-        median_s: seconds,
-        paper_s: seconds,
-        cv: 0.01,
-        samples: 9,
-        kept: 9,
-        quiet: true,
-        calls: 1,
-        threads: 1,
-    };
-    let verify = Checks { paper: true, strict: true, error: 0.0 };
-    let (peak_fraction, openblas_ratio, roof_s) = (Some(0.1), None, Some(1e-3));
-    Measured { seconds, gflops, gflops_paper: gflops, peak_fraction, openblas_ratio, roof_s, verify, timing }
+    let (peak_fraction, roof_s) = (Some(0.1), Some(1e-3));
+    Measured { peak_fraction, roof_s, ..Measured::steady(gflops, 1.0 / gflops) }
 }
 
 /// C that the bench will say this of; `number` makes it another candidate.
