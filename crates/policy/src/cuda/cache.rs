@@ -69,6 +69,11 @@ impl Cache {
         device.launch("store_cache", Launch::rows(rows, config.kv_width()), arguments)
     }
 
+    /// Where a layer's keys and values lie.
+    pub(super) fn places(&self, layer: usize) -> [Address; 2] {
+        [self.keys(layer), self.values(layer)]
+    }
+
     /// Copies the first `rows` tokens of a slot to other slots, whose numbers lie at `targets`.
     pub(super) fn fan_out(
         &self,

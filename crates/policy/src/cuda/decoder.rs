@@ -70,7 +70,7 @@ pub(super) struct Decoder {
     pub(super) answer: usize,
     low: usize,
     saved: Saved,
-    streams: [Buffer; 2],
+    stream: Buffer,
     logits: Buffer,
     states: Buffer,
     tokens: Buffer,
@@ -88,7 +88,6 @@ impl Decoder {
         let (config, slots) = (size.config, size.rows);
         let cache = Cache::new(device, config, slots, capacity)?;
         let words = |count: usize| device.zeros("decoding", slots * count * 4);
-        let stream = || device.alloc("decoding", device.reals(slots * config.hidden));
         let idle = SlotState { done: true, ..SlotState::default() };
         let states: Vec<u64> = std::iter::repeat_n(idle.words(), slots).flatten().collect();
         Ok(Self {
@@ -96,7 +95,7 @@ impl Decoder {
             answer,
             low: size.low,
             saved: Saved::new(device, size)?,
-            streams: [stream()?, stream()?],
+            stream: device.alloc("decoding", device.reals(slots * config.hidden))?,
             logits: words(config.vocab)?,
             states: device.upload("decoding", &states)?,
             tokens: words(1)?,
@@ -176,8 +175,8 @@ impl Decoder {
         let inputs = args![&self.states, &self.tokens, &self.positions, rows as i32];
         device.launch("decode_inputs", Launch::each(rows), inputs)?;
         let embed = model.arena.at(model.plan.embed.offset);
-        let stream = |layer: usize| self.streams[layer % 2].address;
-        device.launch("embed", Launch::rows(rows, hidden), args![&self.tokens, embed, stream(0), hidden as i32])?;
+        let stream = self.stream.address;
+        device.launch("embed", Launch::rows(rows, hidden), args![&self.tokens, embed, stream, hidden as i32])?;
         let pass = Pass {
             device,
             blas: &engine.blas,
@@ -190,10 +189,10 @@ impl Decoder {
             dropped: Address::NULL,
         };
         for layer in 0..layers {
-            pass.forward(layer, stream(layer), stream(layer + 1), &self.saved)?;
+            pass.forward(layer, stream, stream, &self.saved)?;
         }
         let normed = self.saved.normed.address;
-        pass.norm(stream(layers), model.plan.norm.offset, normed, rows)?;
+        pass.norm(stream, model.plan.norm.offset, normed, rows)?;
         pass.logits_of(normed, rows, self.logits.address, config.vocab)?;
         let identity = self.cache.identity.address;
         self.sample(engine, self.logits.address, (identity, identity), rows)

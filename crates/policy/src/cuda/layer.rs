@@ -59,7 +59,7 @@ impl<'a> Pass<'a> {
         self.device.launch("rms_forward", Launch::rows(rows, width), arguments)
     }
 
-    /// The layer's output from its input.
+    /// The layer's output from its input, in whose place it is left where a token is decoded.
     pub(super) fn forward(&self, layer: usize, x: Address, out: Address, saved: &Saved) -> Result<()> {
         let Self { device, model, rows, .. } = *self;
         let config = &model.config;
@@ -67,15 +67,19 @@ impl<'a> Pass<'a> {
         let plan = &model.plan.layers[layer];
         self.before_attention(layer, x, saved)?;
         self.attend(layer, saved)?;
-        device.copy(saved.middle.address, x, stream)?;
+        // What is decoded is never gone back through: the stream may be added to where it lies.
+        let decodes = matches!(self.sight, Sight::Cache(_));
+        let (middle, out) = if decodes { (x, x) } else { (saved.middle.address, out) };
+        let carry = |from: Address, to: Address| if decodes { Ok(()) } else { device.copy(to, from, stream) };
+        carry(x, middle)?;
         let scratch = |group| self.scratch(saved, group);
         let o = self.projection(layer, Group::O);
-        o.forward(saved.attended.address, rows, saved.middle.address, true, scratch(Group::O))?;
-        self.norm(saved.middle.address, plan.post_norm.offset, saved.mlp_normed.address, rows)?;
+        o.forward(saved.attended.address, rows, middle, true, scratch(Group::O))?;
+        self.norm(middle, plan.post_norm.offset, saved.mlp_normed.address, rows)?;
         let gate_up = self.projection(layer, Group::GateUp);
         gate_up.forward(saved.mlp_normed.address, rows, saved.gate_up.address, false, scratch(Group::GateUp))?;
         self.activate(saved)?;
-        device.copy(out, saved.middle.address, stream)?;
+        carry(middle, out)?;
         let down = self.projection(layer, Group::Down);
         down.forward(saved.active.address, rows, out, true, scratch(Group::Down))
     }
@@ -90,7 +94,8 @@ impl<'a> Pass<'a> {
         let to = saved.raw.as_ref().map_or(qkv, |raw| raw.address);
         let projection = self.projection(layer, Group::Qkv);
         projection.forward(saved.normed.address, rows, to, false, self.scratch(saved, Group::Qkv))?;
-        if let Some(bias) = &plan.bias {
+        let decodes = matches!(self.sight, Sight::Cache(_));
+        if let Some(bias) = plan.bias.as_ref().filter(|_| !decodes || plan.q_norm.is_some()) {
             let arguments = args![qkv, model.arena.at(bias[0].offset), width as i32];
             device.launch("add_bias", Launch::rows(rows, width), arguments)?;
         }
@@ -105,7 +110,7 @@ impl<'a> Pass<'a> {
                 device.launch("rms_forward", Launch::rows(rows * heads, dim), arguments)?;
             }
         }
-        self.rotate(qkv, 1.0)
+        if decodes { Ok(()) } else { self.rotate(qkv, 1.0) }
     }
 
     /// Turns q and k by their positions, or back.
@@ -128,7 +133,17 @@ impl<'a> Pass<'a> {
                 self.attention(batch, saved).forward(saved.attended.address)
             }
             Sight::Cache(cache) => {
-                cache.store(device, config, layer, saved.qkv.address, (cache.identity.address, positions, rows))?;
+                let plan = &model.plan.layers[layer];
+                let bias = plan.bias.as_ref().filter(|_| plan.q_norm.is_none());
+                let bias = bias.map_or(Address::NULL, |bias| model.arena.at(bias[0].offset));
+                let [keys, values] = cache.places(layer);
+                let (heads, kv_heads, dim) = (config.heads as i32, config.kv_heads as i32, config.head_dim as i32);
+                let (qkv, capacity) = (saved.qkv.address, cache.capacity as i32);
+                let (cosines, sines) = (&model.cosines, &model.sines);
+                let arguments = args![
+                    qkv, bias, positions, cosines, sines, keys, values, capacity, heads, kv_heads, dim
+                ];
+                device.launch("place_token", Launch::rows(rows, model.qkv_width() * 4), arguments)?;
                 cache.attend(device, config, layer, (saved.qkv.address, positions, rows), saved.attended.address)
             }
         }

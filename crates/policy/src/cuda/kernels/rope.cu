@@ -50,6 +50,39 @@ extern "C" __global__ void rope(real* qkv, const int* positions, const float* co
     }
 }
 
+// One new token of each answer: adds the bias to its qkv row (none where null), turns q and k, and puts k and v into the
+// cache, where alone they are read again. Row n is slot n. Rounds where `add_bias` and `rope` round. Grid = rows.
+extern "C" __global__ void place_token(real* qkv, const real* bias, const int* positions, const float* cosines,
+                                       const float* sines, real* keys, real* values, int capacity, int heads,
+                                       int kv_heads, int dim) {
+    int half = dim / 2, all = heads + 2 * kv_heads, position = positions[blockIdx.x];
+    real* row = qkv + (i64)blockIdx.x * all * dim;
+    const float* cos = cosines + (i64)position * half;
+    const float* sin = sines + (i64)position * half;
+    i64 slot = ((i64)blockIdx.x * capacity + position) * kv_heads * dim;
+    for (int n = threadIdx.x; n < all * half; n += blockDim.x) {
+        int head = n / half, i = n % half;
+        real *low = row + head * dim + i, *high = low + half;
+        float a = get(*low), b = get(*high);
+        if (bias) {
+            a = get(put(a + get(bias[head * dim + i])));
+            b = get(put(b + get(bias[head * dim + i + half])));
+        }
+        if (head < heads + kv_heads) {
+            float c = cos[i], s = sin[i], x = a;
+            a = a * c - b * s;
+            b = b * c + x * s;
+        }
+        if (head >= heads) {
+            bool is_key = head < heads + kv_heads;
+            low = (is_key ? keys + slot + (head - heads) * dim : values + slot + (head - heads - kv_heads) * dim) + i;
+            high = low + half;
+        }
+        *low = put(a);
+        *high = put(b);
+    }
+}
+
 // Copies k and v of every row to its place in the cache: (slots, capacity, kv_heads * dim) each. Grid = rows.
 extern "C" __global__ void store_cache(const real* qkv, real* keys, real* values, const int* slots,
                                        const int* positions, int capacity, int q_width, int kv_width) {
