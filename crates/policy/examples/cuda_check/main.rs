@@ -3,6 +3,7 @@
 //! ```text
 //! cuda_check                       every section, each in a process of its own with a time limit
 //! cuda_check SECTION...            some of them: device f32 bf16 train sample limits decode lora full 14b
+//! cuda_check profile               where the time of a decode step and of a training step goes
 //! cuda_check gguf MODEL [PROMPT]   greedy tokens of a real model, GPU beside CPU
 //! cuda_check ... --json FILE       every measured row also as a JSON line, for `tests/cuda_speed.py --join`
 //! ```
@@ -53,6 +54,9 @@ fn main() -> ExitCode {
     }
     if arguments.first().is_some_and(|first| first == "gguf") {
         return outside(&[("gguf", 300)], &arguments[1..]);
+    }
+    if arguments.first().is_some_and(|first| first == "profile") {
+        return outside(&[("profile", 120)], &[]);
     }
     let chosen = |section: &&(&'static str, u64)| arguments.is_empty() || arguments.iter().any(|a| a == section.0);
     let sections: Vec<(&str, u64)> = SECTIONS.iter().filter(chosen).copied().collect();
@@ -122,6 +126,7 @@ fn inside(arguments: &[String]) -> ExitCode {
         "lora" => speed::train(true, &rows),
         "full" => speed::train(false, &rows),
         "14b" => speed::fourteen(&rows),
+        "profile" => speed::profile(),
         "gguf" => sampling::gguf(&arguments[1..]),
         other => Err(format!("no section {other}").into()),
     };

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use policy::Precision;
 use policy::cpu::{Generation, Recompute, Scored};
-use policy::cuda::{self, Engine, Learn, Stepping, With};
+use policy::cuda::{self, Engine, Learn, Spent, Stepping, With};
 use policy::model::{Config, Family, LoraConfig, Module};
 use policy::pack::{Pack, Sequence};
 use policy::sample::{Draw, Stop};
@@ -139,6 +139,41 @@ fn answer(engine: &mut Engine, batch: usize, most: usize, tokens: usize) -> Resu
     Ok(start.elapsed().as_secs_f64())
 }
 
+/// Where the time of a decode step of 64 answers goes, and that of a LoRA step.
+pub(crate) fn profile() -> Outcome {
+    for shape in &SHAPES[..2] {
+        let mut engine = Engine::random(&shape.config(), Some(&lora()), Precision::Bf16)?;
+        engine.make_room(64, 700, 600)?;
+        for (with, name) in [(With::Nothing, "no adapter"), (With::Trained, "r16")] {
+            print_spent(&format!("{} decode, 64 answers, {name}", shape.name), &engine.trace_decode(with, 64, 337)?);
+        }
+        let pack = training_pack(16);
+        let learn = Learn { temperature: 1.0, recompute: Recompute::Off, dropout_seed: None };
+        engine.learn(learn, &pack, &mut |_, _| -1e-4)?;
+        let spent = engine.trace(|engine| engine.learn(learn, &pack, &mut |_, _| -1e-4))?;
+        print_spent(&format!("{} LoRA r16, 16 x 1024, recompute off", shape.name), &spent);
+    }
+    Ok(())
+}
+
+fn print_spent(title: &str, spent: &[Spent]) {
+    let all: f64 = spent.iter().map(|spent| spent.ms).sum();
+    println!("{title}: {all:.3} ms\n  times      ms   each us  what");
+    for Spent { what, times, ms } in spent {
+        println!("  {times:>5} {ms:>7.3} {:>9.1}  {what}", ms / *times as f64 * 1e3);
+    }
+}
+
+/// Sequences of 1024 tokens.
+fn training_pack(batch: usize) -> Pack {
+    let length = 1024;
+    let sequence = |nth: usize| {
+        let tokens: Vec<u32> = (0..length).map(|i| ((nth * length + i) * 7919 % 40013) as u32).collect();
+        Sequence::answer(&tokens[..1], &tokens[1..])
+    };
+    Pack::new(&(0..batch).map(sequence).collect::<Vec<_>>())
+}
+
 /// Steps of 16 x 1024 tokens: forward, backward, norm, `AdamW`.
 pub(crate) fn train(with_lora: bool, rows: &Rows) -> Outcome {
     println!("model  mode  recompute  ms/step  tokens/s  MFU  peak GiB");
@@ -169,12 +204,7 @@ pub(crate) fn fourteen(rows: &Rows) -> Outcome {
 fn row(shape: &Shape, with_lora: bool, recompute: Recompute, batch: usize) -> Result<Value, cuda::Error> {
     let config = shape.config();
     let mut engine = Engine::random(&config, with_lora.then(lora).as_ref(), Precision::Bf16)?;
-    let length = 1024;
-    let sequence = |nth: usize| {
-        let tokens: Vec<u32> = (0..length).map(|i| ((nth * length + i) * 7919 % 40013) as u32).collect();
-        Sequence::answer(&tokens[..1], &tokens[1..])
-    };
-    let pack = Pack::new(&(0..batch).map(sequence).collect::<Vec<_>>());
+    let (pack, length) = (training_pack(batch), 1024);
     let each = 1.0 / pack.targets.len() as f32;
     let optim = OptimConfig { beta1: 0.9, beta2: 0.95, eps: 1e-8, weight_decay: 0.0, max_norm: 1.0 };
     let mut step = |number: u64| -> Result<(f64, f64), cuda::Error> {

@@ -140,7 +140,7 @@ impl Blas {
             )
         };
         done.map_err(|source| Error::Blas { at: "a matrix product", source })?;
-        self.device.note("a matrix product")
+        self.device.note_sized("a matrix product", || format!(" {rows} x {columns} x {length}"))
     }
 }
 

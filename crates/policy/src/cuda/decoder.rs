@@ -167,8 +167,28 @@ impl Decoder {
         engine.device.launch("sample", Launch::grid(entries, 1, 1, 1024), arguments)
     }
 
+    fn pass<'a>(&'a self, engine: &'a Engine, with: With, rows: usize) -> Pass<'a> {
+        Pass {
+            device: &engine.device,
+            blas: &engine.blas,
+            model: &engine.model,
+            adapted: engine.adapted(with, None),
+            rows,
+            positions: self.positions.address,
+            sight: Sight::Cache(&self.cache),
+            d_low: Address::NULL,
+            dropped: Address::NULL,
+        }
+    }
+
+    /// Queues so many products of the head, and nothing that changes an answer.
+    pub(super) fn keep_busy(&self, engine: &Engine, with: With, rows: usize, times: usize) -> Result<()> {
+        let (pass, vocab) = (self.pass(engine, with, rows), engine.model.config.vocab);
+        (0..times).try_for_each(|_| pass.logits_of(self.saved.normed.address, rows, self.logits.address, vocab))
+    }
+
     /// Queues one step of the first `rows` slots.
-    fn queue(&self, engine: &Engine, with: With, rows: usize) -> Result<()> {
+    pub(super) fn queue(&self, engine: &Engine, with: With, rows: usize) -> Result<()> {
         let (device, model) = (&engine.device, &engine.model);
         let config = &model.config;
         let (hidden, layers) = (config.hidden, config.layers);
@@ -177,17 +197,7 @@ impl Decoder {
         let embed = model.arena.at(model.plan.embed.offset);
         let stream = self.stream.address;
         device.launch("embed", Launch::rows(rows, hidden), args![&self.tokens, embed, stream, hidden as i32])?;
-        let pass = Pass {
-            device,
-            blas: &engine.blas,
-            model,
-            adapted: engine.adapted(with, None),
-            rows,
-            positions: self.positions.address,
-            sight: Sight::Cache(&self.cache),
-            d_low: Address::NULL,
-            dropped: Address::NULL,
-        };
+        let pass = self.pass(engine, with, rows);
         for layer in 0..layers {
             pass.forward(layer, stream, stream, &self.saved)?;
         }

@@ -10,13 +10,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use cudarc::driver::sys::{CUfunction_attribute, CUgraphInstantiate_flags, CUresult, CUstreamCaptureMode};
+use cudarc::driver::sys::{CUevent_flags, CUfunction_attribute, CUgraphInstantiate_flags, CUresult, CUstreamCaptureMode};
 use cudarc::driver::{
-    CudaContext, CudaFunction, CudaGraph, CudaModule, CudaStream, DriverError, LaunchConfig, PushKernelArg, result,
+    CudaContext, CudaEvent, CudaFunction, CudaGraph, CudaModule, CudaStream, DriverError, LaunchConfig, PushKernelArg,
+    result,
 };
 
 use super::error::{Error, Result};
 use super::kernels;
+use super::trace::Trace;
 use crate::Precision;
 
 /// A place in device memory.
@@ -139,6 +141,7 @@ struct Inner {
     /// Wait for every kernel, so that errors name the right one.
     careful: bool,
     capturing: AtomicBool,
+    trace: Mutex<Option<Trace>>,
     used: AtomicU64,
     peak: AtomicU64,
 }
@@ -198,6 +201,7 @@ impl Device {
             last: Mutex::new("opening"),
             careful: std::env::var_os("HOTLOOP_CUDA_SYNC").is_some(),
             capturing: AtomicBool::new(false),
+            trace: Mutex::new(None),
             used: AtomicU64::new(0),
             peak: AtomicU64::new(0),
         };
@@ -306,7 +310,8 @@ impl Device {
     pub(super) fn copy(&self, to: Address, from: Address, bytes: usize) -> Result<()> {
         // SAFETY: both places lie in live buffers and do not overlap.
         let done = unsafe { result::memcpy_dtod_async(to.0, from.0, bytes, self.inner.stream.cu_stream()) };
-        check("copying on the device", done)
+        check("copying on the device", done)?;
+        self.note("copying on the device")
     }
 
     fn last(&self) -> &'static str {
@@ -315,11 +320,29 @@ impl Device {
 
     /// Remembers what is being done, for messages; where errors must name their kernel, waits for it.
     pub(super) fn note(&self, at: &'static str) -> Result<()> {
+        self.note_sized(at, String::new)
+    }
+
+    /// The same for what comes in sizes, which a trace tells apart.
+    pub(super) fn note_sized(&self, at: &'static str, size: impl FnOnce() -> String) -> Result<()> {
         *self.inner.last.lock().unwrap_or_else(PoisonError::into_inner) = at;
-        if self.inner.careful && !self.inner.capturing.load(Ordering::Relaxed) {
-            self.wait()?;
+        if self.inner.capturing.load(Ordering::Relaxed) {
+            return Ok(());
         }
-        Ok(())
+        if let Some(trace) = &mut *self.inner.trace.lock().unwrap_or_else(PoisonError::into_inner) {
+            trace.note(self, format!("{at}{}", size()))?;
+        }
+        if self.inner.careful { self.wait() } else { Ok(()) }
+    }
+
+    /// An event behind all that is queued.
+    pub(super) fn event(&self) -> Result<CudaEvent> {
+        check("an event", self.inner.stream.record_event(Some(CUevent_flags::CU_EVENT_DEFAULT)))
+    }
+
+    /// Begins or ends a trace; gives back what was there.
+    pub(super) fn set_trace(&self, trace: Option<Trace>) -> Option<Trace> {
+        std::mem::replace(&mut *self.inner.trace.lock().unwrap_or_else(PoisonError::into_inner), trace)
     }
 
     /// Waits until the device has done all it was asked for.

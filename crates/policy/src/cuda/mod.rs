@@ -28,11 +28,13 @@ mod layer;
 mod linear;
 mod model;
 mod plan;
+mod trace;
 mod workspace;
 
 pub use engine::{Engine, Learn, Stepping, Trains, With};
 pub use error::Error;
 pub use kernels::{SOURCES, compile};
+pub use trace::Spent;
 
 /// Which of the three libraries are there: the driver, the compiler, cuBLAS.
 pub fn libraries() -> [(&'static str, bool); 3] {
