@@ -45,14 +45,20 @@ impl Kind {
             rope_theta: 1e4,
             rope_scaling: None,
             tied: self.tied,
-            context: 512,
+            context: 1024,
             bos: None,
             eos: vec![2],
         }
     }
 
     pub(crate) fn network(self) -> Network {
-        let config = self.config_with_heads(if self.family == Family::Qwen3 { 32 } else { 16 });
+        // Heads of 64 and 128 take the tensor cores in decoding too.
+        let config = self.config_with_heads(match (self.family, self.tied) {
+            (Family::Llama, _) => 128,
+            (Family::Qwen2, false) => 64,
+            (Family::Qwen3, _) => 32,
+            _ => 16,
+        });
         let mut weights = Weights::random(&config, 7);
         for (nth, tensor) in weights.tensors_mut().into_iter().enumerate() {
             let vector = tensor.shape.len() == 1;

@@ -2,10 +2,11 @@
 
 use super::device::{Address, Buffer, Device, Launch, args};
 use super::error::{Error, Result};
+use super::kernels;
 use crate::model::Config;
 
 /// Keys that one block of `decode_attention` takes, as decode.cu has it.
-const RUN: usize = 256;
+const RUN: usize = 512;
 /// Query heads that share a block there.
 const SHARE: usize = 8;
 
@@ -21,6 +22,8 @@ pub(super) struct Cache {
     pub(super) identity: Buffer,
     partial: Buffer,
     bounds: Buffer,
+    /// Runs of each row and key head that are done: zeros between steps.
+    arrivals: Buffer,
 }
 
 /// Bytes of a slot of that capacity.
@@ -44,6 +47,7 @@ impl Cache {
             identity: device.upload("slots", &identity)?,
             partial: device.alloc("attention", results * config.head_dim * 4)?,
             bounds: device.alloc("attention", results * 2 * 4)?,
+            arrivals: device.zeros("attention", slots * config.heads * 4)?,
         })
     }
 
@@ -103,25 +107,34 @@ impl Cache {
     ) -> Result<()> {
         let (heads, kv_heads, dim) = (config.heads, config.kv_heads, config.head_dim);
         let runs = self.capacity.div_ceil(RUN);
+        let parts = config.group().div_ceil(SHARE);
+        let grid = |threads| Launch::grid(rows, kv_heads * parts, runs, threads);
+        let (keys, values) = (self.keys(layer), self.values(layer));
+        let (capacity, scale) = (self.capacity as i32, 1.0 / (dim as f32).sqrt());
+        let Self { partial, bounds, arrivals, .. } = self;
+        if let Some(kernel) = kernels::decode_flash(device.precision(), dim) {
+            let (heads, kv_heads) = (heads as i32, kv_heads as i32);
+            let arguments =
+                args![qkv, keys, values, positions, partial, bounds, arrivals, y, capacity, heads, kv_heads, scale];
+            return device.launch(kernel, grid(256), arguments);
+        }
         let lanes = (dim / 8).next_power_of_two();
-        let scale = 1.0 / (dim as f32).sqrt();
         let arguments = args![
             qkv,
-            self.keys(layer),
-            self.values(layer),
+            keys,
+            values,
             positions,
-            &self.partial,
-            &self.bounds,
-            self.capacity as i32,
+            partial,
+            bounds,
+            capacity,
             heads as i32,
             kv_heads as i32,
             dim as i32,
             lanes as i32,
             scale,
         ];
-        let parts = config.group().div_ceil(SHARE);
-        device.launch("decode_attention", Launch::grid(rows, kv_heads * parts, runs, 128), arguments)?;
-        let arguments = args![&self.partial, &self.bounds, positions, y, heads as i32, dim as i32, runs as i32];
+        device.launch("decode_attention", grid(128), arguments)?;
+        let arguments = args![partial, bounds, positions, y, heads as i32, dim as i32, runs as i32];
         device.launch("decode_join", Launch::grid(rows, heads, 1, dim.next_multiple_of(32)), arguments)
     }
 }

@@ -10,7 +10,7 @@ use super::error::{Error, Result};
 use crate::Precision;
 
 /// Every file, in the order they are compiled as one.
-pub const SOURCES: [(&str, &str); 10] = [
+pub const SOURCES: [(&str, &str); 12] = [
     ("common.cu", include_str!("kernels/common.cu")),
     ("norm.cu", include_str!("kernels/norm.cu")),
     ("rope.cu", include_str!("kernels/rope.cu")),
@@ -18,6 +18,8 @@ pub const SOURCES: [(&str, &str); 10] = [
     ("attention.cu", include_str!("kernels/attention.cu")),
     ("flash.cu", include_str!("kernels/flash.cu")),
     ("decode.cu", include_str!("kernels/decode.cu")),
+    ("decode_flash.cu", include_str!("kernels/decode_flash.cu")),
+    ("lora.cu", include_str!("kernels/lora.cu")),
     ("loss.cu", include_str!("kernels/loss.cu")),
     ("optim.cu", include_str!("kernels/optim.cu")),
     ("sample.cu", include_str!("kernels/sample.cu")),
@@ -29,6 +31,15 @@ const FLASH_DIMS: [usize; 5] = [16, 32, 64, 96, 128];
 /// Whether attention of such heads runs on tensor cores.
 pub(super) fn has_flash(precision: Precision, head_dim: usize) -> bool {
     precision == Precision::Bf16 && FLASH_DIMS.contains(&head_dim)
+}
+
+/// The kernel that does attention of new tokens with such heads on tensor cores, if one does.
+pub(super) fn decode_flash(precision: Precision, head_dim: usize) -> Option<&'static str> {
+    match (precision, head_dim) {
+        (Precision::Bf16, 64) => Some("decode_flash_64"),
+        (Precision::Bf16, 128) => Some("decode_flash_128"),
+        _ => None,
+    }
 }
 
 /// What was compiled before in this process, by precision, width of heads and compute capability.

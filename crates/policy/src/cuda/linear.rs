@@ -6,6 +6,13 @@ use super::device::{Address, Device, Launch, args};
 use super::error::Result;
 use super::plan::{AdapterPlan, LoraGroup, LoraPart};
 
+/// Rows that `lora_rows` takes at most, and the widest low-rank values, as lora.cu has it.
+const FEW_ROWS: usize = 64;
+const FEW_WIDTH: usize = 192;
+/// Parts of a group at most, and outputs that a block of it takes.
+const FEW_PARTS: usize = 3;
+const FEW_OUTPUTS: usize = 2048;
+
 /// An adapter on the device.
 pub(super) struct DeviceAdapter {
     pub(super) plan: AdapterPlan,
@@ -93,6 +100,9 @@ impl<'a> Projection<'a> {
         let dims = Dims(rows, self.outputs, self.inputs);
         self.blas.product(Operand::rows(x, self.inputs), self.weight().t(), target, dims, 1.0)?;
         let Some(lora) = &self.lora else { return Ok(()) };
+        if self.few(lora, rows) {
+            return self.forward_few(lora, (x, rows), y, scratch.low);
+        }
         let width = lora.group.parts.len() * lora.rank;
         self.down(lora, x, rows, scratch)?;
         for (nth, part) in lora.group.parts.iter().enumerate() {
@@ -102,6 +112,45 @@ impl<'a> Projection<'a> {
             self.blas.product(low, b.t(), to, Dims(rows, part.outputs, lora.rank), lora.scale)?;
         }
         Ok(())
+    }
+
+    /// Whether one kernel does an adapter's share faster than products do.
+    fn few(&self, lora: &GroupLora, rows: usize) -> bool {
+        let fits = lora.rank.is_multiple_of(8) && lora.group.parts.len() * lora.rank <= FEW_WIDTH;
+        fits && rows <= FEW_ROWS && lora.dropout.is_none() && self.inputs.is_multiple_of(8)
+    }
+
+    /// An adapter's share of few rows.
+    fn forward_few(&self, lora: &GroupLora, (x, rows): (Address, usize), y: Address, low: Address) -> Result<()> {
+        let parts = &lora.group.parts;
+        let b = |nth: usize| parts.get(nth).map_or(Address::NULL, |part| lora.arena.at(part.b.offset));
+        let column = |nth: usize| parts.get(nth).map_or(0, |part| part.column) as i32;
+        let outputs = |nth: usize| parts.get(nth).map_or(0, |part| part.outputs) as i32;
+        let all: i32 = (0..FEW_PARTS).map(outputs).sum();
+        let a = lora.arena.at(parts[0].a.offset);
+        let (inputs, stride, rank) = (self.inputs as i32, self.outputs as i32, lora.rank as i32);
+        let arguments = args![
+            x,
+            a,
+            b(0),
+            b(1),
+            b(2),
+            low,
+            y,
+            inputs,
+            stride,
+            rank,
+            rank * parts.len() as i32,
+            column(0),
+            column(1),
+            column(2),
+            outputs(0),
+            outputs(1),
+            outputs(2),
+            lora.scale,
+        ];
+        let splits = (all as usize).div_ceil(FEW_OUTPUTS);
+        self.device.launch("lora_rows", Launch::grid(rows, splits, 1, 512), arguments)
     }
 
     /// `drop(x) A'` of every part: one product where nothing is dropped, as all parts then share their input.

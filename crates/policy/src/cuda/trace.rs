@@ -69,7 +69,7 @@ impl Engine {
     /// made for them.
     pub fn trace_decode(&mut self, with: With, rows: usize, position: u32) -> Result<Vec<Spent>> {
         let Some(decoder) = self.decoder.take() else { return Ok(Vec::new()) };
-        let state = SlotState { seed: 1, token: 7, position, length: 1, limit: u32::MAX, done: false };
+        let state = SlotState { seed: 1, token: 7, position, length: 1, limit: i32::MAX as u32, done: false };
         for slot in 0..rows {
             decoder.set_state(&self.device, slot, SlotState { seed: slot as u64, ..state })?;
         }

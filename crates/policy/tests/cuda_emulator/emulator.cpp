@@ -122,8 +122,11 @@ int nvrtcCompileProgram(void* p, int n, const char** options) {
         if (all[end] == '(') names.push_back(all.substr(at, end - at));
     }
     size_t head = defines.find("HEAD_DIM=");
-    if (head != std::string::npos && !f32)
-        for (const char* kind : {"flash_forward_", "flash_dq_", "flash_dkv_"}) names.push_back(kind + defines.substr(head + 9, defines.find(' ', head) - head - 9));
+    if (head != std::string::npos && !f32) {
+        std::string dim = defines.substr(head + 9, defines.find(' ', head) - head - 9);
+        for (const char* kind : {"flash_forward_", "flash_dq_", "flash_dkv_"}) names.push_back(kind + dim);
+        if (dim == "64" || dim == "128") names.push_back("decode_flash_" + dim);
+    }
     for (auto& name : names)
         source += "extern \"C\" std::function<void()> emu__" + name + "(void** p, EmuLaunch l) { return emu_prepare(" + name + ", p, l); }\n";
     Dl_info info;

@@ -15,6 +15,7 @@ using std::min;
 
 #define __global__
 #define __device__
+#define __align__(n) __attribute__((aligned(n)))
 #define __shared__ static
 #define __launch_bounds__(...)
 #define DYNAMIC_SHARED(type, name) type* name = (type*)emu_dynamic()
@@ -29,6 +30,9 @@ static dim3e threadIdx, blockIdx, blockDim, gridDim;
 
 inline float __uint_as_float(unsigned u) { float f; memcpy(&f, &u, 4); return f; }
 inline unsigned __float_as_uint(float f) { unsigned u; memcpy(&u, &f, 4); return u; }
+inline void __threadfence() {}
+inline unsigned atomicAdd(unsigned* at, unsigned n) { unsigned old = *at; *at += n; return old; }
+inline float __ldcg(const float* at) { return *at; }
 inline float __expf(float x) { return expf(x); }
 inline int __ffs(unsigned x) { return __builtin_ffs((int)x); }
 inline int __clz(unsigned x) { return x ? __builtin_clz(x) : 32; }
@@ -132,6 +136,13 @@ inline unsigned __ballot_sync(unsigned, bool p) {
 }
 
 inline float emu_bf16(uint32_t word, int half) { return __uint_as_float(half ? word & 0xffff0000u : word << 16); }
+
+// movmatrix m8n8 trans: lane (g, t) gets rows 2t and 2t + 1 of column g.
+inline uint32_t emulate_movmatrix_trans(uint32_t x) {
+    unsigned lane = emu_now & 31, g = lane >> 2, t = lane & 3;
+    uint32_t low = emu_from(x, 2 * t * 4 + g / 2), high = emu_from(x, (2 * t + 1) * 4 + g / 2);
+    return (g & 1 ? low >> 16 : low & 0xffff) | (g & 1 ? high & 0xffff0000u : high << 16);
+}
 
 // mma.m16n8k16 row.col with the fragments of the PTX ISA.
 inline void emulate_mma(float* c, const uint32_t* a, const uint32_t* b) {

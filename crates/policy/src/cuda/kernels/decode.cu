@@ -6,7 +6,7 @@
 // share a key, each with 8 of its values; dim is a multiple of 8 and at most 256.
 // Partial results per run are joined by `decode_join`.
 
-#define RUN 256
+#define RUN 512
 #define SHARE 8
 
 extern "C" __global__ void __launch_bounds__(128)

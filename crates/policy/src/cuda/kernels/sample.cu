@@ -65,6 +65,7 @@ __device__ int invert(const float* row, int vocab, float top, float factor, u32 
     int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
     int each = (vocab + warps - 1) / warps, begin = warp * each, end = min(begin + each, vocab);
     float sum = 0.0f;
+#pragma unroll 8
     for (int i = begin + lane; i < end; i += 32)
         if (order_of(row[i]) >= floor) sum += expf((row[i] - top) * factor);
     sum = warp_sum(sum);
@@ -114,9 +115,11 @@ extern "C" __global__ void __launch_bounds__(1024)
     const float* row = logits + (i64)rows[blockIdx.x] * vocab;
     float factor = draw->temperature > 0.0f ? 1.0f / draw->temperature : 1.0f;
     float high = NEGATIVE;
+#pragma unroll 8
     for (int i = threadIdx.x; i < vocab; i += blockDim.x) high = fmaxf(high, row[i]);
     float top = block_max(high), sum = 0.0f;
     int first = vocab;
+#pragma unroll 8
     for (int i = threadIdx.x; i < vocab; i += blockDim.x) {
         sum += expf((row[i] - top) * factor);
         if (row[i] >= top && i < first) first = i;
