@@ -123,7 +123,7 @@ int nvrtcCompileProgram(void* p, int n, const char** options) {
     }
     size_t head = defines.find("HEAD_DIM=");
     if (head != std::string::npos && !f32)
-        for (const char* kind : {"flash_forward_", "flash_dq_", "flash_dkv_"}) names.push_back(kind + defines.substr(head + 9, defines.find(' ', head) - head - 9));
+        for (const char* kind : {"flash_forward_", "flash_forward_pair_", "flash_dq_", "flash_dkv_"}) names.push_back(kind + defines.substr(head + 9, defines.find(' ', head) - head - 9));
     for (auto& name : names)
         source += "extern \"C\" std::function<void()> emu__" + name + "(void** p, EmuLaunch l) { return emu_prepare(" + name + ", p, l); }\n";
     Dl_info info;
