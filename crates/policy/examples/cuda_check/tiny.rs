@@ -102,9 +102,9 @@ pub(crate) fn adapter(config: &Config, dropout: f32) -> Adapter {
     adapter
 }
 
-/// Sequences of several lengths, the longest of four tiles of attention, most of them scored.
+/// Sequences of several lengths, one of three tiles of attention, most of them scored.
 pub(crate) fn sequences(config: &Config) -> Vec<Sequence> {
-    let lengths = [(3, 97), (20, 13), (100, 100), (1, 63), (2, 0)];
+    let lengths = [(3, 130), (20, 13), (1, 63), (2, 0)];
     let token = |seed: usize, index: usize| {
         let place = f32::midpoint(noise(seed as u64, index as u64), 1.0);
         (place * config.vocab as f32) as u32 % config.vocab as u32

@@ -10,7 +10,7 @@ use super::error::{Error, Result};
 use crate::Precision;
 
 /// Every file, in the order they are compiled as one.
-pub const SOURCES: [(&str, &str); 11] = [
+pub const SOURCES: [(&str, &str); 12] = [
     ("common.cu", include_str!("kernels/common.cu")),
     ("norm.cu", include_str!("kernels/norm.cu")),
     ("rope.cu", include_str!("kernels/rope.cu")),
@@ -18,6 +18,7 @@ pub const SOURCES: [(&str, &str); 11] = [
     ("attention.cu", include_str!("kernels/attention.cu")),
     ("tensor.cu", include_str!("kernels/tensor.cu")),
     ("flash.cu", include_str!("kernels/flash.cu")),
+    ("thin.cu", include_str!("kernels/thin.cu")),
     ("decode.cu", include_str!("kernels/decode.cu")),
     ("loss.cu", include_str!("kernels/loss.cu")),
     ("optim.cu", include_str!("kernels/optim.cu")),
