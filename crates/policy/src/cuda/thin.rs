@@ -41,11 +41,10 @@ pub(super) fn product(
 ) -> Result<()> {
     let across = columns.div_ceil(256);
     let span = span(rows, across);
-    let strides = [a.stride, b.stride, c.stride].map(|stride| stride as i32);
+    let [sa, sb, sc] = [a.stride, b.stride, c.stride].map(|stride| stride as i32);
     let (height, width, length, transposed) = (rows as i32, columns as i32, length as i32, i32::from(b.transposed));
-    let arguments = args![
-        a.at, b.at, c.at, strides[0], strides[1], strides[2], height, width, length, span as i32, transposed, alpha
-    ];
+    let step = span as i32;
+    let arguments = args![a.at, b.at, c.at, sa, sb, sc, height, width, length, step, transposed, alpha];
     device.launch(name, Launch::grid(across, rows.div_ceil(span), 1, 128), arguments)
 }
 

@@ -59,8 +59,8 @@ template <int N> __device__ inline void clear(float c[][4]) {
     for (int n = 0; n < N; n++) c[n][0] = c[n][1] = c[n][2] = c[n][3] = 0.0f;
 }
 
-// Two products at once, so that neither waits for itself: c (16 x 16) = rows of A (in registers) times 16 rows of a tile
-// at `row`, transposed; and the same of a second triple.
+// Two products at once, so that neither waits for itself: c1 (16 x 16) = rows of A (in registers) times 16 rows of a
+// tile at `row`, transposed; and the same of a second triple.
 template <int D>
 __device__ inline void two_products(float c1[2][4], const u32 a1[][4], const real* tile1, float c2[2][4],
                                     const u32 a2[][4], const real* tile2, int row) {
@@ -104,8 +104,8 @@ __device__ inline void store_rows(real* to, i64 stride, int row, int last, float
     }
 }
 
-// One tile of keys for 16 query rows of P heads. Chunks of 16 keys from `chunks` on are after all of these rows, and
-// the chunk before is masked, where this is the tile on the diagonal.
+// One tile of keys for 16 query rows of P heads. On the diagonal, chunks of 16 keys after all of these rows are left
+// out, and keys after a row are masked.
 template <int D, int P, bool DIAGONAL>
 __device__ inline void attend_tile(float out[][D / 8][4], float top[][2], float sum[][2], const real* queries,
                                    const real* keys, const real* values, float factor) {
