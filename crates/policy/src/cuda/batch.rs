@@ -34,14 +34,26 @@ struct Ints {
     distinct: usize,
 }
 
+/// Tiles (row, first, last, which has the nth most queries after it), those with the most keys first. Work is handed
+/// out in this order, so that no long tile is left for the end.
+fn tiles(spans: &mut [[i32; 3]]) -> Vec<i32> {
+    spans.sort_by_key(|[row, first, _]| std::cmp::Reverse(row - first));
+    let mut by_queries: Vec<i32> = (0..spans.len() as i32).collect();
+    by_queries.sort_by_key(|nth| {
+        let [row, _, last] = spans[*nth as usize];
+        std::cmp::Reverse(last - row)
+    });
+    spans.iter().zip(by_queries).flat_map(|([row, first, last], nth)| [*row, *first, *last, nth]).collect()
+}
+
 /// Builds the parts: tokens, positions, first, last, slots, tiles, order, starts.
 fn ints(pack: &Pack, slots: &[i32]) -> Ints {
-    let mut tiles = Vec::new();
+    let mut spans = Vec::new();
     let (mut first, mut last, mut slot) = (Vec::new(), Vec::new(), Vec::new());
     for (nth, pair) in pack.starts.windows(2).enumerate() {
         let (begin, end) = (pair[0] as i32, pair[1] as i32);
         for row in (pair[0]..pair[1]).step_by(TILE) {
-            tiles.extend([row as i32, begin, end, 0]);
+            spans.push([row as i32, begin, end]);
         }
         let rows = pair[1] - pair[0];
         first.extend(std::iter::repeat_n(begin, rows));
@@ -56,7 +68,8 @@ fn ints(pack: &Pack, slots: &[i32]) -> Ints {
     starts.push(order.len() as i32);
     let tokens = pack.tokens.iter().map(|token| *token as i32).collect();
     let positions = pack.positions().map(|position| position as i32).collect();
-    let tile_count = tiles.len() / 4;
+    let tiles = tiles(&mut spans);
+    let tile_count = spans.len();
     // Tiles come first: the kernels read them sixteen bytes at a time.
     Ints { parts: vec![tiles, tokens, positions, first, last, slot, order, starts], tile_count, distinct }
 }
@@ -91,7 +104,7 @@ mod tests {
         let long: Vec<u32> = (0..130).map(|i| i % 3).collect();
         let pack = Pack::new(&[Sequence::answer(&long, &[]), Sequence::answer(&[5], &[2])]);
         let Ints { parts, tile_count, distinct } = ints(&pack, &[4, 7]);
-        assert_eq!(parts[0], [0, 0, 130, 0, 64, 0, 130, 0, 128, 0, 130, 0, 130, 130, 132, 0]);
+        assert_eq!(parts[0], [128, 0, 130, 2, 64, 0, 130, 1, 0, 0, 130, 0, 130, 130, 132, 3]);
         assert_eq!((tile_count, distinct), (4, 4));
         assert_eq!((parts[3][129], parts[3][130], parts[4][0], parts[5][131]), (0, 130, 130, 7));
         let (order, starts) = (&parts[6], &parts[7]);

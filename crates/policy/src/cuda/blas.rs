@@ -6,6 +6,7 @@ use cudarc::cublas::{result as cublas, sys};
 
 use super::device::{Address, Buffer, Device};
 use super::error::{Error, Result};
+use super::thin;
 use crate::Precision;
 
 /// Scratch memory of cuBLAS: given once, as a graph being captured cannot allocate.
@@ -24,9 +25,9 @@ unsafe impl Send for Blas {}
 /// An operand: where it lies, how long its rows are in memory, and whether its transpose is meant.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Operand {
-    at: Address,
-    stride: usize,
-    transposed: bool,
+    pub(super) at: Address,
+    pub(super) stride: usize,
+    pub(super) transposed: bool,
 }
 
 impl Operand {
@@ -104,6 +105,9 @@ impl Blas {
             return Ok(());
         }
         let precision = self.device.precision();
+        if let Some(name) = thin::kernel(precision, a, b, c, dims) {
+            return thin::product((&self.device, name), a, b, c, dims, alpha);
+        }
         let kind = match precision {
             Precision::Bf16 => sys::cudaDataType::CUDA_R_16BF,
             Precision::F32 => sys::cudaDataType::CUDA_R_32F,

@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use cudarc::driver::sys::{CUevent_flags, CUfunction_attribute, CUgraphInstantiate_flags, CUresult, CUstreamCaptureMode};
+use cudarc::driver::sys::{
+    CUevent_flags, CUfunction_attribute, CUgraphInstantiate_flags, CUresult, CUstreamCaptureMode,
+};
 use cudarc::driver::{
     CudaContext, CudaEvent, CudaFunction, CudaGraph, CudaModule, CudaStream, DriverError, LaunchConfig, PushKernelArg,
     result,

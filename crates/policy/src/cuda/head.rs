@@ -90,7 +90,7 @@ impl Pass<'_> {
             let Some(d_logits) = &space.d_logits else { unreachable!("a workspace that learns has gradients") };
             let (count, factor) = (vocab as i32, 1.0 / temperature);
             let arguments = args![&space.logits, &space.tokens, &space.facts, &space.slopes, d_logits, count, factor];
-            self.device.launch("logit_gradient", Launch::grid(vocab.div_ceil(1024), rows, 1, 256), arguments)?;
+            self.device.launch("logit_gradient", Launch::grid(vocab.div_ceil(4096), rows, 1, 256), arguments)?;
             let d = Operand::rows(d_logits.address, vocab);
             let d_normed = To::set(space.d_normed.address, width);
             self.blas.product(d, self.head(), d_normed, Dims(rows, width, vocab), 1.0)?;

@@ -10,13 +10,15 @@ use super::error::{Error, Result};
 use crate::Precision;
 
 /// Every file, in the order they are compiled as one.
-pub const SOURCES: [(&str, &str); 12] = [
+pub const SOURCES: [(&str, &str); 14] = [
     ("common.cu", include_str!("kernels/common.cu")),
     ("norm.cu", include_str!("kernels/norm.cu")),
     ("rope.cu", include_str!("kernels/rope.cu")),
     ("mlp.cu", include_str!("kernels/mlp.cu")),
     ("attention.cu", include_str!("kernels/attention.cu")),
+    ("tensor.cu", include_str!("kernels/tensor.cu")),
     ("flash.cu", include_str!("kernels/flash.cu")),
+    ("thin.cu", include_str!("kernels/thin.cu")),
     ("decode.cu", include_str!("kernels/decode.cu")),
     ("decode_flash.cu", include_str!("kernels/decode_flash.cu")),
     ("lora.cu", include_str!("kernels/lora.cu")),

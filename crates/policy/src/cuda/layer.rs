@@ -140,9 +140,8 @@ impl<'a> Pass<'a> {
                 let (heads, kv_heads, dim) = (config.heads as i32, config.kv_heads as i32, config.head_dim as i32);
                 let (qkv, capacity) = (saved.qkv.address, cache.capacity as i32);
                 let (cosines, sines) = (&model.cosines, &model.sines);
-                let arguments = args![
-                    qkv, bias, positions, cosines, sines, keys, values, capacity, heads, kv_heads, dim
-                ];
+                let arguments =
+                    args![qkv, bias, positions, cosines, sines, keys, values, capacity, heads, kv_heads, dim];
                 device.launch("place_token", Launch::rows(rows, model.qkv_width() * 4), arguments)?;
                 cache.attend(device, config, layer, (saved.qkv.address, positions, rows), saved.attended.address)
             }

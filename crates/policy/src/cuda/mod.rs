@@ -28,6 +28,7 @@ mod layer;
 mod linear;
 mod model;
 mod plan;
+mod thin;
 mod trace;
 mod workspace;
 

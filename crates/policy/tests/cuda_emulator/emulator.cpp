@@ -121,10 +121,12 @@ int nvrtcCompileProgram(void* p, int n, const char** options) {
         while (isalnum(all[end]) || all[end] == '_') end++;
         if (all[end] == '(') names.push_back(all.substr(at, end - at));
     }
+    if (!f32)
+        for (const char* name : {"thin_product_16", "thin_product_32", "thin_product_64"}) names.push_back(name);
     size_t head = defines.find("HEAD_DIM=");
     if (head != std::string::npos && !f32) {
         std::string dim = defines.substr(head + 9, defines.find(' ', head) - head - 9);
-        for (const char* kind : {"flash_forward_", "flash_dq_", "flash_dkv_"}) names.push_back(kind + dim);
+        for (const char* kind : {"flash_forward_", "flash_forward_pair_", "flash_dq_", "flash_dkv_"}) names.push_back(kind + dim);
         if (dim == "64" || dim == "128") names.push_back("decode_flash_" + dim);
     }
     for (auto& name : names)

@@ -17,13 +17,16 @@ using std::min;
 #define __device__
 #define __align__(n) __attribute__((aligned(n)))
 #define __shared__ static
+#define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(...)
 #define DYNAMIC_SHARED(type, name) type* name = (type*)emu_dynamic()
 
 struct dim3e { unsigned x, y, z; };
 struct alignas(16) float4 { float x, y, z, w; };
+struct alignas(8) uint2 { unsigned x, y; };
 struct alignas(16) uint4 { unsigned x, y, z, w; };
 inline float4 make_float4(float a, float b, float c, float d) { return {a, b, c, d}; }
+inline uint2 make_uint2(unsigned a, unsigned b) { return {a, b}; }
 inline uint4 make_uint4(unsigned a, unsigned b, unsigned c, unsigned d) { return {a, b, c, d}; }
 
 static dim3e threadIdx, blockIdx, blockDim, gridDim;
@@ -164,6 +167,16 @@ inline void emulate_mma(float* c, const uint32_t* a, const uint32_t* b) {
     emu_warp_sync();
 }
 
+// ldmatrix.x4: lane l names row l % 8 of block l / 8.
+inline void emulate_ldmatrix(uint32_t* r, const uint16_t* row) {
+    if ((uintptr_t)row & 15) emu_die("ldmatrix of an address that is no multiple of 16");
+    emu_exchange[emu_now][0] = (uint64_t)row;
+    emu_warp_sync();
+    unsigned base = emu_now & ~31u, lane = emu_now & 31, g = lane >> 2, t = lane & 3;
+    for (int m = 0; m < 4; m++) memcpy(&r[m], (const uint16_t*)emu_exchange[base + m * 8 + g][0] + 2 * t, 4);
+    emu_warp_sync();
+}
+
 // ldmatrix.x4.trans: lane l names row l % 8 of block l / 8.
 inline void emulate_ldmatrix_trans(uint32_t* r, const uint16_t* row) {
     if ((uintptr_t)row & 15) emu_die("ldmatrix of an address that is no multiple of 16");
@@ -176,6 +189,26 @@ inline void emulate_ldmatrix_trans(uint32_t* r, const uint16_t* row) {
         r[m] = (uint32_t)low[g] | (uint32_t)high[g] << 16;
     }
     emu_warp_sync();
+}
+
+// cp.async: what is fetched arrives at the wait, and what was there is lost at once, so that reads too early and writes
+// too early both show. A null source brings zeros.
+struct EmuFetch { void* to; const void* from; size_t bytes; };
+static EmuFetch emu_fetches[EMU_THREADS][64];
+static unsigned emu_fetched[EMU_THREADS];
+inline void emulate_fetch(void* to, const void* from, size_t bytes) {
+    if (((uintptr_t)to | (uintptr_t)from) & (bytes - 1)) emu_die("a fetch of an address that is no multiple of its size");
+    if (emu_fetched[emu_now] == 64) emu_die("more fetches than the emulator holds");
+    memset(to, 0xff, bytes);
+    emu_fetches[emu_now][emu_fetched[emu_now]++] = {to, from, bytes};
+}
+inline void emulate_wait_fetched() {
+    for (unsigned n = 0; n < emu_fetched[emu_now]; n++) {
+        EmuFetch& f = emu_fetches[emu_now][n];
+        if (f.from) memcpy(f.to, f.from, f.bytes);
+        else memset(f.to, 0, f.bytes);
+    }
+    emu_fetched[emu_now] = 0;
 }
 
 static void emu_run_block(std::function<void()>& body, unsigned threads) {

@@ -81,6 +81,15 @@ __device__ inline void store8(real* p, const Eight& x) {
 #endif
 }
 
+// Four neighbouring values. Addresses are multiples of 4 elements.
+__device__ inline void store4(real* p, const float* x) {
+#ifdef HOTLOOP_F32
+    *(float4*)p = make_float4(x[0], x[1], x[2], x[3]);
+#else
+    *(uint2*)p = make_uint2(pack2(x[0], x[1]), pack2(x[2], x[3]));
+#endif
+}
+
 __device__ inline float warp_sum(float v) {
 #pragma unroll
     for (int o = 16; o > 0; o >>= 1) v += __shfl_xor_sync(WARP, v, o);

@@ -34,6 +34,12 @@ extern "C" __global__ void add_bias(real* y, const real* bias, int width) {
     }
 }
 
+__device__ inline void load_floats(float* to, const float* from) {
+    float4 low = ((const float4*)from)[0], high = ((const float4*)from)[1];
+    to[0] = low.x; to[1] = low.y; to[2] = low.z; to[3] = low.w;
+    to[4] = high.x; to[5] = high.y; to[6] = high.z; to[7] = high.w;
+}
+
 // Turns q and k of every qkv row in place; `sign` -1 turns back, which is the gradient. Grid = rows.
 extern "C" __global__ void rope(real* qkv, const int* positions, const float* cosines, const float* sines, int heads,
                                 int kv_heads, int dim, float sign) {
@@ -41,6 +47,25 @@ extern "C" __global__ void rope(real* qkv, const int* positions, const float* co
     real* row = qkv + (i64)blockIdx.x * (heads + 2 * kv_heads) * dim;
     const float* cos = cosines + (i64)positions[blockIdx.x] * half;
     const float* sin = sines + (i64)positions[blockIdx.x] * half;
+    if (half % 8 == 0) {
+        for (int n = threadIdx.x * 8; n < pairs; n += blockDim.x * 8) {
+            int head = n / half, i = n % half;
+            real* low = row + head * dim + i;
+            Eight a = load8(low), b = load8(low + half);
+            float c[8], s[8];
+            load_floats(c, cos + i);
+            load_floats(s, sin + i);
+#pragma unroll
+            for (int j = 0; j < 8; j++) {
+                float x = a.v[j], turn = s[j] * sign;
+                a.v[j] = x * c[j] - b.v[j] * turn;
+                b.v[j] = b.v[j] * c[j] + x * turn;
+            }
+            store8(low, a);
+            store8(low + half, b);
+        }
+        return;
+    }
     for (int n = threadIdx.x; n < pairs; n += blockDim.x) {
         int head = n / half, i = n % half;
         real* low = row + head * dim + i;
