@@ -1,6 +1,7 @@
 // The choice of the next token, and the state of every answer, without the host.
 //
 // One block of 1024 an entry. Entry n draws for slot slots[n] from logits row rows[n]; ended answers do nothing.
+// Whole rows are summed up to three times by half of the device's cores: in bf16 exponentials must be fast.
 // A draw inverts the cumulative weights of the kept tokens at noise(seed, length), in token order, as the CPU does.
 
 struct Draw {
@@ -35,7 +36,7 @@ __device__ u32 threshold(const float* row, int vocab, float top, float factor, u
         float sum = 0.0f;
         for (int i = threadIdx.x; i < vocab; i += blockDim.x) {
             u32 order = order_of(row[i]);
-            if (order >= trial && order >= floor) sum += count_goal ? 1.0f : expf((row[i] - top) * factor);
+            if (order >= trial && order >= floor) sum += count_goal ? 1.0f : fast_exp((row[i] - top) * factor);
         }
         sum = block_sum(sum);
         if (count_goal ? sum >= (float)count_goal : sum >= mass_goal) found = trial;
@@ -50,7 +51,7 @@ __device__ u32 kept_from(const Draw* draw, const float* row, int vocab, float to
     if (draw->top_p < 1.0f) {
         float mass = 0.0f;
         for (int i = threadIdx.x; i < vocab; i += blockDim.x)
-            if (order_of(row[i]) >= floor) mass += expf((row[i] - top) * factor);
+            if (order_of(row[i]) >= floor) mass += fast_exp((row[i] - top) * factor);
         mass = block_sum(mass);
         floor = threshold(row, vocab, top, factor, floor, 0, draw->top_p * mass);
     }
@@ -67,7 +68,7 @@ __device__ int invert(const float* row, int vocab, float top, float factor, u32 
     float sum = 0.0f;
 #pragma unroll 8
     for (int i = begin + lane; i < end; i += 32)
-        if (order_of(row[i]) >= floor) sum += expf((row[i] - top) * factor);
+        if (order_of(row[i]) >= floor) sum += fast_exp((row[i] - top) * factor);
     sum = warp_sum(sum);
     __syncthreads();
     if (lane == 0) sums[warp] = sum;
@@ -87,7 +88,7 @@ __device__ int invert(const float* row, int vocab, float top, float factor, u32 
         double run = before;
         for (int first = begin; first < end && choice < 0; first += 32) {
             int i = first + lane;
-            float w = i < end && order_of(row[i]) >= floor ? expf((row[i] - top) * factor) : 0.0f;
+            float w = i < end && order_of(row[i]) >= floor ? fast_exp((row[i] - top) * factor) : 0.0f;
             float upto = w;
             for (int o = 1; o < 32; o <<= 1) {
                 float other = __shfl_up_sync(WARP, upto, o);
@@ -121,7 +122,7 @@ extern "C" __global__ void __launch_bounds__(1024)
     int first = vocab;
 #pragma unroll 8
     for (int i = threadIdx.x; i < vocab; i += blockDim.x) {
-        sum += expf((row[i] - top) * factor);
+        sum += fast_exp((row[i] - top) * factor);
         if (row[i] >= top && i < first) first = i;
     }
     sum = block_sum(sum);
