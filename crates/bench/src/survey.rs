@@ -182,6 +182,15 @@ pub fn slot_cores(threads: usize) -> Vec<usize> {
     cores::divide(&cores::usable(), 1, threads).0.into_iter().next().unwrap_or_default()
 }
 
+/// Time of all cores since the machine started, and the part of it in which a host gave them to others, in ticks.
+pub fn stolen() -> (u64, u64) {
+    let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+    let first = stat.lines().next().unwrap_or_default();
+    // user, nice, system, idle, iowait, irq, softirq, steal; guests are counted in the first two.
+    let ticks: Vec<u64> = first.split_whitespace().skip(1).take(8).filter_map(|tick| tick.parse().ok()).collect();
+    (ticks.iter().sum(), ticks.get(7).copied().unwrap_or(0))
+}
+
 /// Pins the calling thread, and all that it starts from now on, to `cores`.
 pub fn pin_to_cores(cores: &[usize]) -> std::io::Result<()> {
     sys::pin(0, cores)

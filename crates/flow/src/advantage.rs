@@ -24,6 +24,9 @@ pub enum Advantage {
     MeanOnly,
     /// `R` minus the mean of the others.
     LeaveOneOut,
+    /// As [`Advantage::Std`], but of distinct programs: copies share what one of them would get, so that an answer is
+    /// not made likelier for being likely already.
+    Shared,
 }
 
 /// What became of a group.
@@ -51,39 +54,45 @@ pub struct Advantages {
     pub mean: f64,
     /// Standard deviation of their rewards (of the group, not of a population it stands for).
     pub std: f64,
-    /// What the std was divided by, eps left out; only for [`Advantage::Std`].
+    /// What the std was divided by, eps left out; only for [`Advantage::Std`] and [`Advantage::Shared`].
     pub divisor: Option<f64>,
 }
 
 impl Advantage {
-    /// The advantages of a group. `floor` is the least std, `noise` the timing noise in
-    /// reward units.
-    pub fn of(self, rewards: &[Option<f64>], floor: f64, noise: f64) -> Advantages {
-        let known: Vec<f64> = rewards.iter().flatten().copied().collect();
-        let count = known.len() as f64;
-        let mean = if known.is_empty() { 0.0 } else { known.iter().sum::<f64>() / count };
-        let std = if known.is_empty() {
-            0.0
-        } else {
-            (known.iter().map(|reward| (reward - mean).powi(2)).sum::<f64>() / count).sqrt()
+    /// The advantages of a group. `copies` is how many members each program has, its own included; `floor` is the least
+    /// std, `noise` the timing noise in reward units.
+    pub fn of(self, rewards: &[Option<f64>], copies: &[u32], floor: f64, noise: f64) -> Advantages {
+        let share = |copies: &u32| if self == Self::Shared { 1.0 / f64::from((*copies).max(1)) } else { 1.0 };
+        let shares: Vec<f64> = copies.iter().map(share).collect();
+        let known: Vec<(f64, f64)> =
+            rewards.iter().zip(&shares).filter_map(|(reward, share)| Some(((*reward)?, *share))).collect();
+        let count = known.iter().map(|(_, share)| share).sum::<f64>();
+        let mean_of = |of: &dyn Fn(f64) -> f64| {
+            let sum = known.iter().map(|(reward, share)| share * of(*reward)).sum::<f64>();
+            if known.is_empty() { 0.0 } else { sum / count }
         };
+        let mean = mean_of(&|reward| reward);
+        let std = mean_of(&|reward| (reward - mean).powi(2)).sqrt();
         let fate = fate(&known, rewards.len(), std, noise);
-        let divisor = (self == Self::Std).then(|| std.max(floor).max(NOISE_FACTOR * noise));
+        let divided = matches!(self, Self::Std | Self::Shared);
+        let divisor = divided.then(|| std.max(floor).max(NOISE_FACTOR * noise));
         let of_one = |reward: f64| match self {
-            Self::Std => (reward - mean) / (divisor.unwrap_or(std) + EPSILON),
+            Self::Std | Self::Shared => (reward - mean) / (divisor.unwrap_or(std) + EPSILON),
             Self::MeanOnly => reward - mean,
             // The mean of the others, without summing them again.
             Self::LeaveOneOut => (reward - mean) * count / (count - 1.0),
         };
-        let values = rewards.iter().map(|reward| reward.filter(|_| fate == Fate::Live).map(of_one)).collect();
+        let value = |(reward, share): (&Option<f64>, &f64)| Some(of_one((*reward)?) * share);
+        let is_live = fate == Fate::Live;
+        let values = rewards.iter().zip(&shares).map(|member| value(member).filter(|_| is_live)).collect();
         Advantages { values, fate, mean, std, divisor }
     }
 }
 
-fn fate(known: &[f64], members: usize, std: f64, noise: f64) -> Fate {
+fn fate(known: &[(f64, f64)], members: usize, std: f64, noise: f64) -> Fate {
     if known.len() * 2 < members || known.len() < 2 {
         Fate::Dropped
-    } else if known.iter().all(|reward| reward.total_cmp(&known[0]).is_eq()) {
+    } else if known.iter().all(|(reward, _)| reward.total_cmp(&known[0].0).is_eq()) {
         Fate::Dead
     } else if std < noise {
         Fate::Drowned
@@ -99,7 +108,7 @@ mod tests {
 
     fn check(advantage: Advantage, rewards: &[f64], floor: f64, noise: f64, expect: &[f64]) {
         let rewards: Vec<Option<f64>> = rewards.iter().copied().map(Some).collect();
-        let advantages = advantage.of(&rewards, floor, noise);
+        let advantages = advantage.of(&rewards, &vec![1; rewards.len()], floor, noise);
         assert_eq!(advantages.fate, Fate::Live);
         for (got, want) in advantages.values.iter().zip(expect) {
             assert!((got.unwrap() - want).abs() < 1e-5, "{advantages:?} is not {expect:?}");
@@ -107,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_three_estimators_do_as_their_formulas_say() {
+    fn the_estimators_do_as_their_formulas_say() {
         // Mean 2.5, std of the group 1.5.
         check(Advantage::Std, &[1.0, 4.0], 0.0, 0.0, &[-1.0, 1.0]);
         check(Advantage::MeanOnly, &[1.0, 4.0], 0.0, 0.0, &[-1.5, 1.5]);
@@ -123,8 +132,22 @@ mod tests {
     }
 
     #[test]
+    fn copies_share_what_one_of_them_would_get() {
+        // Three programs with rewards 1, 4 and 4, the last of them answered three times: mean 3, std sqrt(2).
+        let rewards = [1.0, 4.0, 4.0, 4.0, 4.0].map(Some);
+        let shared = Advantage::Shared.of(&rewards, &[1, 1, 3, 3, 3], 0.0, 0.0);
+        let one = 1.0 / 2.0f64.sqrt();
+        for (got, want) in shared.values.iter().zip([-2.0 * one, one, one / 3.0, one / 3.0, one / 3.0]) {
+            assert!((got.unwrap() - want).abs() < 1e-5, "{shared:?}");
+        }
+        assert!((shared.mean - 3.0).abs() < 1e-12);
+        let all_the_same = Advantage::Shared.of(&[Some(4.0); 3], &[3; 3], 0.0, 0.0);
+        assert_eq!(all_the_same.fate, Fate::Dead);
+    }
+
+    #[test]
     fn masked_members_take_no_part() {
-        let advantages = Advantage::MeanOnly.of(&[Some(1.0), None, Some(3.0)], 0.3, 0.0);
+        let advantages = Advantage::MeanOnly.of(&[Some(1.0), None, Some(3.0)], &[1; 3], 0.3, 0.0);
         assert_eq!(advantages.values, [Some(-1.0), None, Some(1.0)]);
         assert!((advantages.mean - 2.0).abs() < 1e-12);
     }
@@ -132,7 +155,7 @@ mod tests {
     #[test]
     fn groups_that_tell_nothing_carry_nothing() {
         let of = |rewards: &[Option<f64>], noise| {
-            let advantages = Advantage::Std.of(rewards, 0.3, noise);
+            let advantages = Advantage::Std.of(rewards, &vec![1; rewards.len()], 0.3, noise);
             assert!(advantages.fate == Fate::Live || advantages.values.iter().all(Option::is_none));
             advantages.fate
         };
@@ -148,9 +171,9 @@ mod tests {
     proptest! {
         #[test]
         fn advantages_add_up_to_nothing_and_keep_the_order(rewards in prop::collection::vec(-100.0..300.0f64, 2..20)) {
-            for advantage in [Advantage::Std, Advantage::MeanOnly, Advantage::LeaveOneOut] {
+            for advantage in [Advantage::Std, Advantage::MeanOnly, Advantage::LeaveOneOut, Advantage::Shared] {
                 let group: Vec<Option<f64>> = rewards.iter().copied().map(Some).collect();
-                let values: Vec<f64> = advantage.of(&group, 0.3, 0.0).values.into_iter().flatten().collect();
+                let values: Vec<f64> = advantage.of(&group, &vec![1; group.len()], 0.3, 0.0).values.into_iter().flatten().collect();
                 prop_assert_eq!(values.len(), rewards.len());
                 prop_assert!(values.iter().sum::<f64>().abs() < 1e-6);
                 for (a, b) in values.iter().zip(&rewards).flat_map(|a| values.iter().zip(&rewards).map(move |b| (a, b))) {

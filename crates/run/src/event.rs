@@ -169,6 +169,19 @@ pub struct GroupSampled {
     pub answers: Vec<Answer>,
 }
 
+impl GroupSampled {
+    /// How many answers hold the same program as each, its own included. Malformed answers are no copies of each other.
+    pub fn copies(&self) -> Vec<u32> {
+        let normal = |answer: &Answer| match &answer.made {
+            Made::Candidate { normal, .. } => Some(normal.clone()),
+            Made::Malformed { .. } => None,
+        };
+        let normals: Vec<Option<String>> = self.answers.iter().map(normal).collect();
+        let copies = |of: &String| normals.iter().flatten().filter(|other| *other == of).count() as u32;
+        normals.iter().map(|normal| normal.as_ref().map_or(1, copies)).collect()
+    }
+}
+
 /// What was asked: enough to render the same prompt again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
@@ -324,5 +337,21 @@ impl Event {
                 | Self::RunPaused { .. }
                 | Self::RunEnded { .. }
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_are_counted_by_the_normalised_program() {
+        let candidate = |normal: &str| Made::Candidate { hash: String::new(), normal: normal.into() };
+        let malformed = || Made::Malformed { why: String::new() };
+        let made = [candidate("a"), malformed(), candidate("b"), candidate("a"), malformed(), candidate("a")];
+        let answer = |made| Answer { tokens: vec![], logprobs: vec![], ending: Ending::Stop, made };
+        let asked = Asked { role: Role::Explore, stage: None, parent: None, variant: 0 };
+        let group = GroupSampled { asked, prompt_tokens: vec![], answers: made.map(answer).into() };
+        assert_eq!(group.copies(), [3, 1, 1, 3, 1, 3]);
     }
 }

@@ -107,7 +107,7 @@ fn reward(ctx: &Ctx<'_>, open: &OpenStep) -> Result<Vec<GroupFinished>, Interrup
             .collect();
         let rewards = config.reward.of_group(&verdicts, &context)?;
         let noise = noise::of_group(config.reward, &verdicts, &context)?;
-        let advantages = config.learning.advantage.of(&rewards, config.learning.std_floor, noise);
+        let advantages = config.learning.advantage.of(&rewards, &sampled.copies(), config.learning.std_floor, noise);
         groups.push(GroupFinished { rewards, advantages: advantages.values, fate: advantages.fate, noise });
     }
     Ok(groups)

@@ -66,6 +66,8 @@ impl Slot {
         let cores = if cores.is_empty() { sys::affinity(0)? } else { cores };
         // On the candidate's first core, fresh inputs are in the cache that will read them.
         sys::pin(0, &cores[..1])?;
+        // Whoever wakes up on a busy core has it for milliseconds, and a team waits for its slowest thread.
+        sys::go_first();
         Ok(Self { crew: Crew::new(&cores), cores, fresh: Fresh::from_system()?, prober: None })
     }
 

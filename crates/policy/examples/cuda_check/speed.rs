@@ -139,7 +139,7 @@ fn answer(engine: &mut Engine, batch: usize, most: usize, tokens: usize) -> Resu
     Ok(start.elapsed().as_secs_f64())
 }
 
-/// Where the time of a decode step of 64 answers goes, and that of a LoRA step.
+/// Where the time of a decode step of 64 answers goes, and that of a training step.
 pub(crate) fn profile() -> Outcome {
     for shape in &SHAPES[..2] {
         let mut engine = Engine::random(&shape.config(), Some(&lora()), Precision::Bf16)?;
@@ -164,11 +164,12 @@ fn print_spent(title: &str, spent: &[Spent]) {
     }
 }
 
-/// Sequences of 1024 tokens.
+/// Tokens of a sequence in training.
+const LENGTH: usize = 1024;
+
 fn training_pack(batch: usize) -> Pack {
-    let length = 1024;
     let sequence = |nth: usize| {
-        let tokens: Vec<u32> = (0..length).map(|i| ((nth * length + i) * 7919 % 40013) as u32).collect();
+        let tokens: Vec<u32> = (0..LENGTH).map(|i| ((nth * LENGTH + i) * 7919 % 40013) as u32).collect();
         Sequence::answer(&tokens[..1], &tokens[1..])
     };
     Pack::new(&(0..batch).map(sequence).collect::<Vec<_>>())
@@ -204,7 +205,7 @@ pub(crate) fn fourteen(rows: &Rows) -> Outcome {
 fn row(shape: &Shape, with_lora: bool, recompute: Recompute, batch: usize) -> Result<Value, cuda::Error> {
     let config = shape.config();
     let mut engine = Engine::random(&config, with_lora.then(lora).as_ref(), Precision::Bf16)?;
-    let (pack, length) = (training_pack(batch), 1024);
+    let pack = training_pack(batch);
     let each = 1.0 / pack.targets.len() as f32;
     let optim = OptimConfig { beta1: 0.9, beta2: 0.95, eps: 1e-8, weight_decay: 0.0, max_norm: 1.0 };
     let mut step = |number: u64| -> Result<(f64, f64), cuda::Error> {
@@ -231,7 +232,7 @@ fn row(shape: &Shape, with_lora: bool, recompute: Recompute, batch: usize) -> Re
     let rows = pack.rows() as f64;
     // Products: forward and the gradient of inputs, and in full training that of weights. Attention: causal halves.
     let passes = if with_lora { 4.0 } else { 6.0 };
-    let attention = 6.0 * length as f64 * config.q_width() as f64 * config.layers as f64;
+    let attention = 6.0 * LENGTH as f64 * config.q_width() as f64 * config.layers as f64;
     let flops = rows * (passes * shape.multiplied() + attention);
     let (mode, recompute) = (if with_lora { "lora" } else { "full" }, format!("{recompute:?}").to_lowercase());
     let (ms, speed, mfu, peak) = (seconds * 1e3, rows / seconds, flops / seconds / PEAK_FLOPS, gib(engine.take_peak()));

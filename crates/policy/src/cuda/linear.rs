@@ -9,9 +9,10 @@ use super::plan::{AdapterPlan, LoraGroup, LoraPart};
 /// Rows that `lora_rows` takes at most, and the widest low-rank values, as lora.cu has it.
 const FEW_ROWS: usize = 64;
 const FEW_WIDTH: usize = 192;
-/// Parts of a group at most, and outputs that a block of it takes.
+/// Parts of a group at most, and rows and outputs that a block of it takes.
 const FEW_PARTS: usize = 3;
-const FEW_OUTPUTS: usize = 2048;
+const FEW_TOGETHER: usize = 4;
+const FEW_OUTPUTS: usize = 1024;
 
 /// An adapter on the device.
 pub(super) struct DeviceAdapter {
@@ -137,6 +138,7 @@ impl<'a> Projection<'a> {
             b(2),
             low,
             y,
+            rows as i32,
             inputs,
             stride,
             rank,
@@ -150,7 +152,7 @@ impl<'a> Projection<'a> {
             lora.scale,
         ];
         let splits = (all as usize).div_ceil(FEW_OUTPUTS);
-        self.device.launch("lora_rows", Launch::grid(rows, splits, 1, 512), arguments)
+        self.device.launch("lora_rows", Launch::grid(rows.div_ceil(FEW_TOGETHER), splits, 1, 512), arguments)
     }
 
     /// `drop(x) A'` of every part: one product where nothing is dropped, as all parts then share their input.

@@ -1,11 +1,12 @@
 //! The engine on one NVIDIA GPU: bf16 weights and activations, f32 sums, masters and moments.
 //!
 //! ```text
-//! device (context, stream, memory, launches) <- kernels/*.cu by NVRTC, blas (cuBLAS)
+//! device (context, stream, memory, launches) <- kernels/*.cu by NVRTC, blas (cuBLAS, and thin for short sums)
 //! plan (offsets) <- arena (weights, masters, gradients, moments) <- model, linear (products with adapters)
 //! batch (a pack's integers), workspace (activations), attention, cache
 //!   <- layer, backward, head <- engine (score, learn, step)
 //!   <- decoder (a step as a graph) <- generate (slots, prompts, endings)
+//! trace (where the time of any of it goes)
 //! ```
 //!
 //! Libraries are opened when the device is, so one binary serves machines with and without a GPU. Nothing is added by

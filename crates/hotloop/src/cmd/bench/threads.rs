@@ -37,6 +37,8 @@ struct Comparison {
     sets: u32,
     quiet: usize,
     judged: usize,
+    /// The share of the cores' time that a host gave to others meanwhile.
+    stolen: f64,
 }
 
 /// Measures and prints.
@@ -83,6 +85,7 @@ fn compare(
     let settings = bench::Settings { threads, ..crate::settings()? };
     let mut judging = Judging::start(settings, stop.clone())?;
     let cores = survey::slot_cores(threads as usize);
+    let (ticks, stolen) = survey::stolen();
     let (mut inside, mut inside_medians, mut timings) = (Vec::new(), Vec::new(), Vec::new());
     // The first one measures the machine's roof too, and tells the number of sets.
     let Some(first) = judging.judge_one(job(&task, source)?)? else { return Ok(None) };
@@ -114,7 +117,13 @@ fn compare(
         sets,
         quiet: timings.iter().filter(|measured| measured.timing.quiet).count(),
         judged: timings.len(),
+        stolen: stolen_since(ticks, stolen),
     }))
+}
+
+fn stolen_since(ticks: u64, stolen: u64) -> f64 {
+    let (ticks_now, stolen_now) = survey::stolen();
+    stolen_now.saturating_sub(stolen) as f64 / ticks_now.saturating_sub(ticks).max(1) as f64
 }
 
 /// Does `work` in a thread that is pinned to `cores`, and so are the processes it starts.
@@ -137,7 +146,8 @@ fn text(candidate: &str, comparisons: &[Comparison]) -> String {
         .right("difference")
         .right("GFLOPS")
         .right("sets")
-        .right("quiet");
+        .right("quiet")
+        .right("stolen");
     let us = |seconds: f64| format!("{:.1}", seconds * 1e6);
     for one in comparisons {
         table.row([
@@ -150,6 +160,7 @@ fn text(candidate: &str, comparisons: &[Comparison]) -> String {
             number(one.gflops),
             one.sets.to_string(),
             format!("{}/{}", one.quiet, one.judged),
+            format!("{:.1} %", one.stolen * 100.0),
         ]);
     }
     format!(
