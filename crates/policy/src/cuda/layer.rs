@@ -40,6 +40,11 @@ impl<'a> Pass<'a> {
         self.model.config.norm_eps as f32
     }
 
+    /// Whether each row is the new token of an answer, rather than a part of a pack.
+    fn decodes(&self) -> bool {
+        matches!(self.sight, Sight::Cache(_))
+    }
+
     pub(super) fn projection(&self, layer: usize, group: Group) -> Projection<'a> {
         let offset = self.model.plan.layers[layer].weights[group as usize][0].offset;
         let base = (&self.model.arena, offset);
@@ -68,7 +73,7 @@ impl<'a> Pass<'a> {
         self.before_attention(layer, x, saved)?;
         self.attend(layer, saved)?;
         // What is decoded is never gone back through: the stream may be added to where it lies.
-        let decodes = matches!(self.sight, Sight::Cache(_));
+        let decodes = self.decodes();
         let (middle, out) = if decodes { (x, x) } else { (saved.middle.address, out) };
         let carry = |from: Address, to: Address| if decodes { Ok(()) } else { device.copy(to, from, stream) };
         carry(x, middle)?;
@@ -84,7 +89,8 @@ impl<'a> Pass<'a> {
         down.forward(saved.active.address, rows, out, true, scratch(Group::Down))
     }
 
-    /// Norm, q, k and v, their biases or head norms, and the rotation.
+    /// Norm, q, k and v, their biases or head norms, and the rotation; where a token is decoded, `place_token` does the last and,
+    /// without head norms, the biases.
     fn before_attention(&self, layer: usize, x: Address, saved: &Saved) -> Result<()> {
         let Self { device, model, rows, .. } = *self;
         let (config, plan) = (&model.config, &model.plan.layers[layer]);
@@ -94,7 +100,7 @@ impl<'a> Pass<'a> {
         let to = saved.raw.as_ref().map_or(qkv, |raw| raw.address);
         let projection = self.projection(layer, Group::Qkv);
         projection.forward(saved.normed.address, rows, to, false, self.scratch(saved, Group::Qkv))?;
-        let decodes = matches!(self.sight, Sight::Cache(_));
+        let decodes = self.decodes();
         if let Some(bias) = plan.bias.as_ref().filter(|_| !decodes || plan.q_norm.is_some()) {
             let arguments = args![qkv, model.arena.at(bias[0].offset), width as i32];
             device.launch("add_bias", Launch::rows(rows, width), arguments)?;
