@@ -20,6 +20,9 @@ pub const TASKS: [(&str, u32); 6] =
 /// The longest canonical source, in bytes: keeps candidates within about 250 tokens.
 pub const BYTES_MAX: usize = 960;
 
+/// Programs that are looked at for a relative that fits.
+const RELATIVES: usize = 200;
+
 /// The families of candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -122,6 +125,24 @@ impl Program {
                 return program;
             }
         }
+    }
+
+    /// Another program that `fits`, one or a few choices away, if one is found.
+    pub fn relative(&self, rng: &mut Rng, fits: impl Fn(&Self) -> bool) -> Option<Self> {
+        let mut at = *self;
+        let source = self.source();
+        for step in 0..RELATIVES {
+            // Starts anew now and then, so that the relative stays near.
+            at = if step % 4 == 0 { self.changed(rng) } else { at.changed(rng) };
+            if !fits(&at) {
+                continue;
+            }
+            let other = at.source();
+            if other != source && other.len() <= BYTES_MAX {
+                return Some(at);
+            }
+        }
+        None
     }
 
     /// Whether the choices fit together, and none of them is without effect.

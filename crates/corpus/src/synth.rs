@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::breakage;
 use crate::nano_prompt::{NanoPrompt, Parent, Role, Why};
 use crate::pool::{Pool, STAGES};
-use crate::program::{BYTES_MAX, Program, TASKS};
+use crate::program::{Program, TASKS};
 use crate::rng::Rng;
 
 /// What a corpus holds.
@@ -59,8 +59,8 @@ const FROM_SEED: usize = 30;
 const FORBIDDEN: usize = 15;
 /// Percent of exploring prompts that allow more than the answer uses.
 const ALLOWED_MORE: usize = 20;
-/// Neighbours that are looked at for a fitting parent.
-const NEIGHBOURS: usize = 200;
+/// Draws of a task and a stage until one has candidates.
+const DRAWS: usize = 200;
 
 /// The records of a corpus, in order.
 pub fn synth(options: &Options) -> Synth {
@@ -90,7 +90,7 @@ impl Synth {
 
     /// The next candidate by the shares of tasks and stages.
     fn program(&mut self) -> Option<Program> {
-        for _ in 0..NEIGHBOURS {
+        for _ in 0..DRAWS {
             let tasks: Vec<(usize, u32)> = TASKS.iter().enumerate().map(|(at, (_, share))| (at, *share)).collect();
             let stages: Vec<(usize, u32)> = STAGES.iter().enumerate().map(|(at, (_, share))| (at, *share)).collect();
             let (task, stage) = (self.rng.weighted(&tasks), self.rng.weighted(&stages));
@@ -125,18 +125,18 @@ impl Synth {
                 if rng.percent(FROM_SEED) {
                     return correct(role, seed(task));
                 }
-                if let Some(parent) = neighbour(&program, rng, |parent| parent.stage() < stage) {
+                if let Some(parent) = program.relative(rng, |parent| parent.stage() < stage) {
                     return correct(role, &parent.source());
                 }
             }
             Role::Improve => {
-                if let Some(parent) = neighbour(&program, rng, |parent| parent.stage() == stage) {
+                if let Some(parent) = program.relative(rng, |parent| parent.stage() == stage) {
                     return correct(role, &parent.source());
                 }
             }
             Role::Repair if rng.percent(FORBIDDEN) => {
                 let forbidden = |parent: &Program| forbidden(parent, stage).is_some();
-                if let Some(parent) = neighbour(&program, rng, forbidden) {
+                if let Some(parent) = program.relative(rng, forbidden) {
                     let why = self::forbidden(&parent, stage);
                     return record(role, stage, Some(Parent { source: &parent.source(), label: Label::Refused, why }));
                 }
@@ -162,24 +162,6 @@ impl Iterator for Synth {
         let program = self.program()?;
         Some(self.record(program))
     }
-}
-
-/// A relative of `program` that `fits`, one or a few choices away.
-fn neighbour(program: &Program, rng: &mut Rng, fits: impl Fn(&Program) -> bool) -> Option<Program> {
-    let mut at = *program;
-    let source = program.source();
-    for step in 0..NEIGHBOURS {
-        // Starts anew now and then, so that the relative stays near.
-        at = if step % 4 == 0 { program.changed(rng) } else { at.changed(rng) };
-        if !fits(&at) {
-            continue;
-        }
-        let other = at.source();
-        if other != source && other.len() <= BYTES_MAX {
-            return Some(at);
-        }
-    }
-    None
 }
 
 /// What `stage` forbids of a candidate, if anything.

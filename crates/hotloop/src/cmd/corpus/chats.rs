@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use corpus::{Options, Program};
+use corpus::{Options, Program, Rng};
 use flow::policy::{Chat, Message, Speaker};
 use flow::prompt::{Ask, Prose, Shown, Wording};
 use flow::random::Random;
@@ -16,8 +16,12 @@ use crate::nano;
 use crate::output::say;
 use crate::progress::Progress;
 
-/// Percent of the chats that show another candidate instead of the seed.
+/// Percent of the chats that show a relative of the answer instead of the seed.
 const WITH_PARENT: usize = 40;
+/// Percent of those that may bring a technique which the relative lacks.
+const DEEPENING: usize = 50;
+/// Tells the stream of relatives from those that drew the candidates.
+const STREAM: u64 = 2000;
 
 /// Writes chats.
 pub(super) fn write(arguments: &ChatsArgs) -> Result<Status, Failure> {
@@ -26,17 +30,13 @@ pub(super) fn write(arguments: &ChatsArgs) -> Result<Status, Failure> {
     let unwritable = |error: std::io::Error| Failure::user(error.to_string()).hint("name another file with --out");
     let mut file = std::io::BufWriter::new(fs_err::File::create_new(&arguments.out).map_err(unwritable)?);
     let progress = Progress::spinner("drawing candidates", true);
-    let mut random = Random::new(arguments.seed);
-    let programs = programs(&arguments.task, arguments.seed, &mut random);
+    let mut rng = Rng::new(arguments.seed, STREAM);
     let prose = Prose { wording: Wording::default(), begin: true, simd: bench::survey::simd().to_owned() };
+    let lesson = Lesson { prose: &prose, task: &task };
+    let programs = programs(&arguments.task, arguments.seed);
+    let chats = programs.iter().filter_map(|program| lesson.chat(program, parent(program, &mut rng)));
     let mut written = 0;
-    for (at, program) in programs.iter().enumerate() {
-        if written == arguments.count {
-            break;
-        }
-        let other = &programs[(at + 1) % programs.len()];
-        let parent = (random.below(100) < WITH_PARENT && other.stage() <= program.stage()).then(|| other.source());
-        let Some(chat) = example(&prose, &task, program, parent.as_deref()) else { continue };
+    for chat in chats.take(arguments.count as usize) {
         writeln!(file, "{}", json!({ "messages": chat.messages })).map_err(unwritable)?;
         written += 1;
     }
@@ -47,34 +47,73 @@ pub(super) fn write(arguments: &ChatsArgs) -> Result<Status, Failure> {
 }
 
 /// The corpus's candidates of a task, in the order in which chats take them.
-pub(super) fn programs(task: &str, seed: u64, random: &mut Random) -> Vec<Program> {
+pub(super) fn programs(task: &str, seed: u64) -> Vec<Program> {
     let pool = corpus::Pool::draw_task(seed, Options::STANDARD.programs, task);
     let mut programs: Vec<Program> = pool.programs().copied().collect();
-    random.shuffle(&mut programs);
+    Random::new(seed).shuffle(&mut programs);
     programs
 }
 
-/// What follows the signature, for candidates that put nothing before their function.
-pub(super) fn body(source: &str) -> Option<&str> {
-    let (before, body) = source.split_once("{\n")?;
-    (!before.contains(['#', ';', '}'])).then_some(body)
+/// What a chat shows so that `program` is an answer to it: a relative of an earlier stage or of its own, or the seed.
+fn parent(program: &Program, rng: &mut Rng) -> Option<(Role, Program)> {
+    if !rng.percent(WITH_PARENT) {
+        return None;
+    }
+    let stage = program.stage();
+    let fits = |relative: &Program| body(&relative.source()).is_some();
+    if stage > Stage::RegisterBlocking && rng.percent(DEEPENING) {
+        let earlier = program.relative(rng, |relative| relative.stage() < stage && fits(relative));
+        return earlier.map(|relative| (Role::Deepen, relative));
+    }
+    let same = program.relative(rng, |relative| relative.stage() == stage && fits(relative));
+    same.map(|relative| (Role::Improve, relative))
 }
 
-/// A prompt and the candidate as its answer. None for candidates that put something before their function:
-/// runs begin answers with its signature.
-fn example(prose: &Prose, task: &Task, program: &Program, parent: Option<&str>) -> Option<Chat> {
-    let stage = program.stage();
-    let role = match parent {
-        Some(_) if stage > Stage::RegisterBlocking => Role::Deepen,
-        Some(_) => Role::Improve,
-        None => Role::Explore,
-    };
-    let shown = Shown { source: parent.unwrap_or(&task.seed), verdict: None };
-    let mut chat = prose.chat(&Ask { task, role, stage: Some(stage), variant: 0, parent: Some(shown) });
-    let source = program.source();
-    let content = format!("{}{}```", chat.begun, indented(body(&source)?));
-    chat.messages.push(Message { role: Speaker::Assistant, content });
-    Some(chat)
+/// What follows the signature, as runs begin answers with that. The bench includes every header that the corpus uses,
+/// and types can be named within the function; candidates with anything else before it are left out.
+pub(super) fn body(source: &str) -> Option<String> {
+    let (before, body) = source.split_once("{\n")?;
+    let before = before.rsplit_once('\n').map_or("", |(before, _signature)| before);
+    let mut inner = String::new();
+    for line in before.lines() {
+        if line.starts_with("typedef ") {
+            inner += &format!(" {line}\n");
+        } else if !line.starts_with("#include") {
+            return None;
+        }
+    }
+    Some(inner + body)
+}
+
+/// A task, and the words that runs ask for it in.
+struct Lesson<'a> {
+    prose: &'a Prose,
+    task: &'a Task,
+}
+
+impl Lesson<'_> {
+    /// A prompt and the candidate as its answer. None for candidates that cannot follow the signature.
+    fn chat(&self, program: &Program, parent: Option<(Role, Program)>) -> Option<Chat> {
+        let (role, shown) = match parent {
+            Some((role, relative)) => (role, self.written(&relative)?),
+            None => (Role::Explore, self.task.seed.clone()),
+        };
+        let mut chat = self.ask(program.stage(), role, Some(&shown));
+        let content = format!("```c\n{}```", self.written(program)?);
+        chat.messages.push(Message { role: Speaker::Assistant, content });
+        Some(chat)
+    }
+
+    fn ask(&self, stage: Stage, role: Role, shown: Option<&str>) -> Chat {
+        let parent = shown.map(|source| Shown { source, verdict: None });
+        self.prose.chat(&Ask { task: self.task, role, stage: Some(stage), variant: 0, parent })
+    }
+
+    /// The candidate as an answer at its stage holds it.
+    fn written(&self, program: &Program) -> Option<String> {
+        let begun = self.ask(program.stage(), Role::Explore, None).begun;
+        Some(format!("{}{}", begun.trim_start_matches("```c\n"), indented(&body(&program.source())?)))
+    }
 }
 
 /// Canonical code indents by one blank a level; language models write four.
@@ -91,22 +130,59 @@ fn indented(body: &str) -> String {
 mod tests {
     use super::*;
 
+    /// The chats of so many of the corpus's candidates for `matmul`, each with its own candidate.
+    fn chats(count: usize) -> Vec<(Program, Option<(Role, Program)>, Option<Chat>)> {
+        let task = load("matmul").expect("it is shipped");
+        let prose = Prose { wording: Wording::default(), begin: true, simd: "avx512".to_owned() };
+        let lesson = Lesson { prose: &prose, task: &task };
+        let mut rng = Rng::new(1, STREAM);
+        let pool = corpus::Pool::draw_task(1, count, "matmul");
+        let chat = |program: &Program| {
+            let parent = parent(program, &mut rng);
+            (*program, parent, lesson.chat(program, parent))
+        };
+        pool.programs().map(chat).collect()
+    }
+
     #[test]
     fn an_answer_is_the_candidate_as_a_run_begins_it() {
         let task = load("matmul").expect("it is shipped");
-        let prose = Prose { wording: Wording::default(), begin: true, simd: "avx512".to_owned() };
-        let options = Options { programs: 400, records: 0, ..Options::STANDARD };
-        let made = corpus::synth(&options);
-        let mut seen = 0;
-        for program in made.pool().programs().filter(|program| program.task() == "matmul") {
-            let Some(chat) = example(&prose, &task, program, None) else { continue };
+        for (program, _, chat) in chats(600) {
+            let Some(chat) = chat else { continue };
             let answer = &chat.messages.last().expect("an answer").content;
             assert!(answer.starts_with(&chat.begun) && answer.ends_with("}\n```"), "{answer}");
             let found = flow::Candidate::extract(answer, &task).expect("it holds a candidate");
             let canonical = corpus::canonical(&found.source);
             assert!(canonical.ends_with(program.source().split_once("{\n").expect("a body").1), "{canonical}");
-            seen += 1;
         }
-        assert!(seen > 50, "most candidates can be begun, but only {seen} were");
+    }
+
+    #[test]
+    fn every_technique_of_the_corpus_is_taught() {
+        let chats = chats(600);
+        let answers: Vec<&str> = (chats.iter().filter_map(|(_, _, chat)| chat.as_ref()))
+            .map(|chat| chat.messages.last().expect("an answer").content.as_str())
+            .collect();
+        assert!(answers.len() * 100 > chats.len() * 95, "{} of {} can be begun", answers.len(), chats.len());
+        for word in ["_mm512_fmadd_pd", "vector_size(64)", "#pragma omp parallel", "__builtin_prefetch", "memset("] {
+            assert!(answers.iter().any(|answer| answer.contains(word)), "no answer has {word}");
+        }
+    }
+
+    #[test]
+    fn parents_are_relatives_within_the_rules_of_their_stage() {
+        let mut seen = [0; 2];
+        for (program, parent, chat) in chats(300) {
+            let (Some((role, relative)), Some(chat)) = (parent, chat) else { continue };
+            let asked = &chat.messages[1].content;
+            let shown = indented(&body(&relative.source()).expect("it has one"));
+            assert!(asked.contains(shown.trim_end()), "{asked}");
+            match role {
+                Role::Deepen => assert!(relative.stage() < program.stage()),
+                _ => assert_eq!(relative.stage(), program.stage()),
+            }
+            seen[usize::from(role == Role::Deepen)] += 1;
+        }
+        assert!(seen.iter().all(|count| *count > 10), "{seen:?}");
     }
 }

@@ -1,7 +1,6 @@
 //! Whether a program was found or remembered: its distance from the corpus.
 
 use corpus::nearest::{Tokens, nearest};
-use flow::random::Random;
 use serde_json::json;
 
 use super::chats;
@@ -63,7 +62,7 @@ fn read(file: &std::path::Path) -> Result<(String, Tokens), Failure> {
 
 /// What the files are compared with: sources and their stages.
 fn items(arguments: &NearestArgs) -> Vec<(String, u8)> {
-    let programs = chats::programs(&arguments.task, arguments.seed, &mut Random::new(arguments.seed));
+    let programs = chats::programs(&arguments.task, arguments.seed);
     let sources = programs.iter().map(|program| (program.source(), program.stage().number()));
     match arguments.count {
         Some(count) => sources.filter(|(source, _)| chats::body(source).is_some()).take(count as usize).collect(),
