@@ -77,7 +77,7 @@ pub(super) fn body(source: &str) -> Option<String> {
     let mut inner = String::new();
     for line in before.lines() {
         if line.starts_with("typedef ") {
-            inner += &format!(" {line}\n");
+            inner.extend([" ", line, "\n"]);
         } else if !line.starts_with("#include") {
             return None;
         }
@@ -130,8 +130,11 @@ fn indented(body: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The chats of so many of the corpus's candidates for `matmul`, each with its own candidate.
-    fn chats(count: usize) -> Vec<(Program, Option<(Role, Program)>, Option<Chat>)> {
+    /// A candidate, what its chat shows, and the chat.
+    type Taught = (Program, Option<(Role, Program)>, Option<Chat>);
+
+    /// The chats of so many of the corpus's candidates for `matmul`.
+    fn chats(count: usize) -> Vec<Taught> {
         let task = load("matmul").expect("it is shipped");
         let prose = Prose { wording: Wording::default(), begin: true, simd: "avx512".to_owned() };
         let lesson = Lesson { prose: &prose, task: &task };
