@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use flow::verdict::{Measured, Phase};
-use flow::{BenchError, Job, Label, Timing, Verdict};
+use flow::{BenchError, Job, Timing, Verdict};
 
 use crate::examine::Examined;
 use crate::machine::Machine;
@@ -27,8 +27,9 @@ fn batch_margin(threads: u32) -> f64 {
 }
 /// Seconds after which roofs and baselines are measured again beside the candidates.
 const ROOF_AGE_S: f64 = 120.0;
-/// And while no baseline has met a quiet machine yet: it would flatter every candidate.
-const BUSY_ROOF_AGE_S: f64 = 5.0;
+/// And while no baseline has met a quiet machine yet, or for a candidate that is faster than one: clocks rise and fall,
+/// and what was measured at a lower one would flatter it.
+const DOUBTFUL_ROOF_AGE_S: f64 = 5.0;
 /// Times that an unbelievable candidate is judged, all told.
 const TRIES: u32 = 3;
 
@@ -66,7 +67,7 @@ impl Clock {
     ) -> Result<TaskRoof, BenchError> {
         let before = self.tasks.get(&job.task.hash).copied();
         let is_fresh = |(at, known): &(f64, TaskRoof)| {
-            crate::sys::now() - at < if known.quiet { age_s } else { age_s.min(BUSY_ROOF_AGE_S) }
+            crate::sys::now() - at < if known.quiet { age_s } else { age_s.min(DOUBTFUL_ROOF_AGE_S) }
         };
         if let Some((_, known)) = before.filter(is_fresh) {
             return Ok(known);
@@ -86,14 +87,31 @@ impl Clock {
         for _ in 0..TRIES {
             let roof = self.roof(machine, age_s)?;
             let task_roof = self.task_roof(machine, job, examined, age_s)?;
-            let verdict = self.time_once(machine, job, examined, roof, task_roof)?;
-            if verdict.label() != Label::Suspect {
-                return Ok(verdict);
+            match self.time_once(machine, job, examined, roof, task_roof)? {
+                Verdict::Correct(measured) => return self.compared_anew(machine, job, examined, measured),
+                suspect @ Verdict::Suspect { .. } => doubted = Some(suspect),
+                failed => return Ok(failed),
             }
-            doubted = Some(verdict);
             age_s = 0.0;
         }
         doubted.ok_or_else(|| BenchError::new("nothing was timed"))
+    }
+
+    /// A candidate that is faster than the library or the roof is compared with what these can do now.
+    fn compared_anew(
+        &mut self,
+        machine: &Machine,
+        job: &Job,
+        examined: &Examined,
+        mut measured: Measured,
+    ) -> Result<Verdict, BenchError> {
+        let above = |share: Option<f64>| share.is_some_and(|share| share > 1.0);
+        if above(measured.peak_fraction) || above(measured.openblas_ratio) {
+            let roof = self.roof(machine, DOUBTFUL_ROOF_AGE_S)?;
+            let task_roof = self.task_roof(machine, job, examined, DOUBTFUL_ROOF_AGE_S)?;
+            compare(&mut measured, job, roof, task_roof);
+        }
+        Ok(Verdict::Correct(measured))
     }
 
     fn time_once(
@@ -131,21 +149,30 @@ impl Clock {
             Estimator::Paper => timing.paper_s,
         };
         let doubt = doubt(&timing, single_s - roof.null_s, task_roof);
-        let measured = Measured {
+        let mut measured = Measured {
             seconds: decided_s,
             gflops: flops / decided_s / 1e9,
             gflops_paper: flops / timing.paper_s / 1e9,
-            peak_fraction: Some(flops / decided_s / roof.peak_flops),
-            openblas_ratio: task_roof.baseline_s.map(|baseline_s| baseline_s / decided_s),
-            roof_s: Some(task_roof.bound_s),
+            peak_fraction: None,
+            openblas_ratio: None,
+            roof_s: None,
             verify: checks,
             timing,
         };
+        compare(&mut measured, job, roof, task_roof);
         Ok(match doubt {
             Some(why) => Verdict::Suspect { why, measured },
             None => Verdict::Correct(measured),
         })
     }
+}
+
+/// Says what a candidate's time is worth on this machine.
+fn compare(measured: &mut Measured, job: &Job, roof: Roof, task_roof: TaskRoof) {
+    let flops = job.task.flops(&job.task.spec.sizes.timed);
+    measured.peak_fraction = Some(flops / measured.seconds / roof.peak_flops);
+    measured.openblas_ratio = task_roof.baseline_s.map(|baseline_s| baseline_s / measured.seconds);
+    measured.roof_s = Some(task_roof.bound_s);
 }
 
 /// Why a timing is not believed, if it is not. `single_s` is what a call alone takes at least, the
