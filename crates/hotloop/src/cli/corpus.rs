@@ -19,6 +19,8 @@ pub(crate) enum CorpusCommand {
     Synth(SynthArgs),
     /// Write the corpus as chats that a run would ask a language model: for a warm start by `hotloop tune`
     Chats(ChatsArgs),
+    /// Write what policies answered rightly as chats: a warm start from verified answers
+    Winners(WinnersArgs),
     /// Tell how far programs are from the nearest candidate of the corpus
     Nearest(NearestArgs),
     /// Pre-train the nano policy on the synthetic corpus, from nothing
@@ -82,6 +84,28 @@ pub(crate) struct ChatsArgs {
     /// Everything follows from it
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
+}
+
+/// `hotloop corpus winners`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each line is {\"messages\": [...]} with a stage's prompt and an answer that was judged correct, every program
+once for a prompt. A model that is taught its own right answers forgets less than one that is taught others' only.
+
+Example:
+  hotloop evaluate --model qwen.gguf --task spmv,softmax --stage all --count 32 --temperature 0.7 --keep kept
+  hotloop corpus winners kept --out winners.jsonl
+  hotloop tune --model qwen.gguf --data winners.jsonl --out warm")]
+pub(crate) struct WinnersArgs {
+    /// Folders that `hotloop evaluate --keep` wrote
+    #[arg(required = true, value_name = "DIR")]
+    pub(crate) kept: Vec<PathBuf>,
+    /// The file to write
+    #[arg(long, value_name = "FILE.jsonl")]
+    pub(crate) out: PathBuf,
+    /// Only this policy's answers, by the name that the evaluation gave it [default: all]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) policy: Option<String>,
 }
 
 /// `hotloop corpus nearest`

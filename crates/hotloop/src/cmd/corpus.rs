@@ -2,6 +2,7 @@
 
 mod chats;
 mod nearest;
+mod winners;
 
 use std::path::Path;
 use std::time::Instant;
@@ -36,6 +37,7 @@ pub(crate) fn run(arguments: &CorpusArgs) -> Result<Status, Failure> {
     match &arguments.command {
         CorpusCommand::Synth(arguments) => synth(arguments),
         CorpusCommand::Chats(arguments) => chats::write(arguments),
+        CorpusCommand::Winners(arguments) => winners::write(arguments),
         CorpusCommand::Nearest(arguments) => nearest::run(arguments),
         CorpusCommand::Nano(arguments) => pretrain(arguments),
     }
