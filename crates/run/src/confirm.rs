@@ -3,12 +3,14 @@
 //! The best of thousands of timings is the luckiest one. What a report calls the best code
 //! is therefore chosen by fresh timings of the few that looked best.
 
+use std::sync::Arc;
+
 use flow::Judgement;
 
 use crate::ctx::Ctx;
 use crate::event::{Event, Made};
 use crate::interrupt::Interrupt;
-use crate::judging::Batch;
+use crate::judging::{Batch, Entry};
 
 /// Candidates that are judged again.
 const CANDIDATES: usize = 3;
@@ -24,7 +26,8 @@ pub(crate) fn fastest(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
     // are submitted together are judged once.
     for _ in 0..TIMES {
         for ((made, stage), judgements) in fastest.iter().zip(&mut judgements) {
-            let batch = Batch::submit(ctx, [((), made.clone(), *stage)])?;
+            let entry = Entry { made: made.clone(), task: Arc::clone(&ctx.plan.task), stage: *stage };
+            let batch = Batch::submit(ctx, [((), entry)])?;
             batch.gather(ctx, |_, (), judged| {
                 judgements.extend(judged);
                 Ok(())
