@@ -114,8 +114,9 @@ fn practice(report: &Report, html: &mut String) {
     if rows.is_empty() {
         return;
     }
-    let cells = |row: &[String], kind: &str| -> String {
-        row.iter().map(|cell| format!("<{kind}>{}</{kind}>", escape(cell))).collect()
+    let cells = |row: &[String], kind: &str| {
+        let cells: Vec<String> = row.iter().map(|cell| format!("<{kind}>{}</{kind}>", escape(cell))).collect();
+        cells.concat()
     };
     put!(
         html,

@@ -75,13 +75,13 @@ pub(super) fn step_words(state: &RunState, step: &Step) -> String {
     let words = step.practised.iter().map(|group| {
         let speedups = speedups(state, group);
         let correct = speedups.iter().filter(|speedup| **speedup > 0.0).count();
+        let best = fastest(&speedups).map(|best| format!(", best {} its seed", times(Some(best)))).unwrap_or_default();
         let asked = &group.asked;
         format!(
-            "  |  practised {} {}: {correct} of {} correct, best {}",
+            "  |  practised {} {}: {correct} of {} correct{best}",
             asked.task.as_deref().unwrap_or_default(),
             asked.stage.map(|stage| stage.number().to_string()).unwrap_or_default(),
-            group.members.len(),
-            times(fastest(&speedups))
+            group.members.len()
         )
     });
     words.collect()
@@ -94,8 +94,8 @@ pub(super) const HEAD: [&str; 8] = [
     "answers",
     "correct, first quarter",
     "correct, last quarter",
-    "speed-up, first quarter",
-    "speed-up, last quarter",
+    "median speed-up, first quarter",
+    "median speed-up, last quarter",
     "best speed-up",
 ];
 
