@@ -19,7 +19,7 @@ const WHOLE: [&str; 1] = ["reward"];
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
-    /// The task's name or folder.
+    /// The task's name or folder, and behind commas those of practised tasks.
     pub task: String,
     /// The model.
     pub model: String,
@@ -295,6 +295,11 @@ impl Config {
     /// The configuration as a complete run file.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("every key has a TOML form")
+    }
+
+    /// The tasks: the run's own, then those that it practises beside it.
+    pub fn tasks(&self) -> impl Iterator<Item = &str> {
+        self.task.split(',').map(str::trim)
     }
 
     /// How answers are drawn at a temperature. A begun answer ends with its code block.

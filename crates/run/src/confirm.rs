@@ -3,13 +3,15 @@
 //! The best of thousands of timings is the luckiest one. What a report calls the best code
 //! is therefore chosen by fresh timings of the few that looked best.
 
+use std::sync::Arc;
+
 use flow::Judgement;
 use flow::verdict::Measured;
 
 use crate::ctx::Ctx;
 use crate::event::{Event, Made};
 use crate::interrupt::Interrupt;
-use crate::judging::Batch;
+use crate::judging::{Batch, Entry};
 
 /// Candidates that are judged again.
 const CANDIDATES: usize = 3;
@@ -32,7 +34,8 @@ pub(crate) fn fastest(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
             if turn >= TIMES && is_known(judgements) {
                 continue;
             }
-            let batch = Batch::submit(ctx, [((), made.clone(), *stage)])?;
+            let entry = Entry { made: made.clone(), task: Arc::clone(&ctx.plan.task), stage: *stage };
+            let batch = Batch::submit(ctx, [((), entry)])?;
             batch.gather(ctx, |_, (), judged| {
                 judgements.extend(judged);
                 Ok(())

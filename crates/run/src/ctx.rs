@@ -47,8 +47,9 @@ impl Ctx<'_> {
 
     /// Puts what is asked into the policy's language.
     pub(crate) fn chat(&self, asked: &Asked) -> Result<flow::policy::Chat, Interrupt> {
-        let task = &self.plan.task;
-        let seed_verdict = self.state.seed.as_ref().map(|seed| &seed.verdict);
+        let name = asked.task.as_deref();
+        let task = self.plan.task_of(name);
+        let seed_verdict = self.state.seed_of(name).map(|seed| &seed.verdict);
         let stored = match &asked.parent {
             Some(hash) => Some((self.store.candidate(hash)?.source, self.state.verdict(hash))),
             // A fixed prompt starts from nothing; the search starts from the seed.

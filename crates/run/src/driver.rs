@@ -1,15 +1,16 @@
 //! Steps until the budget is spent, from wherever the journal says the run is.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use flow::{Bench, Candidate, Policy, Render, Verdict};
+use flow::{Bench, Candidate, Policy, Render, Task, Verdict};
 
 use crate::config::{self, Layered};
 use crate::confirm;
 use crate::ctx::Ctx;
-use crate::event::{Event, Line, RunStarted, When};
+use crate::event::{Event, Line, Made, Practised, RunStarted, When};
 use crate::interrupt::Interrupt;
-use crate::judging::Batch;
+use crate::judging::{Batch, Entry};
 use crate::plan::Plan;
 use crate::probe;
 use crate::report::tensorboard::Tensorboard;
@@ -83,7 +84,7 @@ fn go(ctx: &mut Ctx<'_>) -> Result<String, Interrupt> {
         return Ok(why.clone());
     }
     begin(ctx)?;
-    judge_seed(ctx)?;
+    judge_seeds(ctx)?;
     check_reward(ctx)?;
     probe::take(ctx, When::Before)?;
     let why = loop {
@@ -117,10 +118,11 @@ fn begin(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
     }
     let task = &ctx.plan.task;
     let Some(started) = &ctx.state.started else {
-        let seed = seed(ctx.plan)?;
+        let seed = seed(task)?;
         let started = RunStarted {
             task: task.spec.name.clone(),
             task_hash: task.hash.clone(),
+            practised: ctx.plan.practised.iter().map(|task| practised(task)).collect(),
             seed_normal: sampling::normal(&seed),
             machine,
             policy,
@@ -139,6 +141,9 @@ fn begin(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
         return Err(Interrupt::Reconfigured(differ.join(", ")));
     }
     same("task", &started.task_hash, &task.hash)?;
+    for (was, is) in started.practised.iter().zip(&ctx.plan.practised) {
+        same(&format!("practised task {}", was.task), &was.task_hash, &is.hash)?;
+    }
     same("machine class", &started.machine.class, &machine.class)?;
     same("model", &started.policy.model, &policy.model)?;
     ctx.record(Event::RunResumed { step: ctx.state.finished() })?;
@@ -148,33 +153,46 @@ fn begin(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
     ctx.replay()
 }
 
-fn seed(plan: &Plan) -> Result<Candidate, Interrupt> {
-    Candidate::from_source(plan.task.seed.as_bytes(), &plan.task)
-        .map_err(|malformed| Interrupt::Seed { label: flow::Label::Malformed, detail: malformed.why })
+fn practised(task: &Task) -> Practised {
+    Practised { task: task.spec.name.clone(), task_hash: task.hash.clone() }
 }
 
-/// Rewards are measured against the seed, so it comes first, judged like any other.
-fn judge_seed(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
-    if ctx.state.seed.is_some() {
-        return Ok(());
-    }
-    let seed = seed(ctx.plan)?;
+fn seed(task: &Task) -> Result<Candidate, Interrupt> {
+    Candidate::from_source(task.seed.as_bytes(), task).map_err(|malformed| Interrupt::Seed {
+        task: task.spec.name.clone(),
+        label: flow::Label::Malformed,
+        detail: malformed.why,
+    })
+}
+
+/// Rewards are measured against each task's seed, so these come first, judged like any other.
+fn judge_seeds(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
+    let unjudged: Vec<_> = ctx.plan.tasks().filter(|(name, _)| ctx.state.seed_of(*name).is_none()).collect();
+    unjudged.into_iter().try_for_each(|(name, task)| judge_seed(ctx, name, task))
+}
+
+fn judge_seed(ctx: &mut Ctx<'_>, name: Option<&str>, task: &Arc<Task>) -> Result<(), Interrupt> {
+    let seed = seed(task)?;
     ctx.store.keep(&seed)?;
-    let made = crate::event::Made::Candidate { normal: sampling::normal(&seed), hash: seed.hash };
-    let batch = Batch::submit(ctx, [((), made, None)])?;
+    let made = Made::Candidate { normal: sampling::normal(&seed), hash: seed.hash };
+    let batch = Batch::submit(ctx, [((), Entry { made, task: Arc::clone(task), stage: None })])?;
     batch.gather(ctx, |ctx, (), judged| {
         let judgement = judged?;
         match &judgement.verdict {
-            Verdict::Correct(_) => ctx.record(Event::SeedJudged { judgement }),
-            other => Err(Interrupt::Seed { label: other.label(), detail: other.detail() }),
+            Verdict::Correct(_) => ctx.record(Event::SeedJudged { task: name.map(str::to_owned), judgement }),
+            other => {
+                Err(Interrupt::Seed { task: task.spec.name.clone(), label: other.label(), detail: other.detail() })
+            }
         }
     })
 }
 
 /// A reward that needs what this machine cannot measure is told before anything is sampled.
 fn check_reward(ctx: &Ctx<'_>) -> Result<(), Interrupt> {
-    if let Some(seed) = &ctx.state.seed {
-        ctx.plan.config.reward.of(&seed.verdict, &ctx.state.context())?;
+    for (name, _) in ctx.plan.tasks() {
+        if let Some(seed) = ctx.state.seed_of(name) {
+            ctx.plan.config.reward.of(&seed.verdict, &ctx.state.context_of(name))?;
+        }
     }
     Ok(())
 }

@@ -35,8 +35,11 @@ pub enum Event {
         /// Steps finished so far.
         step: u64,
     },
-    /// The task's seed was judged: rewards are measured against it.
+    /// A task's seed was judged: rewards are measured against it.
     SeedJudged {
+        /// The practised task; none is the run's own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<String>,
         /// How it fared.
         judgement: Judgement,
     },
@@ -103,6 +106,9 @@ pub struct RunStarted {
     pub task: String,
     /// Its content.
     pub task_hash: String,
+    /// The tasks that are practised beside it, in their turn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub practised: Vec<Practised>,
     /// The seed's normalised source, hashed.
     pub seed_normal: String,
     /// The machine that judges.
@@ -111,6 +117,15 @@ pub struct RunStarted {
     pub policy: Capabilities,
     /// The temperature of the first step.
     pub temperature: f64,
+}
+
+/// A task that a run practises beside its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Practised {
+    /// The task's name.
+    pub task: String,
+    /// Its content.
+    pub task_hash: String,
 }
 
 /// One stage of the fixed probe.
@@ -185,6 +200,9 @@ impl GroupSampled {
 /// What was asked: enough to render the same prompt again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
+    /// The practised task that is asked; none is the run's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
     /// Why.
     pub role: Role,
     /// The stage whose rules hold.
@@ -295,7 +313,7 @@ impl Event {
     #[must_use]
     pub fn timeless(mut self) -> Self {
         match &mut self {
-            Self::SeedJudged { judgement } | Self::CandidateJudged { judgement, .. } => {
+            Self::SeedJudged { judgement, .. } | Self::CandidateJudged { judgement, .. } => {
                 judgement.seconds = flow::bench::Seconds::default();
             }
             Self::CandidateConfirmed { judgements, .. } => {
@@ -350,8 +368,26 @@ mod tests {
         let malformed = || Made::Malformed { why: String::new() };
         let made = [candidate("a"), malformed(), candidate("b"), candidate("a"), malformed(), candidate("a")];
         let answer = |made| Answer { tokens: vec![], logprobs: vec![], ending: Ending::Stop, made };
-        let asked = Asked { role: Role::Explore, stage: None, parent: None, variant: 0 };
+        let asked = Asked { task: None, role: Role::Explore, stage: None, parent: None, variant: 0 };
         let group = GroupSampled { asked, prompt_tokens: vec![], answers: made.map(answer).into() };
         assert_eq!(group.copies(), [3, 1, 1, 3, 1, 3]);
+    }
+
+    #[test]
+    fn what_names_no_task_is_of_the_runs_own_and_is_written_as_ever() {
+        let old = r#"{"role":"explore","stage":3,"parent":null,"variant":0}"#;
+        let asked: Asked = serde_json::from_str(old).unwrap();
+        assert_eq!(asked.task, None);
+        assert_eq!(serde_json::to_string(&asked).unwrap(), old);
+        let seconds = flow::bench::Seconds::default();
+        let judgement = Judgement { verdict: flow::Verdict::Malformed { why: String::new() }, seconds };
+        let line = |task| Line::new(Event::SeedJudged { task, judgement: judgement.clone() }, 1.0);
+        let (own, practised) = (line(None), line(Some("transpose".to_owned())));
+        let written = serde_json::to_string(&own).unwrap();
+        assert!(!written.contains("task"), "{written}");
+        for line in [own, practised] {
+            let read: Line = serde_json::from_str(&serde_json::to_string(&line).unwrap()).unwrap();
+            assert_eq!(read, line);
+        }
     }
 }

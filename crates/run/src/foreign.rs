@@ -84,7 +84,7 @@ impl ForeignRun {
         let task = &self.plan.task;
         let Some(started) = &self.state.started else {
             let seed = Candidate::from_source(task.seed.as_bytes(), task)
-                .map_err(|malformed| Interrupt::Seed { label: flow::Label::Malformed, detail: malformed.why })?;
+                .map_err(|malformed| self.bad_seed(flow::Label::Malformed, malformed.why))?;
             self.store.keep(&seed)?;
             self.store.keep_config(&self.plan.config.to_toml(), &task.seed)?;
             let policy =
@@ -92,6 +92,7 @@ impl ForeignRun {
             return self.record(Event::RunStarted(Box::new(RunStarted {
                 task: task.spec.name.clone(),
                 task_hash: task.hash.clone(),
+                practised: Vec::new(),
                 seed_normal: sampling::normal(&seed),
                 machine,
                 policy,
@@ -141,9 +142,13 @@ impl ForeignRun {
             return Ok(());
         }
         match &judgement.verdict {
-            Verdict::Correct(_) => self.record(Event::SeedJudged { judgement }),
-            other => Err(Interrupt::Seed { label: other.label(), detail: other.detail() }),
+            Verdict::Correct(_) => self.record(Event::SeedJudged { task: None, judgement }),
+            other => Err(self.bad_seed(other.label(), other.detail())),
         }
+    }
+
+    fn bad_seed(&self, label: flow::Label, detail: String) -> Interrupt {
+        Interrupt::Seed { task: self.plan.task.spec.name.clone(), label, detail }
     }
 
     /// The next prompts, those first that were handed out least often.

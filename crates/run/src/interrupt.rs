@@ -36,9 +36,11 @@ pub enum Interrupt {
     /// The reward needs something that was not measured.
     #[error("{0}\n  hint: choose another reward, or install what measures it")]
     Reward(#[from] RewardError),
-    /// The task's own seed fails here.
-    #[error("the task's seed is {label} on this machine: {detail}")]
+    /// A task's own seed fails here.
+    #[error("the seed of {task} is {label} on this machine: {detail}")]
     Seed {
+        /// The task.
+        task: String,
         /// Its verdict.
         label: flow::Label,
         /// Its detail.

@@ -4,13 +4,14 @@
 //! machine fails on most candidates something is broken, and the run waits for a person.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use flow::verdict::Measured;
-use flow::{BenchError, Candidate, Job, JobId, Judgement, Stage};
+use flow::{BenchError, Candidate, Job, JobId, Judgement, Stage, Task};
 
 use crate::ctx::Ctx;
-use crate::event::{Event, Made, Place};
+use crate::event::{Asked, Event, Made, Place};
 use crate::interrupt::Interrupt;
 
 /// Times that a machine's failure is tried again before the member is masked.
@@ -24,9 +25,18 @@ const STORM_IN_A_ROW: usize = 24;
 /// Fewer failures than this are never a storm.
 const STORM_LEAST: usize = 4;
 
-/// Candidates that are being judged, each under a key of the caller's.
+/// A candidate to be judged.
+pub(crate) struct Entry {
+    pub(crate) made: Made,
+    /// What it is to compute.
+    pub(crate) task: Arc<Task>,
+    /// The stage whose rules hold.
+    pub(crate) stage: Option<Stage>,
+}
+
+/// Candidates that are being judged, each under a key of the caller's and with how often it was tried again.
 pub(crate) struct Batch<K> {
-    waiting: BTreeMap<JobId, (K, Made, Option<Stage>, u32)>,
+    waiting: BTreeMap<JobId, (K, Entry, u32)>,
     submitted: usize,
 }
 
@@ -35,25 +45,18 @@ pub(crate) type Judged = Result<Judgement, BenchError>;
 
 impl<K: Copy> Batch<K> {
     /// Submits candidates. Malformed ones need no bench and must not be among them.
-    pub(crate) fn submit(
-        ctx: &mut Ctx<'_>,
-        candidates: impl IntoIterator<Item = (K, Made, Option<Stage>)>,
-    ) -> Result<Self, Interrupt> {
+    pub(crate) fn submit(ctx: &mut Ctx<'_>, entries: impl IntoIterator<Item = (K, Entry)>) -> Result<Self, Interrupt> {
         let mut batch = Self { waiting: BTreeMap::new(), submitted: 0 };
-        batch.add(ctx, candidates)?;
+        batch.add(ctx, entries)?;
         Ok(batch)
     }
 
     /// Submits a group: candidates that are compared with each other, and so judged by one machine.
-    fn add(
-        &mut self,
-        ctx: &mut Ctx<'_>,
-        candidates: impl IntoIterator<Item = (K, Made, Option<Stage>)>,
-    ) -> Result<(), Interrupt> {
+    fn add(&mut self, ctx: &mut Ctx<'_>, entries: impl IntoIterator<Item = (K, Entry)>) -> Result<(), Interrupt> {
         let mut jobs = Vec::new();
-        for (key, made, stage) in candidates {
-            if let Some(job) = job(ctx, &made, stage)? {
-                self.waiting.insert(job.id, (key, made, stage, 0));
+        for (key, entry) in entries {
+            if let Some(job) = job(ctx, &entry)? {
+                self.waiting.insert(job.id, (key, entry, 0));
                 jobs.push(job);
             }
         }
@@ -85,7 +88,7 @@ impl<K: Copy> Batch<K> {
             };
             heard_s = ctx.now();
             // A reply to a job of an earlier batch is of no use any more.
-            let Some((key, made, stage, tries)) = self.waiting.remove(&reply.id) else { continue };
+            let Some((key, entry, tries)) = self.waiting.remove(&reply.id) else { continue };
             match reply.judged.and_then(believable) {
                 Ok(judgement) => {
                     in_a_row = 0;
@@ -98,8 +101,8 @@ impl<K: Copy> Batch<K> {
                         return Err(self.abandon(ctx, storm));
                     }
                     if tries < RETRIES {
-                        if let Some(again) = job(ctx, &made, stage)? {
-                            self.waiting.insert(again.id, (key, made, stage, tries + 1));
+                        if let Some(again) = job(ctx, &entry)? {
+                            self.waiting.insert(again.id, (key, entry, tries + 1));
                             ctx.bench.submit(vec![again])?;
                         }
                     } else {
@@ -125,11 +128,11 @@ impl<K: Copy> Batch<K> {
     }
 }
 
-fn job(ctx: &mut Ctx<'_>, made: &Made, stage: Option<Stage>) -> Result<Option<Job>, Interrupt> {
-    let Made::Candidate { hash, .. } = made else { return Ok(None) };
+fn job(ctx: &mut Ctx<'_>, entry: &Entry) -> Result<Option<Job>, Interrupt> {
+    let Made::Candidate { hash, .. } = &entry.made else { return Ok(None) };
     let candidate = ctx.store.candidate(hash)?;
     ctx.jobs += 1;
-    Ok(Some(Job { id: JobId(ctx.jobs), task: ctx.plan.task.clone(), candidate, stage }))
+    Ok(Some(Job { id: JobId(ctx.jobs), task: Arc::clone(&entry.task), candidate, stage: entry.stage }))
 }
 
 /// Whether the machine still judges what it judged before: if not, it is at fault and not
@@ -176,11 +179,14 @@ pub(crate) fn submit_step(ctx: &mut Ctx<'_>, number: u64) -> Result<Batch<Place>
     let mut groups = Vec::new();
     if let Some(open) = ctx.state.open.get(&number) {
         for (group, sampled) in (0..).zip(&open.sampled.groups) {
+            let Asked { task, stage, .. } = &sampled.asked;
+            let task = ctx.plan.task_of(task.as_deref());
             let mut unjudged = Vec::new();
             for (member, answer) in (0..).zip(&sampled.answers) {
                 if !open.judged.contains_key(&(group, member)) {
                     let place = Place { step: number, group, member };
-                    unjudged.push((place, answer.made.clone(), sampled.asked.stage));
+                    let entry = Entry { made: answer.made.clone(), task: Arc::clone(task), stage: *stage };
+                    unjudged.push((place, entry));
                 }
             }
             groups.push(unjudged);

@@ -17,6 +17,8 @@ pub struct Plan {
     pub config: Config,
     /// The task.
     pub task: Arc<Task>,
+    /// Tasks that are practised beside it, so that the policy does not forget them.
+    pub practised: Vec<Arc<Task>>,
     /// What prompts say.
     pub wording: Wording,
     /// The run directory.
@@ -43,10 +45,10 @@ impl Plan {
         }
         let directory = directory(&config.directory, name);
         check_directory(&directory).unwrap_or_else(|what| note("directory", what));
-        let task = load(&config.task).map_err(|what| note("task", what)).ok();
-        match (task, wording) {
+        let mut tasks = tasks(&config, load, &mut note).into_iter();
+        match (tasks.next(), wording) {
             (Some(task), Some(wording)) if mistakes.is_empty() => {
-                Ok(Self { config, task: Arc::new(task), wording, directory })
+                Ok(Self { config, task, practised: tasks.collect(), wording, directory })
             }
             _ => Err(mistakes),
         }
@@ -65,6 +67,18 @@ impl Plan {
         let mut sets = overrides.to_vec();
         sets.push(format!("directory={}", directory.display()));
         Self::new(&Layered::read(Some((&file, &text)), &sets)?, "", load)
+    }
+
+    /// All tasks with what the journal calls them: the run's own needs no name.
+    pub fn tasks(&self) -> impl Iterator<Item = (Option<&str>, &Arc<Task>)> {
+        let practised = self.practised.iter().map(|task| (Some(task.spec.name.as_str()), task));
+        std::iter::once((None, &self.task)).chain(practised)
+    }
+
+    /// The task that the journal calls so.
+    pub(crate) fn task_of(&self, name: Option<&str>) -> &Arc<Task> {
+        let found = self.tasks().find(|(known, _)| *known == name);
+        found.expect("a run goes on with the tasks that it began with").1
     }
 
     /// Whether answers change the policy.
@@ -87,6 +101,29 @@ impl Plan {
 
 fn directory(configured: &str, name: &str) -> PathBuf {
     if configured.is_empty() { Path::new("runs").join(name) } else { PathBuf::from(configured) }
+}
+
+/// The tasks that were found. The journal tells them apart by their names.
+fn tasks(
+    config: &Config,
+    load: &dyn Fn(&str) -> Result<Task, String>,
+    note: &mut impl FnMut(&str, String),
+) -> Vec<Arc<Task>> {
+    let mut tasks: Vec<Arc<Task>> = Vec::new();
+    for name in config.tasks() {
+        if name.is_empty() {
+            note("task", format!("a name is missing in `{}`", config.task));
+            continue;
+        }
+        match load(name) {
+            Err(what) => note("task", what),
+            Ok(task) if tasks.iter().any(|known| known.spec.name == task.spec.name) => {
+                note("task", format!("`{}` is named twice", task.spec.name));
+            }
+            Ok(task) => tasks.push(Arc::new(task)),
+        }
+    }
+    tasks
 }
 
 fn check_numbers(config: &Config, note: &mut impl FnMut(&str, String)) {
@@ -166,8 +203,8 @@ fn check_wording(config: &Config, wording: &Wording, note: &mut impl FnMut(&str,
     if config.prompts.source.asks_fixed() && wording.fixed_count() == 0 {
         note("prompts.wording", format!("{file} has no fixed prompts"));
     }
-    // The probe asks all six, whatever the source.
-    let asked = config.prompts.source.searches() || config.stepping.probe > 0;
+    // The probe and practised tasks ask all six, whatever the source.
+    let asked = config.prompts.source.searches() || config.stepping.probe > 0 || config.tasks().count() > 1;
     for stage in Stage::ALL.into_iter().filter(|stage| asked && wording.stage(*stage).is_none()) {
         note("prompts.wording", format!("{file} has no prompt for {stage}"));
     }

@@ -4,6 +4,8 @@
 //! stage prompts are answered before and after a run, with the same seeds and at the
 //! training temperature, and only these answers are compared.
 
+use std::sync::Arc;
+
 use flow::{Stage, Verdict};
 use serde::Serialize;
 
@@ -11,7 +13,7 @@ use crate::bootstrap::estimate;
 use crate::ctx::Ctx;
 use crate::event::{Event, Made, ProbeJudged, When};
 use crate::interrupt::Interrupt;
-use crate::judging::Batch;
+use crate::judging::{Batch, Entry};
 use crate::sampling;
 use crate::state::RunState;
 
@@ -30,9 +32,9 @@ pub(crate) fn take(ctx: &mut Ctx<'_>, when: When) -> Result<(), Interrupt> {
         let made = sampling::sample_probe(ctx, stage)?;
         let mut judgements: Vec<Option<flow::Judgement>> = made.iter().map(malformed).collect();
         let well_formed = made.into_iter().enumerate().filter(|(_, made)| matches!(made, Made::Candidate { .. }));
-        let jobs: Vec<(usize, Made, Option<Stage>)> =
-            well_formed.map(|(index, made)| (index, made, Some(stage))).collect();
-        let batch = Batch::submit(ctx, jobs)?;
+        let task = &ctx.plan.task;
+        let entry = |made| Entry { made, task: Arc::clone(task), stage: Some(stage) };
+        let batch = Batch::submit(ctx, well_formed.map(|(index, made)| (index, entry(made))))?;
         batch.gather(ctx, |_, index, judged| {
             judgements[index] = judged.ok();
             Ok(())
@@ -94,7 +96,12 @@ fn stages(state: &RunState, when: When) -> Option<Vec<Vec<f64>>> {
 
 /// The speeds of a stage's answers, 0 for failures; what is masked is left out.
 pub(crate) fn speeds(judgements: &[Option<flow::Judgement>]) -> Vec<f64> {
-    let speed = |judgement: &flow::Judgement| match &judgement.verdict {
+    judgements.iter().flatten().filter_map(|judgement| speed(&judgement.verdict)).collect()
+}
+
+/// The speed that a verdict counts with: 0 for failures, none where it is no telling.
+pub(crate) fn speed(verdict: &Verdict) -> Option<f64> {
+    match verdict {
         Verdict::Correct(measured) => Some(measured.gflops),
         Verdict::Suspect { .. } => None,
         Verdict::Malformed { .. }
@@ -103,8 +110,7 @@ pub(crate) fn speeds(judgements: &[Option<flow::Judgement>]) -> Vec<f64> {
         | Verdict::TimedOut { .. }
         | Verdict::Crashed { .. }
         | Verdict::Wrong(_) => Some(0.0),
-    };
-    judgements.iter().flatten().filter_map(speed).collect()
+    }
 }
 
 pub(crate) fn mean(stages: &[Vec<f64>], of: impl Fn(f64) -> f64) -> f64 {

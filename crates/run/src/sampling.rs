@@ -29,8 +29,9 @@ pub(crate) fn sample(ctx: &mut Ctx<'_>, number: u64, mut asks: Vec<Asked>) -> Re
     };
     let mut groups = Vec::with_capacity(asks.len());
     for ((asked, chat), answers) in asks.into_iter().zip(&chats).zip(completions.chunks(group as usize)) {
+        let task = ctx.plan.task_of(asked.task.as_deref());
         let prompt_tokens = answers.first().map(|first| first.prompt_tokens.clone()).unwrap_or_default();
-        let answers = answers.iter().map(|completion| answer(ctx, chat, completion)).collect::<Result<_, _>>()?;
+        let answers = answers.iter().map(|completion| answer(ctx, task, chat, completion)).collect::<Result<_, _>>()?;
         groups.push(GroupSampled { asked, prompt_tokens, answers });
     }
     let lag = number - ctx.state.finished();
@@ -78,12 +79,12 @@ pub(crate) fn sample_probe(ctx: &mut Ctx<'_>, stage: Stage) -> Result<Vec<Made>,
     answers.into_iter().map(|answer| keep(ctx, answer.candidate)).collect()
 }
 
-fn answer(ctx: &Ctx<'_>, chat: &Chat, completion: &Completion) -> Result<Answer, Interrupt> {
+fn answer(ctx: &Ctx<'_>, task: &Task, chat: &Chat, completion: &Completion) -> Result<Answer, Interrupt> {
     Ok(Answer {
         tokens: completion.tokens.clone(),
         logprobs: completion.logprobs.clone(),
         ending: completion.ending,
-        made: keep(ctx, extract(chat, completion, &ctx.plan.task))?,
+        made: keep(ctx, extract(chat, completion, task))?,
     })
 }
 

@@ -1,12 +1,13 @@
-//! Where prompts come from: the fixed ones in turn, parents that the search chose, or both.
+//! Where prompts come from: the fixed ones in turn, parents that the search chose, or both; and one
+//! of a practised task beside them, where there are any.
 //!
 //! Each answers one question: what is asked in step `n`? The search may have to answer
 //! that it cannot be told yet, since the parents of an iteration follow from all verdicts
 //! of the last.
 
-use flow::Role;
 use flow::random::{Random, seed};
 use flow::search::{self, Parent};
+use flow::{Role, Stage};
 
 use crate::config::SourceKind;
 use crate::event::{Asked, Event};
@@ -31,21 +32,45 @@ pub(crate) enum Next {
 
 /// What step `number` asks.
 pub(crate) fn next(plan: &Plan, state: &RunState, number: u64) -> Next {
-    match plan.config.prompts.source {
+    let own = match plan.config.prompts.source {
         SourceKind::Fixed => Next::Asks(fixed(plan, number)),
         SourceKind::Sqd => searched(plan, state, number),
-        SourceKind::Both => match searched(plan, state, number) {
-            Next::Asks(asks) => Next::Asks(asks.into_iter().chain(fixed(plan, number)).collect()),
+        SourceKind::Both => searched(plan, state, number).and(fixed(plan, number)),
+    };
+    own.and(practised(plan, number))
+}
+
+impl Next {
+    /// These too, where it is known what is asked.
+    fn and(self, more: impl IntoIterator<Item = Asked>) -> Self {
+        match self {
+            Self::Asks(asks) => Self::Asks(asks.into_iter().chain(more).collect()),
             other => other,
-        },
+        }
     }
+}
+
+/// The practised tasks take turns, and each of them goes round the stages, always from its seed: what is
+/// asked follows from the step's number alone, and so never waits for a verdict.
+fn practised(plan: &Plan, number: u64) -> Option<Asked> {
+    let count = plan.practised.len() as u64;
+    let round = number.checked_div(count)? as usize;
+    let task = &plan.practised[(number % count) as usize];
+    let stage = Stage::ALL[round % Stage::ALL.len()];
+    Some(Asked {
+        task: Some(task.spec.name.clone()),
+        role: Role::Explore,
+        stage: Some(stage),
+        parent: None,
+        variant: 0,
+    })
 }
 
 fn fixed(plan: &Plan, number: u64) -> Vec<Asked> {
     let count = u64::from(plan.config.sampling.prompts_per_step);
     let variants = number * count..(number + 1) * count;
     variants
-        .map(|variant| Asked { role: Role::Explore, stage: None, parent: None, variant: variant as usize })
+        .map(|variant| Asked { task: None, role: Role::Explore, stage: None, parent: None, variant: variant as usize })
         .collect()
 }
 
@@ -79,5 +104,5 @@ pub(crate) fn choose(plan: &Plan, state: &RunState, first_step: u64) -> Next {
 
 /// What the search asks of a parent.
 pub(crate) fn asked(parent: &Parent) -> Asked {
-    Asked { role: parent.role, stage: Some(parent.stage), parent: parent.hash.clone(), variant: 0 }
+    Asked { task: None, role: parent.role, stage: Some(parent.stage), parent: parent.hash.clone(), variant: 0 }
 }

@@ -27,6 +27,8 @@ pub struct RunState {
     pub started_s: f64,
     /// The task's seed.
     pub seed: Option<Judgement>,
+    /// The seeds of practised tasks, by the task's name.
+    pub practised_seeds: BTreeMap<String, Judgement>,
     /// The fixed probe, stage by stage.
     pub probes: Vec<ProbeJudged>,
     /// The iterations of the search.
@@ -80,8 +82,10 @@ pub struct Step {
     pub number: u64,
     /// The iteration of the search that it belongs to.
     pub iteration: Option<u32>,
-    /// Its groups.
+    /// Its groups, of the run's own task.
     pub groups: Vec<Group>,
+    /// Its groups of practised tasks: learned from, and part of nothing else.
+    pub practised: Vec<Group>,
     /// Updates that its sampler had not seen.
     pub lag: u64,
     /// The temperature that it was sampled at.
@@ -139,7 +143,7 @@ impl Member {
 }
 
 impl Step {
-    /// All members of all groups.
+    /// All members of its groups, practised ones left out.
     pub fn members(&self) -> impl Iterator<Item = &Member> {
         self.groups.iter().flat_map(|group| &group.members)
     }
@@ -185,8 +189,18 @@ impl RunState {
 
     /// What rewards are measured against: the seed, and the library and roof beside it.
     pub fn context(&self) -> RewardContext {
-        let seed = self.seed.as_ref().and_then(|seed| seed.verdict.measured());
+        self.context_of(None)
+    }
+
+    /// The same for a practised task; none is the run's own.
+    pub fn context_of(&self, task: Option<&str>) -> RewardContext {
+        let seed = self.seed_of(task).and_then(|seed| seed.verdict.measured());
         seed.map(RewardContext::of_seed).unwrap_or_default()
+    }
+
+    /// How the seed of a practised task fared; none is the run's own.
+    pub fn seed_of(&self, task: Option<&str>) -> Option<&Judgement> {
+        task.map_or(self.seed.as_ref(), |task| self.practised_seeds.get(task))
     }
 
     /// Takes in one event.
@@ -201,7 +215,10 @@ impl RunState {
                 self.resumed += 1;
                 self.paused = None;
             }
-            Event::SeedJudged { judgement } => self.seed = Some(judgement.clone()),
+            Event::SeedJudged { task: None, judgement } => self.seed = Some(judgement.clone()),
+            Event::SeedJudged { task: Some(task), judgement } => {
+                self.practised_seeds.insert(task.clone(), judgement.clone());
+            }
             Event::ProbeJudged(probe) => self.probes.push((**probe).clone()),
             Event::ParentsChosen { first_step, parents, elites, .. } => {
                 self.pool = self.pool.elites(*elites);
@@ -232,7 +249,8 @@ impl RunState {
 
     fn finish(&mut self, finished: &StepFinished, at_s: f64) {
         let Some(open) = self.open.remove(&finished.step) else { return };
-        let groups = groups(&open, finished);
+        let all = groups(&open, finished).into_iter();
+        let (groups, practised): (Vec<Group>, Vec<Group>) = all.partition(|group| group.asked.task.is_none());
         for group in &groups {
             self.remember(group, finished.step);
         }
@@ -244,6 +262,7 @@ impl RunState {
             number: finished.step,
             iteration: (!self.iterations.is_empty()).then(|| self.iterations.len() as u32 - 1),
             groups,
+            practised,
             lag: open.sampled.lag,
             temperature: open.sampled.temperature,
             updated: finished.updated.clone(),

@@ -99,12 +99,12 @@ fn is_last(ctx: &Ctx<'_>, number: u64) -> bool {
 
 fn reward(ctx: &Ctx<'_>, open: &OpenStep) -> Result<Vec<GroupFinished>, Interrupt> {
     let config = &ctx.plan.config;
-    let context = ctx.state.context();
     let mut groups = Vec::with_capacity(open.sampled.groups.len());
     for (at, sampled) in (0..).zip(&open.sampled.groups) {
         let verdicts: Vec<Option<&Verdict>> = (0..sampled.answers.len() as u32)
             .map(|member| Some(&open.judged.get(&(at, member))?.as_ref()?.verdict))
             .collect();
+        let context = ctx.state.context_of(sampled.asked.task.as_deref());
         let rewards = config.reward.of_group(&verdicts, &context)?;
         let noise = noise::of_group(config.reward, &verdicts, &context)?;
         let advantages = config.learning.advantage.of(&rewards, &sampled.copies(), config.learning.std_floor, noise);

@@ -3,13 +3,16 @@
 //! Answers that become alike, or groups in which nothing differs, teach nothing: the
 //! temperature rises by a tenth. A loss that is no number, or a policy that ran away from
 //! its reference, ends the run.
+//!
+//! Only the run's own task is watched: lively groups of practised ones would hide that its
+//! answers become alike, and every turn of theirs would show in the curves.
 
 use std::collections::BTreeSet;
 
 use flow::advantage::Fate;
 use flow::policy::Updated;
 
-use crate::event::{GroupFinished, Made, StepSampled, Watched};
+use crate::event::{Answer, GroupFinished, Made, StepSampled, Watched};
 use crate::plan::Plan;
 use crate::state::RunState;
 
@@ -27,7 +30,8 @@ const WINDOW: usize = 8;
 
 /// What one step shows.
 pub(crate) fn watched(sampled: &StepSampled, groups: &[GroupFinished], updated: Option<&Updated>) -> Watched {
-    let answers = || sampled.groups.iter().flat_map(|group| &group.answers);
+    let own = || sampled.groups.iter().zip(groups).filter(|(group, _)| group.asked.task.is_none());
+    let answers = || own().flat_map(|(group, _)| &group.answers);
     let normals: BTreeSet<&str> = answers()
         .filter_map(|answer| match &answer.made {
             Made::Candidate { normal, .. } => Some(normal.as_str()),
@@ -35,24 +39,21 @@ pub(crate) fn watched(sampled: &StepSampled, groups: &[GroupFinished], updated: 
         })
         .collect();
     let candidates = answers().filter(|answer| matches!(answer.made, Made::Candidate { .. })).count();
-    let live = groups.iter().filter(|group| group.fate == Fate::Live).count();
+    let live = own().filter(|(_, done)| done.fate == Fate::Live).count();
     let updated = updated.filter(|updated| is_finite(updated));
     Watched {
         // The same estimate at every step, whether or not it was learned from.
-        entropy: surprise(sampled).or(updated.map(|updated| updated.entropy)),
+        entropy: surprise(answers()).or(updated.map(|updated| updated.entropy)),
         // Malformed answers are no copies of each other.
         distinct: if candidates == 0 { 1.0 } else { normals.len() as f64 / candidates as f64 },
-        live: if groups.is_empty() { 0.0 } else { live as f64 / groups.len() as f64 },
+        live: live as f64 / own().count().max(1) as f64,
         kl: updated.map(|updated| updated.kl),
     }
 }
 
 /// The mean of `-logprob` over sampled tokens: an unbiased look at the entropy.
-fn surprise(sampled: &StepSampled) -> Option<f64> {
-    let logprobs: Vec<f64> = sampled
-        .groups
-        .iter()
-        .flat_map(|group| &group.answers)
+fn surprise<'a>(answers: impl Iterator<Item = &'a Answer>) -> Option<f64> {
+    let logprobs: Vec<f64> = answers
         .flat_map(|answer| &answer.logprobs)
         .map(|logprob| -f64::from(*logprob))
         .filter(|surprise| surprise.is_finite())

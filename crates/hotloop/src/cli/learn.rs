@@ -203,6 +203,7 @@ step in flight, and `--resume` goes on.
 Examples:
   hotloop train run.toml
   hotloop train run.toml --set budget.steps=10 --set learning.rate=0
+  hotloop train run.toml --set task=matmul,softmax   # trains on matmul, practises softmax beside it
   hotloop train --resume runs/run
 
 Exit status: 0 the run is over; 1 your error; 3 the run paused because the machine failed; 130 stopped."

@@ -55,7 +55,7 @@ pub(crate) fn plan(
     }
     let plan = Plan::new(&layered, name, &task).map_err(|all| mistakes(&all))?;
     if nano::speaks(&plan.config.model)
-        && let Err(failure) = nano::check(&plan.task.spec.name)
+        && let Err(failure) = plan.tasks().try_for_each(|(_, task)| nano::check(&task.spec.name))
     {
         let mistake = layered.mistake("task", failure.what());
         return Err(failure.about(mistake.to_string()));
@@ -151,11 +151,14 @@ fn head(plan: &Plan, policy: &dyn Policy, machine: &flow::MachineFacts, state: &
         0 => String::new(),
         steps => format!(", going on after step {steps}"),
     };
+    let mut tasks = config.tasks();
+    let task = tasks.next().unwrap_or_default();
+    let practised: Vec<&str> = tasks.collect();
+    let beside = if practised.is_empty() { String::new() } else { format!(", practising {}", practised.join(", ")) };
     format!(
-        "{}: {} {how} on {} ({}, {} -{}){from}",
+        "{}: {} {how} on {task}{beside} ({}, {} -{}){from}",
         plan.directory.display(),
         policy.capabilities().model,
-        config.task,
         machine.cpu,
         config.bench.compiler.name(),
         runs::level(config)
@@ -169,9 +172,10 @@ fn watch(event: &Event, state: &RunState, config: &Config, progress: &Progress) 
     };
     match event {
         Event::RunStarted(_) | Event::RunResumed { .. } => progress.message("judging the seed"),
-        Event::SeedJudged { .. } => {
-            let speed = state.context().seed_gflops.map_or("-".to_owned(), crate::output::number);
-            line(&format!("seed: {speed} GFLOPS"));
+        Event::SeedJudged { task, .. } => {
+            let speed = state.context_of(task.as_deref()).seed_gflops.map_or("-".to_owned(), crate::output::number);
+            let whose = task.as_ref().map(|task| format!(" of {task}, practised")).unwrap_or_default();
+            line(&format!("seed{whose}: {speed} GFLOPS"));
             progress.message(if config.stepping.probe > 0 { "probing" } else { "sampling" });
         }
         Event::ProbeJudged(probe) => progress.message(format!("probing, stage {} done", probe.stage.number())),

@@ -23,12 +23,20 @@ fn the_quickstart_probes_learns_probes_again_and_reports() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("runs");
     let short = ["--seconds", "1", "--set", "loop.probe=1", "--set", "sampling.group=2", "--control", "--out"];
-    let arguments: Vec<&str> = ["quickstart"].into_iter().chain(short).chain([out.to_str().unwrap()]).collect();
+    let tasks = ["quickstart", "--task", "matmul, transpose"];
+    let arguments: Vec<&str> = tasks.into_iter().chain(short).chain([out.to_str().unwrap()]).collect();
     let (status, told, error) = ended(&mut hotloop(&arguments));
     assert_eq!(status, 0, "{told}{error}");
-    for words in
-        ["nano trains all parameters", "before learning", "after learning", "control", "Fastest code", "report.html"]
-    {
+    for words in [
+        "nano trains all parameters",
+        "on matmul, practising transpose",
+        "practised transpose 1: ",
+        "before learning",
+        "after learning",
+        "control",
+        "Fastest code",
+        "report.html",
+    ] {
         assert!(told.contains(words), "{words} is missing in\n{told}");
     }
     assert!(out.join("report.html").exists() && out.join("control/events.jsonl").exists());
@@ -42,9 +50,12 @@ fn the_quickstart_probes_learns_probes_again_and_reports() {
 fn a_task_it_was_never_taught_is_told_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("runs");
-    let (status, _, error) = ended(hotloop(&["quickstart", "--task", "fft", "--out"]).arg(&out));
-    assert_eq!(status, 1);
-    assert!(error.contains("task") && error.contains("never taught `fft`") && error.contains("stencil2d"), "{error}");
+    for task in ["fft", "matmul, fft"] {
+        let (status, _, error) = ended(hotloop(&["quickstart", "--task", task, "--out"]).arg(&out));
+        assert_eq!(status, 1);
+        let told = error.contains("task") && error.contains("never taught `fft`") && error.contains("stencil2d");
+        assert!(told, "{error}");
+    }
 }
 
 #[test]

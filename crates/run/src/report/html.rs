@@ -3,7 +3,7 @@
 use super::diff::{Change, diff};
 use super::figure::Figure;
 use super::highlight::{self, escape};
-use super::{BestCode, Report, RunReport, figures, svg, text};
+use super::{BestCode, Report, RunReport, figures, practised, svg, text};
 use crate::probe::{Estimate, ProbeSummary};
 
 const STYLE: &str = include_str!("page.css");
@@ -24,6 +24,7 @@ pub fn page(report: &Report) -> String {
         cards(only, &mut html);
     }
     probes(report, &mut html);
+    practice(report, &mut html);
     html.push_str("<h2>Curves</h2>");
     grid(figures::compared(report), &mut html);
     for run in &report.runs {
@@ -38,7 +39,10 @@ pub fn page(report: &Report) -> String {
 
 fn lead(report: &Report, html: &mut String) {
     let says = |run: &RunReport| {
-        format!("{}: {} on task {}, {}", escape(&run.name), escape(&run.model), escape(&run.task), escape(&run.status))
+        let practised: Vec<&str> = run.practised.iter().map(|practised| practised.task.as_str()).collect();
+        let beside =
+            if practised.is_empty() { String::new() } else { format!(", practising {}", practised.join(", ")) };
+        escape(&format!("{}: {} on task {}{beside}, {}", run.name, run.model, run.task, run.status))
     };
     let runs: Vec<String> = report.runs.iter().map(says).collect();
     put!(html, "<p class=lead>{}</p>", runs.join("<br>"));
@@ -103,6 +107,26 @@ fn probe_row(name: &str, rate: f64, when: &str, probe: &ProbeSummary, html: &mut
         cell(probe.gflops, 1.0, ""),
         cell(probe.best, 1.0, "")
     );
+}
+
+fn practice(report: &Report, html: &mut String) {
+    let rows = practised::rows(report);
+    if rows.is_empty() {
+        return;
+    }
+    let cells = |row: &[String], kind: &str| {
+        let cells: Vec<String> = row.iter().map(|cell| format!("<{kind}>{}</{kind}>", escape(cell))).collect();
+        cells.concat()
+    };
+    put!(
+        html,
+        "<h2>Practised tasks</h2><p class=lead>Asked and learned from beside the run's own task, a group a step, in turns over tasks and stages. Quarters are of the steps that asked the task; speed-ups are over its seed, of the correct answers.</p><div class=scroll><table><thead><tr>{}</tr></thead><tbody>",
+        cells(&practised::HEAD.map(str::to_owned), "th")
+    );
+    for row in &rows {
+        put!(html, "<tr>{}</tr>", cells(row, "td"));
+    }
+    html.push_str("</tbody></table></div>");
 }
 
 fn grid(figures: Vec<(&'static str, Figure)>, html: &mut String) {

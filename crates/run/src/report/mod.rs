@@ -22,6 +22,7 @@ mod highlight;
 pub mod html;
 mod png;
 mod points;
+mod practised;
 mod svg;
 pub mod tensorboard;
 pub mod text;
@@ -41,6 +42,7 @@ use crate::state::RunState;
 use crate::store::{self, StoreError, write_whole};
 
 pub use points::{Point, Totals};
+pub use practised::{Practised, Quarter};
 
 /// Several runs, side by side.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -89,6 +91,9 @@ pub struct RunReport {
     pub before: Option<ProbeSummary>,
     /// The probe after the last.
     pub after: Option<ProbeSummary>,
+    /// What came of the tasks that were practised beside it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub practised: Vec<Practised>,
     /// The fastest code.
     pub best: Option<BestCode>,
     /// What the run warned of, with the step.
@@ -199,10 +204,11 @@ impl RunReport {
         })?;
         let config = layered.config;
         let name = directory.file_name().map_or_else(|| ".".to_owned(), |name| name.to_string_lossy().into_owned());
+        let task = config.tasks().next().unwrap_or_default().to_owned();
         let points = points::points(state);
         Ok(Self {
             name,
-            task: config.task.clone(),
+            task,
             model: config.model.clone(),
             machine: state.started.as_ref().map(|started| started.machine.clone()),
             status: status(state),
@@ -210,6 +216,7 @@ impl RunReport {
             totals: points::totals(&points, state),
             before: probe::summary(state, When::Before),
             after: probe::summary(state, When::After),
+            practised: practised::of(state),
             best: best(state, directory)?,
             warnings: state
                 .steps

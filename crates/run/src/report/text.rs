@@ -3,7 +3,7 @@
 use flow::Label;
 
 use super::points::point;
-use super::{Report, RunReport};
+use super::{Report, RunReport, practised};
 use crate::probe::Estimate;
 use crate::state::RunState;
 
@@ -40,7 +40,7 @@ pub fn step_line(state: &RunState) -> Option<String> {
         .collect();
     let seconds = &point.seconds;
     Some(format!(
-        "step {:>4}  {asked:<12}  reward {} (best {})  {speed}  |  {}  |  sampling {:.1} s, judging {:.1} s, updating {:.1} s, idle: policy {:.1} s, bench {:.1} s{}",
+        "step {:>4}  {asked:<12}  reward {} (best {})  {speed}  |  {}  |  sampling {:.1} s, judging {:.1} s, updating {:.1} s, idle: policy {:.1} s, bench {:.1} s{}{}",
         step.number + 1,
         shown(point.mean_reward),
         shown(point.best_reward),
@@ -51,6 +51,7 @@ pub fn step_line(state: &RunState) -> Option<String> {
         seconds.policy_idle,
         seconds.bench_idle,
         if point.lag > 0 { ", lag 1" } else { "" },
+        practised::step_words(state, step),
     ))
 }
 
@@ -128,6 +129,13 @@ pub fn table(report: &Report) -> String {
                 interval(pooled.after.map(|probe| probe.gflops), 1.0, ""),
             ]);
         }
+        text.push('\n');
+        text.push_str(&align(&rows));
+    }
+    let practised = practised::rows(report);
+    if !practised.is_empty() {
+        let head = practised::HEAD.map(str::to_owned).to_vec();
+        let rows: Vec<Vec<String>> = std::iter::once(head).chain(practised.into_iter().map(Vec::from)).collect();
         text.push('\n');
         text.push_str(&align(&rows));
     }

@@ -25,6 +25,9 @@ pub(crate) const WORDS: usize = 12;
 /// Tokens of an answer: what kind of kernel, and which of its many forms.
 const FORMS: u32 = 50;
 
+/// How much faster everything but matmul is: were it taken for matmul, it would be the best by far.
+pub(crate) const PRACTISED: f64 = 100.0;
+
 /// How an answer starts that nobody began.
 const SIGNATURE: &str = "```c\nvoid matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {\n";
 
@@ -248,6 +251,9 @@ impl Bench for FakeBench {
         }
         let seconds = Seconds { compile: 0.1, run: 0.1, total: 0.2 };
         let mut verdict = verdict(source);
+        if let (Verdict::Correct(measured), false) = (&mut verdict, job.task.spec.name == "matmul") {
+            measured.gflops *= PRACTISED;
+        }
         if let (Verdict::Correct(measured), Some(lucky)) = (&mut verdict, self.lucky) {
             measured.gflops *= if lucky(source, *tries) { 2.0 } else { 1.0 };
         }
@@ -277,14 +283,22 @@ impl Bench for FakeBench {
 }
 
 pub(crate) fn matmul() -> Task {
-    Task::parse(TaskFiles {
-        toml: include_str!("../../../../tasks/matmul/task.toml").into(),
-        prompt: include_str!("../../../../tasks/matmul/prompt.md").into(),
-        seed: include_str!("../../../../tasks/matmul/seed.c").into(),
-        reference: include_str!("../../../../tasks/matmul/reference.c").into(),
-        baseline: Some(include_str!("../../../../tasks/matmul/baseline.c").into()),
+    task("matmul").unwrap()
+}
+
+/// A shipped task.
+pub(crate) fn task(name: &str) -> Result<Task, String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tasks").join(name);
+    let read = |file: &str| fs_err::read_to_string(folder.join(file));
+    let toml = read("task.toml").map_err(|_| format!("there is no task `{name}`"))?;
+    Ok(Task::parse(TaskFiles {
+        toml,
+        prompt: read("prompt.md").unwrap(),
+        seed: read("seed.c").unwrap(),
+        reference: read("reference.c").unwrap(),
+        baseline: read("baseline.c").ok(),
     })
-    .unwrap()
+    .unwrap())
 }
 
 pub(crate) fn plan(directory: &Path, sets: &[&str]) -> Plan {
@@ -294,7 +308,7 @@ pub(crate) fn plan(directory: &Path, sets: &[&str]) -> Plan {
     );
     let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
     let layered = Layered::read(Some(("run.toml", &text)), &sets).unwrap();
-    Plan::new(&layered, "test", &|_| Ok(matmul())).unwrap()
+    Plan::new(&layered, "test", &task).unwrap()
 }
 
 /// What a process brings with it, apart from the run directory.

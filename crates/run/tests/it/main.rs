@@ -8,6 +8,7 @@ mod fake;
 mod kills;
 mod mistakes;
 mod pauses;
+mod practised;
 mod reports;
 mod resume;
 mod runs;

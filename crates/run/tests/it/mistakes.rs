@@ -2,7 +2,7 @@
 
 use run::{Layered, Plan};
 
-use crate::fake::matmul;
+use crate::fake::{matmul, task};
 
 fn mistakes(text: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
@@ -12,8 +12,7 @@ fn mistakes(text: &str) -> Vec<String> {
         format!("directory = {:?}\n", folder.path().to_str().unwrap())
     };
     let text = format!("{directory}{text}");
-    let load = |name: &str| if name == "matmul" { Ok(matmul()) } else { Err(format!("there is no task `{name}`")) };
-    let checked = Layered::read(Some(("run.toml", &text)), &[]).and_then(|layered| Plan::new(&layered, "run", &load));
+    let checked = Layered::read(Some(("run.toml", &text)), &[]).and_then(|layered| Plan::new(&layered, "run", &task));
     checked.map(|_| ()).unwrap_err().iter().map(ToString::to_string).collect()
 }
 
@@ -28,6 +27,10 @@ fn each_bad_value_is_named() {
     check("", "default.toml: model: no model is named; try \"nano\", a folder, or a hub name");
     check("model = \"./none\"", "run.toml: model: there is no `./none`");
     check("model = \"nano\"\ntask = \"sort\"", "run.toml: task: there is no task `sort`");
+    check("model = \"nano\"\ntask = \"matmul, sort\"", "run.toml: task: there is no task `sort`");
+    check("model = \"nano\"\ntask = \"matmul, fft,matmul\"", "run.toml: task: `matmul` is named twice");
+    check("model = \"nano\"\ntask = \"matmul, \"", "run.toml: task: a name is missing in `matmul, `");
+    check("model = \"nano\"\ntask = \"\"", "run.toml: task: a name is missing in ``");
     let nano = |rest: &str| format!("model = \"nano\"\n{rest}");
     check(&nano("[sampling]\ngroup = 1"), "run.toml: sampling.group: a group needs at least 2 answers to compare");
     check(

@@ -83,6 +83,6 @@ fn a_seed_that_fails_here_is_told_before_anything_is_sampled() {
     let (mut store, lines) = Store::open(&plan.directory).unwrap();
     let (ended, state) = Process::new(&plan).drive(&plan, &mut store, &lines);
     let Ended::Paused(interrupt) = ended else { panic!("{ended:?}") };
-    assert_eq!(interrupt.to_string(), "the task's seed is wrong on this machine: C[0] is 1, wanted 2");
+    assert_eq!(interrupt.to_string(), "the seed of matmul is wrong on this machine: C[0] is 1, wanted 2");
     assert!(state.open.is_empty());
 }

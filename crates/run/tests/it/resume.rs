@@ -36,7 +36,8 @@ fn a_hundred_kills_at_random_bytes_change_nothing() {
     for (round, source) in ["sqd", "fixed", "both"].into_iter().cycle().enumerate() {
         let set = format!("prompts.source={source}");
         let overlap = format!("loop.overlap={}", round % 3 != 2);
-        let sets = [set.as_str(), overlap.as_str(), "budget.steps=10"];
+        let task = if round % 2 == 0 { "task=matmul" } else { "task=matmul, transpose, softmax" };
+        let sets = [set.as_str(), overlap.as_str(), task, "budget.steps=10"];
         let unbroken = plan(&folder.path().join(format!("unbroken-{round}")), &sets);
         let broken = plan(&folder.path().join(format!("broken-{round}")), &sets);
         let (_, expect) = whole(&unbroken);
@@ -56,7 +57,7 @@ fn a_hundred_kills_at_random_bytes_change_nothing() {
 #[test]
 fn a_kill_after_every_single_event_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let sets = ["budget.steps=5", "loop.probe=2", "sampling.group=4"];
+    let sets = ["budget.steps=5", "loop.probe=2", "sampling.group=4", "task=matmul, transpose"];
     let unbroken = plan(&folder.path().join("unbroken"), &sets);
     let (_, expect) = whole(&unbroken);
     let journal = fs_err::read(run::store::journal_path(&unbroken.directory)).unwrap();
@@ -169,6 +170,24 @@ fn a_run_does_not_go_on_with_another_task_or_machine() {
     let (ended, _) = Process::new(&plan).drive(&plan, &mut store, &lines);
     let Ended::Paused(interrupt) = ended else { panic!("{ended:?}") };
     assert!(interrupt.to_string().contains("and this is task another"), "{interrupt}");
+}
+
+#[test]
+fn a_run_does_not_go_on_with_another_practised_task() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut plan = plan(folder.path(), &["task=matmul,transpose"]);
+    let mut process = Process::new(&plan);
+    process.stop_after = Some(30);
+    let (mut store, lines) = Store::open(&plan.directory).unwrap();
+    process.drive(&plan, &mut store, &lines);
+    drop(store);
+    let mut other = (*plan.practised[0]).clone();
+    other.hash = "another".into();
+    plan.practised = vec![std::sync::Arc::new(other)];
+    let (mut store, lines) = Store::open(&plan.directory).unwrap();
+    let (ended, _) = Process::new(&plan).drive(&plan, &mut store, &lines);
+    let Ended::Paused(interrupt) = ended else { panic!("{ended:?}") };
+    assert!(interrupt.to_string().contains("and this is practised task transpose another"), "{interrupt}");
 }
 
 #[test]
