@@ -90,7 +90,7 @@ pub(crate) struct ChatsArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Each line is {\"messages\": [...]} with a stage's prompt and an answer that was judged correct, every program
-once for a prompt. A model that is taught its own right answers forgets less than one that is taught others' only.
+once for a prompt.
 
 Example:
   hotloop evaluate --model qwen.gguf --task spmv,softmax --stage all --count 32 --temperature 0.7 --keep kept

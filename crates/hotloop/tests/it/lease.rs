@@ -168,7 +168,7 @@ fn plans_are_checked_before_anything_runs() {
 
 #[test]
 fn the_plans_of_the_h200_are_sound() {
-    for name in ["main", "levels", "grid", "variety"] {
+    for name in ["main", "levels", "grid", "variety", "practice"] {
         let plan = root().join(format!("experiments/h200/plan-{name}.toml"));
         let (code, told, error) = said(&mut lease(&["list", plan.to_str().unwrap(), "--let", "model=qwen.gguf"]));
         assert_eq!(code, 0, "{error}");

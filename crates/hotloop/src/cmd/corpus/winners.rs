@@ -27,11 +27,9 @@ struct Kept {
 
 /// Writes the chats of all right answers in some kept folders, each program once for a prompt.
 pub(super) fn write(arguments: &WinnersArgs) -> Result<Status, Failure> {
-    let unwritable = |error: std::io::Error| Failure::user(error.to_string()).hint("name another file with --out");
-    let mut file = std::io::BufWriter::new(fs_err::File::create_new(&arguments.out).map_err(unwritable)?);
     let prose = Prose { wording: Wording::default(), begin: true, simd: bench::survey::simd().to_owned() };
     let (mut tasks, mut seen) = (BTreeMap::new(), HashSet::new());
-    let (mut written, mut answers) = (0, 0);
+    let (mut chats, mut answers) = (Vec::new(), 0);
     for folder in &arguments.kept {
         for kept in read(folder)? {
             if arguments.policy.as_ref().is_some_and(|policy| *policy != kept.policy) {
@@ -52,17 +50,18 @@ pub(super) fn write(arguments: &WinnersArgs) -> Result<Status, Failure> {
                 continue;
             }
             let messages = messages(&prose, &tasks[&kept.task], stage, &source);
-            writeln!(file, "{}", json!({ "messages": messages })).map_err(unwritable)?;
-            written += 1;
+            chats.push(format!("{}\n", json!({ "messages": messages })));
         }
     }
-    file.flush().map_err(unwritable)?;
-    if written == 0 {
+    if chats.is_empty() {
         return Err(
             Failure::user(format!("none of {answers} kept answers is correct")).hint("--policy may name another")
         );
     }
-    say(&format!("{written} chats from {answers} answers: {}", arguments.out.display()));
+    let unwritable = |error: std::io::Error| Failure::user(error.to_string()).hint("name another file with --out");
+    let mut file = fs_err::File::create_new(&arguments.out).map_err(unwritable)?;
+    file.write_all(chats.concat().as_bytes()).map_err(unwritable)?;
+    say(&format!("{} chats from {answers} answers: {}", chats.len(), arguments.out.display()));
     Ok(Status::Fine)
 }
 
