@@ -27,9 +27,11 @@ fn batch_margin(threads: u32) -> f64 {
 }
 /// Seconds after which roofs and baselines are measured again beside the candidates.
 const ROOF_AGE_S: f64 = 120.0;
-/// And while no baseline has met a quiet machine yet, or for a candidate that is faster than one: clocks rise and fall,
-/// and what was measured at a lower one would flatter it.
-const DOUBTFUL_ROOF_AGE_S: f64 = 5.0;
+/// And while no baseline has met a quiet machine yet: it would flatter every candidate.
+const BUSY_ROOF_AGE_S: f64 = 5.0;
+/// And for a candidate that is faster than they are: clocks rise and fall, and what was measured at a lower one would
+/// flatter it. Measuring takes as long as judging a few candidates.
+const BEATEN_ROOF_AGE_S: f64 = 20.0;
 /// Times that an unbelievable candidate is judged, all told.
 const TRIES: u32 = 3;
 
@@ -38,7 +40,15 @@ pub(crate) struct Clock {
     slot: Slot,
     user: Option<u32>,
     roof: Option<(f64, Roof)>,
-    tasks: HashMap<String, (f64, TaskRoof)>,
+    tasks: HashMap<String, Known>,
+}
+
+/// What is known of a task's limits, and since when.
+#[derive(Clone, Copy)]
+struct Known {
+    roof: TaskRoof,
+    at_s: f64,
+    baseline_at_s: f64,
 }
 
 impl Clock {
@@ -58,25 +68,34 @@ impl Clock {
         Ok(roof)
     }
 
+    /// What bounds the job's task, measured again if it is older than `age_s`; its baseline alone, and not for long, if
+    /// that is older than `baseline_age_s` or met a busy machine.
     fn task_roof(
         &mut self,
         machine: &Machine,
         job: &Job,
         examined: &Examined,
-        age_s: f64,
+        (age_s, baseline_age_s): (f64, f64),
     ) -> Result<TaskRoof, BenchError> {
-        let before = self.tasks.get(&job.task.hash).copied();
-        let is_fresh = |(at, known): &(f64, TaskRoof)| {
-            crate::sys::now() - at < if known.quiet { age_s } else { age_s.min(DOUBTFUL_ROOF_AGE_S) }
-        };
-        if let Some((_, known)) = before.filter(is_fresh) {
-            return Ok(known);
-        }
+        let now = crate::sys::now();
         let roof = self.roof(machine, age_s)?;
-        let measured = roof.of_task(machine, &mut self.slot, self.user, &job.task, &examined.prepared)?;
-        let task_roof = before.map_or(measured, |(_, before)| before.or_better(measured));
-        self.tasks.insert(job.task.hash.clone(), (crate::sys::now(), task_roof));
-        Ok(task_roof)
+        let before = self.tasks.get(&job.task.hash).copied();
+        let (place, what) = ((&mut self.slot, self.user), (&*job.task, &*examined.prepared));
+        let known = if let Some(known) = before.filter(|known| now - known.at_s < age_s) {
+            let patience_s = if known.roof.quiet { baseline_age_s } else { baseline_age_s.min(BUSY_ROOF_AGE_S) };
+            if now - known.baseline_at_s < patience_s {
+                return Ok(known.roof);
+            }
+            let baseline = roof.baseline(machine, place, what, (known.roof.memory_bound, 1))?;
+            let roof = baseline.map_or(known.roof, |timing| known.roof.with(&timing));
+            Known { roof, baseline_at_s: now, ..known }
+        } else {
+            let measured = roof.of_task(machine, place, what)?;
+            let roof = before.map_or(measured, |before| before.roof.or_better(measured));
+            Known { roof, at_s: now, baseline_at_s: now }
+        };
+        self.tasks.insert(job.task.hash.clone(), known);
+        Ok(known.roof)
     }
 
     /// Times a candidate that was right when examined. One that is too good to be true is timed
@@ -86,7 +105,7 @@ impl Clock {
         let mut doubted = None;
         for _ in 0..TRIES {
             let roof = self.roof(machine, age_s)?;
-            let task_roof = self.task_roof(machine, job, examined, age_s)?;
+            let task_roof = self.task_roof(machine, job, examined, (age_s, age_s))?;
             match self.time_once(machine, job, examined, roof, task_roof)? {
                 Verdict::Correct(measured) => return self.compared_anew(machine, job, examined, measured),
                 suspect @ Verdict::Suspect { .. } => doubted = Some(suspect),
@@ -107,8 +126,8 @@ impl Clock {
     ) -> Result<Verdict, BenchError> {
         let above = |share: Option<f64>| share.is_some_and(|share| share > 1.0);
         if above(measured.peak_fraction) || above(measured.openblas_ratio) {
-            let roof = self.roof(machine, DOUBTFUL_ROOF_AGE_S)?;
-            let task_roof = self.task_roof(machine, job, examined, DOUBTFUL_ROOF_AGE_S)?;
+            let roof = self.roof(machine, BEATEN_ROOF_AGE_S)?;
+            let task_roof = self.task_roof(machine, job, examined, (ROOF_AGE_S, BEATEN_ROOF_AGE_S))?;
             compare(&mut measured, job, roof, task_roof);
         }
         Ok(Verdict::Correct(measured))

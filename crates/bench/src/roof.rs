@@ -64,8 +64,8 @@ fn request(machine: &Machine, own: &Own, threads: u32, user: Option<u32>, work: 
     request
 }
 
-fn work(null_s: f64, verified: bool, memory_bound: bool) -> Work {
-    Work::Time(TimeWork { null_s, runs: 30, rounds: ROUNDS, gated: true, memory_bound, verified })
+fn work(null_s: f64, verified: bool, memory_bound: bool, rounds: u32) -> Work {
+    Work::Time(TimeWork { null_s, runs: 30, rounds, gated: true, memory_bound, verified })
 }
 
 fn timing(slot: &mut Slot, request: &Request) -> Result<Timing, BenchError> {
@@ -104,10 +104,8 @@ impl Roof {
     pub(crate) fn of_task(
         &self,
         machine: &Machine,
-        slot: &mut Slot,
-        user: Option<u32>,
-        task: &Task,
-        prepared: &Prepared,
+        (slot, user): (&mut Slot, Option<u32>),
+        (task, prepared): (&Task, &Prepared),
     ) -> Result<TaskRoof, BenchError> {
         let sizes = &task.spec.sizes.timed;
         let numbers = (task.bytes(sizes).min(footprint(task)) / 8.0).ceil() as i64;
@@ -115,17 +113,24 @@ impl Roof {
         let traffic_s = best_of(machine, slot, user, &stream, self.null_s, f64::from(machine.settings.threads))?;
         let arithmetic_s = task.flops(sizes) / self.peak_flops;
         let memory_bound = traffic_s > arithmetic_s;
-        let baseline = match (&prepared.baseline, &machine.openblas) {
-            (Some(object), Some(blas)) => {
-                let mut request = machine.request(task, prepared, object, user, work(self.null_s, true, memory_bound));
-                request.libraries.push(blas.path.clone());
-                Some(timing(slot, &request)?)
-            }
-            (Some(_) | None, _) => None,
-        };
-        let quiet = baseline.as_ref().is_none_or(|timing| timing.quiet);
-        let baseline_s = baseline.map(|timing| timing.min_s);
-        Ok(TaskRoof { bound_s: arithmetic_s.max(traffic_s), memory_bound, baseline_s, quiet })
+        let bound = TaskRoof { bound_s: arithmetic_s.max(traffic_s), memory_bound, baseline_s: None, quiet: true };
+        let baseline = self.baseline(machine, (slot, user), (task, prepared), (memory_bound, ROUNDS))?;
+        Ok(baseline.map_or(bound, |timing| bound.with(&timing)))
+    }
+
+    /// Times the library's version of `task`, if there is one, in so many rounds at most.
+    pub(crate) fn baseline(
+        &self,
+        machine: &Machine,
+        (slot, user): (&mut Slot, Option<u32>),
+        (task, prepared): (&Task, &Prepared),
+        (memory_bound, rounds): (bool, u32),
+    ) -> Result<Option<Timing>, BenchError> {
+        let (Some(object), Some(blas)) = (&prepared.baseline, &machine.openblas) else { return Ok(None) };
+        let work = work(self.null_s, true, memory_bound, rounds);
+        let mut request = machine.request(task, prepared, object, user, work);
+        request.libraries.push(blas.path.clone());
+        timing(slot, &request).map(Some)
     }
 }
 
@@ -151,16 +156,27 @@ fn best_of(
     shared: f64,
 ) -> Result<f64, BenchError> {
     let memory_bound = shared > 1.0;
-    let alone = timing(slot, &request(machine, own, 1, user, work(null_s, false, memory_bound)))?.min_s / shared;
+    let alone =
+        timing(slot, &request(machine, own, 1, user, work(null_s, false, memory_bound, ROUNDS)))?.min_s / shared;
     let threads = machine.settings.threads;
     if threads == 1 {
         return Ok(alone);
     }
-    let together = timing(slot, &request(machine, own, threads, user, work(null_s, false, memory_bound)))?.min_s;
+    let together =
+        timing(slot, &request(machine, own, threads, user, work(null_s, false, memory_bound, ROUNDS)))?.min_s;
     Ok(alone.min(together))
 }
 
 impl TaskRoof {
+    /// The same with a baseline, its own included. One that met a busy moment would flatter every candidate until it is
+    /// measured again.
+    pub(crate) fn with(self, baseline: &Timing) -> Self {
+        let Some(before_s) = self.baseline_s else {
+            return Self { baseline_s: Some(baseline.min_s), quiet: baseline.quiet, ..self };
+        };
+        Self { baseline_s: Some(before_s.min(baseline.min_s)), quiet: self.quiet || baseline.quiet, ..self }
+    }
+
     /// The better bound of two measurements, with the later baseline.
     pub(crate) fn or_better(self, other: Self) -> Self {
         // A baseline that met a busy moment would flatter every candidate until it is measured again.
@@ -179,7 +195,12 @@ mod tests {
         let busy = TaskRoof { bound_s: 1.7, memory_bound: true, baseline_s: Some(2.4), quiet: false };
         let both = quiet.or_better(busy);
         assert_eq!((both.bound_s, both.baseline_s, both.memory_bound, both.quiet), (1.0, Some(1.2), true, true));
+        let again = busy.with(&Timing { quiet: true, ..Timing::steady(1.1) });
+        assert_eq!((again.baseline_s, again.quiet, again.bound_s), (Some(1.1), true, 1.7), "only the baseline is new");
+        let slower = quiet.with(&Timing { quiet: false, ..Timing::steady(1.9) });
+        assert_eq!((slower.baseline_s, slower.quiet), (Some(1.2), true));
         let without = TaskRoof { baseline_s: None, ..busy };
+        assert_eq!(without.with(&Timing::steady(1.9)).baseline_s, Some(1.9));
         assert_eq!(quiet.or_better(without).baseline_s, Some(1.2));
         assert_eq!(without.or_better(quiet).baseline_s, Some(1.2));
     }
