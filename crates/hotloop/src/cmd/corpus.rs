@@ -1,6 +1,7 @@
 //! `hotloop corpus`: the synthetic corpus, and the nano policy that is taught by it.
 
 mod chats;
+mod lesson;
 mod nearest;
 mod winners;
 

@@ -3,12 +3,12 @@
 use std::io::Write;
 
 use corpus::{Options, Program, Rng};
-use flow::policy::{Chat, Message, Speaker};
-use flow::prompt::{Ask, Prose, Shown, Wording};
+use flow::policy::Chat;
 use flow::random::Random;
-use flow::{Render, Role, Stage, Task};
+use flow::{Role, Stage};
 use serde_json::json;
 
+use super::lesson::{Lesson, prose};
 use crate::cli::corpus::ChatsArgs;
 use crate::cmd::judge::load;
 use crate::failure::{Failure, Status};
@@ -31,10 +31,10 @@ pub(super) fn write(arguments: &ChatsArgs) -> Result<Status, Failure> {
     let mut file = std::io::BufWriter::new(fs_err::File::create_new(&arguments.out).map_err(unwritable)?);
     let progress = Progress::spinner("drawing candidates", true);
     let mut rng = Rng::new(arguments.seed, STREAM);
-    let prose = Prose { wording: Wording::default(), begin: true, simd: bench::survey::simd().to_owned() };
+    let prose = prose();
     let lesson = Lesson { prose: &prose, task: &task };
     let programs = programs(&arguments.task, arguments.seed);
-    let chats = programs.iter().filter_map(|program| lesson.chat(program, parent(program, &mut rng)));
+    let chats = programs.iter().filter_map(|program| chat(&lesson, program, parent(program, &mut rng)));
     let mut written = 0;
     for chat in chats.take(arguments.count as usize) {
         writeln!(file, "{}", json!({ "messages": chat.messages })).map_err(unwritable)?;
@@ -85,35 +85,19 @@ pub(super) fn body(source: &str) -> Option<String> {
     Some(inner + body)
 }
 
-/// A task, and the words that runs ask for it in.
-struct Lesson<'a> {
-    prose: &'a Prose,
-    task: &'a Task,
+/// A prompt and the candidate as its answer. None for candidates that cannot follow the signature.
+fn chat(lesson: &Lesson<'_>, program: &Program, parent: Option<(Role, Program)>) -> Option<Chat> {
+    let (role, shown) = match parent {
+        Some((role, relative)) => (role, written(lesson, &relative)?),
+        None => (Role::Explore, lesson.task.seed.clone()),
+    };
+    Some(lesson.answered(program.stage(), role, &shown, &written(lesson, program)?))
 }
 
-impl Lesson<'_> {
-    /// A prompt and the candidate as its answer. None for candidates that cannot follow the signature.
-    fn chat(&self, program: &Program, parent: Option<(Role, Program)>) -> Option<Chat> {
-        let (role, shown) = match parent {
-            Some((role, relative)) => (role, self.written(&relative)?),
-            None => (Role::Explore, self.task.seed.clone()),
-        };
-        let mut chat = self.ask(program.stage(), role, Some(&shown));
-        let content = format!("```c\n{}```", self.written(program)?);
-        chat.messages.push(Message { role: Speaker::Assistant, content });
-        Some(chat)
-    }
-
-    fn ask(&self, stage: Stage, role: Role, shown: Option<&str>) -> Chat {
-        let parent = shown.map(|source| Shown { source, verdict: None });
-        self.prose.chat(&Ask { task: self.task, role, stage: Some(stage), variant: 0, parent })
-    }
-
-    /// The candidate as an answer at its stage holds it.
-    fn written(&self, program: &Program) -> Option<String> {
-        let begun = self.ask(program.stage(), Role::Explore, None).begun;
-        Some(format!("{}{}", begun.trim_start_matches("```c\n"), indented(&body(&program.source())?)))
-    }
+/// The candidate as an answer at its stage holds it.
+fn written(lesson: &Lesson<'_>, program: &Program) -> Option<String> {
+    let begun = lesson.asked(program.stage(), Role::Explore, "").begun;
+    Some(format!("{}{}", begun.trim_start_matches("```c\n"), indented(&body(&program.source())?)))
 }
 
 /// Canonical code indents by one blank a level; language models write four.
@@ -128,6 +112,8 @@ fn indented(body: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use flow::prompt::{Prose, Wording};
+
     use super::*;
 
     /// A candidate, what its chat shows, and the chat.
@@ -142,7 +128,7 @@ mod tests {
         let pool = corpus::Pool::draw_task(1, count, "matmul");
         let chat = |program: &Program| {
             let parent = parent(program, &mut rng);
-            (*program, parent, lesson.chat(program, parent))
+            (*program, parent, super::chat(&lesson, program, parent))
         };
         pool.programs().map(chat).collect()
     }

@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
 use std::path::Path;
 
-use flow::policy::{Message, Speaker};
-use flow::prompt::{Ask, Prose, Shown, Wording};
-use flow::{Label, Render, Role, Stage, Task};
+use flow::{Label, Role, Stage};
 use serde::Deserialize;
 use serde_json::json;
 
+use super::lesson::{Lesson, prose};
 use crate::cli::corpus::WinnersArgs;
 use crate::cmd::judge::load;
 use crate::failure::{Failure, Status};
@@ -20,14 +19,14 @@ use crate::output::say;
 struct Kept {
     policy: String,
     task: String,
-    stage: u8,
+    stage: Stage,
     verdict: Option<Label>,
     file: String,
 }
 
 /// Writes the chats of all right answers in some kept folders, each program once for a prompt.
 pub(super) fn write(arguments: &WinnersArgs) -> Result<Status, Failure> {
-    let prose = Prose { wording: Wording::default(), begin: true, simd: bench::survey::simd().to_owned() };
+    let prose = prose();
     let (mut tasks, mut seen) = (BTreeMap::new(), HashSet::new());
     let (mut chats, mut answers) = (Vec::new(), 0);
     for folder in &arguments.kept {
@@ -44,13 +43,12 @@ pub(super) fn write(arguments: &WinnersArgs) -> Result<Status, Failure> {
             }
             let path = folder.join(&kept.file);
             let source = fs_err::read_to_string(&path).map_err(|error| Failure::user(error.to_string()))?;
-            let stage =
-                stage(kept.stage).ok_or_else(|| broken(folder, &format!("there is no stage {}", kept.stage)))?;
             if !seen.insert((kept.task.clone(), kept.stage, source.clone())) {
                 continue;
             }
-            let messages = messages(&prose, &tasks[&kept.task], stage, &source);
-            chats.push(format!("{}\n", json!({ "messages": messages })));
+            let lesson = Lesson { prose: &prose, task: &tasks[&kept.task] };
+            let chat = lesson.answered(kept.stage, Role::Explore, &lesson.task.seed, &source);
+            chats.push(format!("{}\n", json!({ "messages": chat.messages })));
         }
     }
     if chats.is_empty() {
@@ -65,30 +63,13 @@ pub(super) fn write(arguments: &WinnersArgs) -> Result<Status, Failure> {
     Ok(Status::Fine)
 }
 
-/// A stage's prompt from the task's seed, as it was asked, and the answer.
-fn messages(prose: &Prose, task: &Task, stage: Stage, source: &str) -> Vec<Message> {
-    let shown = Shown { source: &task.seed, verdict: None };
-    let ask = Ask { task, role: Role::Explore, stage: Some(stage), variant: 0, parent: Some(shown) };
-    let mut messages = prose.chat(&ask).messages;
-    messages.push(Message { role: Speaker::Assistant, content: format!("```c\n{}\n```", source.trim_end()) });
-    messages
-}
-
-fn stage(number: u8) -> Option<Stage> {
-    Stage::ALL.into_iter().find(|stage| stage.number() == number)
-}
-
 fn read(folder: &Path) -> Result<Vec<Kept>, Failure> {
     let index = folder.join("answers.jsonl");
-    let text = fs_err::read_to_string(&index)
-        .map_err(|error| Failure::user(error.to_string()).hint("name a folder that `hotloop evaluate --keep` wrote"))?;
-    let parse = |line: &str| serde_json::from_str(line).map_err(|error| broken(folder, &error.to_string()));
+    let unreadable = |what: String| Failure::user(what).hint("name a folder that `hotloop evaluate --keep` wrote");
+    let text = fs_err::read_to_string(&index).map_err(|error| unreadable(error.to_string()))?;
+    let parse =
+        |line: &str| serde_json::from_str(line).map_err(|error| unreadable(format!("{}: {error}", index.display())));
     text.lines().map(parse).collect()
-}
-
-fn broken(folder: &Path, what: &str) -> Failure {
-    Failure::user(format!("{}: {what}", folder.join("answers.jsonl").display()))
-        .hint("name a folder that `hotloop evaluate --keep` wrote")
 }
 
 #[cfg(test)]
@@ -102,7 +83,12 @@ mod tests {
         std::fs::create_dir(&kept).expect("a folder");
         let seed = load("transpose").expect("it is shipped").seed;
         std::fs::write(kept.join("a.c"), &seed).expect("written");
-        let line = |policy: &str, verdict: &str, stage: u8| json!({ "policy": policy, "task": "transpose", "stage": stage, "verdict": verdict, "file": "a.c", "answer": 0 });
+        let line = |policy: &str, verdict: &str, stage: u8| {
+            let mut line = json!({ "policy": policy, "stage": stage, "verdict": verdict });
+            line["task"] = "transpose".into();
+            line["file"] = "a.c".into();
+            line
+        };
         let lines = [line("p", "correct", 1), line("p", "correct", 1), line("p", "wrong", 2), line("q", "correct", 3)];
         std::fs::write(kept.join("answers.jsonl"), lines.map(|line| format!("{line}\n")).concat()).expect("written");
         let arguments = |policy: Option<&str>| WinnersArgs {

@@ -1,0 +1,32 @@
+//! A prompt in the words of a run, with the answer to be learned: what warm starts are made of.
+
+use flow::policy::{Chat, Message, Speaker};
+use flow::prompt::{Ask, Prose, Shown, Wording};
+use flow::{Render, Role, Stage, Task};
+
+/// The words in which runs ask a language model on this machine.
+pub(super) fn prose() -> Prose {
+    Prose { wording: Wording::default(), begin: true, simd: bench::survey::simd().to_owned() }
+}
+
+/// A task, and the words that runs ask for it in.
+pub(super) struct Lesson<'a> {
+    pub(super) prose: &'a Prose,
+    pub(super) task: &'a Task,
+}
+
+impl Lesson<'_> {
+    /// What a stage asks of `shown`.
+    pub(super) fn asked(&self, stage: Stage, role: Role, shown: &str) -> Chat {
+        let parent = Some(Shown { source: shown, verdict: None });
+        self.prose.chat(&Ask { task: self.task, role, stage: Some(stage), variant: 0, parent })
+    }
+
+    /// The same with `source` as its answer.
+    pub(super) fn answered(&self, stage: Stage, role: Role, shown: &str, source: &str) -> Chat {
+        let mut chat = self.asked(stage, role, shown);
+        let content = format!("```c\n{}\n```", source.trim_end());
+        chat.messages.push(Message { role: Speaker::Assistant, content });
+        chat
+    }
+}
