@@ -2,13 +2,14 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use flow::prompt::{Ask, Shown};
+use flow::policy::Chat;
 use flow::{Bench, Policy, Render, WeightedTokens};
 
 use crate::driver::Observer;
 use crate::event::{Asked, Event, Line};
 use crate::interrupt::Interrupt;
 use crate::plan::Plan;
+use crate::prompt::Prompts;
 use crate::state::RunState;
 use crate::store::Store;
 
@@ -46,18 +47,9 @@ impl Ctx<'_> {
     }
 
     /// Puts what is asked into the policy's language.
-    pub(crate) fn chat(&self, asked: &Asked) -> Result<flow::policy::Chat, Interrupt> {
-        let name = asked.task.as_deref();
-        let task = self.plan.task_of(name);
-        let seed_verdict = self.state.seed_of(name).map(|seed| &seed.verdict);
-        let stored = match &asked.parent {
-            Some(hash) => Some((self.store.candidate(hash)?.source, self.state.verdict(hash))),
-            // A fixed prompt starts from nothing; the search starts from the seed.
-            None => asked.stage.map(|_| (task.seed.clone(), seed_verdict)),
-        };
-        let parent = stored.as_ref().map(|(source, verdict)| Shown { source, verdict: *verdict });
-        let ask = Ask { task, role: asked.role, stage: asked.stage, variant: asked.variant, parent };
-        Ok(self.render.chat(&ask))
+    pub(crate) fn chat(&self, asked: &Asked) -> Result<Chat, Interrupt> {
+        let Self { plan, state, render, store, .. } = self;
+        Ok(Prompts { plan, state, render: *render, directory: store.directory() }.chat(asked)?)
     }
 
     /// Lets the policy learn again what the journal says it learned after its checkpoint.

@@ -8,8 +8,7 @@
 use std::path::PathBuf;
 
 use flow::policy::{Capabilities, Chat, Ending};
-use flow::prompt::{Ask, Shown};
-use flow::{Candidate, Judgement, MachineFacts, Prose, Render, Reward, Stage, Verdict, noise};
+use flow::{Candidate, Judgement, MachineFacts, Prose, Reward, Stage, Verdict, noise};
 
 use crate::event::{
     Answer, Asked, Event, GroupFinished, GroupSampled, Line, Made, Place, RunStarted, StepFinished, StepSampled,
@@ -17,6 +16,7 @@ use crate::event::{
 };
 use crate::interrupt::Interrupt;
 use crate::plan::Plan;
+use crate::prompt::Prompts;
 use crate::sampling;
 use crate::source::{self, Next};
 use crate::state::RunState;
@@ -182,13 +182,8 @@ impl ForeignRun {
     }
 
     fn chat(&self, asked: &Asked) -> Result<Chat, Interrupt> {
-        let task = &self.plan.task;
-        let (source, verdict) = match &asked.parent {
-            Some(hash) => (self.store.candidate(hash)?.source, self.state.verdict(hash)),
-            None => (task.seed.clone(), self.state.seed.as_ref().map(|seed| &seed.verdict)),
-        };
-        let parent = Some(Shown { source: &source, verdict });
-        Ok(self.render.chat(&Ask { task, role: asked.role, stage: asked.stage, variant: asked.variant, parent }))
+        let Self { plan, state, render, store, .. } = self;
+        Ok(Prompts { plan, state, render, directory: store.directory() }.chat(asked)?)
     }
 
     /// Chooses new parents when the present ones have their answers.

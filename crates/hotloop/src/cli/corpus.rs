@@ -89,20 +89,25 @@ pub(crate) struct ChatsArgs {
 /// `hotloop corpus winners`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each line is {\"messages\": [...]} with a stage's prompt and an answer that was judged correct, every program
-once for a prompt.
+Each line is {\"messages\": [...]} with what was asked and an answer that was judged correct, every program
+once for a prompt. A run's answers stand behind the run's own prompts, parents and repairs included.
 
-Example:
+Examples:
   hotloop evaluate --model qwen.gguf --task spmv,softmax --stage all --count 32 --temperature 0.7 --keep kept
   hotloop corpus winners kept --out winners.jsonl
-  hotloop tune --model qwen.gguf --data winners.jsonl --out warm")]
+  hotloop tune --model qwen.gguf --data winners.jsonl --out warm
+
+  hotloop corpus winners runs/search --fastest 25 --out winners.jsonl     the fastest quarter of each stage")]
 pub(crate) struct WinnersArgs {
-    /// Folders that `hotloop evaluate --keep` wrote
+    /// Run directories, and folders that `hotloop evaluate --keep` wrote
     #[arg(required = true, value_name = "DIR")]
-    pub(crate) kept: Vec<PathBuf>,
+    pub(crate) folder: Vec<PathBuf>,
     /// The file to write
     #[arg(long, value_name = "FILE.jsonl")]
     pub(crate) out: PathBuf,
+    /// Of each stage's right answers, only the fastest so many percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 100, value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub(crate) fastest: u8,
     /// Only this policy's answers, by the name that the evaluation gave it [default: all]
     #[arg(long, value_name = "NAME")]
     pub(crate) policy: Option<String>,

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use run::report::{Report, csv, text};
+use run::store::StoreError;
 
 use crate::cli::learn::ReportArgs;
 use crate::failure::{Failure, Status};
@@ -38,7 +39,12 @@ pub(crate) fn write(runs: &[PathBuf], out: &Path) -> Result<PathBuf, Failure> {
 
 /// Reads run directories, finished or not.
 pub(crate) fn read(runs: &[PathBuf]) -> Result<Report, Failure> {
-    Report::read(runs).map_err(|error| Failure::user(error.to_string()).hint(error.hint()))
+    Report::read(runs).map_err(|error| unreadable(&error))
+}
+
+/// A run directory that cannot be read.
+pub(crate) fn unreadable(error: &StoreError) -> Failure {
+    Failure::user(error.to_string()).hint(error.hint())
 }
 
 fn page(report: &Report, out: &Path) -> Result<PathBuf, Failure> {

@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &TrainArgs) -> Result<Status, Failure> {
         return Ok(Status::Fine);
     }
     let plan = match (&arguments.resume, &arguments.file) {
-        (Some(directory), _) => Plan::resume(directory, &arguments.set, &task).map_err(|all| mistakes(&all))?,
+        (Some(directory), _) => begun(directory, &arguments.set)?,
         (None, Some(file)) => from_file(file, &arguments.set)?,
         (None, None) => return Err(Failure::user("no run file is named").hint("hotloop train RUN.toml")),
     };
@@ -65,6 +65,11 @@ pub(crate) fn plan(
 
 fn task(name: &str) -> Result<flow::Task, String> {
     load(name).map_err(|failure| failure.what().to_owned())
+}
+
+/// The plan of a run that has begun, with some overrides.
+pub(crate) fn begun(directory: &Path, sets: &[String]) -> Result<Plan, Failure> {
+    Plan::resume(directory, sets, &task).map_err(|all| mistakes(&all))
 }
 
 /// All mistakes, a line each.

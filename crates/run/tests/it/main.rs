@@ -12,3 +12,4 @@ mod practised;
 mod reports;
 mod resume;
 mod runs;
+mod winners;

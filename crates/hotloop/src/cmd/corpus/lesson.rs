@@ -24,9 +24,13 @@ impl Lesson<'_> {
 
     /// The same with `source` as its answer.
     pub(super) fn answered(&self, stage: Stage, role: Role, shown: &str, source: &str) -> Chat {
-        let mut chat = self.asked(stage, role, shown);
-        let content = format!("```c\n{}\n```", source.trim_end());
-        chat.messages.push(Message { role: Speaker::Assistant, content });
-        chat
+        answer(self.asked(stage, role, shown), source)
     }
+}
+
+/// A prompt with `source` as its answer.
+pub(super) fn answer(mut asked: Chat, source: &str) -> Chat {
+    let content = format!("```c\n{}\n```", source.trim_end());
+    asked.messages.push(Message { role: Speaker::Assistant, content });
+    asked
 }

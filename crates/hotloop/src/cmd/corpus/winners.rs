@@ -4,15 +4,18 @@ use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
 use std::path::Path;
 
-use flow::{Label, Role, Stage};
+use flow::{Label, Role, Stage, Task};
+use run::RunState;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::lesson::{Lesson, prose};
+use super::lesson::{Lesson, answer, prose};
 use crate::cli::corpus::WinnersArgs;
 use crate::cmd::judge::load;
+use crate::cmd::{report, train};
 use crate::failure::{Failure, Status};
 use crate::output::say;
+use crate::{nano, runs};
 
 /// What is read of a line of `answers.jsonl`, as `hotloop evaluate --keep` writes it.
 #[derive(Deserialize)]
@@ -21,20 +24,99 @@ struct Kept {
     task: String,
     stage: Stage,
     verdict: Option<Label>,
+    gflops: Option<f64>,
     file: String,
 }
 
-/// Writes the chats of all right answers in some kept folders, each program once for a prompt.
+/// A right answer, as a chat.
+struct Win {
+    task: String,
+    stage: Option<Stage>,
+    gflops: f64,
+    chat: String,
+}
+
+/// Right answers, and how many answers they are among.
+#[derive(Default)]
+struct Wins {
+    right: Vec<Win>,
+    answers: usize,
+}
+
+/// Writes the chats of all right answers in some folders, each program once for a prompt.
 pub(super) fn write(arguments: &WinnersArgs) -> Result<Status, Failure> {
-    let prose = prose();
-    let (mut tasks, mut seen) = (BTreeMap::new(), HashSet::new());
-    let (mut chats, mut answers) = (Vec::new(), 0);
-    for folder in &arguments.kept {
+    let mut wins = Wins::default();
+    for folder in &arguments.folder {
+        if folder.join("run.toml").exists() {
+            wins.of_run(folder)?;
+        } else {
+            wins.of_evaluation(folder, arguments.policy.as_deref())?;
+        }
+    }
+    let (mut seen, answers) = (HashSet::new(), wins.answers);
+    wins.right.retain(|win| seen.insert(win.chat.clone()));
+    if wins.right.is_empty() {
+        let none = Failure::user(format!("none of {answers} answers is correct"));
+        return Err(if arguments.policy.is_some() { none.hint("--policy may name another") } else { none });
+    }
+    let chosen = fastest(wins.right, f64::from(arguments.fastest) / 100.0);
+    let unwritable = |error: std::io::Error| Failure::user(error.to_string()).hint("name another file with --out");
+    let mut file = fs_err::File::create_new(&arguments.out).map_err(unwritable)?;
+    let text: String = chosen.iter().map(|win| format!("{}\n", win.chat)).collect();
+    file.write_all(text.as_bytes()).map_err(unwritable)?;
+    say(&format!("{} chats from {answers} answers: {}", chosen.len(), arguments.out.display()));
+    Ok(Status::Fine)
+}
+
+/// The fastest share of each stage of each task, at least one.
+fn fastest(right: Vec<Win>, share: f64) -> Vec<Win> {
+    let mut stages: BTreeMap<(String, Option<Stage>), Vec<Win>> = BTreeMap::new();
+    for win in right {
+        stages.entry((win.task.clone(), win.stage)).or_default().push(win);
+    }
+    let mut chosen = Vec::new();
+    for mut wins in stages.into_values() {
+        wins.sort_by(|a, b| b.gflops.total_cmp(&a.gflops));
+        let count = (wins.len() as f64 * share).ceil() as usize;
+        chosen.extend(wins.into_iter().take(count));
+    }
+    chosen
+}
+
+impl Wins {
+    /// Adds the right answers of a run directory, each to what the run asked.
+    fn of_run(&mut self, folder: &Path) -> Result<(), Failure> {
+        // What was asked does not depend on the adapter, which may have moved.
+        let plan = train::begun(folder, &["adapter=".to_owned()])?;
+        if nano::speaks(&plan.config.model) {
+            return Err(Failure::user(format!("{}: the nano policy is not asked in words", folder.display()))
+                .hint("name runs of a language model"));
+        }
+        let state = RunState::read(folder).map_err(|error| report::unreadable(&error.into()))?;
+        let Some(started) = &state.started else {
+            return Err(Failure::user(format!("{}: the run has not begun yet", folder.display())));
+        };
+        let render = runs::render(&plan.config, plan.wording.clone(), &started.machine);
+        let winners = run::winners(&plan, &state, &*render).map_err(|error| report::unreadable(&error))?;
+        let groups = state.steps.iter().flat_map(|step| step.groups.iter().chain(&step.practised));
+        self.answers += groups.map(|group| group.members.len()).sum::<usize>();
+        self.right.extend(winners.into_iter().map(|winner| {
+            let messages = answer(winner.asked, &winner.source).messages;
+            let chat = json!({ "messages": messages }).to_string();
+            Win { task: winner.task, stage: winner.stage, gflops: winner.gflops, chat }
+        }));
+        Ok(())
+    }
+
+    /// Adds the right answers of an evaluation, of one policy or of all.
+    fn of_evaluation(&mut self, folder: &Path, policy: Option<&str>) -> Result<(), Failure> {
+        let prose = prose();
+        let mut tasks: BTreeMap<String, Task> = BTreeMap::new();
         for kept in read(folder)? {
-            if arguments.policy.as_ref().is_some_and(|policy| *policy != kept.policy) {
+            if policy.is_some_and(|policy| policy != kept.policy) {
                 continue;
             }
-            answers += 1;
+            self.answers += 1;
             if kept.verdict != Some(Label::Correct) {
                 continue;
             }
@@ -43,29 +125,21 @@ pub(super) fn write(arguments: &WinnersArgs) -> Result<Status, Failure> {
             }
             let path = folder.join(&kept.file);
             let source = fs_err::read_to_string(&path).map_err(|error| Failure::user(error.to_string()))?;
-            if !seen.insert((kept.task.clone(), kept.stage, source.clone())) {
-                continue;
-            }
             let lesson = Lesson { prose: &prose, task: &tasks[&kept.task] };
-            let chat = lesson.answered(kept.stage, Role::Explore, &lesson.task.seed, &source);
-            chats.push(format!("{}\n", json!({ "messages": chat.messages })));
+            let messages = lesson.answered(kept.stage, Role::Explore, &lesson.task.seed, &source).messages;
+            let chat = json!({ "messages": messages }).to_string();
+            let gflops = kept.gflops.unwrap_or_default();
+            self.right.push(Win { task: kept.task, stage: Some(kept.stage), gflops, chat });
         }
+        Ok(())
     }
-    if chats.is_empty() {
-        return Err(
-            Failure::user(format!("none of {answers} kept answers is correct")).hint("--policy may name another")
-        );
-    }
-    let unwritable = |error: std::io::Error| Failure::user(error.to_string()).hint("name another file with --out");
-    let mut file = fs_err::File::create_new(&arguments.out).map_err(unwritable)?;
-    file.write_all(chats.concat().as_bytes()).map_err(unwritable)?;
-    say(&format!("{} chats from {answers} answers: {}", chats.len(), arguments.out.display()));
-    Ok(Status::Fine)
 }
 
 fn read(folder: &Path) -> Result<Vec<Kept>, Failure> {
     let index = folder.join("answers.jsonl");
-    let unreadable = |what: String| Failure::user(what).hint("name a folder that `hotloop evaluate --keep` wrote");
+    let unreadable = |what: String| {
+        Failure::user(what).hint("name a run directory, or a folder that `hotloop evaluate --keep` wrote")
+    };
     let text = fs_err::read_to_string(&index).map_err(|error| unreadable(error.to_string()))?;
     let parse =
         |line: &str| serde_json::from_str(line).map_err(|error| unreadable(format!("{}: {error}", index.display())));
@@ -92,7 +166,8 @@ mod tests {
         let lines = [line("p", "correct", 1), line("p", "correct", 1), line("p", "wrong", 2), line("q", "correct", 3)];
         std::fs::write(kept.join("answers.jsonl"), lines.map(|line| format!("{line}\n")).concat()).expect("written");
         let arguments = |policy: Option<&str>| WinnersArgs {
-            kept: vec![kept.clone()],
+            folder: vec![kept.clone()],
+            fastest: 100,
             out: out.clone(),
             policy: policy.map(str::to_owned),
         };
@@ -105,5 +180,21 @@ mod tests {
         let found = flow::Candidate::extract(answer, &task).expect("it holds a candidate");
         assert_eq!(found.source.trim(), seed.trim());
         assert!(write(&arguments(None)).is_err(), "the file is there already");
+    }
+
+    #[test]
+    fn the_fastest_share_is_taken_of_every_stage() {
+        let win = |task: &str, at: usize, gflops| {
+            let stage = Some(Stage::ALL[at]);
+            Win { task: task.into(), stage, gflops, chat: String::new() }
+        };
+        let right = || {
+            let slow = (1..=4).map(|speed| win("matmul", 1, f64::from(speed)));
+            slow.chain([win("matmul", 2, 90.0), win("softmax", 1, 0.5)]).collect::<Vec<_>>()
+        };
+        let speeds = |share| fastest(right(), share).iter().map(|win| win.gflops).collect::<Vec<_>>();
+        assert_eq!(speeds(0.5), [4.0, 3.0, 90.0, 0.5]);
+        assert_eq!(speeds(0.01), [4.0, 90.0, 0.5], "one at least");
+        assert_eq!(speeds(1.0).len(), 6);
     }
 }

@@ -1,0 +1,38 @@
+//! From what the journal says was asked to the prompt itself.
+
+use std::path::Path;
+
+use flow::Render;
+use flow::policy::Chat;
+use flow::prompt::{Ask, Shown};
+
+use crate::event::Asked;
+use crate::plan::Plan;
+use crate::state::RunState;
+use crate::store::{self, StoreError};
+
+/// What a prompt is made from.
+pub(crate) struct Prompts<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) state: &'a RunState,
+    pub(crate) render: &'a dyn Render,
+    /// Where the candidates are kept.
+    pub(crate) directory: &'a Path,
+}
+
+impl Prompts<'_> {
+    /// Puts what is asked into the policy's language.
+    pub(crate) fn chat(&self, asked: &Asked) -> Result<Chat, StoreError> {
+        let name = asked.task.as_deref();
+        let task = self.plan.task_of(name);
+        let seed_verdict = self.state.seed_of(name).map(|seed| &seed.verdict);
+        let stored = match &asked.parent {
+            Some(hash) => Some((store::source(self.directory, hash)?, self.state.verdict(hash))),
+            // A fixed prompt starts from nothing; the search starts from the seed.
+            None => asked.stage.map(|_| (task.seed.clone(), seed_verdict)),
+        };
+        let parent = stored.as_ref().map(|(source, verdict)| Shown { source, verdict: *verdict });
+        let ask = Ask { task, role: asked.role, stage: asked.stage, variant: asked.variant, parent };
+        Ok(self.render.chat(&ask))
+    }
+}

@@ -1,0 +1,53 @@
+//! What a run answered rightly, with what was asked: lessons for another policy, or for the same one.
+
+use std::collections::HashSet;
+
+use flow::policy::Chat;
+use flow::{Render, Stage};
+
+use crate::plan::Plan;
+use crate::prompt::Prompts;
+use crate::state::RunState;
+use crate::store::{self, StoreError};
+
+/// A right answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Winner {
+    /// The task's name.
+    pub task: String,
+    /// The stage whose rules held.
+    pub stage: Option<Stage>,
+    /// What was asked.
+    pub asked: Chat,
+    /// The program.
+    pub source: String,
+    /// Its speed.
+    pub gflops: f64,
+}
+
+/// All right answers of a run, each program once for a prompt, practised tasks included.
+pub fn winners(plan: &Plan, state: &RunState, render: &dyn Render) -> Result<Vec<Winner>, StoreError> {
+    let prompts = Prompts { plan, state, render, directory: &plan.directory };
+    let (mut winners, mut seen) = (Vec::new(), HashSet::new());
+    for group in state.steps.iter().flat_map(|step| step.groups.iter().chain(&step.practised)) {
+        let right: Vec<_> =
+            group.members.iter().filter_map(|member| Some((member.hash.as_ref()?, member.gflops()?))).collect();
+        if right.is_empty() {
+            continue;
+        }
+        let chat = prompts.chat(&group.asked)?;
+        for (hash, gflops) in right {
+            if !seen.insert((chat.messages.last().map(|message| message.content.clone()), hash)) {
+                continue;
+            }
+            winners.push(Winner {
+                task: plan.task_of(group.asked.task.as_deref()).spec.name.clone(),
+                stage: group.asked.stage,
+                asked: chat.clone(),
+                source: store::source(&plan.directory, hash)?,
+                gflops,
+            });
+        }
+    }
+    Ok(winners)
+}
