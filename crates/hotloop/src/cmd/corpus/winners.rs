@@ -62,7 +62,8 @@ pub(super) fn write(arguments: &WinnersArgs) -> Result<Status, Failure> {
     let chosen = fastest(wins.right, f64::from(arguments.fastest) / 100.0);
     let unwritable = |error: std::io::Error| Failure::user(error.to_string()).hint("name another file with --out");
     let mut file = fs_err::File::create_new(&arguments.out).map_err(unwritable)?;
-    let text: String = chosen.iter().map(|win| format!("{}\n", win.chat)).collect();
+    let mut text = chosen.iter().map(|win| win.chat.as_str()).collect::<Vec<_>>().join("\n");
+    text.push('\n');
     file.write_all(text.as_bytes()).map_err(unwritable)?;
     say(&format!("{} chats from {answers} answers: {}", chosen.len(), arguments.out.display()));
     Ok(Status::Fine)
