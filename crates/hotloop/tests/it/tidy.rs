@@ -22,16 +22,10 @@ fn crates_depend_only_as_the_design_allows() {
         ("hotloop-serve", &["hotloop-flow", "hotloop-run"]),
         ("hotloop-fleet", &["hotloop-flow", "hotloop-bench"]),
     ]);
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
-        .current_dir(root())
-        .output()
-        .unwrap();
-    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let packages = metadata["packages"].as_array().unwrap();
+    let packages = packages(&["--no-deps"]);
     let ours: BTreeSet<&str> = packages.iter().map(|package| package["name"].as_str().unwrap()).collect();
     assert!(ours.contains("hotloop-flow") && ours.contains("hotloop-bench"), "{ours:?}");
-    for package in packages {
+    for package in &packages {
         let name = package["name"].as_str().unwrap();
         let inside: Vec<&str> = package["dependencies"]
             .as_array()
@@ -47,6 +41,50 @@ fn crates_depend_only_as_the_design_allows() {
         for dependency in inside {
             assert!(allowed.contains(&dependency), "{name} must not depend on {dependency}");
         }
+    }
+}
+
+/// What cargo knows of packages.
+fn packages(flags: &[&str]) -> Vec<Value> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--offline", "--format-version", "1"])
+        .args(flags)
+        .current_dir(root())
+        .output()
+        .unwrap();
+    let mut metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    serde_json::from_value(metadata["packages"].take()).unwrap()
+}
+
+/// Whether a licence, as crates write it, lets everybody use, change and pass on the program.
+fn is_permissive(licence: &str) -> bool {
+    const PERMISSIVE: [&str; 10] = [
+        "MIT",
+        "Apache-2.0",
+        "BSD-2-Clause",
+        "BSD-3-Clause",
+        "ISC",
+        "Zlib",
+        "Unicode-3.0",
+        "0BSD",
+        "OFL-1.1",
+        // The list of certificate authorities: data.
+        "CDLA-Permissive-2.0",
+    ];
+    let plain = licence.replace(['(', ')'], "").replace('/', " OR ");
+    let any = |part: &str| part.split(" OR ").any(|one| PERMISSIVE.contains(&one.trim()));
+    plain.split(" AND ").all(any)
+}
+
+#[test]
+fn dependencies_are_free_to_use_and_pass_on() {
+    assert!(is_permissive("(MIT OR GPL-3.0) AND ISC") && is_permissive("Apache-2.0 / MIT"));
+    assert!(!is_permissive("MIT AND GPL-3.0") && !is_permissive("LGPL-2.1 OR MPL-2.0"));
+    let packages = packages(&["--filter-platform", "x86_64-unknown-linux-gnu"]);
+    assert!(packages.len() > 100, "{} packages", packages.len());
+    for package in packages {
+        let licence = package["license"].as_str().unwrap_or_default();
+        assert!(is_permissive(licence), "{}: `{licence}`", package["name"]);
     }
 }
 
