@@ -17,7 +17,7 @@ use flow::technique;
 use flow::verdict::Phase;
 use flow::{BenchError, Verdict};
 
-use crate::cache::Cache;
+use crate::cache::{CANDIDATE, Cache};
 use crate::confine::{Confinement, NOT_STARTED, THEN};
 use crate::sandbox::limits::Limits;
 use crate::scratch::{Folder, Scratch, no_space};
@@ -35,6 +35,8 @@ const PROCESSOR_S: u64 = 6;
 /// read into memory, and the prelude's headers take 1.7 million of them.
 const OUTPUT_BYTES: u64 = 64 << 20;
 const PREPROCESSED_BYTES: u64 = 6 << 20;
+/// Bytes of the largest object that is kept.
+const KEPT_BYTES: u64 = 1 << 20;
 /// A file system with less room than this may be why a compiler ran out of it.
 const ROOM: u64 = 256 << 20;
 /// Sets of headers that are remembered.
@@ -122,7 +124,7 @@ impl Builder {
             return self.compile(source, shim, user);
         }
         let key = self.key(&["candidate", source, &shim.display().to_string()]);
-        let (object_name, rejection_name) = (format!("{key}.so"), format!("{key}.json"));
+        let (object_name, rejection_name) = (format!("{CANDIDATE}{key}.so"), format!("{CANDIDATE}{key}.json"));
         if let Some(object) = self.cache.get(&object_name) {
             return Ok(Built::Object(object, None));
         }
@@ -131,6 +133,10 @@ impl Builder {
             return Ok(Built::Rejected(verdict));
         }
         match self.compile(source, shim, user)? {
+            // A table of many megabytes is compiled again rather than kept.
+            Built::Object(object, folder) if object.metadata().is_ok_and(|data| data.len() > KEPT_BYTES) => {
+                Ok(Built::Object(object, folder))
+            }
             Built::Object(object, _folder) => Ok(Built::Object(self.cache.put(&object_name, &object)?, None)),
             // Not kept: a busy machine may be to blame.
             Built::Rejected(verdict @ Verdict::TimedOut { .. }) => Ok(Built::Rejected(verdict)),
