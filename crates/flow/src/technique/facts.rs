@@ -109,7 +109,7 @@ pub(super) fn of_tokens(tokens: &[Token<'_>], is_macro: impl Fn(&str) -> bool, s
         }
         of_name(token, scan);
         if let Some(attribute) = scoped_attribute(tokens, at) {
-            of_attribute(attribute, &tokens[at..], scan);
+            of_attribute(attribute, &tokens[at + 2..], scan);
         }
         if at < read_to {
             continue;

@@ -26,6 +26,7 @@ fn vector_names_are_simd() {
         "typedef double v4 __attribute__((__vector_size__(32)));",
         "typedef double v4 __attribute__((ext_vector_type(4)));",
         "typedef double v4 __attribute__((mode(V4DF)));",
+        "typedef double v4 [[gnu::mode(V4DF)]];",
         "__builtin_shuffle(a, b);",
         "__builtin_shufflevector(a, b, 0, 1);",
         "float64x2_t v;",
