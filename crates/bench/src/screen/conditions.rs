@@ -89,8 +89,9 @@ fn reached<'l, 'a>(asked: &[&'l [Token<'a>]], macros: &BTreeMap<&str, Vec<&'l [T
     let mut bodies: Vec<&'l [Token<'a>]> = Vec::new();
     let mut waiting: Vec<&'l [Token<'a>]> = asked.to_vec();
     while let Some(body) = waiting.pop() {
-        for token in body.iter().filter(|token| token.kind == TokenKind::Ident) {
+        for (at, token) in body.iter().enumerate().filter(|(_, token)| token.kind == TokenKind::Ident) {
             if let Some((name, found)) = macros.get_key_value(token.text.as_ref())
+                && !is_defined(&body[..at])
                 && seen.insert(name)
             {
                 bodies.extend(found);
@@ -118,6 +119,7 @@ mod tests {
             "#if defined __AVX512F__ && N < 8 && (A / B) < C\n#endif",
             "#define AT_LEAST(a, b) (__GNUC__ > a || b)\n#if AT_LEAST(4, 5)\n#endif",
             "#define CAT(a, b) a##b\nint CAT(x, y);\n#if N\n#endif",
+            "#define LOG(x) printf(\"%f\\n\", x)\n#if defined(LOG) && !defined LOG\n#endif",
         ] {
             assert!(!refused(source), "{source}");
         }
