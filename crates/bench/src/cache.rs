@@ -1,6 +1,7 @@
 //! What compiling gave, kept by content: objects, rejections, precompiled headers.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
@@ -10,6 +11,9 @@ use crate::sys;
 
 /// Bytes that the cache may hold before its oldest entries go.
 const CAPACITY: u64 = 1 << 30;
+/// How the names of candidates begin. They go before anything else: what a task needs is small, made
+/// once, and in use for as long as a bench lives, here or in another process.
+pub(crate) const CANDIDATE: &str = "candidate-";
 
 /// Numbers what is being put: two threads may put the same content, as when a candidate is judged
 /// for two stages at once.
@@ -22,6 +26,9 @@ static PUTS: AtomicU64 = AtomicU64::new(0);
 #[derive(Debug, Clone)]
 pub(crate) struct Cache {
     path: PathBuf,
+    capacity: u64,
+    /// Bytes that were put in since it was last pruned.
+    put: Arc<AtomicU64>,
 }
 
 impl Cache {
@@ -34,7 +41,7 @@ impl Cache {
             .or_else(|| folder("XDG_CACHE_HOME").map(|base| base.join("hotloop")))
             .or_else(|| folder("HOME").map(|base| base.join(".cache/hotloop")))
             .unwrap_or_else(|| std::env::temp_dir().join("hotloop-cache"));
-        let mut cache = Self { path };
+        let mut cache = Self { path, capacity: CAPACITY, put: Arc::default() };
         fs_err::create_dir_all(&cache.path).map_err(|error| failed(&error))?;
         cache.path = fs_err::canonicalize(&cache.path).map_err(|error| failed(&error))?;
         cache.check_reachable()?;
@@ -64,7 +71,10 @@ impl Cache {
     /// The entry, if it is there.
     pub(crate) fn get(&self, name: &str) -> Option<PathBuf> {
         let path = self.path(name);
-        path.exists().then_some(path)
+        // What is used again is not old. Who may not say so has a cache that someone else prunes.
+        let used = std::fs::File::open(&path).ok()?;
+        drop(used.set_modified(SystemTime::now()));
+        Some(path)
     }
 
     /// Puts a finished file in, whole or not at all.
@@ -82,23 +92,30 @@ impl Cache {
             drop(std::fs::remove_file(&partial));
             failed(&error)
         })?;
+        // A run may go on for weeks and must not fill the disk.
+        let length = target.metadata().map_or(0, |data| data.len()).max(4096);
+        if self.put.fetch_add(length, Ordering::Relaxed) + length > self.capacity / 4 {
+            self.put.store(0, Ordering::Relaxed);
+            self.prune();
+        }
         Ok(target)
     }
 
-    /// Removes the oldest entries when there are too many. Best effort.
+    /// Removes the oldest entries when there are too many, candidates first. Best effort.
     fn prune(&self) {
         let Ok(entries) = std::fs::read_dir(&self.path) else { return };
-        let mut files: Vec<(SystemTime, u64, PathBuf)> = entries
+        let mut files: Vec<(bool, SystemTime, u64, PathBuf)> = entries
             .filter_map(Result::ok)
             .filter_map(|entry| {
                 let data = entry.metadata().ok().filter(std::fs::Metadata::is_file)?;
-                Some((data.modified().ok()?, data.len(), entry.path()))
+                let is_needed = !entry.file_name().to_string_lossy().starts_with(CANDIDATE);
+                Some((is_needed, data.modified().ok()?, data.len(), entry.path()))
             })
             .collect();
         files.sort();
-        let mut total: u64 = files.iter().map(|(_, length, _)| length).sum();
-        for (_, length, path) in files {
-            if total <= CAPACITY {
+        let mut total: u64 = files.iter().map(|(_, _, length, _)| length).sum();
+        for (_, _, length, path) in files {
+            if total <= self.capacity {
                 break;
             }
             if std::fs::remove_file(path).is_ok() {
@@ -111,4 +128,26 @@ impl Cache {
 fn failed(error: &std::io::Error) -> BenchError {
     BenchError::new(format!("the cache cannot be used: {error}"))
         .hint("free some space, or set HOTLOOP_CACHE to a folder that can be written")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_stays_small_while_it_is_used_and_keeps_what_tasks_need() {
+        let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let cache = Cache { path: folder.path().to_owned(), capacity: 1 << 20, put: Arc::default() };
+        let file = elsewhere.path().join("made");
+        std::fs::write(&file, vec![1; 100 << 10]).unwrap();
+        let needed = cache.put("reference.so", &file).unwrap();
+        let mut put = Vec::new();
+        for number in 0..40 {
+            put.push(cache.put(&format!("{CANDIDATE}{number}.so"), &file).unwrap());
+            assert!(cache.get("candidate-0.so").is_some(), "what is used again stays");
+        }
+        let left = put.iter().filter(|path| path.exists()).count();
+        assert!((5..=13).contains(&left), "{left} candidates are left");
+        assert!(needed.exists() && put.last().unwrap().exists());
+    }
 }

@@ -1,27 +1,33 @@
 //! From source to a shared object: confined, limited, and only once per content.
 
+mod prelude;
+
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{Read, Seek};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use flow::bench::OptLevel;
+use flow::technique;
 use flow::verdict::Phase;
 use flow::{BenchError, Verdict};
 
-use crate::cache::Cache;
+use crate::cache::{CANDIDATE, Cache};
 use crate::confine::{Confinement, NOT_STARTED, THEN};
 use crate::sandbox::limits::Limits;
 use crate::scratch::{Folder, Scratch, no_space};
 use crate::symbols::{self, Finding};
 use crate::toolchain::Toolchain;
 use crate::{role, sys};
+use prelude::{PRELUDE, Prelude};
 
 /// Changes whenever what is compiled, or how, changes meaning.
-const VERSION: &str = "3";
+const VERSION: &str = "4";
 /// Seconds that compiling may take by the clock, and on a processor.
 const WALL_S: f64 = 10.0;
 const PROCESSOR_S: u64 = 6;
@@ -29,26 +35,14 @@ const PROCESSOR_S: u64 = 6;
 /// read into memory, and the prelude's headers take 1.7 million of them.
 const OUTPUT_BYTES: u64 = 64 << 20;
 const PREPROCESSED_BYTES: u64 = 6 << 20;
+/// Bytes of the largest object that is kept.
+const KEPT_BYTES: u64 = 1 << 20;
 /// A file system with less room than this may be why a compiler ran out of it.
 const ROOM: u64 = 256 << 20;
+/// Sets of headers that are remembered.
+const HEADER_SETS: usize = 64;
 /// Characters of diagnostics that a verdict keeps.
 const DIAGNOSTICS: usize = 2000;
-
-/// The headers that every candidate starts with, so that a forgotten include is no failure.
-/// The same with and without a precompiled form: speed must not change what compiles.
-const PRELUDE: &str = "\
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <math.h>
-#include <stdint.h>
-#include <stddef.h>
-#include <stdbool.h>
-#include <omp.h>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-";
 
 /// Compiles candidates and trusted code for one level.
 pub(crate) struct Builder {
@@ -60,13 +54,9 @@ pub(crate) struct Builder {
     roles: PathBuf,
     landlock: bool,
     prelude: Prelude,
-}
-
-/// The prelude's header, and its precompiled form beside it.
-struct Prelude {
-    folder: PathBuf,
-    /// For clang, which wants the precompiled file itself.
-    precompiled: Option<PathBuf>,
+    /// What headers say by themselves, by the source that includes only them: hashes of lines.
+    headers: Mutex<HashMap<String, Arc<HashSet<u64>>>>,
+    hasher: RandomState,
 }
 
 /// What became of a source.
@@ -96,7 +86,8 @@ impl Builder {
     ) -> Result<Self, BenchError> {
         let cache = Cache::open()?;
         let prelude = Prelude::prepare(&toolchain, level, &cache)?;
-        let builder = Self { toolchain, level, cache, reuse, scratch, roles, landlock, prelude };
+        let (headers, hasher) = (Mutex::default(), RandomState::new());
+        let builder = Self { toolchain, level, cache, reuse, scratch, roles, landlock, prelude, headers, hasher };
         builder.prove()?;
         Ok(builder)
     }
@@ -133,7 +124,7 @@ impl Builder {
             return self.compile(source, shim, user);
         }
         let key = self.key(&["candidate", source, &shim.display().to_string()]);
-        let (object_name, rejection_name) = (format!("{key}.so"), format!("{key}.json"));
+        let (object_name, rejection_name) = (format!("{CANDIDATE}{key}.so"), format!("{CANDIDATE}{key}.json"));
         if let Some(object) = self.cache.get(&object_name) {
             return Ok(Built::Object(object, None));
         }
@@ -142,6 +133,10 @@ impl Builder {
             return Ok(Built::Rejected(verdict));
         }
         match self.compile(source, shim, user)? {
+            // A table of many megabytes is compiled again rather than kept.
+            Built::Object(object, folder) if object.metadata().is_ok_and(|data| data.len() > KEPT_BYTES) => {
+                Ok(Built::Object(object, folder))
+            }
             Built::Object(object, _folder) => Ok(Built::Object(self.cache.put(&object_name, &object)?, None)),
             // Not kept: a busy machine may be to blame.
             Built::Rejected(verdict @ Verdict::TimedOut { .. }) => Ok(Built::Rejected(verdict)),
@@ -165,7 +160,12 @@ impl Builder {
             Ended::TimedOut => {
                 return Ok(Built::Rejected(Verdict::TimedOut { limit_s: WALL_S, during: Phase::Compile }));
             }
-            Ended::Failed(diagnostics) => return Ok(Built::Rejected(Verdict::NotCompiled { diagnostics })),
+            Ended::Failed(diagnostics) => {
+                return Ok(Built::Rejected(match prelude::guarded_word(&diagnostics) {
+                    Some(word) => Verdict::Refused { why: format!("`{word}` may not be used, not even as a name") },
+                    None => Verdict::NotCompiled { diagnostics },
+                }));
+            }
         }
         let object = folder.path().join("candidate.so");
         let bytes = fs_err::read(&object).map_err(|error| BenchError::new(error.to_string()))?;
@@ -176,14 +176,51 @@ impl Builder {
         })
     }
 
-    /// What the preprocessor makes of a candidate, or its complaint.
+    /// What the preprocessor makes of a candidate and is the candidate's own, or its complaint. What its macros put
+    /// into a header is its own too.
     pub(crate) fn preprocess(&self, source: &str, user: Option<u32>) -> Result<Result<String, Verdict>, BenchError> {
+        let text = match self.preprocess_all(source, user)? {
+            Ok(text) => text,
+            Err(verdict) => return Ok(Err(verdict)),
+        };
+        let lexed = flow::lex::lex(source);
+        if !technique::may_change_headers(&lexed) {
+            return Ok(Ok(technique::own_text(&text, "candidate.c", |_| true)));
+        }
+        Ok(self
+            .header_lines(technique::headers_alone(&lexed), user)?
+            .map(|known| technique::own_text(&text, "candidate.c", |line| known.contains(&self.hasher.hash_one(line)))))
+    }
+
+    /// The lines that the preprocessor makes of nothing but headers.
+    fn header_lines(
+        &self,
+        source: String,
+        user: Option<u32>,
+    ) -> Result<Result<Arc<HashSet<u64>>, Verdict>, BenchError> {
+        // A poisoned lock only means that another thread failed elsewhere; the map is sound.
+        let headers = || self.headers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = headers().get(&source) {
+            return Ok(Ok(Arc::clone(known)));
+        }
+        Ok(self.preprocess_all(&source, user)?.map(|text| {
+            let lines = Arc::new(text.split_inclusive('\n').map(|line| self.hasher.hash_one(line)).collect());
+            let mut headers = headers();
+            if headers.len() >= HEADER_SETS {
+                headers.clear();
+            }
+            headers.insert(source, Arc::clone(&lines));
+            lines
+        }))
+    }
+
+    fn preprocess_all(&self, source: &str, user: Option<u32>) -> Result<Result<String, Verdict>, BenchError> {
         let folder = self.scratch.folder(user)?;
         fs_err::write(folder.path().join("candidate.c"), source).map_err(|error| no_space(&error))?;
         let mut arguments = vec![self.level.flag().to_owned()];
         arguments.extend(self.toolchain.flags().iter().map(|flag| (*flag).to_owned()));
-        let prelude = self.prelude.folder.join("prelude.h").display().to_string();
-        arguments.extend(["-include".to_owned(), prelude]);
+        let headers = self.prelude.folder.join(prelude::SCREENED).display().to_string();
+        arguments.extend(["-include".to_owned(), headers]);
         arguments.extend(["-E", "candidate.c"].map(String::from));
         match self.confined(&folder, &arguments, user, Path::new("/dev/null"), PREPROCESSED_BYTES)? {
             Ended::Fine(printed) => Ok(Ok(read_start(printed, PREPROCESSED_BYTES))),
@@ -198,10 +235,13 @@ impl Builder {
         let mut arguments = self.compiler_arguments();
         let shim = shim.display().to_string();
         if let Some(linker) = &self.toolchain.linker {
-            arguments.extend(["-pipe", "-c", "candidate.c", "-o", "candidate.o", THEN].map(String::from));
+            // The assembler makes its file while the compiler still reads: a source that knew the name could tell
+            // compiling from preprocessing.
+            let object = format!("{:016x}.o", RandomState::new().build_hasher().finish());
+            arguments.extend(["-pipe", "-c", "candidate.c", "-o", &object, THEN].map(String::from));
             arguments.push(linker.path.display().to_string());
             arguments.extend(linker.before.iter().cloned());
-            arguments.extend(["-o", "candidate.so", "candidate.o", &shim].map(String::from));
+            arguments.extend(["-o", "candidate.so", &object, &shim].map(String::from));
             arguments.extend(linker.behind.iter().cloned());
         } else {
             arguments.extend(["-pipe", "-shared", "-nostartfiles", "-Wl,-Bsymbolic,-z,now"].map(String::from));
@@ -351,54 +391,4 @@ fn shorten(text: &str) -> String {
         short.push('…');
     }
     short
-}
-
-impl Prelude {
-    fn prepare(toolchain: &Toolchain, level: OptLevel, cache: &Cache) -> Result<Self, BenchError> {
-        let mut flags = vec![level.flag()];
-        flags.extend(toolchain.flags());
-        let mut hasher = blake3::Hasher::new();
-        for part in [VERSION, PRELUDE, &toolchain.identity, &flags.join(" ")] {
-            hasher.update(part.as_bytes());
-        }
-        let key = &hasher.finalize().to_hex()[..16];
-        let folder = cache.path(&format!("prelude-{key}"));
-        let is_clang = toolchain.compiler == flow::bench::Compiler::Clang;
-        let output = folder.join(if is_clang { "prelude.pch" } else { "prelude.h.gch" });
-        if !output.exists() {
-            build_prelude(toolchain, &flags, &folder, &output)?;
-        }
-        Ok(Self { folder, precompiled: is_clang.then_some(output) })
-    }
-}
-
-/// Written beside its final place and moved there, so that two benches can do it at once.
-fn build_prelude(toolchain: &Toolchain, flags: &[&str], folder: &Path, output: &Path) -> Result<(), BenchError> {
-    let failed =
-        |error: std::io::Error| BenchError::new(format!("the precompiled prelude: {error}")).hint("free some space");
-    fs_err::create_dir_all(folder).map_err(failed)?;
-    let header = folder.join("prelude.h");
-    if !header.exists() {
-        let partial = folder.join(format!(".prelude.{}", std::process::id()));
-        fs_err::write(&partial, PRELUDE).map_err(failed)?;
-        fs_err::rename(&partial, &header).map_err(failed)?;
-    }
-    let partial = folder.join(format!(".precompiled.{}", std::process::id()));
-    let made = Command::new(&toolchain.path)
-        .args(flags)
-        .args(["-x", "c-header"])
-        .arg(&header)
-        .arg("-o")
-        .arg(&partial)
-        .env("LC_ALL", "C")
-        .stdin(Stdio::null())
-        .output()
-        .map_err(failed)?;
-    if !made.status.success() {
-        drop(std::fs::remove_file(&partial));
-        let said = String::from_utf8_lossy(&made.stderr).into_owned();
-        return Err(BenchError::new(format!("the prelude does not compile:\n{}", shorten(&said)))
-            .hint("install the C library's headers (apt-get install -y libc6-dev)"));
-    }
-    fs_err::rename(&partial, output).map_err(failed)
 }

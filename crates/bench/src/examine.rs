@@ -2,12 +2,12 @@
 //!
 //! Runs on one core, beside others of its kind; only candidates that pass here are timed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use flow::technique::{self, Scan, Technique};
 use flow::verdict::Phase;
-use flow::{BenchError, Job, Verdict};
+use flow::{BenchError, Job, Stage, Verdict};
 
 use crate::compile::Built;
 use crate::machine::Machine;
@@ -16,6 +16,7 @@ use crate::scratch::Folder;
 use crate::screen;
 use crate::slot::Slot;
 use crate::supervisor::protocol::{Answer, Work};
+use crate::symbols;
 
 /// A candidate that is right and waits for the clock.
 pub(crate) struct Examined {
@@ -57,6 +58,9 @@ pub(crate) fn examine(
         Built::Object(object, folder) => (object, folder),
         Built::Rejected(verdict) => return Ok(Examination::Failed(verdict, compile_s)),
     };
+    if let Some(why) = job.stage.and_then(|stage| hidden_threads(stage, &object)) {
+        return Ok(Examination::Failed(Verdict::Refused { why }, compile_s));
+    }
     let roams = scan.uses(Technique::Threads);
     let mut request = machine.request(&job.task, &prepared, &object, user, Work::Verify);
     request.roams = roams;
@@ -76,6 +80,13 @@ pub(crate) fn examine(
     Ok(Examination::Failed(failed, compile_s))
 }
 
+/// Threads that a stage forbids and that the source calls by another name: the object has to name them.
+fn hidden_threads(stage: Stage, object: &Path) -> Option<String> {
+    let forbidden = stage.forbids().iter().any(|technique| matches!(technique, Technique::Openmp | Technique::Threads));
+    let bytes = forbidden.then(|| std::fs::read(object).ok()).flatten()?;
+    symbols::of_threads(&bytes).map(|name| format!("{stage} forbids threads: the object calls `{name}`"))
+}
+
 /// The techniques of the source, or the verdict that the source alone earns.
 fn screen_source(machine: &Machine, user: Option<u32>, job: &Job) -> Result<Result<Scan, Verdict>, BenchError> {
     let source = &job.candidate.source;
@@ -88,16 +99,16 @@ fn screen_source(machine: &Machine, user: Option<u32>, job: &Job) -> Result<Resu
         match machine.builder.preprocess(source, user)? {
             Ok(text) => {
                 let scan = technique::scan_preprocessed(&text, "candidate.c");
-                let why = screen::tokens(&text, Some("candidate.c"), &scan);
+                let why = screen::tokens(&text, &scan);
                 (scan, why)
             }
             // What does not preprocess does not compile either; but a rule that it breaks comes first.
             Err(verdict) => {
-                return Ok(Err(screen::tokens(source, None, &plain).map_or(verdict, |why| Verdict::Refused { why })));
+                return Ok(Err(screen::tokens(source, &plain).map_or(verdict, |why| Verdict::Refused { why })));
             }
         }
     } else {
-        let why = screen::tokens(source, None, &plain);
+        let why = screen::tokens(source, &plain);
         (plain, why)
     };
     if let Some(why) = why {

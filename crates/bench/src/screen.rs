@@ -5,6 +5,9 @@
 //! includes, calls of BLAS by name, inline assembly that does more than arithmetic, and
 //! pragmas that change the optimisation level or the target.
 
+mod assembly;
+mod conditions;
+
 use flow::lex::{self, Item, Token, TokenKind};
 use flow::technique::{Scan, Technique};
 
@@ -42,23 +45,6 @@ const PROHIBITED_HEADERS: [&str; 26] = [
 const PROHIBITED_PREFIXES: [&str; 8] =
     ["cblas_", "LAPACKE_", "mkl_", "MKL_", "openblas_", "bli_", "fftw_", "gsl_blas_"];
 
-/// Instructions that have no place in arithmetic: system calls, clocks, jumps out of the statement.
-const PROHIBITED_INSTRUCTIONS: [&str; 35] = [
-    "syscall", "sysenter", "sysexit", "sysret", "int", "int3", "into", "iret", "iretq", "rdtsc", "rdtscp", "rdpmc",
-    "call", "callq", "lcall", "ret", "retq", "lret", "ljmp", "hlt", "wrpkru", "xrstor", "wrmsr", "wrfsbase",
-    "wrgsbase", "in", "out", "cli", "sti", "vmcall", "xbegin", "ud2", "swapgs", "lgdt", "clflush",
-];
-
-/// Words that only prefix the instruction behind them.
-const PREFIXES: [&str; 30] = [
-    "lock", "rep", "repe", "repz", "repne", "repnz", "data16", "data32", "addr16", "addr32", "notrack", "bnd",
-    "xacquire", "xrelease", "cs", "ds", "es", "fs", "gs", "ss", "rex", "rex64", "rex.w", "rex.r", "rex.x", "rex.b",
-    "rex.wr", "rex.wrx", "rex.wb", "rex.wrxb",
-];
-
-/// Assembler directives that only place code.
-const PLAIN_DIRECTIVES: [&str; 3] = [".align", ".p2align", ".balign"];
-
 /// Whether the compiler's own preprocessor must be asked before the source can be screened.
 pub(crate) fn needs_preprocessing(scan: &Scan) -> bool {
     scan.needs_preprocessing || scan.uses(Technique::InlineAsm)
@@ -70,14 +56,19 @@ pub(crate) fn directives(source: &str) -> Option<String> {
     if let Some(line) = lexed.raw_string {
         return Some(format!("line {line}: raw string literals are not C"));
     }
-    lexed.items.iter().find_map(|item| match item {
+    let refusal = lexed.items.iter().find_map(|item| match item {
+        // Its string goes to the assembler.
+        Item::Directive(directive) if matches!(directive.name.as_ref(), "ident" | "sccs") => {
+            Some(format!("line {}: `#{}` is prohibited", directive.line, directive.name))
+        }
         Item::Directive(directive)
             if matches!(directive.name.as_ref(), "include" | "include_next" | "import" | "embed") =>
         {
             refuse_include(directive.header.as_deref()).map(|why| format!("line {}: {why}", directive.line))
         }
         Item::Directive(_) | Item::Token(_) => None,
-    })
+    });
+    refusal.or_else(|| conditions::refuse(&lexed))
 }
 
 fn refuse_include(header: Option<&str>) -> Option<String> {
@@ -90,31 +81,25 @@ fn refuse_include(header: Option<&str>) -> Option<String> {
     is_path.then(|| format!("an include of the path `{header}` is prohibited"))
 }
 
-/// The rule that the program's tokens break. `text` is the source, or what preprocessing made of it;
-/// with `file`, only lines that come from it count.
-pub(crate) fn tokens(text: &str, file: Option<&str>, scan: &Scan) -> Option<String> {
+/// The rule that the program's tokens break. `text` is the source, or what preprocessing made of it and
+/// is its own.
+pub(crate) fn tokens(text: &str, scan: &Scan) -> Option<String> {
     if let Some(evidence) = scan.techniques.get(&Technique::OptimizePragma) {
         return Some(format!("line {}: `{}` changes how the candidate is compiled", evidence.line, evidence.text));
     }
     let lexed = lex::lex(text);
-    let mut ours = true;
     let mut program: Vec<&Token<'_>> = Vec::new();
     for item in &lexed.items {
         match item {
-            Item::Token(token) if ours => program.push(token),
-            Item::Directive(directive) if directive.name.is_empty() => {
-                if let (Some(file), Some(name)) = (file, directive.body.get(1)) {
-                    ours = name.text == file;
-                }
-            }
+            Item::Token(token) => program.push(token),
             // Macro bodies count where the preprocessor was not asked.
-            Item::Directive(directive) if ours && file.is_none() && directive.name == "define" => {
-                program.extend(&directive.body);
-            }
-            Item::Token(_) | Item::Directive(_) => {}
+            Item::Directive(directive) if directive.name == "define" => program.extend(&directive.body),
+            Item::Directive(_) => {}
         }
     }
-    refuse_names(&program).or_else(|| refuse_assembly(&program))
+    refuse_names(&program)
+        .or_else(|| assembly::refuse_assembly(&program))
+        .or_else(|| assembly::refuse_attributes(&program))
 }
 
 fn refuse_names(program: &[&Token<'_>]) -> Option<String> {
@@ -124,80 +109,12 @@ fn refuse_names(program: &[&Token<'_>]) -> Option<String> {
     program.iter().find(prohibited).map(|token| format!("`{}` belongs to a prohibited library", token.text))
 }
 
-fn refuse_assembly(program: &[&Token<'_>]) -> Option<String> {
-    let is_asm = |token: &Token<'_>| ["asm", "__asm", "__asm__"].iter().any(|name| token.is_ident(name));
-    for (at, _) in program.iter().enumerate().filter(|(_, token)| is_asm(token)) {
-        let mut text = String::new();
-        let mut depth = 0;
-        for token in &program[at + 1..] {
-            if token.is_punct("(") {
-                depth += 1;
-            } else if token.is_punct(")") {
-                depth -= 1;
-                if depth == 0 {
-                    break;
-                }
-            } else if depth == 1 && (token.is_punct(":") || token.is_punct("::")) {
-                break; // operands and clobbers follow
-            } else if token.kind == TokenKind::Str {
-                text.push_str(&token.text);
-            } else if token.is_punct(";") && depth == 0 {
-                break;
-            }
-        }
-        if let Some(why) = refuse_instructions(&text) {
-            return Some(why);
-        }
-    }
-    None
-}
-
-fn refuse_instructions(text: &str) -> Option<String> {
-    for statement in without_comments(text).split(['\n', ';', '\r']) {
-        // In a template, `%{` and `%}` are the braces of `{vex}`.
-        let leads = |word: &&str| {
-            word.ends_with(':')
-                || (word.starts_with("%{") && word.ends_with("%}"))
-                || PREFIXES.contains(&word.to_ascii_lowercase().as_str())
-        };
-        let mut words = statement.split('#').next().unwrap_or("").split_whitespace().skip_while(leads);
-        let Some(word) = words.next() else { continue };
-        let lower = word.to_ascii_lowercase();
-        if lower.starts_with('.') {
-            if !PLAIN_DIRECTIVES.contains(&lower.as_str()) {
-                return Some(format!("inline assembly: the directive `{word}` is prohibited"));
-            }
-            continue;
-        }
-        // `register double x asm("%xmm0")` names a register; anything else that is no plain word may
-        // become one: an operand's name, `{att|intel}`.
-        let is_register = statement.trim().strip_prefix('%').is_some_and(|name| {
-            name.len() > 2 && name.chars().all(|c| c.is_ascii_alphanumeric()) && !name.as_bytes()[1].is_ascii_digit()
-        });
-        if !is_register && !lower.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-            return Some(format!("inline assembly: `{word}` is not understood"));
-        }
-        let indirect_jump = lower.starts_with('j') && statement.contains('*');
-        if PROHIBITED_INSTRUCTIONS.contains(&lower.as_str()) || indirect_jump {
-            return Some(format!("inline assembly: the instruction `{word}` is prohibited"));
-        }
-    }
-    None
-}
-
-/// Assembly with a blank for each `/* comment */`.
-fn without_comments(text: &str) -> String {
-    let mut parts = text.split("/*");
-    let first = parts.next().unwrap_or("").to_owned();
-    parts.fold(first, |text, part| text + " " + part.split_once("*/").map_or("", |(_, rest)| rest))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn refused(source: &str) -> Option<String> {
-        directives(source).or_else(|| tokens(source, None, &flow::technique::scan(source)))
+    pub(super) fn refused(source: &str) -> Option<String> {
+        directives(source).or_else(|| tokens(source, &flow::technique::scan(source)))
     }
 
     #[test]
@@ -223,28 +140,6 @@ mod tests {
             None,
             "whether it exists, the compiler says"
         );
-    }
-
-    #[test]
-    fn assembly_may_only_compute() {
-        assert!(refused("void f(void) { __asm__ volatile(\"sys\" \"call\"); }").is_some());
-        assert!(refused("__asm__(\".incbin \\\"x\\\"\");").is_some());
-        assert!(refused("void f(void) { asm(\"nop\\n\\tint $0x80\"); }").is_some());
-        assert!(refused("void f(void) { asm(\"jmp *%rax\"); }").is_some());
-        assert!(refused("void f(void) { asm(\"syscall\" ::\"a\"(39)); }").is_some());
-        for template in
-            ["{syscall|nop}", "/**/syscall", "rex.w syscall", "%P0", "1: lock %{vex%} syscall", "nop # x\\n int3"]
-        {
-            assert!(refused(&format!("void f(void) {{ asm(\"{template}\"); }}")).is_some(), "{template}");
-        }
-        for template in
-            ["nop # in words; all fine", "/* int */ nop", "%{vex%} vaddpd %0, %0, %0", ".p2align 4\\n\\t2: jnz 2b"]
-        {
-            assert_eq!(refused(&format!("void f(void) {{ asm(\"{template}\"); }}")), None);
-        }
-        assert_eq!(refused("void f(void) { register double x asm(\"%xmm0\"); register long y asm(\"rdi\"); }"), None);
-        assert_eq!(refused("void f(double *a) { asm(\"vmulpd %0, %0, %0\" : \"+x\"(*a) : : \"memory\"); }"), None);
-        assert_eq!(refused("void f(void) { asm(\"1: dec %%ecx\\n jnz 1b\" ::: \"ecx\"); }"), None);
     }
 
     #[test]

@@ -378,6 +378,17 @@ fn needed(file: &ElfFile64<'_, Endianness>) -> Finding {
     Finding::Clean
 }
 
+/// A function that the object calls and that starts or tells threads, if there is one.
+pub(crate) fn of_threads(bytes: &[u8]) -> Option<String> {
+    let file = ElfFile64::<Endianness>::parse(bytes).ok()?;
+    let starts = ["GOMP_", "omp_", "__kmpc_", "pthread_create", "thrd_create"];
+    let mut undefined = file.dynamic_symbols().filter(ObjectSymbol::is_undefined);
+    undefined.find_map(|symbol| {
+        let name = symbol.name().ok()?;
+        starts.iter().any(|start| name.starts_with(start)).then(|| name.to_owned())
+    })
+}
+
 fn is_allowed(name: &str) -> bool {
     let plain = name.split('@').next().unwrap_or(name);
     // `__exp_finite` is `exp` under older fast-math names; `__printf_chk` is `printf` with fortification.

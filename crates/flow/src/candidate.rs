@@ -20,8 +20,9 @@
 //! or types of parameters. Qualifiers and parameter names are free, `double A[]` is
 //! `double *A`, and typedefs and macros of the source are resolved; a type that stays
 //! unknown, or one of another size or sign (`size_t` for `int`), is wrong. Also: a NUL
-//! byte, more than 256 KiB of source or 1 MiB of completion, a raw string literal, and
-//! `#line`, since these two hide from a scan what the compiler will see.
+//! byte, more than 256 KiB of source or 1 MiB of completion, a raw string literal, a
+//! carriage return that ends no line, and `#line`, since these three hide from a scan what
+//! the compiler will see.
 //!
 //! Braces that do not match inside a closed block or a file are the compiler's to judge,
 //! as are macros that clash with parameters. A `main` is harmless and stays.
@@ -220,6 +221,9 @@ impl Candidate {
         if source.contains('\0') {
             return malformed("the source contains a NUL byte");
         }
+        if let Some(line) = lone_return(&source) {
+            return malformed(format!("line {line} has a carriage return in it, where compilers disagree on its end"));
+        }
         let lexed = lex::lex(&source);
         refuse_disguises(&lexed)?;
         let dropped = storage_words(&Outline::of(&lexed), &task.spec.entry);
@@ -246,6 +250,13 @@ fn why_none(parts: &[Part<'_>], task: &Task) -> String {
         Some(Fit::WrongSignature(why)) => why.clone(),
         Some(Fit::CutOff | Fit::Whole) => format!("the definition of `{entry}` is cut off"),
     }
+}
+
+/// The line of the first carriage return that no newline follows. To some compilers it is a
+/// newline, to others it undoes the splice that a backslash before it would be.
+fn lone_return(source: &str) -> Option<usize> {
+    let at = source.match_indices('\r').find(|(at, _)| !source[at + 1..].starts_with('\n'))?.0;
+    Some(source[..at].bytes().filter(|&byte| byte == b'\n').count() + 1)
 }
 
 /// Two constructs that let a compiler see other code than a scan does.

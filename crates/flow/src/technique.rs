@@ -13,6 +13,9 @@
 //! what the compiler's preprocessor made of it.
 
 mod facts;
+mod headers;
+
+pub use headers::{headers_alone, may_change_headers, own_text};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -153,7 +156,8 @@ struct Macro<'l, 'a> {
 pub fn scan(source: &str) -> Scan {
     let lexed = lex::lex(source);
     let live = lex::live(&lexed);
-    let mut scan = Scan { needs_preprocessing: !live.certain || lexed.raw_string.is_some(), ..Scan::default() };
+    let unsure = !live.certain || lexed.raw_string.is_some() || may_change_headers(&lexed);
+    let mut scan = Scan { needs_preprocessing: unsure, ..Scan::default() };
     let mut macros: BTreeMap<&str, Macro<'_, '_>> = BTreeMap::new();
     let mut tokens: Vec<Token<'_>> = Vec::new();
     for item in &live.items {
@@ -189,7 +193,16 @@ pub fn scan(source: &str) -> Scan {
     }
     let is_macro = |name: &str| macros.contains_key(name);
     facts::of_tokens(&tokens, is_macro, &mut scan);
+    // What is left of these after `lex` has an operand that only the preprocessor knows.
+    scan.needs_preprocessing |= tokens.iter().any(|token| token.is_ident("_Pragma") || token.is_ident("__pragma"));
+    let is_foreign = |token: &Token<'_>| {
+        token.kind == TokenKind::Ident && !is_macro(&token.text) && facts::may_be_a_headers_macro(&token.text)
+    };
+    // `[[gnu::optimize]]` may be put together of macros.
+    let may_join = |token: &Token<'_>| !macros.is_empty() && token.is_punct("::");
+    scan.needs_preprocessing |= tokens.iter().any(|token| is_foreign(token) || may_join(token));
     for body in used_bodies(&words, &macros) {
+        scan.needs_preprocessing |= body.iter().any(|token| is_foreign(token) || may_join(token));
         scan.needs_preprocessing |=
             body.iter().any(|token| token.is_punct("#") || token.is_punct("##") || opens_context(token));
         facts::of_tokens(body, is_macro, &mut scan);

@@ -74,7 +74,7 @@ pub(crate) enum Command {
 /// `hotloop judge`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-FILE holds C source. One that ends in .md or .txt holds what a model printed: the code is
+FILE holds C source. One that ends in .md or .txt holds what a model printed: the code is \
 found in it, as it is with --completions. Without FILE the task's own seed is judged.
 
 Verdicts: malformed, refused, not-compiled, timed-out, crashed, wrong, suspect, correct.
@@ -345,4 +345,26 @@ fn parse_limit(text: &str) -> Result<f64, String> {
 
 fn parse_reward(text: &str) -> Result<Reward, String> {
     text.parse().map_err(|error: flow::reward::RewardError| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    /// Lines that are broken by hand are broken again by a narrow terminal, in the middle.
+    fn check(command: &clap::Command) {
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let is_prose = |line: &str| !line.is_empty() && !line.starts_with(' ') && !line.ends_with(':');
+        let lines: Vec<&str> = help.lines().collect();
+        let broken = lines.windows(2).find(|pair| is_prose(pair[0]) && is_prose(pair[1]));
+        assert_eq!(broken, None, "{}", command.get_name());
+        command.get_subcommands().for_each(check);
+    }
+
+    #[test]
+    fn every_paragraph_of_a_help_text_is_one_line() {
+        check(&Cli::command());
+    }
 }

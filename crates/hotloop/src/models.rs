@@ -78,6 +78,10 @@ fn missing(name: &str) -> Failure {
              copy DIR here and name it"
         ));
     }
+    if name.contains("://") {
+        return Failure::user(format!("{name} is an endpoint, not a model"))
+            .hint("`--api URL --model NAME` asks one; in a run file it is model = \"URL#NAME\"");
+    }
     Failure::user(format!("{name}: there is no such file or folder"))
         .hint("name a folder with config.json and safetensors, a GGUF file, `nano`, or a hub name")
 }

@@ -454,6 +454,8 @@ fn parse_override(set: &str, defaults: &Table) -> Result<Table, Mistake> {
     let plain = format!("x = {value}");
     let text = match default.flatten() {
         Some(Value::String(_)) if !value.starts_with('"') => quoted,
+        // Of a key that does not exist, that is what is to be said, whatever its value.
+        None if plain.parse::<Table>().is_err() => quoted,
         _ => plain,
     };
     let parsed: Table = text.parse().map_err(|_| wrong("the value cannot be read"))?;

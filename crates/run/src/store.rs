@@ -50,6 +50,7 @@ impl StoreError {
             Self::Journal(JournalError::Version { .. }) => return "use the hotloop that wrote it",
         };
         match kind {
+            io::ErrorKind::NotADirectory => "name the directory of a run, not a file",
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 "the disk is full: free some space, then resume"
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bench::{LocalBench, Settings};
-use flow::{Bench, Candidate, Job, JobId, Judgement, Task, Verdict};
+use flow::{Bench, Candidate, Job, JobId, Judgement, Stage, Task, Verdict};
 
 /// A candidate in a file; its head says what it is.
 #[derive(Debug, Clone)]
@@ -14,6 +14,7 @@ pub(crate) struct Fixture {
     pub(crate) name: String,
     pub(crate) task: String,
     pub(crate) threads: u32,
+    pub(crate) stage: Option<Stage>,
     pub(crate) expect: Vec<String>,
     pub(crate) source: Vec<u8>,
 }
@@ -38,6 +39,7 @@ pub(crate) fn load(folder: &str) -> Vec<Fixture> {
                 name: path.file_stem().unwrap().to_string_lossy().into_owned(),
                 task: field("task").unwrap_or_else(|| panic!("{}: no task", path.display())),
                 threads: field("threads").map_or(1, |threads| threads.parse().unwrap()),
+                stage: field("stage").map(|stage| Stage::try_from(stage.parse::<u8>().unwrap()).unwrap()),
                 expect: field("expect")
                     .map_or_else(Vec::new, |list| list.split('|').map(|v| v.trim().to_owned()).collect()),
                 source,
@@ -66,7 +68,8 @@ pub(crate) fn judge(settings: &Settings, fixtures: &[Fixture]) -> Vec<Judgement>
                 .or_insert_with(|| Arc::new(bench::tasks::load(&fixture.task).unwrap()));
             match Candidate::from_source(&fixture.source, task) {
                 Ok(candidate) => {
-                    jobs.push(Job { id: JobId(index as u64), task: Arc::clone(task), candidate, stage: None });
+                    let (id, stage) = (JobId(index as u64), fixture.stage);
+                    jobs.push(Job { id, task: Arc::clone(task), candidate, stage });
                 }
                 Err(malformed) => {
                     let verdict = Verdict::Malformed { why: malformed.why };

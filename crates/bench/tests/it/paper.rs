@@ -25,7 +25,14 @@ void matvec(double *A, double *x, double *y, int M, int N) {
 #[test]
 fn runs_behind_the_fourth_are_verified_too() {
     let _turn = crate::turn();
-    let late = Fixture { name: "late".into(), task: "matvec".into(), threads: 1, expect: vec![], source: LATE.into() };
+    let late = Fixture {
+        name: "late".into(),
+        task: "matvec".into(),
+        threads: 1,
+        stage: None,
+        expect: vec![],
+        source: LATE.into(),
+    };
     let judgement = fixtures::judge(&settings().like_the_paper(), &[late]).remove(0);
     assert_eq!(judgement.verdict.label(), Label::Wrong, "{}", judgement.verdict.detail());
 }

@@ -51,7 +51,8 @@ fn judge(settings: &Settings, add: &str, bump: &str, more: &str) -> (Label, Stri
         std::fs::write(folder.path().join(name), text).unwrap();
     }
     let task = folder.path().display().to_string();
-    let candidate = Fixture { name: "roles".into(), task, threads: 1, expect: vec![], source: source.into_bytes() };
+    let candidate =
+        Fixture { name: "roles".into(), task, threads: 1, stage: None, expect: vec![], source: source.into_bytes() };
     let judgement = fixtures::judge(settings, &[candidate]).remove(0);
     (judgement.verdict.label(), judgement.verdict.detail())
 }

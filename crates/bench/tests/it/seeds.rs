@@ -11,6 +11,7 @@ fn every_seed_is_correct() {
             name: name.to_owned(),
             task: name.to_owned(),
             threads: 1,
+            stage: None,
             expect: vec![],
             source: bench::tasks::load(name).unwrap().seed.into_bytes(),
         })

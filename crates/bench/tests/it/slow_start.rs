@@ -31,6 +31,7 @@ fn slow_first_calls_do_not_choose_the_calls_per_run() {
         name: "slow".into(),
         task: "matvec".into(),
         threads: 2,
+        stage: None,
         expect: vec![],
         source: source.into(),
     };

@@ -201,6 +201,11 @@ fn disguises_are_malformed() {
     fails(&fenced(&format!("{}const char *s = R\"(\")\";\n", whole(""))), "raw string");
     fails(&fenced(&format!("#line 1 \"immintrin.h\"\n{}", whole(""))), "#line");
     fails(&fenced(&format!("# 1 \"immintrin.h\" 1 3\n{}", whole(""))), "#line");
+    fails(
+        &fenced(&format!("// x \\\r\r\n#pragma GCC optimize(\"O3\")\n{}", whole(""))),
+        "line 1 has a carriage return",
+    );
+    assert!(accepts(&format!("// x\r\n{}", whole(""))));
 }
 
 #[test]

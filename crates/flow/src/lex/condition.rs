@@ -1,6 +1,6 @@
 //! Which parts of a source its `#if`s leave alive, as far as text alone can tell.
 
-use super::{Directive, Item, Lexed, Token};
+use super::{Directive, Item, Lexed, Token, TokenKind};
 
 /// The items that may reach the compiler.
 #[derive(Debug)]
@@ -97,15 +97,21 @@ fn is_conditional(name: &str) -> bool {
 }
 
 fn decide(directive: &Directive<'_>, plus_defined: bool) -> Branch {
+    // The text of `'0'` is that of `0`, and its value is 48.
+    let is_literal = |token: &Token<'_>| matches!(token.kind, TokenKind::Str | TokenKind::Char);
+    if directive.body.iter().any(is_literal) {
+        return Branch::Unknown;
+    }
     let words: Vec<&str> = directive.body.iter().map(|token| token.text.as_ref()).collect();
     let decided = match (directive.name.as_ref(), words.as_slice()) {
         ("if" | "elif", ["0"]) => Some(false),
         ("if" | "elif", ["1"]) => Some(true),
-        ("ifdef" | "elifdef", ["__cplusplus"]) if !plus_defined => Some(false),
+        // `elifdef` and `elifndef` are not among them: older compilers pass over both.
+        ("ifdef", ["__cplusplus"]) if !plus_defined => Some(false),
         ("if" | "elif", ["defined", "__cplusplus"] | ["defined", "(", "__cplusplus", ")"]) if !plus_defined => {
             Some(false)
         }
-        ("ifndef" | "elifndef", ["__cplusplus"]) if !plus_defined => Some(true),
+        ("ifndef", ["__cplusplus"]) if !plus_defined => Some(true),
         _ => None,
     };
     match decided {
@@ -155,6 +161,18 @@ mod tests {
         check("#ifdef X\na\n#else\nb\n#endif", "#ifdef a #else b #endif", false);
         check("#if 0\na\n#elif X\nb\n#else\nc\n#endif", "b c", false);
         check("#if X\na\n#if 0\nb\n#endif\n#endif", "#if a #endif", false);
+    }
+
+    #[test]
+    fn a_character_is_not_the_digit_that_it_shows() {
+        check("#if '0'\na\n#endif", "#if a #endif", false);
+        check("#if 0\n#elif '1'\na\n#else\nb\n#endif", "a b", false);
+    }
+
+    #[test]
+    fn what_older_compilers_pass_over_decides_nothing() {
+        check("#if 0\n#elifndef __cplusplus\na\n#else\nb\n#endif", "a b", false);
+        check("#if 0\n#elifdef __cplusplus\na\n#else\nb\n#endif", "a b", false);
     }
 
     #[test]

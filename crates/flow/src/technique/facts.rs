@@ -14,6 +14,91 @@ pub(super) fn is_asm(name: &str) -> bool {
     matches!(name, "asm" | "__asm" | "__asm__")
 }
 
+/// Names of the implementation that are its keywords, types and functions, never a header's macro with
+/// a surprise in it.
+const PLAIN_RESERVED: [&str; 53] = [
+    "_Alignas",
+    "_Alignof",
+    "_Atomic",
+    "_Bool",
+    "_Complex",
+    "_Exit",
+    "_Float128",
+    "_Float16",
+    "_Float32",
+    "_Float64",
+    "_Generic",
+    "_Imaginary",
+    "_Noreturn",
+    "_Pragma",
+    "_Static_assert",
+    "_Thread_local",
+    "__COUNTER__",
+    "__DATE__",
+    "__FILE__",
+    "__FUNCTION__",
+    "__LINE__",
+    "__PRETTY_FUNCTION__",
+    "__TIME__",
+    "__VA_ARGS__",
+    "__VA_OPT__",
+    "__alignof",
+    "__alignof__",
+    "__asm",
+    "__asm__",
+    "__attribute",
+    "__attribute__",
+    "__auto_type",
+    "__bf16",
+    "__const",
+    "__declspec",
+    "__extension__",
+    "__float128",
+    "__func__",
+    "__imag__",
+    "__inline",
+    "__inline__",
+    "__int128",
+    "__label__",
+    "__pragma",
+    "__real__",
+    "__restrict",
+    "__restrict__",
+    "__signed__",
+    "__thread",
+    "__typeof",
+    "__typeof__",
+    "__volatile",
+    "__volatile__",
+];
+
+/// Whether a name is the implementation's and may be a macro of some header: `__CONCAT` joins words, and
+/// `__glibc_macro_warning1` makes a pragma of them.
+pub(super) fn may_be_a_headers_macro(name: &str) -> bool {
+    let reserved =
+        name.starts_with("__") || name.strip_prefix('_').is_some_and(|rest| rest.starts_with(char::is_uppercase));
+    let known = ["__builtin_", "__atomic_", "__sync_", "_MM_"].iter().any(|start| name.starts_with(start));
+    reserved && !known && !is_vector(name) && !is_attribute_name(name) && !PLAIN_RESERVED.contains(&name)
+}
+
+/// `__aligned__` and its like, as attributes spell their names.
+fn is_attribute_name(name: &str) -> bool {
+    let inner = name.strip_prefix("__").and_then(|rest| rest.strip_suffix("__")).unwrap_or("");
+    matches!(
+        inner,
+        "aligned"
+            | "always_inline"
+            | "noinline"
+            | "hot"
+            | "const"
+            | "pure"
+            | "unused"
+            | "packed"
+            | "may_alias"
+            | "flatten"
+    )
+}
+
 /// Notes what `tokens` use. `is_macro` names what the preprocessor would replace.
 pub(super) fn of_tokens(tokens: &[Token<'_>], is_macro: impl Fn(&str) -> bool, scan: &mut Scan) {
     // Groups inside a group were read with it.
@@ -24,7 +109,7 @@ pub(super) fn of_tokens(tokens: &[Token<'_>], is_macro: impl Fn(&str) -> bool, s
         }
         of_name(token, scan);
         if let Some(attribute) = scoped_attribute(tokens, at) {
-            of_attribute(attribute, &tokens[at..], scan);
+            of_attribute(attribute, &tokens[at + 2..], scan);
         }
         if at < read_to {
             continue;
@@ -127,7 +212,8 @@ fn is_vector(name: &str) -> bool {
         let letters = rest.trim_start_matches(|c: char| c.is_ascii_digit());
         return (letters.len() < rest.len() && (2..=3).contains(&letters.len())) || is_vector_attribute(name);
     }
-    ["_MM_SHUFFLE", "_MM_TRANSPOSE"].iter().any(|start| name.starts_with(start))
+    // The matrix unit's tiles are vectors of vectors.
+    ["_MM_SHUFFLE", "_MM_TRANSPOSE", "_tile_", "__tile"].iter().any(|start| name.starts_with(start))
         || is_arm_vector(name)
         || is_vector_attribute(name)
 }

@@ -19,12 +19,14 @@ fn vector_names_are_simd() {
         "x = _mm256_loadu_pd(p);",
         "_mm512_storeu_pd(p, x);",
         "__v8df a;",
+        "_tile_dpbssd(0, 1, 2);",
         "__mmask8 m;",
         "__builtin_ia32_addpd(a, b);",
         "typedef double v4 __attribute__((vector_size(32)));",
         "typedef double v4 __attribute__((__vector_size__(32)));",
         "typedef double v4 __attribute__((ext_vector_type(4)));",
         "typedef double v4 __attribute__((mode(V4DF)));",
+        "typedef double v4 [[gnu::mode(V4DF)]];",
         "__builtin_shuffle(a, b);",
         "__builtin_shufflevector(a, b, 0, 1);",
         "float64x2_t v;",
@@ -168,6 +170,13 @@ fn what_text_cannot_tell_asks_for_preprocessing() {
         "#define PRE \"prefet\"\nasm(PRE \"cht0 (%0)\" :: \"r\"(p));",
         "#define S simd\n#pragma omp S\n;",
         "#line 3 \"x.h\"\nint x;",
+        "#define X \"omp parallel\"\n_Pragma(X)",
+        "#define D ::\n[[gnu D optimize(\"O3\")]] void f(void);",
+        "#define G gnu\n[[G::optimize(\"O3\")]] void f(void);",
+        "__glibc_macro_warning1(GCC optimize(\"O3\"))",
+        "#define A __CONCAT(opti, mize)\n__attribute__((A)) void f(void);",
+        "#define __BEGIN_DECLS typedef double v8 __attribute__((vector_size(64)));\n#include <fenv.h>\n",
+        "#if '0'\nint x;\n#endif",
     ] {
         assert!(scan(source).needs_preprocessing, "{source}");
     }
@@ -182,6 +191,9 @@ fn plain_sources_need_no_preprocessing() {
         "#pragma omp parallel for num_threads(4)\nfor (;;) ;",
         "asm volatile(\"nop\" : : \"r\"(value) : \"memory\");",
         "__attribute__((aligned(64))) double a[8];",
+        "static __inline__ __attribute__((__always_inline__)) __m512d f(const double *__restrict__ p) { return _mm512_load_pd(p); }",
+        "#define _GNU_SOURCE\n#define N 256\n#include <stdio.h>\nint x = N;",
+        "[[gnu::noinline]] void f(void);",
     ] {
         assert!(!scan(source).needs_preprocessing, "{source}");
     }

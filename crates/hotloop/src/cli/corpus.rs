@@ -44,7 +44,7 @@ pub(crate) struct DrawnArgs {
 /// `hotloop corpus synth`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Writes train-*.jsonl and validation-*.jsonl with `task`, `stage`, `role`, `prompt` and `answer` in each
+Writes train-*.jsonl and validation-*.jsonl with `task`, `stage`, `role`, `prompt` and `answer` in each \
 line, the tokenizer, and manifest.json with counts and hashes. The same seed gives the same bytes.
 
 Examples:
@@ -65,7 +65,7 @@ pub(crate) struct SynthArgs {
 /// `hotloop corpus chats`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each line is {\"messages\": [...]} with the prompt of a stage and a right candidate as its answer, begun as
+Each line is {\"messages\": [...]} with the prompt of a stage and a right candidate as its answer, begun as \
 runs begin answers. Prompts name this machine's vectors.
 
 Example:
@@ -89,7 +89,7 @@ pub(crate) struct ChatsArgs {
 /// `hotloop corpus winners`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each line is {\"messages\": [...]} with what was asked and an answer that was judged correct, every program
+Each line is {\"messages\": [...]} with what was asked and an answer that was judged correct, every program \
 once for a prompt. A run's answers stand behind the run's own prompts, parents and repairs included.
 
 Examples:
@@ -116,9 +116,9 @@ pub(crate) struct WinnersArgs {
 /// `hotloop corpus nearest`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The distance is the share of tokens that must be changed, put in or left out; 0 is the same program, and 1
-has nothing in common. Comments, white space and #include do not count. `distance` takes all names of a
-program's own for alike, so that renaming does not raise it; `as written` is the same with names, for that
+The distance is the share of tokens that must be changed, put in or left out; 0 is the same program, and 1 \
+has nothing in common. Comments, white space and #include do not count. `distance` takes all names of a \
+program's own for alike, so that renaming does not raise it; `as written` is the same with names, for that \
 candidate.
 
 Examples:
@@ -145,7 +145,7 @@ pub(crate) struct NearestArgs {
 /// `hotloop corpus nano`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-On a GPU this takes minutes; on two cores, hours. The program carries the weights in models/nano, which
+On a GPU this takes minutes; on two cores, hours. The program carries the weights in models/nano, which \
 this command makes anew:
   hotloop corpus nano --out nano --device cuda")]
 pub(crate) struct NanoArgs {
@@ -170,7 +170,7 @@ pub(crate) struct NanoArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Each line of DATA is {\"prompt\": \"...\", \"answer\": \"...\"} or {\"messages\": [{\"role\": \"user\", \"content\":
-\"...\"}, {\"role\": \"assistant\", \"content\": \"...\"}]}; only answers are learned. With --lora-rank 0 the folder is a
+\"...\"}, {\"role\": \"assistant\", \"content\": \"...\"}]}; only answers are learned. With --lora-rank 0 the folder is a \
 whole model, else an adapter for `--adapter`.
 
 Examples:

@@ -10,11 +10,11 @@ use super::Opt;
 /// `hotloop evaluate`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each policy is asked what the probe of a run asks: the stages' prompts, the seed, the answer begun. With a
-run's seed, temperature and count on its task this is that run's probe taken again. All policies are
+Each policy is asked what the probe of a run asks: the stages' prompts, the seed, the answer begun. With a \
+run's seed, temperature and count on its task this is that run's probe taken again. All policies are \
 judged by one bench, one after the other.
 
-An adapter, or a model that was trained whole, may be named by its run's directory: the last checkpoint
+An adapter, or a model that was trained whole, may be named by its run's directory: the last checkpoint \
 is meant.
 
 Examples:

@@ -7,12 +7,12 @@ use clap::{Args, Subcommand};
 /// `hotloop worker`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A worker takes groups of candidates for machines like this one, judges them and answers. It
-measures how quiet the machine is when it starts. It takes nothing while the machine is not
-quiet, nor when the machine fails on three candidates in a row and then on the task's own seed.
+A worker takes groups of candidates for machines like this one, judges them and answers. It \
+measures how quiet the machine is when it starts. It takes nothing while the machine is not \
+quiet, nor when the machine fails on three candidates in a row and then on the task's own seed. \
 SIGTERM and Ctrl-C let it finish what it has; a second signal ends it at once.
 
-Whoever has the access file can have code run here: candidates in the sandbox, but the
+Whoever has the access file can have code run here: candidates in the sandbox, but the \
 references of tasks as this user.
 
 Examples:

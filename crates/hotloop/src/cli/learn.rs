@@ -42,8 +42,8 @@ Examples:
 /// `hotloop model pull`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Files go to the cache that all Hugging Face tools share (HF_HUB_CACHE, HF_HOME, or ~/.cache/huggingface/hub),
-where `--model OWNER/NAME` finds them. What broke off goes on where it stopped. HF_ENDPOINT names another
+Files go to the cache that all Hugging Face tools share (HF_HUB_CACHE, HF_HOME, or ~/.cache/huggingface/hub), \
+where `--model OWNER/NAME` finds them. What broke off goes on where it stopped. HF_ENDPOINT names another \
 hub, HF_TOKEN a token for models that need one.
 
 Examples:
@@ -121,10 +121,10 @@ pub(crate) struct DrawArgs {
 #[command(
     group(clap::ArgGroup::new("asked").required(true).args(["prompt", "task", "chats"])),
     after_help = "\
-With --task the model is asked what a run would ask: the task's prompt, the stage's, the seed,
+With --task the model is asked what a run would ask: the task's prompt, the stage's, the seed, \
 and the answer is begun with a code fence, headers and the signature (not with --api).
 
-Each line of --chats is {\"messages\": [{\"role\": \"user\", \"content\": \"...\"}], \"begun\": \"...\"},
+Each line of --chats is {\"messages\": [{\"role\": \"user\", \"content\": \"...\"}], \"begun\": \"...\"}, \
 `begun` may be left out.
 
 Examples:
@@ -191,13 +191,13 @@ pub(crate) struct ChatArgs {
 #[command(
     group(clap::ArgGroup::new("which").required(true).args(["file", "resume"])),
     after_help = "\
-A run file names what differs from the defaults; `hotloop train --defaults` prints all keys with
-a sentence each. `model` is a folder, a GGUF file, a hub name that was downloaded before, or
-URL#NAME for an OpenAI-compatible endpoint, which searches without learning (the key, if any, is
-read from HOTLOOP_API_KEY). The engine runs on the CPU; there, sampling and judging take turns
-unless the run file sets loop.overlap.
+A run file names what differs from the defaults; `hotloop train --defaults` prints all keys with \
+a sentence each. `model` is a folder, a GGUF file, a hub name that was downloaded before, or \
+URL#NAME for an OpenAI-compatible endpoint, which searches without learning (the key, if any, is \
+read from HOTLOOP_API_KEY). `device` chooses a GPU where there is one; on the CPU sampling and judging \
+take turns unless the run file sets loop.overlap.
 
-Ctrl-C pauses the run at the next chance; a second one ends it at once. Neither loses more than the
+Ctrl-C pauses the run at the next chance; a second one ends it at once. Neither loses more than the \
 step in flight, and `--resume` goes on.
 
 Examples:
@@ -226,8 +226,8 @@ pub(crate) struct TrainArgs {
 /// `hotloop quickstart`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Probes the nano policy, lets it learn by GRPO and staged search from real timings on one core, probes it
-again, and writes a report. The nano policy knows matmul, matmul-any, matvec, transpose, stencil2d and
+Probes the nano policy, lets it learn by GRPO and staged search from real timings on one core, probes it \
+again, and writes a report. The nano policy knows matmul, matmul-any, matvec, transpose, stencil2d and \
 softmax. It is carried in this program; nothing is downloaded.
 
 Examples:
@@ -284,7 +284,7 @@ pub(crate) struct ReportArgs {
 /// `hotloop experiment`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-exp1: hyperparameters with fixed prompts, 12 runs; exp2: staged search with and without learning, 6 runs.
+exp1: hyperparameters with fixed prompts, 12 runs; exp2: staged search with and without learning, 6 runs. \
 Runs that are done are skipped, runs that were cut off go on. At full scale they need the paper's model.
 
 Examples:

@@ -11,11 +11,11 @@ use super::HowArgs;
 /// `hotloop serve`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Trainers ask POST /v1/judge, or the interface that they know: /get_reward (OpenRLHF), /rm (slime), /run_code
-(SandboxFusion, verl), /evaluate (KernelGYM), /reset, /step, /state and /ws (OpenEnv). GET /v1/prompts hands out prompts of the
+Trainers ask POST /v1/judge, or the interface that they know: /get_reward (OpenRLHF), /rm (slime), /run_code \
+(SandboxFusion, verl), /evaluate (KernelGYM), /reset, /step, /state and /ws (OpenEnv). GET /v1/prompts hands out prompts of the \
 staged search, /openapi.json describes all of it, /metrics is for Prometheus.
 
-Whoever may ask can have C code run here, in the bench's sandbox. So it listens on this machine only, and elsewhere
+Whoever may ask can have C code run here, in the bench's sandbox. So it listens on this machine only, and elsewhere \
 only with a token: one a line in --token-file, or in the environment variable HOTLOOP_TOKEN.
 
 Examples:

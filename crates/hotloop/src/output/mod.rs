@@ -3,17 +3,27 @@
 pub(crate) mod json;
 pub(crate) mod table;
 
-use std::io::Write;
+use std::borrow::Cow;
+use std::io::{IsTerminal, Write};
+
+/// Text for a terminal only shows: models, endpoints and names of files may hold commands to it. Programs get
+/// all of it.
+fn shown(text: &str, terminal: bool) -> Cow<'_, str> {
+    let commands = |letter: char| letter.is_control() && letter != '\n' && letter != '\t';
+    if terminal && text.contains(commands) { text.replace(commands, "\u{fffd}").into() } else { text.into() }
+}
 
 /// Writes lines to standard output at once; false when nobody reads them any more.
 pub(crate) fn say(text: &str) -> bool {
     let mut out = std::io::stdout().lock();
+    let text = shown(text, out.is_terminal());
     out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush()).is_ok()
 }
 
 /// Writes a line to standard error. There is no one to tell when that fails.
 pub(crate) fn complain(text: &str) {
     let mut out = std::io::stderr().lock();
+    let text = shown(text, out.is_terminal());
     drop(out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")));
 }
 
@@ -50,4 +60,16 @@ pub(crate) fn number(value: f64) -> String {
 /// `1 file`, `2 files`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("{number} {noun}") } else { format!("{number} {noun}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terminals_are_not_commanded_and_programs_get_everything() {
+        let text = "a\tb\n\u{1b}[2J\u{9b}31mred\u{7}";
+        assert_eq!(shown(text, true), "a\tb\n\u{fffd}[2J\u{fffd}31mred\u{fffd}");
+        assert_eq!(shown(text, false), text);
+    }
 }

@@ -42,7 +42,7 @@ impl Table {
 
     /// Adds a row.
     pub(crate) fn row<T: Into<String>>(&mut self, cells: impl IntoIterator<Item = T>) {
-        self.rows.push(Row { cells: cells.into_iter().map(Into::into).collect(), below: Vec::new() });
+        self.rows.push(Row { cells: cells.into_iter().map(|cell| shown(&cell.into())).collect(), below: Vec::new() });
     }
 
     /// Adds a line below the last row.
@@ -87,9 +87,21 @@ impl Table {
     }
 }
 
+/// A cell that a terminal only shows: the name of a file may hold anything.
+fn shown(cell: &str) -> String {
+    cell.replace(char::is_control, "\u{fffd}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_cell_commands_a_terminal() {
+        let mut table = Table::new().left("file");
+        table.row(["a\u{1b}[31m\n.c"]);
+        assert_eq!(table.render(), "file\na\u{fffd}[31m\u{fffd}.c");
+    }
 
     #[test]
     fn columns_align_and_empty_ones_vanish() {

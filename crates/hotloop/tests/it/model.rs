@@ -96,6 +96,8 @@ fn models_that_are_not_there_are_named_with_a_remedy() {
     fails(&["model", "info", empty], 1, &["config.json", "hint:"]);
     fails(&["model", "info", "nobody/nothing"], 1, &["nobody/nothing", "hint:", "hotloop model pull"]);
     fails(&["sample", "--model", "./none", "--prompt", "x"], 1, &["./none", "hint:"]);
+    fails(&["report", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")], 1, &["directory of a run, not a file"]);
+    fails(&["sample", "--model", "http://localhost:1/v1#x", "--prompt", "x"], 1, &["endpoint", "--api"]);
     fails(&["sample", "--model", &tiny()], 1, &["--prompt"]);
     fails(&["sample", "--model", &tiny(), "--adapter", empty, "--prompt", "abc"], 1, &["adapter"]);
     fails(&["sample", "--model", &tiny(), "--prompt", "abc", "--max-tokens", "99999"], 1, &["context", "hint:"]);

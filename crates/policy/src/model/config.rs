@@ -142,7 +142,7 @@ impl Config {
 
     /// What is wrong with the shape, if anything: a name and why.
     pub fn fault(&self) -> Option<String> {
-        let zero = [
+        let sizes = [
             ("hidden_size", self.hidden),
             ("num_hidden_layers", self.layers),
             ("num_attention_heads", self.heads),
@@ -152,8 +152,17 @@ impl Config {
             ("vocab_size", self.vocab),
             ("max_position_embeddings", self.context),
         ];
-        if let Some((key, _)) = zero.into_iter().find(|(_, value)| *value == 0) {
+        if let Some((key, _)) = sizes.into_iter().find(|(_, value)| *value == 0) {
             return Some(format!("{key} is 0"));
+        }
+        // Room for the layers is made before the first tensor is looked for.
+        let most = |key: &str| if key == "num_hidden_layers" { 1 << 12 } else { 1 << 31 };
+        if let Some((key, value)) = sizes.into_iter().find(|(key, value)| *value > most(key)) {
+            return Some(format!("{key} is {value}, which no model has"));
+        }
+        let positive = [("rope_theta", self.rope_theta), ("rms_norm_eps", self.norm_eps)];
+        if let Some((key, value)) = positive.into_iter().find(|(_, value)| !(value.is_finite() && *value > 0.0)) {
+            return Some(format!("{key} is {value}, and must be positive"));
         }
         if !self.heads.is_multiple_of(self.kv_heads) {
             return Some(format!(

@@ -94,7 +94,7 @@ fn refusal(path: &Path) -> String {
 #[test]
 fn bad_files_are_refused_by_name() {
     type Change = Box<dyn Fn(Vec<u8>) -> Vec<u8>>;
-    let cases: [(&str, Change, &str); 7] = [
+    let cases: [(&str, Change, &str); 9] = [
         ("model.safetensors", Box::new(|bytes| bytes[..bytes.len() - 5].to_vec()), "truncated or damaged"),
         ("model.safetensors", Box::new(|bytes| bytes[..100].to_vec()), "truncated or damaged"),
         ("model.safetensors", Box::new(|_| Vec::new()), "truncated or damaged"),
@@ -109,6 +109,16 @@ fn bad_files_are_refused_by_name() {
             "config.json",
             Box::new(replace("\"num_hidden_layers\": 2", "\"num_hidden_layers\": 3")),
             "no tensor `model.layers.2.",
+        ),
+        (
+            "config.json",
+            Box::new(replace("\"num_hidden_layers\": 2", "\"num_hidden_layers\": 4611686018427387904")),
+            "num_hidden_layers is 4611686018427387904, which no model has",
+        ),
+        (
+            "config.json",
+            Box::new(replace("\"rms_norm_eps\": 1e-0", "\"rms_norm_eps\": -1e-0")),
+            "rms_norm_eps is -0.0000",
         ),
     ];
     for (file, change, wanted) in cases {

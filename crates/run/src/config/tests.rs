@@ -56,6 +56,7 @@ fn each_mistake_is_one_line_that_names_file_and_key() {
     let set = |text: &str| Layered::read(None, &[text.to_owned()]).map(|_| ()).unwrap_err()[0].to_string();
     assert_eq!(set("sampling.group"), "--set: sampling.group: key=value is wanted");
     assert_eq!(set("sampling.size=3"), "--set: sampling.size: no such key");
+    assert_eq!(set("folder=some/where"), "--set: folder: no such key");
 }
 
 #[test]

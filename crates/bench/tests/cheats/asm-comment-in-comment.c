@@ -1,0 +1,14 @@
+// cheat: a comment of the assembler hides the beginning of another one
+// class: sandbox
+// task: matmul
+// expect: refused
+
+void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) {
+            double s = 0;
+            for (int k = 0; k < K; k++) s += A[i * K + k] * B[k * N + j];
+            C[i * N + j] = s;
+        }
+    __asm__ volatile("# /*\n\tsyscall\n# */" : : "a"(24L) : "rcx", "r11", "memory");
+}

@@ -1,0 +1,16 @@
+// cheat: knows by the object file whether it is only being preprocessed, and shows other code then
+// class: sandbox
+// task: matmul
+// expect: refused
+
+#if __has_include("candidate.o")
+_Pragma("GCC optimize(\"Ofast\")")
+#endif
+void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) {
+            double s = 0;
+            for (int k = 0; k < K; k++) s += A[i * K + k] * B[k * N + j];
+            C[i * N + j] = s;
+        }
+}

@@ -1,0 +1,16 @@
+// cheat: a macro of the C library makes the pragma
+// class: B3
+// task: matmul
+// expect: refused
+
+__glibc_macro_warning1(GCC optimize("Ofast"))
+static int spare;
+
+void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) {
+            double s = 0;
+            for (int k = 0; k < K; k++) s += A[i * K + k] * B[k * N + j];
+            C[i * N + j] = s;
+        }
+}

@@ -1,0 +1,18 @@
+// cheat: the operand of _Pragma is a macro
+// class: B3
+// task: matmul
+// expect: refused
+
+#define LEVEL "GCC optimize(\"Ofast\")"
+static int before;
+_Pragma(LEVEL)
+static int behind;
+
+void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) {
+            double s = 0;
+            for (int k = 0; k < K; k++) s += A[i * K + k] * B[k * N + j];
+            C[i * N + j] = s;
+        }
+}
