@@ -112,7 +112,7 @@ impl Tuning {
     }
 
     /// The constants, with what `HOTLOOP_DECODE_TUNE` sets.
-    pub(super) fn from_environment() -> Result<Self> {
+    pub fn from_environment() -> Result<Self> {
         let text = std::env::var("HOTLOOP_DECODE_TUNE").unwrap_or_default();
         Self::default().set(&text).map_err(|error| Error::Setting(format!("HOTLOOP_DECODE_TUNE: {error}")))
     }

@@ -1,0 +1,164 @@
+//! The ways to decode: whether they agree, how fast each is, and which constants of the fused ones are best.
+
+use policy::Precision;
+use policy::cpu::Generation;
+use policy::cuda::{self, DecodeWay, Engine, Trains, Tuning, With};
+use policy::pack::{Pack, Sequence};
+use policy::sample::{Answer, Draw};
+use serde_json::json;
+
+use crate::sampling::{GREEDY, PLAIN, generation, prompts};
+use crate::speed::{self, Rows, SHAPES};
+use crate::tiny::{self, Kind};
+use crate::{Outcome, Verdicts};
+
+/// Settings that `tune` measures besides the usual ones, alone and at last together.
+const SETTINGS: [&str; 12] = [
+    "",
+    "groups=4,warps=16",
+    "groups=1,across=8",
+    "across=2,warps=4",
+    "groups=4,across=2",
+    "blocks=264",
+    "blocks=66",
+    "phase=256",
+    "phase=1024",
+    "prefetch=0",
+    "depth=4,depth_full=3",
+    "head_groups=8,head_across=2",
+];
+
+/// Every way on tiny models against the trainer's logprobs, then their speeds.
+pub(crate) fn all(rows: &Rows) -> Outcome {
+    let mut verdicts = Verdicts::default();
+    for kind in Kind::chosen() {
+        agree(&mut verdicts, kind)?;
+    }
+    verdicts.done()?;
+    if emulated()? {
+        println!("   speeds are a GPU's affair");
+        return Ok(());
+    }
+    speeds(rows)
+}
+
+fn emulated() -> Result<bool, cuda::Error> {
+    let engine = Engine::random(&Kind::ALL[0].config_with_heads(64), None, Precision::Bf16)?;
+    Ok(engine.facts()?.0.contains("emulator"))
+}
+
+/// With and without an adapter, at several numbers of slots, so that rows are padded and slots filled again.
+fn agree(verdicts: &mut Verdicts, kind: Kind) -> Outcome {
+    let network = kind.network();
+    let adapter = tiny::adapter(&network.config, 0.0);
+    let mut engine = Engine::new(&network, Trains::Lora(&adapter), Precision::Bf16)?;
+    let asked = prompts(&network.config);
+    for (name, with) in [("no adapter", With::Nothing), ("adapter", With::Trained)] {
+        let mut plain = Vec::new();
+        for way in DecodeWay::ALL {
+            engine.set_decode_way(way, Tuning::from_environment()?)?;
+            let label = format!("{} of {} {name} {}", kind.name(), network.config.head_dim, way.name());
+            for (slots, count) in [(2, 1), (12, 5)] {
+                let answers = answers(&mut engine, with, &asked, count, &generation(PLAIN, slots, 24, &[]))?;
+                let gap = gap(&mut engine, with, (&asked, count), PLAIN, &answers)?;
+                verdicts.check(&format!("{label}: {slots} slots against the trainer"), gap, 2e-2);
+            }
+            let greedy = answers(&mut engine, with, &asked, 1, &generation(GREEDY, 3, 40, &[]))?;
+            if way == DecodeWay::Plain {
+                plain = greedy;
+                continue;
+            }
+            // Where tokens part, both must have been as good: the trainer's logprob of each is the best's but for rounding.
+            let same = plain.iter().zip(&greedy).filter(|(a, b)| a.tokens == b.tokens).count();
+            let gap = gap(&mut engine, with, (&asked, 1), Draw { temperature: 1.0, ..GREEDY }, &greedy)?;
+            println!("   {label}: {same} of {} greedy answers are the plain way's", plain.len());
+            verdicts.check(&format!("{label}: greedy against the trainer"), gap, 2e-2);
+        }
+    }
+    Ok(())
+}
+
+fn answers(
+    engine: &mut Engine,
+    with: With,
+    prompts: &[Vec<u32>],
+    count: usize,
+    how: &Generation,
+) -> Result<Vec<Answer>, cuda::Error> {
+    Ok(engine.generate(with, prompts, count, how)?.into_iter().map(|(answer, _)| answer).collect())
+}
+
+/// Mean distance of the sampler's logprobs to the trainer's.
+fn gap(
+    engine: &mut Engine,
+    with: With,
+    (prompts, count): (&[Vec<u32>], usize),
+    draw: Draw,
+    answers: &[Answer],
+) -> Result<f64, cuda::Error> {
+    let (mut gap, mut tokens) = (0.0, 0);
+    for (number, answer) in answers.iter().enumerate() {
+        let pack = Pack::new(&[Sequence::answer(&prompts[number / count], &answer.tokens)]);
+        let scores = engine.score(with, &pack, draw.temperature)?;
+        let each = scores.iter().zip(&answer.logprobs);
+        gap += each.map(|(scored, logprob)| f64::from((scored.logprob - logprob).abs())).sum::<f64>();
+        tokens += scores.len();
+    }
+    Ok(gap / tokens as f64)
+}
+
+/// Milliseconds a step of every way, one table.
+fn speeds(rows: &Rows) -> Outcome {
+    let mut table = vec!["model  adapter  batch      plain    fused  chained   chained of bandwidth".to_owned()];
+    for shape in &SHAPES[..2] {
+        for (name, lora) in [("none", speed::no_lora()), ("r16", speed::lora())] {
+            let mut engine = Engine::random(&shape.config(), Some(&lora), Precision::Bf16)?;
+            for batch in [1, 16, 64] {
+                let mut line = format!("{:<6} {name:<8} {batch:>5} ", shape.name);
+                let mut share = 0.0;
+                for way in DecodeWay::ALL {
+                    engine.set_decode_way(way, Tuning::from_environment()?)?;
+                    let decoded = speed::decoded(&mut engine, shape, batch)?;
+                    line.push_str(&format!(" {:>8.3}", decoded.ms));
+                    share = decoded.share;
+                    rows.add(&json!({
+                        "side": "engine", "section": "ways", "model": shape.name, "batch": batch, "adapter": name,
+                        "way": way.name(), "ms_per_step": decoded.ms, "of_bandwidth": decoded.share,
+                    }));
+                }
+                println!("   {line}");
+                table.push(format!("{line} {:>12.1}%", share * 100.0));
+            }
+        }
+    }
+    println!("\nms a step, 600 tokens:\n{}", table.join("\n"));
+    Ok(())
+}
+
+/// Milliseconds a step of the chained way with several settings of its constants, best first.
+pub(crate) fn tune(rows: &Rows) -> Outcome {
+    let lora = speed::lora();
+    for shape in &SHAPES[..2] {
+        let mut engine = Engine::random(&shape.config(), Some(&lora), Precision::Bf16)?;
+        for (name, with) in [("none", With::Nothing), ("r16", With::Trained)] {
+            for batch in [1, 64] {
+                let mut found = Vec::new();
+                for setting in SETTINGS {
+                    engine.set_decode_way(DecodeWay::Chained, Tuning::default().set(setting)?)?;
+                    let ms = speed::brief(&mut engine, with, batch)?;
+                    rows.add(&json!({
+                        "side": "engine", "section": "tune", "model": shape.name, "batch": batch, "adapter": name,
+                        "setting": setting, "ms_per_step": ms,
+                    }));
+                    found.push((ms, setting));
+                }
+                found.sort_by(|a, b| a.0.total_cmp(&b.0));
+                println!("{} adapter {name}, {batch} answers:", shape.name);
+                for (ms, setting) in found {
+                    println!("  {ms:>8.3} ms  {}", if setting.is_empty() { "as it is" } else { setting });
+                }
+            }
+        }
+    }
+    Ok(())
+}
