@@ -155,12 +155,7 @@ pub(crate) fn decode(rows: &Rows) -> Outcome {
 }
 
 /// Seconds of one call; room is made for `most` tokens so that memory and graphs are shared between calls.
-fn answer(
-    engine: &mut Engine,
-    with: With,
-    batch: usize,
-    (most, tokens): (usize, usize),
-) -> Result<f64, cuda::Error> {
+fn answer(engine: &mut Engine, with: With, batch: usize, (most, tokens): (usize, usize)) -> Result<f64, cuda::Error> {
     // The capacity follows the longest prompt and limit: a longer prompt makes up for fewer tokens.
     let prompt: Vec<u32> = (0..37).map(|i| (i * 7919 + 13) % 40000).collect();
     let stop = Stop { tokens: Vec::new(), texts: Vec::new(), max_tokens: tokens };

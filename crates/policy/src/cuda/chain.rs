@@ -1,6 +1,6 @@
 //! The kernels of a decode step that are compiled when a fused way is chosen, and their launches, which may overlap: a
 //! kernel then begins when every block of the one before has seen the end of the one before that, and waits by itself
-//! for what it reads (`step_wait` of decode_product.cu).
+//! for what it reads (`step_wait` of `decode_product.cu`).
 
 #![expect(unsafe_code, reason = "launches with attributes are the driver's C interface, confined here")]
 
@@ -68,19 +68,17 @@ impl Chain {
     fn function(&self, name: &'static str, shared: usize) -> std::result::Result<sys::CUfunction, DriverError> {
         use sys::CUfunction_attribute_enum as Attribute;
         let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
-        let function = match functions.get_mut(name) {
-            Some(function) => function,
-            None => {
-                let text = CString::new(name).unwrap_or_default();
-                // SAFETY: the module is loaded and lives as long as `self`.
-                let handle = unsafe { result::module::get_function(self.module, text)? };
-                // Kernels that share a multiprocessor must split its memory alike: all of it is shared memory.
-                let carveout = Attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
-                // SAFETY: the function is of the loaded module.
-                unsafe { result::function::set_function_attribute(handle, carveout, 100)? };
-                functions.entry(name).or_insert(Function { handle, shared: 48 << 10 })
-            }
-        };
+        if !functions.contains_key(name) {
+            let text = CString::new(name).unwrap_or_default();
+            // SAFETY: the module is loaded and lives as long as `self`.
+            let handle = unsafe { result::module::get_function(self.module, text)? };
+            // Kernels that share a multiprocessor must split its memory alike: all of it is shared memory.
+            let carveout = Attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
+            // SAFETY: the function is of the loaded module.
+            unsafe { result::function::set_function_attribute(handle, carveout, 100)? };
+            functions.insert(name, Function { handle, shared: 48 << 10 });
+        }
+        let function = functions.get_mut(name).expect("inserted above");
         if shared > function.shared {
             let most = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
             // SAFETY: as above.
@@ -116,7 +114,8 @@ impl Chain {
         };
         // SAFETY: the arguments are those of the kernel of that name and are read before the call returns; the memory
         // they name lives until the stream has come to rest.
-        let launched = unsafe { sys::cuLaunchKernelEx(&raw const config, handle, places.as_mut_ptr(), ptr::null_mut()) };
+        let launched =
+            unsafe { sys::cuLaunchKernelEx(&raw const config, handle, places.as_mut_ptr(), ptr::null_mut()) };
         launched.result().map_err(at)?;
         self.device.note(name)
     }

@@ -1,8 +1,8 @@
-//! The shapes in which the products of decode_product.cu run: tiles, slices and shared memory, no device involved.
+//! The shapes in which the products of `decode_product.cu` run: tiles, slices and shared memory, no device involved.
 
 use super::way::Tuning;
 
-/// Rows of a launch at most, as decode_product.cu has it.
+/// Rows of a launch at most, as `decode_product.cu` has it.
 pub(super) const ROWS: usize = 64;
 /// Inputs of a chunk, and outputs of a warp.
 const CHUNK: usize = 32;
@@ -74,11 +74,14 @@ impl Plan {
     /// A plan, if the kernels can serve the work.
     pub(super) fn new(work: Work, tuning: Tuning) -> Option<Self> {
         let head = work.kind == Kind::Head;
-        let (groups, wish) =
-            if head { (tuning.head_groups, tuning.head_across) } else { (tuning.groups, tuning.across) };
+        let (groups, wish) = match work.kind {
+            Kind::Head => (tuning.head_groups, tuning.head_across),
+            Kind::Gate => (tuning.groups, tuning.across),
+            Kind::Store | Kind::Add => (tuning.split_groups, tuning.split_across),
+        };
         let lows = work.low.div_ceil(CHUNK);
         let most = if head { WARPS } else { tuning.warps };
-        if work.rows == 0 || work.rows > ROWS || groups + lows > WARPS || work.inputs % 8 != 0 {
+        if work.rows == 0 || work.rows > ROWS || groups + lows > WARPS || !work.inputs.is_multiple_of(8) {
             return None;
         }
         let pad = work.rows.next_power_of_two().max(8);
@@ -135,7 +138,7 @@ impl Plan {
 
 /// Floats of partial sums, and tiles that count arrivals, at most: only products that are split have either.
 pub(super) fn scratch(tuning: Tuning) -> (usize, usize) {
-    (tuning.blocks * 2 * ROWS * tuning.groups * CHUNK, tuning.blocks)
+    (tuning.blocks * 2 * ROWS * tuning.groups.max(tuning.split_groups) * CHUNK, tuning.blocks)
 }
 
 #[cfg(test)]
@@ -164,17 +167,27 @@ mod tests {
 
     #[test]
     fn every_input_is_summed_once_and_everything_fits() {
-        let tunings = ["", "groups=1,across=8", "groups=4,warps=16", "blocks=264,phase=256", "groups=8,across=1,depth=4"];
+        let tunings = [
+            "",
+            "groups=1,across=8",
+            "split_groups=2,split_across=4",
+            "groups=3,warps=12",
+            "blocks=264,phase=256",
+            "split_groups=8,split_across=1,depth=4",
+        ];
         for tuning in tunings.map(|text| Tuning::default().set(text).unwrap()) {
             let (partial, arrivals) = scratch(tuning);
             for work in all_works() {
                 let plan = Plan::new(work, tuning).unwrap_or_else(|| panic!("{work:?}, {tuning:?}"));
                 let chunks = work.inputs.div_ceil(CHUNK);
-                assert!((plan.splits - 1) * plan.per < chunks && plan.splits * plan.per >= chunks, "{work:?}: {plan:?}");
+                assert!(
+                    (plan.splits - 1) * plan.per < chunks && plan.splits * plan.per >= chunks,
+                    "{work:?}: {plan:?}"
+                );
                 assert!(plan.shared() <= SHARED && plan.threads() <= 512, "{work:?}: {plan:?}");
                 assert!(plan.pad >= work.rows && plan.pad <= ROWS);
                 let depth = if plan.pad >= 32 { tuning.depth_full } else { tuning.depth };
-                assert!(plan.phase >= plan.per || plan.phase % (plan.across * depth) == 0, "{work:?}: {plan:?}");
+                assert!(plan.phase >= plan.per || plan.phase.is_multiple_of(plan.across * depth), "{work:?}: {plan:?}");
                 if plan.splits > 1 {
                     assert!(work.kind != Kind::Head && plan.tiles <= arrivals);
                     let floats = plan.tiles * plan.splits * work.rows * plan.groups * CHUNK;
@@ -186,12 +199,10 @@ mod tests {
 
     #[test]
     fn small_products_are_split_until_they_fill_the_device() {
-        let plans: Vec<Plan> = works(896, 14, 4864, 0)[40..]
-            .iter()
-            .map(|work| Plan::new(*work, Tuning::default()).unwrap())
-            .collect();
+        let plans: Vec<Plan> =
+            works(896, 14, 4864, 0)[40..].iter().map(|work| Plan::new(*work, Tuning::default()).unwrap()).collect();
         let blocks: Vec<(usize, usize)> = plans.iter().map(|plan| (plan.tiles, plan.splits)).collect();
-        assert_eq!(blocks, [(18, 7), (14, 7), (152, 1), (14, 9), (1187, 1)]);
+        assert_eq!(blocks, [(36, 4), (28, 4), (152, 1), (28, 5), (1187, 1)]);
     }
 
     #[test]

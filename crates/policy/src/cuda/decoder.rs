@@ -79,9 +79,9 @@ pub(super) struct Decoder {
     pub(super) positions: Buffer,
     /// What the fused ways need besides.
     pub(super) space: Option<StepSpace>,
-    draw: Buffer,
-    out_tokens: Buffer,
-    out_logprobs: Buffer,
+    pub(super) draw: Buffer,
+    pub(super) out_tokens: Buffer,
+    pub(super) out_logprobs: Buffer,
     /// Rows and slots of a first draw, and targets of a fan-out.
     entries: [Buffer; 3],
     graphs: HashMap<(usize, bool), Graph>,
@@ -200,9 +200,10 @@ impl Decoder {
 
     /// Queues one step of the first `rows` slots.
     pub(super) fn queue(&self, engine: &Engine, with: With, rows: usize) -> Result<()> {
-        if !self.queue_fused(engine, with, rows)? {
-            self.queue_plain(engine, with, rows)?;
+        if self.queue_fused(engine, with, rows)? {
+            return Ok(());
         }
+        self.queue_plain(engine, with, rows)?;
         let identity = self.cache.identity.address;
         self.sample(engine, self.logits.address, (identity, identity), rows)
     }

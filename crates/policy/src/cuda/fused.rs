@@ -1,4 +1,4 @@
-//! A decode step by five kernels a layer: the products of decode_product.cu, with norms, the MLP's activation, the
+//! A decode step by five kernels a layer: the products of `decode_product.cu`, with norms, the MLP's activation, the
 //! residual sums and adapters folded in, and attention with biases, head norms, the rotation and the cache's new entry.
 
 use super::cache::Cache;
@@ -83,7 +83,13 @@ fn low(adapted: Option<Adapted>, layer: usize, group: Group) -> Low {
         b[module.expect("a part is of its group")] = adapter.arena.at(part.b.offset);
     }
     let together = if group == Group::GateUp { parts.len() } else { 1 };
-    Low { a: adapter.arena.at(first.a.offset), b, rank: config.rank, scale: config.scale(), tile: together * config.rank }
+    Low {
+        a: adapter.arena.at(first.a.offset),
+        b,
+        rank: config.rank,
+        scale: config.scale(),
+        tile: together * config.rank,
+    }
 }
 
 fn kind(group: Group) -> Kind {
@@ -219,8 +225,7 @@ impl Step<'_> {
 }
 
 impl Decoder {
-    /// Queues one step of the first `rows` slots up to their logits, if the engine decodes in a fused way and its
-    /// kernels serve these rows.
+    /// Queues one step of the first `rows` slots, if the engine decodes in a fused way and its kernels serve these rows.
     pub(super) fn queue_fused(&self, engine: &Engine, with: With, rows: usize) -> Result<bool> {
         let (Some(chain), Some(space)) = (&engine.decoding.chain, &self.space) else { return Ok(false) };
         let (model, adapted) = (&engine.model, engine.adapted(with, None));
@@ -244,6 +249,9 @@ impl Decoder {
         let (norm, weight) = (Some(model.arena.at(model.plan.norm.offset)), model.arena.at(model.head_offset()));
         let operands = Operands { x: stream, norm, weight, y: self.logits.address, low: NO_LOW };
         step.product(head_work(config, rows), &operands)?;
+        let Self { logits, draw, states, out_tokens, out_logprobs, answer, .. } = self;
+        let arguments = args![logits, draw, states, out_tokens, out_logprobs, *answer as i32, config.vocab as i32];
+        chain.launch("step_sample", Launch::grid(rows, 1, 1, 1024), Follows::Chain, arguments)?;
         Ok(true)
     }
 }

@@ -72,11 +72,7 @@ pub fn compile(precision: Precision, head_dim: usize, capability: (i32, i32)) ->
 }
 
 /// The same of the kernels of a decode step, with their constants.
-pub(super) fn compile_step(
-    head_dim: usize,
-    capability: (i32, i32),
-    defines: &[String],
-) -> Result<(Ptx, Duration)> {
+pub(super) fn compile_step(head_dim: usize, capability: (i32, i32), defines: &[String]) -> Result<(Ptx, Duration)> {
     let mut options = vec![format!("-DHEAD_DIM={head_dim}"), "-DHOTLOOP_STEP".to_owned()];
     options.extend_from_slice(defines);
     build(&STEP_SOURCES, capability, options)

@@ -42,10 +42,16 @@ impl DecodeWay {
 /// `HOTLOOP_DECODE_TUNE="groups=4,across=2"` sets them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tuning {
-    /// Groups of 32 outputs that a block takes: 1, 2, 4 or 8. More read activations less often and leave fewer blocks.
+    /// Groups of 32 outputs that a block of gate and up takes, 8 at most. More read activations less often and leave fewer
+    /// blocks.
     pub groups: usize,
     /// Warps that share the inputs of a group: a power of two.
     pub across: usize,
+    /// `groups` of the other products of a layer, whose inputs are split: 1, 2, 4 or 8. More leave fewer tiles to split,
+    /// hence more partial sums of each to add.
+    pub split_groups: usize,
+    /// Their `across`.
+    pub split_across: usize,
     /// Warps of a block at most, those of adapters included. At 8 two blocks have room on a multiprocessor.
     pub warps: usize,
     /// Blocks that a product of few outputs is split into, over its inputs: about one a multiprocessor.
@@ -69,6 +75,8 @@ impl Default for Tuning {
         Self {
             groups: 2,
             across: 4,
+            split_groups: 1,
+            split_across: 8,
             warps: 8,
             blocks: 132,
             phase: 512,
@@ -90,6 +98,8 @@ impl Tuning {
             let place = match name {
                 "groups" => &mut self.groups,
                 "across" => &mut self.across,
+                "split_groups" => &mut self.split_groups,
+                "split_across" => &mut self.split_across,
                 "warps" => &mut self.warps,
                 "blocks" => &mut self.blocks,
                 "phase" => &mut self.phase,
@@ -102,8 +112,9 @@ impl Tuning {
             };
             *place = value;
         }
-        let powers = [self.groups, self.across, self.head_groups, self.head_across];
+        let powers = [self.across, self.split_groups, self.split_across, self.head_across];
         let sane = powers.iter().all(|value| value.is_power_of_two() && *value <= 8)
+            && [self.groups, self.head_groups].iter().all(|groups| (1..=8).contains(groups))
             && (1..=16).contains(&self.warps)
             && [self.depth, self.depth_full].iter().all(|depth| (1..=8).contains(depth))
             && self.head_groups * self.head_across <= 16
@@ -145,7 +156,7 @@ mod tests {
     fn constants_are_set_by_name_and_checked() {
         let tuned = Tuning::default().set("groups=4,blocks=264").unwrap();
         assert_eq!((tuned.groups, tuned.blocks, tuned.across), (4, 264, 4));
-        for wrong in ["groups", "groups=x", "group=2", "groups=3", "warps=17", "head_groups=8,head_across=4"] {
+        for wrong in ["groups", "groups=x", "group=2", "split_groups=3", "warps=17", "head_groups=8,head_across=4"] {
             assert!(Tuning::default().set(wrong).is_err(), "{wrong}");
         }
     }

@@ -29,7 +29,7 @@
 #ifndef STEP_PREFETCH
 #define STEP_PREFETCH 1
 #endif
-// Rows of `squares`, and of a launch at most.
+// Rows of a launch at most.
 #define STEP_ROWS 64
 
 // What is done with sums.
@@ -76,7 +76,7 @@ __device__ inline real load_fresh1(const real* at) { return __ldcg(at); }
 
 struct Product {
     const real *x, *norm;         // rows, and the weight of their norm or none
-    const float* squares;         // (square_parts, STEP_ROWS): sums of squares of the rows of x
+    const float* squares;         // (rows, square_parts): sums of squares of the rows of x
     const real *w, *a, *b0, *b1, *b2;
     void* y;
     float *squares_out, *partial;
@@ -106,7 +106,7 @@ template <int MODE> __device__ inline StepTile step_tile(const Product& p, int t
     const real* b = third ? p.b2 : second ? p.b1 : p.b0;
     int before = (second && p.b0 ? 1 : 0) + (third && p.b1 ? 1 : 0);
     // B's rows are counted from the module's first output.
-    return {begin + nth * wide, min(wide, all - nth * wide), before * p.rank, b ? p.rank : 0,
+    return {begin + nth * wide, min(wide, all - nth * wide), b ? before * p.rank : 0, b ? p.rank : 0,
             b ? b + (i64)nth * wide * p.rank : 0};
 }
 
@@ -173,47 +173,60 @@ template <int NT> __device__ inline void step_mma(float c[2][NT][4], const Sixte
 // A row of a chunk of rows: 64 bytes more than a multiple of 128 keep the banks apart.
 __device__ inline int step_pitch(int chunks) { return chunks * 32 + (chunks & 1 ? 0 : 32); }
 
-// 1 / rms of every row. Ends in a barrier.
+// 1 / rms of every row: a warp sums up the parts of a row. A barrier must follow.
 __device__ inline void step_inverse(const Product& p, float* inverse) {
-    for (int row = threadIdx.x; row < p.rows; row += blockDim.x) {
+    int lane = threadIdx.x & 31, warps = blockDim.x >> 5;
+#pragma unroll 4
+    for (int row = threadIdx.x >> 5; row < p.rows; row += warps) {
         float square = 0.0f;
-#pragma unroll 2
-        for (int n = 0; n < p.square_parts; n++) square += __ldcg(p.squares + n * STEP_ROWS + row);
-        inverse[row] = 1.0f / sqrtf(square / p.inputs + p.eps);
+        for (int n = lane; n < p.square_parts; n += 32) square += __ldcg(p.squares + row * p.square_parts + n);
+        square = warp_sum(square);
+        if (lane == 0) inverse[row] = 1.0f / sqrtf(square / p.inputs + p.eps);
     }
-    __syncthreads();
 }
 
-// Chunks [begin, end) of all rows into shared memory, zeros beyond both ends. A warp takes every so-maniest row, a lane
-// eight values of it: all are fetched at once, and normed where they lie by who fetched them. A barrier must follow.
-template <int ROWS>
-__device__ inline void step_stage(const Product& p, real* xs, int pitch, const float* inverse, int begin, int end) {
-    int first = threadIdx.x >> 5, warps = blockDim.x >> 5, width = (end - begin) * 32;
+// Chunks [begin, end) of all rows begin their way into shared memory, zeros beyond both ends. A warp takes every
+// so-maniest row, a lane eight values of it.
+template <int ROWS> __device__ inline void step_fetch(const Product& p, real* xs, int pitch, int begin, int end) {
+    int warps = blockDim.x >> 5, width = (end - begin) * 32;
 #pragma unroll 1
     for (int i = (threadIdx.x & 31) * 8; i < width; i += 256) {
         int k = begin * 32 + i;
 #pragma unroll 1
-        for (int row = first; row < ROWS; row += warps) {
+        for (int row = threadIdx.x >> 5; row < ROWS; row += warps) {
             bool there = row < p.rows && k < p.inputs;
             fetch16(xs + row * pitch + i, there ? p.x + (u32)(row * p.inputs + k) : p.x, there);
         }
     }
+}
+
+// They have come, and are normed where they lie by who fetched them, UNROLL at once. A barrier must follow.
+template <int UNROLL>
+__device__ inline void step_arrive(const Product& p, real* xs, int pitch, const float* inverse, int begin, int end) {
+    int warps = blockDim.x >> 5, width = (end - begin) * 32;
     wait_fetched();
     if (!p.norm) return;
 #pragma unroll 1
     for (int i = (threadIdx.x & 31) * 8; i < width; i += 256) {
         Sixteen weight = load16(p.norm + min(begin * 32 + i, p.inputs - 8));
 #pragma unroll 1
-        for (int row = first; row < p.rows; row += warps) {
-            Sixteen x = load16(xs + row * pitch + i);
-            float r = inverse[row];
+        for (int first = threadIdx.x >> 5; first < p.rows; first += warps * UNROLL) {
+            Sixteen x[UNROLL];
 #pragma unroll
-            for (int j = 0; j < 4; j++) {
-                u32 v = x.word[j], w = weight.word[j];
-                x.word[j] = pack2(__uint_as_float(v << 16) * (r * __uint_as_float(w << 16)),
-                                  __uint_as_float(v & 0xffff0000u) * (r * __uint_as_float(w & 0xffff0000u)));
+            for (int n = 0; n < UNROLL; n++) x[n] = load16(xs + min(first + n * warps, p.rows - 1) * pitch + i);
+#pragma unroll
+            for (int n = 0; n < UNROLL; n++) {
+                int row = first + n * warps;
+                if (row >= p.rows) continue;
+                float r = inverse[row];
+#pragma unroll
+                for (int j = 0; j < 4; j++) {
+                    u32 v = x[n].word[j], w = weight.word[j];
+                    x[n].word[j] = pack2(__uint_as_float(v << 16) * (r * __uint_as_float(w << 16)),
+                                         __uint_as_float(v & 0xffff0000u) * (r * __uint_as_float(w & 0xffff0000u)));
+                }
+                *(uint4*)(xs + row * pitch + i) = x[n].all;
             }
-            *(uint4*)(xs + row * pitch + i) = x.all;
         }
     }
 }
@@ -320,14 +333,26 @@ template <int NT> __device__ inline bool step_last(const Product& p, int tile, f
     }
     __syncthreads();
     if (!last) return false;
-    for (int n = threadIdx.x; n < p.rows * fours; n += blockDim.x) {
-        float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-#pragma unroll 2
+    // Several at once, as each comes from the second cache.
+    const int AT_ONCE = 4;
+    for (int first = threadIdx.x; first < p.rows * fours; first += blockDim.x * AT_ONCE) {
+        float4 sum[AT_ONCE];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; j++) sum[j] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#pragma unroll 4
         for (int s = 0; s < splits; s++) {
-            float4 part = __ldcg((const float4*)(parts + s * size + n * 4));
-            sum.x += part.x; sum.y += part.y; sum.z += part.z; sum.w += part.w;
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; j++) {
+                int n = min(first + j * (int)blockDim.x, p.rows * fours - 1);
+                float4 part = __ldcg((const float4*)(parts + s * size + n * 4));
+                sum[j].x += part.x; sum[j].y += part.y; sum[j].z += part.z; sum[j].w += part.w;
+            }
         }
-        *(float4*)(sums + n / fours * pitch + n % fours * 4) = sum;
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; j++) {
+            int n = first + j * blockDim.x;
+            if (n < p.rows * fours) *(float4*)(sums + n / fours * pitch + n % fours * 4) = sum[j];
+        }
     }
     __syncthreads();
     return true;
@@ -385,7 +410,7 @@ __device__ inline void step_finish(const Product& p, const StepTile& tile, int n
                 store8(to, sum);
             }
             for (int o = 1; o < eights; o <<= 1) square += __shfl_xor_sync(WARP, square, o);
-            if (j == 0 && row < p.rows) p.squares_out[nth * STEP_ROWS + row] = square;
+            if (j == 0 && row < p.rows) p.squares_out[row * p.tiles + nth] = square;
         }
     }
 }
@@ -426,7 +451,12 @@ template <int NT, int MODE> __device__ inline void step_product(const Product& p
     }
     if (end - begin > step) step_prefetch<MODE>(p, tile, begin, end);
     step_wait();
+    // The first rows, while there are no sums yet that take registers.
+    step_fetch<NT * 8>(p, shared, pitch, begin, min(begin + p.phase, end));
     if (p.norm) step_inverse(p, inverse);
+    __syncthreads();
+    step_arrive<4>(p, shared, pitch, inverse, begin, min(begin + p.phase, end));
+    __syncthreads();
     for (int nth = blockIdx.x; nth < p.tiles; nth += gridDim.x) {
         bool first = !LOOPS || nth == blockIdx.x, more = LOOPS && nth + gridDim.x < p.tiles;
         float c[2][NT][4];
@@ -438,9 +468,10 @@ template <int NT, int MODE> __device__ inline void step_product(const Product& p
         for (int chunk = begin; chunk < end; chunk += step) {
             int into = (chunk - begin) % p.phase;
             // Rows that fit at once stay for all tiles.
-            if (into == 0 && (first || p.phase < end - begin)) {
+            if (into == 0 && p.phase < end - begin && !(first && chunk == begin)) {
                 __syncthreads();
-                step_stage<NT * 8>(p, shared, pitch, inverse, chunk, min(chunk + p.phase, end));
+                step_fetch<NT * 8>(p, shared, pitch, chunk, min(chunk + p.phase, end));
+                step_arrive<1>(p, shared, pitch, inverse, chunk, min(chunk + p.phase, end));
                 __syncthreads();
             }
 #pragma unroll

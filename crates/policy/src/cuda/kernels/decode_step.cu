@@ -1,5 +1,5 @@
-// The rest of a decode step around the products of decode_product.cu: the embedding, and attention with all that was
-// between it and the product before.
+// The rest of a decode step around the products of decode_product.cu: the embedding, attention with all that was between
+// it and the product before, and the draw.
 #if !defined(HOTLOOP_F32) && defined(HEAD_DIM) && HEAD_DIM % 64 == 0 && HEAD_DIM <= 128
 
 // Position, embedding and sum of squares of every slot's last token. Grid = rows.
@@ -157,5 +157,53 @@ extern "C" __global__ void __launch_bounds__(256)
     Rotation turn = {bias, q_norm, k_norm, cosines, sines, eps};
     attend_token<HEAD_DIM>(qkv, keys, values, positions, turn, partial, bounds, arrivals, y, capacity, heads, kv_heads,
                            scale);
+}
+
+// `sample` of slot n from row n, which is read once unless draws are truncated: largest logit, its first token and the
+// sum of weights are kept together, each thread's against the largest it has seen. Warps own the runs that `walk` takes.
+extern "C" __global__ void __launch_bounds__(1024)
+    step_sample(const float* logits, const Draw* draw, Slot* states, int* tokens_out, float* logprobs_out, int capacity,
+                int vocab) {
+    step_wait();
+    Slot* state = states + blockIdx.x;
+    if (state->done) return;
+    const float* row = logits + (i64)blockIdx.x * vocab;
+    float factor = draw->temperature > 0.0f ? 1.0f / draw->temperature : 1.0f, high = NEGATIVE, sum = 0.0f;
+    TokenRun tokens = token_run(vocab);
+    int first = vocab;
+    // Eight at a time: one comparison with the largest so far, and rarely more.
+    for (int i = tokens.begin + (threadIdx.x & 31); i < tokens.end; i += 256) {
+        float x[8], most = NEGATIVE;
+#pragma unroll
+        for (int j = 0; j < 8; j++) x[j] = i + j * 32 < tokens.end ? row[i + j * 32] : NEGATIVE;
+#pragma unroll
+        for (int j = 0; j < 8; j++) most = fmaxf(most, x[j]);
+        if (most > high) {
+            sum *= fast_exp((high - most) * factor);
+            high = most;
+            first = vocab;
+#pragma unroll
+            for (int j = 7; j >= 0; j--) first = x[j] == most ? i + j * 32 : first;
+        }
+#pragma unroll
+        for (int j = 0; j < 8; j++) sum += i + j * 32 < tokens.end ? fast_exp((x[j] - high) * factor) : 0.0f;
+    }
+    float top = block_max(high);
+    sum *= fast_exp((high - top) * factor);
+    float total = block_sum(sum);
+    int best = (int)-block_max(high >= top ? -(float)first : -(float)vocab);
+    if (best >= vocab) best = 0;
+    int token = best;
+    if (draw->temperature > 0.0f) {
+        double uniform = noise_uniform_f64(state->seed, (u64)state->length);
+        u32 floor = kept_from(draw, row, vocab, top, factor);
+        token = floor ? invert(row, vocab, top, factor, floor, uniform, best)
+                      : walk(row, tokens, top, factor, 0, uniform, best, warp_sum(sum));
+    }
+    // Every thread has read the state before one of them changes it.
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    float logprob = (row[token] - top) * factor - logf(total);
+    settle(draw, state, token, logprob, tokens_out + (i64)blockIdx.x * capacity, logprobs_out + (i64)blockIdx.x * capacity);
 }
 #endif
