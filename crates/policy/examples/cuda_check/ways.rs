@@ -13,13 +13,15 @@ use crate::tiny::{self, Kind};
 use crate::{Outcome, Verdicts};
 
 /// Settings that `tune` measures besides the usual ones, alone and at last together.
-const SETTINGS: [&str; 14] = [
+const SETTINGS: [&str; 16] = [
     "",
+    "groups=2",
     "groups=3,warps=12,phase=1024",
     "groups=4,warps=16,phase=1024",
-    "groups=4,across=2",
+    "groups=4",
     "groups=1,across=8",
-    "split_groups=2,split_across=4",
+    "split_groups=1",
+    "split_groups=2",
     "split_across=4",
     "blocks=264",
     "blocks=66",

@@ -6,6 +6,8 @@ use super::way::Tuning;
 pub(super) const ROWS: usize = 64;
 /// Inputs of a chunk, and outputs of a warp.
 const CHUNK: usize = 32;
+/// Groups of outputs of a block at most.
+const GROUPS: usize = 8;
 /// Warps of a block at most.
 const WARPS: usize = 16;
 /// Shared memory that a block may ask for, less what it holds by itself.
@@ -71,50 +73,77 @@ fn pitch(chunks: usize) -> usize {
 }
 
 impl Plan {
-    /// A plan, if the kernels can serve the work.
+    /// A plan, if the kernels can serve the work: the one whose blocks read least, where the constants leave a choice.
     pub(super) fn new(work: Work, tuning: Tuning) -> Option<Self> {
+        let plan = |groups: usize, across: usize| Self::with(work, tuning, groups, across);
+        match work.kind {
+            Kind::Head => plan(tuning.head_groups, tuning.head_across),
+            Kind::Gate if tuning.groups > 0 => plan(tuning.groups, tuning.across),
+            // Many rows are read as seldom as leaves most multiprocessors a block; with few rows weights alone count.
+            Kind::Gate => {
+                let blocks = |groups: usize| work.outputs[0].div_ceil(groups * CHUNK / 2);
+                let many = (2..=GROUPS).rev().find(|groups| blocks(*groups) * 4 >= tuning.blocks * 3);
+                let few = (2..=GROUPS).find(|groups| blocks(*groups) <= 2 * tuning.blocks);
+                let groups = if work.rows > 16 { many.unwrap_or(2) } else { few.unwrap_or(GROUPS) };
+                plan(groups, tuning.across)
+            }
+            Kind::Store | Kind::Add if tuning.split_groups > 0 => plan(tuning.split_groups, tuning.split_across),
+            Kind::Store | Kind::Add => {
+                let plans = [1, 2, 4].into_iter().filter_map(|groups| plan(groups, tuning.split_across));
+                plans.min_by_key(Self::bytes)
+            }
+        }
+    }
+
+    /// Bytes that the last block of a tile reads: rows, weights and partial sums.
+    fn bytes(&self) -> usize {
+        let (slice, wide) = (self.per * CHUNK, self.groups * CHUNK);
+        let sums = if self.splits > 1 { self.splits * self.pad * wide * 4 } else { 0 };
+        (self.pad + wide) * slice * 2 + sums
+    }
+
+    fn with(work: Work, tuning: Tuning, groups: usize, wish: usize) -> Option<Self> {
         let head = work.kind == Kind::Head;
-        let (groups, wish) = match work.kind {
-            Kind::Head => (tuning.head_groups, tuning.head_across),
-            Kind::Gate => (tuning.groups, tuning.across),
-            Kind::Store | Kind::Add => (tuning.split_groups, tuning.split_across),
-        };
         let lows = work.low.div_ceil(CHUNK);
-        let most = if head { WARPS } else { tuning.warps };
+        // Two warps at least share the inputs, so that a multiprocessor has enough of them.
+        let most = if head { WARPS } else { tuning.warps.max((2 * (groups + lows)).min(WARPS)) };
         if work.rows == 0 || work.rows > ROWS || groups + lows > WARPS || !work.inputs.is_multiple_of(8) {
             return None;
         }
         let pad = work.rows.next_power_of_two().max(8);
         let wide = groups * CHUNK;
-        let tiles = match work.kind {
+        let tiles: usize = match work.kind {
             Kind::Gate => work.outputs[0].div_ceil(wide / 2),
             _ => work.outputs.iter().map(|outputs| outputs.div_ceil(wide)).sum(),
         };
         let chunks = work.inputs.div_ceil(CHUNK);
         let mut across = wish;
-        while across > 1 && (groups + lows) * across > most.max(groups + lows) {
+        while across > 1 && (groups + lows) * across > most {
             across /= 2;
         }
         let wanted = if head { 1 } else { ((2 * tuning.blocks + tiles) / (2 * tiles)).max(1) };
         let per = chunks.div_ceil(wanted).max(across.min(chunks));
         let splits = chunks.div_ceil(per);
         let mut plan = Self { pad, tiles, groups, lows, across, splits, per, phase: per };
-        let depth = if pad >= 32 { tuning.depth_full } else { tuning.depth };
+        plan.keep_rows(if head { per } else { (tuning.phase * ROWS / pad / CHUNK).max(1) }, tuning).then_some(plan)
+    }
+
+    /// Keeps so many chunks of rows in shared memory at most; whether that is possible. The head keeps all if they fit, as
+    /// it reads them for every tile.
+    fn keep_rows(&mut self, most: usize, tuning: Tuning) -> bool {
+        let depth = if self.pad >= 32 { tuning.depth_full } else { tuning.depth };
         // A phase is a whole number of turns of all warps, so that weights under way belong to the next.
-        let turn = plan.across * depth;
-        // The head keeps all rows there if they fit, as it reads them for every tile.
-        let few = if head { per } else { (tuning.phase * ROWS / pad / CHUNK).max(1) };
-        if few < per {
-            plan.phase = (few / turn).max(1) * turn;
+        let turn = self.across * depth;
+        if most < self.per {
+            self.phase = (most / turn).max(1) * turn;
         }
-        while plan.shared() > SHARED {
-            let shorter = (plan.phase - 1) / turn * turn;
-            if shorter == 0 {
-                return None;
+        while self.shared() > SHARED {
+            self.phase = (self.phase - 1) / turn * turn;
+            if self.phase == 0 {
+                return false;
             }
-            plan.phase = shorter;
         }
-        Some(plan)
+        true
     }
 
     /// Threads of a block.
@@ -138,7 +167,7 @@ impl Plan {
 
 /// Floats of partial sums, and tiles that count arrivals, at most: only products that are split have either.
 pub(super) fn scratch(tuning: Tuning) -> (usize, usize) {
-    (tuning.blocks * 2 * ROWS * tuning.groups.max(tuning.split_groups) * CHUNK, tuning.blocks)
+    (tuning.blocks * 2 * ROWS * GROUPS * CHUNK, tuning.blocks)
 }
 
 #[cfg(test)]
@@ -169,6 +198,7 @@ mod tests {
     fn every_input_is_summed_once_and_everything_fits() {
         let tunings = [
             "",
+            "groups=2",
             "groups=1,across=8",
             "split_groups=2,split_across=4",
             "groups=3,warps=12",
@@ -202,7 +232,7 @@ mod tests {
         let plans: Vec<Plan> =
             works(896, 14, 4864, 0)[40..].iter().map(|work| Plan::new(*work, Tuning::default()).unwrap()).collect();
         let blocks: Vec<(usize, usize)> = plans.iter().map(|plan| (plan.tiles, plan.splits)).collect();
-        assert_eq!(blocks, [(36, 4), (28, 4), (152, 1), (28, 5), (1187, 1)]);
+        assert_eq!(blocks, [(36, 4), (28, 4), (102, 1), (28, 5), (1187, 1)]);
     }
 
     #[test]

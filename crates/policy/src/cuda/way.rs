@@ -43,12 +43,12 @@ impl DecodeWay {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tuning {
     /// Groups of 32 outputs that a block of gate and up takes, 8 at most. More read activations less often and leave fewer
-    /// blocks.
+    /// blocks. 0 leaves it to the plan (`decode_product.rs`).
     pub groups: usize,
     /// Warps that share the inputs of a group: a power of two.
     pub across: usize,
     /// `groups` of the other products of a layer, whose inputs are split: 1, 2, 4 or 8. More leave fewer tiles to split,
-    /// hence more partial sums of each to add.
+    /// hence more partial sums of each to add. 0 leaves it to the plan.
     pub split_groups: usize,
     /// Their `across`.
     pub split_across: usize,
@@ -73,9 +73,9 @@ pub struct Tuning {
 impl Default for Tuning {
     fn default() -> Self {
         Self {
-            groups: 2,
+            groups: 0,
             across: 4,
-            split_groups: 1,
+            split_groups: 0,
             split_across: 8,
             warps: 8,
             blocks: 132,
@@ -112,9 +112,10 @@ impl Tuning {
             };
             *place = value;
         }
-        let powers = [self.across, self.split_groups, self.split_across, self.head_across];
+        let powers = [self.across, self.split_groups.max(1), self.split_across, self.head_across];
         let sane = powers.iter().all(|value| value.is_power_of_two() && *value <= 8)
-            && [self.groups, self.head_groups].iter().all(|groups| (1..=8).contains(groups))
+            && self.groups <= 8
+            && (1..=8).contains(&self.head_groups)
             && (1..=16).contains(&self.warps)
             && [self.depth, self.depth_full].iter().all(|depth| (1..=8).contains(depth))
             && self.head_groups * self.head_across <= 16
