@@ -211,6 +211,10 @@ inline void emulate_wait_fetched() {
     emu_fetched[emu_now] = 0;
 }
 
+// Blocks, and threads between two barriers, run from the last to the first if EMU_BACKWARDS is set: what depends on
+// their order shows.
+static bool emu_backwards = getenv("EMU_BACKWARDS") != nullptr;
+
 static void emu_run_block(std::function<void()>& body, unsigned threads) {
     emu_body = &body;
     emu_count = emu_left = threads;
@@ -229,7 +233,8 @@ static void emu_run_block(std::function<void()>& body, unsigned threads) {
         f.sp = sp;
     }
     while (emu_left) {
-        for (unsigned n = 0; n < threads; n++) {
+        for (unsigned nth = 0; nth < threads; nth++) {
+            unsigned n = emu_backwards ? threads - 1 - nth : nth;
             if (emu_fibres[n].finished) continue;
             emu_now = n;
             threadIdx = {n, 0, 0};
@@ -259,11 +264,11 @@ template <class... A> std::function<void()> emu_prepare(void (*f)(A...), void** 
         if (launch.shared) memset(emu_shared_memory, 0xff, launch.shared);
         gridDim = launch.grid;
         blockDim = launch.block;
-        for (unsigned z = 0; z < gridDim.z; z++)
-            for (unsigned y = 0; y < gridDim.y; y++)
-                for (unsigned x = 0; x < gridDim.x; x++) {
-                    blockIdx = {x, y, z};
-                    emu_run_block(body, blockDim.x);
-                }
+        unsigned blocks = gridDim.x * gridDim.y * gridDim.z;
+        for (unsigned nth = 0; nth < blocks; nth++) {
+            unsigned n = emu_backwards ? blocks - 1 - nth : nth;
+            blockIdx = {n % gridDim.x, n / gridDim.x % gridDim.y, n / gridDim.x / gridDim.y};
+            emu_run_block(body, blockDim.x);
+        }
     };
 }
