@@ -28,12 +28,13 @@ pub const SOURCES: [(&str, &str); 14] = [
 ];
 
 /// The files of a decode step's own kernels, which are compiled when a fused way is chosen.
-const STEP_SOURCES: [(&str, &str); 7] = [
+const STEP_SOURCES: [(&str, &str); 8] = [
     ("common.cu", include_str!("kernels/common.cu")),
     ("tensor.cu", include_str!("kernels/tensor.cu")),
     ("decode.cu", include_str!("kernels/decode.cu")),
     ("decode_flash.cu", include_str!("kernels/decode_flash.cu")),
     ("sample.cu", include_str!("kernels/sample.cu")),
+    ("decode_tile.cu", include_str!("kernels/decode_tile.cu")),
     ("decode_product.cu", include_str!("kernels/decode_product.cu")),
     ("decode_step.cu", include_str!("kernels/decode_step.cu")),
 ];

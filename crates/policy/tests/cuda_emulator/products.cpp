@@ -8,6 +8,7 @@
 #include "../../src/cuda/kernels/tensor.cu"
 #include "../../src/cuda/kernels/decode.cu"
 #include "../../src/cuda/kernels/decode_flash.cu"
+#include "../../src/cuda/kernels/decode_tile.cu"
 #include "../../src/cuda/kernels/decode_product.cu"
 #include <random>
 #include <vector>
