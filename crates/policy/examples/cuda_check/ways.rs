@@ -12,7 +12,7 @@ use crate::speed::{self, Rows, SHAPES};
 use crate::tiny::{self, Kind};
 use crate::{Outcome, Verdicts};
 
-/// Settings that `tune` measures besides the usual ones, alone and at last together.
+/// Settings that `tune` measures, the usual ones first.
 const SETTINGS: [&str; 16] = [
     "",
     "groups=2",
@@ -126,56 +126,64 @@ fn gap(
     Ok(gap / tokens as f64)
 }
 
+/// Numbers of answers that speeds are measured at.
+const BATCHES: [usize; 3] = [1, 16, 64];
+
 /// Milliseconds a step of every way, one table.
 fn speeds(rows: &Rows) -> Outcome {
-    let mut table = vec!["model  adapter  batch      plain    fused  chained   chained of bandwidth".to_owned()];
+    let mut table = vec!["model  adapter  batch     plain    fused  chained   chained of bandwidth".to_owned()];
     for shape in &SHAPES[..2] {
         for (name, lora) in [("none", speed::no_lora()), ("r16", speed::lora())] {
             let mut engine = Engine::random(&shape.config(), Some(&lora), Precision::Bf16)?;
-            for batch in [1, 16, 64] {
-                let mut line = format!("{:<6} {name:<8} {batch:>5} ", shape.name);
-                let mut share = 0.0;
-                for way in DecodeWay::ALL {
-                    engine.set_decode_way(way, Tuning::from_environment()?)?;
+            let mut lines = BATCHES.map(|batch| format!("{:<6} {name:<8} {batch:>5} ", shape.name));
+            for way in DecodeWay::ALL {
+                engine.set_decode_way(way, Tuning::from_environment()?)?;
+                for (batch, line) in BATCHES.into_iter().zip(&mut lines) {
                     let decoded = speed::decoded(&mut engine, shape, batch)?;
-                    line = format!("{line} {:>8.3}", decoded.ms);
-                    share = decoded.share;
+                    *line = format!("{line} {:>8.3}", decoded.ms);
+                    if way == DecodeWay::Chained {
+                        *line = format!("{line} {:>12.1}%", decoded.share * 100.0);
+                    }
                     rows.add(&json!({
                         "side": "engine", "section": "ways", "model": shape.name, "batch": batch, "adapter": name,
                         "way": way.name(), "ms_per_step": decoded.ms, "of_bandwidth": decoded.share,
                     }));
                 }
-                println!("   {line}");
-                table.push(format!("{line} {:>12.1}%", share * 100.0));
             }
+            println!("   {}", lines.join("\n   "));
+            table.extend(lines);
         }
     }
     println!("\nms a step, 600 tokens:\n{}", table.join("\n"));
     Ok(())
 }
 
+/// What every setting is measured at: an adapter and a number of answers.
+const TUNED: [(&str, With, usize); 4] =
+    [("none", With::Nothing, 1), ("none", With::Nothing, 64), ("r16", With::Trained, 1), ("r16", With::Trained, 64)];
+
 /// Milliseconds a step of the chained way with several settings of its constants, best first.
 pub(crate) fn tune(rows: &Rows) -> Outcome {
     let lora = speed::lora();
     for shape in &SHAPES[..2] {
         let mut engine = Engine::random(&shape.config(), Some(&lora), Precision::Bf16)?;
-        for (name, with) in [("none", With::Nothing), ("r16", With::Trained)] {
-            for batch in [1, 64] {
-                let mut found = Vec::new();
-                for setting in SETTINGS {
-                    engine.set_decode_way(DecodeWay::Chained, Tuning::default().set(setting)?)?;
-                    let ms = speed::brief(&mut engine, with, batch)?;
-                    rows.add(&json!({
-                        "side": "engine", "section": "tune", "model": shape.name, "batch": batch, "adapter": name,
-                        "setting": setting, "ms_per_step": ms,
-                    }));
-                    found.push((ms, setting));
-                }
-                found.sort_by(|a, b| a.0.total_cmp(&b.0));
-                println!("{} adapter {name}, {batch} answers:", shape.name);
-                for (ms, setting) in found {
-                    println!("  {ms:>8.3} ms  {}", if setting.is_empty() { "as it is" } else { setting });
-                }
+        let mut found = TUNED.map(|_| Vec::new());
+        for setting in SETTINGS {
+            engine.set_decode_way(DecodeWay::Chained, Tuning::default().set(setting)?)?;
+            for ((name, with, batch), found) in TUNED.into_iter().zip(&mut found) {
+                let ms = speed::brief(&mut engine, with, batch)?;
+                rows.add(&json!({
+                    "side": "engine", "section": "tune", "model": shape.name, "batch": batch, "adapter": name,
+                    "setting": setting, "ms_per_step": ms,
+                }));
+                found.push((ms, setting));
+            }
+        }
+        for ((name, _, batch), mut found) in TUNED.into_iter().zip(found) {
+            found.sort_by(|a, b| a.0.total_cmp(&b.0));
+            println!("{} adapter {name}, {batch} answers:", shape.name);
+            for (ms, setting) in found {
+                println!("  {ms:>8.3} ms  {}", if setting.is_empty() { "as it is" } else { setting });
             }
         }
     }
