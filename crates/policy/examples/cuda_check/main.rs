@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! cuda_check                       every section, each in a process of its own with a time limit
-//! cuda_check SECTION...            some of them: device f32 bf16 train sample limits decode lora full 14b
+//! cuda_check SECTION...            some of them: device f32 bf16 train sample ways limits decode lora full 14b
+//! cuda_check tune                  the chained way of decoding with several settings of its constants
 //! cuda_check profile               where the time of a decode step and of a training step goes
 //! cuda_check gguf MODEL [PROMPT]   greedy tokens of a real model, GPU beside CPU
 //! cuda_check ... --json FILE       every measured row also as a JSON line, for `tests/cuda_speed.py --join`
@@ -17,6 +18,7 @@ mod numerics;
 mod sampling;
 mod speed;
 mod tiny;
+mod ways;
 
 use std::error::Error;
 use std::process::{Command, ExitCode};
@@ -28,12 +30,13 @@ use policy::cuda;
 type Outcome = Result<(), Box<dyn Error>>;
 
 /// Sections and the seconds they may take.
-const SECTIONS: [(&str, u64); 10] = [
+const SECTIONS: [(&str, u64); 11] = [
     ("device", 60),
     ("f32", 120),
     ("bf16", 120),
     ("train", 120),
     ("sample", 120),
+    ("ways", 240),
     ("limits", 60),
     ("decode", 240),
     ("lora", 240),
@@ -57,6 +60,9 @@ fn main() -> ExitCode {
     }
     if arguments.first().is_some_and(|first| first == "profile") {
         return outside(&[("profile", 120)], &[]);
+    }
+    if arguments.first().is_some_and(|first| first == "tune") {
+        return outside(&[("tune", 400)], &json[json.len().min(1)..]);
     }
     let chosen = |section: &&(&'static str, u64)| arguments.is_empty() || arguments.iter().any(|a| a == section.0);
     let sections: Vec<(&str, u64)> = SECTIONS.iter().filter(chosen).copied().collect();
@@ -121,6 +127,8 @@ fn inside(arguments: &[String]) -> ExitCode {
         "bf16" => numerics::gradients(Precision::Bf16),
         "train" => numerics::training(),
         "sample" => sampling::all(),
+        "ways" => ways::all(&rows),
+        "tune" => ways::tune(&rows),
         "limits" => sampling::limits(),
         "decode" => speed::decode(&rows),
         "lora" => speed::train(true, &rows),

@@ -16,15 +16,15 @@ use policy::train::{Grpo, Learner, Trained};
 use crate::tiny::{self, Kind};
 use crate::{Outcome, Verdicts};
 
-const PLAIN: Draw = Draw { temperature: 0.9, top_k: 0, top_p: 1.0, min_p: 0.0 };
-const GREEDY: Draw = Draw { temperature: 0.0, ..PLAIN };
+pub(crate) const PLAIN: Draw = Draw { temperature: 0.9, top_k: 0, top_p: 1.0, min_p: 0.0 };
+pub(crate) const GREEDY: Draw = Draw { temperature: 0.0, ..PLAIN };
 
-fn generation(draw: Draw, slots: usize, max_tokens: usize, stops: &[u32]) -> Generation<'static> {
+pub(crate) fn generation(draw: Draw, slots: usize, max_tokens: usize, stops: &[u32]) -> Generation<'static> {
     let stop = Stop { tokens: stops.to_vec(), texts: Vec::new(), max_tokens };
     Generation { draw, stop, seed: 11, slots, decode: &|_| String::new(), halt: &policy::cpu::NEVER }
 }
 
-fn prompts(config: &policy::model::Config) -> Vec<Vec<u32>> {
+pub(crate) fn prompts(config: &policy::model::Config) -> Vec<Vec<u32>> {
     // The second one and its answer span several runs of `decode_attention`.
     let lengths = [5, 500, 1];
     let token = |seed: u64, index: u64| ((tiny::noise(seed, index) + 1.0) * config.vocab as f32 / 2.0) as u32;

@@ -23,7 +23,7 @@ const PEAK_BYTES: f64 = 4.8e12;
 pub(crate) struct Rows(pub(crate) Option<PathBuf>);
 
 impl Rows {
-    fn add(&self, row: &Value) {
+    pub(crate) fn add(&self, row: &Value) {
         let Some(path) = &self.0 else { return };
         let file = fs_err::OpenOptions::new().create(true).append(true).open(path);
         if let Err(error) = file.and_then(|mut file| writeln!(file, "{row}")) {
@@ -32,8 +32,8 @@ impl Rows {
     }
 }
 
-struct Shape {
-    name: &'static str,
+pub(crate) struct Shape {
+    pub(crate) name: &'static str,
     hidden: usize,
     layers: usize,
     heads: usize,
@@ -44,7 +44,7 @@ struct Shape {
 }
 
 #[rustfmt::skip]
-const SHAPES: [Shape; 4] = [
+pub(crate) const SHAPES: [Shape; 4] = [
     Shape { name: "0.5B", hidden: 896, layers: 24, heads: 14, kv_heads: 2, ffn: 4864, vocab: 151_936, tied: true },
     Shape { name: "1.5B", hidden: 1536, layers: 28, heads: 12, kv_heads: 2, ffn: 8960, vocab: 151_936, tied: true },
     Shape { name: "7B", hidden: 3584, layers: 28, heads: 28, kv_heads: 4, ffn: 18944, vocab: 152_064, tied: false },
@@ -52,7 +52,7 @@ const SHAPES: [Shape; 4] = [
 ];
 
 impl Shape {
-    fn config(&self) -> Config {
+    pub(crate) fn config(&self) -> Config {
         Config {
             family: Family::Qwen2,
             hidden: self.hidden,
@@ -80,8 +80,46 @@ impl Shape {
     }
 }
 
-fn lora() -> LoraConfig {
+pub(crate) fn lora() -> LoraConfig {
     LoraConfig { rank: 16, alpha: 32.0, dropout: 0.0, targets: Module::ALL.to_vec() }
+}
+
+/// An adapter of nothing.
+pub(crate) fn no_lora() -> LoraConfig {
+    LoraConfig { targets: Vec::new(), ..lora() }
+}
+
+/// What decoding was measured at.
+pub(crate) struct Decoded {
+    /// Tokens a second of all answers.
+    pub(crate) speed: f64,
+    /// Milliseconds a step.
+    pub(crate) ms: f64,
+    /// Of the memory's bandwidth.
+    pub(crate) share: f64,
+}
+
+/// Decodes 600 tokens of so many answers.
+pub(crate) fn decoded(engine: &mut Engine, shape: &Shape, batch: usize) -> Result<Decoded, cuda::Error> {
+    let (short, tokens) = (8, 600);
+    answer(engine, With::Trained, batch, (tokens, short))?;
+    let prefill = answer(engine, With::Trained, batch, (tokens, short))?;
+    let seconds = answer(engine, With::Trained, batch, (tokens, tokens))? - prefill;
+    let steps = (tokens - short) as f64;
+    let config = shape.config();
+    let cache = batch * (37 + tokens / 2) * 2 * config.kv_width() * config.layers * 2;
+    let bytes = shape.multiplied() * 2.0 + cache as f64;
+    let (speed, ms) = (batch as f64 * steps / seconds, seconds / steps * 1e3);
+    Ok(Decoded { speed, ms, share: bytes * steps / seconds / PEAK_BYTES })
+}
+
+/// Milliseconds a step over fewer tokens, for comparisons of many settings.
+pub(crate) fn brief(engine: &mut Engine, with: With, batch: usize) -> Result<f64, cuda::Error> {
+    let (short, tokens) = (8, 264);
+    answer(engine, with, batch, (tokens, short))?;
+    let prefill = answer(engine, with, batch, (tokens, short))?;
+    let seconds = answer(engine, with, batch, (tokens, tokens))? - prefill;
+    Ok(seconds / (tokens - short) as f64 * 1e3)
 }
 
 fn gib(bytes: u64) -> f64 {
@@ -91,25 +129,16 @@ fn gib(bytes: u64) -> f64 {
 /// Decoding at batch 1, 64 and 256, 600 new tokens, without and with an adapter.
 pub(crate) fn decode(rows: &Rows) -> Outcome {
     println!("model  batch  adapter  tokens/s  ms/step  of bandwidth  peak GiB");
-    let nothing = LoraConfig { targets: Vec::new(), ..lora() };
     for shape in &SHAPES[..3] {
-        for (with, adapter) in [("none", &nothing), ("r16", &lora())] {
+        for (with, adapter) in [("none", &no_lora()), ("r16", &lora())] {
             let mut engine = Engine::random(&shape.config(), Some(adapter), Precision::Bf16)?;
             for batch in [1usize, 64, 256] {
                 if with == "r16" && batch != 64 {
                     continue;
                 }
                 engine.take_peak();
-                let (short, tokens) = (8, 600);
-                answer(&mut engine, batch, tokens, short)?;
-                let prefill = answer(&mut engine, batch, tokens, short)?;
-                let seconds = answer(&mut engine, batch, tokens, tokens)? - prefill;
-                let steps = (tokens - short) as f64;
-                let config = shape.config();
-                let cache = batch * (37 + tokens / 2) * 2 * config.kv_width() * config.layers * 2;
-                let bytes = shape.multiplied() * 2.0 + cache as f64;
-                let (speed, ms) = (batch as f64 * steps / seconds, seconds / steps * 1e3);
-                let (share, peak) = (bytes * steps / seconds / PEAK_BYTES, gib(engine.take_peak()));
+                let Decoded { speed, ms, share } = decoded(&mut engine, shape, batch)?;
+                let peak = gib(engine.take_peak());
                 println!(
                     "{:<6} {batch:>5}  {with:<7} {speed:>9.0} {ms:>8.3} {:>12.1}% {peak:>9.2}",
                     shape.name,
@@ -126,7 +155,7 @@ pub(crate) fn decode(rows: &Rows) -> Outcome {
 }
 
 /// Seconds of one call; room is made for `most` tokens so that memory and graphs are shared between calls.
-fn answer(engine: &mut Engine, batch: usize, most: usize, tokens: usize) -> Result<f64, cuda::Error> {
+fn answer(engine: &mut Engine, with: With, batch: usize, (most, tokens): (usize, usize)) -> Result<f64, cuda::Error> {
     // The capacity follows the longest prompt and limit: a longer prompt makes up for fewer tokens.
     let prompt: Vec<u32> = (0..37).map(|i| (i * 7919 + 13) % 40000).collect();
     let stop = Stop { tokens: Vec::new(), texts: Vec::new(), max_tokens: tokens };
@@ -134,7 +163,7 @@ fn answer(engine: &mut Engine, batch: usize, most: usize, tokens: usize) -> Resu
     let how = Generation { draw, stop, seed: 1, slots: batch, decode: &|_| String::new(), halt: &policy::cpu::NEVER };
     engine.make_room(batch, 37 + most, most)?;
     let start = Instant::now();
-    engine.generate(With::Trained, &[prompt], batch, &how)?;
+    engine.generate(with, &[prompt], batch, &how)?;
     engine.wait()?;
     Ok(start.elapsed().as_secs_f64())
 }

@@ -34,13 +34,13 @@ impl Kind {
     pub(crate) fn config_with_heads(self, head_dim: usize) -> Config {
         Config {
             family: self.family,
-            hidden: 64,
+            hidden: asked("HOTLOOP_CHECK_HIDDEN").unwrap_or(64),
             layers: 2,
             // Heads of an even group are attended to in pairs.
             heads: if self.family == Family::Llama { 4 } else { 6 },
             kv_heads: 2,
             head_dim,
-            ffn: 96,
+            ffn: asked("HOTLOOP_CHECK_FFN").unwrap_or(96),
             vocab: asked("HOTLOOP_CHECK_VOCAB").unwrap_or(136),
             norm_eps: 1e-6,
             rope_theta: 1e4,

@@ -73,6 +73,17 @@ impl Cache {
         device.launch("store_cache", Launch::rows(rows, config.kv_width()), arguments)
     }
 
+    /// Room for the results of runs: their values, their bounds, and how many are done.
+    pub(super) fn scratch(&self) -> [Address; 3] {
+        [&self.partial, &self.bounds, &self.arrivals].map(|buffer| buffer.address)
+    }
+
+    /// Blocks of the attention of new tokens.
+    pub(super) fn grid(&self, config: &Config, rows: usize, threads: usize) -> Launch {
+        let parts = config.group().div_ceil(SHARE);
+        Launch::grid(rows, config.kv_heads * parts, self.capacity.div_ceil(RUN), threads)
+    }
+
     /// Where a layer's keys and values lie.
     pub(super) fn places(&self, layer: usize) -> [Address; 2] {
         [self.keys(layer), self.values(layer)]
@@ -107,8 +118,7 @@ impl Cache {
     ) -> Result<()> {
         let (heads, kv_heads, dim) = (config.heads, config.kv_heads, config.head_dim);
         let runs = self.capacity.div_ceil(RUN);
-        let parts = config.group().div_ceil(SHARE);
-        let grid = |threads| Launch::grid(rows, kv_heads * parts, runs, threads);
+        let grid = |threads| self.grid(config, rows, threads);
         let (keys, values) = (self.keys(layer), self.values(layer));
         let (capacity, scale) = (self.capacity as i32, 1.0 / (dim as f32).sqrt());
         let Self { partial, bounds, arrivals, .. } = self;

@@ -6,7 +6,9 @@ use super::cache::Cache;
 use super::device::{Address, Buffer, Device, Graph, Launch, args};
 use super::engine::{Engine, With};
 use super::error::Result;
+use super::fused::StepSpace;
 use super::layer::{Pass, Sight};
+use super::way::Tuning;
 use super::workspace::{Purpose, Saved, Size};
 use crate::sample;
 
@@ -69,22 +71,30 @@ pub(super) struct Decoder {
     /// Tokens of an answer at most.
     pub(super) answer: usize,
     low: usize,
-    saved: Saved,
-    stream: Buffer,
-    logits: Buffer,
-    states: Buffer,
+    pub(super) saved: Saved,
+    pub(super) stream: Buffer,
+    pub(super) logits: Buffer,
+    pub(super) states: Buffer,
     tokens: Buffer,
-    positions: Buffer,
-    draw: Buffer,
-    out_tokens: Buffer,
-    out_logprobs: Buffer,
+    pub(super) positions: Buffer,
+    /// What the fused ways need besides.
+    pub(super) space: Option<StepSpace>,
+    pub(super) draw: Buffer,
+    pub(super) out_tokens: Buffer,
+    pub(super) out_logprobs: Buffer,
     /// Rows and slots of a first draw, and targets of a fan-out.
     entries: [Buffer; 3],
     graphs: HashMap<(usize, bool), Graph>,
 }
 
 impl Decoder {
-    pub(super) fn new(device: &Device, size: Size, capacity: usize, answer: usize) -> Result<Self> {
+    pub(super) fn new(
+        device: &Device,
+        size: Size,
+        capacity: usize,
+        answer: usize,
+        tuning: Option<Tuning>,
+    ) -> Result<Self> {
         let (config, slots) = (size.config, size.rows);
         let cache = Cache::new(device, config, slots, capacity)?;
         let words = |count: usize| device.zeros("decoding", slots * count * 4);
@@ -100,6 +110,7 @@ impl Decoder {
             states: device.upload("decoding", &states)?,
             tokens: words(1)?,
             positions: words(1)?,
+            space: tuning.map(|tuning| StepSpace::new(device, config, tuning)).transpose()?,
             draw: device.zeros("decoding", (5 + STOPS) * 4)?,
             out_tokens: words(answer)?,
             out_logprobs: words(answer)?,
@@ -189,6 +200,15 @@ impl Decoder {
 
     /// Queues one step of the first `rows` slots.
     pub(super) fn queue(&self, engine: &Engine, with: With, rows: usize) -> Result<()> {
+        if self.queue_fused(engine, with, rows)? {
+            return Ok(());
+        }
+        self.queue_plain(engine, with, rows)?;
+        let identity = self.cache.identity.address;
+        self.sample(engine, self.logits.address, (identity, identity), rows)
+    }
+
+    fn queue_plain(&self, engine: &Engine, with: With, rows: usize) -> Result<()> {
         let (device, model) = (&engine.device, &engine.model);
         let config = &model.config;
         let (hidden, layers) = (config.hidden, config.layers);
@@ -203,9 +223,7 @@ impl Decoder {
         }
         let normed = self.saved.normed.address;
         pass.norm(stream, model.plan.norm.offset, normed, rows)?;
-        pass.logits_of(normed, rows, self.logits.address, config.vocab)?;
-        let identity = self.cache.identity.address;
-        self.sample(engine, self.logits.address, (identity, identity), rows)
+        pass.logits_of(normed, rows, self.logits.address, config.vocab)
     }
 
     /// Runs `steps` steps of the first `rows` slots. The first step of a number of rows runs by itself, as libraries
@@ -239,11 +257,12 @@ impl Engine {
         if let Some(decoder) = old.filter(|decoder| decoder.serves(size, capacity, answer)) {
             return Ok(decoder);
         }
-        match Decoder::new(&self.device, size, capacity, answer) {
+        let tuning = self.decoding.tuning();
+        match Decoder::new(&self.device, size, capacity, answer, tuning) {
             Err(error) if error.is_out_of_memory() && self.workspace.is_some() => {
                 let rows = self.workspace.take().map_or(0, |space| space.rows);
                 let size = Size { rows: slots, ..self.decode_size() };
-                let decoder = Decoder::new(&self.device, size, capacity, answer)?;
+                let decoder = Decoder::new(&self.device, size, capacity, answer, tuning)?;
                 self.reserve(rows.min(super::generate::PREFILL), Purpose::Score, false)?;
                 Ok(decoder)
             }

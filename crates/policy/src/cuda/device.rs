@@ -6,6 +6,8 @@
 #![expect(unsafe_code, reason = "the CUDA driver is a C interface: launches, copies and frees are all confined here")]
 
 use std::collections::HashMap;
+use std::ffi::c_void;
+use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -48,6 +50,18 @@ pub(super) enum Arg {
     Long(i64),
     /// A `float`.
     Float(f32),
+}
+
+impl Arg {
+    /// Where its value lies, as the driver wants it.
+    pub(super) fn place(&self) -> *mut c_void {
+        match self {
+            Self::Word(value) => ptr::from_ref(value).cast_mut().cast(),
+            Self::Int(value) => ptr::from_ref(value).cast_mut().cast(),
+            Self::Long(value) => ptr::from_ref(value).cast_mut().cast(),
+            Self::Float(value) => ptr::from_ref(value).cast_mut().cast(),
+        }
+    }
 }
 
 impl From<Address> for Arg {

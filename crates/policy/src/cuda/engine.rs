@@ -8,6 +8,7 @@ use super::blas::Blas;
 use super::decoder::Decoder;
 use super::device::{Address, Device, Launch, args};
 use super::error::Result;
+use super::fused::Decoding;
 use super::head::Coefficient;
 use super::layer::{Pass, Sight};
 use super::linear::{Adapted, DeviceAdapter};
@@ -73,6 +74,7 @@ pub struct Engine {
     copy: Option<Model>,
     pub(super) workspace: Option<Workspace>,
     pub(super) decoder: Option<Decoder>,
+    pub(super) decoding: Decoding,
     pub(super) blas: Blas,
     pub(super) device: Device,
 }
@@ -88,7 +90,9 @@ impl Engine {
             Trains::Lora(adapter) => Some(place(&device, &network.config, adapter, true)?),
             Trains::Full => None,
         };
-        Ok(Self { model, adapter, reference: None, copy: None, workspace: None, decoder: None, blas, device })
+        let decoding = Decoding::from_environment(&device, &model.config)?;
+        let (reference, copy, workspace, decoder) = (None, None, None, None);
+        Ok(Self { model, adapter, reference, copy, workspace, decoder, decoding, blas, device })
     }
 
     /// A model of random weights made on the device, for measurements; with a fresh adapter or fully trained.
@@ -104,7 +108,9 @@ impl Engine {
             Ok(DeviceAdapter { plan, arena })
         });
         let adapter = adapter.transpose()?;
-        Ok(Self { model, adapter, reference: None, copy: None, workspace: None, decoder: None, blas, device })
+        let decoding = Decoding::from_environment(&device, &model.config)?;
+        let (reference, copy, workspace, decoder) = (None, None, None, None);
+        Ok(Self { model, adapter, reference, copy, workspace, decoder, decoding, blas, device })
     }
 
     /// The GPU's name, its compute capability, and how long the kernels took to compile.

@@ -27,6 +27,9 @@ pub enum Error {
     /// The model's shape is one the kernels cannot serve.
     #[error("{0}: the CUDA kernels cannot serve this model, choose the CPU")]
     Shape(String),
+    /// A setting of the environment that means nothing.
+    #[error("{0}")]
+    Setting(String),
     /// Too little memory.
     #[error("{what} needs {:.2} GiB, and {:.2} of {:.2} GiB are free on the device; {fits}", gib(*.wanted), gib(*.free), gib(*.total))]
     OutOfMemory {

@@ -27,6 +27,18 @@ pub const SOURCES: [(&str, &str); 14] = [
     ("sample.cu", include_str!("kernels/sample.cu")),
 ];
 
+/// The files of a decode step's own kernels, which are compiled when a fused way is chosen.
+const STEP_SOURCES: [(&str, &str); 8] = [
+    ("common.cu", include_str!("kernels/common.cu")),
+    ("tensor.cu", include_str!("kernels/tensor.cu")),
+    ("decode.cu", include_str!("kernels/decode.cu")),
+    ("decode_flash.cu", include_str!("kernels/decode_flash.cu")),
+    ("sample.cu", include_str!("kernels/sample.cu")),
+    ("decode_tile.cu", include_str!("kernels/decode_tile.cu")),
+    ("decode_product.cu", include_str!("kernels/decode_product.cu")),
+    ("decode_step.cu", include_str!("kernels/decode_step.cu")),
+];
+
 /// Widths of heads that the tensor-core attention knows.
 const FLASH_DIMS: [usize; 5] = [16, 32, 64, 96, 128];
 
@@ -44,32 +56,45 @@ pub(super) fn decode_flash(precision: Precision, head_dim: usize) -> Option<&'st
     }
 }
 
-/// What was compiled before in this process, by precision, width of heads and compute capability.
-type Compiled = HashMap<(Precision, usize, (i32, i32)), String>;
+/// What was compiled before in this process, by the options it was compiled with.
+type Compiled = HashMap<Vec<String>, String>;
 static COMPILED: Mutex<Option<Compiled>> = Mutex::new(None);
 
-/// Compiles all kernels for a compute capability, once in a process. Every file starts its own line count, so that an error names its
-/// file and line.
+/// Compiles all kernels for a compute capability, once in a process.
 pub fn compile(precision: Precision, head_dim: usize, capability: (i32, i32)) -> Result<(Ptx, Duration)> {
-    let start = Instant::now();
-    let mut known = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = known.get_or_insert_default();
-    let key = (precision, head_dim, capability);
-    if let Some(ptx) = known.get(&key) {
-        return Ok((Ptx::from_src(ptx.clone()), start.elapsed()));
-    }
-    let mut source = String::new();
-    for (name, text) in SOURCES {
-        source.extend(["#line 1 \"", name, "\"\n", text, "\n"]);
-    }
-    let arch = format!("compute_{}{}", capability.0, capability.1);
-    let mut options = vec!["--std=c++17".to_owned(), format!("--gpu-architecture={arch}")];
+    let mut options = Vec::new();
     if precision == Precision::F32 {
         options.push("-DHOTLOOP_F32".into());
     }
     if has_flash(precision, head_dim) {
         options.push(format!("-DHEAD_DIM={head_dim}"));
     }
+    build(&SOURCES, capability, options)
+}
+
+/// The same of the kernels of a decode step, with their constants.
+pub(super) fn compile_step(head_dim: usize, capability: (i32, i32), defines: &[String]) -> Result<(Ptx, Duration)> {
+    let mut options = vec![format!("-DHEAD_DIM={head_dim}"), "-DHOTLOOP_STEP".to_owned()];
+    options.extend_from_slice(defines);
+    build(&STEP_SOURCES, capability, options)
+}
+
+/// Every file starts its own line count, so that an error names its file and line.
+fn build(sources: &[(&str, &str)], capability: (i32, i32), more: Vec<String>) -> Result<(Ptx, Duration)> {
+    let start = Instant::now();
+    let arch = format!("compute_{}{}", capability.0, capability.1);
+    let mut options = vec!["--std=c++17".to_owned(), format!("--gpu-architecture={arch}")];
+    options.extend(more);
+    let mut known = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = known.get_or_insert_default();
+    if let Some(ptx) = known.get(&options) {
+        return Ok((Ptx::from_src(ptx.clone()), start.elapsed()));
+    }
+    let mut source = String::new();
+    for (name, text) in sources {
+        source.extend(["#line 1 \"", name, "\"\n", text, "\n"]);
+    }
+    let key = options.clone();
     let compiled = compile_ptx_with_opts(source, CompileOptions { options, ..CompileOptions::default() });
     match compiled {
         Ok(ptx) => {
@@ -100,6 +125,23 @@ mod tests {
             println!("{precision:?} heads of {head_dim}: {} bytes of PTX in {took:?}", ptx.len());
             assert!(ptx.contains("decode_attention") && ptx.contains("adamw"));
             assert_eq!(ptx.contains(&format!("flash_dkv_{head_dim}")), precision == Precision::Bf16);
+        }
+    }
+
+    #[test]
+    fn every_kernel_of_a_step_compiles() {
+        if !nvrtc_present() {
+            println!("skipped: libnvrtc was not found (pip install nvidia-cuda-nvrtc, set LD_LIBRARY_PATH)");
+            return;
+        }
+        for (head_dim, capability, chained) in [(64, (9, 0), true), (128, (9, 0), false), (128, (8, 0), false)] {
+            let mut defines = crate::cuda::Tuning::default().defines();
+            defines.extend(chained.then(|| "-DSTEP_CHAINED".to_owned()));
+            let (ptx, took) = compile_step(head_dim, capability, &defines).unwrap();
+            let ptx = ptx.to_src();
+            println!("heads of {head_dim}: {} bytes of PTX in {took:?}", ptx.len());
+            assert!(ptx.contains("step_head_64") && ptx.contains("step_attention"));
+            assert_eq!(ptx.contains("griddepcontrol.wait"), chained);
         }
     }
 }

@@ -6,6 +6,7 @@
 //! batch (a pack's integers), workspace (activations), attention, cache
 //!   <- layer, backward, head <- engine (score, learn, step)
 //!   <- decoder (a step as a graph) <- generate (slots, prompts, endings)
+//! way (how a step is decoded) <- decode_product (shapes of its own products), chain (their launches) <- fused <- decoder
 //! trace (where the time of any of it goes)
 //! ```
 //!
@@ -18,10 +19,13 @@ mod backward;
 mod batch;
 mod blas;
 mod cache;
+mod chain;
+mod decode_product;
 mod decoder;
 mod device;
 mod engine;
 mod error;
+mod fused;
 mod generate;
 mod head;
 mod kernels;
@@ -31,12 +35,14 @@ mod model;
 mod plan;
 mod thin;
 mod trace;
+mod way;
 mod workspace;
 
 pub use engine::{Engine, Learn, Stepping, Trains, With};
 pub use error::Error;
 pub use kernels::{SOURCES, compile};
 pub use trace::Spent;
+pub use way::{DecodeWay, Tuning};
 
 /// Which of the three libraries are there: the driver, the compiler, cuBLAS.
 pub fn libraries() -> [(&'static str, bool); 3] {

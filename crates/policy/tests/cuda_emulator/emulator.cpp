@@ -76,7 +76,7 @@ int cuModuleGetFunction(void** f, void* m, const char* name) {
     *f = new Function{p, name};
     return 0;
 }
-int cuFuncSetAttribute(void* f, int, int v) { ((Function*)f)->shared_limit = v; return 0; }
+int cuFuncSetAttribute(void* f, int which, int v) { if (which == 8) ((Function*)f)->shared_limit = v; return 0; }
 int cuLaunchKernel(void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
                    void*, void** args, void**) {
     Function* function = (Function*)f;
@@ -88,6 +88,10 @@ int cuLaunchKernel(void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, 
     if (getenv("EMU_TRACE")) fprintf(stderr, "%s %u %u %u x %u\n", function->name.c_str(), gx, gy, gz, bx);
     submit(function->prepare(args, {{gx, gy, gz}, {bx, by, bz}, shared}));
     return 0;
+}
+struct LaunchConfig { unsigned gx, gy, gz, bx, by, bz, shared; void *stream, *attributes; unsigned count; };
+int cuLaunchKernelEx(const LaunchConfig* c, void* f, void** args, void**) {
+    return cuLaunchKernel(f, c->gx, c->gy, c->gz, c->bx, c->by, c->bz, c->shared, c->stream, args, 0);
 }
 int cuStreamBeginCapture_v2(void*, int) { capturing = true; captured.clear(); return 0; }
 int cuStreamEndCapture(void*, void** g) { capturing = false; *g = new Graph{captured}; return 0; }
@@ -121,13 +125,18 @@ int nvrtcCompileProgram(void* p, int n, const char** options) {
         while (isalnum(all[end]) || all[end] == '_') end++;
         if (all[end] == '(') names.push_back(all.substr(at, end - at));
     }
-    if (!f32)
+    if (!f32 && all.find("THIN(16)") != std::string::npos)
         for (const char* name : {"thin_product_16", "thin_product_32", "thin_product_64"}) names.push_back(name);
     size_t head = defines.find("HEAD_DIM=");
     if (head != std::string::npos && !f32) {
         std::string dim = defines.substr(head + 9, defines.find(' ', head) - head - 9);
-        for (const char* kind : {"flash_forward_", "flash_forward_pair_", "flash_dq_", "flash_dkv_"}) names.push_back(kind + dim);
-        if (dim == "64" || dim == "128") names.push_back("decode_flash_" + dim);
+        if (all.find("flash_dkv") != std::string::npos)
+            for (const char* kind : {"flash_forward_", "flash_forward_pair_", "flash_dq_", "flash_dkv_"}) names.push_back(kind + dim);
+        bool decodes = dim == "64" || dim == "128", steps = all.find("STEP_PRODUCTS") != std::string::npos;
+        if (decodes) names.push_back("decode_flash_" + dim);
+        for (const char* kind : {"step_store_", "step_add_", "step_gate_", "step_head_"})
+            for (const char* rows : {"8", "16", "32", "64"})
+                if (decodes && steps) names.push_back(std::string(kind) + rows);
     }
     for (auto& name : names)
         source += "extern \"C\" std::function<void()> emu__" + name + "(void** p, EmuLaunch l) { return emu_prepare(" + name + ", p, l); }\n";

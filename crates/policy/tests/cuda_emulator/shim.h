@@ -35,7 +35,7 @@ inline float __uint_as_float(unsigned u) { float f; memcpy(&f, &u, 4); return f;
 inline unsigned __float_as_uint(float f) { unsigned u; memcpy(&u, &f, 4); return u; }
 inline void __threadfence() {}
 inline unsigned atomicAdd(unsigned* at, unsigned n) { unsigned old = *at; *at += n; return old; }
-inline float __ldcg(const float* at) { return *at; }
+template <class T> T __ldcg(const T* at) { return *at; }
 inline float __expf(float x) { return expf(x); }
 inline int __ffs(unsigned x) { return __builtin_ffs((int)x); }
 inline int __clz(unsigned x) { return x ? __builtin_clz(x) : 32; }
@@ -194,11 +194,11 @@ inline void emulate_ldmatrix_trans(uint32_t* r, const uint16_t* row) {
 // cp.async: what is fetched arrives at the wait, and what was there is lost at once, so that reads too early and writes
 // too early both show. A null source brings zeros.
 struct EmuFetch { void* to; const void* from; size_t bytes; };
-static EmuFetch emu_fetches[EMU_THREADS][64];
+static EmuFetch emu_fetches[EMU_THREADS][256];
 static unsigned emu_fetched[EMU_THREADS];
 inline void emulate_fetch(void* to, const void* from, size_t bytes) {
     if (((uintptr_t)to | (uintptr_t)from) & (bytes - 1)) emu_die("a fetch of an address that is no multiple of its size");
-    if (emu_fetched[emu_now] == 64) emu_die("more fetches than the emulator holds");
+    if (emu_fetched[emu_now] == 256) emu_die("more fetches than the emulator holds");
     memset(to, 0xff, bytes);
     emu_fetches[emu_now][emu_fetched[emu_now]++] = {to, from, bytes};
 }
@@ -210,6 +210,10 @@ inline void emulate_wait_fetched() {
     }
     emu_fetched[emu_now] = 0;
 }
+
+// Blocks, and threads between two barriers, run from the last to the first if EMU_BACKWARDS is set: what depends on
+// their order shows.
+static bool emu_backwards = getenv("EMU_BACKWARDS") != nullptr;
 
 static void emu_run_block(std::function<void()>& body, unsigned threads) {
     emu_body = &body;
@@ -229,7 +233,8 @@ static void emu_run_block(std::function<void()>& body, unsigned threads) {
         f.sp = sp;
     }
     while (emu_left) {
-        for (unsigned n = 0; n < threads; n++) {
+        for (unsigned nth = 0; nth < threads; nth++) {
+            unsigned n = emu_backwards ? threads - 1 - nth : nth;
             if (emu_fibres[n].finished) continue;
             emu_now = n;
             threadIdx = {n, 0, 0};
@@ -259,11 +264,11 @@ template <class... A> std::function<void()> emu_prepare(void (*f)(A...), void** 
         if (launch.shared) memset(emu_shared_memory, 0xff, launch.shared);
         gridDim = launch.grid;
         blockDim = launch.block;
-        for (unsigned z = 0; z < gridDim.z; z++)
-            for (unsigned y = 0; y < gridDim.y; y++)
-                for (unsigned x = 0; x < gridDim.x; x++) {
-                    blockIdx = {x, y, z};
-                    emu_run_block(body, blockDim.x);
-                }
+        unsigned blocks = gridDim.x * gridDim.y * gridDim.z;
+        for (unsigned nth = 0; nth < blocks; nth++) {
+            unsigned n = emu_backwards ? blocks - 1 - nth : nth;
+            blockIdx = {n % gridDim.x, n / gridDim.x % gridDim.y, n / gridDim.x / gridDim.y};
+            emu_run_block(body, blockDim.x);
+        }
     };
 }

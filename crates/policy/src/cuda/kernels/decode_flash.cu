@@ -117,6 +117,56 @@ template <int D> struct Attended {
     }
 };
 
+// What the warps have goes to shared memory. Ends in a barrier.
+template <int D>
+__device__ inline void join_warps(Attended<D>& mine, float tops[][SHARE], float sums[][SHARE], float outs[][SHARE][D]) {
+    int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        for (int o = 4; o < 32; o <<= 1) mine.sum[h] += __shfl_xor_sync(WARP, mine.sum[h], o);
+        if (g == 0) {
+            tops[warp][2 * t + h] = mine.top[h];
+            sums[warp][2 * t + h] = mine.sum[h];
+        }
+#pragma unroll
+        for (int i = 0; i < D / 64; i++) {
+            float4* to = (float4*)&outs[warp][2 * t + h][i * 64 + g * 8];
+            float (*from)[4] = mine.out + i * 4;
+            to[0] = make_float4(from[0][h], from[0][h + 2], from[1][h], from[1][h + 2]);
+            to[1] = make_float4(from[2][h], from[2][h + 2], from[3][h], from[3][h + 2]);
+        }
+    }
+    __syncthreads();
+}
+
+// The block's run: the result where it is the only one, and its share of it otherwise.
+template <int D>
+__device__ inline void store_run(float tops[][SHARE], float sums[][SHARE], float outs[][SHARE][D], float* partial,
+                                 float* bounds, real* y, i64 head, int here, int runs, int used) {
+    for (int n = threadIdx.x; n < here * D; n += blockDim.x) {
+        int h = n / D, d = n % D;
+        float best = NEGATIVE, total = 0.0f, value = 0.0f;
+#pragma unroll
+        for (int w = 0; w < DECODE_WARPS; w++) best = fmaxf(best, tops[w][h]);
+#pragma unroll
+        for (int w = 0; w < DECODE_WARPS; w++) {
+            float weight = fast_exp(tops[w][h] - best);
+            total += weight * sums[w][h];
+            value += weight * outs[w][h][d];
+        }
+        if (used == 1) {
+            y[(head + h) * D + d] = put(value / total);
+            continue;
+        }
+        i64 at = (head + h) * runs + blockIdx.z;
+        partial[at * D + d] = value;
+        if (d == 0) {
+            bounds[at * 2] = best;
+            bounds[at * 2 + 1] = total;
+        }
+    }
+}
+
 // Joins a row's runs for the block's heads.
 template <int D>
 __device__ inline void join_runs(const float* partial, const float* bounds, real* y, i64 head, int here, int runs,
@@ -164,45 +214,9 @@ __device__ void decode_flash(const real* qkv, const real* keys, const real* valu
             now = next;
         }
     }
-#pragma unroll
-    for (int h = 0; h < 2; h++) {
-        for (int o = 4; o < 32; o <<= 1) mine.sum[h] += __shfl_xor_sync(WARP, mine.sum[h], o);
-        if (g == 0) {
-            tops[warp][2 * t + h] = mine.top[h];
-            sums[warp][2 * t + h] = mine.sum[h];
-        }
-#pragma unroll
-        for (int i = 0; i < D / 64; i++) {
-            float4* to = (float4*)&outs[warp][2 * t + h][i * 64 + g * 8];
-            float (*from)[4] = mine.out + i * 4;
-            to[0] = make_float4(from[0][h], from[0][h + 2], from[1][h], from[1][h + 2]);
-            to[1] = make_float4(from[2][h], from[2][h + 2], from[3][h], from[3][h + 2]);
-        }
-    }
-    __syncthreads();
+    join_warps<D>(mine, tops, sums, outs);
     i64 head = (i64)row * heads + first;
-    for (int n = threadIdx.x; n < here * D; n += blockDim.x) {
-        int h = n / D, d = n % D;
-        float best = NEGATIVE, total = 0.0f, value = 0.0f;
-#pragma unroll
-        for (int w = 0; w < DECODE_WARPS; w++) best = fmaxf(best, tops[w][h]);
-#pragma unroll
-        for (int w = 0; w < DECODE_WARPS; w++) {
-            float weight = fast_exp(tops[w][h] - best);
-            total += weight * sums[w][h];
-            value += weight * outs[w][h][d];
-        }
-        if (used == 1) {
-            y[(head + h) * D + d] = put(value / total);
-            continue;
-        }
-        i64 at = (head + h) * runs + blockIdx.z;
-        partial[at * D + d] = value;
-        if (d == 0) {
-            bounds[at * 2] = best;
-            bounds[at * 2 + 1] = total;
-        }
-    }
+    store_run<D>(tops, sums, outs, partial, bounds, y, head, here, runs, used);
     if (used == 1) return;
     __threadfence();
     __syncthreads();

@@ -59,17 +59,23 @@ __device__ u32 kept_from(const Draw* draw, const float* row, int vocab, float to
     return floor;
 }
 
-// Inverts the cumulative weights. Every warp owns a run of tokens; the warp in whose run the goal lies walks it.
-__device__ int invert(const float* row, int vocab, float top, float factor, u32 floor, double uniform, int best) {
+// The run of tokens that a warp owns.
+struct TokenRun {
+    int begin, end;
+};
+
+__device__ inline TokenRun token_run(int vocab) {
+    int warp = threadIdx.x >> 5, warps = blockDim.x >> 5, each = (vocab + warps - 1) / warps;
+    return {warp * each, min(warp * each + each, vocab)};
+}
+
+// Inverts the cumulative weights, whose sum over each warp's run is `sum`: the warp in whose run the goal lies walks it.
+__device__ int walk(const float* row, TokenRun tokens, float top, float factor, u32 floor, double uniform, int best,
+                    float sum) {
     __shared__ double sums[32];
     __shared__ int found;
     int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
-    int each = (vocab + warps - 1) / warps, begin = warp * each, end = min(begin + each, vocab);
-    float sum = 0.0f;
-#pragma unroll 8
-    for (int i = begin + lane; i < end; i += 32)
-        if (order_of(row[i]) >= floor) sum += fast_exp((row[i] - top) * factor);
-    sum = warp_sum(sum);
+    int begin = tokens.begin, end = tokens.end;
     __syncthreads();
     if (lane == 0) sums[warp] = sum;
     if (threadIdx.x == 0) found = best;
@@ -106,6 +112,29 @@ __device__ int invert(const float* row, int vocab, float top, float factor, u32 
     return found;
 }
 
+__device__ int invert(const float* row, int vocab, float top, float factor, u32 floor, double uniform, int best) {
+    TokenRun tokens = token_run(vocab);
+    float sum = 0.0f;
+#pragma unroll 8
+    for (int i = tokens.begin + (threadIdx.x & 31); i < tokens.end; i += 32)
+        if (order_of(row[i]) >= floor) sum += fast_exp((row[i] - top) * factor);
+    return walk(row, tokens, top, factor, floor, uniform, best, warp_sum(sum));
+}
+
+// What one thread does with a drawn token.
+__device__ inline void settle(const Draw* draw, Slot* state, int token, float logprob, int* token_out,
+                              float* logprob_out) {
+    int length = state->length;
+    token_out[length] = token;
+    logprob_out[length] = logprob;
+    int ended = length + 1 >= state->limit;
+    for (int n = 0; n < draw->stops; n++) ended |= draw->stop_tokens[n] == token;
+    state->token = token;
+    state->position += 1;
+    state->length = length + 1;
+    state->done = ended;
+}
+
 // A thread may use 64 registers, as 1024 of them share a block.
 extern "C" __global__ void __launch_bounds__(1024)
     sample(const float* logits, const int* rows, const int* slots, const Draw* draw,
@@ -137,15 +166,8 @@ extern "C" __global__ void __launch_bounds__(1024)
     // Every thread has read the state before one of them changes it.
     __syncthreads();
     if (threadIdx.x != 0) return;
-    int length = state->length;
-    tokens_out[(i64)slot * capacity + length] = token;
-    logprobs_out[(i64)slot * capacity + length] = (row[token] - top) * factor - logf(sum);
-    int ended = length + 1 >= state->limit;
-    for (int n = 0; n < draw->stops; n++) ended |= draw->stop_tokens[n] == token;
-    state->token = token;
-    state->position += 1;
-    state->length = length + 1;
-    state->done = ended;
+    float logprob = (row[token] - top) * factor - logf(sum);
+    settle(draw, state, token, logprob, tokens_out + (i64)slot * capacity, logprobs_out + (i64)slot * capacity);
 }
 
 // Inputs of a decode step from the states: one thread a slot.

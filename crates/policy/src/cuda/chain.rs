@@ -1,0 +1,132 @@
+//! The kernels of a decode step that are compiled when a fused way is chosen, and their launches, which may overlap: a
+//! kernel then begins when every block of the one before has seen the end of the one before that, and waits by itself
+//! for what it reads (`step_wait` of `decode_product.cu`).
+
+#![expect(unsafe_code, reason = "launches with attributes are the driver's C interface, confined here")]
+
+use std::collections::HashMap;
+use std::ffi::{CString, c_void};
+use std::ptr;
+use std::sync::{Mutex, PoisonError};
+
+use cudarc::driver::{DriverError, result, sys};
+
+use super::device::{Arg, Device, Launch};
+use super::error::{Error, Result};
+use super::kernels;
+use super::way::{DecodeWay, Tuning};
+
+/// The first compute capability with programmatic dependent launch.
+const EARLY: (i32, i32) = (9, 0);
+
+/// A kernel, and the shared memory it may ask for so far.
+struct Function {
+    handle: sys::CUfunction,
+    shared: usize,
+}
+
+/// The kernels of the fused ways on one device.
+pub(super) struct Chain {
+    device: Device,
+    module: sys::CUmodule,
+    functions: Mutex<HashMap<&'static str, Function>>,
+    /// Whether kernels begin before the one before has ended.
+    early: bool,
+    pub(super) tuning: Tuning,
+}
+
+// SAFETY: modules and functions may be used by any thread in whose context they are; `launch` takes a lock.
+unsafe impl Send for Chain {}
+
+/// Whether a kernel reads what the one before it writes, and may begin before that has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Follows {
+    /// The kernel before is none of the chain's.
+    Anything,
+    /// The kernel before is one of the chain's.
+    Chain,
+}
+
+impl Chain {
+    /// Compiles and loads the kernels for heads of that width.
+    pub(super) fn new(device: &Device, head_dim: usize, way: DecodeWay, tuning: Tuning) -> Result<Self> {
+        device.enter()?;
+        let (_, capability, _) = device.facts()?;
+        let early = way == DecodeWay::Chained && capability >= EARLY;
+        let mut defines = tuning.defines();
+        if early {
+            defines.push("-DSTEP_CHAINED".into());
+        }
+        let (ptx, _) = kernels::compile_step(head_dim, capability, &defines)?;
+        let image = CString::new(ptx.to_src()).map_err(|_| Error::Setting("the kernels hold a zero byte".into()))?;
+        // SAFETY: the context is current; the image ends in a zero and is read before the call returns.
+        let module = unsafe { result::module::load_data(image.as_ptr().cast()) };
+        let module = module.map_err(|source| Error::Driver { at: "loading the kernels of a decode step", source })?;
+        Ok(Self { device: device.clone(), module, functions: Mutex::default(), early, tuning })
+    }
+
+    fn function(&self, name: &'static str, shared: usize) -> std::result::Result<sys::CUfunction, DriverError> {
+        use sys::CUfunction_attribute_enum as Attribute;
+        let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
+        if !functions.contains_key(name) {
+            let text = CString::new(name).unwrap_or_default();
+            // SAFETY: the module is loaded and lives as long as `self`.
+            let handle = unsafe { result::module::get_function(self.module, text)? };
+            // Kernels that share a multiprocessor must split its memory alike: all of it is shared memory.
+            let carveout = Attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
+            // SAFETY: the function is of the loaded module.
+            unsafe { result::function::set_function_attribute(handle, carveout, 100)? };
+            functions.insert(name, Function { handle, shared: 48 << 10 });
+        }
+        let function = functions.get_mut(name).expect("inserted above");
+        if shared > function.shared {
+            let most = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            // SAFETY: as above.
+            unsafe { result::function::set_function_attribute(function.handle, most, shared as i32)? };
+            function.shared = shared;
+        }
+        Ok(function.handle)
+    }
+
+    /// Queues a kernel.
+    pub(super) fn launch(&self, name: &'static str, launch: Launch, follows: Follows, arguments: &[Arg]) -> Result<()> {
+        let at = |source| Error::Driver { at: name, source };
+        let handle = self.function(name, launch.shared).map_err(at)?;
+        let mut places: Vec<*mut c_void> = arguments.iter().map(Arg::place).collect();
+        let mut attribute = sys::CUlaunchAttribute {
+            id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+            pad: [0; 4],
+            value: sys::CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
+        };
+        let early = self.early && follows == Follows::Chain;
+        let (x, y, z) = launch.grid;
+        let config = sys::CUlaunchConfig {
+            gridDimX: x as u32,
+            gridDimY: y as u32,
+            gridDimZ: z as u32,
+            blockDimX: launch.threads as u32,
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: launch.shared as u32,
+            hStream: self.device.stream().cu_stream(),
+            attrs: &raw mut attribute,
+            numAttrs: u32::from(early),
+        };
+        // SAFETY: the arguments are those of the kernel of that name and are read before the call returns; the memory
+        // they name lives until the stream has come to rest.
+        let launched =
+            unsafe { sys::cuLaunchKernelEx(&raw const config, handle, places.as_mut_ptr(), ptr::null_mut()) };
+        launched.result().map_err(at)?;
+        self.device.note(name)
+    }
+}
+
+impl Drop for Chain {
+    fn drop(&mut self) {
+        // A failure here leaves nothing to do: the process is about to report an earlier one.
+        let _ = self.device.enter();
+        let _ = self.device.wait();
+        // SAFETY: nothing queued uses the module any more.
+        let _ = unsafe { result::module::unload(self.module) };
+    }
+}

@@ -1,0 +1,272 @@
+//! A decode step by five kernels a layer: the products of `decode_product.cu`, with norms, the MLP's activation, the
+//! residual sums and adapters folded in, and attention with biases, head norms, the rotation and the cache's new entry.
+
+use super::cache::Cache;
+use super::chain::{Chain, Follows};
+use super::decode_product::{Kind, Plan, ROWS, Work, scratch};
+use super::decoder::Decoder;
+use super::device::{Address, Buffer, Device, Launch, args};
+use super::engine::{Engine, With};
+use super::error::Result;
+use super::kernels;
+use super::linear::Adapted;
+use super::model::Model;
+use super::plan::Group;
+use super::way::{DecodeWay, Tuning};
+use crate::model::Config;
+
+/// How an engine decodes.
+pub(super) struct Decoding {
+    way: DecodeWay,
+    chain: Option<Chain>,
+}
+
+impl Decoding {
+    /// As the environment says.
+    pub(super) fn from_environment(device: &Device, config: &Config) -> Result<Self> {
+        Self::new(device, config, DecodeWay::from_environment()?, Tuning::from_environment()?)
+    }
+
+    /// That way, where there are kernels for the model; the plain one otherwise.
+    fn new(device: &Device, config: &Config, way: DecodeWay, tuning: Tuning) -> Result<Self> {
+        let served = way != DecodeWay::Plain && kernels::decode_flash(device.precision(), config.head_dim).is_some();
+        let chain = served.then(|| Chain::new(device, config.head_dim, way, tuning)).transpose()?;
+        Ok(Self { way, chain })
+    }
+
+    pub(super) fn tuning(&self) -> Option<Tuning> {
+        self.chain.as_ref().map(|chain| chain.tuning)
+    }
+}
+
+/// What products leave for each other and for themselves.
+pub(super) struct StepSpace {
+    /// Sums of squares of the stream's rows: (tiles, `ROWS`).
+    squares: Buffer,
+    partial: Buffer,
+    /// Slices of each tile that are done: zeros between kernels.
+    arrivals: Buffer,
+}
+
+impl StepSpace {
+    pub(super) fn new(device: &Device, config: &Config, tuning: Tuning) -> Result<Self> {
+        let (floats, tiles) = scratch(tuning);
+        Ok(Self {
+            squares: device.alloc("decoding", config.hidden.div_ceil(32) * ROWS * 4)?,
+            partial: device.alloc("decoding", floats * 4)?,
+            arrivals: device.zeros("decoding", tiles * 4)?,
+        })
+    }
+}
+
+/// A group's adapter as the kernels take it.
+#[derive(Clone, Copy)]
+struct Low {
+    a: Address,
+    /// Of each module of the group, or none.
+    b: [Address; 3],
+    rank: usize,
+    scale: f32,
+    /// Low-rank values that a tile needs: of its own module, or of gate and up.
+    tile: usize,
+}
+
+const NO_LOW: Low = Low { a: Address::NULL, b: [Address::NULL; 3], rank: 0, scale: 0.0, tile: 0 };
+
+fn low(adapted: Option<Adapted>, layer: usize, group: Group) -> Low {
+    let Some(Adapted { adapter, .. }) = adapted else { return NO_LOW };
+    let (config, parts) = (&adapter.plan.config, &adapter.plan.layers[layer][group as usize].parts);
+    let Some(first) = parts.first() else { return NO_LOW };
+    let mut b = [Address::NULL; 3];
+    for part in parts {
+        let module = group.modules().iter().position(|module| *module == part.module);
+        b[module.expect("a part is of its group")] = adapter.arena.at(part.b.offset);
+    }
+    let together = if group == Group::GateUp { parts.len() } else { 1 };
+    Low {
+        a: adapter.arena.at(first.a.offset),
+        b,
+        rank: config.rank,
+        scale: config.scale(),
+        tile: together * config.rank,
+    }
+}
+
+fn kind(group: Group) -> Kind {
+    match group {
+        Group::Qkv => Kind::Store,
+        Group::O | Group::Down => Kind::Add,
+        Group::GateUp => Kind::Gate,
+    }
+}
+
+/// The outputs of a group's modules; of gate alone where up is beside it.
+fn outputs(config: &Config, group: Group) -> [usize; 3] {
+    let mut outputs = [0; 3];
+    for (to, module) in outputs.iter_mut().zip(group.modules()) {
+        *to = module.shape(config).0;
+    }
+    if group == Group::GateUp {
+        outputs[1] = 0;
+    }
+    outputs
+}
+
+fn work(config: &Config, group: Group, rows: usize, low: usize) -> Work {
+    Work { kind: kind(group), rows, inputs: group.shape(config).1, outputs: outputs(config, group), low }
+}
+
+fn head_work(config: &Config, rows: usize) -> Work {
+    Work { kind: Kind::Head, rows, inputs: config.hidden, outputs: [config.vocab, 0, 0], low: 0 }
+}
+
+/// Whether there is a plan for every product of a step.
+fn serves(config: &Config, adapted: Option<Adapted>, rows: usize, tuning: Tuning) -> bool {
+    let eights = adapted.is_none_or(|adapted| adapted.adapter.plan.config.rank.is_multiple_of(8));
+    let planned = |group: &Group| Plan::new(work(config, *group, rows, low(adapted, 0, *group).tile), tuning).is_some();
+    eights && Group::ALL.iter().all(planned) && Plan::new(head_work(config, rows), tuning).is_some()
+}
+
+/// One product: where its rows come from, what they are normed by, and where its sums go.
+struct Operands {
+    x: Address,
+    norm: Option<Address>,
+    weight: Address,
+    y: Address,
+    low: Low,
+}
+
+/// A step being queued.
+struct Step<'a> {
+    chain: &'a Chain,
+    model: &'a Model,
+    adapted: Option<Adapted<'a>>,
+    space: &'a StepSpace,
+    cache: &'a Cache,
+    rows: usize,
+    /// Parts that the squares of the stream are in.
+    parts: usize,
+}
+
+impl Step<'_> {
+    fn product(&mut self, work: Work, operands: &Operands) -> Result<()> {
+        let tuning = self.chain.tuning;
+        let plan = Plan::new(work, tuning).expect("asked before the step was queued");
+        let Operands { x, norm, weight, y, low } = *operands;
+        let StepSpace { squares, partial, arrivals } = self.space;
+        let [b0, b1, b2] = low.b;
+        let int = |value: usize| value as i32;
+        let [o0, o1, o2] = work.outputs.map(int);
+        let arguments = args![
+            x,
+            norm.unwrap_or(Address::NULL),
+            squares,
+            weight,
+            low.a,
+            b0,
+            b1,
+            b2,
+            y,
+            squares,
+            partial,
+            arrivals,
+            int(self.parts),
+            int(work.rows),
+            int(work.inputs),
+            o0,
+            o1,
+            o2,
+            int(low.rank),
+            int(plan.tiles),
+            int(plan.groups),
+            int(plan.lows),
+            int(plan.across),
+            int(plan.per),
+            int(plan.phase),
+            self.model.config.norm_eps as f32,
+            low.scale,
+        ];
+        let grid = (plan.blocks(work.kind, tuning), plan.splits, 1);
+        let launch = Launch { grid, threads: plan.threads(), shared: plan.shared() };
+        self.chain.launch(work.kind.kernel(plan.pad), launch, Follows::Chain, arguments)?;
+        if work.kind == Kind::Add {
+            self.parts = plan.tiles;
+        }
+        Ok(())
+    }
+
+    /// A layer's product of a group.
+    fn project(&mut self, layer: usize, group: Group, x: Address, y: Address, norm: Option<usize>) -> Result<()> {
+        let model = self.model;
+        let low = low(self.adapted, layer, group);
+        let weight = model.arena.at(model.plan.layers[layer].weights[group as usize][0].offset);
+        let norm = norm.map(|offset| model.arena.at(offset));
+        let work = work(&model.config, group, self.rows, low.tile);
+        self.product(work, &Operands { x, norm, weight, y, low })
+    }
+
+    fn attend(&self, layer: usize, qkv: Address, positions: Address, y: Address) -> Result<()> {
+        let (config, plan) = (&self.model.config, &self.model.plan.layers[layer]);
+        let at = |offset: Option<usize>| offset.map_or(Address::NULL, |offset| self.model.arena.at(offset));
+        let bias = at(plan.bias.as_ref().map(|bias| bias[0].offset));
+        let (q_norm, k_norm) = (at(plan.q_norm.map(|place| place.offset)), at(plan.k_norm.map(|place| place.offset)));
+        let [keys, values] = self.cache.places(layer);
+        let [partial, bounds, arrivals] = self.cache.scratch();
+        let (cosines, sines) = (&self.model.cosines, &self.model.sines);
+        let (capacity, heads, kv_heads) = (self.cache.capacity as i32, config.heads as i32, config.kv_heads as i32);
+        let (scale, eps) = (1.0 / (config.head_dim as f32).sqrt(), config.norm_eps as f32);
+        let arguments = args![
+            qkv, keys, values, positions, bias, q_norm, k_norm, cosines, sines, partial, bounds, arrivals, y, capacity,
+            heads, kv_heads, scale, eps,
+        ];
+        let launch = self.cache.grid(config, self.rows, 256);
+        self.chain.launch("step_attention", launch, Follows::Chain, arguments)
+    }
+}
+
+impl Decoder {
+    /// Queues one step of the first `rows` slots, if the engine decodes in a fused way and its kernels serve these rows.
+    pub(super) fn queue_fused(&self, engine: &Engine, with: With, rows: usize) -> Result<bool> {
+        let (Some(chain), Some(space)) = (&engine.decoding.chain, &self.space) else { return Ok(false) };
+        let (model, adapted) = (&engine.model, engine.adapted(with, None));
+        let config = &model.config;
+        if !serves(config, adapted, rows, chain.tuning) {
+            return Ok(false);
+        }
+        let (stream, positions, saved) = (self.stream.address, self.positions.address, &self.saved);
+        let embed = model.arena.at(model.plan.embed.offset);
+        let arguments = args![&self.states, embed, positions, stream, &space.squares, config.hidden as i32];
+        chain.launch("step_begin", Launch::rows(rows, config.hidden), Follows::Anything, arguments)?;
+        let mut step = Step { chain, model, adapted, space, cache: &self.cache, rows, parts: 1 };
+        let [qkv, attended, active] = [&saved.qkv, &saved.attended, &saved.active].map(|buffer| buffer.address);
+        for (layer, plan) in model.plan.layers.iter().enumerate() {
+            step.project(layer, Group::Qkv, stream, qkv, Some(plan.input_norm.offset))?;
+            step.attend(layer, qkv, positions, attended)?;
+            step.project(layer, Group::O, attended, stream, None)?;
+            step.project(layer, Group::GateUp, stream, active, Some(plan.post_norm.offset))?;
+            step.project(layer, Group::Down, active, stream, None)?;
+        }
+        let (norm, weight) = (Some(model.arena.at(model.plan.norm.offset)), model.arena.at(model.head_offset()));
+        let operands = Operands { x: stream, norm, weight, y: self.logits.address, low: NO_LOW };
+        step.product(head_work(config, rows), &operands)?;
+        let Self { logits, draw, states, out_tokens, out_logprobs, answer, .. } = self;
+        let arguments = args![logits, draw, states, out_tokens, out_logprobs, *answer as i32, config.vocab as i32];
+        chain.launch("step_sample", Launch::grid(rows, 1, 1, 1024), Follows::Chain, arguments)?;
+        Ok(true)
+    }
+}
+
+impl Engine {
+    /// How steps are decoded.
+    pub fn decode_way(&self) -> DecodeWay {
+        self.decoding.way
+    }
+
+    /// Decodes that way from now on, with these constants.
+    pub fn set_decode_way(&mut self, way: DecodeWay, tuning: Tuning) -> Result<()> {
+        // Its graphs were recorded with the kernels that go.
+        self.decoder = None;
+        self.decoding = Decoding::new(&self.device, &self.model.config, way, tuning)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,164 @@
+//! How a decode step is done, and the constants of the ways that were not there first.
+
+use super::error::{Error, Result};
+
+/// How a decode step of at most 64 answers is done in bf16. More answers and f32 always take the plain way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DecodeWay {
+    /// Products by cuBLAS, a kernel for everything between them.
+    #[default]
+    Plain,
+    /// Own products with norms, activations, sums and adapters folded in: five kernels a layer.
+    Fused,
+    /// The same, each kernel beginning while the one before ends (programmatic dependent launch, from compute capability 9.0).
+    Chained,
+}
+
+impl DecodeWay {
+    /// Every way.
+    pub const ALL: [Self; 3] = [Self::Plain, Self::Fused, Self::Chained];
+
+    /// Its name, as `HOTLOOP_DECODE` has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Fused => "fused",
+            Self::Chained => "chained",
+        }
+    }
+
+    fn parse(text: &str) -> Result<Self> {
+        let named = Self::ALL.into_iter().find(|way| way.name() == text);
+        named.ok_or_else(|| Error::Setting(format!("HOTLOOP_DECODE is {text:?}, not plain, fused or chained")))
+    }
+
+    /// The way that `HOTLOOP_DECODE` names; the plain one without it.
+    pub(super) fn from_environment() -> Result<Self> {
+        std::env::var("HOTLOOP_DECODE").map_or(Ok(Self::Plain), |text| Self::parse(&text))
+    }
+}
+
+/// What there is to tune in the fused ways, for an owner of a GPU: `cuda_check tune` measures some settings, and
+/// `HOTLOOP_DECODE_TUNE="groups=4,across=2"` sets them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tuning {
+    /// Groups of 32 outputs that a block of gate and up takes, 8 at most. More read activations less often and leave fewer
+    /// blocks. 0 leaves it to the plan (`decode_product.rs`).
+    pub groups: usize,
+    /// Warps that share the inputs of a group: a power of two.
+    pub across: usize,
+    /// `groups` of the other products of a layer, whose inputs are split: 1, 2, 4 or 8. More leave fewer tiles to split,
+    /// hence more partial sums of each to add. 0 leaves it to the plan.
+    pub split_groups: usize,
+    /// Their `across`.
+    pub split_across: usize,
+    /// Warps of a block at most, those of adapters included. At 8 two blocks have room on a multiprocessor.
+    pub warps: usize,
+    /// Blocks that a product of few outputs is split into, over its inputs: about one a multiprocessor.
+    pub blocks: usize,
+    /// Inputs of 64 rows kept in shared memory at once: 512 take 68 KiB.
+    pub phase: usize,
+    /// `groups` and `across` of the head, which has one block a multiprocessor to itself.
+    pub head_groups: usize,
+    /// See `head_groups`.
+    pub head_across: usize,
+    /// Chunks of 32 inputs under way a warp, for at most 16 rows.
+    pub depth: usize,
+    /// The same for more rows, whose sums need the registers.
+    pub depth_full: usize,
+    /// 1: a block asks for all its weights to come to the L2 cache while it waits; 0: for the first only.
+    pub prefetch: usize,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self {
+            groups: 0,
+            across: 4,
+            split_groups: 0,
+            split_across: 8,
+            warps: 8,
+            blocks: 132,
+            phase: 512,
+            head_groups: 4,
+            head_across: 4,
+            depth: 3,
+            depth_full: 2,
+            prefetch: 1,
+        }
+    }
+}
+
+impl Tuning {
+    /// These constants with some set: `groups=4,across=2`.
+    pub fn set(mut self, text: &str) -> std::result::Result<Self, String> {
+        for setting in text.split(',').filter(|setting| !setting.is_empty()) {
+            let (name, value) = setting.split_once('=').ok_or_else(|| format!("{setting:?} is not name=value"))?;
+            let value: usize = value.parse().map_err(|_| format!("{setting:?} is not a number"))?;
+            let place = match name {
+                "groups" => &mut self.groups,
+                "across" => &mut self.across,
+                "split_groups" => &mut self.split_groups,
+                "split_across" => &mut self.split_across,
+                "warps" => &mut self.warps,
+                "blocks" => &mut self.blocks,
+                "phase" => &mut self.phase,
+                "head_groups" => &mut self.head_groups,
+                "head_across" => &mut self.head_across,
+                "depth" => &mut self.depth,
+                "depth_full" => &mut self.depth_full,
+                "prefetch" => &mut self.prefetch,
+                _ => return Err(format!("there is no {name:?} to tune")),
+            };
+            *place = value;
+        }
+        let powers = [self.across, self.split_groups.max(1), self.split_across, self.head_across];
+        let sane = powers.iter().all(|value| value.is_power_of_two() && *value <= 8)
+            && self.groups <= 8
+            && (1..=8).contains(&self.head_groups)
+            && (1..=16).contains(&self.warps)
+            && [self.depth, self.depth_full].iter().all(|depth| (1..=8).contains(depth))
+            && self.head_groups * self.head_across <= 16
+            && self.blocks > 0;
+        if sane { Ok(self) } else { Err(format!("these do not go together: {self:?}")) }
+    }
+
+    /// The constants, with what `HOTLOOP_DECODE_TUNE` sets.
+    pub fn from_environment() -> Result<Self> {
+        let text = std::env::var("HOTLOOP_DECODE_TUNE").unwrap_or_default();
+        Self::default().set(&text).map_err(|error| Error::Setting(format!("HOTLOOP_DECODE_TUNE: {error}")))
+    }
+
+    /// What the kernels are compiled with.
+    pub(super) fn defines(self) -> Vec<String> {
+        let Self { depth, depth_full, prefetch, .. } = self;
+        vec![
+            format!("-DSTEP_DEPTH={depth}"),
+            format!("-DSTEP_DEPTH_FULL={depth_full}"),
+            format!("-DSTEP_PREFETCH={prefetch}"),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ways_have_names_and_others_are_errors() {
+        for way in DecodeWay::ALL {
+            assert_eq!(DecodeWay::parse(way.name()).unwrap(), way);
+        }
+        let error = DecodeWay::parse("fast").unwrap_err().to_string();
+        assert!(error.contains("fast") && error.contains("chained"), "{error}");
+    }
+
+    #[test]
+    fn constants_are_set_by_name_and_checked() {
+        let tuned = Tuning::default().set("groups=4,blocks=264").unwrap();
+        assert_eq!((tuned.groups, tuned.blocks, tuned.across), (4, 264, 4));
+        for wrong in ["groups", "groups=x", "group=2", "split_groups=3", "warps=17", "head_groups=8,head_across=4"] {
+            assert!(Tuning::default().set(wrong).is_err(), "{wrong}");
+        }
+    }
+}
