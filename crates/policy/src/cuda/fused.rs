@@ -41,7 +41,7 @@ impl Decoding {
 
 /// What products leave for each other and for themselves.
 pub(super) struct StepSpace {
-    /// Sums of squares of the stream's rows: (tiles, `ROWS`).
+    /// Sums of squares of the stream's rows: (rows, parts), a part for each tile of the product that wrote them.
     squares: Buffer,
     partial: Buffer,
     /// Slices of each tile that are done: zeros between kernels.
