@@ -3,8 +3,13 @@
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use flow::BenchError;
+
+/// How long a taken core is asked for. A process that is being started holds its parent's locks until it runs
+/// its own program, so one that was just given back may look taken for a moment.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Cores that nobody else takes while this lives.
 pub(crate) struct Owned {
@@ -43,13 +48,27 @@ pub(crate) fn own(cores: &[usize], shared: bool) -> Result<Owned, BenchError> {
             .write(true)
             .open(&path)
             .map_err(|error| BenchError::new(format!("{}: {error}", path.display())))?;
-        if file.try_lock().is_err() {
+        if !comes_free(&file) {
             return Err(BenchError::new(format!("another worker of this machine owns core {core}"))
                 .hint("give each its own with --cores, or let them disturb each other with --share-cores"));
         }
         locks.push(file);
     }
     Ok(Owned { locks })
+}
+
+/// Locks `file`, unless somebody keeps it for longer than a moment.
+fn comes_free(file: &File) -> bool {
+    let asked = Instant::now();
+    loop {
+        if file.try_lock().is_ok() {
+            return true;
+        }
+        if asked.elapsed() > PATIENCE {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 /// A folder of this user's, the same for all its workers whatever their surroundings say.
@@ -81,5 +100,20 @@ mod tests {
         assert!(own(&cores, true).is_ok());
         drop(first);
         assert!(own(&cores, false).is_ok());
+    }
+
+    #[test]
+    fn a_process_that_is_just_being_started_keeps_no_core() {
+        let cores = [65_000 + std::process::id() as usize % 500];
+        std::thread::scope(|threads| {
+            let starts = threads.spawn(|| {
+                for _ in 0..200 {
+                    std::process::Command::new("true").status().unwrap();
+                }
+            });
+            while !starts.is_finished() {
+                assert!(own(&cores, false).is_ok());
+            }
+        });
     }
 }
