@@ -44,8 +44,18 @@ impl Crew {
     }
 
     /// Probes all cores at once: the slowest one's seconds.
+    ///
+    /// They wait for each other first. Two threads of one core halve each other's pace, and a probe
+    /// that met its neighbour only now and then would tell of their start, not of the machine.
     pub(crate) fn probe(&self) -> f64 {
-        self.all(&|_| arithmetic_probe())
+        let arrived = AtomicUsize::new(0);
+        self.all(&|_| {
+            arrived.fetch_add(1, Ordering::AcqRel);
+            while arrived.load(Ordering::Acquire) <= self.members.len() {
+                std::hint::spin_loop();
+            }
+            arithmetic_probe()
+        })
     }
 
     /// Keeps all cores of a slot of several busy for a moment. While a run is prepared on one core

@@ -1,7 +1,7 @@
 //! Every cheat earns the verdict it deserves, and none is ever correct.
 
 use crate::fixtures;
-use crate::settings;
+use crate::patient;
 
 #[test]
 fn no_cheat_is_correct() {
@@ -9,7 +9,7 @@ fn no_cheat_is_correct() {
     let only = std::env::var("HOTLOOP_FIXTURE").ok();
     let mut cheats = fixtures::load("cheats");
     cheats.retain(|cheat| only.as_ref().is_none_or(|only| cheat.name.contains(only)));
-    let judgements = fixtures::judge(&settings(), &cheats);
+    let judgements = fixtures::judge(&patient(), &cheats);
     let mut surprises = Vec::new();
     for (cheat, judgement) in cheats.iter().zip(&judgements) {
         let label = judgement.verdict.label().name();

@@ -1,7 +1,7 @@
 //! Every shipped task judges its own seed.
 
 use crate::fixtures::{self, Fixture};
-use crate::settings;
+use crate::{patient, settings};
 
 #[test]
 fn every_seed_is_correct() {
@@ -30,7 +30,7 @@ fn a_task_that_starts_cold_is_slower_than_the_same_task_warm() {
     let mut cold = warm.clone();
     cold.spec.cache = flow::task::CacheState::Cold;
     cold.hash = "cold".into();
-    let mut bench = bench::LocalBench::start(settings()).unwrap();
+    let mut bench = bench::LocalBench::start(patient()).unwrap();
     let mut seconds = |task: flow::Task| {
         let candidate = flow::Candidate::from_source(task.seed.as_bytes(), &task).unwrap();
         let job = flow::Job { id: flow::JobId(0), task: std::sync::Arc::new(task), candidate, stage: None };
