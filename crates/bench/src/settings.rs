@@ -10,6 +10,9 @@ use crate::sandbox::Layer;
 /// Rounds that a candidate, a roof or a baseline waits for quiet.
 pub(crate) const ROUNDS: u32 = 3;
 
+/// Seconds that a run on several threads lasts at least.
+pub(crate) const TEAM_RUN_S: f64 = 5e-3;
+
 /// How to judge.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -39,8 +42,30 @@ pub struct Settings {
     pub reuse: bool,
     /// Judge as if these layers of the sandbox were missing.
     pub without: Vec<Layer>,
+    /// Seconds that a run on several threads lasts at least: their first moments are not their pace.
+    pub team_run_s: f64,
+    /// What is left out around every timed run. Such timings tell of the machine, not of candidates.
+    pub omit: Vec<Care>,
     /// The executable that plays the bench's hidden roles.
     pub roles: PathBuf,
+}
+
+/// What the bench does around a timed run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Care {
+    /// Inputs that nobody has seen; without it those of the warm-up stay.
+    Fresh,
+    /// Buffers in the caches of the cores that will use them.
+    Warm,
+    /// Cores kept awake until the run begins.
+    Wake,
+    /// Probes of all cores before and behind it.
+    Probe,
+    /// Every output verified.
+    Check,
+    /// Every thread on a core of its own; without it the OpenMP runtime binds its own.
+    Pin,
 }
 
 /// The check that decides whether a candidate is correct; both are always computed.
@@ -80,6 +105,8 @@ impl Settings {
             rounds: ROUNDS,
             reuse: true,
             without: Vec::new(),
+            team_run_s: TEAM_RUN_S,
+            omit: Vec::new(),
             roles,
         }
     }

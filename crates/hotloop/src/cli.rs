@@ -257,6 +257,13 @@ pub(crate) enum BenchCommand {
         json: bool,
     },
     /// What the bench reports against a plain in-process timing, at several numbers of threads
+    #[command(after_help = "Around every timed run the bench takes care: fresh inputs (fresh), buffers in the caches \
+of their cores (warm), cores awake (wake), probes of all cores (probe), outputs verified (check), threads on cores of \
+their own (pin). --omit leaves some of it out, to find what a machine minds; each --omit and each --run-ms adds a row.
+
+Examples:
+  hotloop bench threads
+  hotloop bench threads --threads 16 --omit warm --omit wake,probe --run-ms 15")]
     Threads {
         /// Numbers of threads [default: 1, 2, 4, 8, 16 as far as there are cores]
         #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
@@ -264,10 +271,38 @@ pub(crate) enum BenchCommand {
         /// Times that each is measured, in turns
         #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
         count: u32,
+        /// Measure without this care too, one or several of fresh, warm, wake, probe, check, pin
+        #[arg(long, value_name = "LIST", value_parser = parse_cares)]
+        omit: Vec<Omitted>,
+        /// Measure with runs of at least this many milliseconds too [default: 5]
+        #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u32).range(1..=1000))]
+        run_ms: Vec<u32>,
         /// Print one JSON object
         #[arg(long)]
         json: bool,
     },
+}
+
+/// Care that is left out, as it was named.
+#[derive(Debug, Clone)]
+pub(crate) struct Omitted {
+    /// The list as given.
+    pub(crate) names: String,
+    /// What it names.
+    pub(crate) cares: Vec<bench::Care>,
+}
+
+fn parse_cares(text: &str) -> Result<Omitted, String> {
+    let care = |name: &str| match name.trim() {
+        "fresh" => Ok(bench::Care::Fresh),
+        "warm" => Ok(bench::Care::Warm),
+        "wake" => Ok(bench::Care::Wake),
+        "probe" => Ok(bench::Care::Probe),
+        "check" => Ok(bench::Care::Check),
+        "pin" => Ok(bench::Care::Pin),
+        other => Err(format!("{other} is none of fresh, warm, wake, probe, check and pin")),
+    };
+    Ok(Omitted { names: text.to_owned(), cares: text.split(',').map(care).collect::<Result<_, _>>()? })
 }
 
 /// Optimisation levels.

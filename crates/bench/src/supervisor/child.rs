@@ -29,8 +29,8 @@ pub(crate) struct Child {
     cores: Vec<usize>,
     /// Whether it makes threads by hand.
     roams: bool,
-    /// Threads that it had when they were pinned.
-    pinned: usize,
+    /// Threads that it had when they were pinned, if they are.
+    pinned: Option<usize>,
 }
 
 /// Files that the runner gets, besides its plan.
@@ -72,7 +72,7 @@ impl Child {
         sys::set_alarm(Some(Duration::from_secs_f64(limit_s)));
         let pid = spawn(&inherited, environment, cores).map_err(machine("starting a runner"))?;
         drop(report_end);
-        let mut child = Self { pid, alive: true, plan, cores: cores.to_vec(), roams: spec.roams, pinned: 0 };
+        let mut child = Self { pid, alive: true, plan, cores: cores.to_vec(), roams: spec.roams, pinned: None };
         let waited = child.wait(limit_s);
         sys::set_alarm(None);
         match waited {
@@ -84,8 +84,12 @@ impl Child {
             Err(Failure::TimedOut(_)) => return Err(Failure::Crashed("did not finish loading".into())),
             Err(other) => return Err(other),
         }
-        child.pin_threads().map_err(machine("pinning threads"))?;
         Ok(child)
+    }
+
+    /// Pins every thread that it has now or will have.
+    pub(crate) fn keep_threads_apart(&mut self) -> Result<(), Failure> {
+        self.pin_threads().map_err(machine("pinning threads"))
     }
 
     /// Gives every thread a core of its own, as far as they go round: frozen threads all wake at
@@ -106,7 +110,7 @@ impl Child {
                 sys::pin(*thread, &[cores[index % cores.len()]])?;
             }
         }
-        self.pinned = threads.len();
+        self.pinned = Some(threads.len());
         Ok(())
     }
 
@@ -128,8 +132,8 @@ impl Child {
         let seconds = sys::now() - begin;
         sys::set_alarm(None);
         waited?;
-        if self.threads() > self.pinned {
-            self.pin_threads().map_err(machine("pinning threads"))?;
+        if self.pinned.is_some_and(|pinned| self.threads() > pinned) {
+            self.keep_threads_apart()?;
         }
         Ok(seconds)
     }

@@ -7,7 +7,7 @@ use flow::task::TaskSpec;
 use flow::verdict::{Checks, Mismatch};
 use serde::{Deserialize, Serialize};
 
-use crate::settings::Check;
+use crate::settings::{Care, Check};
 
 /// One piece of work for a supervisor.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -38,6 +38,10 @@ pub(crate) struct Request {
     pub(crate) check: Check,
     /// Seconds that one call may take.
     pub(crate) limit_s: f64,
+    /// Seconds that a timed run on several threads lasts at least.
+    pub(crate) team_run_s: f64,
+    /// What is left out around timed runs.
+    pub(crate) omit: Vec<Care>,
     /// What to do.
     pub(crate) work: Work,
 }

@@ -10,6 +10,7 @@ use crate::layout::{Fit, Layout};
 use crate::memory::Mapping;
 use crate::runner::RunnerSpec;
 use crate::sandbox::limits::{self, Limits};
+use crate::settings::Care;
 use crate::supervisor::child::{Child, Failure, RunnerFiles};
 use crate::supervisor::crew::Crew;
 use crate::supervisor::protocol::Request;
@@ -26,6 +27,7 @@ const THREAD_BYTES: u64 = 80 << 20;
 pub(crate) struct Session {
     child: Child,
     buffers: Buffers,
+    filled: bool,
     threads_cap: usize,
 }
 
@@ -67,13 +69,23 @@ impl Session {
             layout: layout.clone(),
         };
         let files = RunnerFiles { inputs: &inputs_readonly, outputs: &outputs_file };
-        let child = Child::start(&spec, &files, &request.environment, cores, request.limit_s)?;
-        Ok(Self { child, buffers: Buffers { inputs, outputs, layout }, threads_cap: threads_cap as usize })
+        let mut child = Child::start(&spec, &files, &request.environment, cores, request.limit_s)?;
+        if !request.omit.contains(&Care::Pin) {
+            child.keep_threads_apart()?;
+        }
+        let buffers = Buffers { inputs, outputs, layout };
+        Ok(Self { child, buffers, filled: false, threads_cap: threads_cap as usize })
     }
 
     /// Fresh inputs, poisoned outputs.
     pub(crate) fn freshen(&mut self, verifier: &mut Verifier, fresh: &mut Fresh, crew: &Crew, calls: Range<usize>) {
         verifier.freshen(fresh, crew, &mut self.buffers, calls);
+        self.filled = true;
+    }
+
+    /// Whether there are inputs at all.
+    pub(crate) fn is_filled(&self) -> bool {
+        self.filled
     }
 
     /// Sends all buffers out of the caches, for tasks that start cold.

@@ -5,7 +5,7 @@ use flow::task::CacheState;
 
 use crate::estimate::{self, ENOUGH, LEAST, Sample};
 use crate::layout::Fit;
-use crate::settings::Check;
+use crate::settings::{Care, Check, TEAM_RUN_S};
 use crate::supervisor::Slot;
 use crate::supervisor::child::Failure;
 use crate::supervisor::protocol::{Answer, Request, TimeWork};
@@ -15,9 +15,7 @@ use crate::verify::Verifier;
 
 /// A run must last this many null round trips, so that what is taken off is a small part.
 const NULLS_PER_RUN: f64 = 50.0;
-/// And this long on several threads.
-const TEAM_RUN_S: f64 = 5e-3;
-/// Calls per run at most, and the memory that their buffers may take.
+/// Calls per run at most, as many more where teams run longer, and the memory that their buffers may take.
 const CALLS_MAX: usize = 64;
 const MEMORY_MAX: usize = 256 << 20;
 /// Seconds of one round of samples; a machine that is not quiet gets as many rounds as it is asked for.
@@ -67,12 +65,13 @@ fn gate_of(samples: &[Sample], calls: usize) -> f64 {
 }
 
 /// Calls per run: enough for a run to outweigh its null round trip and, on several threads, the
-/// first moments in which they find their pace.
-fn calls_per_run(call_s: f64, null_s: f64, threads: u32, bytes_per_call: usize) -> usize {
-    let run_s = if threads > 1 { (NULLS_PER_RUN * null_s).max(TEAM_RUN_S) } else { NULLS_PER_RUN * null_s };
+/// first moments in which they find their pace (`team_run_s`).
+fn calls_per_run(call_s: f64, null_s: f64, team_run_s: Option<f64>, bytes_per_call: usize) -> usize {
+    let run_s = (NULLS_PER_RUN * null_s).max(team_run_s.unwrap_or(0.0));
     let wanted = (run_s / call_s.max(1e-7)).ceil() as usize;
     let fitting = (MEMORY_MAX / bytes_per_call.max(1)).max(1);
-    wanted.clamp(1, CALLS_MAX.min(fitting))
+    let longer = (team_run_s.unwrap_or(0.0) / TEAM_RUN_S).max(1.0);
+    wanted.clamp(1, fitting.min((CALLS_MAX as f64 * longer) as usize))
 }
 
 struct Stopwatch<'a> {
@@ -91,10 +90,11 @@ impl Stopwatch<'_> {
         let mut session = Session::start(self.request, &self.slot.cores, &sets, Fit::Staggered)?;
         let bytes_per_call = session.bytes_per_call();
         let (null_s, threads) = (self.work.null_s, self.request.threads);
+        let team_run_s = (threads > 1).then_some(self.request.team_run_s);
         // On several threads a call alone takes up to three times as long as one in a batch, whose
         // threads are awake already; what a batch shows of its calls is no longer a guess.
         let pace = if calls == 1 && threads > 1 { 3.0 } else { 1.0 };
-        let wanted = |samples: &[Sample]| calls_per_run(fastest(samples) / pace, null_s, threads, bytes_per_call);
+        let wanted = |samples: &[Sample]| calls_per_run(fastest(samples) / pace, null_s, team_run_s, bytes_per_call);
         // The warm-up is verified like any run, but not counted.
         self.run(&mut session, calls)?;
         let mut samples = Vec::new();
@@ -133,27 +133,38 @@ impl Stopwatch<'_> {
     }
 
     fn probed_run(&mut self, session: &mut Session, calls: usize) -> Result<(f64, f64), Failure> {
-        let memory = self.work.memory_bound;
-        session.freshen(self.verifier, &mut self.slot.fresh, &self.slot.crew, 0..calls);
+        if self.takes(Care::Fresh) || !session.is_filled() {
+            session.freshen(self.verifier, &mut self.slot.fresh, &self.slot.crew, 0..calls);
+        }
         if self.request.task.cache == CacheState::Cold {
             session.chill();
         }
         // On one core all is where it is read; on several it must come to where a run would have left it.
-        if self.request.task.cache == CacheState::Warm {
+        if self.request.task.cache == CacheState::Warm && self.takes(Care::Warm) {
             session.warm(&self.slot.crew);
         }
-        self.slot.crew.wake();
-        let before = self.slot.probe(memory);
+        if self.takes(Care::Wake) {
+            self.slot.crew.wake();
+        }
+        let before = self.probe();
         // A batch is short by choice, so its limit is that of one call.
         let seconds = session.run(0, calls, self.request.limit_s)?;
-        let after = self.slot.probe(memory);
+        let after = self.probe();
         // The strict check sees every run; the paper verifies four, and all where it decides.
         let paper = self.runs < 4 || self.request.check == Check::Paper;
         self.runs += 1;
-        if self.work.verified {
+        if self.work.verified && self.takes(Care::Check) {
             session.check(self.verifier, &mut self.slot.fresh, &self.slot.crew, 0..calls, paper)?;
         }
         Ok((seconds, before.max(after)))
+    }
+
+    fn takes(&self, care: Care) -> bool {
+        !self.request.omit.contains(&care)
+    }
+
+    fn probe(&mut self) -> f64 {
+        if self.takes(Care::Probe) { self.slot.probe(self.work.memory_bound) } else { 1.0 }
     }
 
     /// Samples until enough are quiet, the runs are used up or the machine had its rounds.
@@ -191,10 +202,12 @@ mod tests {
 
     #[test]
     fn short_candidates_get_many_calls_per_run() {
-        assert_eq!(calls_per_run(400e-6, 6e-6, 1, 1 << 20), 1);
-        assert_eq!(calls_per_run(60e-6, 60e-6, 1, 1 << 20), 50);
-        assert_eq!(calls_per_run(100e-6, 5e-6, 2, 1 << 20), 50, "five milliseconds for a team");
-        assert_eq!(calls_per_run(1e-9, 60e-6, 16, 1 << 20), 64);
-        assert_eq!(calls_per_run(1e-9, 60e-6, 16, 100 << 20), 2);
+        let team = Some(5e-3);
+        assert_eq!(calls_per_run(400e-6, 6e-6, None, 1 << 20), 1);
+        assert_eq!(calls_per_run(60e-6, 60e-6, None, 1 << 20), 50);
+        assert_eq!(calls_per_run(100e-6, 5e-6, team, 1 << 20), 50, "five milliseconds for a team");
+        assert_eq!(calls_per_run(1e-9, 60e-6, team, 1 << 20), 64);
+        assert_eq!(calls_per_run(1e-9, 60e-6, team, 100 << 20), 2);
+        assert_eq!(calls_per_run(100e-6, 60e-6, Some(15e-3), 1 << 20), 150, "longer runs hold more calls");
     }
 }

@@ -24,3 +24,26 @@ fn threads_are_compared_with_an_in_process_timing() {
     let one = &lines[0][0];
     assert!(one["in_process_s"].as_f64().unwrap() > 0.0 && one["bench_s"].as_f64().unwrap() > 0.0, "{one}");
 }
+
+#[test]
+fn care_can_be_left_out_to_see_what_it_costs() {
+    let lines = lines(&[
+        "bench",
+        "threads",
+        "--threads",
+        "1",
+        "--count",
+        "1",
+        "--omit",
+        "warm,check",
+        "--run-ms",
+        "9",
+        "--json",
+    ]);
+    let rows = lines[0].as_array().unwrap();
+    let ways: Vec<Option<&str>> = rows.iter().map(|row| row["way"].as_str()).collect();
+    assert_eq!(ways, [None, Some("without warm,check"), Some("runs of 9 ms")]);
+    assert!(rows.iter().all(|row| row["bench_s"].as_f64().unwrap() > 0.0), "{}", lines[0]);
+    let (status, _, said) = crate::ended(&mut crate::hotloop(&["bench", "threads", "--omit", "warm,care"]));
+    assert!(status != 0 && said.contains("care is none of"), "{said}");
+}

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use bench::survey;
+use bench::{Care, survey};
 use flow::statistics::median;
 use flow::verdict::Measured;
 use serde::Serialize;
 
 use super::{job, matmul, plain, variants};
+use crate::cli::Omitted;
 use crate::failure::{Failure, Status};
 use crate::judging::Judging;
 use crate::output::table::Table;
@@ -21,10 +22,37 @@ const RUNS: u32 = 400;
 /// gives to one run, so that the caches are in the same state.
 const SETS_MIN: u32 = 2;
 
-/// One number of threads.
+/// One way to judge.
+#[derive(Debug, Clone)]
+pub(super) struct Way {
+    name: String,
+    omit: Vec<Care>,
+    run_s: Option<f64>,
+}
+
+/// The bench as it is, then what was asked for besides.
+pub(super) fn ways(omit: &[Omitted], run_ms: &[u32]) -> Vec<Way> {
+    let plain = Way { name: String::new(), omit: Vec::new(), run_s: None };
+    let less = omit.iter().map(|omitted| Way {
+        name: format!("without {}", omitted.names),
+        omit: omitted.cares.clone(),
+        run_s: None,
+    });
+    let longer = run_ms.iter().map(|ms| Way {
+        name: format!("runs of {ms} ms"),
+        omit: Vec::new(),
+        run_s: Some(f64::from(*ms) * 1e-3),
+    });
+    std::iter::once(plain).chain(less).chain(longer).collect()
+}
+
+/// One number of threads, judged in one way.
 #[derive(Debug, Serialize)]
 struct Comparison {
     threads: u32,
+    /// What is different from the bench as it is.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    way: String,
     /// A call in the fastest rotation over all sets, as the bench reports one in its fastest run.
     in_process_s: f64,
     in_process_median_s: f64,
@@ -42,7 +70,7 @@ struct Comparison {
 }
 
 /// Measures and prints.
-pub(super) fn run(threads: &[u32], count: u32, json: bool) -> Result<Status, Failure> {
+pub(super) fn run(threads: &[u32], count: u32, ways: &[Way], json: bool) -> Result<Status, Failure> {
     let cores = survey::physical_cores() as u32;
     let wanted: Vec<u32> = if threads.is_empty() {
         [1, 2, 4, 8, 16].into_iter().filter(|threads| *threads <= cores).collect()
@@ -55,11 +83,12 @@ pub(super) fn run(threads: &[u32], count: u32, json: bool) -> Result<Status, Fai
     let stop = Stop::listen()?;
     let (candidate, source) = variants::expert();
     let folder = tempfile::tempdir().map_err(|error| Failure::machine(error.to_string()))?;
-    let progress = Progress::bar(wanted.len() * count as usize, !json);
+    let progress = Progress::bar(wanted.len() * count as usize * ways.len(), !json);
     let mut comparisons = Vec::new();
     for threads in wanted {
-        match compare(source, threads, count, folder.path(), &stop, &progress)? {
-            Some(comparison) => comparisons.push(comparison),
+        let side = Side { source, threads, folder: folder.path() };
+        match compare(&side, ways, count, &stop, &progress)? {
+            Some(some) => comparisons.extend(some),
             None => return Err(Failure::interrupted()),
         }
     }
@@ -72,53 +101,86 @@ pub(super) fn run(threads: &[u32], count: u32, json: bool) -> Result<Status, Fai
     Ok(Status::Fine)
 }
 
-/// In turns, so that a spell of noise meets both.
-fn compare(
-    source: &str,
+/// What runs in process, and where.
+struct Side<'a> {
+    source: &'a str,
     threads: u32,
+    folder: &'a Path,
+}
+
+/// A bench that judges in one way, and what came of it.
+struct Trial<'a> {
+    way: &'a Way,
+    judging: Judging,
+    /// Input sets that the in-process runs rotate over.
+    sets: u32,
+    inside: Vec<f64>,
+    inside_medians: Vec<f64>,
+    timings: Vec<Measured>,
+}
+
+/// In turns, so that a spell of noise meets all.
+fn compare(
+    side: &Side<'_>,
+    ways: &[Way],
     count: u32,
-    folder: &Path,
     stop: &Stop,
     progress: &Progress,
-) -> Result<Option<Comparison>, Failure> {
+) -> Result<Option<Vec<Comparison>>, Failure> {
     let task = matmul()?;
-    let settings = bench::Settings { threads, ..crate::settings()? };
-    let mut judging = Judging::start(settings, stop.clone())?;
-    let cores = survey::slot_cores(threads as usize);
+    let cores = survey::slot_cores(side.threads as usize);
     let (ticks, stolen) = survey::stolen();
-    let (mut inside, mut inside_medians, mut timings) = (Vec::new(), Vec::new(), Vec::new());
-    // The first one measures the machine's roof too, and tells the number of sets.
-    let Some(first) = judging.judge_one(job(&task, source)?)? else { return Ok(None) };
-    let sets = first.verdict.measured().map_or(1, |measured| measured.timing.calls).max(SETS_MIN);
+    let mut trials = Vec::new();
+    for way in ways {
+        let mut settings = bench::Settings { threads: side.threads, omit: way.omit.clone(), ..crate::settings()? };
+        settings.team_run_s = way.run_s.unwrap_or(settings.team_run_s);
+        let mut judging = Judging::start(settings, stop.clone())?;
+        // The first one measures the machine's roof too, and tells the number of sets.
+        let Some(first) = judging.judge_one(job(&task, side.source)?)? else { return Ok(None) };
+        let sets = first.verdict.measured().map_or(1, |measured| measured.timing.calls).max(SETS_MIN);
+        trials.push(Trial { way, judging, sets, inside: Vec::new(), inside_medians: Vec::new(), timings: Vec::new() });
+    }
     for _ in 0..count {
-        let numbers = pinned(&cores, || plain::judge(folder, source, sets, RUNS, threads))?.numbers;
-        let [_, middle, fastest] = numbers[..] else {
-            return Err(Failure::machine("the in-process program printed no numbers"));
-        };
-        inside.push(fastest);
-        inside_medians.push(middle);
-        let Some(judgement) = judging.judge_one(job(&task, source)?)? else { return Ok(None) };
-        progress.judged(Some(judgement.verdict.label()));
-        timings.extend(judgement.verdict.measured().cloned());
+        for trial in &mut trials {
+            let in_process = || plain::judge(side.folder, side.source, trial.sets, RUNS, side.threads);
+            let numbers = pinned(&cores, in_process)?.numbers;
+            let [_, middle, fastest] = numbers[..] else {
+                return Err(Failure::machine("the in-process program printed no numbers"));
+            };
+            trial.inside.push(fastest);
+            trial.inside_medians.push(middle);
+            let Some(judgement) = trial.judging.judge_one(job(&task, side.source)?)? else { return Ok(None) };
+            progress.judged(Some(judgement.verdict.label()));
+            trial.timings.extend(judgement.verdict.measured().cloned());
+        }
     }
-    if timings.is_empty() {
-        return Err(Failure::machine("the expert candidate was never judged correct"));
+    let stolen = stolen_since(ticks, stolen);
+    trials.iter().map(|trial| trial.told(side.threads, stolen)).collect::<Result<_, _>>().map(Some)
+}
+
+impl Trial<'_> {
+    fn told(&self, threads: u32, stolen: f64) -> Result<Comparison, Failure> {
+        let timings = &self.timings;
+        if timings.is_empty() {
+            return Err(Failure::machine("the expert candidate was never judged correct"));
+        }
+        let middle = |of: fn(&Measured) -> f64| median(&timings.iter().map(of).collect::<Vec<f64>>());
+        let (bench_s, in_process_s) = (middle(|measured| measured.seconds), median(&self.inside));
+        Ok(Comparison {
+            threads,
+            way: self.way.name.clone(),
+            in_process_s,
+            in_process_median_s: median(&self.inside_medians),
+            bench_s,
+            bench_median_s: middle(|measured| measured.timing.median_s),
+            difference: bench_s / in_process_s - 1.0,
+            gflops: middle(|measured| measured.gflops),
+            sets: self.sets,
+            quiet: timings.iter().filter(|measured| measured.timing.quiet).count(),
+            judged: timings.len(),
+            stolen,
+        })
     }
-    let middle = |of: fn(&Measured) -> f64| median(&timings.iter().map(of).collect::<Vec<f64>>());
-    let (bench_s, in_process_s) = (middle(|measured| measured.seconds), median(&inside));
-    Ok(Some(Comparison {
-        threads,
-        in_process_s,
-        in_process_median_s: median(&inside_medians),
-        bench_s,
-        bench_median_s: middle(|measured| measured.timing.median_s),
-        difference: bench_s / in_process_s - 1.0,
-        gflops: middle(|measured| measured.gflops),
-        sets,
-        quiet: timings.iter().filter(|measured| measured.timing.quiet).count(),
-        judged: timings.len(),
-        stolen: stolen_since(ticks, stolen),
-    }))
 }
 
 fn stolen_since(ticks: u64, stolen: u64) -> f64 {
@@ -147,7 +209,8 @@ fn text(candidate: &str, comparisons: &[Comparison]) -> String {
         .right("GFLOPS")
         .right("sets")
         .right("quiet")
-        .right("stolen");
+        .right("stolen")
+        .left("");
     let us = |seconds: f64| format!("{:.1}", seconds * 1e6);
     for one in comparisons {
         table.row([
@@ -161,6 +224,7 @@ fn text(candidate: &str, comparisons: &[Comparison]) -> String {
             one.sets.to_string(),
             format!("{}/{}", one.quiet, one.judged),
             format!("{:.1} %", one.stolen * 100.0),
+            one.way.clone(),
         ]);
     }
     format!(
