@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "members work on what the caller borrows, which waits until all are done")]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::thread::{JoinHandle, Thread};
 
 use crate::supervisor::probe::{arithmetic_probe, wake_for};
@@ -19,6 +19,8 @@ type Work<'a> = dyn Fn(usize) -> f64 + Sync + 'a;
 /// Threads on all cores of a slot but the first, which is the caller's: member 0.
 pub(crate) struct Crew {
     members: Vec<Member>,
+    /// Whether members wait at work instead of asleep.
+    awake: Arc<AtomicBool>,
 }
 
 struct Member {
@@ -39,8 +41,24 @@ struct Shared {
 impl Crew {
     /// A crew for `cores`, the first of which the caller already runs on.
     pub(crate) fn new(cores: &[usize]) -> Self {
-        let start = |(number, core): (usize, &usize)| Member::start(number, *core);
-        Self { members: cores.iter().enumerate().skip(1).map(start).collect() }
+        let awake = Arc::new(AtomicBool::new(false));
+        let start = |(number, core): (usize, &usize)| Member::start(number, *core, Arc::clone(&awake));
+        Self { members: cores.iter().enumerate().skip(1).map(start).collect(), awake }
+    }
+
+    /// Keeps all cores at work from now on, whatever is asked of them, until they may rest.
+    ///
+    /// A host may put two cores of a virtual machine on one of its own when they wake, and spreads them out
+    /// only after a while. Cores that never sleep stay where they are.
+    pub(crate) fn stay_awake(&self) {
+        if !self.awake.swap(true, Ordering::Release) {
+            self.members.iter().for_each(|member| member.thread.unpark());
+        }
+    }
+
+    /// Leaves the cores to the candidate, or to nobody.
+    pub(crate) fn rest(&self) {
+        self.awake.store(false, Ordering::Release);
     }
 
     /// Probes all cores at once: the slowest one's seconds.
@@ -125,7 +143,7 @@ impl Drop for Waiting<'_> {
 }
 
 impl Member {
-    fn start(number: usize, core: usize) -> Self {
+    fn start(number: usize, core: usize, awake: Arc<AtomicBool>) -> Self {
         let shared = Arc::new(Shared::default());
         let inner = Arc::clone(&shared);
         // The supervisor's alarm must reach its main thread, so members start with it blocked.
@@ -133,7 +151,7 @@ impl Member {
             std::thread::spawn(move || {
                 // Without its core the probe is only less telling.
                 drop(sys::pin(0, &[core]));
-                inner.serve(number);
+                inner.serve(number, &awake);
             })
         });
         Self { shared, thread: handle.thread().clone(), _handle: handle }
@@ -157,11 +175,15 @@ impl Member {
 }
 
 impl Shared {
-    fn serve(&self, number: usize) {
+    fn serve(&self, number: usize, awake: &AtomicBool) {
         let mut done = 0;
         loop {
             while self.asked.load(Ordering::Acquire) == done {
-                std::thread::park();
+                if awake.load(Ordering::Acquire) {
+                    idle_work();
+                } else {
+                    std::thread::park();
+                }
             }
             done += 1;
             // SAFETY: `Crew::all` keeps both the reference and what it refers to until this member has answered.
@@ -173,6 +195,13 @@ impl Shared {
             self.answer.store(answer.to_bits(), Ordering::Relaxed);
             self.answered.store(done, Ordering::Release);
         }
+    }
+}
+
+/// A microsecond of nothing. Not a pause: a host takes the core away from who pauses for long.
+fn idle_work() {
+    for round in 0..1_000 {
+        std::hint::black_box(round);
     }
 }
 

@@ -77,6 +77,7 @@ impl Slot {
             Work::Time(work) => stopwatch::time(self, request, work),
             Work::Null => self.null(request),
         };
+        self.crew.rest();
         match worked {
             Ok(answer) => answer,
             Err(Failure::Crashed(how)) => Answer::Crashed(how),

@@ -87,6 +87,8 @@ impl Stopwatch<'_> {
     fn series(&mut self, calls: usize) -> Result<(Vec<Sample>, usize), Failure> {
         let timed = &self.request.task.sizes.timed;
         let sets = vec![timed.clone(); calls];
+        // The new process needs the cores itself.
+        self.slot.crew.rest();
         let mut session = Session::start(self.request, &self.slot.cores, &sets, Fit::Staggered)?;
         let bytes_per_call = session.bytes_per_call();
         let (null_s, threads) = (self.work.null_s, self.request.threads);
@@ -133,6 +135,9 @@ impl Stopwatch<'_> {
     }
 
     fn probed_run(&mut self, session: &mut Session, calls: usize) -> Result<(f64, f64), Failure> {
+        if self.takes(Care::Wake) {
+            self.slot.crew.stay_awake();
+        }
         if self.takes(Care::Fresh) || !session.is_filled() {
             session.freshen(self.verifier, &mut self.slot.fresh, &self.slot.crew, 0..calls);
         }
@@ -147,8 +152,12 @@ impl Stopwatch<'_> {
             self.slot.crew.wake();
         }
         let before = self.probe();
+        self.slot.crew.rest();
         // A batch is short by choice, so its limit is that of one call.
         let seconds = session.run(0, calls, self.request.limit_s)?;
+        if self.takes(Care::Wake) {
+            self.slot.crew.stay_awake();
+        }
         let after = self.probe();
         // The strict check sees every run; the paper verifies four, and all where it decides.
         let paper = self.runs < 4 || self.request.check == Check::Paper;
