@@ -237,7 +237,13 @@ mod tests {
     fn shared_work_is_done_once_each_and_seen_by_the_caller() {
         for cores in [&[0][..], &[0, 0], &[0, 0, 0]] {
             let crew = Crew::new(cores);
-            for count in [0, 1, 2, 7, 100] {
+            for (round, count) in [0, 1, 2, 7, 100, 100, 7].into_iter().enumerate() {
+                // Asleep, awake, and asleep again.
+                if (2..5).contains(&round) {
+                    crew.stay_awake()
+                } else {
+                    crew.rest()
+                }
                 let done: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
                 crew.share(count, &|at| {
                     done[at].fetch_add(1, Ordering::Relaxed);
