@@ -240,9 +240,9 @@ mod tests {
             for (round, count) in [0, 1, 2, 7, 100, 100, 7].into_iter().enumerate() {
                 // Asleep, awake, and asleep again.
                 if (2..5).contains(&round) {
-                    crew.stay_awake()
+                    crew.stay_awake();
                 } else {
-                    crew.rest()
+                    crew.rest();
                 }
                 let done: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
                 crew.share(count, &|at| {
