@@ -258,6 +258,8 @@ pub struct Layered {
     /// The configuration.
     pub config: Config,
     origins: BTreeMap<String, String>,
+    /// Where a key that no layer set is to be set: the run file, or `--set` where there is none.
+    place: String,
 }
 
 impl Layered {
@@ -266,6 +268,7 @@ impl Layered {
         let defaults: Table = DEFAULT.parse().expect("a test reads the embedded defaults");
         let mut table = defaults.clone();
         let mut laid = Laid::default();
+        let place = file.map_or("--set", |(name, _)| name).to_owned();
         if let Some((name, text)) = file {
             let layer: Table = text.parse().map_err(|error: toml::de::Error| vec![unreadable(name, text, &error)])?;
             laid.lay(&mut table, &layer, &defaults, (name, ""));
@@ -280,14 +283,19 @@ impl Layered {
             return Err(laid.mistakes);
         }
         match Value::Table(table).try_into::<Config>() {
-            Ok(config) => Ok(Self { config, origins: laid.origins }),
-            Err(error) => Err(vec![wrong_value(&error, &laid.origins)]),
+            Ok(config) => Ok(Self { config, origins: laid.origins, place }),
+            Err(error) => Err(vec![wrong_value(&error, &laid.origins, &place)]),
         }
     }
 
-    /// The mistake of a key, with the layer that set it.
+    /// The mistake of a key, with the layer that set it or is to set it: nobody edits the embedded defaults.
     pub fn mistake(&self, key: &str, what: impl Into<String>) -> Mistake {
-        Mistake::new(origin(key, &self.origins), key, what)
+        Mistake::new(origin(key, &self.origins).unwrap_or(&self.place), key, what)
+    }
+
+    /// Whether no layer set the key.
+    pub fn is_default(&self, key: &str) -> bool {
+        origin(key, &self.origins).is_none()
     }
 }
 
@@ -342,10 +350,10 @@ fn flatten(above: &str, table: &Table, keys: &mut BTreeMap<String, Value>) {
     }
 }
 
-fn origin<'a>(key: &str, origins: &'a BTreeMap<String, String>) -> &'a str {
+fn origin<'a>(key: &str, origins: &'a BTreeMap<String, String>) -> Option<&'a str> {
     // What is inside a table that was set as a whole came with it.
     let mut above = std::iter::successors(Some(key), |key| Some(key.rsplit_once('.')?.0));
-    above.find_map(|key| origins.get(key)).map_or("default.toml", String::as_str)
+    above.find_map(|key| origins.get(key)).map(String::as_str)
 }
 
 fn unreadable(name: &str, text: &str, error: &toml::de::Error) -> Mistake {
@@ -355,10 +363,10 @@ fn unreadable(name: &str, text: &str, error: &toml::de::Error) -> Mistake {
 }
 
 /// toml names the key in a line of its own.
-fn wrong_value(error: &toml::de::Error, origins: &BTreeMap<String, String>) -> Mistake {
+fn wrong_value(error: &toml::de::Error, origins: &BTreeMap<String, String>, place: &str) -> Mistake {
     let text = error.to_string();
     let key = text.lines().find_map(|line| line.strip_prefix("in `")?.strip_suffix('`')).unwrap_or("");
-    Mistake::new(origin(key, origins), key, error.message().replace('\n', "; "))
+    Mistake::new(origin(key, origins).unwrap_or(place), key, error.message().replace('\n', "; "))
 }
 
 /// What came of laying layers over the defaults.

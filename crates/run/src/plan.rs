@@ -174,7 +174,8 @@ fn check_numbers(config: &Config, note: &mut impl FnMut(&str, String)) {
 fn check_model(config: &Config, note: &mut impl FnMut(&str, String)) {
     let model = config.model.as_str();
     if model.is_empty() {
-        note("model", "no model is named; try \"nano\", a folder, or a hub name".to_owned());
+        let remedy = "write `model = \"nano\"`, or a folder, a GGUF file or a hub name instead of nano";
+        note("model", format!("no model is named; {remedy}"));
     } else if (model.starts_with(['.', '/']) || Path::new(model).extension().is_some_and(|end| end == "gguf"))
         && !Path::new(model).exists()
     {

@@ -24,7 +24,9 @@ fn check(text: &str, expect: &str) {
 
 #[test]
 fn each_bad_value_is_named() {
-    check("", "default.toml: model: no model is named; try \"nano\", a folder, or a hub name");
+    let none =
+        "model: no model is named; write `model = \"nano\"`, or a folder, a GGUF file or a hub name instead of nano";
+    check("", &format!("run.toml: {none}"));
     check("model = \"./none\"", "run.toml: model: there is no `./none`");
     check("model = \"nano\"\ntask = \"sort\"", "run.toml: task: there is no task `sort`");
     check("model = \"nano\"\ntask = \"matmul, sort\"", "run.toml: task: there is no task `sort`");
@@ -43,6 +45,20 @@ fn each_bad_value_is_named() {
         &nano("directory = \"/proc/hotloop\""),
         "run.toml: directory: `/proc/hotloop` cannot be written: no such file or directory",
     );
+}
+
+/// Nobody edits the embedded defaults: what is wrong with them is to be set in the run file.
+#[test]
+fn what_is_not_set_is_missing_in_the_file_of_the_user() {
+    let folder = tempfile::tempdir().unwrap();
+    let directory = format!("directory={}", folder.path().display());
+    let told = |file: Option<(&str, &str)>| {
+        let layered = Layered::read(file, std::slice::from_ref(&directory)).unwrap();
+        Plan::new(&layered, "run", &task).map(|_| ()).unwrap_err()[0].file.clone()
+    };
+    assert_eq!(told(Some(("my/empty.toml", ""))), "my/empty.toml");
+    assert_eq!(told(Some(("my/seed.toml", "seed = 2\n[learning]\nrate = 0\n"))), "my/seed.toml");
+    assert_eq!(told(None), "--set", "without a file there is nothing else to set it with");
 }
 
 #[test]
