@@ -54,6 +54,13 @@ impl Plan {
         }
     }
 
+    /// The mistakes that can be told before it is known what runs: those of numbers.
+    pub fn mistaken_numbers(layered: &Layered) -> Vec<Mistake> {
+        let mut mistakes = Vec::new();
+        check_numbers(&layered.config, &mut |key, what| mistakes.push(layered.mistake(key, what)));
+        mistakes
+    }
+
     /// The plan of a run that is already in `directory`, which may have moved. `overrides`
     /// may only change what does not change the run, such as its budget.
     pub fn resume(
@@ -141,6 +148,9 @@ fn check_numbers(config: &Config, note: &mut impl FnMut(&str, String)) {
         "sampling.temperature",
         "must be above 0: a group of equal answers tells nothing",
     );
+    let (top, least) = (sampling.top_p, sampling.min_p);
+    check(top > 0.0 && top <= 1.0, "sampling.top-p", "above 0 and at most 1 is wanted; 1 keeps all tokens");
+    check((0.0..=1.0).contains(&least), "sampling.min-p", "from 0 to 1 is wanted; 0 keeps all tokens");
     let trains = learning.rate > 0.0;
     let cut = "training needs all tokens: logprobs of cut tails bias the gradient";
     check(!trains || sampling.top_p >= 1.0, "sampling.top-p", &format!("{cut}; set it to 1, or learning.rate to 0"));
@@ -168,6 +178,9 @@ fn check_numbers(config: &Config, note: &mut impl FnMut(&str, String)) {
         "budget.iterations",
         "only a search has iterations; set prompts.source to \"sqd\", or this to 0",
     );
+    if let Some(mistake) = config.reward.mistake() {
+        note(&format!("reward.{}", mistake.key), mistake.what);
+    }
 }
 
 /// Hub names are looked up by the one who loads; a path must exist now.

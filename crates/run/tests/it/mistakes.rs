@@ -47,6 +47,25 @@ fn each_bad_value_is_named() {
     );
 }
 
+#[test]
+fn limits_in_the_wrong_order_are_named() {
+    let nano = |rest: &str| format!("model = \"nano\"\n{rest}");
+    check(
+        &nano("reward = { shape = \"ladder-log\", low = 8.0, high = 0.0 }"),
+        "run.toml: reward.high: 0 is below low, 8; set high to at least 8, or low to at most 0",
+    );
+    check(
+        &nano("reward = { shape = \"composite\", gamma = -1.0 }"),
+        "run.toml: reward.gamma: -1 would reward what is worse; set it to 0 or more",
+    );
+    check(
+        &nano("[sampling]\ntop-p = 1.5"),
+        "run.toml: sampling.top-p: above 0 and at most 1 is wanted; 1 keeps all tokens",
+    );
+    check(&nano("[sampling]\nmin-p = -0.5"), "run.toml: sampling.min-p: from 0 to 1 is wanted; 0 keeps all tokens");
+    check(&nano("[learning]\nclip-low = 1.2"), "run.toml: learning.clip-low: between 0 and 1 is wanted");
+}
+
 /// Nobody edits the embedded defaults: what is wrong with them is to be set in the run file.
 #[test]
 fn what_is_not_set_is_missing_in_the_file_of_the_user() {
