@@ -3,6 +3,8 @@
 //! `default.toml` < run file < `--set key=value`. Nothing has a default anywhere else, and
 //! a key that `default.toml` does not have is a mistake.
 
+mod tasks;
+
 use std::collections::BTreeMap;
 
 use flow::bench::{Compiler, OptLevel};
@@ -10,17 +12,21 @@ use flow::{Advantage, Reward, Sampling};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
+pub use tasks::Tasks;
+
 /// The embedded defaults: every key with its sentence.
 pub const DEFAULT: &str = include_str!("default.toml");
 /// A default value that is a table chosen as a whole, not a section with keys.
 const WHOLE: [&str; 1] = ["reward"];
+/// A key whose value is a string, or a list of strings.
+const LISTED: &str = "task";
 
 /// Everything that a run file can say.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
-    /// The task's name or folder, and behind commas those of practised tasks.
-    pub task: String,
+    /// The task's name or folder, and behind it those of practised tasks.
+    pub task: Tasks,
     /// The model.
     pub model: String,
     /// An adapter to start from; empty for none.
@@ -307,7 +313,7 @@ impl Config {
 
     /// The tasks: the run's own, then those that it practises beside it.
     pub fn tasks(&self) -> impl Iterator<Item = &str> {
-        self.task.split(',').map(str::trim)
+        self.task.names().into_iter()
     }
 
     /// How answers are drawn at a temperature. A begun answer ends with its code block.
@@ -392,11 +398,13 @@ impl Laid {
                     self.lay(inner, value, default, (file, &key));
                 }
                 (Some(place), value, default) => {
-                    if let Some(value) = fitted(value, default) {
+                    let listed = key == LISTED && is_list_of_strings(value);
+                    if let Some(value) = if listed { Some(value.clone()) } else { fitted(value, default) } {
                         *place = value;
                         self.origins.insert(key, file.to_owned());
                     } else {
-                        let what = format!("{} is wanted, not {}", kind(default), value.type_str());
+                        let or_list = if key == LISTED { " or a list of strings" } else { "" };
+                        let what = format!("{}{or_list} is wanted, not {}", kind(default), value.type_str());
                         self.mistakes.push(Mistake::new(file, &key, what));
                     }
                 }
@@ -437,6 +445,10 @@ fn fitted(value: &Value, default: &Value) -> Option<Value> {
     }
 }
 
+fn is_list_of_strings(value: &Value) -> bool {
+    value.as_array().is_some_and(|values| values.iter().all(Value::is_str))
+}
+
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::String(_) => "a string",
@@ -460,7 +472,9 @@ fn parse_override(set: &str, defaults: &Table) -> Result<Table, Mistake> {
     });
     let quoted = format!("x = {}", Value::String(value.to_owned()));
     let plain = format!("x = {value}");
+    let is_list = key == LISTED && value.starts_with('[') && plain.parse::<Table>().is_ok();
     let text = match default.flatten() {
+        Some(_) if is_list => plain,
         Some(Value::String(_)) if !value.starts_with('"') => quoted,
         // Of a key that does not exist, that is what is to be said, whatever its value.
         None if plain.parse::<Table>().is_err() => quoted,

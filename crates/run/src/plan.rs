@@ -116,6 +116,13 @@ fn tasks(
     load: &dyn Fn(&str) -> Result<Task, String>,
     note: &mut impl FnMut(&str, String),
 ) -> Vec<Arc<Task>> {
+    if let Some(what) = config.task.taken_apart() {
+        note("task", what);
+        return Vec::new();
+    }
+    if config.tasks().next().is_none() {
+        note("task", "the list is empty; name the run's task in it".to_owned());
+    }
     let mut tasks: Vec<Arc<Task>> = Vec::new();
     for name in config.tasks() {
         if name.is_empty() {

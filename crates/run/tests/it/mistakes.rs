@@ -34,6 +34,9 @@ fn each_bad_value_is_named() {
     check("model = \"nano\"\ntask = \"matmul, \"", "run.toml: task: a name is missing in `matmul, `");
     check("model = \"nano\"\ntask = \"\"", "run.toml: task: a name is missing in ``");
     let nano = |rest: &str| format!("model = \"nano\"\n{rest}");
+    check(&nano("task = []"), "run.toml: task: the list is empty; name the run's task in it");
+    check(&nano("task = [\"matmul\", \"\"]"), "run.toml: task: a name is missing in `matmul, `");
+    check(&nano("task = [\"matmul, fft\"]"), "run.toml: task: there is no task `matmul, fft`");
     check(&nano("[sampling]\ngroup = 1"), "run.toml: sampling.group: a group needs at least 2 answers to compare");
     check(
         &nano("[sampling]\ntop-p = 0.9"),
@@ -44,6 +47,18 @@ fn each_bad_value_is_named() {
     check(
         &nano("directory = \"/proc/hotloop\""),
         "run.toml: directory: `/proc/hotloop` cannot be written: no such file or directory",
+    );
+}
+
+#[test]
+fn a_folder_that_was_taken_apart_at_its_comma_is_named_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("my,task");
+    fs_err::create_dir(&path).unwrap();
+    let path = path.display();
+    check(
+        &format!("model = \"nano\"\ntask = \"{path}\""),
+        &format!("run.toml: task: a folder whose name holds a comma is written in a list: task = [\"{path}\"]"),
     );
 }
 
