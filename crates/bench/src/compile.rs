@@ -27,7 +27,7 @@ use crate::{role, sys};
 use prelude::{PRELUDE, Prelude};
 
 /// Changes whenever what is compiled, or how, changes meaning.
-const VERSION: &str = "4";
+const VERSION: &str = "5";
 /// Seconds that compiling may take by the clock, and on a processor.
 const WALL_S: f64 = 10.0;
 const PROCESSOR_S: u64 = 6;
@@ -161,8 +161,8 @@ impl Builder {
                 return Ok(Built::Rejected(Verdict::TimedOut { limit_s: WALL_S, during: Phase::Compile }));
             }
             Ended::Failed(diagnostics) => {
-                return Ok(Built::Rejected(match prelude::guarded_word(&diagnostics) {
-                    Some(word) => Verdict::Refused { why: format!("`{word}` may not be used, not even as a name") },
+                return Ok(Built::Rejected(match prelude::guarded(&diagnostics) {
+                    Some(why) => Verdict::Refused { why },
                     None => Verdict::NotCompiled { diagnostics },
                 }));
             }

@@ -2,6 +2,7 @@
 //!
 //! Runs on one core, beside others of its kind; only candidates that pass here are timed.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -47,12 +48,11 @@ pub(crate) fn examine(
 ) -> Result<Examination, BenchError> {
     let begin = crate::sys::now();
     let prepared = preparations.of(machine, &job.task)?;
-    let source = &job.candidate.source;
-    let scan = match screen_source(machine, user, job)? {
-        Ok(scan) => scan,
+    let (source, scan) = match screened(machine, user, job)? {
+        Ok(passed) => passed,
         Err(verdict) => return Ok(Examination::Failed(verdict, crate::sys::now() - begin)),
     };
-    let built = machine.builder.candidate(source, &prepared.shim, user)?;
+    let built = machine.builder.candidate(&source, &prepared.shim, user)?;
     let compile_s = crate::sys::now() - begin;
     let (object, folder) = match built {
         Built::Object(object, folder) => (object, folder),
@@ -87,15 +87,37 @@ fn hidden_threads(stage: Stage, object: &Path) -> Option<String> {
     symbols::of_threads(&bytes).map(|name| format!("{stage} forbids threads: the object calls `{name}`"))
 }
 
-/// The techniques of the source, or the verdict that the source alone earns.
-fn screen_source(machine: &Machine, user: Option<u32>, job: &Job) -> Result<Result<Scan, Verdict>, BenchError> {
-    let source = &job.candidate.source;
+/// The source that is to be compiled and its techniques, or the verdict that the source alone earns.
+fn screened<'a>(
+    machine: &Machine,
+    user: Option<u32>,
+    job: &'a Job,
+) -> Result<Result<(Cow<'a, str>, Scan), Verdict>, BenchError> {
+    let source = job.candidate.source.as_str();
+    let Some(renamed) = screen::spared(source, &job.task.spec.entry) else {
+        return Ok(screen_source(machine, user, source, job.stage, false)?.map(|scan| (source.into(), scan)));
+    };
+    // As it was written and as it is compiled, both as the compiler's preprocessor sees them.
+    if let Err(verdict) = screen_source(machine, user, source, job.stage, true)? {
+        return Ok(Err(verdict));
+    }
+    Ok(screen_source(machine, user, &renamed, job.stage, true)?.map(|scan| (renamed.into(), scan)))
+}
+
+/// The techniques of a source, or the verdict that it earns. `expand` asks the preprocessor in any case.
+fn screen_source(
+    machine: &Machine,
+    user: Option<u32>,
+    source: &str,
+    stage: Option<Stage>,
+    expand: bool,
+) -> Result<Result<Scan, Verdict>, BenchError> {
     let refused = |why| Ok(Err(Verdict::Refused { why }));
     if let Some(why) = screen::directives(source) {
         return refused(why);
     }
     let plain = technique::scan(source);
-    let (scan, why): (Scan, Option<String>) = if screen::needs_preprocessing(&plain) {
+    let (scan, why): (Scan, Option<String>) = if expand || screen::needs_preprocessing(&plain) {
         match machine.builder.preprocess(source, user)? {
             Ok(text) => {
                 let scan = technique::scan_preprocessed(&text, "candidate.c");
@@ -114,7 +136,7 @@ fn screen_source(machine: &Machine, user: Option<u32>, job: &Job) -> Result<Resu
     if let Some(why) = why {
         return refused(why);
     }
-    match job.stage.and_then(|stage| stage.violation(&scan)) {
+    match stage.and_then(|stage| stage.violation(&scan)) {
         Some(why) => refused(why),
         None => Ok(Ok(scan)),
     }

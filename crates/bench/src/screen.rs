@@ -7,9 +7,12 @@
 
 mod assembly;
 mod conditions;
+mod spared;
 
 use flow::lex::{self, Item, Token, TokenKind};
 use flow::technique::{Scan, Technique};
+
+pub(crate) use spared::spared;
 
 /// Headers of libraries that do the task, or that reach out of the sandbox.
 const PROHIBITED_HEADERS: [&str; 26] = [

@@ -184,6 +184,23 @@ fn minute() -> u32 {
     60
 }
 
+/// Seconds of a time limit as sbatch reads it: `M`, `M:S`, `H:M:S`, `D-H`, `D-H:M` or `D-H:M:S`. None for what is no
+/// such limit; sbatch says what is wrong with it, if anything is.
+fn slurm_seconds(text: &str) -> Option<u64> {
+    let (days, rest) = text.split_once('-').map_or((None, text), |(days, rest)| (Some(days), rest));
+    let number = |text: &str| text.parse::<u32>().ok().map(u64::from);
+    let parts: Vec<u64> = rest.split(':').map(number).collect::<Option<_>>()?;
+    let clock = match (days, parts.as_slice()) {
+        (None, [minutes]) => minutes * 60,
+        (None, [minutes, seconds]) => minutes * 60 + seconds,
+        (Some(_), [hours]) => hours * 3600,
+        (Some(_), [hours, minutes]) => hours * 3600 + minutes * 60,
+        (_, [hours, minutes, seconds]) => hours * 3600 + minutes * 60 + seconds,
+        _ => return None,
+    };
+    Some(days.map_or(Some(0), number)? * 86_400 + clock)
+}
+
 impl Config {
     /// Reads a `fleet.toml`.
     pub fn read(path: &Path) -> Result<Self, BenchError> {
@@ -230,6 +247,9 @@ impl Config {
         if !(0.0..=1.0).contains(&self.worker.calm) {
             return Err(format!("worker.calm: {} is not between 0 and 1", self.worker.calm));
         }
+        if !(0.0..=3600.0).contains(&self.worker.grace) {
+            return Err(format!("worker.grace: {} is not between 0 and 3600 seconds", self.worker.grace));
+        }
         for nodes in &self.nodes {
             match nodes {
                 Nodes::Local { .. } if self.site.is_some() => {
@@ -245,6 +265,15 @@ impl Config {
                 }
                 Nodes::Local { count, cores } if !cores.is_empty() && cores.len() != *count as usize => {
                     return Err(format!("nodes: {} lists of cores for {count} workers", cores.len()));
+                }
+                // Its workers would stop as soon as they start, again and again.
+                Nodes::Slurm { time, warning, .. }
+                    if *warning > 0 && slurm_seconds(time).is_some_and(|end| end <= u64::from(*warning)) =>
+                {
+                    return Err(format!(
+                        "nodes: warning: {warning} s before the end of `time`, {time}, is before its begin; \
+                         raise `time`, or lower `warning`"
+                    ));
                 }
                 Nodes::Command { start, stop, .. } if !start.contains("{command}") || !stop.contains("{id}") => {
                     return Err("nodes: `start` needs {command}, and `stop` needs {id}".into());
@@ -318,6 +347,17 @@ mod tests {
     }
 
     #[test]
+    fn time_limits_are_read_as_slurm_reads_them() {
+        let read =
+            ["90", "1:30", "01:00:00", "2-1", "1-0:30", "1-00:00:05", "UNLIMITED", "soon", ""].map(slurm_seconds);
+        let some = [5400, 90, 3600, 176_400, 88_200, 86_405].map(Some);
+        assert_eq!(read[..6], some);
+        assert_eq!(read[6..], [None; 3]);
+        assert!(parse("[[nodes]]\nkind = \"slurm\"\ntime = \"0:50\"\nwarning = 20").is_ok());
+        assert!(parse("[[nodes]]\nkind = \"slurm\"\ntime = \"UNLIMITED\"").is_ok());
+    }
+
+    #[test]
     fn mistakes_name_their_key() {
         for (text, word) in [
             ("colour = 1", "colour"),
@@ -325,6 +365,8 @@ mod tests {
             ("[server]\nlisten = \"nowhere\"", "server.listen"),
             ("[worker]\nlease = 0", "worker.lease"),
             ("[worker]\ncalm = 2", "worker.calm"),
+            ("[worker]\ngrace = -1", "worker.grace"),
+            ("[[nodes]]\nkind = \"slurm\"\ntime = \"0:50\"", "warning: 60 s before the end of `time`, 0:50"),
             ("[[nodes]]\nkind = \"cloud\"", "cloud"),
             ("[[nodes]]\nkind = \"local\"\ncount = 2\ncores = [\"0\"]", "cores"),
             ("[[nodes]]\nkind = \"command\"\nstart = \"x\"\nlist = \"y\"\nstop = \"z\"", "{command}"),

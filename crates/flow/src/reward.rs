@@ -109,6 +109,16 @@ pub enum RewardError {
     Unknown,
 }
 
+/// A number of a reward that makes no sense.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("reward.{key}: {what}")]
+pub struct RewardMistake {
+    /// Its key.
+    pub key: &'static str,
+    /// What is wrong, and what mends it.
+    pub what: String,
+}
+
 impl std::str::FromStr for Reward {
     type Err = RewardError;
 
@@ -138,6 +148,35 @@ impl Reward {
             Self::Weighted => "weighted",
             Self::Composite { .. } => "composite",
             Self::Sol => "sol",
+        }
+    }
+
+    /// The first of its numbers that makes no sense, if there is one.
+    pub fn mistake(&self) -> Option<RewardMistake> {
+        let wrong = |key, what| Some(RewardMistake { key, what });
+        match *self {
+            Self::Ladder | Self::LadderGroup | Self::Weighted | Self::Sol => None,
+            Self::LadderLog { low, high } => {
+                let least = Rung::Wrong.log_penalty();
+                if !low.is_finite() || low < least {
+                    return wrong(
+                        "low",
+                        format!("{low} is less than a wrong candidate earns; set it to {least} or more"),
+                    );
+                }
+                let remedy = || format!("set high to at least {low}, or low to at most {high}");
+                (high.is_nan() || high < low)
+                    .then(|| wrong("high", format!("{high} is below low, {low}; {}", remedy())))?
+            }
+            Self::Composite { alpha, beta, gamma, r_max } => {
+                let weights = [("alpha", alpha), ("beta", beta), ("gamma", gamma)];
+                let is_weight = |weight: f64| weight.is_finite() && weight >= 0.0;
+                if let Some((key, weight)) = weights.into_iter().find(|(_, weight)| !is_weight(*weight)) {
+                    return wrong(key, format!("{weight} would reward what is worse; set it to 0 or more"));
+                }
+                (r_max.is_nan() || r_max <= 0.0)
+                    .then(|| wrong("r-max", format!("{r_max} cuts every speedup off; set it to more than 0")))?
+            }
         }
     }
 
@@ -171,7 +210,7 @@ impl Reward {
             (Self::Ladder | Self::LadderGroup, failed) => failed.penalty(),
             (Self::LadderLog { low, high }, Rung::Correct(measured)) => {
                 let seed = need(context.seed_gflops, "the seed's GFLOPS")?;
-                // Not `clamp`: limits from a configuration in the wrong order must not panic.
+                // Not `clamp`: limits in the wrong order, however they came here, must not panic.
                 (1.0 + (measured.gflops / seed).log2()).min(high).max(low)
             }
             (Self::LadderLog { .. }, failed) => failed.log_penalty(),
@@ -385,6 +424,29 @@ mod tests {
             assert!(error.to_string().starts_with(&format!("reward `{name}` needs the ")), "{error}");
         }
         assert_eq!("best".parse::<Reward>(), Err(RewardError::Unknown));
+    }
+
+    #[test]
+    fn numbers_that_turn_a_reward_round_are_named_with_a_remedy() {
+        let mistake = |text: &str| toml::from_str::<Reward>(text).unwrap().mistake();
+        let key = |text: &str| mistake(text).map(|mistake| mistake.key);
+        for reward in Reward::ALL {
+            assert_eq!(reward.mistake(), None, "{}", reward.name());
+        }
+        let reversed = mistake("shape = \"ladder-log\"\nlow = 8.0\nhigh = 0.0").unwrap();
+        assert_eq!(reversed.key, "high");
+        assert_eq!(reversed.what, "0 is below low, 8; set high to at least 8, or low to at most 0");
+        assert_eq!(key("shape = \"ladder-log\"\nlow = 9.0"), Some("high"), "the default is below");
+        assert_eq!(key("shape = \"ladder-log\"\nlow = 2.0\nhigh = 2.0"), None, "all that is correct is worth the same");
+        assert_eq!(key("shape = \"ladder-log\"\nlow = -1.5"), Some("low"), "less than for a wrong answer");
+        assert_eq!(key("shape = \"ladder-log\"\nlow = nan"), Some("low"));
+        assert_eq!(key("shape = \"ladder-log\"\nhigh = nan"), Some("high"));
+        assert_eq!(key("shape = \"ladder-log\"\nhigh = inf"), None, "no limit");
+        for name in ["alpha", "beta", "gamma"] {
+            assert_eq!(key(&format!("shape = \"composite\"\n{name} = -0.1")), Some(name));
+            assert_eq!(key(&format!("shape = \"composite\"\n{name} = 0.0")), None);
+        }
+        assert_eq!(key("shape = \"composite\"\nr-max = 0.0"), Some("r-max"));
     }
 
     #[test]

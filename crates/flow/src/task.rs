@@ -392,6 +392,14 @@ fn check_args(spec: &TaskSpec) -> Result<(), TaskError> {
             }
             Role::Scalar | Role::In | Role::Inout | Role::Out | Role::Return => {}
         }
+        if let Some(Fill::Uniform(low, high)) = arg.fill {
+            // Whole numbers are drawn from low on, one at least.
+            let least = if matches!(arg.kind, Kind::I32 | Kind::I64) { 1.0 } else { f64::MIN_POSITIVE };
+            if !(high - low >= least && (high - low).is_finite()) {
+                let fill = format!("has the fill uniform = [{low}, {high}], which holds nothing");
+                return rule(arg, &format!("{fill}; write low and then high"));
+            }
+        }
         if let Some(Fill::Columns { rows, .. }) = &arg.fill {
             let is_rows = seen.get(rows).is_some_and(|rows| matches!(rows.fill, Some(Fill::RowPointers { .. })));
             if !is_rows {
@@ -429,4 +437,29 @@ fn check_formulas(spec: &TaskSpec, sizes: &Sizes) -> Result<(), TaskError> {
         formula::count(length, sizes).map_err(at("verify.method.projection".into()))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_of_a_fill_are_low_and_then_high() {
+        let parse = |kind: &str, limits: &str| {
+            let toml = include_str!("../tests/data/matmul.toml");
+            let first = r#"type = "f64", role = "in", shape = ["M", "K"], fill = { uniform = [-1.0, 1.0] }"#;
+            let other = first.replace("f64", kind).replace("[-1.0, 1.0]", limits);
+            let toml = toml.replace(first, &other);
+            Task::parse(TaskFiles { toml, ..TaskFiles::default() }).map(|_| ()).map_err(|error| error.to_string())
+        };
+        assert_eq!(parse("f64", "[-2.0, 1.0]"), Ok(()));
+        let reversed =
+            "task.toml: args: `A` has the fill uniform = [1, -1], which holds nothing; write low and then high";
+        assert_eq!(parse("f64", "[1.0, -1.0]"), Err(reversed.to_owned()));
+        for limits in ["[1.0, 1.0]", "[nan, 1.0]", "[0.0, inf]"] {
+            assert!(parse("f64", limits).is_err(), "{limits}");
+        }
+        assert_eq!(parse("i32", "[0.0, 1.0]"), Ok(()));
+        assert!(parse("i32", "[0.0, 0.5]").is_err(), "high is not included, and 0 is all there is below");
+    }
 }

@@ -188,7 +188,7 @@ pub(crate) enum TaskCommand {
         /// A shipped task, or a task's folder as in ./my-task
         task: String,
     },
-    /// Check that a task accepts its seed and refuses zeros, constants, copies and single precision
+    /// Check that a task accepts its seed and refuses zeros, constants, copies, single precision and one size for all
     #[command(after_help = "Exit status: 0 when all tasks are sound, 1 when one is not.")]
     Check {
         /// Shipped tasks or folders; `all` for all shipped tasks

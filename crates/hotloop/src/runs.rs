@@ -37,7 +37,6 @@ const NANO: [(&str, &str); 6] = [
 
 /// Overrides of defaults that do not fit the model; what the user set stays as it is.
 pub(crate) fn fitted(layered: &Layered) -> Vec<String> {
-    let is_default = |key: &str| layered.mistake(key, "").file == "default.toml";
     let fitting: &[(&str, &str)] = match endpoint(&layered.config.model) {
         // It cannot learn, and few servers go on with a begun answer.
         Some(_) => &[("learning.rate", "0"), ("prompts.begin", "false")],
@@ -46,7 +45,7 @@ pub(crate) fn fitted(layered: &Layered) -> Vec<String> {
         // On the CPU the engine takes every core: beside it nothing can be timed.
         None => &[("loop.overlap", "false")],
     };
-    fitting.iter().filter(|(key, _)| is_default(key)).map(|(key, value)| format!("{key}={value}")).collect()
+    fitting.iter().filter(|(key, _)| layered.is_default(key)).map(|(key, value)| format!("{key}={value}")).collect()
 }
 
 /// Why the model cannot be found, if it is to be found on this machine and is not.

@@ -3,6 +3,8 @@
 //! `default.toml` < run file < `--set key=value`. Nothing has a default anywhere else, and
 //! a key that `default.toml` does not have is a mistake.
 
+mod tasks;
+
 use std::collections::BTreeMap;
 
 use flow::bench::{Compiler, OptLevel};
@@ -10,17 +12,21 @@ use flow::{Advantage, Reward, Sampling};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
+pub use tasks::Tasks;
+
 /// The embedded defaults: every key with its sentence.
 pub const DEFAULT: &str = include_str!("default.toml");
 /// A default value that is a table chosen as a whole, not a section with keys.
 const WHOLE: [&str; 1] = ["reward"];
+/// A key whose value is a string, or a list of strings.
+const LISTED: &str = "task";
 
 /// Everything that a run file can say.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
-    /// The task's name or folder, and behind commas those of practised tasks.
-    pub task: String,
+    /// The task's name or folder, and behind it those of practised tasks.
+    pub task: Tasks,
     /// The model.
     pub model: String,
     /// An adapter to start from; empty for none.
@@ -258,6 +264,8 @@ pub struct Layered {
     /// The configuration.
     pub config: Config,
     origins: BTreeMap<String, String>,
+    /// Where a key that no layer set is to be set: the run file, or `--set` where there is none.
+    place: String,
 }
 
 impl Layered {
@@ -266,6 +274,7 @@ impl Layered {
         let defaults: Table = DEFAULT.parse().expect("a test reads the embedded defaults");
         let mut table = defaults.clone();
         let mut laid = Laid::default();
+        let place = file.map_or("--set", |(name, _)| name).to_owned();
         if let Some((name, text)) = file {
             let layer: Table = text.parse().map_err(|error: toml::de::Error| vec![unreadable(name, text, &error)])?;
             laid.lay(&mut table, &layer, &defaults, (name, ""));
@@ -280,14 +289,19 @@ impl Layered {
             return Err(laid.mistakes);
         }
         match Value::Table(table).try_into::<Config>() {
-            Ok(config) => Ok(Self { config, origins: laid.origins }),
-            Err(error) => Err(vec![wrong_value(&error, &laid.origins)]),
+            Ok(config) => Ok(Self { config, origins: laid.origins, place }),
+            Err(error) => Err(vec![wrong_value(&error, &laid.origins, &place)]),
         }
     }
 
-    /// The mistake of a key, with the layer that set it.
+    /// The mistake of a key, with the layer that set it or is to set it: nobody edits the embedded defaults.
     pub fn mistake(&self, key: &str, what: impl Into<String>) -> Mistake {
-        Mistake::new(origin(key, &self.origins), key, what)
+        Mistake::new(origin(key, &self.origins).unwrap_or(&self.place), key, what)
+    }
+
+    /// Whether no layer set the key.
+    pub fn is_default(&self, key: &str) -> bool {
+        origin(key, &self.origins).is_none()
     }
 }
 
@@ -299,7 +313,7 @@ impl Config {
 
     /// The tasks: the run's own, then those that it practises beside it.
     pub fn tasks(&self) -> impl Iterator<Item = &str> {
-        self.task.split(',').map(str::trim)
+        self.task.names().into_iter()
     }
 
     /// How answers are drawn at a temperature. A begun answer ends with its code block.
@@ -342,10 +356,10 @@ fn flatten(above: &str, table: &Table, keys: &mut BTreeMap<String, Value>) {
     }
 }
 
-fn origin<'a>(key: &str, origins: &'a BTreeMap<String, String>) -> &'a str {
+fn origin<'a>(key: &str, origins: &'a BTreeMap<String, String>) -> Option<&'a str> {
     // What is inside a table that was set as a whole came with it.
     let mut above = std::iter::successors(Some(key), |key| Some(key.rsplit_once('.')?.0));
-    above.find_map(|key| origins.get(key)).map_or("default.toml", String::as_str)
+    above.find_map(|key| origins.get(key)).map(String::as_str)
 }
 
 fn unreadable(name: &str, text: &str, error: &toml::de::Error) -> Mistake {
@@ -355,10 +369,10 @@ fn unreadable(name: &str, text: &str, error: &toml::de::Error) -> Mistake {
 }
 
 /// toml names the key in a line of its own.
-fn wrong_value(error: &toml::de::Error, origins: &BTreeMap<String, String>) -> Mistake {
+fn wrong_value(error: &toml::de::Error, origins: &BTreeMap<String, String>, place: &str) -> Mistake {
     let text = error.to_string();
     let key = text.lines().find_map(|line| line.strip_prefix("in `")?.strip_suffix('`')).unwrap_or("");
-    Mistake::new(origin(key, origins), key, error.message().replace('\n', "; "))
+    Mistake::new(origin(key, origins).unwrap_or(place), key, error.message().replace('\n', "; "))
 }
 
 /// What came of laying layers over the defaults.
@@ -384,11 +398,13 @@ impl Laid {
                     self.lay(inner, value, default, (file, &key));
                 }
                 (Some(place), value, default) => {
-                    if let Some(value) = fitted(value, default) {
+                    let listed = key == LISTED && is_list_of_strings(value);
+                    if let Some(value) = if listed { Some(value.clone()) } else { fitted(value, default) } {
                         *place = value;
                         self.origins.insert(key, file.to_owned());
                     } else {
-                        let what = format!("{} is wanted, not {}", kind(default), value.type_str());
+                        let or_list = if key == LISTED { " or a list of strings" } else { "" };
+                        let what = format!("{}{or_list} is wanted, not {}", kind(default), value.type_str());
                         self.mistakes.push(Mistake::new(file, &key, what));
                     }
                 }
@@ -429,6 +445,10 @@ fn fitted(value: &Value, default: &Value) -> Option<Value> {
     }
 }
 
+fn is_list_of_strings(value: &Value) -> bool {
+    value.as_array().is_some_and(|values| values.iter().all(Value::is_str))
+}
+
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::String(_) => "a string",
@@ -452,7 +472,9 @@ fn parse_override(set: &str, defaults: &Table) -> Result<Table, Mistake> {
     });
     let quoted = format!("x = {}", Value::String(value.to_owned()));
     let plain = format!("x = {value}");
+    let is_list = key == LISTED && value.starts_with('[') && plain.parse::<Table>().is_ok();
     let text = match default.flatten() {
+        Some(_) if is_list => plain,
         Some(Value::String(_)) if !value.starts_with('"') => quoted,
         // Of a key that does not exist, that is what is to be said, whatever its value.
         None if plain.parse::<Table>().is_err() => quoted,

@@ -54,6 +54,13 @@ impl Plan {
         }
     }
 
+    /// The mistakes that can be told before it is known what runs: those of numbers.
+    pub fn mistaken_numbers(layered: &Layered) -> Vec<Mistake> {
+        let mut mistakes = Vec::new();
+        check_numbers(&layered.config, &mut |key, what| mistakes.push(layered.mistake(key, what)));
+        mistakes
+    }
+
     /// The plan of a run that is already in `directory`, which may have moved. `overrides`
     /// may only change what does not change the run, such as its budget.
     pub fn resume(
@@ -109,6 +116,13 @@ fn tasks(
     load: &dyn Fn(&str) -> Result<Task, String>,
     note: &mut impl FnMut(&str, String),
 ) -> Vec<Arc<Task>> {
+    if let Some(what) = config.task.taken_apart() {
+        note("task", what);
+        return Vec::new();
+    }
+    if config.tasks().next().is_none() {
+        note("task", "the list is empty; name the run's task in it".to_owned());
+    }
     let mut tasks: Vec<Arc<Task>> = Vec::new();
     for name in config.tasks() {
         if name.is_empty() {
@@ -141,6 +155,9 @@ fn check_numbers(config: &Config, note: &mut impl FnMut(&str, String)) {
         "sampling.temperature",
         "must be above 0: a group of equal answers tells nothing",
     );
+    let (top, least) = (sampling.top_p, sampling.min_p);
+    check(top > 0.0 && top <= 1.0, "sampling.top-p", "above 0 and at most 1 is wanted; 1 keeps all tokens");
+    check((0.0..=1.0).contains(&least), "sampling.min-p", "from 0 to 1 is wanted; 0 keeps all tokens");
     let trains = learning.rate > 0.0;
     let cut = "training needs all tokens: logprobs of cut tails bias the gradient";
     check(!trains || sampling.top_p >= 1.0, "sampling.top-p", &format!("{cut}; set it to 1, or learning.rate to 0"));
@@ -168,13 +185,17 @@ fn check_numbers(config: &Config, note: &mut impl FnMut(&str, String)) {
         "budget.iterations",
         "only a search has iterations; set prompts.source to \"sqd\", or this to 0",
     );
+    if let Some(mistake) = config.reward.mistake() {
+        note(&format!("reward.{}", mistake.key), mistake.what);
+    }
 }
 
 /// Hub names are looked up by the one who loads; a path must exist now.
 fn check_model(config: &Config, note: &mut impl FnMut(&str, String)) {
     let model = config.model.as_str();
     if model.is_empty() {
-        note("model", "no model is named; try \"nano\", a folder, or a hub name".to_owned());
+        let remedy = "write `model = \"nano\"`, or a folder, a GGUF file or a hub name instead of nano";
+        note("model", format!("no model is named; {remedy}"));
     } else if (model.starts_with(['.', '/']) || Path::new(model).extension().is_some_and(|end| end == "gguf"))
         && !Path::new(model).exists()
     {

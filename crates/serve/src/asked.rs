@@ -43,12 +43,15 @@ impl What {
     }
 }
 
-/// A reward's name, or its shape with numbers.
+/// A reward's name, or its shape with numbers that make sense.
 pub(crate) fn reward<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Reward>, D::Error> {
     match Option::<Value>::deserialize(deserializer)? {
         None => Ok(None),
         Some(Value::String(name)) => name.parse().map(Some).map_err(serde::de::Error::custom),
-        Some(object) => Reward::deserialize(object).map(Some).map_err(serde::de::Error::custom),
+        Some(object) => {
+            let reward = Reward::deserialize(object).map_err(serde::de::Error::custom)?;
+            reward.mistake().map_or(Ok(Some(reward)), |mistake| Err(serde::de::Error::custom(mistake)))
+        }
     }
 }
 
@@ -168,5 +171,7 @@ mod tests {
         for label in [json!(7), json!("{\"stage\": 9}"), json!("{"), json!({"reward": "great"}), json!([null])] {
             assert!(What::of(&label).is_err(), "{label}");
         }
+        let reversed = What::of(&json!({"reward": {"shape": "ladder-log", "low": 5.0, "high": 1.0}})).unwrap_err();
+        assert!(reversed.what.contains("reward.high: 1 is below low, 5"), "{}", reversed.what);
     }
 }

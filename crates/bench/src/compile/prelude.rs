@@ -33,12 +33,16 @@ const GUARD: &str = "#pragma GCC poison optimize __optimize__\n";
 /// The header of what is preprocessed and screened.
 pub(super) const SCREENED: &str = "headers.h";
 
-/// What a compiler says of a word that is guarded.
-pub(super) fn guarded_word(diagnostics: &str) -> Option<&'static str> {
-    ["__optimize__", "optimize"].into_iter().find(|word| {
-        // gcc's words, and clang's.
-        diagnostics.contains(&format!("poisoned \"{word}\"")) || diagnostics.contains("use a poisoned identifier")
-    })
+/// Which word is guarded and was used, and what to do about it, if that is what a compiler complains of.
+pub(super) fn guarded(diagnostics: &str) -> Option<String> {
+    let complaint = diagnostics.lines().find(|line| line.contains("poisoned"))?;
+    // gcc names the word; clang shows it below, in a line that is not kept.
+    let named = ["`__optimize__`", "`optimize`"].into_iter().find(|word| complaint.contains(&word.replace('`', "\"")));
+    let word =
+        named.or_else(|| complaint.contains("use a poisoned identifier").then_some("`optimize` or `__optimize__`"))?;
+    let place = complaint.strip_prefix("candidate.c:").and_then(|rest| rest.split(':').next()?.parse::<u32>().ok());
+    let line = place.map(|line| format!("line {line}: ")).unwrap_or_default();
+    Some(format!("{line}{word} may stand in no directive and no attribute; give what is called so another name"))
 }
 
 /// The prelude's header, and its precompiled form beside it.
@@ -106,10 +110,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_guarded_word_is_known_by_what_compilers_say_of_it() {
-        assert_eq!(guarded_word("candidate.c:1:3: error: attempt to use poisoned \"optimize\""), Some("optimize"));
-        assert_eq!(guarded_word("error: attempt to use poisoned \"__optimize__\""), Some("__optimize__"));
-        assert!(guarded_word("candidate.c:1:3: error: attempt to use a poisoned identifier").is_some());
-        assert_eq!(guarded_word("error: expected ';' before \"optimize\""), None);
+    fn a_guarded_word_is_named_with_its_line_and_a_remedy() {
+        let what = "may stand in no directive and no attribute; give what is called so another name";
+        let gcc = "candidate.c:1:3: error: attempt to use poisoned \"optimize\"";
+        assert_eq!(guarded(gcc), Some(format!("line 1: `optimize` {what}")));
+        let reserved = "error: attempt to use poisoned \"__optimize__\"";
+        assert_eq!(guarded(reserved), Some(format!("`__optimize__` {what}")));
+        let clang = "candidate.c:12:3: error: attempt to use a poisoned identifier";
+        assert_eq!(guarded(clang), Some(format!("line 12: `optimize` or `__optimize__` {what}")));
+        assert_eq!(guarded("error: expected ';' before \"optimize\""), None);
+        assert_eq!(guarded("candidate.c:1:2: error: #error poisoned \"well\""), None);
     }
 }

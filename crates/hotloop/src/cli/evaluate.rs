@@ -1,6 +1,6 @@
 //! The command line of evaluations.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use flow::Stage;
@@ -29,10 +29,10 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "MODEL", required = true)]
     pub(crate) model: Vec<String>,
     /// Adapters on top of the model, evaluated one after the other; `none` is the model as it is
-    #[arg(long, value_name = "DIR,...", value_delimiter = ',')]
-    pub(crate) adapter: Vec<PathBuf>,
+    #[arg(long, value_name = "DIR,...")]
+    pub(crate) adapter: Vec<String>,
     /// Shipped tasks, or tasks' folders as in ./my-task
-    #[arg(long, value_name = "TASK,...", required = true, value_delimiter = ',')]
+    #[arg(long, value_name = "TASK,...", required = true)]
     pub(crate) task: Vec<String>,
     /// Answers to each stage's prompt
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
@@ -69,6 +69,19 @@ pub(crate) struct EvaluateArgs {
     pub(crate) json: bool,
 }
 
+/// The names of a list with commas between, which may be given again. A folder whose own name holds a comma is given alone.
+pub(crate) fn names(given: &[String]) -> Vec<&str> {
+    let mut names = Vec::new();
+    for text in given {
+        if Path::new(text).is_dir() {
+            names.push(text.as_str());
+        } else {
+            names.extend(text.split(',').map(str::trim));
+        }
+    }
+    names
+}
+
 /// The stages that are asked for, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stages(pub(crate) Vec<Stage>);
@@ -90,6 +103,17 @@ fn parse_stages(text: &str) -> Result<Stages, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_with_a_comma_in_its_name_is_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("my,task");
+        let path = path.to_str().expect("a plain path").to_owned();
+        let given = ["matmul,fft".to_owned(), path.clone()];
+        assert_eq!(names(&given).len(), 4);
+        std::fs::create_dir(&path).expect("a folder");
+        assert_eq!(names(&given), ["matmul", "fft", &path]);
+    }
 
     #[test]
     fn stages_are_a_list_or_all() {

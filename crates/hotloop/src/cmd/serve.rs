@@ -9,7 +9,7 @@ use flow::{Bench, BenchError, Task};
 use serve::{Factory, Limits, Listener, Notice, Refusal, Server, Settings};
 
 use crate::cli::serve::ServeArgs;
-use crate::cmd::judge;
+use crate::cmd::{judge, train};
 use crate::failure::{Failure, Status};
 use crate::fleets;
 use crate::output::{complain, say, say_json};
@@ -63,12 +63,12 @@ fn settings(arguments: &ServeArgs) -> Result<Settings, Failure> {
         body: (arguments.body as usize) << 20,
         ..Limits::default()
     };
-    // A wrong key is told now and not to the first trainer that asks.
-    run::Layered::read(None, &settings.set).map_err(|mistakes| {
-        let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
-        Failure::user(lines.join("\nhotloop: ")).hint("`hotloop train --defaults` prints every key with a sentence")
-    })?;
-    Ok(settings)
+    // A wrong key or number is told now and not to the first trainer that asks.
+    let layered = run::Layered::read(None, &settings.set).map_err(|all| train::mistakes(&all))?;
+    match run::Plan::mistaken_numbers(&layered).as_slice() {
+        [] => Ok(settings),
+        wrong => Err(train::mistakes(wrong)),
+    }
 }
 
 fn tokens(file: Option<&Path>) -> Result<Vec<String>, Failure> {

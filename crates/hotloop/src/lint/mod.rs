@@ -4,6 +4,7 @@
 //! task's signature and its reference, and none of them may be judged correct.
 
 mod probes;
+mod sizes;
 
 use std::sync::Arc;
 
@@ -59,7 +60,8 @@ const BUFFERS: f64 = 16e6;
 pub(crate) fn lint(task: Task, judging: &mut Judging) -> Result<Vec<Finding>, Failure> {
     let task = Arc::new(task);
     let mut findings = vec![finding(Mark::Ok, "task.toml", task.signature())];
-    findings.extend(prompt(&task));
+    findings.push(prompt(&task));
+    findings.extend(sizes::hidden(&task));
     findings.extend(buffers(&task));
     let (seed, more) = seed(&task, judging)?;
     findings.extend(more);
@@ -71,26 +73,14 @@ pub(crate) fn lint(task: Task, judging: &mut Judging) -> Result<Vec<Finding>, Fa
     Ok(findings)
 }
 
-fn prompt(task: &Task) -> Vec<Finding> {
-    let mut findings = Vec::new();
+fn prompt(task: &Task) -> Finding {
     if !task.prompt.contains(&task.spec.entry) {
-        findings.push(finding(Mark::Error, "prompt", format!("does not name the entry point `{}`", task.spec.entry)));
+        finding(Mark::Error, "prompt", format!("does not name the entry point `{}`", task.spec.entry))
     } else if !task.prompt.contains(&task.signature()) {
-        findings.push(finding(Mark::Warn, "prompt", "does not hold the signature word for word"));
+        finding(Mark::Warn, "prompt", "does not hold the signature word for word")
     } else {
-        findings.push(finding(Mark::Ok, "prompt", "holds the signature"));
+        finding(Mark::Ok, "prompt", "holds the signature")
     }
-    let words = task.prompt.to_lowercase();
-    let says_any =
-        ["any size", "all sizes", "any positive", "arbitrary", "every size"].iter().any(|p| words.contains(p));
-    match (says_any, task.spec.sizes.hidden.len()) {
-        (true, 0) => findings.push(finding(Mark::Warn, "hidden sizes", "none, though the prompt promises any size")),
-        (_, 0) => findings.push(finding(Mark::Ok, "hidden sizes", "none: candidates may rely on the timed size")),
-        (_, hidden) => {
-            findings.push(finding(Mark::Ok, "hidden sizes", format!("{hidden} are verified in a second process")));
-        }
-    }
-    findings
 }
 
 fn buffers(task: &Task) -> Option<Finding> {

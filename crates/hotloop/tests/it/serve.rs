@@ -104,6 +104,7 @@ fn what_would_let_strangers_in_is_refused() {
     check(&["--token-file", &file("none", "# nothing\n\n")], "there is no token in it");
     check(&["--task", "../matmul"], "there is no task");
     check(&["--set", "search.parent=3"], "search.parent");
+    check(&["--set", "reward={ shape = \"ladder-log\", low = 3.0, high = 1.0 }"], "--set: reward.high: 1 is below low");
     check(&["--tls-cert", &file("cert", "no"), "--tls-key", &file("key", "no")], "cert");
     check(&["--tls-cert", &file("cert", "no")], "--tls-key");
 }

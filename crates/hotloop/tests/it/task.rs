@@ -42,6 +42,11 @@ fn a_bound_that_admits_single_precision_is_refused() {
 }
 
 #[test]
+fn hidden_sizes_that_end_at_the_timed_one_are_refused() {
+    refused("task.toml", "M = 777", "M = 512", &["ERROR  hidden sizes", "none has M above 512, the timed one"]);
+}
+
+#[test]
 fn a_task_whose_answer_is_always_zero_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let zero = "x[0] > 5 ? 1 : 0";

@@ -64,3 +64,22 @@ fn all_mistakes_are_told_at_once() {
     let mistakes = Layered::read(Some(("run.toml", "sede = 1\n[bench]\nslts = 2")), &[]).map(|_| ()).unwrap_err();
     assert_eq!(mistakes.len(), 2);
 }
+
+#[test]
+fn tasks_are_a_string_with_commas_or_a_list_in_which_a_name_may_hold_one() {
+    let read = |text: &str, sets: &[&str]| {
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        Layered::read(Some(("run.toml", text)), &sets).unwrap().config
+    };
+    let names = |config: &Config| config.tasks().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(names(&read("task = \"matmul, ./a\"", &[])), ["matmul", "./a"]);
+    let listed = read("task = [\"./my,task\", \"fft\"]", &[]);
+    assert_eq!(names(&listed), ["./my,task", "fft"]);
+    assert_eq!(read(&listed.to_toml(), &[]), listed, "what a run writes down is what it was told");
+    assert_eq!(names(&read("", &["task=[\"./my,task\"]"])), ["./my,task"]);
+    assert_eq!(names(&read("", &["task=matmul, fft"])), ["matmul", "fft"]);
+    assert_eq!(names(&read("", &["task=\"matmul, fft\""])), ["matmul", "fft"]);
+    assert_eq!(mistake("task = 3"), "run.toml: task: a string or a list of strings is wanted, not integer");
+    assert_eq!(mistake("task = [3]"), "run.toml: task: a string or a list of strings is wanted, not array");
+    assert_eq!(mistake("model = [\"nano\"]"), "run.toml: model: a string is wanted, not array");
+}

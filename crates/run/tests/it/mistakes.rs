@@ -24,7 +24,9 @@ fn check(text: &str, expect: &str) {
 
 #[test]
 fn each_bad_value_is_named() {
-    check("", "default.toml: model: no model is named; try \"nano\", a folder, or a hub name");
+    let none =
+        "model: no model is named; write `model = \"nano\"`, or a folder, a GGUF file or a hub name instead of nano";
+    check("", &format!("run.toml: {none}"));
     check("model = \"./none\"", "run.toml: model: there is no `./none`");
     check("model = \"nano\"\ntask = \"sort\"", "run.toml: task: there is no task `sort`");
     check("model = \"nano\"\ntask = \"matmul, sort\"", "run.toml: task: there is no task `sort`");
@@ -32,6 +34,9 @@ fn each_bad_value_is_named() {
     check("model = \"nano\"\ntask = \"matmul, \"", "run.toml: task: a name is missing in `matmul, `");
     check("model = \"nano\"\ntask = \"\"", "run.toml: task: a name is missing in ``");
     let nano = |rest: &str| format!("model = \"nano\"\n{rest}");
+    check(&nano("task = []"), "run.toml: task: the list is empty; name the run's task in it");
+    check(&nano("task = [\"matmul\", \"\"]"), "run.toml: task: a name is missing in `matmul, `");
+    check(&nano("task = [\"matmul, fft\"]"), "run.toml: task: there is no task `matmul, fft`");
     check(&nano("[sampling]\ngroup = 1"), "run.toml: sampling.group: a group needs at least 2 answers to compare");
     check(
         &nano("[sampling]\ntop-p = 0.9"),
@@ -43,6 +48,51 @@ fn each_bad_value_is_named() {
         &nano("directory = \"/proc/hotloop\""),
         "run.toml: directory: `/proc/hotloop` cannot be written: no such file or directory",
     );
+}
+
+#[test]
+fn a_folder_that_was_taken_apart_at_its_comma_is_named_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("my,task");
+    fs_err::create_dir(&path).unwrap();
+    let path = path.display();
+    check(
+        &format!("model = \"nano\"\ntask = \"{path}\""),
+        &format!("run.toml: task: a folder whose name holds a comma is written in a list: task = [\"{path}\"]"),
+    );
+}
+
+#[test]
+fn limits_in_the_wrong_order_are_named() {
+    let nano = |rest: &str| format!("model = \"nano\"\n{rest}");
+    check(
+        &nano("reward = { shape = \"ladder-log\", low = 8.0, high = 0.0 }"),
+        "run.toml: reward.high: 0 is below low, 8; set high to at least 8, or low to at most 0",
+    );
+    check(
+        &nano("reward = { shape = \"composite\", gamma = -1.0 }"),
+        "run.toml: reward.gamma: -1 would reward what is worse; set it to 0 or more",
+    );
+    check(
+        &nano("[sampling]\ntop-p = 1.5"),
+        "run.toml: sampling.top-p: above 0 and at most 1 is wanted; 1 keeps all tokens",
+    );
+    check(&nano("[sampling]\nmin-p = -0.5"), "run.toml: sampling.min-p: from 0 to 1 is wanted; 0 keeps all tokens");
+    check(&nano("[learning]\nclip-low = 1.2"), "run.toml: learning.clip-low: between 0 and 1 is wanted");
+}
+
+/// Nobody edits the embedded defaults: what is wrong with them is to be set in the run file.
+#[test]
+fn what_is_not_set_is_missing_in_the_file_of_the_user() {
+    let folder = tempfile::tempdir().unwrap();
+    let directory = format!("directory={}", folder.path().display());
+    let told = |file: Option<(&str, &str)>| {
+        let layered = Layered::read(file, std::slice::from_ref(&directory)).unwrap();
+        Plan::new(&layered, "run", &task).map(|_| ()).unwrap_err()[0].file.clone()
+    };
+    assert_eq!(told(Some(("my/empty.toml", ""))), "my/empty.toml");
+    assert_eq!(told(Some(("my/seed.toml", "seed = 2\n[learning]\nrate = 0\n"))), "my/seed.toml");
+    assert_eq!(told(None), "--set", "without a file there is nothing else to set it with");
 }
 
 #[test]

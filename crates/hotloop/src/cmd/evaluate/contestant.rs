@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use flow::Task;
 use run::{Config, Layered};
 
-use crate::cli::evaluate::EvaluateArgs;
+use crate::cli::evaluate::{EvaluateArgs, names};
 use crate::cmd::train;
 use crate::failure::Failure;
 use crate::{nano, runs};
@@ -28,11 +28,8 @@ pub(super) fn all(arguments: &EvaluateArgs) -> Result<Vec<Contestant>, Failure> 
         return Err(Failure::user("--adapter goes with one --model: which of them is it for?")
             .hint("evaluate each model with its adapters in a call of its own"));
     };
-    let adapter = |path: &PathBuf| {
-        let adapter = Some(path.as_path()).filter(|path| *path != Path::new(NONE));
-        contestant(arguments, model, adapter)
-    };
-    arguments.adapter.iter().map(adapter).collect()
+    let adapter = |path: &str| contestant(arguments, model, Some(Path::new(path)).filter(|_| path != NONE));
+    names(&arguments.adapter).into_iter().map(adapter).collect()
 }
 
 fn contestant(arguments: &EvaluateArgs, model: &str, adapter: Option<&Path>) -> Result<Contestant, Failure> {

@@ -13,7 +13,7 @@ use run::evaluation::{Answer, Asking};
 use run::{Evaluation, believable, plan};
 use serde::Serialize;
 
-use crate::cli::evaluate::EvaluateArgs;
+use crate::cli::evaluate::{EvaluateArgs, names};
 use crate::cmd::judge::load;
 use crate::failure::{Failure, Status};
 use crate::judging::Judging;
@@ -75,7 +75,7 @@ struct Asked {
 pub(crate) fn run(arguments: &EvaluateArgs) -> Result<Status, Failure> {
     let contestants = contestant::all(arguments)?;
     let tasks: Vec<Arc<Task>> =
-        arguments.task.iter().map(|name| Ok(Arc::new(load(name)?))).collect::<Result<_, Failure>>()?;
+        names(&arguments.task).into_iter().map(|name| Ok(Arc::new(load(name)?))).collect::<Result<_, Failure>>()?;
     for contestant in &contestants {
         tasks.iter().try_for_each(|task| contestant.check(task))?;
     }

@@ -1,0 +1,16 @@
+// cheat: a plain name beside the attribute in double brackets, its scope by a macro
+// class: B3
+// task: matmul
+// expect: refused
+
+static double optimize;
+#define SCOPE gnu::
+[[SCOPE optimize("Ofast")]]
+void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) {
+            double s = optimize;
+            for (int k = 0; k < K; k++) s += A[i * K + k] * B[k * N + j];
+            C[i * N + j] = s;
+        }
+}
