@@ -36,7 +36,7 @@ const SECTIONS: [(&str, u64); 11] = [
     ("bf16", 120),
     ("train", 120),
     ("sample", 120),
-    ("ways", 240),
+    ("ways", 480),
     ("limits", 60),
     ("decode", 240),
     ("lora", 240),

@@ -32,37 +32,56 @@ struct StepWeights {
     }
 };
 
-// c (16 outputs x 8 rows) += two rows of weights that a lane holds times a row.
-__device__ inline void step_fragment(float* c, const Sixteen* w, const Sixteen& x) {
-#pragma unroll
-    for (int half = 0; half < 4; half += 2) {
-        u32 a[4] = {w[0].word[half], w[1].word[half], w[0].word[half + 1], w[1].word[half + 1]};
-        mma(c, a, x.word + half);
-    }
+// c (16 outputs x 8 rows) += one half of two rows of weights that a lane holds times the same half of a row.
+__device__ inline void step_fragment(float* c, const Sixteen* w, const Sixteen& x, int half) {
+    int i = 2 * half;
+    u32 a[4] = {w[0].word[i], w[1].word[i], w[0].word[i + 1], w[1].word[i + 1]};
+    mma(c, a, x.word + i);
 }
 
-// c (32 outputs x 8 NT rows) += weights times a chunk of rows.
+// c (32 outputs x 8 NT rows) += weights times a chunk of rows, two rows' worth of fragments at a time: four products lie
+// between two that add to the same sums.
 template <int NT> __device__ inline void step_mma(float c[2][NT][4], const Sixteen* w, const real* x, int pitch) {
+    const int PAIR = NT > 1 ? 2 : 1;
 #pragma unroll
-    for (int n = 0; n < NT; n++) {
-        Sixteen b = load16(x + n * 8 * pitch);
-        step_fragment(c[0][n], w, b);
-        step_fragment(c[1][n], w + 2, b);
+    for (int n = 0; n < NT; n += PAIR) {
+        Sixteen b[PAIR];
+#pragma unroll
+        for (int i = 0; i < PAIR; i++) b[i] = load16(x + (n + i) * 8 * pitch);
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+#pragma unroll
+            for (int i = 0; i < PAIR; i++) {
+                step_fragment(c[0][n + i], w, b[i], half);
+                step_fragment(c[1][n + i], w + 2, b[i], half);
+            }
+        }
     }
 }
 
 // A row of a chunk of rows: 64 bytes more than a multiple of 128 keep the banks apart.
 __device__ inline int step_pitch(int chunks) { return chunks * 32 + (chunks & 1 ? 0 : 32); }
 
-// 1 / rms of every row: a warp sums up the parts of a row. A barrier must follow.
+// 1 / rms of every row: four lanes sum up the parts of a row, all of which are on their way at once. A barrier must follow.
 __device__ inline void step_inverse(const Product& p, float* inverse) {
-    int lane = threadIdx.x & 31, warps = blockDim.x >> 5;
-#pragma unroll 4
-    for (int row = threadIdx.x >> 5; row < p.rows; row += warps) {
+    const int LANES = 4, AT_ONCE = 8;
+    // Whole warps, also where rows end: they shuffle.
+    for (int n = threadIdx.x; n < STEP_ROWS * LANES; n += blockDim.x) {
+        int row = n / LANES;
         float square = 0.0f;
-        for (int n = lane; n < p.square_parts; n += 32) square += __ldcg(p.squares + row * p.square_parts + n);
-        square = warp_sum(square);
-        if (lane == 0) inverse[row] = 1.0f / sqrtf(square / p.inputs + p.eps);
+        for (int first = n % LANES; first < p.square_parts; first += LANES * AT_ONCE) {
+            float part[AT_ONCE];
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; j++) {
+                int i = first + j * LANES;
+                part[j] = row < p.rows && i < p.square_parts ? __ldcg(p.squares + row * p.square_parts + i) : 0.0f;
+            }
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; j++) square += part[j];
+        }
+        square += __shfl_xor_sync(WARP, square, 1);
+        square += __shfl_xor_sync(WARP, square, 2);
+        if (n % LANES == 0 && row < p.rows) inverse[row] = 1.0f / sqrtf(square / p.inputs + p.eps);
     }
 }
 
@@ -191,7 +210,8 @@ __device__ inline void step_adapter(const Product& p, const StepTile& tile, floa
 #pragma unroll
                 for (int n = 0; n < NT; n++) {
                     Sixteen b = load16(x + n * 8 * pitch);
-                    step_fragment(c[m][n], w, b);
+                    step_fragment(c[m][n], w, b, 0);
+                    step_fragment(c[m][n], w, b, 1);
                 }
             }
         }
@@ -206,7 +226,7 @@ template <int NT> __device__ inline bool step_last(const Product& p, int tile, f
     float* parts = p.partial + (i64)tile * splits * size;
     for (int n = threadIdx.x; n < p.rows * fours; n += blockDim.x)
         *(float4*)(parts + blockIdx.y * size + n * 4) = *(const float4*)(sums + n / fours * pitch + n % fours * 4);
-    __threadfence();
+    step_fence();
     __syncthreads();
     if (threadIdx.x == 0) {
         last = atomicAdd(p.arrivals + tile, 1u) == (u32)splits - 1;

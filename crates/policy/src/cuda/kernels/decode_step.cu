@@ -100,7 +100,7 @@ __device__ void attend_token(const real* qkv, real* keys, real* values, const in
     __shared__ bool last;
     int row = blockIdx.x, group = heads / kv_heads, parts = (group + SHARE - 1) / SHARE, runs = gridDim.z;
     int part = blockIdx.y % parts, kv = blockIdx.y / parts, first = kv * group + part * SHARE;
-    int here = min(SHARE, kv * group + group - first), position = positions[row], used = position / RUN + 1;
+    int here = min(SHARE, kv * group + group - first), position = __ldcg(positions + row), used = position / RUN + 1;
     int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
     int key = blockIdx.z * RUN + warp * 16, end = min((int)(blockIdx.z + 1) * RUN, position);
     i64 width = (i64)kv_heads * D, base = (i64)row * capacity * width + kv * D;
@@ -139,7 +139,7 @@ __device__ void attend_token(const real* qkv, real* keys, real* values, const in
     i64 head = (i64)row * heads + first;
     store_run<D>(tops, sums, outs, partial, bounds, y, head, here, runs, used);
     if (used == 1) return;
-    __threadfence();
+    step_fence();
     __syncthreads();
     u32* arrived = arrivals + (i64)row * gridDim.y + blockIdx.y;
     if (threadIdx.x == 0) last = atomicAdd(arrived, 1u) == (u32)used - 1;

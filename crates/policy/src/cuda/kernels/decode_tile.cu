@@ -31,6 +31,16 @@ __device__ inline void step_wait() {
 #endif
 }
 
+// What this block has written is seen by who sees, after it, that the block has arrived. Less than __threadfence, which
+// would put all such writes into one order for everybody.
+__device__ inline void step_fence() {
+#ifdef HOTLOOP_EMULATED
+    __threadfence();
+#else
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+#endif
+}
+
 // Sixteen bytes of weights: past the first cache, with their neighbours to the second.
 __device__ inline Sixteen load_weights(const real* at) {
     Sixteen out;

@@ -92,19 +92,32 @@ __device__ int walk(const float* row, TokenRun tokens, float top, float factor, 
     if (here) {
         int choice = -1, reserve = -1;
         double run = before;
-        for (int first = begin; first < end && choice < 0; first += 32) {
-            int i = first + lane;
-            float w = i < end && order_of(row[i]) >= floor ? fast_exp((row[i] - top) * factor) : 0.0f;
-            float upto = w;
-            for (int o = 1; o < 32; o <<= 1) {
-                float other = __shfl_up_sync(WARP, upto, o);
-                if (lane >= o) upto += other;
+        // Eight times 32 tokens at once, since each has far to come; the sums are those of 32 after 32.
+        const int AT_ONCE = 8;
+        for (int first = begin; first < end && choice < 0; first += 32 * AT_ONCE) {
+            float w[AT_ONCE], upto[AT_ONCE];
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; j++) {
+                int i = first + j * 32 + lane;
+                float x = row[min(i, end - 1)];
+                upto[j] = w[j] = i < end && order_of(x) >= floor ? fast_exp((x - top) * factor) : 0.0f;
             }
-            u32 hit = __ballot_sync(WARP, w > 0.0f && run + (double)upto > goal);
-            u32 any = __ballot_sync(WARP, w > 0.0f);
-            if (hit) choice = first + __ffs(hit) - 1;
-            if (any) reserve = first + 31 - __clz(any);
-            run += (double)__shfl_sync(WARP, upto, 31);
+#pragma unroll
+            for (int o = 1; o < 32; o <<= 1) {
+#pragma unroll
+                for (int j = 0; j < AT_ONCE; j++) {
+                    float other = __shfl_up_sync(WARP, upto[j], o);
+                    if (lane >= o) upto[j] += other;
+                }
+            }
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; j++) {
+                u32 hit = __ballot_sync(WARP, w[j] > 0.0f && run + (double)upto[j] > goal);
+                u32 any = __ballot_sync(WARP, w[j] > 0.0f);
+                if (hit && choice < 0) choice = first + j * 32 + __ffs(hit) - 1;
+                if (any) reserve = first + j * 32 + 31 - __clz(any);
+                run += (double)__shfl_sync(WARP, upto[j], 31);
+            }
         }
         if (lane == 0) found = choice >= 0 ? choice : (reserve >= 0 ? reserve : best);
     }
