@@ -1,5 +1,6 @@
 //! From source to a shared object: confined, limited, and only once per content.
 
+mod patience;
 mod prelude;
 
 use std::collections::{HashMap, HashSet};
@@ -10,7 +11,6 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use flow::bench::OptLevel;
 use flow::technique;
@@ -24,13 +24,16 @@ use crate::scratch::{Folder, Scratch, no_space};
 use crate::symbols::{self, Finding};
 use crate::toolchain::Toolchain;
 use crate::{role, sys};
+use patience::{Patience, Waited};
 use prelude::{PRELUDE, Prelude};
 
 /// Changes whenever what is compiled, or how, changes meaning.
-const VERSION: &str = "5";
+const VERSION: &str = "6";
 /// Seconds that compiling may take by the clock, and on a processor.
 const WALL_S: f64 = 10.0;
 const PROCESSOR_S: u64 = 6;
+/// A compiler without most of its processor time has longer by the clock.
+const PATIENCE: Patience = Patience { wall: WALL_S, processor: 0.9 * PROCESSOR_S as f64, put_off: 20.0 };
 /// Bytes of the largest file that compiling may write, and of what preprocessing may give: it is
 /// read into memory, and the prelude's headers take 1.7 million of them.
 const OUTPUT_BYTES: u64 = 64 << 20;
@@ -302,11 +305,17 @@ impl Builder {
             .spawn()
             .map_err(failed)?;
         let pid = child.id() as sys::Pid;
-        let ended = sys::wait_end(pid, Duration::from_secs_f64(WALL_S)).unwrap_or(false);
+        let waited = PATIENCE.wait(pid);
         // The whole group, whatever the driver left; not reaped yet, so the group is still its own.
         drop(sys::signal(-pid, libc::SIGKILL));
         let (status, processor_s) =
             sys::reap_with_usage(pid).map_err(|error| BenchError::new(format!("the compiler was lost: {error}")))?;
+        let waited = waited.map_err(|error| BenchError::new(format!("the compiler could not be watched: {error}")))?;
+        let ended = waited == Waited::Ended;
+        if waited == Waited::Starved {
+            return Err(BenchError::new("the compiler hardly had a processor")
+                .hint("other work keeps the cores busy, or the host takes them away"));
+        }
         if ended && status.success() {
             return Ok(Ended::Fine(stdout));
         }

@@ -3,7 +3,7 @@
 //! Runs on one core, beside others of its kind; only candidates that pass here are timed.
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use flow::technique::{self, Scan, Technique};
@@ -11,6 +11,7 @@ use flow::verdict::Phase;
 use flow::{BenchError, Job, Stage, Verdict};
 
 use crate::compile::Built;
+use crate::executable;
 use crate::machine::Machine;
 use crate::prepared::{Preparations, Prepared};
 use crate::scratch::Folder;
@@ -58,9 +59,12 @@ pub(crate) fn examine(
         Built::Object(object, folder) => (object, folder),
         Built::Rejected(verdict) => return Ok(Examination::Failed(verdict, compile_s)),
     };
-    if let Some(why) = job.stage.and_then(|stage| hidden_threads(stage, &object)) {
+    let bytes = fs_err::read(&object).map_err(|error| BenchError::new(error.to_string()))?;
+    let hidden = executable::refusal(&bytes, job.stage);
+    if let Some(why) = hidden.or_else(|| job.stage.and_then(|stage| hidden_threads(stage, &bytes))) {
         return Ok(Examination::Failed(Verdict::Refused { why }, compile_s));
     }
+    drop(bytes);
     let roams = scan.uses(Technique::Threads);
     let mut request = machine.request(&job.task, &prepared, &object, user, Work::Verify);
     request.roams = roams;
@@ -81,10 +85,10 @@ pub(crate) fn examine(
 }
 
 /// Threads that a stage forbids and that the source calls by another name: the object has to name them.
-fn hidden_threads(stage: Stage, object: &Path) -> Option<String> {
+fn hidden_threads(stage: Stage, bytes: &[u8]) -> Option<String> {
     let forbidden = stage.forbids().iter().any(|technique| matches!(technique, Technique::Openmp | Technique::Threads));
-    let bytes = forbidden.then(|| std::fs::read(object).ok()).flatten()?;
-    symbols::of_threads(&bytes).map(|name| format!("{stage} forbids threads: the object calls `{name}`"))
+    let name = forbidden.then(|| symbols::of_threads(bytes)).flatten();
+    name.map(|name| format!("{stage} forbids threads: the object calls `{name}`"))
 }
 
 /// The source that is to be compiled and its techniques, or the verdict that the source alone earns.

@@ -4,9 +4,9 @@ use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 
 use flow::formula;
-use flow::task::{Arg, Fill, Kind, Role, TaskSpec};
+use flow::task::{Arg, Fill, Kind};
 
-use crate::layout::{Place, Set};
+use crate::layout::Set;
 
 /// A generator seeded by the operating system.
 pub(crate) struct Fresh {
@@ -174,11 +174,6 @@ pub(crate) fn poison(fresh: &mut Fresh, kind: Kind, bytes: &mut [u8]) {
             bytes.as_chunks_mut::<4>().0.fill(pattern);
         }
     }
-}
-
-/// The arguments of `spec` that hold input, in order, with their places.
-pub(crate) fn inputs<'a>(spec: &'a TaskSpec, set: &'a Set) -> impl Iterator<Item = (&'a Arg, &'a Place)> {
-    spec.args.iter().zip(&set.places).filter(|(arg, _)| matches!(arg.role, Role::In | Role::Scalar | Role::Inout))
 }
 
 #[cfg(test)]

@@ -56,6 +56,19 @@ struct Queues {
     closed: bool,
 }
 
+impl Queues {
+    /// The next candidate to be timed. None of them is once the bench closes: nobody would hear of it.
+    fn next_examined(&mut self) -> Option<Waiting> {
+        while !self.closed {
+            let waiting = self.examined.pop_front()?;
+            if !self.cancelled.remove(&waiting.key) {
+                return Some(waiting);
+            }
+        }
+        None
+    }
+}
+
 /// A candidate that waits for the clock.
 struct Waiting {
     key: Key,
@@ -91,17 +104,18 @@ impl LocalBench {
             quiet: take_turns.then(RwLock::default),
         });
         let (sender, replies) = channel();
-        let mut threads = Vec::new();
+        // Dropped on the way out, it ends the threads that could be started.
+        let mut bench = Self { shared, replies, waiting: HashMap::new(), ready: VecDeque::new(), threads: Vec::new() };
         for index in 0..examiners {
             let core = examiner_cores[index % examiner_cores.len()];
-            let (shared, sender) = (Arc::clone(&shared), sender.clone());
-            threads.push(std::thread::spawn(move || run_examiner(&shared, &sender, core, index as u32)));
+            let (shared, sender) = (Arc::clone(&bench.shared), sender.clone());
+            bench.threads.push(spawn(move || run_examiner(&shared, &sender, core, index as u32))?);
         }
         for (index, cores) in slot_cores.into_iter().enumerate() {
-            let (shared, sender) = (Arc::clone(&shared), sender.clone());
-            threads.push(std::thread::spawn(move || run_clock(&shared, &sender, cores, index as u32)));
+            let (shared, sender) = (Arc::clone(&bench.shared), sender.clone());
+            bench.threads.push(spawn(move || run_clock(&shared, &sender, cores, index as u32))?);
         }
-        Ok(Self { shared, replies, waiting: HashMap::new(), ready: VecDeque::new(), threads })
+        Ok(bench)
     }
 
     /// Jobs whose replies have not been taken yet.
@@ -201,6 +215,18 @@ impl Shared {
 
 type Replies = Sender<Finished>;
 
+/// A thread, where the machine has one left.
+pub(crate) fn spawn(work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, BenchError> {
+    let started = std::thread::Builder::new().spawn(work);
+    started.map_err(|error| BenchError::new(format!("a thread of the bench could not be started: {error}")))
+}
+
+/// What `work` gives. A mistake of ours must not cost the job its reply, nor the bench its thread.
+fn guarded<T>(what: &str, work: impl FnOnce() -> Result<T, BenchError>) -> Result<T, BenchError> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work))
+        .unwrap_or_else(|_| Err(BenchError::new(format!("{what} a candidate failed: a mistake in hotloop"))))
+}
+
 fn run_examiner(shared: &Shared, replies: &Replies, core: usize, index: u32) {
     let machine = &shared.machine;
     // Compilers inherit it; a core that went away is no reason to stop.
@@ -216,10 +242,7 @@ fn run_examiner(shared: &Shared, replies: &Replies, core: usize, index: u32) {
         let begin = sys::now();
         let examination = {
             let _calm = shared.quiet.as_ref().map(|quiet| quiet.read().unwrap_or_else(PoisonError::into_inner));
-            // A mistake of ours must not cost the job its reply, nor the bench its examiner.
-            let examine = || examine(machine, &shared.preparations, &mut slot, user, &job);
-            std::panic::catch_unwind(std::panic::AssertUnwindSafe(examine))
-                .unwrap_or_else(|_| Err(BenchError::new("examining a candidate failed: a mistake in hotloop")))
+            guarded("examining", || examine(machine, &shared.preparations, &mut slot, user, &job))
         };
         let judged = match examination {
             Ok(Examination::Passed(examined)) => {
@@ -265,12 +288,9 @@ fn run_clock(shared: &Shared, replies: &Replies, cores: Vec<usize>, index: u32) 
 fn time_all(shared: &Shared, replies: &Replies, clock: &mut Clock) -> Option<Vec<Waiting>> {
     let mut again = Vec::new();
     loop {
-        let Some(mut waiting) = shared.lock().examined.pop_front() else { return Some(again) };
-        if shared.lock().cancelled.remove(&waiting.key) {
-            continue;
-        }
+        let Some(mut waiting) = shared.lock().next_examined() else { return Some(again) };
         let begin = sys::now();
-        let timed = clock.time(&shared.machine, &waiting.job, &waiting.examined);
+        let timed = guarded("timing", || clock.time(&shared.machine, &waiting.job, &waiting.examined));
         waiting.run_s += sys::now() - begin;
         waiting.tries += 1;
         let judged = match timed {
@@ -311,7 +331,7 @@ fn steadier(before: Option<Verdict>, now: Verdict) -> Verdict {
 }
 
 fn judgement(verdict: Verdict, compile: f64, run: f64) -> Judgement {
-    Judgement { verdict, seconds: Seconds { compile, run, total: 0.0 } }
+    Judgement { verdict: verdict.shortened(), seconds: Seconds { compile, run, total: 0.0 } }
 }
 
 /// Measures null round trip and arithmetic peak once, for `doctor`.
@@ -321,4 +341,39 @@ pub fn measure_roof(settings: Settings) -> Result<(f64, f64), BenchError> {
     let mut slot = Slot::new(&machine.settings.roles, slots.into_iter().next().unwrap_or_default(), None);
     let roof = Roof::measure(&machine, &mut slot, machine.user(0))?;
     Ok((roof.null_s, roof.peak_flops))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waiting(name: &str) -> Waiting {
+        let task = Arc::new(crate::tasks::load("transpose").unwrap());
+        let candidate = flow::Candidate::from_source(task.seed.as_bytes(), &task).unwrap();
+        let nowhere = std::path::PathBuf::new;
+        let prepared = crate::prepared::Prepared { shim: nowhere(), trusted: nowhere(), baseline: None };
+        let (object, prepared) = (nowhere(), Arc::new(prepared));
+        Waiting {
+            key: (name.to_owned(), String::new(), None),
+            job: Job { id: JobId(0), task, candidate, stage: None },
+            examined: Examined { object, _folder: None, prepared, compile_s: 0.0, roams: false },
+            tries: 0,
+            steadiest: None,
+            run_s: 0.0,
+        }
+    }
+
+    #[test]
+    fn nothing_is_timed_that_was_cancelled_or_that_nobody_will_hear_of() {
+        let mut queues = Queues::default();
+        queues.examined.extend(["first", "second", "third", "fourth"].map(waiting));
+        queues.cancelled.insert(waiting("second").key);
+        let mut next = |closed: bool| {
+            queues.closed = closed;
+            queues.next_examined().map(|waiting| waiting.key.0)
+        };
+        assert_eq!(next(false).as_deref(), Some("first"));
+        assert_eq!(next(false).as_deref(), Some("third"));
+        assert_eq!(next(true), None, "the fourth is left where it is");
+    }
 }

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::executable::Stacks;
 use crate::layout::{Layout, PAGE, Place, Region};
 use crate::sandbox::{self, calls, files, limits::Limits};
 use crate::{memory, sys};
@@ -29,6 +30,9 @@ pub(crate) const REPORT_FD: i32 = 7;
 pub(crate) const SETUP_FAILED: i32 = 96;
 pub(crate) const NOT_LOADED: i32 = 97;
 
+/// What a runner reports when all that is trusted is done: from here on, the candidate is to blame.
+pub(crate) const LOADING: &str = "loading";
+
 /// What a runner must know before it locks itself in.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct RunnerSpec {
@@ -38,6 +42,8 @@ pub(crate) struct RunnerSpec {
     pub(crate) libraries: Vec<PathBuf>,
     /// Threads of the OpenMP pool, started before system calls are filtered.
     pub(crate) threads: u32,
+    /// What stacks are for once all is loaded.
+    pub(crate) stacks: Stacks,
     /// Whether the candidate makes threads by hand; for the supervisor's pinning.
     pub(crate) roams: bool,
     /// The buffers.
@@ -72,9 +78,12 @@ pub(crate) fn run() -> i32 {
     let mut report = File::from(sys::inherited(REPORT_FD));
     match prepare() {
         Ok((spec, plan, sets)) => {
+            if report.write_all(LOADING.as_bytes()).is_err() {
+                return SETUP_FAILED;
+            }
             drop(report);
             let Some(call) = load_candidate(&spec.object) else { return NOT_LOADED };
-            if calls::close_files().is_err() {
+            if calls::close_last_doors(spec.stacks).is_err() {
                 return SETUP_FAILED;
             }
             run_plans(plan, &sets, call)

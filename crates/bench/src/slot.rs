@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use flow::BenchError;
 
+use crate::local::spawn;
 use crate::role;
 use crate::supervisor::CORES;
 use crate::supervisor::protocol::{Answer, Request};
@@ -88,14 +89,16 @@ impl Process {
             return Err(BenchError::new("a supervisor has no pipes"));
         };
         let (sender, lines) = channel();
-        std::thread::spawn(move || {
+        // Before the thread, so that without one the supervisor ends as well.
+        let process = Self { child, stdin, lines };
+        spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                 if sender.send(line).is_err() {
                     return;
                 }
             }
-        });
-        Ok(Self { child, stdin, lines })
+        })?;
+        Ok(process)
     }
 }
 

@@ -55,7 +55,8 @@ pub(crate) struct Verifier {
     baseline: Option<Baseline>,
     /// What slack bytes were filled with for the run in flight.
     canary: u8,
-    /// Copies of in-out buffers as the candidate got them, by set and argument.
+    /// Outputs as the candidate got them, by set and argument: copies of what is in and out, and of what is
+    /// poisoned one element, since all are alike.
     initial: Vec<Vec<Vec<u8>>>,
     /// What was found so far.
     found: Found,
@@ -89,6 +90,13 @@ impl Found {
     fn fail_strict(&mut self, why: String) {
         self.checks.strict = false;
         self.strict_why.get_or_insert(why);
+    }
+
+    /// Fails both checks: something was written that is not the candidate's to write.
+    fn fail_both(&mut self, why: String) {
+        self.checks = Checks { paper: false, strict: false, error: f64::INFINITY };
+        self.strict_why.get_or_insert_with(|| why.clone());
+        self.paper_why.get_or_insert(why);
     }
 
     /// Takes in what was found later.
@@ -171,6 +179,16 @@ impl Verifier {
         }
     }
 
+    /// Checks that the sets of `others`, whose calls were not made, are as they were given.
+    pub(crate) fn check_untouched(&mut self, buffers: &Buffers, others: Range<usize>) {
+        for index in others {
+            let mut given = outputs(&self.spec, &buffers.layout.sets[index]).zip(&self.initial[index]);
+            if !given.all(|((_, place), given)| repeats(buffers.bytes(place), given)) {
+                self.found.fail_both("wrote the output of a call that was not made".into());
+            }
+        }
+    }
+
     fn check_set(&self, fresh: &mut Fresh, call: &Call<'_>, paper: bool, found: &mut Found) {
         let Call { buffers, set, .. } = *call;
         self.check_canaries(buffers, set, found);
@@ -213,10 +231,7 @@ impl Verifier {
         {
             for (start, length) in place.slack() {
                 if buffers.outputs.slice(start, length).iter().any(|byte| *byte != self.canary) {
-                    let why = format!("wrote outside of `{}`", arg.name);
-                    found.checks = Checks { paper: false, strict: false, error: f64::INFINITY };
-                    found.strict_why.get_or_insert(why.clone());
-                    found.paper_why.get_or_insert(why);
+                    found.fail_both(format!("wrote outside of `{}`", arg.name));
                     return;
                 }
             }
@@ -227,13 +242,11 @@ impl Verifier {
     fn expect(&self, call: &Call<'_>) -> Vec<Expected> {
         let Call { buffers, set, index } = *call;
         let mut expected: Vec<Expected> = Vec::new();
-        let mut initial = self.initial[index].iter();
-        for (arg, place) in self.spec.args.iter().zip(&set.places).filter(|(arg, _)| arg.is_output()) {
+        for ((arg, place), initial) in outputs(&self.spec, set).zip(&self.initial[index]) {
             let elements = place.bytes / arg.kind.bytes();
             let mut values = vec![0u64; place.bytes.div_ceil(8)];
             if arg.role == Role::Inout {
-                let bytes = initial.next().expect("one copy per in-out buffer");
-                for (value, chunk) in values.iter_mut().zip(bytes.chunks(8)) {
+                for (value, chunk) in values.iter_mut().zip(initial.chunks(8)) {
                     let mut word = [0; 8];
                     word[..chunk.len()].copy_from_slice(chunk);
                     *value = u64::from_ne_bytes(word);
@@ -335,6 +348,11 @@ impl Verifier {
     }
 }
 
+/// Whether `bytes` are `pattern` again and again.
+fn repeats(bytes: &[u8], pattern: &[u8]) -> bool {
+    bytes.starts_with(pattern) && bytes[pattern.len()..] == bytes[..bytes.len() - pattern.len()]
+}
+
 /// One pointer per argument.
 fn pointers(buffers: &Buffers, set: &Set) -> Vec<*mut c_void> {
     set.places.iter().map(|place| buffers.address(place)).collect()
@@ -345,7 +363,7 @@ fn within(error: f64, bound: f64) -> bool {
     error <= bound
 }
 
-/// Fresh inputs, a poisoned output and canaries for one set; copies of what is in and out.
+/// Fresh inputs, a poisoned output and canaries for one set; what the outputs hold now, as `Verifier::initial` has it.
 #[expect(unsafe_code, reason = "the sets of one mapping are filled side by side")]
 fn freshen_set(fresh: &mut Fresh, spec: &TaskSpec, set: &Set, buffers: &Buffers, canary: u8) -> Vec<Vec<u8>> {
     for (arg, place) in spec.args.iter().zip(&set.places) {
@@ -368,8 +386,12 @@ fn freshen_set(fresh: &mut Fresh, spec: &TaskSpec, set: &Set, buffers: &Buffers,
             Role::In | Role::Scalar | Role::Inout => inputs::fill(fresh, arg, set, bytes, |_| Some(rows)),
         }
     }
-    let in_and_out = inputs::inputs(spec, set).filter(|(arg, _)| arg.role == Role::Inout);
-    in_and_out.map(|(_, place)| buffers.bytes(place).to_vec()).collect()
+    let given = |(arg, place): (&Arg, &Place)| {
+        let bytes = buffers.bytes(place);
+        let shown = if arg.role == Role::Inout { bytes.len() } else { arg.kind.bytes().min(bytes.len()) };
+        bytes[..shown].to_vec()
+    };
+    outputs(spec, set).map(given).collect()
 }
 
 fn outputs<'a>(spec: &'a TaskSpec, set: &'a Set) -> impl Iterator<Item = (&'a Arg, &'a Place)> {
@@ -432,4 +454,22 @@ fn element_name(arg: &Arg, set: &Set, index: usize) -> String {
 
 fn size_names(set: &Set) -> String {
     set.sizes.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_changed_byte_is_seen_in_what_was_left_alone() {
+        let pattern = [1, 2, 3, 4];
+        assert!(repeats(&[], &[]) && repeats(&pattern, &pattern), "nothing, and what is in and out");
+        for changed in 0..16 {
+            let mut bytes = pattern.repeat(4);
+            assert!(repeats(&bytes, &pattern));
+            bytes[changed] = 9;
+            assert!(!repeats(&bytes, &pattern), "{changed}");
+        }
+        assert!(!repeats(&[9; 16], &pattern), "another pattern");
+    }
 }

@@ -7,6 +7,7 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
 };
 
+use crate::executable::Stacks;
 use crate::sys::Pid;
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
@@ -165,14 +166,17 @@ pub(crate) fn confine_candidate(pid: Pid) -> Result<(), String> {
     install(rules, SeccompAction::Allow, SeccompAction::KillProcess)
 }
 
-/// Closes the last doors, once the candidate's object is loaded: no file opens any more, and
-/// no filter is added.
-pub(crate) fn close_files() -> Result<(), String> {
-    install(
-        [(libc::SYS_openat, vec![]), (libc::SYS_seccomp, vec![])].into(),
-        SeccompAction::Errno(libc::EACCES as u32),
-        SeccompAction::Allow,
-    )
+/// Closes the last doors, once the candidate's object is loaded: no file opens any more, no filter is added, and no
+/// memory becomes executable, but where stacks are and the C library makes those of new threads so too.
+pub(crate) fn close_last_doors(stacks: Stacks) -> Result<(), String> {
+    let mut rules: Rules = [(libc::SYS_openat, vec![]), (libc::SYS_seccomp, vec![])].into();
+    if stacks == Stacks::Plain {
+        let executable = libc::PROT_EXEC as u64;
+        for call in [libc::SYS_mmap, libc::SYS_mprotect] {
+            rules.insert(call, condition(2, SeccompCmpOp::MaskedEq(executable), executable)?);
+        }
+    }
+    install(rules, SeccompAction::Errno(libc::EACCES as u32), SeccompAction::Allow)
 }
 
 /// Takes from the compiler what it never needs.

@@ -26,6 +26,13 @@ pub(super) fn refuse_assembly(program: &[&Token<'_>]) -> Option<String> {
         let mut text = String::new();
         let mut depth = 0;
         for token in &program[at + 1..] {
+            // Read up to the next one only, so that every token is read once.
+            if is_asm(token) {
+                if depth > 0 {
+                    return Some("inline assembly within inline assembly is not understood".into());
+                }
+                break;
+            }
             if token.is_punct("(") {
                 depth += 1;
             } else if token.is_punct(")") {
@@ -115,9 +122,15 @@ pub(super) fn refuse_attributes(program: &[&Token<'_>]) -> Option<String> {
         let is = |name: &str| program[at].is_ident(name);
         is("__attribute__") || is("__attribute") || is("__declspec") || program[at].is_punct("::")
     };
+    let mut read = 0;
     for at in (0..program.len()).filter(|at| opens(*at)) {
+        // One within another was read with it.
+        if at < read {
+            continue;
+        }
         let mut depth = 0;
-        for token in &program[at + 1..] {
+        read = program.len();
+        for (place, token) in program.iter().enumerate().skip(at + 1) {
             depth += i32::from(token.is_punct("(")) - i32::from(token.is_punct(")"));
             let is_plain = |c: char| c.is_alphanumeric() || c == ' ' || "_.,:=+-/()[]<>%$@*!?'&".contains(c);
             if depth > 0 && token.kind == TokenKind::Str && !token.text.chars().all(is_plain) {
@@ -125,6 +138,7 @@ pub(super) fn refuse_attributes(program: &[&Token<'_>]) -> Option<String> {
             }
             // An attribute without parentheses ends at once; one with them, where they close.
             if depth <= 0 && token.kind != TokenKind::Ident {
+                read = place;
                 break;
             }
         }
@@ -179,5 +193,25 @@ mod tests {
             assert!(refused(source).is_some(), "{source}");
         }
         assert_eq!(refused("__attribute__((section(\".text.hot\"), hot)) void f(void) { puts(\"a;\\n\"); }"), None);
+    }
+
+    #[test]
+    fn assembly_behind_or_within_assembly_is_read() {
+        assert!(refused("void f(void) { asm asm(\"syscall\"); }").is_some());
+        assert!(refused("void f(void) { asm(\"# \" asm(\"syscall\")); }").is_some());
+        assert!(refused("void f(int x) { asm(\"nop\" :: \"r\"(({ asm(\"syscall\"); x; }))); }").is_some());
+        assert_eq!(refused("void f(int x) { asm(\"nop\" :: \"r\"(({ asm(\"nop\"); x; }))); }"), None);
+        assert!(refused("__attribute__((a(__attribute__((section(\"\\n\")))))) void f(void);").is_some());
+        assert!(refused("__attribute__((a)) __attribute__((section(\"\\n\"))) void f(void);").is_some());
+        assert!(refused("__attribute__((a)) [[gnu::section(\"\\n\")]] void f(void);").is_some());
+    }
+
+    /// Reading from each to the end of the source, these take more than a minute.
+    #[test]
+    fn a_source_of_nothing_but_assembly_or_attributes_is_read_once() {
+        for word in ["asm ", "__attribute__ ", "__attribute__((", ":: ("] {
+            refused(&word.repeat((256 << 10) / word.len()));
+        }
+        assert!(refused(&"asm( ".repeat(50_000)).is_some());
     }
 }

@@ -4,11 +4,15 @@ use std::io::{Read, Seek, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use crate::role;
 use crate::runner::{self, Plan, RunnerSpec};
+use crate::supervisor::limit::Limit;
 use crate::sys::{self, Change, Pid};
+
+/// The stack of a runner and of each of its threads, wherever the bench was started: threads reserve it, within a limit
+/// on address space, and a candidate that needs more should not do better elsewhere.
+const STACK_BYTES: u64 = 8 << 20;
 
 /// Why a candidate's process did not do as it was asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,19 +73,19 @@ impl Child {
         ];
         // Loading is not the candidate's time: its own limit comes with the first run.
         let limit_s = limit_s + 5.0;
-        sys::set_alarm(Some(Duration::from_secs_f64(limit_s)));
         let pid = spawn(&inherited, environment, cores).map_err(machine("starting a runner"))?;
         drop(report_end);
         let mut child = Self { pid, alive: true, plan, cores: cores.to_vec(), roams: spec.roams, pinned: None };
-        let waited = child.wait(limit_s);
-        sys::set_alarm(None);
-        match waited {
-            Ok(()) => {}
+        match child.wait(Limit::start(pid, cores, limit_s)) {
+            Ok(_) => {}
             Err(Failure::Crashed(_)) if !spec.object.exists() => {
                 return Err(Failure::Machine(format!("{} has vanished", spec.object.display())));
             }
             Err(Failure::Crashed(how)) => return Err(explain_start(&how, report)),
-            Err(Failure::TimedOut(_)) => return Err(Failure::Crashed("did not finish loading".into())),
+            Err(Failure::TimedOut(_)) => {
+                drop(child); // only then its report ends
+                return Err(explain_start("did not finish", report));
+            }
             Err(other) => return Err(other),
         }
         Ok(child)
@@ -103,14 +107,13 @@ impl Child {
             .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
             .collect();
         threads.sort_unstable();
+        let mut pinned = 0;
         for (index, thread) in threads.iter().enumerate() {
-            if index == 0 && self.roams {
-                sys::pin(*thread, cores)?;
-            } else {
-                sys::pin(*thread, &[cores[index % cores.len()]])?;
-            }
+            let own = [cores[index % cores.len()]];
+            let to = if index == 0 && self.roams { cores.as_slice() } else { &own };
+            pinned += usize::from(pin_if_there(*thread, to)?);
         }
-        self.pinned = Some(threads.len());
+        self.pinned = Some(pinned);
         Ok(())
     }
 
@@ -125,27 +128,23 @@ impl Child {
         bytes[..4].copy_from_slice(&plan.first.to_ne_bytes());
         bytes[4..].copy_from_slice(&plan.count.to_ne_bytes());
         self.plan.slice_mut(0, 8).copy_from_slice(&bytes);
-        sys::set_alarm(Some(Duration::from_secs_f64(limit_s)));
+        let limit = Limit::start(self.pid, &self.cores, limit_s);
         let begin = sys::now();
         sys::signal(self.pid, libc::SIGCONT).map_err(machine("continuing the candidate"))?;
-        let waited = self.wait(limit_s);
-        let seconds = sys::now() - begin;
-        sys::set_alarm(None);
-        waited?;
+        let end = self.wait(limit)?;
+        let seconds = end - begin;
         if self.pinned.is_some_and(|pinned| self.threads() > pinned) {
             self.keep_threads_apart()?;
         }
         Ok(seconds)
     }
 
-    /// Waits for the whole group to stop. The limit is wall-clock time, with up to 0.9 s more
-    /// while the process has hardly had a core: a busy machine is not the candidate's fault.
-    fn wait(&mut self, limit_s: f64) -> Result<(), Failure> {
-        let begin = sys::now();
+    /// Waits for the whole group to stop: when that was.
+    fn wait(&mut self, mut limit: Limit) -> Result<f64, Failure> {
         loop {
             match sys::wait_change(self.pid).map_err(machine("waiting for the candidate"))? {
                 Change::Stopped(libc::SIGSTOP) => {
-                    return Ok(());
+                    return Ok(sys::now());
                 }
                 Change::Stopped(signal) => {
                     return Err(Failure::Crashed(format!("stopped itself by {}", sys::signal_name(signal))));
@@ -158,25 +157,9 @@ impl Child {
                     self.alive = false;
                     return Err(Failure::Crashed(format!("ended by {}", sys::signal_name(signal))));
                 }
-                Change::Interrupted => {
-                    let waited = sys::now() - begin;
-                    let starved = self.processor_s() < 0.5 * limit_s && waited < limit_s + 0.9;
-                    if waited >= limit_s && !starved {
-                        return Err(Failure::TimedOut(limit_s));
-                    }
-                }
+                Change::Interrupted => limit.check()?,
             }
         }
-    }
-
-    /// Processor time of the whole process so far.
-    fn processor_s(&self) -> f64 {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid)).unwrap_or_default();
-        // Fields 14 and 15, counted behind the command's name, which may hold anything.
-        let ticks: f64 = stat.rsplit_once(')').map_or(f64::INFINITY, |(_, rest)| {
-            rest.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum()
-        });
-        ticks / 100.0
     }
 
     /// Threads that it has now.
@@ -187,7 +170,6 @@ impl Child {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        sys::set_alarm(None);
         if self.alive {
             // It is ours and not reaped, so the number cannot name another process.
             drop(sys::signal(self.pid, libc::SIGKILL));
@@ -196,11 +178,20 @@ impl Drop for Child {
     }
 }
 
+/// Pins a thread unless it has gone, and says which: one that was joined may leave a little later.
+fn pin_if_there(thread: Pid, cores: &[usize]) -> std::io::Result<bool> {
+    match sys::pin(thread, cores) {
+        Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(false),
+        pinned => pinned.map(|()| true),
+    }
+}
+
 /// What a runner that never stopped has to say.
 fn explain_start(how: &str, report: OwnedFd) -> Failure {
     let mut said = String::new();
     let read = std::fs::File::from(report).read_to_string(&mut said);
-    if how == exit_words(runner::SETUP_FAILED) || read.is_err() || !said.is_empty() {
+    if read.is_err() || said != runner::LOADING || how == exit_words(runner::SETUP_FAILED) {
+        let said = if said.is_empty() { how } else { &said };
         return Failure::Machine(format!("the sandbox could not be set up: {said}"));
     }
     if how == exit_words(runner::NOT_LOADED) {
@@ -246,9 +237,43 @@ fn spawn(inherited: &[(i32, i32); 5], environment: &[(String, String)], cores: &
         for (high, (_, target)) in lifted.iter().zip(inherited) {
             sys::inherit_as(*high, target)?;
         }
+        // Before the runner starts: its C library reads the limit once.
+        sys::limit_stack(STACK_BYTES)?;
         sys::pin(0, &cores)
     };
     // SAFETY: only async-signal-safe calls in there.
     let child = unsafe { command.pre_exec(prepare) }.spawn()?;
     Ok(child.id() as Pid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_has_gone_needs_no_core() {
+        let cores = sys::affinity(0).unwrap();
+        assert!(!pin_if_there(Pid::MAX, &cores).unwrap(), "no machine has so many");
+        assert!(pin_if_there(0, &cores).unwrap());
+        assert!(pin_if_there(0, &[]).is_err(), "a thread that is there and cannot be pinned");
+    }
+
+    #[test]
+    fn what_ends_before_the_candidate_is_loaded_is_the_machines() {
+        let explained = |how: &str, said: &str| {
+            let (report, end) = sys::pipe().unwrap();
+            std::fs::File::from(end).write_all(said.as_bytes()).unwrap();
+            explain_start(how, report)
+        };
+        let no_pool = explained("exited with status 1", "");
+        assert_eq!(no_pool, Failure::Machine("the sandbox could not be set up: exited with status 1".into()));
+        assert!(matches!(explained("did not finish", ""), Failure::Machine(_)));
+        assert!(matches!(explained(&exit_words(runner::SETUP_FAILED), "limits: no"), Failure::Machine(_)));
+        assert!(matches!(explained(&exit_words(runner::SETUP_FAILED), runner::LOADING), Failure::Machine(_)));
+        assert!(matches!(explained(&exit_words(runner::NOT_LOADED), runner::LOADING), Failure::Crashed(_)));
+        assert_eq!(
+            explained("ended by SIGSYS", runner::LOADING),
+            Failure::Crashed("ended by SIGSYS while loading".into())
+        );
+    }
 }

@@ -6,9 +6,11 @@
 
 pub(crate) mod child;
 pub(crate) mod crew;
+mod limit;
 pub(crate) mod probe;
 pub(crate) mod protocol;
 pub(crate) mod session;
+mod shortened;
 mod stopwatch;
 
 use std::io::{BufRead, Write};

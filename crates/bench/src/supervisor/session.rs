@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 
 use flow::formula::Sizes;
 
+use crate::executable::Stacks;
 use crate::inputs::Fresh;
 use crate::layout::{Fit, Layout};
 use crate::memory::Mapping;
@@ -51,6 +52,7 @@ impl Session {
         let spec = RunnerSpec {
             object: request.object.clone(),
             libraries: request.libraries.clone(),
+            stacks: Stacks::after_loading(request.libraries.iter().chain([&request.object])),
             threads: request.threads,
             roams: request.roams,
             user: request.user,
@@ -120,6 +122,16 @@ impl Session {
         }
         verifier.check(fresh, crew, &self.buffers, calls, paper);
         Ok(())
+    }
+
+    /// Checks that the last run wrote nothing for calls from `first` on, which it did not make.
+    pub(crate) fn check_untouched(&self, verifier: &mut Verifier, first: usize) {
+        verifier.check_untouched(&self.buffers, first..self.calls());
+    }
+
+    /// Calls that have buffers.
+    pub(crate) fn calls(&self) -> usize {
+        self.buffers.layout.sets.len()
     }
 
     /// Bytes of one call's buffers.

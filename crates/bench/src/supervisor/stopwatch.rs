@@ -10,6 +10,7 @@ use crate::supervisor::Slot;
 use crate::supervisor::child::Failure;
 use crate::supervisor::protocol::{Answer, Request, TimeWork};
 use crate::supervisor::session::Session;
+use crate::supervisor::shortened::Shortened;
 use crate::sys;
 use crate::verify::Verifier;
 
@@ -121,7 +122,7 @@ impl Stopwatch<'_> {
         Ok(())
     }
 
-    /// One verified run of `calls` calls on fresh inputs: its seconds.
+    /// One verified run of the first `calls` calls on fresh inputs: its seconds.
     fn run(&mut self, session: &mut Session, calls: usize) -> Result<f64, Failure> {
         self.probed_run(session, calls).map(|(seconds, _)| seconds)
     }
@@ -139,7 +140,7 @@ impl Stopwatch<'_> {
             self.slot.crew.stay_awake();
         }
         if self.takes(Care::Fresh) || !session.is_filled() {
-            session.freshen(self.verifier, &mut self.slot.fresh, &self.slot.crew, 0..calls);
+            session.freshen(self.verifier, &mut self.slot.fresh, &self.slot.crew, 0..session.calls());
         }
         if self.request.task.cache == CacheState::Cold {
             session.chill();
@@ -164,6 +165,7 @@ impl Stopwatch<'_> {
         self.runs += 1;
         if self.work.verified && self.takes(Care::Check) {
             session.check(self.verifier, &mut self.slot.fresh, &self.slot.crew, 0..calls, paper)?;
+            session.check_untouched(self.verifier, calls);
         }
         Ok((seconds, before.max(after)))
     }
@@ -179,6 +181,12 @@ impl Stopwatch<'_> {
     /// Samples until enough are quiet, the runs are used up or the machine had its rounds.
     fn collect(&mut self, session: &mut Session, calls: usize, first: Vec<Sample>) -> Result<Vec<Sample>, Failure> {
         let mut samples = first;
+        // What a run left alone can only be told where it was fresh, and is looked at. One thread gains nothing by doing
+        // the work of one call in another: the run is as long.
+        let checked = self.work.verified && self.takes(Care::Check) && self.takes(Care::Fresh);
+        let checked = checked && self.request.threads > 1;
+        let sure_among = ENOUGH.min(self.work.runs as usize);
+        let mut shortened = Shortened::new(&mut self.slot.fresh, if checked { calls } else { 1 }, sure_among);
         for round in 0..self.work.rounds {
             let begin = sys::now();
             let end = (self.work.runs * (round + 1)) as usize;
@@ -192,6 +200,9 @@ impl Stopwatch<'_> {
                 let has_minimum = samples.len() >= ENOUGH || samples.len() >= end;
                 if samples.len() >= end || (has_minimum && sys::now() - begin > ROUND_S) {
                     break;
+                }
+                if let Some(fewer) = shortened.before(&mut self.slot.fresh, samples.len()) {
+                    self.run(session, fewer)?;
                 }
                 samples.push(self.sample(session, calls)?);
             }

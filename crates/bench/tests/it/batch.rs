@@ -37,6 +37,20 @@ fn identical_candidates_are_judged_once_and_all_are_told() {
 }
 
 #[test]
+fn a_name_that_fills_a_file_does_not_fill_the_verdict() {
+    let mut bench = LocalBench::start(settings()).unwrap();
+    let name = "x".repeat(70_000);
+    let calls = |name: &str| NAIVE.replace("double sum = 0;", &format!("double sum = 0; {name}();"));
+    bench.submit(vec![job(0, "matmul", &calls(&format!("cblas_{name}"))), job(1, "matmul", &calls(&name))]).unwrap();
+    for reply in drain(&mut bench) {
+        let verdict = reply.judged.unwrap().verdict;
+        assert_eq!(verdict.label(), if reply.id == JobId(0) { Label::Refused } else { Label::NotCompiled });
+        let text = serde_json::to_string(&verdict).unwrap();
+        assert!(text.len() < 3000, "{} bytes", text.len());
+    }
+}
+
+#[test]
 fn cancelled_jobs_never_reply_and_the_others_do() {
     let _turn = turn();
     let mut bench = LocalBench::start(settings()).unwrap();

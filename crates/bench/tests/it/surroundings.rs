@@ -95,6 +95,48 @@ fn a_frozen_supervisor_is_a_machine_error_and_the_next_job_is_judged() {
     assert_eq!(replies[1].judged.as_ref().unwrap().verdict.label(), Label::Correct);
 }
 
+#[test]
+fn a_mistake_in_the_clock_costs_one_job_its_verdict_and_no_other() {
+    let _turn = turn();
+    // What `Task::parse` would refuse stands for any mistake that shows only when a candidate is timed.
+    let mut task = bench::tasks::load("transpose").unwrap();
+    task.spec.cost.flops = "unknown".into();
+    task.hash = "mistaken".into();
+    let mut bench = LocalBench::start(settings()).unwrap();
+    let mut mistaken = job(0, "transpose", &task.seed.clone());
+    mistaken.task = std::sync::Arc::new(task);
+    bench.submit(vec![mistaken, job(1, "transpose", &bench::tasks::load("transpose").unwrap().seed)]).unwrap();
+    let mut replies = drain(&mut bench);
+    replies.sort_by_key(|reply| reply.id);
+    let error = replies[0].judged.as_ref().unwrap_err();
+    assert!(error.what.contains("timing a candidate failed"), "{error}");
+    assert_eq!(replies[1].judged.as_ref().unwrap().verdict.label(), Label::Correct);
+}
+
+/// Clusters raise the limit on the stack, and every thread of a process would reserve as much.
+#[test]
+fn a_raised_stack_limit_changes_no_verdict() {
+    let _turn = turn();
+    let raised = "ulimit -s 4194304 || exit 77; exec \"$@\"";
+    for (suite, fixture) in
+        [("every_honest_candidate_is_correct", "matmul-omp-collapse"), ("no_cheat_is_correct", "recursion-bomb")]
+    {
+        let output = Command::new("sh")
+            .args(["-c", raised, "sh"])
+            .arg(std::env::current_exe().unwrap())
+            .args([suite, "--nocapture"])
+            .env("HOTLOOP_FIXTURE", fixture)
+            .output()
+            .unwrap();
+        if output.status.code() == Some(77) {
+            return; // this user may not raise it
+        }
+        let said = String::from_utf8_lossy(&output.stdout);
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && said.contains("1 passed"), "{said}\n{complaint}");
+    }
+}
+
 fn copy_folder(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
