@@ -1,7 +1,8 @@
 //! Models behind an OpenAI-compatible endpoint: they answer, they do not learn.
 //!
 //! Requests are blocking, a few at a time. What may pass is tried again: lost connections, timeouts,
-//! rate limits and the server's own failures, with growing pauses or the pause the server asks for.
+//! rate limits and the server's own failures, also those told in a reply, with growing pauses or the pause the server
+//! asks for.
 //! What will not pass (a bad key, an unknown model) fails at once with the server's words.
 
 use std::path::Path;
@@ -54,6 +55,13 @@ pub struct ApiConfig {
 /// The longest pause, asked for or grown.
 const LONGEST_PAUSE: Duration = Duration::from_mins(2);
 
+/// The longest reply: many long answers with their logprobs come at once.
+const LONGEST_REPLY: u64 = 256 << 20;
+
+/// Why an answer ended that the server broke off or held back: it is not what the model has to say. A call of a tool
+/// is the model's own, and an answer like any other.
+const BROKEN: [&str; 5] = ["error", "abort", "content_filter", "network_error", "insufficient_system_resource"];
+
 /// A model behind an endpoint.
 pub struct ApiPolicy {
     config: ApiConfig,
@@ -64,7 +72,8 @@ pub struct ApiPolicy {
 
 #[derive(Deserialize)]
 struct Reply {
-    choices: Vec<Choice>,
+    choices: Option<Vec<Choice>>,
+    error: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -82,7 +91,7 @@ struct Said {
 
 /// How one try went.
 enum Tried {
-    Answered(String),
+    Answered(Vec<Choice>),
     /// Try again, after this pause if the server named one.
     Again(String, Option<Duration>),
     Refused(String),
@@ -177,35 +186,26 @@ impl ApiPolicy {
         Ok(body)
     }
 
-    /// `count` answers to one chat. A server that gives fewer at once is asked for the rest.
+    /// `count` answers to one chat. A server that gives fewer at once, or breaks some off, is asked for the rest.
     fn answers(&self, chat: &Chat, count: u32, sampling: &Sampling, seed: u64) -> Result<Vec<Completion>, PolicyError> {
         let mut answers = Vec::with_capacity(count as usize);
         while (answers.len() as u32) < count {
             let missing = count - answers.len() as u32;
             let body = self.body(chat, missing, sampling, seed.wrapping_add(answers.len() as u64))?;
-            let text = self.post(&body)?;
-            let reply: Reply = serde_json::from_str(&text).map_err(|error| {
-                PolicyError::Failed(format!(
-                    "{}: not a reply as expected: {error}: {}",
-                    self.endpoint(),
-                    excerpt(&text)
-                ))
-            })?;
-            if reply.choices.is_empty() {
-                return Err(PolicyError::Failed(format!("{}: a reply without choices", self.endpoint())));
-            }
-            answers.extend(reply.choices.into_iter().take(missing as usize).map(completion));
+            let choices = self.post(&body)?;
+            answers.extend(choices.into_iter().take(missing as usize).map(completion));
         }
         Ok(answers)
     }
 
-    fn post(&self, body: &Value) -> Result<String, PolicyError> {
+    /// At least one answer.
+    fn post(&self, body: &Value) -> Result<Vec<Choice>, PolicyError> {
         let mut pause = self.config.pause;
         let mut last = String::new();
         for nth in 1..=self.config.tries.max(1) {
             self.check_halt()?;
             match self.try_once(body) {
-                Tried::Answered(text) => return Ok(text),
+                Tried::Answered(choices) => return Ok(choices),
                 Tried::Refused(why) => return Err(PolicyError::Failed(format!("{}: {why}", self.endpoint()))),
                 Tried::Again(why, asked) => {
                     last = why;
@@ -233,16 +233,43 @@ impl ApiPolicy {
         let status = response.status().as_u16();
         let asked = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
         let asked = asked.and_then(|value| Duration::try_from_secs_f64(value.trim().parse().ok()?).ok());
-        let text = match response.body_mut().read_to_string() {
+        let text = match response.body_mut().with_config().limit(LONGEST_REPLY).read_to_string() {
             Ok(text) => text,
             Err(error) => return Tried::Again(error.to_string(), asked),
         };
         let why = format!("status {status}: {}", excerpt(&text));
         match status {
-            200..=299 => Tried::Answered(text),
+            200..=299 => understand(&text, asked),
             408 | 409 | 425 | 429 | 500..=599 => Tried::Again(why, asked),
             _ => Tried::Refused(why),
         }
+    }
+}
+
+/// The answers of a reply that are whole, or what is wrong with it.
+fn understand(text: &str, asked: Option<Duration>) -> Tried {
+    let reply: Reply = match serde_json::from_str(text) {
+        Ok(reply) => reply,
+        Err(error) => return Tried::Refused(format!("not a reply as expected: {error}: {}", excerpt(text))),
+    };
+    let choices = reply.choices.unwrap_or_default();
+    if choices.is_empty() {
+        // Gateways tell failures of the server behind them under a status of success.
+        return match reply.error {
+            Some(error) => Tried::Again(format!("a reply with an error: {}", excerpt(&error.to_string())), asked),
+            None => Tried::Refused(format!("a reply without choices: {}", excerpt(text))),
+        };
+    }
+    let (whole, broken): (Vec<Choice>, Vec<Choice>) = choices.into_iter().partition(|choice| !choice.is_broken());
+    match broken.into_iter().find_map(|choice| choice.finish_reason) {
+        Some(reason) if whole.is_empty() => Tried::Again(format!("an answer that ended by `{reason}`"), asked),
+        _ => Tried::Answered(whole),
+    }
+}
+
+impl Choice {
+    fn is_broken(&self) -> bool {
+        self.finish_reason.as_deref().is_some_and(|reason| BROKEN.contains(&reason))
     }
 }
 

@@ -184,3 +184,54 @@ fn chats_keep_their_order_over_parallel_requests() {
     assert!(matches!(policy.update(&[]).unwrap_err(), PolicyError::Unsupported("update")));
     assert!(!policy.capabilities().learns);
 }
+
+fn ended(text: &str, reason: &str) -> Value {
+    json!({"message": {"role": "assistant", "content": text}, "finish_reason": reason})
+}
+
+#[test]
+fn a_failure_told_under_a_status_of_success_is_tried_again() {
+    let failed = || ("200 OK", json!({"choices": null, "error": {"code": 502, "message": "no worker"}}).to_string());
+    let (url, _asked) = server(vec![failed(), ("200 OK", said(&["at last"]))]);
+    let answers = ApiPolicy::with_key(config(url), None).sample(&[chat("hi")], 1, &sampling()).unwrap();
+    assert_eq!(answers[0].text, "at last");
+    let (url, _asked) = server(vec![failed(), failed(), failed()]);
+    let error = ApiPolicy::with_key(config(url), None).sample(&[chat("hi")], 1, &sampling()).unwrap_err().to_string();
+    assert!(error.contains("3 tries") && error.contains("no worker"), "{error}");
+}
+
+#[test]
+fn what_the_server_broke_off_is_no_answer_of_the_model() {
+    let mixed = json!({"choices": [ended("one", "stop"), ended("", "error"), ended("thr", "length")]}).to_string();
+    let rest = json!({"choices": [ended("", "tool_calls")]}).to_string();
+    let (url, asked) = server(vec![("200 OK", mixed), ("200 OK", rest)]);
+    let answers = ApiPolicy::with_key(config(url), None).sample(&[chat("hi")], 3, &sampling()).unwrap();
+    let found: Vec<_> = answers.iter().map(|answer| (answer.text.as_str(), answer.ending)).collect();
+    assert_eq!(found, [("one", Ending::Stop), ("thr", Ending::Length), ("", Ending::Stop)]);
+    let numbers: Vec<Value> = asked.iter().map(|(_, body)| body["n"].clone()).collect();
+    assert_eq!(numbers, [3, 1]);
+    let filtered = || ("200 OK", json!({"choices": [ended("", "content_filter")]}).to_string());
+    let (url, _asked) = server(vec![filtered(), filtered(), filtered()]);
+    let error = ApiPolicy::with_key(config(url), None).sample(&[chat("hi")], 1, &sampling()).unwrap_err().to_string();
+    assert!(error.contains("3 tries") && error.contains("content_filter"), "{error}");
+}
+
+#[test]
+fn a_long_reply_is_read_whole() {
+    let long = "x".repeat(11 << 20);
+    let (url, _asked) = server(vec![("200 OK", said(&[&long]))]);
+    let patient = ApiConfig { timeout: Duration::from_mins(1), tries: 1, ..config(url) };
+    let answers = ApiPolicy::with_key(patient, None).sample(&[chat("hi")], 1, &sampling()).unwrap();
+    assert_eq!(answers[0].text.len(), long.len());
+}
+
+#[test]
+fn a_reply_of_another_kind_fails_at_once_with_its_words() {
+    for (body, wanted) in [("<html>", "not a reply as expected"), ("{\"id\": 7}", "without choices: {\"id\": 7}")] {
+        let (url, asked) = server(vec![("200 OK", body.to_owned())]);
+        let mut policy = ApiPolicy::with_key(config(url), None);
+        let error = policy.sample(&[chat("hi")], 1, &sampling()).unwrap_err().to_string();
+        assert!(error.contains(wanted), "{error}");
+        assert_eq!(asked.iter().count(), 1);
+    }
+}

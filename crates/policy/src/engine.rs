@@ -96,6 +96,12 @@ pub enum EngineError {
     /// The engine was set up without learning.
     #[error("this engine was set up to answer only: choose an adapter or full training")]
     LearnsNothing,
+    /// The engine was set up to train all weights.
+    #[error("this engine was set up to train all weights, and cannot go on from an adapter: open it with the adapter")]
+    TrainsAll,
+    /// The weights are as they were loaded.
+    #[error("only full training changes the model itself: what was learned here is an adapter, save that")]
+    NothingFull,
 }
 
 /// A model that answers and learns.
@@ -155,6 +161,19 @@ impl Engine {
         Ok(Self { base_hash: hash.map(OnceLock::from).unwrap_or_default(), ..engine })
     }
 
+    /// Loads a model and begins from an adapter trained before. What learns is that adapter, whatever else was to be
+    /// trained: all weights under an adapter would be trained for nothing.
+    pub fn open_with_adapter(path: &Path, adapter: &Path, settings: Settings) -> Result<Self, EngineError> {
+        let learning = match settings.learning {
+            Learning::None => Learning::None,
+            Learning::Lora(_, seed) => Learning::Lora(save::adapter_config(adapter)?, seed),
+            Learning::Full => Learning::Lora(save::adapter_config(adapter)?, 0),
+        };
+        let mut engine = Self::open(path, Settings { learning, ..settings })?;
+        engine.start_from_adapter(adapter)?;
+        Ok(engine)
+    }
+
     /// From parts already loaded.
     pub fn new(network: Network, text: Text, name: String, settings: Settings) -> Result<Self, EngineError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build()?;
@@ -194,6 +213,11 @@ impl Engine {
         &self.settings
     }
 
+    /// Whether updates measure a divergence: without a reference there is none.
+    pub fn has_reference(&self) -> bool {
+        !matches!(self.reference, Reference::None)
+    }
+
     /// The learner inside.
     pub fn learner(&self) -> &Learner {
         &self.learner
@@ -207,6 +231,9 @@ impl Engine {
     /// Begins from an adapter trained before; it becomes the frozen reference too, as the fresh one would
     /// no longer be what this training started from.
     pub fn start_from_adapter(&mut self, directory: &Path) -> Result<(), EngineError> {
+        if self.settings.learning == Learning::Full {
+            return Err(EngineError::TrainsAll);
+        }
         let adapter = save::load_adapter(directory, &self.learner.network.config, self.base_hash())?;
         if !matches!(self.reference, Reference::None) {
             self.reference = Reference::Adapter(adapter.clone());
@@ -240,7 +267,9 @@ impl Engine {
         if let Some(long) = prompts.iter().find(|prompt| prompt.len() + max_tokens > context) {
             return Err(EngineError::ContextExceeded { prompt: long.len(), answer: max_tokens, context });
         }
-        let tokens = self.learner.network.config.eos.clone();
+        let mut tokens = self.learner.network.config.eos.clone();
+        // Special tokens are left out of texts, so that no text ends in one.
+        tokens.extend(wish.stop.iter().filter_map(|text| self.text.special(text)));
         // Every text contains the empty one.
         let texts = wish.stop.iter().filter(|text| !text.is_empty()).cloned().collect();
         let stop = Stop { tokens, texts, max_tokens };
@@ -318,6 +347,9 @@ impl Engine {
 
     /// Writes the model with all that was learned by full training, without the optimiser's state.
     pub fn save_model(&self, directory: &Path, storage: Storage) -> Result<(), EngineError> {
+        if self.settings.learning != Learning::Full {
+            return Err(EngineError::NothingFull);
+        }
         let mirror = self.learner.mirror()?;
         let network = &mirror.as_ref().unwrap_or(&self.learner).network;
         Ok(save::model(directory, &network.config, &network.weights, Some(&self.text), storage)?)

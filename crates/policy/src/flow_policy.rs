@@ -62,6 +62,9 @@ fn failed(error: EngineError) -> PolicyError {
         }
         EngineError::LearnsNothing => PolicyError::Unsupported("update"),
         EngineError::Train(TrainError::Stopped) => PolicyError::Stopped,
+        EngineError::NotFinite | EngineError::Train(TrainError::NotFinite { .. }) => {
+            PolicyError::Diverged(error.to_string())
+        }
         other => PolicyError::Failed(other.to_string()),
     }
 }
@@ -104,7 +107,7 @@ impl Policy for EnginePolicy {
         Ok(Updated {
             loss: update.loss,
             gradient_norm: update.gradient_norm,
-            kl: update.kl,
+            kl: self.engine.has_reference().then_some(update.kl),
             clipped: update.clipped,
             entropy: update.entropy,
             sampler_gap: update.sampler_gap,

@@ -3,7 +3,9 @@
 //! ```text
 //! cuda_check                       every section, each in a process of its own with a time limit
 //! cuda_check SECTION...            some of them: device f32 bf16 train sample ways limits decode lora full 14b
+//! cuda_check paces                 every way of decoding at batch 1, 16 and 64
 //! cuda_check tune                  the chained way of decoding with several settings of its constants
+//! cuda_check clocks                where the time inside its products goes
 //! cuda_check profile               where the time of a decode step and of a training step goes
 //! cuda_check gguf MODEL [PROMPT]   greedy tokens of a real model, GPU beside CPU
 //! cuda_check ... --json FILE       every measured row also as a JSON line, for `tests/cuda_speed.py --join`
@@ -61,8 +63,10 @@ fn main() -> ExitCode {
     if arguments.first().is_some_and(|first| first == "profile") {
         return outside(&[("profile", 120)], &[]);
     }
-    if arguments.first().is_some_and(|first| first == "tune") {
-        return outside(&[("tune", 400)], &json[json.len().min(1)..]);
+    for (name, seconds) in [("paces", 200), ("tune", 400), ("clocks", 100)] {
+        if arguments.first().is_some_and(|first| first == name) {
+            return outside(&[(name, seconds)], &json[json.len().min(1)..]);
+        }
     }
     let chosen = |section: &&(&'static str, u64)| arguments.is_empty() || arguments.iter().any(|a| a == section.0);
     let sections: Vec<(&str, u64)> = SECTIONS.iter().filter(chosen).copied().collect();
@@ -127,8 +131,10 @@ fn inside(arguments: &[String]) -> ExitCode {
         "bf16" => numerics::gradients(Precision::Bf16),
         "train" => numerics::training(),
         "sample" => sampling::all(),
-        "ways" => ways::all(&rows),
+        "ways" => ways::all(),
+        "paces" => ways::paces(&rows),
         "tune" => ways::tune(&rows),
+        "clocks" => ways::clocks(),
         "limits" => sampling::limits(),
         "decode" => speed::decode(&rows),
         "lora" => speed::train(true, &rows),

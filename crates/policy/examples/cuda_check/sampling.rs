@@ -159,12 +159,22 @@ pub(crate) fn limits() -> Outcome {
         Err(other) => return Err(other.into()),
         Ok(()) => return Err("16 million tokens fit: impossible".into()),
     }
-    let prompts = vec![vec![1; 400]; 2];
-    match engine.generate(cuda::With::Trained, &prompts, 4_000_000, &generation(PLAIN, 8_000_000, 100, &[])) {
+    match engine.make_room(4, 1 << 36, 100) {
         Err(error) if error.is_out_of_memory() => println!("   {error}"),
         Err(other) => return Err(other.into()),
-        Ok(_) => return Err("eight million slots fit: impossible".into()),
+        Ok(()) => return Err("answers of seventy billion tokens fit: impossible".into()),
     }
+    // What does not fit at once is answered one after the other: each may have a quarter of the memory, and ends with its
+    // first token, whichever it is.
+    let longest = (18..40).take_while(|size| engine.make_room(1, 1 << size, 100).is_ok()).last().unwrap_or(18);
+    let any: Vec<u32> = (0..config.vocab as u32).collect();
+    let most = generation(PLAIN, 12, 1 << (longest - 2), &any);
+    let answers = engine.generate(cuda::With::Trained, &[vec![1; 8], vec![2; 8]], 6, &most)?;
+    if answers.len() != 12 || answers.iter().any(|(answer, _)| answer.tokens.len() != 1) {
+        return Err("answers that do not fit at once are not whole".into());
+    }
+    println!("   {} answers of up to {} tokens, which do not fit at once", answers.len(), most.stop.max_tokens);
+    let prompts = vec![vec![1; 400]; 2];
     let small = Pack::new(&[Sequence::answer(&[1], &[3; 40])]);
     engine.learn(learn, &small, &mut |_: usize, _: Scored| 0.01)?;
     let answers = engine.generate(cuda::With::Trained, &prompts, 2, &generation(PLAIN, 3, 100, &[]))?;

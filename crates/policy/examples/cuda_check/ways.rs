@@ -2,7 +2,7 @@
 
 use policy::Precision;
 use policy::cpu::Generation;
-use policy::cuda::{self, DecodeWay, Engine, Trains, Tuning, With};
+use policy::cuda::{self, Choice, DecodeWay, Engine, Trains, Tuning, With};
 use policy::pack::{Pack, Sequence};
 use policy::sample::{Answer, Draw};
 use serde_json::json;
@@ -13,45 +13,32 @@ use crate::tiny::{self, Kind};
 use crate::{Outcome, Verdicts};
 
 /// Settings that `tune` measures, the usual ones first.
-const SETTINGS: [&str; 19] = [
+const SETTINGS: [&str; 16] = [
     "",
+    "warps=8",
+    "warps=12",
     "groups=2",
-    "groups=2,phase=1024",
-    "groups=3,warps=12",
-    "groups=3,warps=12,phase=1024",
-    "groups=4,warps=16,phase=1024",
     "groups=4",
+    "groups=4,across=2",
+    "groups=6,across=2",
     "groups=1,across=8",
     "split_groups=1",
     "split_groups=2",
+    "split_groups=2,split_across=4",
     "split_across=4",
     "blocks=264",
-    "blocks=66",
-    "phase=256",
-    "phase=1024,blocks=120",
+    "blocks=100",
     "prefetch=0",
     "depth=4,depth_full=3",
-    "head_groups=8,head_across=2",
-    "head_groups=2,head_across=8",
 ];
 
-/// Every way on tiny models against the trainer's logprobs, then their speeds.
-pub(crate) fn all(rows: &Rows) -> Outcome {
+/// Every way on tiny models against the trainer's logprobs.
+pub(crate) fn all() -> Outcome {
     let mut verdicts = Verdicts::default();
     for kind in Kind::chosen() {
         agree(&mut verdicts, kind)?;
     }
-    verdicts.done()?;
-    if emulated()? {
-        println!("   speeds are a GPU's affair");
-        return Ok(());
-    }
-    speeds(rows)
-}
-
-fn emulated() -> Result<bool, cuda::Error> {
-    let engine = Engine::random(&Kind::ALL[0].config_with_heads(64), None, Precision::Bf16)?;
-    Ok(engine.facts()?.0.contains("emulator"))
+    verdicts.done()
 }
 
 /// With and without an adapter, at several numbers of slots, so that rows are padded and slots filled again.
@@ -66,7 +53,7 @@ fn agree(verdicts: &mut Verdicts, kind: Kind) -> Outcome {
         for way in DecodeWay::ALL {
             engine.set_decode_way(way, Tuning::from_environment()?)?;
             let label = format!("{} of {} {name} {}", kind.name(), network.config.head_dim, way.name());
-            // Rows are padded to 8, 16, 32 and 64: each of these is a kernel of its own.
+            // Rows are padded to 16, 32 and 64: each of these is a kernel of its own.
             for (slots, asked, count, tokens) in
                 [(2, &asked[..], 1, 24), (12, &asked, 5, 24), (32, &brief, 16, 6), (64, &brief, 32, 6)]
             {
@@ -83,6 +70,11 @@ fn agree(verdicts: &mut Verdicts, kind: Kind) -> Outcome {
                     verdicts.check(&format!("{label}: draws of the first step apart from plain ones"), apart, 0.2);
                 }
             }
+            if way == DecodeWay::Chosen {
+                let found = engine.decode_choices();
+                let untried = found.iter().filter(|choice| choice.tried == 0).count();
+                verdicts.check(&format!("{label}: of {} shapes untried", found.len()), untried as f64, 0.5);
+            }
             let greedy = answers(&mut engine, with, &asked, 1, &generation(GREEDY, 3, 40, &[]))?;
             if way == DecodeWay::Plain {
                 plain = greedy;
@@ -95,7 +87,7 @@ fn agree(verdicts: &mut Verdicts, kind: Kind) -> Outcome {
             verdicts.check(&format!("{label}: greedy against the trainer"), gap, 2e-2);
         }
     }
-    Ok(())
+    clocked(verdicts, &mut engine, network.config.head_dim, &brief)
 }
 
 fn answers(
@@ -137,25 +129,29 @@ fn gap(
 const BATCHES: [usize; 3] = [1, 16, 64];
 
 /// Milliseconds a step of every way, one table.
-fn speeds(rows: &Rows) -> Outcome {
-    let mut table = vec!["model  adapter  batch     plain    fused  chained   chained of bandwidth".to_owned()];
+pub(crate) fn paces(rows: &Rows) -> Outcome {
+    let names = DecodeWay::ALL.map(|way| format!("{:>8}", way.name())).join(" ");
+    let mut table = vec![format!("model  adapter  batch  {names}   fastest of bandwidth")];
     for shape in &SHAPES[..2] {
-        for (name, lora) in [("none", speed::no_lora()), ("r16", speed::lora())] {
+        for (name, lora) in [("r16", speed::lora()), ("none", speed::no_lora())] {
             let mut engine = Engine::random(&shape.config(), Some(&lora), Precision::Bf16)?;
             let mut lines = BATCHES.map(|batch| format!("{:<6} {name:<8} {batch:>5} ", shape.name));
+            let mut shares = [0.0f64; BATCHES.len()];
             for way in DecodeWay::ALL {
                 engine.set_decode_way(way, Tuning::from_environment()?)?;
-                for (batch, line) in BATCHES.into_iter().zip(&mut lines) {
+                for ((batch, line), share) in BATCHES.into_iter().zip(&mut lines).zip(&mut shares) {
                     let decoded = speed::decoded(&mut engine, shape, batch)?;
                     *line = format!("{line} {:>8.3}", decoded.ms);
-                    if way == DecodeWay::Chained {
-                        *line = format!("{line} {:>12.1}%", decoded.share * 100.0);
-                    }
+                    *share = share.max(decoded.share);
                     rows.add(&json!({
                         "side": "engine", "section": "ways", "model": shape.name, "batch": batch, "adapter": name,
                         "way": way.name(), "ms_per_step": decoded.ms, "of_bandwidth": decoded.share,
                     }));
                 }
+                choices(&engine);
+            }
+            for (line, share) in lines.iter_mut().zip(shares) {
+                *line = format!("{line} {:>12.1}%", share * 100.0);
             }
             println!("   {}", lines.join("\n   "));
             table.extend(lines);
@@ -163,6 +159,17 @@ fn speeds(rows: &Rows) -> Outcome {
     }
     println!("\nms a step, 600 tokens:\n{}", table.join("\n"));
     Ok(())
+}
+
+/// What trying cuBLAS's algorithms has found, where that was the way.
+fn choices(engine: &Engine) {
+    for choice in engine.decode_choices() {
+        let [rows, columns, length] = choice.size;
+        let Choice { products, tried, usual_us, fastest_us, .. } = choice;
+        println!(
+            "   {rows:>4} x {columns:>6} x {length:>5}, {products:>2} a step: {usual_us:>7.2} us as it is, {fastest_us:>7.2} by the fastest of {tried}"
+        );
+    }
 }
 
 /// What every setting is measured at: an adapter and a number of answers.
@@ -203,4 +210,50 @@ pub(crate) fn tune(rows: &Rows) -> Outcome {
         }
     }
     Ok(())
+}
+
+/// Clocks are noted at every place of every product, in their order; heads that the fused ways do not serve have none.
+fn clocked(verdicts: &mut Verdicts, engine: &mut Engine, head_dim: usize, prompts: &[Vec<u32>]) -> Outcome {
+    engine.set_decode_way(DecodeWay::Chained, Tuning::from_environment()?.set("clocks=1")?)?;
+    answers(engine, With::Nothing, prompts, 1, &generation(PLAIN, 2, 4, &[]))?;
+    let backwards = |places: &Vec<[u64; 2]>| places.windows(2).filter(|pair| pair[1][0] <= pair[0][0]).count();
+    let clocks = engine.decode_clocks()?;
+    let missing = clocks.len().abs_diff(if [64, 128].contains(&head_dim) { CLOCKED.len() } else { 0 });
+    let wrong = missing + clocks.iter().map(backwards).sum::<usize>();
+    verdicts.check("clocks that do not go on", wrong as f64, 0.0);
+    Ok(())
+}
+
+/// Names of the products that clocks are noted in, and of what lies between their places.
+const CLOCKED: [&str; 4] = ["qkv", "o", "gate, up", "down"];
+const SPANS: [&str; 6] = ["waiting", "rows", "products", "together", "cluster", "finish"];
+
+/// Where the time of the chained way's products goes, in the first block of each: cycles from place to place, and
+/// nanoseconds from begin to end and to the end of the product before.
+pub(crate) fn clocks() -> Outcome {
+    let lora = speed::lora();
+    for shape in &SHAPES[..2] {
+        let mut engine = Engine::random(&shape.config(), Some(&lora), Precision::Bf16)?;
+        engine.set_decode_way(DecodeWay::Chained, Tuning::from_environment()?.set("clocks=1")?)?;
+        for (name, with, batch) in TUNED {
+            let ms = speed::brief(&mut engine, with, batch)?;
+            println!("{}, adapter {name}, {batch} answers: {ms:.3} ms a step with clocks", shape.name);
+            print_clocks(&engine.decode_clocks()?);
+        }
+    }
+    Ok(())
+}
+
+fn print_clocks(kinds: &[Vec<[u64; 2]>]) {
+    let spans: Vec<String> = SPANS.iter().map(|span| format!("{span:>9}")).collect();
+    println!("  {:<9}{}    ns in all  since the end before", "cycles", spans.concat());
+    for (number, (kind, places)) in CLOCKED.iter().zip(kinds).enumerate() {
+        let cycles: Vec<String> =
+            places.windows(2).map(|pair| format!("{:>9}", pair[1][0].saturating_sub(pair[0][0]))).collect();
+        let (first, last) = (places[0][1], places[places.len() - 1][1]);
+        // Attention lies between qkv and o; what was before qkv is another layer's.
+        let since = number.checked_sub(1).and_then(|before| last.checked_sub(kinds[before].last()?[1]));
+        let since = since.map_or_else(String::new, |ns| ns.to_string());
+        println!("  {kind:<9}{}  {:>11}  {since:>20}", cycles.concat(), last.saturating_sub(first));
+    }
 }

@@ -1,5 +1,6 @@
 //! Whether a backward pass keeps what the forward pass computed, or computes it again.
 
+use super::cgroup;
 use crate::model::Config;
 
 /// What happens to a layer's inner values between forward and backward.
@@ -32,11 +33,13 @@ fn kept_bytes(config: &Config, rows: usize) -> u64 {
     (rows * config.layers * row * size_of::<f32>()) as u64
 }
 
-/// Memory that can be had without swapping; none where the system does not tell.
+/// Memory that can be had without swapping, and without going beyond what the control groups of this process may have;
+/// none where the system does not tell.
 pub fn available_bytes() -> Option<u64> {
     let facts = fs_err::read_to_string("/proc/meminfo").ok()?;
     let line = facts.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+    let machine = line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024;
+    Some(cgroup::free_bytes().map_or(machine, |group| group.min(machine)))
 }
 
 #[cfg(test)]

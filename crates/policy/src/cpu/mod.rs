@@ -11,6 +11,7 @@
 
 mod attention;
 mod bf16;
+mod cgroup;
 mod decode;
 mod gemm;
 mod generate;

@@ -54,7 +54,8 @@ impl Attention<'_> {
         if self.flash() {
             let arguments = args![self.qkv, tiles, y, self.lse, heads, kv_heads, self.scale()];
             let [one, pair, ..] = names(dim as usize);
-            let paired = (heads / kv_heads) % 2 == 0;
+            // Two heads share what they read, where both have room: on many a GPU two of 128 values have not.
+            let paired = (heads / kv_heads) % 2 == 0 && self.tiles(1, 6).shared <= self.device.shared_limit();
             let (name, at_once) = if paired { (pair, 2) } else { (one, 1) };
             return self.device.launch(name, self.tiles(heads as usize / at_once, at_once + 4), arguments);
         }

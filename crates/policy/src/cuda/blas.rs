@@ -2,10 +2,14 @@
 
 #![expect(unsafe_code, reason = "cuBLAS is a C interface; handles and products are confined here")]
 
+use std::cell::RefCell;
+
 use cudarc::cublas::{result as cublas, sys};
 
+use super::choice::{Call, Choice, Choices};
 use super::device::{Address, Buffer, Device};
 use super::error::{Error, Result};
+use super::lt::Place;
 use super::thin;
 use crate::Precision;
 
@@ -16,7 +20,9 @@ const WORKSPACE: usize = 64 << 20;
 pub(crate) struct Blas {
     handle: sys::cublasHandle_t,
     device: Device,
-    _workspace: Buffer,
+    workspace: Buffer,
+    /// Algorithms that were chosen by timing, where they are wanted.
+    choices: RefCell<Option<Choices>>,
 }
 
 // SAFETY: a handle may move between threads as long as one uses it at a time; `Blas` is not shared.
@@ -94,8 +100,41 @@ impl Blas {
             cublas::set_stream(handle, device.stream().cu_stream().cast()).map_err(at("setting the stream"))?;
             let set = sys::cublasSetWorkspace_v2(handle, workspace.address.0 as *mut _, WORKSPACE);
             set.result().map_err(at("setting the workspace"))?;
+            // Left to itself, cuBLAS may add up parts of a sum in bf16: with few rows, and so when sampling alone.
+            let exact = sys::cublasMath_t::CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
+            sys::cublasSetMathMode(handle, exact).result().map_err(at("setting the precision of sums"))?;
         }
-        Ok(Self { handle, device: device.clone(), _workspace: workspace })
+        Ok(Self { handle, device: device.clone(), workspace, choices: RefCell::new(None) })
+    }
+
+    /// Whether products are to be done by chosen algorithms.
+    pub(super) fn set_choosing(&self, choosing: bool) -> Result<()> {
+        let choices = if choosing { Some(Choices::new()?) } else { None };
+        self.choices.replace(choices);
+        Ok(())
+    }
+
+    /// Does `work`, and chooses algorithms for its products. What these wrote is not to be used again: they are repeated.
+    pub(super) fn choose(&self, work: impl FnOnce() -> Result<()>) -> Result<()> {
+        if let Some(choices) = &mut *self.choices.borrow_mut() {
+            choices.note_all();
+        }
+        let worked = work();
+        if let Some(choices) = &mut *self.choices.borrow_mut() {
+            let calls = choices.take_noted();
+            worked?;
+            return choices.choose(&calls, &self.place(), &|call| self.usual(call));
+        }
+        worked
+    }
+
+    /// How algorithms were chosen so far.
+    pub(super) fn choices(&self) -> Vec<Choice> {
+        self.choices.borrow().as_ref().map_or(Vec::new(), |choices| choices.told().to_vec())
+    }
+
+    fn place(&self) -> Place<'_> {
+        Place { device: &self.device, workspace: (self.workspace.address.0, WORKSPACE) }
     }
 
     /// `c = alpha a b (+ c)`, with sums in f32.
@@ -104,11 +143,21 @@ impl Blas {
         if rows * columns == 0 {
             return Ok(());
         }
-        let precision = self.device.precision();
-        if let Some(name) = thin::kernel(precision, a, b, c, dims) {
+        if let Some(name) = thin::kernel(self.device.precision(), a, b, c, dims) {
             return thin::product((&self.device, name), a, b, c, dims, alpha);
         }
-        let kind = match precision {
+        let call = Call { a, b, c, dims, alpha };
+        let chosen = self.choices.borrow_mut().as_mut().map(|choices| choices.product(&call, &self.place()));
+        if !chosen.unwrap_or(Ok(false))? {
+            self.usual(&call)?;
+        }
+        self.device.note_sized("a matrix product", || format!(" {rows} x {columns} x {length}"))
+    }
+
+    /// A product by the algorithm that cuBLAS takes by itself.
+    fn usual(&self, call: &Call) -> Result<()> {
+        let Call { a, b, c, dims: Dims(rows, columns, length), alpha } = *call;
+        let kind = match self.device.precision() {
             Precision::Bf16 => sys::cudaDataType::CUDA_R_16BF,
             Precision::F32 => sys::cudaDataType::CUDA_R_32F,
         };
@@ -143,8 +192,7 @@ impl Blas {
                 sys::cublasGemmAlgo_t::CUBLAS_GEMM_DEFAULT,
             )
         };
-        done.map_err(|source| Error::Blas { at: "a matrix product", source })?;
-        self.device.note_sized("a matrix product", || format!(" {rows} x {columns} x {length}"))
+        done.map_err(|source| Error::Blas { at: "a matrix product", source })
     }
 }
 

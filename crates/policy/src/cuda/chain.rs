@@ -11,13 +11,13 @@ use std::sync::{Mutex, PoisonError};
 
 use cudarc::driver::{DriverError, result, sys};
 
-use super::device::{Arg, Device, Launch};
+use super::device::{Address, Arg, Device, Launch};
 use super::error::{Error, Result};
 use super::kernels;
 use super::way::{DecodeWay, Tuning};
 
-/// The first compute capability with programmatic dependent launch.
-const EARLY: (i32, i32) = (9, 0);
+/// The first compute capability with clusters and programmatic dependent launch.
+pub(super) const FIRST: (i32, i32) = (9, 0);
 
 /// A kernel, and the shared memory it may ask for so far.
 struct Function {
@@ -52,7 +52,7 @@ impl Chain {
     pub(super) fn new(device: &Device, head_dim: usize, way: DecodeWay, tuning: Tuning) -> Result<Self> {
         device.enter()?;
         let (_, capability, _) = device.facts()?;
-        let early = way == DecodeWay::Chained && capability >= EARLY;
+        let early = way == DecodeWay::Chained;
         let mut defines = tuning.defines();
         if early {
             defines.push("-DSTEP_CHAINED".into());
@@ -91,15 +91,38 @@ impl Chain {
 
     /// Queues a kernel.
     pub(super) fn launch(&self, name: &'static str, launch: Launch, follows: Follows, arguments: &[Arg]) -> Result<()> {
+        self.queue(name, launch, 1, follows, arguments)
+    }
+
+    /// Queues a kernel behind one of the chain's, whose blocks of the same x are a cluster.
+    pub(super) fn cluster(&self, name: &'static str, launch: Launch, arguments: &[Arg]) -> Result<()> {
+        self.queue(name, launch, launch.grid.1, Follows::Chain, arguments)
+    }
+
+    fn queue(
+        &self,
+        name: &'static str,
+        launch: Launch,
+        cluster: usize,
+        follows: Follows,
+        arguments: &[Arg],
+    ) -> Result<()> {
+        use sys::CUlaunchAttributeID as Id;
         let at = |source| Error::Driver { at: name, source };
         let handle = self.function(name, launch.shared).map_err(at)?;
         let mut places: Vec<*mut c_void> = arguments.iter().map(Arg::place).collect();
-        let mut attribute = sys::CUlaunchAttribute {
-            id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-            pad: [0; 4],
-            value: sys::CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
-        };
-        let early = self.early && follows == Follows::Chain;
+        let mut attributes = Vec::with_capacity(2);
+        if self.early && follows == Follows::Chain {
+            let value = sys::CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 };
+            attributes.push((Id::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, value));
+        }
+        if cluster > 1 {
+            let blocks = sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x: 1, y: cluster as u32, z: 1 };
+            let value = sys::CUlaunchAttributeValue { clusterDim: blocks };
+            attributes.push((Id::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, value));
+        }
+        let mut attributes: Vec<_> =
+            attributes.into_iter().map(|(id, value)| sys::CUlaunchAttribute { id, pad: [0; 4], value }).collect();
         let (x, y, z) = launch.grid;
         let config = sys::CUlaunchConfig {
             gridDimX: x as u32,
@@ -110,8 +133,8 @@ impl Chain {
             blockDimZ: 1,
             sharedMemBytes: launch.shared as u32,
             hStream: self.device.stream().cu_stream(),
-            attrs: &raw mut attribute,
-            numAttrs: u32::from(early),
+            attrs: attributes.as_mut_ptr(),
+            numAttrs: attributes.len() as u32,
         };
         // SAFETY: the arguments are those of the kernel of that name and are read before the call returns; the memory
         // they name lives until the stream has come to rest.
@@ -119,6 +142,23 @@ impl Chain {
             unsafe { sys::cuLaunchKernelEx(&raw const config, handle, places.as_mut_ptr(), ptr::null_mut()) };
         launched.result().map_err(at)?;
         self.device.note(name)
+    }
+}
+
+/// Kinds of products and places in each that clocks are noted at, as `decode_tile.cu` has them.
+const CLOCKED: (usize, usize) = (4, 7);
+
+impl Chain {
+    /// Cycles and nanoseconds at each place of each kind of product, if the kernels note them.
+    pub(super) fn clocks(&self) -> Result<Vec<Vec<[u64; 2]>>> {
+        if self.tuning.clocks == 0 {
+            return Ok(Vec::new());
+        }
+        // SAFETY: the module is loaded and lives as long as `self`; the name is one of its own.
+        let found = unsafe { result::module::get_global(self.module, c"step_clocks".to_owned()) };
+        let (address, _) = found.map_err(|source| Error::Driver { at: "clocks of a decode step", source })?;
+        let words: Vec<[u64; 2]> = self.device.read(Address(address), CLOCKED.0 * CLOCKED.1)?;
+        Ok(words.chunks(CLOCKED.1).map(<[_]>::to_vec).collect())
     }
 }
 

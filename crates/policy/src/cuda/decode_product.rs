@@ -10,6 +10,10 @@ const CHUNK: usize = 32;
 const GROUPS: usize = 8;
 /// Warps of a block at most.
 const WARPS: usize = 16;
+/// Slices of the inputs at most, `STEP_SLICES` of `decode_tile.cu`: blocks that any device takes as a cluster.
+const SLICES: usize = 8;
+/// Parts that rows come to shared memory in, `STEP_PARTS` of `decode_tile.cu`.
+const PARTS: usize = 4;
 /// Shared memory that a block may ask for, less what it holds by itself.
 const SHARED: usize = (227 << 10) - 4096;
 
@@ -22,20 +26,17 @@ pub(super) enum Kind {
     Add,
     /// They are gate and up of the MLP.
     Gate,
-    /// They are logits.
-    Head,
 }
 
 impl Kind {
     /// The kernel for so many rows.
     pub(super) fn kernel(self, pad: usize) -> &'static str {
         let names = match self {
-            Self::Store => ["step_store_8", "step_store_16", "step_store_32", "step_store_64"],
-            Self::Add => ["step_add_8", "step_add_16", "step_add_32", "step_add_64"],
-            Self::Gate => ["step_gate_8", "step_gate_16", "step_gate_32", "step_gate_64"],
-            Self::Head => ["step_head_8", "step_head_16", "step_head_32", "step_head_64"],
+            Self::Store => ["step_store_16", "step_store_32", "step_store_64"],
+            Self::Add => ["step_add_16", "step_add_32", "step_add_64"],
+            Self::Gate => ["step_gate_16", "step_gate_32", "step_gate_64"],
         };
-        names[pad.ilog2() as usize - 3]
+        names[pad.ilog2() as usize - 4]
     }
 }
 
@@ -54,96 +55,72 @@ pub(super) struct Work {
 /// How it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Plan {
-    /// Rows of the kernel: 8, 16, 32 or 64.
+    /// Rows of the kernel: 16, 32 or 64.
     pub(super) pad: usize,
     pub(super) tiles: usize,
     pub(super) groups: usize,
     pub(super) lows: usize,
     pub(super) across: usize,
-    pub(super) splits: usize,
+    /// Slices of the inputs, each a block of a cluster.
+    pub(super) slices: usize,
     /// Chunks of a slice.
     pub(super) per: usize,
-    /// Chunks of rows in shared memory at once.
-    pub(super) phase: usize,
+    /// Chunks of a slice that come to shared memory together.
+    pub(super) part: usize,
 }
 
-/// Values of a row of so many chunks in shared memory, as `step_pitch` has it.
+/// Values of a row of so many chunks in shared memory, and of sums of so many groups: `step_pitch` and `step_sum_pitch`.
 fn pitch(chunks: usize) -> usize {
-    chunks * CHUNK + if chunks.is_multiple_of(2) { CHUNK } else { 0 }
+    chunks * CHUNK + 8
 }
 
 impl Plan {
-    /// A plan, if the kernels can serve the work: the one whose blocks read least, where the constants leave a choice.
+    /// A plan, if the kernels can serve the work.
     pub(super) fn new(work: Work, tuning: Tuning) -> Option<Self> {
-        let plan = |groups: usize, across: usize| Self::with(work, tuning, groups, across);
         match work.kind {
-            Kind::Head => plan(tuning.head_groups, tuning.head_across),
-            Kind::Gate if tuning.groups > 0 => plan(tuning.groups, tuning.across),
-            // Many rows are read as seldom as leaves most multiprocessors a block; with few rows weights alone count.
-            Kind::Gate => {
-                let blocks = |groups: usize| work.outputs[0].div_ceil(groups * CHUNK / 2);
-                let many = (2..=GROUPS).rev().find(|groups| blocks(*groups) * 4 >= tuning.blocks * 3);
-                let few = (2..=GROUPS).find(|groups| blocks(*groups) <= 2 * tuning.blocks);
-                let groups = if work.rows > 16 { many.unwrap_or(2) } else { few.unwrap_or(GROUPS) };
-                plan(groups, tuning.across)
-            }
-            Kind::Store | Kind::Add if tuning.split_groups > 0 => plan(tuning.split_groups, tuning.split_across),
+            Kind::Gate => Self::with(work, tuning, (gate_groups(work, tuning), tuning.across), 1),
             Kind::Store | Kind::Add => {
-                let plans = [1, 2, 4].into_iter().filter_map(|groups| plan(groups, tuning.split_across));
-                plans.min_by_key(Self::bytes)
+                let groups = if tuning.split_groups > 0 { vec![tuning.split_groups] } else { vec![1, 2, 4] };
+                let shapes = groups.iter().flat_map(|groups| (1..=SLICES).map(move |slices| (*groups, slices)));
+                let plan = |(groups, slices)| Self::with(work, tuning, (groups, tuning.split_across), slices);
+                shapes.filter_map(plan).min_by_key(|plan| plan.reads(tuning.blocks))
             }
         }
     }
 
-    /// Bytes that the last block of a tile reads: rows, weights and partial sums.
-    fn bytes(&self) -> usize {
-        let (slice, wide) = (self.per * CHUNK, self.groups * CHUNK);
-        let sums = if self.splits > 1 { self.splits * self.pad * wide * 4 } else { 0 };
-        (self.pad + wide) * slice * 2 + sums
+    /// Values that a multiprocessor reads, rows and weights, where all share the blocks.
+    fn reads(&self, multiprocessors: usize) -> usize {
+        let resident = (SHARED / self.shared()).clamp(1, 2);
+        let waves = (self.tiles * self.slices).div_ceil(multiprocessors * resident);
+        let at_once = (self.tiles * self.slices).div_ceil(multiprocessors).min(resident);
+        waves * at_once * (self.pad + self.groups * CHUNK) * self.per * CHUNK
     }
 
-    fn with(work: Work, tuning: Tuning, groups: usize, wish: usize) -> Option<Self> {
-        let head = work.kind == Kind::Head;
+    fn with(work: Work, tuning: Tuning, (groups, wish): (usize, usize), wanted: usize) -> Option<Self> {
         let lows = work.low.div_ceil(CHUNK);
         // Two warps at least share the inputs, so that a multiprocessor has enough of them.
-        let most = if head { WARPS } else { tuning.warps.max((2 * (groups + lows)).min(WARPS)) };
-        if work.rows == 0 || work.rows > ROWS || groups + lows > WARPS || !work.inputs.is_multiple_of(8) {
+        let most = tuning.warps.max((2 * (groups + lows)).min(WARPS));
+        if work.rows == 0 || work.rows > ROWS || groups + lows > WARPS || !work.inputs.is_multiple_of(CHUNK) {
             return None;
         }
-        let pad = work.rows.next_power_of_two().max(8);
+        let pad = work.rows.next_power_of_two().max(16);
         let wide = groups * CHUNK;
         let tiles: usize = match work.kind {
             Kind::Gate => work.outputs[0].div_ceil(wide / 2),
             _ => work.outputs.iter().map(|outputs| outputs.div_ceil(wide)).sum(),
         };
-        let chunks = work.inputs.div_ceil(CHUNK);
+        let chunks = work.inputs / CHUNK;
+        let per = chunks.div_ceil(wanted);
         let mut across = wish;
-        while across > 1 && (groups + lows) * across > most {
+        while across > 1 && ((groups + lows) * across > most || across > per.next_power_of_two()) {
             across /= 2;
         }
-        let wanted = if head { 1 } else { ((2 * tuning.blocks + tiles) / (2 * tiles)).max(1) };
-        let per = chunks.div_ceil(wanted).max(across.min(chunks));
-        let splits = chunks.div_ceil(per);
-        let mut plan = Self { pad, tiles, groups, lows, across, splits, per, phase: per };
-        plan.keep_rows(if head { per } else { (tuning.phase * ROWS / pad / CHUNK).max(1) }, tuning).then_some(plan)
-    }
-
-    /// Keeps so many chunks of rows in shared memory at most; whether that is possible. The head keeps all if they fit, as
-    /// it reads them for every tile.
-    fn keep_rows(&mut self, most: usize, tuning: Tuning) -> bool {
-        let depth = if self.pad >= 32 { tuning.depth_full } else { tuning.depth };
-        // A phase is a whole number of turns of all warps, so that weights under way belong to the next.
-        let turn = self.across * depth;
-        if most < self.per {
-            self.phase = (most / turn).max(1) * turn;
-        }
-        while self.shared() > SHARED {
-            self.phase = (self.phase - 1) / turn * turn;
-            if self.phase == 0 {
-                return false;
-            }
-        }
-        true
+        let slices = chunks.div_ceil(per);
+        // A part is a whole number of turns of all warps, so that weights under way belong to the next.
+        let turn = across * if pad == ROWS { tuning.depth_full } else { tuning.depth };
+        let part = per.div_ceil(PARTS).next_multiple_of(turn);
+        let plan = Self { pad, tiles, groups, lows, across, slices, per, part };
+        (plan.shared() <= SHARED).then_some(plan)
     }
 
     /// Threads of a block.
@@ -151,23 +128,25 @@ impl Plan {
         (self.groups + self.lows) * self.across * 32
     }
 
-    /// Bytes of shared memory: rows, sums of warps that join, low-rank values.
+    /// Bytes of shared memory: rows with a norm's weights, and in their place sums of all warps and low-rank values.
     pub(super) fn shared(&self) -> usize {
-        let rows = pitch(self.phase.min(self.per)) * 2;
-        let sums = (self.across / 2).max(1) * ((self.groups + self.lows) * CHUNK + 4) * 4;
+        let rows = self.pad * pitch(self.per) * 2 + self.per * CHUNK * 2;
+        let sums = self.across * pitch(self.groups + self.lows) * 4;
         let low = if self.lows > 0 { pitch(self.lows) * 2 } else { 0 };
-        self.pad * (rows + sums + low)
-    }
-
-    /// Blocks across the tiles: those of the head take several.
-    pub(super) fn blocks(&self, kind: Kind, tuning: Tuning) -> usize {
-        if kind == Kind::Head { self.tiles.min(tuning.blocks) } else { self.tiles }
+        rows.max(self.pad * (sums + low))
     }
 }
 
-/// Floats of partial sums, and tiles that count arrivals, at most: only products that are split have either.
-pub(super) fn scratch(tuning: Tuning) -> (usize, usize) {
-    (tuning.blocks * 2 * ROWS * GROUPS * CHUNK, tuning.blocks)
+/// Groups of a block of gate and up.
+fn gate_groups(work: Work, tuning: Tuning) -> usize {
+    if tuning.groups > 0 {
+        return tuning.groups;
+    }
+    // Many rows are read as seldom as leaves most multiprocessors a block; with few rows weights alone count.
+    let blocks = |groups: usize| work.outputs[0].div_ceil(groups * CHUNK / 2);
+    let many = (2..=GROUPS).rev().find(|groups| blocks(*groups) * 4 >= tuning.blocks * 3);
+    let few = (2..=GROUPS).find(|groups| blocks(*groups) <= 2 * tuning.blocks);
+    if work.rows > 16 { many.unwrap_or(2) } else { few.unwrap_or(GROUPS) }
 }
 
 #[cfg(test)]
@@ -183,13 +162,12 @@ mod tests {
             all.push(work(Kind::Add, q, [hidden, 0, 0], rank));
             all.push(work(Kind::Gate, hidden, [ffn, 0, 0], 2 * rank));
             all.push(work(Kind::Add, ffn, [hidden, 0, 0], rank));
-            all.push(work(Kind::Head, hidden, [151_936, 0, 0], 0));
         }
         all
     }
 
     fn all_works() -> Vec<Work> {
-        let shapes = [(64, 6, 96), (896, 14, 4864), (1536, 12, 8960), (3584, 28, 18944), (5120, 40, 13824)];
+        let shapes = [(64, 6, 96), (896, 14, 4864), (1536, 12, 8960)];
         let ranks = [0, 8, 16, 64];
         shapes.iter().flat_map(|&(h, n, f)| ranks.iter().flat_map(move |&rank| works(h, n, f, rank))).collect()
     }
@@ -202,27 +180,22 @@ mod tests {
             "groups=1,across=8",
             "split_groups=2,split_across=4",
             "groups=3,warps=12",
-            "blocks=264,phase=256",
+            "blocks=264",
             "split_groups=8,split_across=1,depth=4",
         ];
         for tuning in tunings.map(|text| Tuning::default().set(text).unwrap()) {
-            let (partial, arrivals) = scratch(tuning);
             for work in all_works() {
                 let plan = Plan::new(work, tuning).unwrap_or_else(|| panic!("{work:?}, {tuning:?}"));
                 let chunks = work.inputs.div_ceil(CHUNK);
                 assert!(
-                    (plan.splits - 1) * plan.per < chunks && plan.splits * plan.per >= chunks,
+                    (plan.slices - 1) * plan.per < chunks && plan.slices * plan.per >= chunks,
                     "{work:?}: {plan:?}"
                 );
+                assert!(plan.slices <= SLICES && (work.kind != Kind::Gate || plan.slices == 1), "{work:?}: {plan:?}");
                 assert!(plan.shared() <= SHARED && plan.threads() <= 512, "{work:?}: {plan:?}");
                 assert!(plan.pad >= work.rows && plan.pad <= ROWS);
-                let depth = if plan.pad >= 32 { tuning.depth_full } else { tuning.depth };
-                assert!(plan.phase >= plan.per || plan.phase.is_multiple_of(plan.across * depth), "{work:?}: {plan:?}");
-                if plan.splits > 1 {
-                    assert!(work.kind != Kind::Head && plan.tiles <= arrivals);
-                    let floats = plan.tiles * plan.splits * work.rows * plan.groups * CHUNK;
-                    assert!(floats <= partial, "{work:?}: {plan:?}");
-                }
+                let depth = if plan.pad == ROWS { tuning.depth_full } else { tuning.depth };
+                assert!(plan.part * PARTS >= plan.per && plan.part.is_multiple_of(plan.across * depth), "{plan:?}");
             }
         }
     }
@@ -230,9 +203,9 @@ mod tests {
     #[test]
     fn small_products_are_split_until_they_fill_the_device() {
         let plans: Vec<Plan> =
-            works(896, 14, 4864, 0)[40..].iter().map(|work| Plan::new(*work, Tuning::default()).unwrap()).collect();
-        let blocks: Vec<(usize, usize)> = plans.iter().map(|plan| (plan.tiles, plan.splits)).collect();
-        assert_eq!(blocks, [(36, 4), (28, 4), (102, 1), (28, 5), (1187, 1)]);
+            works(896, 14, 4864, 0)[32..].iter().map(|work| Plan::new(*work, Tuning::default()).unwrap()).collect();
+        let blocks: Vec<(usize, usize)> = plans.iter().map(|plan| (plan.tiles, plan.slices)).collect();
+        assert_eq!(blocks, [(18, 7), (14, 7), (102, 1), (14, 8)]);
     }
 
     #[test]
@@ -240,6 +213,10 @@ mod tests {
         let work = works(896, 14, 4864, 0)[0];
         assert_eq!(Plan::new(Work { rows: 65, ..work }, Tuning::default()), None);
         assert_eq!(Plan::new(Work { low: 512, ..work }, Tuning::default()), None);
+        assert_eq!(Plan::new(Work { inputs: 904, ..work }, Tuning::default()), None);
+        // 64 rows of a 7B model's gate do not fit into shared memory.
+        let large = works(3584, 28, 18944, 0)[34];
+        assert_eq!((large.kind, large.rows, Plan::new(large, Tuning::default())), (Kind::Gate, 64, None));
         assert_eq!(Kind::Gate.kernel(32), "step_gate_32");
     }
 }

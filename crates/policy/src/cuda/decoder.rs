@@ -8,7 +8,6 @@ use super::engine::{Engine, With};
 use super::error::Result;
 use super::fused::StepSpace;
 use super::layer::{Pass, Sight};
-use super::way::Tuning;
 use super::workspace::{Purpose, Saved, Size};
 use crate::sample;
 
@@ -70,6 +69,8 @@ pub(super) struct Decoder {
     pub(super) cache: Cache,
     /// Tokens of an answer at most.
     pub(super) answer: usize,
+    /// Slots that were asked for; there are fewer where memory was short.
+    wished: usize,
     low: usize,
     pub(super) saved: Saved,
     pub(super) stream: Buffer,
@@ -84,17 +85,11 @@ pub(super) struct Decoder {
     pub(super) out_logprobs: Buffer,
     /// Rows and slots of a first draw, and targets of a fan-out.
     entries: [Buffer; 3],
-    graphs: HashMap<(usize, bool), Graph>,
+    graphs: HashMap<(usize, With), Graph>,
 }
 
 impl Decoder {
-    pub(super) fn new(
-        device: &Device,
-        size: Size,
-        capacity: usize,
-        answer: usize,
-        tuning: Option<Tuning>,
-    ) -> Result<Self> {
+    pub(super) fn new(device: &Device, size: Size, capacity: usize, answer: usize, fused: bool) -> Result<Self> {
         let (config, slots) = (size.config, size.rows);
         let cache = Cache::new(device, config, slots, capacity)?;
         let words = |count: usize| device.zeros("decoding", slots * count * 4);
@@ -103,6 +98,7 @@ impl Decoder {
         Ok(Self {
             cache,
             answer,
+            wished: slots,
             low: size.low,
             saved: Saved::new(device, size)?,
             stream: device.alloc("decoding", device.reals(slots * config.hidden))?,
@@ -110,7 +106,7 @@ impl Decoder {
             states: device.upload("decoding", &states)?,
             tokens: words(1)?,
             positions: words(1)?,
-            space: tuning.map(|tuning| StepSpace::new(device, config, tuning)).transpose()?,
+            space: fused.then(|| StepSpace::new(device, config)).transpose()?,
             draw: device.zeros("decoding", (5 + STOPS) * 4)?,
             out_tokens: words(answer)?,
             out_logprobs: words(answer)?,
@@ -122,7 +118,7 @@ impl Decoder {
     /// Whether answers of that size can be decoded in here.
     pub(super) fn serves(&self, size: Size, capacity: usize, answer: usize) -> bool {
         let fits = self.cache.capacity >= capacity && self.answer >= answer;
-        fits && self.cache.slots == size.rows && self.low >= size.low
+        fits && self.wished == size.rows && self.low >= size.low
     }
 
     /// Sets how tokens are drawn, for the steps to come.
@@ -221,18 +217,24 @@ impl Decoder {
         for layer in 0..layers {
             pass.forward(layer, stream, stream, &self.saved)?;
         }
-        let normed = self.saved.normed.address;
-        pass.norm(stream, model.plan.norm.offset, normed, rows)?;
-        pass.logits_of(normed, rows, self.logits.address, config.vocab)
+        self.queue_logits(engine, with, rows)
+    }
+
+    /// Queues the logits of the stream's rows.
+    pub(super) fn queue_logits(&self, engine: &Engine, with: With, rows: usize) -> Result<()> {
+        let (pass, normed, model) = (self.pass(engine, with, rows), self.saved.normed.address, &engine.model);
+        pass.norm(self.stream.address, model.plan.norm.offset, normed, rows)?;
+        pass.logits_of(normed, rows, self.logits.address, model.config.vocab)
     }
 
     /// Runs `steps` steps of the first `rows` slots. The first step of a number of rows runs by itself, as libraries
     /// load their kernels then, which a capture does not allow; what follows is one graph a step.
     pub(super) fn steps(&mut self, engine: &Engine, with: With, rows: usize, steps: usize) -> Result<()> {
-        let key = (rows, with == With::Trained);
+        let key = (rows, with);
         let mut left = steps;
         if left > 0 && !self.graphs.contains_key(&key) {
-            self.queue(engine, with, rows)?;
+            // What a step's products write the next step writes anew, so they may be tried here.
+            engine.blas.choose(|| self.queue(engine, with, rows))?;
             left -= 1;
             let graph = engine.device.capture(|| self.queue(engine, with, rows))?;
             self.graphs.insert(key, graph);
@@ -250,24 +252,32 @@ pub(super) fn bucket(rows: usize, slots: usize) -> usize {
 }
 
 impl Engine {
-    /// Makes room for decoding. Memory that only training needs is given up where it is in the way.
+    /// Makes room for decoding. Where memory is short, what only training needs is given up, and then slots: fewer answers
+    /// are decoded at once.
     pub(super) fn prepare_decoder(&mut self, slots: usize, capacity: usize, answer: usize) -> Result<Decoder> {
         let old = self.decoder.take();
         let size = Size { rows: slots, ..self.decode_size() };
         if let Some(decoder) = old.filter(|decoder| decoder.serves(size, capacity, answer)) {
             return Ok(decoder);
         }
-        let tuning = self.decoding.tuning();
-        match Decoder::new(&self.device, size, capacity, answer, tuning) {
-            Err(error) if error.is_out_of_memory() && self.workspace.is_some() => {
-                let rows = self.workspace.take().map_or(0, |space| space.rows);
-                let size = Size { rows: slots, ..self.decode_size() };
-                let decoder = Decoder::new(&self.device, size, capacity, answer, tuning)?;
-                self.reserve(rows.min(super::generate::PREFILL), Purpose::Score, false)?;
-                Ok(decoder)
+        let fused = self.decoding.is_fused();
+        let mut given_up = None;
+        let mut rows = slots;
+        let made = loop {
+            let size = Size { rows, ..self.decode_size() };
+            match Decoder::new(&self.device, size, capacity, answer, fused) {
+                Err(error) if error.is_out_of_memory() && self.workspace.is_some() => {
+                    given_up = self.workspace.take().map(|space| space.rows);
+                }
+                Err(error) if error.is_out_of_memory() && rows > 1 => rows /= 2,
+                made => break made,
             }
-            other => other,
+        };
+        let decoder = Decoder { wished: slots, ..made? };
+        if let Some(rows) = given_up {
+            self.reserve(rows.min(super::generate::PREFILL), Purpose::Score, false)?;
         }
+        Ok(decoder)
     }
 }
 

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use cudarc::driver::sys::{
-    CUevent_flags, CUfunction_attribute, CUgraphInstantiate_flags, CUresult, CUstreamCaptureMode,
+    CUdevice_attribute, CUevent_flags, CUfunction_attribute, CUgraphInstantiate_flags, CUresult, CUstreamCaptureMode,
 };
 use cudarc::driver::{
     CudaContext, CudaEvent, CudaFunction, CudaGraph, CudaModule, CudaStream, DriverError, LaunchConfig, PushKernelArg,
@@ -152,6 +152,7 @@ struct Inner {
     functions: Mutex<HashMap<&'static str, CudaFunction>>,
     precision: Precision,
     compile_time: Duration,
+    shared_limit: usize,
     /// The last thing asked for, for error messages.
     last: Mutex<&'static str>,
     /// Wait for every kernel, so that errors name the right one.
@@ -205,6 +206,8 @@ impl Device {
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(at("making a stream"))?;
         let capability = context.compute_capability().map_err(at("asking for the compute capability"))?;
+        let shared = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+        let shared_limit = context.attribute(shared).map_err(at("asking for the shared memory"))? as usize;
         let (ptx, compile_time) = kernels::compile(precision, head_dim, capability)?;
         let module = context.load_module(ptx).map_err(at("loading the kernels"))?;
         let inner = Inner {
@@ -214,6 +217,7 @@ impl Device {
             functions: Mutex::default(),
             precision,
             compile_time,
+            shared_limit,
             last: Mutex::new("opening"),
             careful: std::env::var_os("HOTLOOP_CUDA_SYNC").is_some(),
             capturing: AtomicBool::new(false),
@@ -240,6 +244,11 @@ impl Device {
         let name = check("asking for the name", context.name())?;
         let capability = check("asking for the capability", context.compute_capability())?;
         Ok((name, capability, self.inner.compile_time))
+    }
+
+    /// Bytes of shared memory that a block may ask for.
+    pub(super) fn shared_limit(&self) -> usize {
+        self.inner.shared_limit
     }
 
     /// Free and total bytes.

@@ -30,7 +30,7 @@ pub enum Trains<'a> {
 }
 
 /// With which adapter a pass runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum With {
     /// None.
     Nothing,
@@ -90,7 +90,7 @@ impl Engine {
             Trains::Lora(adapter) => Some(place(&device, &network.config, adapter, true)?),
             Trains::Full => None,
         };
-        let decoding = Decoding::from_environment(&device, &model.config)?;
+        let decoding = Decoding::from_environment(&device, &blas, &model.config)?;
         let (reference, copy, workspace, decoder) = (None, None, None, None);
         Ok(Self { model, adapter, reference, copy, workspace, decoder, decoding, blas, device })
     }
@@ -108,7 +108,7 @@ impl Engine {
             Ok(DeviceAdapter { plan, arena })
         });
         let adapter = adapter.transpose()?;
-        let decoding = Decoding::from_environment(&device, &model.config)?;
+        let decoding = Decoding::from_environment(&device, &blas, &model.config)?;
         let (reference, copy, workspace, decoder) = (None, None, None, None);
         Ok(Self { model, adapter, reference, copy, workspace, decoder, decoding, blas, device })
     }
@@ -172,7 +172,14 @@ impl Engine {
             // Answers are not drawn while this runs: their cache can be made again.
             self.decoder = None;
         }
-        self.workspace = Some(Workspace::new(&self.device, self.size(rows, purpose, drops))?);
+        let made = match Workspace::new(&self.device, self.size(rows, purpose, drops)) {
+            Err(error) if error.is_out_of_memory() && self.decoder.is_some() => {
+                self.decoder = None;
+                Workspace::new(&self.device, self.size(rows, purpose, drops))
+            }
+            made => made,
+        };
+        self.workspace = Some(made?);
         Ok(())
     }
 

@@ -1,9 +1,11 @@
 //! A decode step by five kernels a layer: the products of `decode_product.cu`, with norms, the MLP's activation, the
 //! residual sums and adapters folded in, and attention with biases, head norms, the rotation and the cache's new entry.
 
+use super::blas::Blas;
 use super::cache::Cache;
-use super::chain::{Chain, Follows};
-use super::decode_product::{Kind, Plan, ROWS, Work, scratch};
+use super::chain::{self, Chain, Follows};
+use super::choice::Choice;
+use super::decode_product::{Kind, Plan, ROWS, Work};
 use super::decoder::Decoder;
 use super::device::{Address, Buffer, Device, Launch, args};
 use super::engine::{Engine, With};
@@ -23,38 +25,38 @@ pub(super) struct Decoding {
 
 impl Decoding {
     /// As the environment says.
-    pub(super) fn from_environment(device: &Device, config: &Config) -> Result<Self> {
-        Self::new(device, config, DecodeWay::from_environment()?, Tuning::from_environment()?)
+    pub(super) fn from_environment(device: &Device, blas: &Blas, config: &Config) -> Result<Self> {
+        Self::new((device, blas), config, DecodeWay::from_environment()?, Tuning::from_environment()?)
     }
 
     /// That way, where there are kernels for the model; the plain one otherwise.
-    fn new(device: &Device, config: &Config, way: DecodeWay, tuning: Tuning) -> Result<Self> {
-        let served = way != DecodeWay::Plain && kernels::decode_flash(device.precision(), config.head_dim).is_some();
+    fn new((device, blas): (&Device, &Blas), config: &Config, way: DecodeWay, tuning: Tuning) -> Result<Self> {
+        blas.set_choosing(way == DecodeWay::Chosen)?;
+        let known = kernels::decode_flash(device.precision(), config.head_dim).is_some();
+        let asked = matches!(way, DecodeWay::Fused | DecodeWay::Chained);
+        let served = asked && known && device.facts()?.1 >= chain::FIRST;
         let chain = served.then(|| Chain::new(device, config.head_dim, way, tuning)).transpose()?;
         Ok(Self { way, chain })
     }
 
-    pub(super) fn tuning(&self) -> Option<Tuning> {
-        self.chain.as_ref().map(|chain| chain.tuning)
+    pub(super) fn is_fused(&self) -> bool {
+        self.chain.is_some()
     }
 }
 
 /// What products leave for each other and for themselves.
 pub(super) struct StepSpace {
+    /// The stream's rows, woven.
+    copy: Buffer,
     /// Sums of squares of the stream's rows: (rows, parts), a part for each tile of the product that wrote them.
     squares: Buffer,
-    partial: Buffer,
-    /// Slices of each tile that are done: zeros between kernels.
-    arrivals: Buffer,
 }
 
 impl StepSpace {
-    pub(super) fn new(device: &Device, config: &Config, tuning: Tuning) -> Result<Self> {
-        let (floats, tiles) = scratch(tuning);
+    pub(super) fn new(device: &Device, config: &Config) -> Result<Self> {
         Ok(Self {
+            copy: device.alloc("decoding", device.reals(ROWS * config.hidden))?,
             squares: device.alloc("decoding", config.hidden.div_ceil(32) * ROWS * 4)?,
-            partial: device.alloc("decoding", floats * 4)?,
-            arrivals: device.zeros("decoding", tiles * 4)?,
         })
     }
 }
@@ -116,24 +118,11 @@ fn work(config: &Config, group: Group, rows: usize, low: usize) -> Work {
     Work { kind: kind(group), rows, inputs: group.shape(config).1, outputs: outputs(config, group), low }
 }
 
-fn head_work(config: &Config, rows: usize) -> Work {
-    Work { kind: Kind::Head, rows, inputs: config.hidden, outputs: [config.vocab, 0, 0], low: 0 }
-}
-
 /// Whether there is a plan for every product of a step.
 fn serves(config: &Config, adapted: Option<Adapted>, rows: usize, tuning: Tuning) -> bool {
     let eights = adapted.is_none_or(|adapted| adapted.adapter.plan.config.rank.is_multiple_of(8));
     let planned = |group: &Group| Plan::new(work(config, *group, rows, low(adapted, 0, *group).tile), tuning).is_some();
-    eights && Group::ALL.iter().all(planned) && Plan::new(head_work(config, rows), tuning).is_some()
-}
-
-/// One product: where its rows come from, what they are normed by, and where its sums go.
-struct Operands {
-    x: Address,
-    norm: Option<Address>,
-    weight: Address,
-    y: Address,
-    low: Low,
+    eights && Group::ALL.iter().all(planned)
 }
 
 /// A step being queued.
@@ -149,60 +138,30 @@ struct Step<'a> {
 }
 
 impl Step<'_> {
-    fn product(&mut self, work: Work, operands: &Operands) -> Result<()> {
-        let tuning = self.chain.tuning;
-        let plan = Plan::new(work, tuning).expect("asked before the step was queued");
-        let Operands { x, norm, weight, y, low } = *operands;
-        let StepSpace { squares, partial, arrivals } = self.space;
-        let [b0, b1, b2] = low.b;
-        let int = |value: usize| value as i32;
+    /// A layer's product of a group.
+    fn project(&mut self, layer: usize, group: Group, x: Address, y: Address, norm: Option<usize>) -> Result<()> {
+        let (model, low) = (self.model, low(self.adapted, layer, group));
+        let work = work(&model.config, group, self.rows, low.tile);
+        let plan = Plan::new(work, self.chain.tuning).expect("asked before the step was queued");
+        let StepSpace { copy, squares } = self.space;
+        let weight = model.arena.at(model.plan.layers[layer].weights[group as usize][0].offset);
+        let norm = norm.map_or(Address::NULL, |offset| model.arena.at(offset));
+        let ([b0, b1, b2], int) = (low.b, |value: usize| value as i32);
         let [o0, o1, o2] = work.outputs.map(int);
+        let (parts, rows, inputs, rank) = (int(self.parts), int(work.rows), int(work.inputs), int(low.rank));
+        let [tiles, groups, lows] = [plan.tiles, plan.groups, plan.lows].map(int);
+        let [across, per, part] = [plan.across, plan.per, plan.part].map(int);
+        let (eps, scale) = (model.config.norm_eps as f32, low.scale);
         let arguments = args![
-            x,
-            norm.unwrap_or(Address::NULL),
-            squares,
-            weight,
-            low.a,
-            b0,
-            b1,
-            b2,
-            y,
-            squares,
-            partial,
-            arrivals,
-            int(self.parts),
-            int(work.rows),
-            int(work.inputs),
-            o0,
-            o1,
-            o2,
-            int(low.rank),
-            int(plan.tiles),
-            int(plan.groups),
-            int(plan.lows),
-            int(plan.across),
-            int(plan.per),
-            int(plan.phase),
-            self.model.config.norm_eps as f32,
-            low.scale,
+            x, norm, squares, weight, low.a, b0, b1, b2, y, copy, squares, parts, rows, inputs, o0, o1, o2, rank,
+            tiles, groups, lows, across, per, part, eps, scale,
         ];
-        let grid = (plan.blocks(work.kind, tuning), plan.splits, 1);
-        let launch = Launch { grid, threads: plan.threads(), shared: plan.shared() };
-        self.chain.launch(work.kind.kernel(plan.pad), launch, Follows::Chain, arguments)?;
+        let launch = Launch { grid: (plan.tiles, plan.slices, 1), threads: plan.threads(), shared: plan.shared() };
+        self.chain.cluster(work.kind.kernel(plan.pad), launch, arguments)?;
         if work.kind == Kind::Add {
             self.parts = plan.tiles;
         }
         Ok(())
-    }
-
-    /// A layer's product of a group.
-    fn project(&mut self, layer: usize, group: Group, x: Address, y: Address, norm: Option<usize>) -> Result<()> {
-        let model = self.model;
-        let low = low(self.adapted, layer, group);
-        let weight = model.arena.at(model.plan.layers[layer].weights[group as usize][0].offset);
-        let norm = norm.map(|offset| model.arena.at(offset));
-        let work = work(&model.config, group, self.rows, low.tile);
-        self.product(work, &Operands { x, norm, weight, y, low })
     }
 
     fn attend(&self, layer: usize, qkv: Address, positions: Address, y: Address) -> Result<()> {
@@ -234,24 +193,22 @@ impl Decoder {
             return Ok(false);
         }
         let (stream, positions, saved) = (self.stream.address, self.positions.address, &self.saved);
-        let embed = model.arena.at(model.plan.embed.offset);
-        let arguments = args![&self.states, embed, positions, stream, &space.squares, config.hidden as i32];
+        let [qkv, attended, active] = [&saved.qkv, &saved.attended, &saved.active].map(|buffer| buffer.address);
+        let (embed, copy) = (model.arena.at(model.plan.embed.offset), space.copy.address);
+        let arguments = args![&self.states, embed, positions, stream, copy, &space.squares, config.hidden as i32];
         chain.launch("step_begin", Launch::rows(rows, config.hidden), Follows::Anything, arguments)?;
         let mut step = Step { chain, model, adapted, space, cache: &self.cache, rows, parts: 1 };
-        let [qkv, attended, active] = [&saved.qkv, &saved.attended, &saved.active].map(|buffer| buffer.address);
         for (layer, plan) in model.plan.layers.iter().enumerate() {
-            step.project(layer, Group::Qkv, stream, qkv, Some(plan.input_norm.offset))?;
+            step.project(layer, Group::Qkv, copy, qkv, Some(plan.input_norm.offset))?;
             step.attend(layer, qkv, positions, attended)?;
             step.project(layer, Group::O, attended, stream, None)?;
-            step.project(layer, Group::GateUp, stream, active, Some(plan.post_norm.offset))?;
+            step.project(layer, Group::GateUp, copy, active, Some(plan.post_norm.offset))?;
             step.project(layer, Group::Down, active, stream, None)?;
         }
-        let (norm, weight) = (Some(model.arena.at(model.plan.norm.offset)), model.arena.at(model.head_offset()));
-        let operands = Operands { x: stream, norm, weight, y: self.logits.address, low: NO_LOW };
-        step.product(head_work(config, rows), &operands)?;
+        self.queue_logits(engine, with, rows)?;
         let Self { logits, draw, states, out_tokens, out_logprobs, answer, .. } = self;
         let arguments = args![logits, draw, states, out_tokens, out_logprobs, *answer as i32, config.vocab as i32];
-        chain.launch("step_sample", Launch::grid(rows, 1, 1, 1024), Follows::Chain, arguments)?;
+        chain.launch("step_sample", Launch::grid(rows, 1, 1, 1024), Follows::Anything, arguments)?;
         Ok(true)
     }
 }
@@ -262,11 +219,23 @@ impl Engine {
         self.decoding.way
     }
 
+    /// When the last products of a decode step came where, if the fused ways' constants ask for it: a row for each kind
+    /// (qkv, o, gate and up, down), in it cycles and nanoseconds at the begin, behind the wait for the kernel before, when
+    /// the first rows were there, when all was summed, when the block's sums were together, those of all slices, and the end.
+    pub fn decode_clocks(&self) -> Result<Vec<Vec<[u64; 2]>>> {
+        self.decoding.chain.as_ref().map_or(Ok(Vec::new()), Chain::clocks)
+    }
+
     /// Decodes that way from now on, with these constants.
     pub fn set_decode_way(&mut self, way: DecodeWay, tuning: Tuning) -> Result<()> {
         // Its graphs were recorded with the kernels that go.
         self.decoder = None;
-        self.decoding = Decoding::new(&self.device, &self.model.config, way, tuning)?;
+        self.decoding = Decoding::new((&self.device, &self.blas), &self.model.config, way, tuning)?;
         Ok(())
+    }
+
+    /// How the algorithms of products were chosen, where that is the way.
+    pub fn decode_choices(&self) -> Vec<Choice> {
+        self.blas.choices()
     }
 }

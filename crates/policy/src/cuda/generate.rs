@@ -168,7 +168,7 @@ impl Engine {
         let capacity = (longest + limit).next_multiple_of(64);
         let mut decoder = self.prepare_decoder(slots, capacity, limit)?;
         decoder.set_draw(&self.device, how.draw, &how.stop.tokens)?;
-        let active = (0..slots).map(|_| None).collect();
+        let active = (0..decoder.cache.slots).map(|_| None).collect();
         let done = (0..answers).map(|_| None).collect();
         let waiting = (0..answers).collect();
         let mut round = Round { prompts, count, how, waiting, active, done };

@@ -20,6 +20,7 @@ mod batch;
 mod blas;
 mod cache;
 mod chain;
+mod choice;
 mod decode_product;
 mod decoder;
 mod device;
@@ -31,6 +32,7 @@ mod head;
 mod kernels;
 mod layer;
 mod linear;
+mod lt;
 mod model;
 mod plan;
 mod thin;
@@ -38,6 +40,7 @@ mod trace;
 mod way;
 mod workspace;
 
+pub use choice::Choice;
 pub use engine::{Engine, Learn, Stepping, Trains, With};
 pub use error::Error;
 pub use kernels::{SOURCES, compile};
@@ -53,7 +56,24 @@ pub fn libraries() -> [(&'static str, bool); 3] {
     ]
 }
 
-/// Whether a GPU can be used: the libraries are there and the driver has one.
+/// Whether a GPU can be used: the libraries are there, and the driver has one that the kernels compile for.
 pub fn available() -> bool {
-    libraries().iter().all(|(_, present)| *present) && cudarc::driver::CudaContext::new(0).is_ok()
+    let first = || cudarc::driver::CudaContext::new(0)?.compute_capability();
+    libraries().iter().all(|(_, present)| *present) && first().is_ok_and(can_compute)
+}
+
+/// Whether a GPU of that compute capability has all that the kernels ask for: sums and copies in bf16 came with 8.0.
+fn can_compute(capability: (i32, i32)) -> bool {
+    capability >= (8, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gpus_before_ampere_cannot_be_used() {
+        assert!(!can_compute((6, 1)) && !can_compute((7, 5)));
+        assert!(can_compute((8, 0)) && can_compute((8, 9)) && can_compute((9, 0)) && can_compute((12, 0)));
+    }
 }

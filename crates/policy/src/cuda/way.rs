@@ -8,20 +8,24 @@ pub enum DecodeWay {
     /// Products by cuBLAS, a kernel for everything between them.
     #[default]
     Plain,
-    /// Own products with norms, activations, sums and adapters folded in: five kernels a layer.
+    /// The same, each product by the fastest of cuBLAS's algorithms. They are timed when a number of answers is first
+    /// decoded, so another process may choose others, whose sums round differently.
+    Chosen,
+    /// Own products with norms, activations, sums and adapters folded in: five kernels a layer, from compute capability 9.0.
     Fused,
-    /// The same, each kernel beginning while the one before ends (programmatic dependent launch, from compute capability 9.0).
+    /// The same, each kernel beginning while the one before ends (programmatic dependent launch).
     Chained,
 }
 
 impl DecodeWay {
     /// Every way.
-    pub const ALL: [Self; 3] = [Self::Plain, Self::Fused, Self::Chained];
+    pub const ALL: [Self; 4] = [Self::Plain, Self::Chosen, Self::Fused, Self::Chained];
 
     /// Its name, as `HOTLOOP_DECODE` has it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Plain => "plain",
+            Self::Chosen => "chosen",
             Self::Fused => "fused",
             Self::Chained => "chained",
         }
@@ -29,7 +33,7 @@ impl DecodeWay {
 
     fn parse(text: &str) -> Result<Self> {
         let named = Self::ALL.into_iter().find(|way| way.name() == text);
-        named.ok_or_else(|| Error::Setting(format!("HOTLOOP_DECODE is {text:?}, not plain, fused or chained")))
+        named.ok_or_else(|| Error::Setting(format!("HOTLOOP_DECODE is {text:?}, not plain, chosen, fused or chained")))
     }
 
     /// The way that `HOTLOOP_DECODE` names; the plain one without it.
@@ -47,27 +51,23 @@ pub struct Tuning {
     pub groups: usize,
     /// Warps that share the inputs of a group: a power of two.
     pub across: usize,
-    /// `groups` of the other products of a layer, whose inputs are split: 1, 2, 4 or 8. More leave fewer tiles to split,
-    /// hence more partial sums of each to add. 0 leaves it to the plan.
+    /// `groups` of the other products of a layer, whose inputs are cut into slices: 1, 2, 4 or 8. More read rows less often
+    /// and leave fewer blocks. 0 leaves it to the plan.
     pub split_groups: usize,
     /// Their `across`.
     pub split_across: usize,
     /// Warps of a block at most, those of adapters included. At 8 two blocks have room on a multiprocessor.
     pub warps: usize,
-    /// Blocks that a product of few outputs is split into, over its inputs: about one a multiprocessor.
+    /// Blocks that a plan wishes for: one a multiprocessor.
     pub blocks: usize,
-    /// Inputs of 64 rows kept in shared memory at once: 512 take 68 KiB.
-    pub phase: usize,
-    /// `groups` and `across` of the head, which has one block a multiprocessor to itself.
-    pub head_groups: usize,
-    /// See `head_groups`.
-    pub head_across: usize,
-    /// Chunks of 32 inputs under way a warp, for at most 16 rows.
+    /// Chunks of 32 inputs under way a warp, for at most 32 rows.
     pub depth: usize,
     /// The same for more rows, whose sums need the registers.
     pub depth_full: usize,
     /// 1: a block asks for all its weights to come to the L2 cache while it waits; 0: for the first only.
     pub prefetch: usize,
+    /// 1: kernels note when they come where (`Engine::decode_clocks`).
+    pub clocks: usize,
 }
 
 impl Default for Tuning {
@@ -77,14 +77,12 @@ impl Default for Tuning {
             across: 4,
             split_groups: 0,
             split_across: 8,
-            warps: 8,
+            warps: 12,
             blocks: 132,
-            phase: 512,
-            head_groups: 4,
-            head_across: 4,
             depth: 3,
             depth_full: 2,
             prefetch: 1,
+            clocks: 0,
         }
     }
 }
@@ -102,23 +100,19 @@ impl Tuning {
                 "split_across" => &mut self.split_across,
                 "warps" => &mut self.warps,
                 "blocks" => &mut self.blocks,
-                "phase" => &mut self.phase,
-                "head_groups" => &mut self.head_groups,
-                "head_across" => &mut self.head_across,
                 "depth" => &mut self.depth,
                 "depth_full" => &mut self.depth_full,
                 "prefetch" => &mut self.prefetch,
+                "clocks" => &mut self.clocks,
                 _ => return Err(format!("there is no {name:?} to tune")),
             };
             *place = value;
         }
-        let powers = [self.across, self.split_groups.max(1), self.split_across, self.head_across];
+        let powers = [self.across, self.split_groups.max(1), self.split_across];
         let sane = powers.iter().all(|value| value.is_power_of_two() && *value <= 8)
             && self.groups <= 8
-            && (1..=8).contains(&self.head_groups)
             && (1..=16).contains(&self.warps)
             && [self.depth, self.depth_full].iter().all(|depth| (1..=8).contains(depth))
-            && self.head_groups * self.head_across <= 16
             && self.blocks > 0;
         if sane { Ok(self) } else { Err(format!("these do not go together: {self:?}")) }
     }
@@ -131,12 +125,16 @@ impl Tuning {
 
     /// What the kernels are compiled with.
     pub(super) fn defines(self) -> Vec<String> {
-        let Self { depth, depth_full, prefetch, .. } = self;
-        vec![
+        let Self { depth, depth_full, prefetch, clocks, .. } = self;
+        let mut defines = vec![
             format!("-DSTEP_DEPTH={depth}"),
             format!("-DSTEP_DEPTH_FULL={depth_full}"),
             format!("-DSTEP_PREFETCH={prefetch}"),
-        ]
+        ];
+        if clocks > 0 {
+            defines.push("-DSTEP_CLOCKS".into());
+        }
+        defines
     }
 }
 
@@ -157,7 +155,7 @@ mod tests {
     fn constants_are_set_by_name_and_checked() {
         let tuned = Tuning::default().set("groups=4,blocks=264").unwrap();
         assert_eq!((tuned.groups, tuned.blocks, tuned.across), (4, 264, 4));
-        for wrong in ["groups", "groups=x", "group=2", "split_groups=3", "warps=17", "head_groups=8,head_across=4"] {
+        for wrong in ["groups", "groups=x", "group=2", "split_groups=3", "warps=17", "across=3"] {
             assert!(Tuning::default().set(wrong).is_err(), "{wrong}");
         }
     }

@@ -35,11 +35,16 @@ impl Entry {
         Block::from_id(self.kind).is_some_and(|block| block != Block::F32)
     }
 
+    /// How many values it has; none where no machine could count them.
+    fn count(&self) -> Option<usize> {
+        self.shape.iter().try_fold(1usize, |count, length| count.checked_mul(*length))
+    }
+
     /// How its values are stored, and how many they are.
     pub(super) fn stored(&self) -> (String, u64) {
         let kind =
             Block::from_id(self.kind).map_or_else(|| format!("GGML type {}", self.kind), |b| b.name().to_owned());
-        (kind, self.shape.iter().product::<usize>() as u64)
+        (kind, self.count().unwrap_or(usize::MAX) as u64)
     }
 }
 
@@ -106,6 +111,10 @@ impl<R: Read> Header<R> {
             8 => Value::Text(self.text()?),
             9 => {
                 let (kind, count) = (self.u32()?, self.count()?);
+                // Lists of lists are allowed and unused; without an end to them the stack would be it.
+                if kind == 9 {
+                    return Err(Problem::Damaged("a list of lists in the header".into()));
+                }
                 Value::Array((0..count).map(|_| self.value(kind)).collect::<Result<_, _>>()?)
             }
             10 => Value::Integer(self.u64()? as i64),
@@ -158,7 +167,8 @@ impl GgufFile {
             Some(Value::Integer(alignment)) if *alignment > 0 => *alignment as u64,
             _ => 32,
         };
-        let data_start = header.read.next_multiple_of(alignment);
+        let unaligned = || Problem::Damaged(format!("an alignment of {alignment}"));
+        let data_start = header.read.checked_next_multiple_of(alignment).ok_or_else(unaligned)?;
         Ok(Self { path: path.to_owned(), keys, tensors, file, data_start })
     }
 
@@ -167,13 +177,20 @@ impl GgufFile {
         let entry = self.tensors.get(name).ok_or_else(|| Problem::MissingTensor(name.to_owned()))?;
         let unknown = || Problem::UnknownKind { name: name.to_owned(), kind: format!("GGML type {}", entry.kind) };
         let block = Block::from_id(entry.kind).ok_or_else(unknown)?;
-        let count: usize = entry.shape.iter().product();
+        let past = || Problem::Damaged(format!("tensor `{name}` reaches past the end"));
+        let count = entry.count().ok_or_else(past)?;
         if !count.is_multiple_of(block.values()) {
             return Err(Problem::Damaged(format!("tensor `{name}` does not fill its blocks")));
         }
-        let mut bytes = vec![0; count / block.values() * block.bytes()];
-        let read = self.file.file().read_exact_at(&mut bytes, self.data_start + entry.offset);
-        read.map_err(|_| Problem::Damaged(format!("tensor `{name}` reaches past the end")))?;
+        let size = (count / block.values()).checked_mul(block.bytes()).ok_or_else(past)?;
+        let start = self.data_start.checked_add(entry.offset).ok_or_else(past)?;
+        // Before room is made for them: a damaged length may be more than a machine has.
+        let end = start.checked_add(size as u64).ok_or_else(past)?;
+        if end > self.file.metadata()?.len() {
+            return Err(past());
+        }
+        let mut bytes = vec![0; size];
+        self.file.file().read_exact_at(&mut bytes, start).map_err(|_| past())?;
         Ok(block.dequantise(&bytes))
     }
 
@@ -218,7 +235,6 @@ impl GgufFile {
 }
 
 fn bad(key: &str, found: &Value, wanted: &str) -> Problem {
-    let mut found = format!("{found:?}");
-    found.truncate(80);
+    let found = format!("{found:?}").chars().take(80).collect();
     Problem::BadKey { key: key.into(), found, wanted: wanted.into() }
 }

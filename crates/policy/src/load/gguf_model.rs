@@ -1,11 +1,15 @@
 //! A language model in a GGUF file: its shape, its tensors under Hugging Face names, its tokenizer.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use super::error::{LoadError, Problem};
 use super::gguf::{Entry, GgufFile, Value};
 use crate::model::{Config, Family, RopeScaling};
 use crate::text::{ByteBpe, Text, TokenKind};
+
+/// Control tokens that end an answer wherever they are in a vocabulary.
+const ENDS: [&str; 4] = ["<|endoftext|>", "<|im_end|>", "<|eot_id|>", "<|eom_id|>"];
 
 pub(super) struct GgufModel {
     file: GgufFile,
@@ -77,9 +81,6 @@ fn config(file: &GgufFile) -> Result<Config, Problem> {
     let stretched = file.tensors.contains_key("rope_freqs.weight");
     let table = stretched.then(|| file.tensor("rope_freqs.weight")).transpose()?;
     let rope_scaling = table.map(|table| stretching(&table, rope_theta)).transpose()?;
-    let id = |name: &str| file.integer(name).ok().map(|id| id as u32);
-    let mut eos: Vec<u32> = id("tokenizer.ggml.eos_token_id").into_iter().collect();
-    eos.extend(id("tokenizer.ggml.eot_token_id").filter(|token| !eos.contains(token)));
     let config = Config {
         family,
         hidden,
@@ -94,10 +95,83 @@ fn config(file: &GgufFile) -> Result<Config, Problem> {
         rope_scaling,
         tied: !file.tensors.contains_key("output.weight"),
         context: file.integer(&key("context_length"))?,
-        bos: id("tokenizer.ggml.bos_token_id"),
-        eos,
+        bos: token(file, "tokenizer.ggml.bos_token_id"),
+        eos: ends(file),
     };
-    config.fault().map_or(Ok(config), |fault| Err(Problem::BadShape(fault)))
+    if let Some(fault) = config.fault() {
+        return Err(Problem::BadShape(fault));
+    }
+    refuse_variants(file, &config)?;
+    Ok(config)
+}
+
+/// A token that the header names by its number.
+fn token(file: &GgufFile, key: &str) -> Option<u32> {
+    file.integer(key).ok().and_then(|id| u32::try_from(id).ok())
+}
+
+/// The tokens that end an answer. A folder lists all of them; a GGUF file names a few, and the rest are known by name:
+/// an instructed Qwen ends by `<|im_end|>`, and now and then by what ended its texts before.
+fn ends(file: &GgufFile) -> Vec<u32> {
+    let keys = ["eos", "eot", "eom"].map(|end| format!("tokenizer.ggml.{end}_token_id"));
+    let mut ends: Vec<u32> = keys.iter().filter_map(|key| token(file, key)).collect();
+    let list = |key: &str| match file.keys.get(key) {
+        Some(Value::Array(values)) => values.as_slice(),
+        _ => &[],
+    };
+    let tokens = list("tokenizer.ggml.tokens").iter().zip(list("tokenizer.ggml.token_type")).zip(0..);
+    let is_end = |text: &Value, kind: &Value| {
+        let known = |text: &String| ENDS.contains(&text.as_str());
+        token_kind(kind) == TokenKind::Control && matches!(text, Value::Text(text) if known(text))
+    };
+    ends.extend(tokens.filter(|((text, kind), _)| is_end(text, kind)).map(|(_, id)| id));
+    let mut seen = HashSet::new();
+    ends.retain(|token| seen.insert(*token));
+    ends
+}
+
+/// Variants of the families that the engine does not compute must not load as if it did.
+fn refuse_variants(file: &GgufFile, config: &Config) -> Result<(), Problem> {
+    let refuse =
+        |key: &str, found: String, wanted: &str| Err(Problem::BadKey { key: key.into(), found, wanted: wanted.into() });
+    let key = |suffix: &str| format!("{}.{suffix}", config.family.model_type());
+    // As llama.cpp has it: a factor without a type is linear, and the type alone stretches nothing.
+    let kind = if file.keys.contains_key(&key("rope.scaling.type")) {
+        file.text(&key("rope.scaling.type"))?
+    } else {
+        "linear"
+    };
+    if !["none", "linear"].contains(&kind) {
+        return refuse(&key("rope.scaling.type"), kind.into(), "the engine does not stretch the rotation so");
+    }
+    for factor in ["rope.scaling.factor", "rope.scale_linear"].map(key) {
+        if kind == "linear" && file.keys.contains_key(&factor) && ![0.0, 1.0].contains(&file.float(&factor)?) {
+            return refuse(
+                &factor,
+                file.float(&factor)?.to_string(),
+                "the engine does not stretch the rotation evenly",
+            );
+        }
+    }
+    let turned = key("rope.dimension_count");
+    if file.keys.contains_key(&turned) && file.integer(&turned)? != config.head_dim {
+        let wanted = format!("heads of {} are turned whole", config.head_dim);
+        return refuse(&turned, file.integer(&turned)?.to_string(), &wanted);
+    }
+    let foreign = |name: &&String| {
+        let part =
+            name.strip_prefix("blk.").and_then(|rest| rest.split_once('.')).map_or(name.as_str(), |(_, part)| part);
+        match part {
+            "attn_q.bias" | "attn_k.bias" | "attn_v.bias" => !config.qkv_bias(),
+            "attn_q_norm.weight" | "attn_k_norm.weight" => !config.qk_norm(),
+            _ => part.rsplit_once('.').is_some_and(|(_, suffix)| suffix == "bias"),
+        }
+    };
+    if let Some(name) = file.tensors.keys().filter(foreign).min() {
+        let wanted = format!("the engine's {} has none", config.family.model_type());
+        return refuse(name, "among the tensors".into(), &wanted);
+    }
+    Ok(())
 }
 
 /// The rule behind a table of divisors, one a frequency. GGUF keeps only the table; every Llama 3 model uses the
@@ -185,6 +259,15 @@ fn byte_bpe(file: &GgufFile) -> Result<ByteBpe, Problem> {
              use the Hugging Face directory of this model"
         )));
     }
+    // Old converters named no rule, and their users got GPT-2's whatever the model was trained with.
+    let split = file.keys.get("tokenizer.ggml.pre").map_or(Ok("default"), |_| file.text("tokenizer.ggml.pre"))?;
+    if split == "default" {
+        return Err(Problem::Tokenizer(
+            "it does not name the rule that splits text (`tokenizer.ggml.pre`): \
+             use a newer GGUF file of this model, or its Hugging Face directory"
+                .into(),
+        ));
+    }
     let strings =
         |name| -> Result<Vec<String>, Problem> { Ok(file.texts(name)?.into_iter().map(str::to_owned).collect()) };
     let kinds = match file.keys.get("tokenizer.ggml.token_type") {
@@ -195,9 +278,9 @@ fn byte_bpe(file: &GgufFile) -> Result<ByteBpe, Problem> {
         tokens: strings("tokenizer.ggml.tokens")?,
         merges: strings("tokenizer.ggml.merges")?,
         kinds: kinds.iter().map(token_kind).collect(),
-        split: file.text("tokenizer.ggml.pre").unwrap_or("default").to_owned(),
-        bos: file.integer("tokenizer.ggml.bos_token_id").ok().map(|id| id as u32),
-        eos: file.integer("tokenizer.ggml.eos_token_id").ok().map(|id| id as u32),
+        split: split.to_owned(),
+        bos: token(file, "tokenizer.ggml.bos_token_id"),
+        eos: token(file, "tokenizer.ggml.eos_token_id"),
     })
 }
 

@@ -57,6 +57,11 @@ impl TensorFiles {
         self.files.iter().find_map(|file| file.metadata.metadata().as_ref()?.get(key)).map(String::as_str)
     }
 
+    /// The names of all tensors.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.holder.keys().map(String::as_str)
+    }
+
     /// How each tensor is stored, and how many values it has.
     pub(crate) fn stored(&self) -> impl Iterator<Item = (String, u64)> {
         let tensors = self.files.iter().flat_map(|file| file.metadata.tensors().into_values());

@@ -9,5 +9,5 @@ mod tensors;
 pub use atomic::SaveError;
 pub use huggingface::model;
 pub use learner::{learner, resume};
-pub use peft::{Base, adapter, load_adapter};
+pub use peft::{Base, adapter, adapter_config, load_adapter};
 pub use tensors::Storage;

@@ -3,6 +3,7 @@
 //! The fingerprint of the base stands among the notes of the safetensors file: PEFT warns of keys in its
 //! settings that it does not know, and advises an upgrade that would not help.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,21 @@ pub struct Base {
     /// Its weights' fingerprint.
     pub hash: String,
 }
+
+/// Keys that PEFT has for adapters which compute something else than plain `LoRA`. Not among them is `fan_in_fan_out`,
+/// which PEFT itself ignores for the linear layers of these models.
+const VARIANTS: [&str; 10] = [
+    "use_rslora",
+    "use_dora",
+    "rank_pattern",
+    "alpha_pattern",
+    "modules_to_save",
+    "lora_bias",
+    "trainable_token_indices",
+    "layer_replication",
+    "alora_invocation_tokens",
+    "use_qalora",
+];
 
 #[derive(Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "the file has them")]
@@ -80,6 +96,13 @@ pub(super) fn write(to: &Path, adapter: &Adapter, base: &Base) -> std::io::Resul
     tensors::write(&to.join("adapter_model.safetensors"), all, &[(BASE_NOTE, &base.hash)], Storage::F32)
 }
 
+/// How an adapter was made.
+pub fn adapter_config(directory: &Path) -> Result<LoraConfig, LoadError> {
+    let path = directory.join("adapter_config.json");
+    atomic::settle(directory).map_err(|error| Problem::from(error).at(directory))?;
+    read_settings(&path).map(|(config, _)| config).map_err(|problem| problem.at(&path))
+}
+
 /// Reads an adapter for that model; one that records another base is refused.
 pub fn load_adapter(directory: &Path, model: &Config, base_hash: &str) -> Result<Adapter, LoadError> {
     let path = directory.join("adapter_config.json");
@@ -94,12 +117,19 @@ pub fn load_adapter(directory: &Path, model: &Config, base_hash: &str) -> Result
             format!("the loaded model's is {base_hash}: this adapter was trained on `{base_name}` and fits no other");
         return Err(Problem::BadKey { key, found, wanted }.at(&path));
     }
-    Adapter::build(model, &config, |name, shape| files.tensor(name, shape))
+    let adapter = Adapter::build(model, &config, |name, shape| files.tensor(name, shape))?;
+    let asked: HashSet<&str> = adapter.tensors().iter().map(|tensor| tensor.name.as_str()).collect();
+    if let Some(name) = files.names().filter(|name| !asked.contains(name)).min() {
+        let wanted = "the engine's adapters are the two factors of each target and nothing else".into();
+        return Err(Problem::BadKey { key: name.into(), found: "among the tensors".into(), wanted }.at(&path));
+    }
+    Ok(adapter)
 }
 
 /// The settings, and the name of the base.
 fn read_settings(path: &Path) -> Result<(LoraConfig, String), Problem> {
-    let settings: Settings = serde_json::from_str(&fs_err::read_to_string(path)?)?;
+    let json: Value = serde_json::from_str(&fs_err::read_to_string(path)?)?;
+    let settings = Settings::deserialize(&json)?;
     let bad =
         |key: &str, found: String, wanted: &str| Problem::BadKey { key: key.into(), found, wanted: wanted.into() };
     if settings.peft_type != "LORA" {
@@ -108,15 +138,13 @@ fn read_settings(path: &Path) -> Result<(LoraConfig, String), Problem> {
     if settings.bias != "none" {
         return Err(bad("bias", settings.bias, "the engine's adapters have no biases"));
     }
-    let empty = |value: &Value| value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty);
-    let variants = [
-        ("use_rslora", !settings.use_rslora),
-        ("use_dora", !settings.use_dora),
-        ("rank_pattern", empty(&settings.rank_pattern)),
-        ("alpha_pattern", empty(&settings.alpha_pattern)),
-        ("modules_to_save", settings.modules_to_save.is_null()),
-    ];
-    if let Some((key, _)) = variants.into_iter().find(|(_, plain)| !plain) {
+    let is_set = |key: &&str| match &json[*key] {
+        Value::Null | Value::Bool(false) => false,
+        Value::Object(entries) => !entries.is_empty(),
+        Value::Array(entries) => !entries.is_empty(),
+        _ => true,
+    };
+    if let Some(key) = VARIANTS.into_iter().find(is_set) {
         return Err(bad(key, "set".into(), "the engine knows plain LoRA only"));
     }
     let mut targets: Vec<Module> = serde_json::from_value(settings.target_modules.clone()).map_err(|_| {

@@ -53,7 +53,7 @@ impl ByteBpe {
                 let digits = json!({"type": "Digits", "individual_digits": true});
                 (Value::Null, json!({"type": "Sequence", "pretokenizers": [digits, bytes(true)]}), false)
             }
-            "gpt-2" | "default" => (Value::Null, bytes(true), false),
+            "gpt-2" => (Value::Null, bytes(true), false),
             other => {
                 return Err(format!(
                     "the splitting rule `{other}` is unknown (known: qwen2, llama-bpe, smollm, gpt-2): \

@@ -53,7 +53,10 @@ impl Text {
     }
 
     fn build(json: String, template: Option<String>, bos: Option<String>, eos: Option<String>) -> Result<Self, String> {
-        let tokenizer = Tokenizer::from_bytes(json.as_bytes()).map_err(|error| error.to_string())?;
+        let mut tokenizer = Tokenizer::from_bytes(json.as_bytes()).map_err(|error| error.to_string())?;
+        // Trainers leave their own here. Obeyed, they would cut prompts and answers short, or fill them up, in silence.
+        tokenizer.with_truncation(None).map_err(|error| error.to_string())?;
+        tokenizer.with_padding(None);
         let template = template.map(ChatTemplate::new).transpose().map_err(|error| error.to_string())?;
         Ok(Self { tokenizer, template, json, bos, eos })
     }
@@ -67,6 +70,12 @@ impl Text {
     /// The text of tokens, special ones left out.
     pub fn decode(&self, tokens: &[u32]) -> String {
         self.tokenizer.decode(tokens, true).unwrap_or_default()
+    }
+
+    /// The special token that is written so, if there is one.
+    pub fn special(&self, text: &str) -> Option<u32> {
+        let is_special = self.tokenizer.get_added_vocabulary().is_special_token(text);
+        is_special.then(|| self.tokenizer.token_to_id(text)).flatten()
     }
 
     /// A chat as the model expects it, up to where its answer begins, followed by `begun`.

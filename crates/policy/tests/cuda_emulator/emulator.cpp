@@ -1,5 +1,6 @@
-// Stands in for libcuda, libnvrtc and libcublas on a machine without a GPU: kernels are compiled by g++ and run on the
-// CPU with fibres for threads, so the whole CUDA half can be checked, if slowly. One library serves under three names.
+// Stands in for libcuda, libnvrtc, libcublas and libcublasLt on a machine without a GPU: kernels are compiled by g++ and
+// run on the CPU with fibres for threads, so the whole CUDA half can be checked, if slowly. One library serves under all
+// four names.
 //
 //   build: see build.sh; use: LD_LIBRARY_PATH=<dir of build.sh> cuda_check tiny
 //
@@ -25,13 +26,13 @@ static void submit(Work work) {
 }
 
 struct dim3e { unsigned x, y, z; };
-struct EmuLaunch { dim3e grid, block; size_t shared; };
+struct EmuLaunch { dim3e grid, block; size_t shared; unsigned cluster; };  // as in shim.h
 typedef std::function<void()> (*Prepare)(void**, EmuLaunch);
 // Static memory counts too, and is not known here: 4 KB are left for it.
 struct Function { Prepare prepare; std::string name; size_t shared_limit = (48 << 10) - 4096; };
 struct Graph { std::vector<Work> works; };
 
-static uint64_t held, limit_bytes = 4ull << 30;
+static uint64_t held, limit_bytes = (getenv("EMU_MEMORY") ? atoll(getenv("EMU_MEMORY")) : 4096) << 20;
 
 extern "C" {
 // --- driver ---
@@ -39,7 +40,12 @@ int cuInit(unsigned) { return 0; }
 int cuDeviceGet(int* d, int) { *d = 0; return 0; }
 int cuDeviceGetCount(int* n) { *n = 1; return 0; }
 int cuDeviceGetName(char* name, int n, int) { snprintf(name, n, "CPU emulator"); return 0; }
-int cuDeviceGetAttribute(int* v, int which, int) { *v = which == 75 ? 9 : 0; return 0; }
+static int from_environment(const char* name, int value) { return getenv(name) ? atoi(getenv(name)) : value; }
+// EMU_SHARED=101376 has as much shared memory as the GPUs that are no H100; EMU_MEMORY is in MB.
+int cuDeviceGetAttribute(int* v, int which, int) {
+    *v = which == 75 ? 9 : which == 97 ? from_environment("EMU_SHARED", 227 << 10) : 0;
+    return 0;
+}
 int cuDevicePrimaryCtxRetain(void** c, int) { *c = (void*)1; return 0; }
 int cuDevicePrimaryCtxRelease_v2(int) { return 0; }
 int cuCtxSetCurrent(void*) { return 0; }
@@ -77,23 +83,48 @@ int cuModuleGetFunction(void** f, void* m, const char* name) {
     *f = new Function{p, name};
     return 0;
 }
-int cuFuncSetAttribute(void* f, int which, int v) { if (which == 8) ((Function*)f)->shared_limit = v; return 0; }
-int cuLaunchKernel(void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                   void*, void** args, void**) {
-    Function* function = (Function*)f;
-    if (!gx || !gy || !gz || gy > 65535 || gz > 65535 || by != 1 || bz != 1 || bx > 1024 || bx % 32) {
-        fprintf(stderr, "emulator: %s: grid %u %u %u of %u\n", function->name.c_str(), gx, gy, gz, bx);
-        return 1;
-    }
-    if (shared > function->shared_limit) return 1;
-    if (getenv("EMU_TRACE")) fprintf(stderr, "%s %u %u %u x %u\n", function->name.c_str(), gx, gy, gz, bx);
-    submit(function->prepare(args, {{gx, gy, gz}, {bx, by, bz}, shared}));
+int cuModuleGetGlobal_v2(uint64_t* at, size_t* size, void* m, const char* name) {
+    *at = (uint64_t)dlsym(m, name);
+    if (size) *size = 0;  // not known here
+    return *at ? 0 : 500;
+}
+int cuFuncSetAttribute(void* f, int which, int v) {
+    if (which == 8 && v > from_environment("EMU_SHARED", 227 << 10)) return 1;
+    if (which == 8) ((Function*)f)->shared_limit = v;
     return 0;
 }
-struct LaunchConfig { unsigned gx, gy, gz, bx, by, bz, shared; void *stream, *attributes; unsigned count; };
+struct LaunchConfig { unsigned gx, gy, gz, bx, by, bz, shared; void* stream; struct Attribute* attributes; unsigned count; };
+struct Attribute { int id; char pad[4]; unsigned value[16]; };
 int cuLaunchKernelEx(const LaunchConfig* c, void* f, void** args, void**) {
-    return cuLaunchKernel(f, c->gx, c->gy, c->gz, c->bx, c->by, c->bz, c->shared, c->stream, args, 0);
+    Function* function = (Function*)f;
+    if (!c->gx || !c->gy || !c->gz || c->gy > 65535 || c->gz > 65535 || c->by != 1 || c->bz != 1 || c->bx > 1024 || c->bx % 32) {
+        fprintf(stderr, "emulator: %s: grid %u %u %u of %u\n", function->name.c_str(), c->gx, c->gy, c->gz, c->bx);
+        return 1;
+    }
+    unsigned cluster = 1;
+    for (unsigned n = 0; n < c->count; n++)
+        if (c->attributes[n].id == 4) {
+            if (c->attributes[n].value[0] != 1 || c->attributes[n].value[2] != 1) return 1;
+            cluster = c->attributes[n].value[1];
+        }
+    if (c->shared > function->shared_limit) return 1;
+    if (getenv("EMU_TRACE")) fprintf(stderr, "%s %u %u %u x %u\n", function->name.c_str(), c->gx, c->gy, c->gz, c->bx);
+    submit(function->prepare(args, {{c->gx, c->gy, c->gz}, {c->bx, c->by, c->bz}, c->shared, cluster}));
+    return 0;
 }
+int cuLaunchKernel(void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                   void* stream, void** args, void**) {
+    LaunchConfig config = {gx, gy, gz, bx, by, bz, shared, stream, nullptr, 0};
+    return cuLaunchKernelEx(&config, f, args, nullptr);
+}
+// Times that differ from event to event, so that choices by them differ too.
+static long events;
+int cuEventCreate(void** e, unsigned) { *e = (void*)++events; return 0; }
+int cuEventDestroy_v2(void*) { return 0; }
+int cuEventRecord(void*, void*) { return capturing ? 900 : 0; }
+int cuEventSynchronize(void*) { return 0; }
+int cuEventElapsedTime_v2(float* ms, void* a, void* b) { *ms = ((long)b - (long)a) / (1.0f + (long)a % 64); return 0; }
+int cuEventElapsedTime(float* ms, void* a, void* b) { return cuEventElapsedTime_v2(ms, a, b); }
 int cuStreamBeginCapture_v2(void*, int) { capturing = true; captured.clear(); return 0; }
 int cuStreamEndCapture(void*, void** g) { capturing = false; *g = new Graph{captured}; return 0; }
 int cuGraphInstantiateWithFlags(void** e, void* g, unsigned long long) { *e = new Graph(*(Graph*)g); return 0; }
@@ -135,8 +166,8 @@ int nvrtcCompileProgram(void* p, int n, const char** options) {
             for (const char* kind : {"flash_forward_", "flash_forward_pair_", "flash_dq_", "flash_dkv_"}) names.push_back(kind + dim);
         bool decodes = dim == "64" || dim == "128", steps = all.find("STEP_PRODUCTS") != std::string::npos;
         if (decodes) names.push_back("decode_flash_" + dim);
-        for (const char* kind : {"step_store_", "step_add_", "step_gate_", "step_head_"})
-            for (const char* rows : {"8", "16", "32", "64"})
+        for (const char* kind : {"step_store_", "step_add_", "step_gate_"})
+            for (const char* rows : {"16", "32", "64"})
                 if (decodes && steps) names.push_back(std::string(kind) + rows);
     }
     for (auto& name : names)
@@ -172,6 +203,7 @@ int cublasCreate_v2(void** h) { *h = (void*)3; return 0; }
 int cublasDestroy_v2(void*) { return 0; }
 int cublasSetStream_v2(void*, void*) { return 0; }
 int cublasSetWorkspace_v2(void*, void*, size_t) { return 0; }
+int cublasSetMathMode(void*, int mode) { return mode == 16 ? 0 : 7; }
 static float load(const void* p, int type, size_t i) {
     if (type == 0) return ((const float*)p)[i];
     uint32_t bits = (uint32_t)((const uint16_t*)p)[i] << 16;
@@ -206,5 +238,51 @@ int cublasGemmEx(void*, int ta, int tb, int m, int n, int k, const void* alpha, 
             }
     });
     return 0;
+}
+
+// --- cublasLt: the same product by several names, one of which never runs ---
+struct Layout { int type; uint64_t rows, columns; int64_t stride; };
+struct Operation { int transposed[2]; };
+struct Preference { uint32_t alignment = 256; };
+struct Offer { uint64_t algorithm[8]; size_t workspace; int state; float waves; int reserved[4]; };
+static const int OFFERS = 3, NOT_SUPPORTED = 15;
+int cublasLtCreate(void** h) { *h = (void*)4; return 0; }
+int cublasLtDestroy(void*) { return 0; }
+int cublasLtMatrixLayoutCreate(void** l, int type, uint64_t rows, uint64_t columns, int64_t stride) {
+    *l = new Layout{type, rows, columns, stride};
+    return 0;
+}
+int cublasLtMatrixLayoutDestroy(void* l) { delete (Layout*)l; return 0; }
+int cublasLtMatmulDescCreate(void** o, int compute, int scale) { *o = new Operation{}; return compute == 68 && scale == 0 ? 0 : 7; }
+int cublasLtMatmulDescDestroy(void* o) { delete (Operation*)o; return 0; }
+int cublasLtMatmulDescSetAttribute(void* o, int which, const void* value, size_t size) {
+    if ((which != 3 && which != 4) || size != 4) return 7;
+    ((Operation*)o)->transposed[which - 3] = *(const int*)value;
+    return 0;
+}
+int cublasLtMatmulPreferenceCreate(void** p) { *p = new Preference{}; return 0; }
+int cublasLtMatmulPreferenceDestroy(void* p) { delete (Preference*)p; return 0; }
+int cublasLtMatmulPreferenceSetAttribute(void* p, int which, const void* value, size_t size) {
+    if (which >= 5 && which <= 8 && size == 4) ((Preference*)p)->alignment = *(const uint32_t*)value;
+    else if (which == 3 && size == 4) return *(const uint32_t*)value == 3 ? 0 : 7;
+    else if (which != 1 || size != 8) return 7;
+    return 0;
+}
+int cublasLtMatmulAlgoGetHeuristic(void*, void*, void*, void*, void*, void*, void* p, int wanted, Offer* offers, int* count) {
+    *count = wanted < OFFERS ? wanted : OFFERS;
+    for (int n = 0; n < *count; n++) offers[n] = {{(uint64_t)n, ((Preference*)p)->alignment}, 0, 0, 1, {}};
+    return 0;
+}
+int cublasLtMatmul(void* h, void* operation, const void* alpha, const void* a, void* la, const void* b, void* lb, const void* beta,
+                   const void* c, void* lc, void* d, void* ld, const uint64_t* algorithm, void*, size_t, void*) {
+    Operation* o = (Operation*)operation;
+    Layout *A = (Layout*)la, *B = (Layout*)lb, *C = (Layout*)lc;
+    if (algorithm[0] == 1) return NOT_SUPPORTED;
+    if (algorithm[0] >= OFFERS || c != d || lc != ld || ((uint64_t)a | (uint64_t)b | (uint64_t)c) % algorithm[1]) return 7;
+    uint64_t m = o->transposed[0] ? A->columns : A->rows, k = o->transposed[0] ? A->rows : A->columns;
+    uint64_t n = o->transposed[1] ? B->rows : B->columns, other = o->transposed[1] ? B->columns : B->rows;
+    if (other != k || C->rows != m || C->columns != n) return 7;
+    return cublasGemmEx(h, o->transposed[0], o->transposed[1], m, n, k, alpha, a, A->type, A->stride, b, B->type, B->stride, beta, d,
+                        C->type, C->stride, 68, -1);
 }
 }

@@ -22,9 +22,11 @@ using std::min;
 #define DYNAMIC_SHARED(type, name) type* name = (type*)emu_dynamic()
 
 struct dim3e { unsigned x, y, z; };
+struct alignas(8) float2 { float x, y; };
 struct alignas(16) float4 { float x, y, z, w; };
 struct alignas(8) uint2 { unsigned x, y; };
 struct alignas(16) uint4 { unsigned x, y, z, w; };
+inline float2 make_float2(float a, float b) { return {a, b}; }
 inline float4 make_float4(float a, float b, float c, float d) { return {a, b, c, d}; }
 inline uint2 make_uint2(unsigned a, unsigned b) { return {a, b}; }
 inline uint4 make_uint4(unsigned a, unsigned b, unsigned c, unsigned d) { return {a, b, c, d}; }
@@ -54,54 +56,74 @@ emu_switch:
     ret
 )");
 
-enum { EMU_STACK = 256 << 10, EMU_THREADS = 1024 };
-struct EmuFibre { void* sp; char* stack; bool finished; unsigned long waits; };
+enum { EMU_STACK = 256 << 10, EMU_CLUSTER = 8, EMU_THREADS = 4096 };
+struct EmuFibre { void* sp; char* stack; bool finished; };
 static EmuFibre emu_fibres[EMU_THREADS];
+// A block of the cluster that runs: threads that have not returned, that wait for the block and for the cluster.
+struct EmuBlock { dim3e index; unsigned left, arrived, generation, meet; char* memory; size_t size; };
+static EmuBlock emu_blocks[EMU_CLUSTER];
 static void* emu_main;
-static unsigned emu_now, emu_count, emu_left;
+static unsigned emu_now, emu_threads = 1, emu_meetings;  // the fibre, threads of a block, barriers of the cluster
 static std::function<void()>* emu_body;
-static char* emu_shared_memory;
-static size_t emu_shared_size;
-inline void* emu_dynamic() { return emu_shared_memory; }
-static unsigned emu_warp_left[32];  // threads of each warp that have not returned
+static unsigned emu_warp_left[EMU_THREADS / 32];  // threads of each warp that have not returned
+
+inline EmuBlock& emu_block() { return emu_blocks[emu_now / emu_threads]; }
+inline void* emu_dynamic() { return emu_block().memory; }
 
 [[noreturn]] static void emu_die(const char* what) {
-    fprintf(stderr, "emulator: %s in block %u %u %u thread %u\n", what, blockIdx.x, blockIdx.y, blockIdx.z, emu_now);
+    fprintf(stderr, "emulator: %s in block %u %u %u thread %u\n", what, blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x);
     abort();
+}
+
+static void emu_become(unsigned fibre) {
+    emu_now = fibre;
+    threadIdx = {fibre % emu_threads, 0, 0};
+    blockIdx = emu_block().index;
 }
 
 static void emu_yield() {
     unsigned me = emu_now;
     emu_switch(&emu_fibres[me].sp, emu_main);
-    emu_now = me;
-    threadIdx = {me, 0, 0};
+    emu_become(me);
 }
 
 static void emu_entry() {
-    threadIdx = {emu_now, 0, 0};
     (*emu_body)();
     emu_fibres[emu_now].finished = true;
-    emu_left--;
+    emu_block().left--;
     emu_warp_left[emu_now / 32]--;
     emu_yield();
     abort();
 }
 
 // A barrier of the block: counts arrivals; threads that have returned no longer count.
-static unsigned emu_arrived, emu_generation;
 inline void __syncthreads() {
-    unsigned generation = emu_generation;
-    emu_arrived++;
+    EmuBlock& block = emu_block();
+    unsigned generation = block.generation;
+    block.arrived++;
     unsigned long spins = 0;
-    while (emu_generation == generation) {
-        if (emu_arrived >= emu_left) { emu_arrived = 0; emu_generation++; break; }
+    while (block.generation == generation) {
+        if (block.arrived >= block.left) { block.arrived = 0; block.generation++; break; }
         emu_yield();
         if (++spins > 100000000) emu_die("a barrier nobody leaves");
     }
 }
 
+// A barrier of the cluster. Its blocks run one after the other up to here, since what they declare as __shared__ is one
+// and the same: only dynamic shared memory outlives it.
+inline void emulate_meet() {
+    unsigned meeting = emu_meetings;
+    emu_block().meet++;
+    while (emu_meetings == meeting) emu_yield();
+}
+
+// The same place in the dynamic shared memory of another block of the cluster.
+template <class T> T* emulate_remote(T* at, unsigned block) {
+    return (T*)(emu_blocks[block].memory + ((char*)at - emu_block().memory));
+}
+
 // A barrier of the warp, for shuffles: all threads of the warp that are left must come.
-static unsigned emu_warp_arrived[32], emu_warp_generation[32];
+static unsigned emu_warp_arrived[EMU_THREADS / 32], emu_warp_generation[EMU_THREADS / 32];
 static void emu_warp_sync() {
     unsigned w = emu_now / 32, generation = emu_warp_generation[w];
     emu_warp_arrived[w]++;
@@ -193,57 +215,76 @@ inline void emulate_ldmatrix_trans(uint32_t* r, const uint16_t* row) {
 
 // cp.async: what is fetched arrives at the wait, and what was there is lost at once, so that reads too early and writes
 // too early both show. A null source brings zeros.
-struct EmuFetch { void* to; const void* from; size_t bytes; };
+struct EmuFetch { void* to; const void* from; size_t bytes; unsigned group; };
 static EmuFetch emu_fetches[EMU_THREADS][256];
-static unsigned emu_fetched[EMU_THREADS];
+static unsigned emu_fetched[EMU_THREADS], emu_groups[EMU_THREADS];
 inline void emulate_fetch(void* to, const void* from, size_t bytes) {
     if (((uintptr_t)to | (uintptr_t)from) & (bytes - 1)) emu_die("a fetch of an address that is no multiple of its size");
     if (emu_fetched[emu_now] == 256) emu_die("more fetches than the emulator holds");
     memset(to, 0xff, bytes);
-    emu_fetches[emu_now][emu_fetched[emu_now]++] = {to, from, bytes};
+    emu_fetches[emu_now][emu_fetched[emu_now]++] = {to, from, bytes, emu_groups[emu_now]};
 }
-inline void emulate_wait_fetched() {
+inline void emulate_group_fetched() { emu_groups[emu_now]++; }
+// All groups but the last so many arrive, and nothing of the others.
+inline void emulate_wait_groups(unsigned but) {
+    unsigned left = 0;
     for (unsigned n = 0; n < emu_fetched[emu_now]; n++) {
-        EmuFetch& f = emu_fetches[emu_now][n];
-        if (f.from) memcpy(f.to, f.from, f.bytes);
+        EmuFetch f = emu_fetches[emu_now][n];
+        if (f.group + but >= emu_groups[emu_now]) emu_fetches[emu_now][left++] = f;
+        else if (f.from) memcpy(f.to, f.from, f.bytes);
         else memset(f.to, 0, f.bytes);
     }
-    emu_fetched[emu_now] = 0;
+    emu_fetched[emu_now] = left;
+}
+inline void emulate_wait_fetched() {
+    emulate_group_fetched();
+    emulate_wait_groups(0);
 }
 
 // Blocks, and threads between two barriers, run from the last to the first if EMU_BACKWARDS is set: what depends on
 // their order shows.
 static bool emu_backwards = getenv("EMU_BACKWARDS") != nullptr;
 
-static void emu_run_block(std::function<void()>& body, unsigned threads) {
-    emu_body = &body;
-    emu_count = emu_left = threads;
-    emu_arrived = 0;
-    for (unsigned w = 0; w < 32; w++) {
-        emu_warp_arrived[w] = 0;
-        emu_warp_left[w] = threads > w * 32 ? min(threads - w * 32, 32u) : 0;
-    }
-    for (unsigned n = 0; n < threads; n++) {
-        EmuFibre& f = emu_fibres[n];
-        if (!f.stack) f.stack = (char*)aligned_alloc(64, EMU_STACK);
-        f.finished = false;
-        uint64_t* sp = (uint64_t*)(f.stack + EMU_STACK) - 2;
-        *sp = (uint64_t)(void*)emu_entry;  // rsp is 16-aligned + 8 on entry, as after a call
-        for (int i = 0; i < 6; i++) *--sp = 0;
-        f.sp = sp;
-    }
-    while (emu_left) {
-        for (unsigned nth = 0; nth < threads; nth++) {
-            unsigned n = emu_backwards ? threads - 1 - nth : nth;
+static void emu_start(unsigned fibre) {
+    EmuFibre& f = emu_fibres[fibre];
+    if (!f.stack) f.stack = (char*)aligned_alloc(64, EMU_STACK);
+    f.finished = false;
+    uint64_t* sp = (uint64_t*)(f.stack + EMU_STACK) - 2;
+    *sp = (uint64_t)(void*)emu_entry;  // rsp is 16-aligned + 8 on entry, as after a call
+    for (int i = 0; i < 6; i++) *--sp = 0;
+    f.sp = sp;
+}
+
+// Runs a block until all its threads have ended or wait for the cluster.
+static void emu_run_block(unsigned number) {
+    EmuBlock& block = emu_blocks[number];
+    while (block.left > block.meet) {
+        for (unsigned nth = 0; nth < emu_threads; nth++) {
+            unsigned n = number * emu_threads + (emu_backwards ? emu_threads - 1 - nth : nth);
             if (emu_fibres[n].finished) continue;
-            emu_now = n;
-            threadIdx = {n, 0, 0};
+            emu_become(n);
             emu_switch(&emu_main, emu_fibres[n].sp);
         }
     }
 }
 
-struct EmuLaunch { dim3e grid, block; size_t shared; };
+static void emu_run_cluster(unsigned blocks) {
+    for (unsigned n = 0; n < blocks; n++) emu_blocks[n].left = emu_threads, emu_blocks[n].arrived = emu_blocks[n].meet = 0;
+    for (unsigned n = 0; n < blocks * emu_threads; n++) {
+        emu_warp_arrived[n / 32] = 0;
+        emu_warp_left[n / 32] = min(emu_threads - n % emu_threads / 32 * 32, 32u);
+        emu_start(n);
+    }
+    for (bool left = true; left;) {
+        for (unsigned n = 0; n < blocks; n++) emu_run_block(emu_backwards ? blocks - 1 - n : n);
+        left = false;
+        for (unsigned n = 0; n < blocks; n++) left = left || emu_blocks[n].left, emu_blocks[n].meet = 0;
+        emu_meetings++;
+    }
+}
+
+// Blocks that follow each other in y are a cluster.
+struct EmuLaunch { dim3e grid, block; size_t shared; unsigned cluster; };
 
 template <class... A, size_t... I>
 std::function<void()> emu_bind(void (*f)(A...), void** p, std::index_sequence<I...>) {
@@ -254,21 +295,29 @@ std::function<void()> emu_bind(void (*f)(A...), void** p, std::index_sequence<I.
 template <class... A> std::function<void()> emu_prepare(void (*f)(A...), void** p, EmuLaunch launch) {
     auto body = emu_bind(f, p, std::index_sequence_for<A...>{});
     return [body, launch]() mutable {
-        if (launch.block.x > EMU_THREADS) emu_die("more than 1024 threads");
+        unsigned cluster = launch.cluster, threads = launch.block.x;
+        if (threads > 1024) emu_die("more than 1024 threads");
+        if (cluster > EMU_CLUSTER || cluster * threads > EMU_THREADS || launch.grid.y % cluster) emu_die("no such cluster");
         if (launch.shared > (227u << 10)) emu_die("more shared memory than an SM has");
-        if (emu_shared_size < launch.shared + 16) {
-            free(emu_shared_memory);
-            emu_shared_size = launch.shared + 16;
-            emu_shared_memory = (char*)aligned_alloc(16, (emu_shared_size + 15) / 16 * 16);
+        for (unsigned n = 0; n < cluster; n++) {
+            EmuBlock& block = emu_blocks[n];
+            if (block.size < launch.shared + 16) {
+                free(block.memory);
+                block.size = (launch.shared + 31) / 16 * 16;
+                block.memory = (char*)aligned_alloc(16, block.size);
+            }
+            memset(block.memory, 0xff, launch.shared);
         }
-        if (launch.shared) memset(emu_shared_memory, 0xff, launch.shared);
         gridDim = launch.grid;
         blockDim = launch.block;
-        unsigned blocks = gridDim.x * gridDim.y * gridDim.z;
-        for (unsigned nth = 0; nth < blocks; nth++) {
-            unsigned n = emu_backwards ? blocks - 1 - nth : nth;
-            blockIdx = {n % gridDim.x, n / gridDim.x % gridDim.y, n / gridDim.x / gridDim.y};
-            emu_run_block(body, blockDim.x);
+        emu_threads = threads;
+        emu_body = &body;
+        unsigned clusters = gridDim.x * gridDim.y * gridDim.z / cluster;
+        for (unsigned nth = 0; nth < clusters; nth++) {
+            unsigned n = emu_backwards ? clusters - 1 - nth : nth, high = gridDim.y / cluster;
+            for (unsigned y = 0; y < cluster; y++)
+                emu_blocks[y].index = {n % gridDim.x, n / gridDim.x % high * cluster + y, n / gridDim.x / high};
+            emu_run_cluster(cluster);
         }
     };
 }

@@ -9,6 +9,7 @@ use policy::cpu::Recompute;
 use policy::engine::{Engine, Learning, Settings, Wish};
 use policy::model::{LoraConfig, Module};
 use policy::sample::Draw;
+use policy::save::Storage;
 use policy::text::Turn;
 use policy::train::Grpo;
 use policy::train::loss::{Clip, Normalisation};
@@ -68,6 +69,17 @@ fn chats_are_answered_chat_by_chat() {
     }
     assert!(matches!(policy.update(&weighted(&completions)), Err(PolicyError::Unsupported("update"))));
     assert!(!policy.capabilities().learns);
+}
+
+#[test]
+fn an_update_that_is_no_number_is_told_apart_from_a_machine_that_failed() {
+    let mut policy = policy(lora());
+    let completions = policy.sample(&[chat("hello")], 2, &sampling()).unwrap();
+    let mut batch = weighted(&completions);
+    batch[0].advantage = f64::INFINITY;
+    let error = policy.update(&batch).unwrap_err();
+    assert!(matches!(error, PolicyError::Diverged(_)), "{error:?}");
+    policy.update(&weighted(&completions)).unwrap();
 }
 
 #[test]
@@ -154,6 +166,22 @@ fn a_stop_text_ends_an_answer_and_is_cut_off() {
 }
 
 #[test]
+fn a_stop_text_that_is_a_special_token_ends_an_answer() {
+    let mut policy = policy(Learning::None);
+    let free = policy.sample(&[chat("hello")], 64, &sampling()).unwrap();
+    let with = |tokens: &[u32], special: u32| tokens[..tokens.len() - 1].contains(&special);
+    let said = free.iter().filter(|completion| with(&completion.tokens, 1)).count();
+    assert!(said > 0, "no answer says <|im_start|> before its end");
+    let stop = vec!["<|im_start|>".to_owned()];
+    let stopped = policy.sample(&[chat("hello")], 64, &Sampling { stop, ..sampling() }).unwrap();
+    for (free, stopped) in free.iter().zip(&stopped) {
+        assert!(free.tokens.starts_with(&stopped.tokens) && !with(&stopped.tokens, 1), "{:?}", stopped.tokens);
+    }
+    let shorter = stopped.iter().zip(&free).filter(|(stopped, free)| stopped.tokens.len() < free.tokens.len());
+    assert_eq!(shorter.count(), said);
+}
+
+#[test]
 fn an_adapter_goes_on_as_the_reference_of_the_next_training() {
     let mut first = policy(lora());
     let completions = first.sample(&[chat("hello")], 4, &sampling()).unwrap();
@@ -169,13 +197,57 @@ fn an_adapter_goes_on_as_the_reference_of_the_next_training() {
     one.engine_mut().start_from_adapter(&path).unwrap();
     let drawn = one.sample(&[chat("hello")], 4, &sampling()).unwrap();
     let update = one.update(&weighted(&drawn)).unwrap();
+    let divergence = update.kl.expect("there is a reference");
     assert!(
-        update.kl.abs() < 1e-9,
-        "at the start the policy is its own reference, yet the divergence is {}",
-        update.kl
+        divergence.abs() < 1e-9,
+        "at the start the policy is its own reference, yet the divergence is {divergence}"
     );
     let drawn = second.sample(&[chat("hello")], 4, &sampling()).unwrap();
     assert!(second.update(&weighted(&drawn)).is_ok(), "it learns from now on");
+}
+
+#[test]
+fn without_a_reference_no_divergence_is_told() {
+    for (weight, measured) in [(0.0, false), (0.02, true)] {
+        let engine = Engine::open(&folder().join("tiny.gguf"), settings(lora(), weight)).unwrap();
+        let mut policy = EnginePolicy::new(engine);
+        let completions = policy.sample(&[chat("hello")], 4, &sampling()).unwrap();
+        let update = policy.update(&weighted(&completions)).unwrap();
+        assert_eq!(update.kl.is_some(), measured, "a weight of {weight}: {update:?}");
+    }
+}
+
+#[test]
+fn an_adapter_is_what_learns_where_all_weights_were_to() {
+    let first = policy(lora());
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("adapter");
+    first.save(&path).unwrap();
+    let model = folder().join("tiny.gguf");
+    let engine = Engine::open_with_adapter(&model, &path, settings(Learning::Full, 0.02)).unwrap();
+    assert!(matches!(&engine.settings().learning, Learning::Lora(config, _) if config.rank == 4));
+    assert_eq!(engine.learner().parameters(), first.engine().learner().parameters());
+    let plain = Engine::open(&model, settings(lora(), 0.02)).unwrap();
+    assert_eq!(engine.learner().network.weights, plain.learner().network.weights, "the base is kept as a frozen one");
+    let mut full = Engine::open(&model, settings(Learning::Full, 0.02)).unwrap();
+    let refusal = full.start_from_adapter(&path).unwrap_err().to_string();
+    assert!(refusal.contains("set up to train all weights"), "{refusal}");
+    let answering = Engine::open_with_adapter(&model, &path, settings(Learning::None, 0.0)).unwrap();
+    assert_eq!(answering.learner().parameters(), first.engine().learner().parameters());
+}
+
+#[test]
+fn a_model_is_saved_only_where_all_of_it_learned() {
+    let directory = tempfile::tempdir().unwrap();
+    for learning in [lora(), Learning::None] {
+        let path = directory.path().join("adapted");
+        let refusal = policy(learning).engine().save_model(&path, Storage::F32).unwrap_err().to_string();
+        assert!(refusal.contains("only full training changes the model"), "{refusal}");
+        assert!(!path.exists());
+    }
+    let path = directory.path().join("full");
+    policy(Learning::Full).engine().save_model(&path, Storage::F32).unwrap();
+    assert!(Engine::open(&path, settings(Learning::None, 0.0)).is_ok());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use policy::load::Checkpoint;
 use policy::model::{Family, Weights};
-use policy::text::Turn;
+use policy::text::{Text, Turn};
 
 use crate::fixture::{folder, relative};
 
@@ -62,6 +62,22 @@ fn every_answer_of_a_chat_is_scored_and_nothing_else() {
     assert_eq!(of(true).iter().filter(|token| **token == 2).count(), 2, "the end of each answer is learnt too");
     assert_eq!(text.decode(&of(false)), "user\nhello\nassistant\nuser\nabc\nassistant\n");
     assert!(text.example(&turns[..1]).unwrap().0.is_empty(), "a chat without an answer teaches nothing");
+}
+
+#[test]
+fn what_a_trainer_left_in_a_tokenizer_cuts_and_fills_nothing() {
+    let text = Checkpoint::open(&folder().join("tiny.gguf")).unwrap().text().unwrap();
+    let mut json: serde_json::Value = serde_json::from_str(text.json()).unwrap();
+    json["truncation"] =
+        serde_json::json!({"direction": "Right", "max_length": 3, "strategy": "LongestFirst", "stride": 0});
+    json["padding"] = serde_json::json!({
+        "strategy": {"Fixed": 9}, "direction": "Right", "pad_to_multiple_of": null,
+        "pad_id": 0, "pad_type_id": 0, "pad_token": "<unk>",
+    });
+    let left = Text::new(json.to_string(), String::new(), "<|im_end|>".into()).unwrap();
+    for words in ["hello world42<|im_end|>", "he"] {
+        assert_eq!(left.encode(words), text.encode(words));
+    }
 }
 
 /// A copy of the llama fixture with one file changed.

@@ -7,6 +7,7 @@ mod api;
 mod bf16;
 mod engine;
 mod fixture;
+mod gguf;
 mod golden;
 mod learning;
 mod loading;

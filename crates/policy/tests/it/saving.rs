@@ -6,6 +6,7 @@ use policy::model::{Adapter, LoraConfig, Module};
 use policy::pack::Sequence;
 use policy::save::{self, Base, Storage};
 use policy::train::{Learner, Trained};
+use serde_json::{Value, json};
 
 use crate::fixture::{FAMILIES, Fixture, folder, training};
 
@@ -53,6 +54,64 @@ fn an_adapter_comes_back_and_fits_its_own_base_only() {
     other.norm.data[0] += 1.0;
     let refusal = save::load_adapter(&path, &network.config, &other.fingerprint()).unwrap_err().to_string();
     assert!(refusal.contains("was trained on `tiny` and fits no other"), "{refusal}");
+}
+
+#[test]
+fn an_adapter_with_parts_that_the_engine_does_not_compute_is_refused() {
+    let fixture = Fixture::load("qwen2");
+    let network = fixture.network();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("adapter");
+    save::adapter(&path, &fixture.adapter(&network), &base(&network)).unwrap();
+    let load = || save::load_adapter(&path, &network.config, &network.weights.fingerprint());
+    let settings = path.join("adapter_config.json");
+    let plain = fs_err::read_to_string(&settings).unwrap();
+    let with = |key: &str, value: Value| {
+        let mut json: Value = serde_json::from_str(&plain).unwrap();
+        json[key] = value;
+        fs_err::write(&settings, json.to_string()).unwrap();
+    };
+    for (key, value) in [
+        ("lora_bias", json!(true)),
+        ("trainable_token_indices", json!([3, 4])),
+        ("trainable_token_indices", json!({"embed_tokens": [3]})),
+        ("alora_invocation_tokens", json!([1, 2])),
+        ("modules_to_save", json!(["lm_head"])),
+        ("rank_pattern", json!({"q_proj": 2})),
+        ("use_dora", json!(true)),
+    ] {
+        with(key, value);
+        let refusal = load().unwrap_err().to_string();
+        assert!(refusal.contains(&format!("`{key}` is set, but the engine knows plain LoRA only")), "{refusal}");
+    }
+    // PEFT writes some of them empty, and ignores the last for linear layers.
+    for (key, value) in [
+        ("lora_bias", json!(false)),
+        ("trainable_token_indices", json!(null)),
+        ("modules_to_save", json!(null)),
+        ("fan_in_fan_out", json!(true)),
+    ] {
+        with(key, value);
+        assert!(load().is_ok(), "{key}");
+    }
+}
+
+#[test]
+fn a_tensor_that_no_adapter_has_is_refused_by_name() {
+    let fixture = Fixture::load("qwen2");
+    let network = fixture.network();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("adapter");
+    save::adapter(&path, &fixture.adapter(&network), &base(&network)).unwrap();
+    // Fewer targets than the file has tensors for: those of v_proj are left over.
+    let settings = path.join("adapter_config.json");
+    let text = fs_err::read_to_string(&settings).unwrap();
+    let mut json: Value = serde_json::from_str(&text).unwrap();
+    json["target_modules"].as_array_mut().unwrap().retain(|module| module != "v_proj");
+    fs_err::write(&settings, json.to_string()).unwrap();
+    let refusal = save::load_adapter(&path, &network.config, &network.weights.fingerprint()).unwrap_err().to_string();
+    let wanted = "`base_model.model.model.layers.0.self_attn.v_proj.lora_A.weight` is among the tensors, but";
+    assert!(refusal.contains(wanted), "{refusal}");
 }
 
 /// A learner with dropout, so that its randomness has to resume too.

@@ -139,8 +139,9 @@ __device__ inline void join_warps(Attended<D>& mine, float tops[][SHARE], float 
     __syncthreads();
 }
 
-// The block's run: the result where it is the only one, and its share of it otherwise.
-template <int D>
+// The block's run: the result where it is the only one, and its share of it otherwise. WOVEN: as products of a decode
+// step's own kernels take rows.
+template <int D, bool WOVEN>
 __device__ inline void store_run(float tops[][SHARE], float sums[][SHARE], float outs[][SHARE][D], float* partial,
                                  float* bounds, real* y, i64 head, int here, int runs, int used) {
     for (int n = threadIdx.x; n < here * D; n += blockDim.x) {
@@ -155,7 +156,7 @@ __device__ inline void store_run(float tops[][SHARE], float sums[][SHARE], float
             value += weight * outs[w][h][d];
         }
         if (used == 1) {
-            y[(head + h) * D + d] = put(value / total);
+            y[(head + h) * D + (WOVEN ? woven(d) : d)] = put(value / total);
             continue;
         }
         i64 at = (head + h) * runs + blockIdx.z;
@@ -168,7 +169,7 @@ __device__ inline void store_run(float tops[][SHARE], float sums[][SHARE], float
 }
 
 // Joins a row's runs for the block's heads.
-template <int D>
+template <int D, bool WOVEN>
 __device__ inline void join_runs(const float* partial, const float* bounds, real* y, i64 head, int here, int runs,
                                  int used) {
     for (int n = threadIdx.x; n < here * D; n += blockDim.x) {
@@ -181,7 +182,7 @@ __device__ inline void join_runs(const float* partial, const float* bounds, real
             total += weight * __ldcg(bounds + (at + r) * 2 + 1);
             value += weight * __ldcg(partial + (at + r) * D + n % D);
         }
-        y[(head + n / D) * D + n % D] = put(value / total);
+        y[(head + n / D) * D + (WOVEN ? woven(n % D) : n % D)] = put(value / total);
     }
 }
 
@@ -216,7 +217,7 @@ __device__ void decode_flash(const real* qkv, const real* keys, const real* valu
     }
     join_warps<D>(mine, tops, sums, outs);
     i64 head = (i64)row * heads + first;
-    store_run<D>(tops, sums, outs, partial, bounds, y, head, here, runs, used);
+    store_run<D, false>(tops, sums, outs, partial, bounds, y, head, here, runs, used);
     if (used == 1) return;
     __threadfence();
     __syncthreads();
@@ -225,7 +226,7 @@ __device__ void decode_flash(const real* qkv, const real* keys, const real* valu
     __syncthreads();
     if (!last) return;
     if (threadIdx.x == 0) *arrived = 0;
-    join_runs<D>(partial, bounds, y, head, here, runs, used);
+    join_runs<D, false>(partial, bounds, y, head, here, runs, used);
 }
 
 #define DECODE_FLASH(D)                                                                                               \

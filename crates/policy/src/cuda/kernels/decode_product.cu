@@ -1,15 +1,16 @@
 // Products of a decode step for at most 64 rows (bf16): y = x W', with what stands before and after a product in a
 // layer folded in. W is (outputs, inputs), as it lies in the arena.
 //
-// Weights are the A of mma.sync m16n8k16 and rows the B, so that one row pays for eight and not for sixteen. A warp owns
-// 32 outputs and takes 32 inputs at a time, straight from memory into registers: as in decode_flash.cu a lane calls the
-// 16 bytes it loads the fragment's columns, and rows are numbered the same way. STEP_DEPTH such chunks are under way.
-// Rows lie in shared memory, `phase` chunks at a time, normed on their way there.
+// Rows are the A of mma.sync m16n8k16 and weights the B: a warp owns 32 outputs and takes 32 inputs at a time, straight
+// from memory into registers, where the 16 bytes that a lane loads are two fragments as they lie. Rows come woven
+// (tensor.cu), which is the order of inputs that goes with it. STEP_DEPTH such chunks of weights are under way.
 //
 //   warps of a block: (groups + lows) x across; `across` warps share the chunks of the same outputs and join at the end
-//   grid: (tiles, splits); a block takes a tile of 32 * groups outputs and one of `splits` slices of the inputs; the head,
-//   which has one slice, has fewer blocks than tiles, and they take several
-//   splits: partial sums go to memory, and the last block of a tile to arrive adds them in their order
+//   grid: (tiles, slices); a block takes a tile of 32 * groups outputs and a slice of the inputs
+//   slices of a tile are a cluster: each of its blocks finishes a share of the rows, out of the sums of all
+//   shared memory: the slice of all rows, and then, in its place, the sums of each of `across` warps
+//
+// Rows are normed where they lie in shared memory, by who fetched them, and rounded as the trainer rounds them.
 //
 // An adapter needs no kernel of its own and no block waits for another: a sum over a slice of the inputs is linear, so
 // every block takes the slice's share of x A' beside its own outputs (`lows` more groups of warps, whose weights are A's
@@ -21,9 +22,8 @@
 struct StepWeights {
     Sixteen row[4];
 
-    // Inputs end at a multiple of 8; rows of x are zero beyond.
-    __device__ inline void load(const Product& p, const real* from, const u32* rows, int chunk) {
-        u32 k = min(chunk * 32 + (int)(threadIdx.x & 3) * 8, p.inputs - 8);
+    __device__ inline void load(const real* from, const u32* rows, int chunk) {
+        u32 k = chunk * 32 + (threadIdx.x & 3) * 8;
         uint4 at = *(const uint4*)rows;
         row[0] = load_weights(from + (at.x + k));
         row[1] = load_weights(from + (at.y + k));
@@ -32,35 +32,32 @@ struct StepWeights {
     }
 };
 
-// c (16 outputs x 8 rows) += one half of two rows of weights that a lane holds times the same half of a row.
-__device__ inline void step_fragment(float* c, const Sixteen* w, const Sixteen& x, int half) {
-    int i = 2 * half;
-    u32 a[4] = {w[0].word[i], w[1].word[i], w[0].word[i + 1], w[1].word[i + 1]};
-    mma(c, a, x.word + i);
-}
-
-// c (32 outputs x 8 NT rows) += weights times a chunk of rows, two rows' worth of fragments at a time: four products lie
-// between two that add to the same sums.
-template <int NT> __device__ inline void step_mma(float c[2][NT][4], const Sixteen* w, const real* x, int pitch) {
-    const int PAIR = NT > 1 ? 2 : 1;
+// c (16 MT rows x 32 outputs) += a chunk of woven rows times weights. `x` is the lane's place of `step_lane`.
+template <int MT> __device__ inline void step_mma(float c[MT][4][4], const Sixteen* w, const real* x, int pitch) {
 #pragma unroll
-    for (int n = 0; n < NT; n += PAIR) {
-        Sixteen b[PAIR];
+    for (int half = 0; half < 2; half++) {
 #pragma unroll
-        for (int i = 0; i < PAIR; i++) b[i] = load16(x + (n + i) * 8 * pitch);
+        for (int m = 0; m < MT; m++) {
+            u32 a[4];
+            load_blocks(a, x + m * 16 * pitch + half * 16);
 #pragma unroll
-        for (int half = 0; half < 2; half++) {
-#pragma unroll
-            for (int i = 0; i < PAIR; i++) {
-                step_fragment(c[0][n + i], w, b[i], half);
-                step_fragment(c[1][n + i], w + 2, b[i], half);
-            }
+            for (int n = 0; n < 4; n++) mma(c[m][n], a, w[n].word + 2 * half);
         }
     }
 }
 
-// A row of a chunk of rows: 64 bytes more than a multiple of 128 keep the banks apart.
-__device__ inline int step_pitch(int chunks) { return chunks * 32 + (chunks & 1 ? 0 : 32); }
+// Values from one row to the next in shared memory: 16 bytes more than a multiple of 64 keep eight rows' banks apart.
+__device__ inline int step_pitch(int chunks) { return chunks * 32 + 8; }
+
+// Floats from one row of sums to the next: lanes of four rows store two each, and all meet banks of their own.
+__device__ inline int step_sum_pitch(int groups) { return groups * 32 + 8; }
+
+// Which of rows' 16 bytes a lane names to `load_blocks`: the A of mma.sync is rows 0-7 and 8-15 of the first eight values
+// of a half, then of the second.
+__device__ inline int step_lane(int pitch) {
+    int lane = threadIdx.x & 31;
+    return (lane & 15) * pitch + (lane >> 4) * 8;
+}
 
 // 1 / rms of every row: four lanes sum up the parts of a row, all of which are on their way at once. A barrier must follow.
 __device__ inline void step_inverse(const Product& p, float* inverse) {
@@ -85,77 +82,106 @@ __device__ inline void step_inverse(const Product& p, float* inverse) {
     }
 }
 
-// Chunks [begin, end) of all rows begin their way into shared memory, zeros beyond both ends. A warp takes every
-// so-maniest row, a lane eight values of it.
-template <int ROWS> __device__ inline void step_fetch(const Product& p, real* xs, int pitch, int begin, int end) {
-    int warps = blockDim.x >> 5, width = (end - begin) * 32;
-#pragma unroll 1
-    for (int i = (threadIdx.x & 31) * 8; i < width; i += 256) {
-        int k = begin * 32 + i;
-#pragma unroll 1
+// All rows' chunks [begin, end) of the slice that starts at `first` begin their way into shared memory; rows that there
+// are not are zeros. A warp takes every so-maniest row, a lane eight values of it.
+template <int ROWS>
+__device__ inline void step_fetch(const Product& p, real* xs, int pitch, int first, int begin, int end) {
+    int warps = blockDim.x >> 5;
+    for (int k = begin * 32 + (threadIdx.x & 31) * 8; k < end * 32; k += 256) {
+        real* to = xs + k - first * 32;
+#pragma unroll 4
         for (int row = threadIdx.x >> 5; row < ROWS; row += warps) {
-            bool there = row < p.rows && k < p.inputs;
-            fetch16(xs + row * pitch + i, there ? p.x + (u32)(row * p.inputs + k) : p.x, there);
+            bool there = row < p.rows;
+            fetch16(to + row * pitch, there ? p.x + (u32)(row * p.inputs + k) : p.x, there);
         }
     }
+    group_fetched();
 }
 
-// They have come, and are normed where they lie by who fetched them, UNROLL at once. A barrier must follow.
-template <int UNROLL>
-__device__ inline void step_arrive(const Product& p, real* xs, int pitch, const float* inverse, int begin, int end) {
-    int warps = blockDim.x >> 5, width = (end - begin) * 32;
-    wait_fetched();
-    if (!p.norm) return;
-#pragma unroll 1
-    for (int i = (threadIdx.x & 31) * 8; i < width; i += 256) {
-        Sixteen weight = load16(p.norm + min(begin * 32 + i, p.inputs - 8));
-#pragma unroll 1
-        for (int first = threadIdx.x >> 5; first < p.rows; first += warps * UNROLL) {
-            Sixteen x[UNROLL];
+// They have come, and are normed by who fetched them. A barrier must follow.
+template <int ROWS>
+__device__ inline void step_norm(const Product& p, real* xs, const real* norms, int pitch, const float* inverse,
+                                 int first, int begin, int end) {
+    int warps = blockDim.x >> 5;
+    for (int k = (begin - first) * 32 + (threadIdx.x & 31) * 8; k < (end - first) * 32; k += 256) {
+        Sixteen weight = load16(norms + k);
+#pragma unroll 2
+        for (int row = threadIdx.x >> 5; row < min(ROWS, p.rows); row += warps) {
+            Sixteen x = load16(xs + row * pitch + k);
+            float r = inverse[row];
 #pragma unroll
-            for (int n = 0; n < UNROLL; n++) x[n] = load16(xs + min(first + n * warps, p.rows - 1) * pitch + i);
-#pragma unroll
-            for (int n = 0; n < UNROLL; n++) {
-                int row = first + n * warps;
-                if (row >= p.rows) continue;
-                float r = inverse[row];
-#pragma unroll
-                for (int j = 0; j < 4; j++) {
-                    u32 v = x[n].word[j], w = weight.word[j];
-                    x[n].word[j] = pack2(__uint_as_float(v << 16) * (r * __uint_as_float(w << 16)),
-                                         __uint_as_float(v & 0xffff0000u) * (r * __uint_as_float(w & 0xffff0000u)));
-                }
-                *(uint4*)(xs + row * pitch + i) = x[n].all;
+            for (int j = 0; j < 4; j++) {
+                u32 v = x.word[j], w = weight.word[j];
+                x.word[j] = pack2(__uint_as_float(v << 16) * (r * __uint_as_float(w << 16)),
+                                  __uint_as_float(v & 0xffff0000u) * (r * __uint_as_float(w & 0xffff0000u)));
             }
+            *(uint4*)(xs + row * pitch + k) = x.all;
         }
     }
 }
 
-// A lane's place among sums, (rows, pitch): four values of each fragment are two outputs, eight apart, of two rows.
-template <int NT, class F> __device__ inline void step_each(float c[2][NT][4], float* sums, int pitch, int group, F f) {
+// A warp's sums into its plane, (rows, pitch): of each fragment a lane has two neighbouring outputs of two rows.
+template <int MT> __device__ inline void step_put(float c[MT][4][4], float* plane, int pitch, int group) {
     int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
-    float* at = sums + 2 * t * pitch + group * 32 + g;
+    float* at = plane + g * pitch + group * 32 + 2 * t;
 #pragma unroll
-    for (int m = 0; m < 2; m++) {
+    for (int m = 0; m < MT; m++) {
 #pragma unroll
-        for (int n = 0; n < NT; n++) {
-#pragma unroll
-            for (int i = 0; i < 4; i++) f(at[(n * 8 + (i & 1)) * pitch + m * 16 + (i >> 1) * 8], c[m][n][i]);
+        for (int n = 0; n < 4; n++) {
+            *(float2*)(at + m * 16 * pitch + n * 8) = make_float2(c[m][n][0], c[m][n][1]);
+            *(float2*)(at + (m * 16 + 8) * pitch + n * 8) = make_float2(c[m][n][2], c[m][n][3]);
         }
     }
 }
 
-// Warps that share outputs join, pairwise, until the first has all. Every warp of the block comes here.
-template <int NT>
-__device__ inline void step_join(const Product& p, float c[2][NT][4], float* sums, int pitch, int group, int turn) {
-    for (int half = p.across >> 1; half > 0; half >>= 1) {
-        __syncthreads();
-        if (turn >= half && turn < 2 * half)
-            step_each<NT>(c, sums + (turn - half) * NT * 8 * pitch, pitch, group, [](float& at, float& v) { at = v; });
-        __syncthreads();
-        if (turn < half)
-            step_each<NT>(c, sums + turn * NT * 8 * pitch, pitch, group, [](float& at, float& v) { v += at; });
+// Sums in shared memory: those of `count` warps, which are added in their order, and then those of all slices.
+struct StepSums {
+    float* planes;
+    int pitch, size, count, slices;
+
+    __device__ inline float* at(int row, int column) const { return planes + row * pitch + column; }
+
+    // Of this block.
+    __device__ inline float4 own(int row, int column) const {
+        const float* from = at(row, column);
+        float4 sum = *(const float4*)from;
+        for (int n = 1; n < count; n++) add(sum, *(const float4*)(from + n * size));
+        return sum;
     }
+
+    // Of all blocks of the cluster, whose first plane has all of theirs.
+    __device__ inline float4 four(int row, int column) const {
+        if (slices == 1) return own(row, column);
+        float4 part[STEP_SLICES];
+#pragma unroll
+        for (int n = 0; n < STEP_SLICES; n++)
+            if (n < slices) part[n] = load_remote(at(row, column), n);
+#pragma unroll
+        for (int n = 1; n < STEP_SLICES; n++)
+            if (n < slices) add(part[0], part[n]);
+        return part[0];
+    }
+
+    __device__ inline Eight eight(int row, int column) const {
+        float4 low = four(row, column), high = four(row, column + 4);
+        return {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
+    }
+
+    __device__ static inline void add(float4& to, const float4& v) {
+        to.x += v.x; to.y += v.y; to.z += v.z; to.w += v.w;
+    }
+};
+
+// What the block's warps have is added up in the first plane, for the other blocks of the cluster, which meet then.
+__device__ inline void step_share(const Product& p, const StepSums& sums) {
+    int fours = p.groups * 8;
+    if (sums.count > 1) {
+        for (int n = threadIdx.x; n < p.rows * fours; n += blockDim.x) {
+            int row = n / fours, column = n % fours * 4;
+            *(float4*)sums.at(row, column) = sums.own(row, column);
+        }
+    }
+    step_meet();
 }
 
 // Eight values of B at place k of all low-rank values, for the i-th of the rows that a lane loads.
@@ -177,130 +203,79 @@ template <int MODE> __device__ inline Sixteen step_b(const Product& p, const Ste
     return out;
 }
 
-// The adapter's share: low-rank values of the slice, scaled and rounded, times B. Every warp of the block comes here.
-template <int NT, int MODE>
-__device__ inline void step_adapter(const Product& p, const StepTile& tile, float c[2][NT][4], real* low, int group,
-                                    int turn) {
-    int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3, chunks = (tile.low_count + 31) / 32;
-    int pitch = step_pitch(p.lows);
-    if (turn == 0 && group >= p.groups) {
-        real* at = low + 2 * t * pitch + (group - p.groups) * 32 + g;
-#pragma unroll
-        for (int m = 0; m < 2; m++) {
-#pragma unroll
-            for (int n = 0; n < NT; n++) {
-#pragma unroll
-                for (int i = 0; i < 4; i++) {
-                    int column = (group - p.groups) * 32 + m * 16 + (i >> 1) * 8 + g;
-                    real value = column < tile.low_count ? put(p.scale * c[m][n][i]) : 0;
-                    at[(n * 8 + (i & 1)) * pitch + m * 16 + (i >> 1) * 8] = value;
-                }
-            }
-        }
+// The adapter's share: low-rank values of the slice, scaled, rounded and woven, times B. Every warp of the block comes
+// here, and those of the low-rank values have put them where `sums` says.
+template <int MT, int MODE>
+__device__ inline void step_adapter(const Product& p, const StepTile& tile, float c[MT][4][4], const StepSums& sums,
+                                    real* low, int group, int turn) {
+    int lane = threadIdx.x & 31, t = lane & 3, pitch = step_pitch(p.lows), fours = p.lows * 8;
+    __syncthreads();
+    for (int n = threadIdx.x; n < MT * 16 * fours; n += blockDim.x) {
+        int row = n / fours, column = n % fours * 4;
+        // Columns beyond are no adapter's. A rank is a multiple of 8, so four are all there or none.
+        float4 v = sums.own(row, p.groups * 32 + column);
+        float scale = column < tile.low_count ? p.scale : 0.0f;
+        *(u32*)(low + row * pitch + woven(column)) = pack2(scale * v.x, scale * v.y);
+        *(u32*)(low + row * pitch + woven(column + 2)) = pack2(scale * v.z, scale * v.w);
     }
     __syncthreads();
-    if (turn == 0 && group < p.groups) {
+    if (turn > 0 || group >= p.groups) return;
 #pragma unroll 1
-        for (int chunk = 0; chunk < chunks; chunk++) {
-            const real* x = low + g * pitch + chunk * 32 + t * 8;
+    for (int chunk = 0; chunk < p.lows; chunk++) {
+        Sixteen w[4];
 #pragma unroll
-            for (int m = 0; m < 2; m++) {
-                Sixteen w[2] = {step_b<MODE>(p, tile, group, 2 * m, chunk * 32 + t * 8),
-                                step_b<MODE>(p, tile, group, 2 * m + 1, chunk * 32 + t * 8)};
-#pragma unroll
-                for (int n = 0; n < NT; n++) {
-                    Sixteen b = load16(x + n * 8 * pitch);
-                    step_fragment(c[m][n], w, b, 0);
-                    step_fragment(c[m][n], w, b, 1);
-                }
-            }
-        }
+        for (int i = 0; i < 4; i++) w[i] = step_b<MODE>(p, tile, group, i, chunk * 32 + t * 8);
+        step_mma<MT>(c, w, low + step_lane(pitch) + chunk * 32, pitch);
     }
 }
 
-// Adds the partial sums of all slices, if this block is the last of its tile: `sums` then holds them.
-template <int NT> __device__ inline bool step_last(const Product& p, int tile, float* sums, int pitch) {
-    __shared__ bool last;
-    int wide = p.groups * 32, fours = wide / 4, splits = gridDim.y;
-    i64 size = (i64)p.rows * wide;
-    float* parts = p.partial + (i64)tile * splits * size;
-    for (int n = threadIdx.x; n < p.rows * fours; n += blockDim.x)
-        *(float4*)(parts + blockIdx.y * size + n * 4) = *(const float4*)(sums + n / fours * pitch + n % fours * 4);
-    step_fence();
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        last = atomicAdd(p.arrivals + tile, 1u) == (u32)splits - 1;
-        if (last) p.arrivals[tile] = 0;
-    }
-    __syncthreads();
-    if (!last) return false;
-    // Several at once, as each comes from the second cache.
-    const int AT_ONCE = 4;
-    for (int first = threadIdx.x; first < p.rows * fours; first += blockDim.x * AT_ONCE) {
-        float4 sum[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; j++) sum[j] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-#pragma unroll 4
-        for (int s = 0; s < splits; s++) {
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; j++) {
-                int n = min(first + j * (int)blockDim.x, p.rows * fours - 1);
-                float4 part = __ldcg((const float4*)(parts + s * size + n * 4));
-                sum[j].x += part.x; sum[j].y += part.y; sum[j].z += part.z; sum[j].w += part.w;
-            }
-        }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; j++) {
-            int n = first + j * blockDim.x;
-            if (n < p.rows * fours) *(float4*)(sums + n / fours * pitch + n % fours * 4) = sum[j];
-        }
-    }
-    __syncthreads();
-    return true;
-}
+// Which eight outputs of which row a thread finishes n-th: slices of a tile share its rows.
+struct StepPlace {
+    int row, column;
+    bool here;
 
-__device__ inline Eight eight_floats(const float* from) {
-    float4 low = ((const float4*)from)[0], high = ((const float4*)from)[1];
-    return {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
-}
+    __device__ inline StepPlace(const Product& p, const StepTile& tile, int n, int eights) {
+        row = n / eights * gridDim.y + blockIdx.y;
+        column = n % eights * 8;
+        here = row < p.rows && column < tile.width;
+    }
+};
 
-// What becomes of a tile's sums. Threads take eight outputs of a row.
-template <int NT, int MODE>
-__device__ inline void step_finish(const Product& p, const StepTile& tile, int nth, const float* sums, int pitch) {
-    int eights = p.groups * (MODE == STEP_GATE ? 2 : 4);
+// What becomes of a tile's sums.
+template <int MT, int MODE>
+__device__ inline void step_finish(const Product& p, const StepTile& tile, int nth, StepSums& sums, int kind) {
+    int eights = p.groups * (MODE == STEP_GATE ? 2 : 4), rows = (MT * 16 + gridDim.y - 1) / gridDim.y;
+    Sixteen old;
+    if (MODE == STEP_ADD) {
+        // On its way while blocks meet.
+        StepPlace first(p, tile, threadIdx.x, eights);
+        if (first.here) old = load_fresh(p.y + (i64)first.row * p.outputs0 + tile.first + first.column);
+    }
+    if (gridDim.y > 1) step_share(p, sums);
+    step_tick(kind, 5);
     // Whole warps, also where rows end: they sum up squares together.
-    for (int n = threadIdx.x; n < NT * 8 * eights; n += blockDim.x) {
-        int row = n / eights, j = n % eights * 8;
-        bool here = row < p.rows && j < tile.width;
-        const float* from = sums + row * pitch + (MODE == STEP_GATE ? 2 * j : j);
-        if (MODE == STEP_STORE && here) {
+    for (int n = threadIdx.x; n < (rows * eights + 31) / 32 * 32; n += blockDim.x) {
+        StepPlace place(p, tile, n, eights);
+        int row = place.row, j = place.column;
+        if (MODE == STEP_STORE && place.here) {
             int stride = p.outputs0 + p.outputs1 + p.outputs2;
-            store8((real*)p.y + (i64)row * stride + tile.first + j, eight_floats(from));
+            store8(p.y + (i64)row * stride + tile.first + j, sums.eight(row, j));
         }
-        if (MODE == STEP_GATE && here) {
-            Eight gate = eight_floats(from), up = eight_floats(from + 8);
+        if (MODE == STEP_GATE && place.here) {
+            Eight gate = sums.eight(row, 2 * j), up = sums.eight(row, 2 * j + 8);
 #pragma unroll
             for (int i = 0; i < 8; i++) {
                 float value = get(put(gate.v[i]));
                 gate.v[i] = value * (1.0f / (1.0f + fast_exp(-value))) * get(put(up.v[i]));
             }
-            store8((real*)p.y + (i64)row * p.outputs0 + tile.first + j, gate);
-        }
-        if (MODE == STEP_HEAD && here) {
-            float* to = (float*)p.y + (i64)row * p.outputs0 + tile.first + j;
-            if (p.outputs0 % 4 == 0 && j + 8 <= tile.width) {
-                ((float4*)to)[0] = *(const float4*)from;
-                ((float4*)to)[1] = *(const float4*)(from + 4);
-            } else {
-                for (int i = 0; i < min(8, tile.width - j); i++) to[i] = from[i];
-            }
+            store_woven(p.y + (i64)row * p.outputs0, tile.first + j, gate);
         }
         if (MODE == STEP_ADD) {
             float square = 0.0f;
-            if (here) {
-                real* to = (real*)p.y + (i64)row * p.outputs0 + tile.first + j;
-                Sixteen old = load_fresh(to);
-                Eight sum = eight_floats(from);
+            if (place.here) {
+                i64 begin = (i64)row * p.outputs0;
+                if (n >= (int)blockDim.x) old = load_fresh(p.y + begin + tile.first + j);
+                Eight sum = sums.eight(row, j);
                 // Rounded as a product that is added by cuBLAS, once.
 #pragma unroll
                 for (int i = 0; i < 8; i++) {
@@ -308,15 +283,18 @@ __device__ inline void step_finish(const Product& p, const StepTile& tile, int n
                     sum.v[i] = get(put(sum.v[i] + __uint_as_float(i & 1 ? word & 0xffff0000u : word << 16)));
                     square += sum.v[i] * sum.v[i];
                 }
-                store8(to, sum);
+                store8(p.y + begin + tile.first + j, sum);
+                store_woven(p.copy + begin, tile.first + j, sum);
             }
             for (int o = 1; o < eights; o <<= 1) square += __shfl_xor_sync(WARP, square, o);
             if (j == 0 && row < p.rows) p.squares_out[row * p.tiles + nth] = square;
         }
     }
+    // Others may still read this block's sums.
+    if (gridDim.y > 1) step_meet();
 }
 
-// Asks for the rest of the weights of the first tile, which come to the second cache while the kernel before ends.
+// Asks for the rest of the tile's weights, which come to the second cache while the kernel before ends.
 template <int MODE> __device__ inline void step_prefetch(const Product& p, const StepTile& tile, int begin, int end) {
 #if STEP_PREFETCH && !defined(HOTLOOP_EMULATED)
     int lines = ((end - begin) * 32 * 2 + 127) / 128, rows = MODE == STEP_GATE ? 2 * tile.width : tile.width;
@@ -328,107 +306,102 @@ template <int MODE> __device__ inline void step_prefetch(const Product& p, const
 #endif
 }
 
-template <int NT, int MODE> __device__ inline void step_product(const Product& p) {
-    const int DEPTH = NT >= 4 ? STEP_DEPTH_FULL : STEP_DEPTH;
-    // The head alone has more tiles than blocks, and no adapter.
-    const bool LOOPS = MODE == STEP_HEAD;
+template <int MT, int MODE> __device__ inline void step_product(const Product& p) {
+    const int DEPTH = MT >= 4 ? STEP_DEPTH_FULL : STEP_DEPTH;
     DYNAMIC_SHARED(real, shared);
     __shared__ float inverse[STEP_ROWS];
-    int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3, teams = p.groups + p.lows;
-    int group = warp % teams, turn = warp / teams, step = p.across * DEPTH;
-    int begin = blockIdx.y * p.per, end = min(begin + p.per, (p.inputs + 31) / 32);
-    int pitch = step_pitch(min(p.phase, p.per));
-    const real* from = group < p.groups ? p.w : p.a;
-    StepTile tile = step_tile<MODE>(p, blockIdx.x);
     // Kept out of registers. The four lanes of a row write and read the same.
     __shared__ __align__(16) u32 places[16][8][4];
-    u32* rows = places[warp][g];
+    int warp = threadIdx.x >> 5, teams = p.groups + p.lows, group = warp % teams, turn = warp / teams;
+    int begin = blockIdx.y * p.per, end = min(begin + p.per, p.inputs / 32);
+    int pitch = step_pitch(p.per), step = p.across * DEPTH;
+    real* xs = shared + (p.norm ? p.per * 32 : 0);
+    // Of the two that add, the one with more inputs has a place of its own.
+    int kind = MODE == STEP_ADD && p.inputs > 2 * p.outputs0 ? STEP_KINDS - 1 : MODE;
+    const real* from = group < p.groups ? p.w : p.a;
+    step_tick(kind, 0);
+    StepTile tile = step_tile<MODE>(p, blockIdx.x);
+    u32* rows = places[warp][(threadIdx.x & 31) >> 2];
     step_rows<MODE>(p, tile, group, rows);
     StepWeights ring[DEPTH];
 #pragma unroll
     for (int d = 0; d < DEPTH; d++) {
         int at = begin + d * p.across + turn;
-        if (at < end) ring[d].load(p, from, rows, at);
+        if (at < end) ring[d].load(from, rows, at);
     }
     if (end - begin > step) step_prefetch<MODE>(p, tile, begin, end);
+    if (p.norm) {
+        for (int i = threadIdx.x * 8; i < (end - begin) * 32; i += blockDim.x * 8)
+            store_woven(shared, i, load8(p.norm + begin * 32 + i));
+    }
     step_wait();
-    // The first rows, while there are no sums yet that take registers.
-    step_fetch<NT * 8>(p, shared, pitch, begin, min(begin + p.phase, end));
-    if (p.norm) step_inverse(p, inverse);
-    __syncthreads();
-    step_arrive<4>(p, shared, pitch, inverse, begin, min(begin + p.phase, end));
-    __syncthreads();
-    for (int nth = blockIdx.x; nth < p.tiles; nth += gridDim.x) {
-        bool first = !LOOPS || nth == blockIdx.x, more = LOOPS && nth + gridDim.x < p.tiles;
-        float c[2][NT][4];
+    step_tick(kind, 1);
+    for (int part = 0; part < STEP_PARTS; part++) {
+        int first = begin + part * p.part;
+        step_fetch<MT * 16>(p, xs, pitch, begin, min(first, end), min(first + p.part, end));
+    }
+    if (p.norm) {
+        step_inverse(p, inverse);
+        __syncthreads();
+    }
+    float c[MT][4][4];
 #pragma unroll
-        for (int n = 0; n < NT; n++) {
+    for (int m = 0; m < MT; m++) {
 #pragma unroll
-            for (int i = 0; i < 4; i++) c[0][n][i] = c[1][n][i] = 0.0f;
-        }
-        for (int chunk = begin; chunk < end; chunk += step) {
-            int into = (chunk - begin) % p.phase;
-            // Rows that fit at once stay for all tiles.
-            if (into == 0 && p.phase < end - begin && !(first && chunk == begin)) {
-                __syncthreads();
-                step_fetch<NT * 8>(p, shared, pitch, chunk, min(chunk + p.phase, end));
-                step_arrive<1>(p, shared, pitch, inverse, chunk, min(chunk + p.phase, end));
-                __syncthreads();
-            }
+        for (int n = 0; n < 4; n++) c[m][n][0] = c[m][n][1] = c[m][n][2] = c[m][n][3] = 0.0f;
+    }
+    const real* x = xs + step_lane(pitch);
+#pragma unroll 1
+    for (int part = 0; part < STEP_PARTS; part++) {
+        // A part is a whole number of turns of all warps, so that weights under way belong to the next.
+        int first = begin + part * p.part, last = min(first + p.part, end);
+        wait_groups(STEP_PARTS - 1 - part);
+        if (p.norm) step_norm<MT * 16>(p, xs, shared, pitch, inverse, begin, min(first, end), last);
+        __syncthreads();
+        if (part == 0) step_tick(kind, 2);
+#pragma unroll 1
+        for (int chunk = first; chunk < last; chunk += step) {
 #pragma unroll
             for (int d = 0; d < DEPTH; d++) {
                 int at = chunk + d * p.across + turn;
                 if (at >= end) continue;
-                step_mma<NT>(c, ring[d].row, shared + g * pitch + (into + at - chunk) * 32 + t * 8, pitch);
-                if (at + step < end) {
-                    ring[d].load(p, from, rows, at + step);
-                } else if (LOOPS && more) {
-                    // The next tile's first chunks come while this one is finished.
-                    __align__(16) u32 later[4];
-                    step_later(p, rows, later);
-                    ring[d].load(p, from, later, begin + d * p.across + turn);
-                }
+                step_mma<MT>(c, ring[d].row, x + (at - begin) * 32, pitch);
+                if (at + step < end) ring[d].load(from, rows, at + step);
             }
         }
-        // Found anew rather than kept in registers all along: the compiler must not see that they are the same.
-        int again = nth, sum_pitch = teams * 32 + 4;
-        asm volatile("" : "+r"(again), "+r"(sum_pitch));
-        tile = step_tile<MODE>(p, again);
-        float* sums = (float*)(shared + NT * 8 * pitch);
-        real* low = (real*)(sums + max(p.across / 2, 1) * NT * 8 * sum_pitch);
-        step_join<NT>(p, c, sums, sum_pitch, group, turn);
-        if (!LOOPS && p.lows && tile.low_count) step_adapter<NT, MODE>(p, tile, c, low, group, turn);
-        if (turn == 0 && group < p.groups)
-            step_each<NT>(c, sums, sum_pitch, group, [](float& at, float& v) { at = v; });
-        __syncthreads();
-        if (!LOOPS && gridDim.y > 1 && !step_last<NT>(p, nth, sums, sum_pitch)) return;
-        step_finish<NT, MODE>(p, tile, nth, sums, sum_pitch);
-        if (!more) return;
-        tile = step_tile<MODE>(p, nth + gridDim.x);
-        step_rows<MODE>(p, tile, group, rows);
-        __syncthreads();
     }
+    // Rows have been read: sums take their place.
+    __syncthreads();
+    step_tick(kind, 3);
+    StepSums sums = {(float*)shared, step_sum_pitch(teams), MT * 16 * step_sum_pitch(teams), p.across, (int)gridDim.y};
+    float* plane = sums.planes + turn * sums.size;
+    if (p.lows && tile.low_count) {
+        if (group >= p.groups) step_put<MT>(c, plane, sums.pitch, group);
+        step_adapter<MT, MODE>(p, tile, c, sums, (real*)(sums.planes + p.across * sums.size), group, turn);
+    }
+    if (group < p.groups) step_put<MT>(c, plane, sums.pitch, group);
+    __syncthreads();
+    step_tick(kind, 4);
+    step_finish<MT, MODE>(p, tile, blockIdx.x, sums, kind);
+    step_tick(kind, 6);
 }
 
 #define STEP_PRODUCT(NAME, MODE, ROWS)                                                                                \
     extern "C" __global__ void __launch_bounds__(512)                                                                 \
         step_##NAME##_##ROWS(const real* x, const real* norm, const float* squares, const real* w, const real* a,     \
-                             const real* b0, const real* b1, const real* b2, void* y, float* squares_out,             \
-                             float* partial, u32* arrivals, int square_parts, int rows, int inputs, int outputs0,     \
-                             int outputs1, int outputs2, int rank, int tiles, int groups, int lows, int across,       \
-                             int per, int phase, float eps, float scale) {                                            \
-        Product p = {x, norm, squares, w, a, b0, b1, b2, y, squares_out, partial, arrivals, square_parts, rows,       \
-                     inputs, outputs0, outputs1, outputs2, rank, tiles, groups, lows, across, per, phase, eps,        \
-                     scale};                                                                                          \
-        step_product<ROWS / 8, MODE>(p);                                                                              \
+                             const real* b0, const real* b1, const real* b2, real* y, real* copy, float* squares_out, \
+                             int square_parts, int rows, int inputs, int outputs0, int outputs1, int outputs2,        \
+                             int rank, int tiles, int groups, int lows, int across, int per, int part, float eps,     \
+                             float scale) {                                                                           \
+        Product p = {x, norm, squares, w, a, b0, b1, b2, y, copy, squares_out, square_parts, rows, inputs, outputs0,  \
+                     outputs1, outputs2, rank, tiles, groups, lows, across, per, part, eps, scale};                   \
+        step_product<ROWS / 16, MODE>(p);                                                                             \
     }
 #define STEP_PRODUCTS(NAME, MODE) \
-    STEP_PRODUCT(NAME, MODE, 8)   \
     STEP_PRODUCT(NAME, MODE, 16)  \
     STEP_PRODUCT(NAME, MODE, 32)  \
     STEP_PRODUCT(NAME, MODE, 64)
 STEP_PRODUCTS(store, STEP_STORE)
 STEP_PRODUCTS(add, STEP_ADD)
 STEP_PRODUCTS(gate, STEP_GATE)
-STEP_PRODUCTS(head, STEP_HEAD)
 #endif

@@ -2,18 +2,19 @@
 // it and the product before, and the draw.
 #if !defined(HOTLOOP_F32) && defined(HEAD_DIM) && HEAD_DIM % 64 == 0 && HEAD_DIM <= 128
 
-// Position, embedding and sum of squares of every slot's last token. Grid = rows.
-extern "C" __global__ void step_begin(const Slot* states, const real* table, int* positions, real* x, float* squares,
-                                      int width) {
+// Position, embedding, woven too, and sum of squares of every slot's last token. Grid = rows.
+extern "C" __global__ void step_begin(const Slot* states, const real* table, int* positions, real* x, real* copy,
+                                      float* squares, int width) {
     step_wait();
     const real* from = table + (i64)states[blockIdx.x].token * width;
-    real* to = x + (i64)blockIdx.x * width;
+    real *to = x + (i64)blockIdx.x * width, *too = copy + (i64)blockIdx.x * width;
     float square = 0.0f;
     for (int i = threadIdx.x * 8; i < width; i += blockDim.x * 8) {
         Eight v = load8(from + i);
 #pragma unroll
         for (int j = 0; j < 8; j++) square += v.v[j] * v.v[j];
         store8(to + i, v);
+        store_woven(too, i, v);
     }
     square = block_sum(square);
     if (threadIdx.x != 0) return;
@@ -137,7 +138,7 @@ __device__ void attend_token(const real* qkv, real* keys, real* values, const in
     }
     join_warps<D>(mine, tops, sums, outs);
     i64 head = (i64)row * heads + first;
-    store_run<D>(tops, sums, outs, partial, bounds, y, head, here, runs, used);
+    store_run<D, true>(tops, sums, outs, partial, bounds, y, head, here, runs, used);
     if (used == 1) return;
     step_fence();
     __syncthreads();
@@ -146,7 +147,7 @@ __device__ void attend_token(const real* qkv, real* keys, real* values, const in
     __syncthreads();
     if (!last) return;
     if (threadIdx.x == 0) *arrived = 0;
-    join_runs<D>(partial, bounds, y, head, here, runs, used);
+    join_runs<D, true>(partial, bounds, y, head, here, runs, used);
 }
 
 extern "C" __global__ void __launch_bounds__(256)

@@ -16,11 +16,15 @@
 // Rows of a launch at most.
 #define STEP_ROWS 64
 
+// Slices of a product's inputs at most: blocks of a cluster.
+#define STEP_SLICES 8
+// Parts that rows come to shared memory in, so that the first are worked on while others are under way.
+#define STEP_PARTS 4
+
 // What is done with sums.
 #define STEP_STORE 0   // kept, rounded
-#define STEP_ADD 1     // added to the residual stream, whose squares are summed for the norm to come
+#define STEP_ADD 1     // added to the residual stream; its squares and the next product's rows are left too
 #define STEP_GATE 2    // silu(gate) * up: an output is a column of both
-#define STEP_HEAD 3    // kept as floats
 
 // Waits until the kernels before have ended and all they wrote can be seen. Every thread of every chained kernel comes
 // here before it touches what another kernel writes. Then the next kernel may begin: it sees the end of all but this one.
@@ -31,6 +35,29 @@ __device__ inline void step_wait() {
 #endif
 }
 
+// When the first block of a product came to a place, for whoever compiles with STEP_CLOCKS: cycles of its multiprocessor,
+// and nanoseconds of the device. The last product of a kind stays.
+#define STEP_KINDS 4
+#define STEP_PLACES 7
+#ifdef STEP_CLOCKS
+extern "C" {
+__device__ u64 step_clocks[STEP_KINDS][STEP_PLACES][2];
+}
+__device__ inline void step_tick(int kind, int place) {
+    if (threadIdx.x != 0 || blockIdx.x != 0 || blockIdx.y != 0) return;
+#ifdef HOTLOOP_EMULATED
+    u64 cycles = place + 1, time = place + 1;
+#else
+    u64 cycles = clock64(), time;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+#endif
+    step_clocks[kind][place][0] = cycles;
+    step_clocks[kind][place][1] = time;
+}
+#else
+__device__ inline void step_tick(int kind, int place) {}
+#endif
+
 // What this block has written is seen by who sees, after it, that the block has arrived. Less than __threadfence, which
 // would put all such writes into one order for everybody.
 __device__ inline void step_fence() {
@@ -38,6 +65,30 @@ __device__ inline void step_fence() {
     __threadfence();
 #else
     asm volatile("fence.acq_rel.gpu;" ::: "memory");
+#endif
+}
+
+// All blocks of the cluster have come here, and what they had written to their shared memory is seen.
+__device__ inline void step_meet() {
+#ifdef HOTLOOP_EMULATED
+    emulate_meet();
+#else
+    asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+    asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+#endif
+}
+
+// Four floats at the same place in the shared memory of another block of the cluster.
+__device__ inline float4 load_remote(const float* at, int block) {
+#ifdef HOTLOOP_EMULATED
+    return *(const float4*)emulate_remote(at, block);
+#else
+    float4 out;
+    u32 here = (u32)__cvta_generic_to_shared(at), there;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(here), "r"(block));
+    asm volatile("ld.shared::cluster.v4.f32 {%0,%1,%2,%3}, [%4];"
+                 : "=f"(out.x), "=f"(out.y), "=f"(out.z), "=f"(out.w) : "r"(there));
+    return out;
 #endif
 }
 
@@ -68,14 +119,19 @@ __device__ inline Sixteen load_fresh(const real* at) {
 
 __device__ inline real load_fresh1(const real* at) { return __ldcg(at); }
 
+// Eight neighbours of a row, the first at i, into the woven row.
+__device__ inline void store_woven(real* row, int i, const Eight& x) {
+#pragma unroll
+    for (int j = 0; j < 4; j++) *(u32*)(row + woven(i + 2 * j)) = pack2(x.v[2 * j], x.v[2 * j + 1]);
+}
+
 struct Product {
-    const real *x, *norm;         // rows, and the weight of their norm or none
+    const real *x, *norm;         // rows, woven, and the weight of their norm or none
     const float* squares;         // (rows, square_parts): sums of squares of the rows of x
     const real *w, *a, *b0, *b1, *b2;
-    void* y;
-    float *squares_out, *partial;
-    u32* arrivals;                // one a tile, zeros between launches
-    int square_parts, rows, inputs, outputs0, outputs1, outputs2, rank, tiles, groups, lows, across, per, phase;
+    real *y, *copy;               // with STEP_ADD: y once more, woven, for the product to come,
+    float* squares_out;           // and its squares
+    int square_parts, rows, inputs, outputs0, outputs1, outputs2, rank, tiles, groups, lows, across, per, part;
     float eps, scale;
 };
 
@@ -124,10 +180,4 @@ __device__ inline void step_rows(const Product& p, const StepTile& tile, int gro
     }
 }
 
-// The same of the block's next tile. Those beyond the last are left out later.
-__device__ inline void step_later(const Product& p, const u32* rows, u32* later) {
-    u32 jump = gridDim.x * p.groups * 32 * p.inputs, most = (u32)(p.outputs0 - 1) * (u32)p.inputs;
-#pragma unroll
-    for (int i = 0; i < 4; i++) later[i] = min(rows[i] + jump, most);
-}
 #endif

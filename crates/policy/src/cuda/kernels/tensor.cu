@@ -62,6 +62,30 @@ __device__ inline void fetch4(float* to, const float* from) {
 #endif
 }
 
+// What this thread has fetched since the last such call is a group of its own.
+__device__ inline void group_fetched() {
+#ifdef HOTLOOP_EMULATED
+    emulate_group_fetched();
+#else
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+// Waits for all groups that this thread has fetched but the last so many, three at most.
+__device__ inline void wait_groups(int but) {
+#ifdef HOTLOOP_EMULATED
+    emulate_wait_groups(but);
+#else
+    // The number must be part of the instruction.
+    switch (but) {
+    case 0: asm volatile("cp.async.wait_group 0;" ::: "memory"); break;
+    case 1: asm volatile("cp.async.wait_group 1;" ::: "memory"); break;
+    case 2: asm volatile("cp.async.wait_group 2;" ::: "memory"); break;
+    default: asm volatile("cp.async.wait_group 3;" ::: "memory");
+    }
+#endif
+}
+
 // Waits for all that this thread has fetched.
 __device__ inline void wait_fetched() {
 #ifdef HOTLOOP_EMULATED
@@ -70,6 +94,11 @@ __device__ inline void wait_fetched() {
     asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
 }
+
+// Where value i of a row lies once the row is woven. Of 32 neighbours words 4t + j lie at 4j + t: `load_blocks` then gives
+// lane (g, t) the values that stand in a row's 16 bytes t, which is what a lane loads of a matrix at once. So rows are
+// the A and matrices, straight from memory, the B of a product, and nothing has to be put into another order.
+__device__ inline int woven(int i) { return (i & ~31) | (i >> 1 & 3) << 3 | (i >> 3 & 3) << 1 | (i & 1); }
 
 // 2 to the x, to some 22 bits.
 __device__ inline float power2(float x) {
