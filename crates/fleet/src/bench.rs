@@ -91,8 +91,8 @@ impl Outstanding {
 
 /// What the listeners tell.
 enum Event {
-    /// A worker's answer.
-    Reply(GroupReply, Arc<Acker>),
+    /// A worker's answer, and when it came.
+    Reply(GroupReply, Arc<Acker>, Instant),
     /// A group was delivered too often.
     Lost { sequence: u64, deliveries: u64 },
     /// A group has left the queue, and no reply came.
@@ -159,7 +159,7 @@ impl FleetBench {
 
     fn handle(&mut self, event: Event) -> Result<(), BenchError> {
         match event {
-            Event::Reply(reply, acker) => self.take(reply, &acker),
+            Event::Reply(reply, acker, at) => self.take(reply, &acker, at),
             Event::Lost { sequence, deliveries } => self.lose(sequence, deliveries),
             Event::Gone { sequence } => self.resend(sequence)?,
             Event::Over(error) => return Err(error),
@@ -168,7 +168,7 @@ impl FleetBench {
     }
 
     /// A reply counts if it answers a group of ours, each of its jobs once.
-    fn take(&mut self, reply: GroupReply, acker: &Arc<Acker>) {
+    fn take(&mut self, reply: GroupReply, acker: &Arc<Acker>, at: Instant) {
         let known = {
             let mut groups = self.open.lock();
             groups.heard = Some(Instant::now());
@@ -194,7 +194,7 @@ impl FleetBench {
         }
         self.open.lock().by_sequence.remove(&reply.sequence);
         for one in reply.replies {
-            self.finish(&one.id, &one.judged.into());
+            self.finish(&one.id, &one.judged.into(), at);
         }
         match self.ready.back_mut() {
             // Taken from the server's store when the last of them has been taken from here.
@@ -203,13 +203,14 @@ impl FleetBench {
         }
     }
 
-    fn finish(&mut self, id: &str, judged: &Result<Judgement, BenchError>) {
+    /// A job is over since `at`, which may be long ago: nobody need have looked since.
+    fn finish(&mut self, id: &str, judged: &Result<Judgement, BenchError>, at: Instant) {
         let Some(waiting) = self.waiting.remove(id) else { return };
         *self.attempts.entry(waiting.key).or_default() += 1;
         for (id, since) in waiting.askers {
             let mut judged = judged.clone();
             if let Ok(judgement) = &mut judged {
-                judgement.seconds.total = since.elapsed().as_secs_f64();
+                judgement.seconds.total = at.saturating_duration_since(since).as_secs_f64();
             }
             self.ready.push_back((Reply { id, judged }, None));
         }
@@ -223,7 +224,7 @@ impl FleetBench {
         ))
         .hint("`hotloop fleet status` tells what becomes of the workers");
         for id in &ids {
-            self.finish(id, &Err(error.clone()));
+            self.finish(id, &Err(error.clone()), Instant::now());
         }
         self.forget(sequence);
     }
@@ -238,6 +239,7 @@ impl FleetBench {
                 self.finish(
                     &id,
                     &Err(BenchError::new("the fleet took the candidate and gave no verdict, three times")),
+                    Instant::now(),
                 );
             } else {
                 again.push(id);
@@ -313,7 +315,7 @@ impl Bench for FleetBench {
         }
         for id in told {
             if let Some((judged, acker)) = self.early.remove(&id) {
-                self.finish(&id, &judged.into());
+                self.finish(&id, &judged.into(), Instant::now());
                 self.acknowledge(&acker);
             }
         }

@@ -325,10 +325,12 @@ impl GroupReply {
 /// Whether times and speeds are such as a machine could have measured.
 fn is_sane(judgement: &Judgement) -> bool {
     let positive = |value: f64| value.is_finite() && value > 0.0;
+    // A task may count no operations at all.
+    let not_negative = |value: f64| value.is_finite() && value >= 0.0;
     let seconds = &judgement.seconds;
-    [seconds.compile, seconds.run, seconds.total].iter().all(|value| value.is_finite() && *value >= 0.0)
+    [seconds.compile, seconds.run, seconds.total].iter().all(|value| not_negative(*value))
         && judgement.verdict.measured().is_none_or(|measured| {
-            positive(measured.gflops) && positive(measured.seconds) && positive(measured.timing.min_s)
+            not_negative(measured.gflops) && positive(measured.seconds) && positive(measured.timing.min_s)
         })
 }
 
@@ -457,6 +459,21 @@ mod tests {
         assert!(refused(&|group| group.jobs[0].source = "x".repeat(SOURCE_BYTES + 1)).contains("bounds"));
         assert!(Group::read(b"{}").is_err() && Group::read(b"\xff").is_err());
         assert!(Group::read(&vec![b' '; MESSAGE_BYTES + 1]).unwrap_err().contains("bytes"));
+    }
+
+    #[test]
+    fn speeds_and_times_must_be_possible() {
+        let read = |gflops: f64, seconds: f64| {
+            let verdict = flow::Verdict::Correct(flow::verdict::Measured::steady(gflops, seconds));
+            let judgement = Judgement { verdict, seconds: flow::bench::Seconds::default() };
+            let reply = WireReply { id: "a".into(), judged: Judged::Judgement(judgement) };
+            GroupReply::read(&GroupReply::new((1, 1), "worker", None, vec![reply]).bytes())
+        };
+        assert!(read(5.0, 0.001).is_ok());
+        assert!(read(0.0, 0.001).is_ok(), "a task may count no operations");
+        for (gflops, seconds) in [(-1.0, 0.001), (f64::INFINITY, 0.001), (f64::NAN, 0.001), (5.0, 0.0), (5.0, -1.0)] {
+            assert!(read(gflops, seconds).is_err(), "{gflops} GFLOPS, {seconds} s");
+        }
     }
 
     #[test]

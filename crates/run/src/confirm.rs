@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use flow::Judgement;
 use flow::verdict::Measured;
+use flow::{Judgement, Stage, Verdict};
 
 use crate::ctx::Ctx;
 use crate::event::{Event, Made};
@@ -22,10 +22,57 @@ const QUIET: usize = 3;
 /// But no more often than this: some machines are never quiet.
 const MOST: usize = 25;
 
-/// Judges the fastest candidates again, or those of them that were not yet.
+/// Rounds at most, while none of the fastest was right each time: a race makes whole families wrong now and then.
+const ROUNDS: usize = 10;
+
+/// What fresh judgements say of a candidate.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Fresh {
+    /// It was right each time.
+    Right {
+        /// The median of its quiet timings, or of all where none was quiet; the slower of the two in the middle.
+        middle: Measured,
+        /// How many timings that is the median of.
+        timings: usize,
+    },
+    /// It failed once: what made it look best was luck.
+    Disproved,
+    /// The machine could not judge it.
+    Unknown,
+}
+
+impl Fresh {
+    pub(crate) fn of(judgements: &[Judgement]) -> Self {
+        let mut timings: Vec<&Measured> = Vec::new();
+        for judgement in judgements {
+            match &judgement.verdict {
+                Verdict::Correct(measured) => timings.push(measured),
+                _ => return Self::Disproved,
+            }
+        }
+        if timings.iter().any(|measured| measured.timing.quiet) {
+            timings.retain(|measured| measured.timing.quiet);
+        }
+        timings.sort_by(|a, b| a.gflops.total_cmp(&b.gflops));
+        let middle = timings.len().checked_sub(1).map(|last| timings[last / 2].clone());
+        middle.map_or(Self::Unknown, |middle| Self::Right { middle, timings: timings.len() })
+    }
+}
+
+/// Judges the fastest candidates again, or those of them that were not yet; and the next ones where none was right.
 pub(crate) fn fastest(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
-    let mut fastest = ctx.state.fastest(CANDIDATES);
-    fastest.retain(|(made, _)| hash(made).is_some_and(|hash| !ctx.state.confirmed.contains_key(hash)));
+    for _ in 0..ROUNDS {
+        let mut fastest = ctx.state.fastest(CANDIDATES);
+        fastest.retain(|(made, _)| hash(made).is_some_and(|hash| !ctx.state.confirmed.contains_key(hash)));
+        judge_again(ctx, &fastest)?;
+        if fastest.is_empty() || ctx.state.best.as_ref().is_some_and(|best| best.timings > 0) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn judge_again(ctx: &mut Ctx<'_>, fastest: &[(Made, Option<Stage>)]) -> Result<(), Interrupt> {
     let mut judgements: Vec<Vec<Judgement>> = vec![Vec::new(); fastest.len()];
     // In turns, so that a busy spell meets all of them, and one after the other: copies that
     // are submitted together are judged once.
@@ -65,17 +112,39 @@ fn hash(made: &Made) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flow::Verdict;
     use flow::bench::Seconds;
+
+    fn timed_at(gflops: f64, quiet: bool) -> Judgement {
+        let mut measured = Measured::steady(gflops, 1.0);
+        measured.timing.quiet = quiet;
+        Judgement { verdict: Verdict::Correct(measured), seconds: Seconds::default() }
+    }
+
+    fn wrong() -> Judgement {
+        Judgement { verdict: Verdict::Malformed { why: String::new() }, seconds: Seconds::default() }
+    }
+
+    #[test]
+    fn the_median_is_of_quiet_timings_and_counts_them() {
+        let told = |judgements: &[Judgement]| match Fresh::of(judgements) {
+            Fresh::Right { middle, timings } => (middle.gflops, timings),
+            other => panic!("{other:?}"),
+        };
+        let disturbed = [3.0, 9.0, 9.0, 9.0].map(|gflops| timed_at(gflops, false));
+        assert_eq!(told(&[&disturbed[..], &[timed_at(5.0, true)]].concat()), (5.0, 1));
+        assert_eq!(told(&disturbed), (9.0, 4));
+        assert_eq!(told(&[4.0, 1.0, 3.0, 2.0].map(|gflops| timed_at(gflops, true))), (2.0, 4), "never the luckier one");
+    }
+
+    #[test]
+    fn one_failure_disproves_and_none_tells_nothing() {
+        assert_eq!(Fresh::of(&[timed_at(5.0, true), wrong(), timed_at(5.0, true)]), Fresh::Disproved);
+        assert_eq!(Fresh::of(&[]), Fresh::Unknown);
+    }
 
     #[test]
     fn a_speed_is_known_by_quiet_timings_or_not_wanted() {
-        let timed = |quiet| {
-            let mut measured = Measured::steady(1.0, 1.0);
-            measured.timing.quiet = quiet;
-            Judgement { verdict: Verdict::Correct(measured), seconds: Seconds::default() }
-        };
-        let wrong = Judgement { verdict: Verdict::Malformed { why: String::new() }, seconds: Seconds::default() };
+        let (timed, wrong) = (|quiet| timed_at(1.0, quiet), wrong());
         assert!(!is_known(&[timed(true), timed(false), timed(true), timed(false), timed(false)]));
         assert!(is_known(&[timed(true), timed(false), timed(true), timed(true)]));
         assert!(is_known(&[timed(true), wrong]));

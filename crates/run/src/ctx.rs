@@ -23,6 +23,8 @@ pub(crate) struct Ctx<'a> {
     pub(crate) observer: &'a mut Observer<'a>,
     /// Seconds since 1970.
     pub(crate) clock: &'a dyn Fn() -> f64,
+    /// Seconds that never leap.
+    pub(crate) stopwatch: &'a dyn Fn() -> f64,
     pub(crate) stop: &'a AtomicBool,
     /// Jobs are numbered through a process, so that late replies name no later job.
     pub(crate) jobs: u64,
@@ -42,14 +44,15 @@ impl Ctx<'_> {
         if self.stop.load(Ordering::Relaxed) { Err(Interrupt::Stopped) } else { Ok(()) }
     }
 
+    /// Where the stopwatch stands: only differences mean something.
     pub(crate) fn now(&self) -> f64 {
-        (self.clock)()
+        (self.stopwatch)()
     }
 
     /// Puts what is asked into the policy's language.
     pub(crate) fn chat(&self, asked: &Asked) -> Result<Chat, Interrupt> {
         let Self { plan, state, render, store, .. } = self;
-        Ok(Prompts { plan, state, render: *render, directory: store.directory() }.chat(asked)?)
+        Ok(Prompts { plan, state, render: *render, directory: store.directory() }.chat(asked, state.finished())?)
     }
 
     /// Lets the policy learn again what the journal says it learned after its checkpoint.

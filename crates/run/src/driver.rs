@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use flow::{Bench, Candidate, Policy, Render, Task, Verdict};
+use flow::{Bench, Candidate, Policy, PolicyError, Render, Task, Verdict};
 
 use crate::config::{self, Layered};
 use crate::confirm;
@@ -41,15 +41,17 @@ pub struct Parts<'a> {
     pub render: &'a dyn Render,
     /// Is told of every event.
     pub observer: &'a mut Observer<'a>,
-    /// Seconds since 1970.
+    /// Seconds since 1970, for what the journal says happened when.
     pub clock: &'a dyn Fn() -> f64,
+    /// Seconds since any moment, for how long something took: they never leap, and stand still while the machine sleeps.
+    pub stopwatch: &'a dyn Fn() -> f64,
     /// Set it, and the run pauses at the next chance.
     pub stop: &'a AtomicBool,
 }
 
 /// Drives a run to its end or its next pause. `lines` are what [`Store::open`] gave.
 pub fn drive(plan: &Plan, parts: Parts<'_>, store: &mut Store, lines: &[Line]) -> (Ended, RunState) {
-    let Parts { policy, bench, render, observer, clock, stop } = parts;
+    let Parts { policy, bench, render, observer, clock, stopwatch, stop } = parts;
     let state = RunState::of(lines);
     // Curves for another viewer; not being able to write them is no reason to stop.
     let directory = store.directory().to_owned();
@@ -63,7 +65,8 @@ pub fn drive(plan: &Plan, parts: Parts<'_>, store: &mut Store, lines: &[Line]) -
         }
         observer(event, state);
     };
-    let mut ctx = Ctx { plan, policy, bench, render, store, state, observer: &mut tell, clock, stop, jobs: 0 };
+    let mut ctx =
+        Ctx { plan, policy, bench, render, store, state, observer: &mut tell, clock, stopwatch, stop, jobs: 0 };
     let ended = match go(&mut ctx) {
         Ok(why) => Ended::Done(why),
         Err(interrupt) => {
@@ -87,27 +90,56 @@ fn go(ctx: &mut Ctx<'_>) -> Result<String, Interrupt> {
     judge_seeds(ctx)?;
     check_reward(ctx)?;
     probe::take(ctx, When::Before)?;
-    let why = loop {
-        let finished = ctx.state.finished();
-        if let Some(why) = spent(ctx) {
-            break why;
-        }
-        checkpoint(ctx, finished.is_multiple_of(ctx.plan.config.stepping.checkpoint_every))?;
-        ctx.check_stop()?;
-        if !step(ctx, finished)? {
-            break "all iterations are done".to_owned();
-        }
-        if let Some(why) = ctx.state.ended.clone() {
-            // The policy is past use: no checkpoint, and no probe of it.
-            ctx.record(Event::RunEnded { why: why.clone() })?;
-            return Ok(why);
-        }
-    };
-    checkpoint(ctx, true)?;
+    let ran = take_steps(ctx)?;
+    if matches!(ran, Ran::Through(_)) {
+        checkpoint(ctx, true)?;
+    }
     confirm::fastest(ctx)?;
-    probe::take(ctx, When::After)?;
+    let why = match ran {
+        Ran::Through(why) => match probe::take(ctx, When::After) {
+            Ok(()) => why,
+            Err(interrupt) => fell_apart(interrupt)?,
+        },
+        // No checkpoint of such a policy, and no probe. What it found before is as good as ever.
+        Ran::Apart(why) => why,
+    };
     ctx.record(Event::RunEnded { why: why.clone() })?;
     Ok(why)
+}
+
+/// How the steps of a run ended, and why.
+enum Ran {
+    /// As planned.
+    Through(String),
+    /// The policy fell apart.
+    Apart(String),
+}
+
+fn take_steps(ctx: &mut Ctx<'_>) -> Result<Ran, Interrupt> {
+    loop {
+        if let Some(why) = ctx.state.stopped.clone() {
+            return Ok(Ran::Apart(why));
+        }
+        if let Some(why) = spent(ctx) {
+            return Ok(Ran::Through(why));
+        }
+        let finished = ctx.state.finished();
+        checkpoint(ctx, finished.is_multiple_of(ctx.plan.config.stepping.checkpoint_every))?;
+        ctx.check_stop()?;
+        match step(ctx, finished) {
+            Ok(true) => {}
+            Ok(false) => return Ok(Ran::Through("all iterations are done".to_owned())),
+            Err(interrupt) => return fell_apart(interrupt).map(Ran::Apart),
+        }
+    }
+}
+
+/// Why a policy that fell apart ends the run; other interrupts only pause it.
+fn fell_apart(interrupt: Interrupt) -> Result<String, Interrupt> {
+    match interrupt {
+        Interrupt::Policy(PolicyError::Diverged(why)) => Ok(format!("stopped: {why}")),
+        other => Err(other),
+    }
 }
 
 /// Starts the run, or brings the policy to where the journal says it was.
@@ -135,8 +167,9 @@ fn begin(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
         let said = |value: &str| format!("{what} {value}");
         if was == is { Ok(()) } else { Err(Interrupt::Foreign { was: said(was), is: said(is) }) }
     };
-    let stored = Layered::read(Some(("run.toml", &store::config(ctx.store.directory())?)), &[]);
-    let differ = stored.map_or_else(|_| Vec::new(), |stored| config::differences(&stored.config, &ctx.plan.config));
+    let stored = Layered::read(Some(("run.toml", &store::config(ctx.store.directory())?)), &[])
+        .map_err(|mistakes| Interrupt::Unreadable(mistakes.iter().map(ToString::to_string).collect()))?;
+    let differ = config::differences(&stored.config, &ctx.plan.config);
     if !differ.is_empty() {
         return Err(Interrupt::Reconfigured(differ.join(", ")));
     }

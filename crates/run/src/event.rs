@@ -185,13 +185,14 @@ pub struct GroupSampled {
 }
 
 impl GroupSampled {
-    /// How many answers hold the same program as each, its own included. Malformed answers are no copies of each other.
-    pub fn copies(&self) -> Vec<u32> {
-        let normal = |answer: &Answer| match &answer.made {
-            Made::Candidate { normal, .. } => Some(normal.clone()),
+    /// How many answers with a reward hold the same program as each, its own included: with a masked copy nothing is
+    /// shared. Malformed answers are no copies of each other.
+    pub fn copies(&self, rewards: &[Option<f64>]) -> Vec<u32> {
+        let normal = |(answer, reward): (&Answer, &Option<f64>)| match &answer.made {
+            Made::Candidate { normal, .. } => reward.map(|_| normal.clone()),
             Made::Malformed { .. } => None,
         };
-        let normals: Vec<Option<String>> = self.answers.iter().map(normal).collect();
+        let normals: Vec<Option<String>> = self.answers.iter().zip(rewards).map(normal).collect();
         let copies = |of: &String| normals.iter().flatten().filter(|other| *other == of).count() as u32;
         normals.iter().map(|normal| normal.as_ref().map_or(1, copies)).collect()
     }
@@ -287,7 +288,7 @@ pub struct Watched {
     pub distinct: f64,
     /// Live groups as a share of all.
     pub live: f64,
-    /// Divergence from the reference policy.
+    /// Divergence from the reference policy, where it was measured.
     pub kl: Option<f64>,
 }
 
@@ -362,15 +363,44 @@ impl Event {
 mod tests {
     use super::*;
 
-    #[test]
-    fn copies_are_counted_by_the_normalised_program() {
-        let candidate = |normal: &str| Made::Candidate { hash: String::new(), normal: normal.into() };
-        let malformed = || Made::Malformed { why: String::new() };
-        let made = [candidate("a"), malformed(), candidate("b"), candidate("a"), malformed(), candidate("a")];
+    fn candidate(normal: &str) -> Made {
+        Made::Candidate { hash: String::new(), normal: normal.into() }
+    }
+
+    fn group(made: impl IntoIterator<Item = Made>) -> GroupSampled {
         let answer = |made| Answer { tokens: vec![], logprobs: vec![], ending: Ending::Stop, made };
         let asked = Asked { task: None, role: Role::Explore, stage: None, parent: None, variant: 0 };
-        let group = GroupSampled { asked, prompt_tokens: vec![], answers: made.map(answer).into() };
-        assert_eq!(group.copies(), [3, 1, 1, 3, 1, 3]);
+        GroupSampled { asked, prompt_tokens: vec![], answers: made.into_iter().map(answer).collect() }
+    }
+
+    #[test]
+    fn copies_are_counted_by_the_normalised_program() {
+        let malformed = || Made::Malformed { why: String::new() };
+        let made = [candidate("a"), malformed(), candidate("b"), candidate("a"), malformed(), candidate("a")];
+        assert_eq!(group(made).copies(&[Some(1.0); 6]), [3, 1, 1, 3, 1, 3]);
+    }
+
+    #[test]
+    fn a_masked_copy_takes_no_share() {
+        let shared = |made: Vec<Made>, rewards: &[Option<f64>]| {
+            flow::advantage::Advantage::Shared.of(rewards, &group(made).copies(rewards), 0.3, 0.0)
+        };
+        let masked = shared(vec![candidate("a"), candidate("a"), candidate("b")], &[Some(1.0), None, Some(4.0)]);
+        let without = shared(vec![candidate("a"), candidate("b")], &[Some(1.0), Some(4.0)]);
+        assert_eq!(masked.values, [without.values[0], None, without.values[1]]);
+        assert_eq!((masked.mean, masked.std), (without.mean, without.std));
+    }
+
+    #[test]
+    fn a_divergence_is_a_number_or_was_not_measured() {
+        let read = |kl: &str| -> Updated {
+            let rest = r#""loss":1.0,"gradient_norm":1.0,"clipped":0.0,"entropy":1.0,"sampler_gap":0.0"#;
+            serde_json::from_str(&format!("{{{kl}{rest}}}")).unwrap()
+        };
+        assert_eq!(read(r#""kl":0.25,"#).kl, Some(0.25), "as it was written when it was always there");
+        let unmeasured = read(r#""kl":null,"#);
+        assert_eq!((unmeasured.kl, read("").kl), (None, None));
+        assert_eq!(serde_json::from_str::<Updated>(&serde_json::to_string(&unmeasured).unwrap()).unwrap(), unmeasured);
     }
 
     #[test]

@@ -183,7 +183,7 @@ impl ForeignRun {
 
     fn chat(&self, asked: &Asked) -> Result<Chat, Interrupt> {
         let Self { plan, state, render, store, .. } = self;
-        Ok(Prompts { plan, state, render, directory: store.directory() }.chat(asked)?)
+        Ok(Prompts { plan, state, render, directory: store.directory() }.chat(asked, state.finished())?)
     }
 
     /// Chooses new parents when the present ones have their answers.
@@ -256,7 +256,8 @@ impl ForeignRun {
             answers.iter().map(|answer| answer.judged.as_ref().ok().map(|judged| &judged.verdict)).collect();
         let noise = noise::of_group(self.reward(), &verdicts, &self.state.context()).unwrap_or(0.0);
         let learning = &self.plan.config.learning;
-        let advantages = learning.advantage.of(&rewards, &sampled.groups[0].copies(), learning.std_floor, noise);
+        let copies = sampled.groups[0].copies(&rewards);
+        let advantages = learning.advantage.of(&rewards, &copies, learning.std_floor, noise);
         let groups = vec![GroupFinished { rewards, advantages: advantages.values, fate: advantages.fate, noise }];
         let judging =
             answers.iter().filter_map(|answer| Some(answer.judged.as_ref().ok()?.seconds.total)).fold(0.0f64, f64::max);

@@ -52,6 +52,12 @@ pub enum Interrupt {
     /// The run in this directory was configured in another way.
     #[error("the run in this directory began with other values of {0}\n  hint: start a new run in another directory")]
     Reconfigured(String),
+    /// What the run in this directory began with cannot be read.
+    #[error(
+        "the configuration that the run in this directory began with: {}\n  hint: mend run.toml there, or start a new run in another directory",
+        .0.join("; ")
+    )]
+    Unreadable(Vec<String>),
     /// The run belongs to another task, machine or model.
     #[error("this run began with {was}, and this is {is}: they do not compare\n  hint: start a new run")]
     Foreign {

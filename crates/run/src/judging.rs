@@ -3,7 +3,7 @@
 //! A machine's failure is tried again and then masked; it never becomes a reward. When the
 //! machine fails on most candidates something is broken, and the run waits for a person.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -72,7 +72,8 @@ impl<K: Copy> Batch<K> {
         mut each: impl FnMut(&mut Ctx<'_>, K, Judged) -> Result<(), Interrupt>,
     ) -> Result<(), Interrupt> {
         let mut failed: Vec<(K, BenchError)> = Vec::new();
-        let mut in_a_row = 0;
+        // The candidates of these failures, tried again or not, and how many they were.
+        let (mut in_a_row, mut unjudged) = (0, BTreeSet::new());
         let mut heard_s = ctx.now();
         while !self.waiting.is_empty() {
             let reply = match ctx.check_stop().and_then(|()| Ok(ctx.bench.next(PATIENCE)?)) {
@@ -91,13 +92,16 @@ impl<K: Copy> Batch<K> {
             let Some((key, entry, tries)) = self.waiting.remove(&reply.id) else { continue };
             match reply.judged.and_then(believable) {
                 Ok(judgement) => {
-                    in_a_row = 0;
+                    (in_a_row, unjudged) = (0, BTreeSet::new());
                     each(ctx, key, Ok(judgement)).map_err(|interrupt| self.abandon(ctx, interrupt))?;
                 }
                 Err(error) => {
                     in_a_row += 1;
+                    if let Made::Candidate { hash, .. } = &entry.made {
+                        unjudged.insert(hash.clone());
+                    }
                     if in_a_row >= STORM_IN_A_ROW {
-                        let storm = Interrupt::Storm { failed: in_a_row, of: self.submitted, last: error };
+                        let storm = Interrupt::Storm { failed: unjudged.len(), of: self.submitted, last: error };
                         return Err(self.abandon(ctx, storm));
                     }
                     if tries < RETRIES {

@@ -17,6 +17,8 @@ pub mod driver;
 pub mod evaluation;
 pub mod event;
 pub mod experiment;
+#[cfg(test)]
+mod fixture;
 pub mod foreign;
 pub mod interrupt;
 pub mod journal;

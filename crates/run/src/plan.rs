@@ -93,6 +93,15 @@ impl Plan {
         self.config.learning.rate > 0.0
     }
 
+    /// What a person should know of the configuration before the run begins.
+    pub fn notes(&self) -> Vec<String> {
+        let guarded = self.config.stepping.max_kl > 0.0;
+        let unseen = self.learns() && self.config.learning.beta <= 0.0;
+        let note = "loop.max-kl guards nothing: with learning.beta = 0 the divergence from the reference is not \
+                    measured; set learning.beta above 0, or loop.max-kl to 0";
+        (guarded && unseen).then(|| note.to_owned()).into_iter().collect()
+    }
+
     /// The search's rules.
     pub fn search(&self) -> Settings {
         let search = self.config.search;

@@ -21,13 +21,13 @@ pub(crate) struct Prompts<'a> {
 }
 
 impl Prompts<'_> {
-    /// Puts what is asked into the policy's language.
-    pub(crate) fn chat(&self, asked: &Asked) -> Result<Chat, StoreError> {
+    /// Puts what is asked into the policy's language, as it was when the first `known` steps had finished.
+    pub(crate) fn chat(&self, asked: &Asked, known: u64) -> Result<Chat, StoreError> {
         let name = asked.task.as_deref();
         let task = self.plan.task_of(name);
         let seed_verdict = self.state.seed_of(name).map(|seed| &seed.verdict);
         let stored = match &asked.parent {
-            Some(hash) => Some((store::source(self.directory, hash)?, self.state.verdict(hash))),
+            Some(hash) => Some((store::source(self.directory, hash)?, self.state.verdict(asked, known))),
             // A fixed prompt starts from nothing; the search starts from the seed.
             None => asked.stage.map(|_| (task.seed.clone(), seed_verdict)),
         };

@@ -8,12 +8,13 @@ use flow::bench::Judgement;
 use flow::policy::Updated;
 use flow::reward::RewardContext;
 use flow::search::{Node, Parent, Pool};
-use flow::verdict::Measured;
-use flow::{Verdict, WeightedTokens};
+use flow::verdict::Label;
+use flow::{Role, Verdict, WeightedTokens};
 
+use crate::confirm::Fresh;
 use crate::event::{
     Asked, Event, GroupSampled, Line, Made, Place, ProbeJudged, RunStarted, StepFinished, StepSampled, StepSeconds,
-    Watched,
+    Watched, When,
 };
 use crate::journal::{self, JournalError};
 use crate::store;
@@ -53,6 +54,8 @@ pub struct RunState {
     pub resumed: u32,
     /// Why it waits, if it does.
     pub paused: Option<String>,
+    /// Why it takes no more steps, if its policy fell apart.
+    pub stopped: Option<String>,
     /// Why it is over, if it is.
     pub ended: Option<String>,
 }
@@ -143,6 +146,11 @@ impl Member {
 }
 
 impl Step {
+    /// All of its groups, practised ones last.
+    pub(crate) fn all_groups(&self) -> impl Iterator<Item = &Group> {
+        self.groups.iter().chain(&self.practised)
+    }
+
     /// All members of its groups, practised ones left out.
     pub fn members(&self) -> impl Iterator<Item = &Member> {
         self.groups.iter().flat_map(|group| &group.members)
@@ -160,6 +168,8 @@ pub struct Best {
     pub step: u64,
     /// How it fared.
     pub verdict: Verdict,
+    /// How many fresh timings this is the median of; 0 where it is the one of its own step.
+    pub timings: usize,
 }
 
 impl RunState {
@@ -271,9 +281,10 @@ impl RunState {
             seconds: finished.seconds,
             at_s,
         });
-        if let Some(why) = &finished.stop {
-            self.ended = Some(why.clone());
-        }
+        self.stopped.clone_from(&finished.stop);
+        // What was told of the end was told of an earlier one: the run was given a longer budget.
+        self.confirmed.clear();
+        self.probes.retain(|probe| probe.when != When::After);
     }
 
     /// Puts a group's candidates into the pool, and the fastest into its place.
@@ -293,35 +304,48 @@ impl RunState {
             }
             let Some(gflops) = member.gflops() else { continue };
             if self.best.as_ref().is_none_or(|best| gflops > best.gflops) {
-                self.best = Some(Best { hash: hash.clone(), gflops, step, verdict: verdict.clone() });
+                self.best = Some(Best { hash: hash.clone(), gflops, step, verdict: verdict.clone(), timings: 0 });
             }
         }
     }
 
-    /// Fresh timings decide which is the best: the fastest among those that were correct every time, by the
-    /// median of their quiet timings, or of all where none was quiet.
+    /// Fresh judgements decide which is the best: the fastest of those that were right each time. Where none was, it
+    /// is the fastest that they did not disprove.
     fn confirm(&mut self, hash: &str, judgements: &[Judgement]) {
         self.confirmed.insert(hash.to_owned(), judgements.to_vec());
-        let medians = self.confirmed.iter().filter_map(|(hash, judgements)| {
-            let timed = |judgement: &'_ Judgement| match &judgement.verdict {
-                Verdict::Correct(measured) => Some(measured.clone()),
-                _ => None,
-            };
-            let mut timings: Vec<Measured> = judgements.iter().map(timed).collect::<Option<_>>()?;
-            if timings.iter().any(|measured| measured.timing.quiet) {
-                timings.retain(|measured| measured.timing.quiet);
-            }
-            timings.sort_by(|a, b| a.gflops.total_cmp(&b.gflops));
-            let middle = timings.get(timings.len() / 2)?.clone();
-            Some((hash, middle))
+        let right = self.confirmed.iter().filter_map(|(hash, judgements)| match Fresh::of(judgements) {
+            Fresh::Right { middle, timings } => Some((hash, middle, timings)),
+            Fresh::Disproved | Fresh::Unknown => None,
         });
-        let Some((hash, middle)) = medians.max_by(|a, b| a.1.gflops.total_cmp(&b.1.gflops)) else { return };
-        let (hash, gflops, verdict) = (hash.clone(), middle.gflops, Verdict::Correct(middle));
-        let step = self.birth(&hash).map_or(0, |(step, ..)| step.number);
-        self.best = Some(Best { hash, gflops, step, verdict });
+        let fastest = right.max_by(|a, b| a.1.gflops.total_cmp(&b.1.gflops));
+        self.best = match fastest {
+            Some((hash, middle, timings)) => Some(Best {
+                hash: hash.clone(),
+                gflops: middle.gflops,
+                step: self.birth(hash).map_or(0, |(step, ..)| step.number),
+                verdict: Verdict::Correct(middle),
+                timings,
+            }),
+            None => self.fastest(1).first().and_then(|(made, _)| match made {
+                Made::Candidate { hash, .. } => self.as_timed(hash),
+                Made::Malformed { .. } => None,
+            }),
+        };
     }
 
-    /// The fastest distinct candidates, fastest first, with the stage that they were asked for.
+    /// A candidate with the fastest of its own steps' timings.
+    fn as_timed(&self, hash: &str) -> Option<Best> {
+        let found = self.steps.iter().flat_map(|step| step.members().map(move |member| (step.number, member)));
+        let timed = found.filter(|(_, member)| member.hash.as_deref() == Some(hash));
+        let best = timed.filter_map(|(step, member)| {
+            let (gflops, verdict) = (member.gflops()?, member.verdict.clone()?);
+            Some(Best { hash: hash.to_owned(), gflops, step, verdict, timings: 0 })
+        });
+        best.max_by(|a, b| a.gflops.total_cmp(&b.gflops))
+    }
+
+    /// The fastest distinct candidates that no fresh judgement disproved, fastest first, with the stage that they were
+    /// asked for.
     pub(crate) fn fastest(&self, count: usize) -> Vec<(Made, Option<flow::Stage>)> {
         let groups = self.steps.iter().flat_map(|step| &step.groups);
         let mut found: Vec<(f64, &str, &str, Option<flow::Stage>)> = groups
@@ -331,7 +355,12 @@ impl RunState {
             })
             .collect();
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let mut seen = BTreeSet::new();
+        let is_disproved = |hash: &str| {
+            self.confirmed.get(hash).is_some_and(|judgements| matches!(Fresh::of(judgements), Fresh::Disproved))
+        };
+        // Those that differ from a disproved one in nothing but layout are disproved with it.
+        let mut seen: BTreeSet<&str> =
+            found.iter().filter(|(_, hash, ..)| is_disproved(hash)).map(|(_, _, normal, _)| *normal).collect();
         found.retain(|(_, _, normal, _)| seen.insert(*normal));
         let made = |hash: &str, normal: &str| Made::Candidate { hash: hash.to_owned(), normal: normal.to_owned() };
         found.into_iter().take(count).map(|(_, hash, normal, stage)| (made(hash, normal), stage)).collect()
@@ -347,13 +376,20 @@ impl RunState {
         })
     }
 
-    /// The verdict that a candidate got last.
-    pub fn verdict(&self, hash: &str) -> Option<&Verdict> {
-        self.steps.iter().rev().find_map(|step| {
-            step.members()
-                .find(|member| member.hash.as_deref() == Some(hash))
-                .and_then(|member| member.verdict.as_ref())
-        })
+    /// The last verdict for which a parent is asked about, of those that the first `known` steps gave: what is right
+    /// at one stage may be refused at another.
+    pub fn verdict(&self, asked: &Asked, known: u64) -> Option<&Verdict> {
+        let suits = |group: &Group, verdict: &Verdict| match asked.role {
+            Role::Explore => true,
+            Role::Deepen | Role::Improve => verdict.label() == Label::Correct,
+            Role::Repair => verdict.label().is_broken() && group.asked.stage == asked.stage,
+        };
+        let parent = asked.parent.as_deref()?;
+        let steps = self.steps.iter().take_while(|step| step.number < known);
+        let groups = steps.flat_map(|step| &step.groups);
+        let judged = groups.flat_map(|group| group.members.iter().map(move |member| (group, member)));
+        let found = judged.filter(|(_, member)| member.hash.as_deref() == Some(parent));
+        found.filter_map(|(group, member)| member.verdict.as_ref().filter(|verdict| suits(group, verdict))).last()
     }
 
     /// The candidates from the seed to `hash`, oldest first; the seed itself is left out.

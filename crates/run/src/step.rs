@@ -10,7 +10,7 @@
 //! and no reward shaping by length.
 
 use flow::policy::Updated;
-use flow::{Verdict, WeightedTokens, noise};
+use flow::{PolicyError, Verdict, WeightedTokens, noise};
 
 use crate::ctx::Ctx;
 use crate::event::{Event, GroupFinished, StepFinished, StepSeconds};
@@ -19,7 +19,7 @@ use crate::judging;
 use crate::sampling;
 use crate::source::{self, Next};
 use crate::state::{self, OpenStep};
-use crate::watch;
+use crate::watch::{self, Closing};
 
 /// Takes step `number`; false when the source has nothing more to ask.
 pub(crate) fn step(ctx: &mut Ctx<'_>, number: u64) -> Result<bool, Interrupt> {
@@ -31,12 +31,13 @@ pub(crate) fn step(ctx: &mut Ctx<'_>, number: u64) -> Result<bool, Interrupt> {
     };
     // candidates -> verdicts, and the next candidates meanwhile
     let batch = judging::submit_step(ctx, number)?;
-    if ctx.plan.config.stepping.overlap
-        && !is_last(ctx, number)
-        && let Asking::Sampled(seconds) =
-            ask_and_sample(ctx, number + 1).map_err(|interrupt| batch.abandon(ctx, interrupt))?
-    {
-        sampling_s += seconds;
+    if ctx.plan.config.stepping.overlap && !is_last(ctx, number) {
+        match ask_and_sample(ctx, number + 1) {
+            Ok(Asking::Sampled(seconds)) => sampling_s += seconds,
+            // A policy that fell apart is told of when its turn comes: this step's verdicts are as good as ever.
+            Ok(Asking::Unknown | Asking::Nothing) | Err(Interrupt::Policy(PolicyError::Diverged(_))) => {}
+            Err(interrupt) => return Err(batch.abandon(ctx, interrupt)),
+        }
     }
     let waiting = ctx.now();
     let judging_s = judging::gather_step(ctx, batch)?;
@@ -53,7 +54,7 @@ pub(crate) fn step(ctx: &mut Ctx<'_>, number: u64) -> Result<bool, Interrupt> {
         .zip(&groups)
         .flat_map(|(group, done)| state::weighted(group, open.sampled.temperature, &done.advantages))
         .collect();
-    let updated = learn(ctx, &lesson)?;
+    let learned = learn(ctx, &lesson)?;
     let ended = ctx.now();
     let seconds = StepSeconds {
         wall: ended - began,
@@ -63,7 +64,7 @@ pub(crate) fn step(ctx: &mut Ctx<'_>, number: u64) -> Result<bool, Interrupt> {
         policy_idle,
         bench_idle: (ended - began - judging_s).max(0.0),
     };
-    finish(ctx, &open, groups, updated, seconds)?;
+    finish(ctx, &open, groups, learned, seconds)?;
     Ok(true)
 }
 
@@ -107,28 +108,49 @@ fn reward(ctx: &Ctx<'_>, open: &OpenStep) -> Result<Vec<GroupFinished>, Interrup
         let context = ctx.state.context_of(sampled.asked.task.as_deref());
         let rewards = config.reward.of_group(&verdicts, &context)?;
         let noise = noise::of_group(config.reward, &verdicts, &context)?;
-        let advantages = config.learning.advantage.of(&rewards, &sampled.copies(), config.learning.std_floor, noise);
+        let copies = sampled.copies(&rewards);
+        let advantages = config.learning.advantage.of(&rewards, &copies, config.learning.std_floor, noise);
         groups.push(GroupFinished { rewards, advantages: advantages.values, fate: advantages.fate, noise });
     }
     Ok(groups)
 }
 
-fn learn(ctx: &mut Ctx<'_>, lesson: &[WeightedTokens]) -> Result<Option<Updated>, Interrupt> {
+/// What came of learning.
+enum Learned {
+    /// There was nothing to learn from.
+    Nothing,
+    /// An update.
+    Updated(Updated),
+    /// The policy fell apart over it: why.
+    Diverged(String),
+}
+
+fn learn(ctx: &mut Ctx<'_>, lesson: &[WeightedTokens]) -> Result<Learned, Interrupt> {
     if !ctx.plan.learns() || lesson.is_empty() {
-        return Ok(None);
+        return Ok(Learned::Nothing);
     }
-    Ok(Some(ctx.policy.update(lesson)?))
+    match ctx.policy.update(lesson) {
+        Ok(updated) => Ok(Learned::Updated(updated)),
+        Err(PolicyError::Diverged(why)) => Ok(Learned::Diverged(why)),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn finish(
     ctx: &mut Ctx<'_>,
     open: &OpenStep,
     groups: Vec<GroupFinished>,
-    updated: Option<Updated>,
+    learned: Learned,
     seconds: StepSeconds,
 ) -> Result<(), Interrupt> {
+    let (updated, diverged) = match learned {
+        Learned::Nothing => (None, None),
+        Learned::Updated(updated) => (Some(updated), None),
+        Learned::Diverged(why) => (None, Some(format!("stopped: {why}"))),
+    };
     let watched = watch::watched(&open.sampled, &groups, updated.as_ref());
-    let action = watch::act(ctx.plan, &ctx.state, &watched, updated.as_ref());
+    let closing = Closing { sampled: &open.sampled, groups: &groups, watched: &watched, updated: updated.as_ref() };
+    let action = watch::act(ctx.plan, &ctx.state, &closing);
     ctx.record(Event::StepFinished(Box::new(StepFinished {
         step: open.sampled.step,
         groups,
@@ -137,7 +159,7 @@ fn finish(
         watched,
         temperature: action.temperature,
         warnings: action.warnings,
-        stop: action.stop,
+        stop: diverged.or(action.stop),
         seconds,
     })))
 }

@@ -8,6 +8,8 @@
 //! checkpoints/   the policy after so many steps
 //! ```
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +20,8 @@ use crate::journal::{Journal, JournalError, Sink};
 
 /// Checkpoints that are kept: the last, and the one before should it prove unreadable.
 const CHECKPOINTS_KEPT: usize = 2;
+/// Threads that force files to the disk.
+const SYNCED_AT_ONCE: usize = 8;
 
 /// A run directory that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +32,9 @@ pub enum StoreError {
     /// There is no run in it.
     #[error("{0} holds no run (there is no run.toml)")]
     NoRun(PathBuf),
+    /// A candidate is not there, or is not what was kept under its hash, as a power failure may leave it.
+    #[error("{0} is lost: it is missing, or its content is not what its name says")]
+    Lost(PathBuf),
     /// A file cannot be read or written.
     #[error(transparent)]
     File(#[from] io::Error),
@@ -42,6 +49,10 @@ impl StoreError {
         let kind = match self {
             Self::Locked(_) => return "wait for it to end, or stop it",
             Self::NoRun(_) => return "`hotloop train RUN.toml` starts one",
+            Self::Lost(_) => {
+                return "restore it from a copy of the run, or remove the lines of events.jsonl from the first that \
+                        names it on, and what they tell of is sampled anew";
+            }
             Self::File(error) | Self::Journal(JournalError::File { source: error, .. }) => error.kind(),
             Self::Journal(JournalError::Damaged { .. }) => return "restore the journal from a copy",
             Self::Journal(JournalError::Unwritable { .. }) => {
@@ -64,6 +75,8 @@ impl StoreError {
 pub struct Store {
     directory: PathBuf,
     journal: Journal,
+    /// Files that a power failure may still take.
+    unsynced: RefCell<Vec<PathBuf>>,
     /// Held as long as this lives; the kernel lets go of it when the process dies.
     _lock: fs_err::File,
 }
@@ -88,7 +101,8 @@ impl Store {
             Err(std::fs::TryLockError::Error(error)) => return Err(error.into()),
         }
         let (journal, lines) = Journal::open(&journal_path(directory), wrap)?;
-        Ok((Self { directory: directory.to_owned(), journal, _lock: lock }, lines))
+        let unsynced = RefCell::default();
+        Ok((Self { directory: directory.to_owned(), journal, unsynced, _lock: lock }, lines))
     }
 
     /// Where this is.
@@ -96,24 +110,49 @@ impl Store {
         &self.directory
     }
 
-    /// Records one event.
+    /// Records one event. Where that forces the journal to the disk, the files that it names go first.
     pub(crate) fn append(&mut self, line: &Line) -> Result<(), StoreError> {
+        if line.event.is_milestone() {
+            self.sync()?;
+        }
         Ok(self.journal.append(line)?)
+    }
+
+    /// Forces the files that were kept since the last time to the disk: several at once, which share the file system's
+    /// commits.
+    fn sync(&self) -> io::Result<()> {
+        let unsynced = self.unsynced.take();
+        let sync = |paths: &[PathBuf]| paths.iter().try_for_each(|path| fs_err::File::open(path)?.sync_data());
+        std::thread::scope(|scope| {
+            let share = unsynced.len().div_ceil(SYNCED_AT_ONCE).max(1);
+            let shares: Vec<_> = unsynced.chunks(share).map(|paths| scope.spawn(move || sync(paths))).collect();
+            shares.into_iter().try_for_each(|share| share.join().expect("syncing does not panic"))
+        })?;
+        // Their names are the folders' content.
+        let folders: BTreeSet<&Path> = unsynced.iter().filter_map(|path| path.parent()).collect();
+        folders.into_iter().try_for_each(|folder| fs_err::File::open(folder)?.sync_data())
+    }
+
+    fn write(&self, path: PathBuf, bytes: &[u8]) -> io::Result<()> {
+        write_whole(&path, bytes)?;
+        self.unsynced.borrow_mut().push(path);
+        Ok(())
     }
 
     /// Keeps the resolved configuration, and the seed that a report compares with.
     pub(crate) fn keep_config(&self, text: &str, seed: &str) -> Result<(), StoreError> {
-        write_whole(&self.directory.join("seed.c"), seed.as_bytes())?;
-        Ok(write_whole(&self.directory.join("run.toml"), text.as_bytes())?)
+        self.write(self.directory.join("seed.c"), seed.as_bytes())?;
+        Ok(self.write(self.directory.join("run.toml"), text.as_bytes())?)
     }
 
-    /// Keeps a candidate's source.
+    /// Keeps a candidate's source, also in the place of what a power failure left of it.
     pub(crate) fn keep(&self, candidate: &Candidate) -> Result<(), StoreError> {
         let path = candidate_path(&self.directory, &candidate.hash);
-        if !path.exists() {
-            write_whole(&path, candidate.source.as_bytes())?;
+        let source = candidate.source.as_bytes();
+        if fs_err::read(&path).is_ok_and(|kept| kept == source) {
+            return Ok(());
         }
-        Ok(())
+        Ok(self.write(path, source)?)
     }
 
     /// A candidate by its hash.
@@ -148,9 +187,16 @@ pub fn checkpoint_path(directory: &Path, step: u64) -> PathBuf {
     directory.join("checkpoints").join(format!("step-{step:08}"))
 }
 
-/// A candidate's source.
-pub fn source(directory: &Path, hash: &str) -> io::Result<String> {
-    fs_err::read_to_string(candidate_path(directory, hash))
+/// A candidate's source. One that is not what it was when it was kept must not be judged: its verdict would be
+/// of the machine's failure.
+pub fn source(directory: &Path, hash: &str) -> Result<String, StoreError> {
+    let path = candidate_path(directory, hash);
+    let bytes = match fs_err::read(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(StoreError::Lost(path)),
+        read => read?,
+    };
+    let kept = blake3::hash(&bytes).to_hex().as_str() == hash;
+    String::from_utf8(bytes).ok().filter(|_| kept).ok_or(StoreError::Lost(path))
 }
 
 /// The seed that a run began with.

@@ -1,20 +1,21 @@
 //! What is watched lest the policy collapse, and what is done about it.
 //!
 //! Answers that become alike, or groups in which nothing differs, teach nothing: the
-//! temperature rises by a tenth. A loss that is no number, or a policy that ran away from
-//! its reference, ends the run.
+//! temperature rises by a tenth. Groups that the machine spoiled tell nothing of the
+//! answers. A loss that is no number, or a policy that ran away from its reference, ends
+//! the run.
 //!
 //! Only the run's own task is watched: lively groups of practised ones would hide that its
 //! answers become alike, and every turn of theirs would show in the curves.
 
 use std::collections::BTreeSet;
 
-use flow::advantage::Fate;
+use flow::advantage::{Fate, NOISE_FACTOR};
 use flow::policy::Updated;
 
-use crate::event::{Answer, GroupFinished, Made, StepSampled, Watched};
+use crate::event::{Answer, GroupFinished, GroupSampled, Made, StepSampled, Watched};
 use crate::plan::Plan;
-use crate::state::RunState;
+use crate::state::{RunState, Step};
 
 /// Below this share of distinct candidates the temperature rises.
 const LEAST_DISTINCT: f64 = 0.4;
@@ -23,14 +24,18 @@ const LEAST_LIVE: f64 = 0.5;
 const RAISE: f64 = 0.1;
 /// A divergence so many times the largest of the last steps is a leap.
 const LEAP: f64 = 3.0;
+/// Above this mean distance between the trainer's logprobs and the sampler's the sampler is suspect.
+const WIDEST_GAP: f64 = 0.02;
 /// Above this nothing sensible is sampled any more.
 const HOTTEST: f64 = 1.5;
 /// Steps that a share is told from; a raise is given as many to show its effect.
 const WINDOW: usize = 8;
+/// Fewer groups of a window than this are no share.
+const LEAST_TELLING: u32 = 4;
 
 /// What one step shows.
 pub(crate) fn watched(sampled: &StepSampled, groups: &[GroupFinished], updated: Option<&Updated>) -> Watched {
-    let own = || sampled.groups.iter().zip(groups).filter(|(group, _)| group.asked.task.is_none());
+    let own = || own(sampled, groups);
     let answers = || own().flat_map(|(group, _)| &group.answers);
     let normals: BTreeSet<&str> = answers()
         .filter_map(|answer| match &answer.made {
@@ -47,8 +52,16 @@ pub(crate) fn watched(sampled: &StepSampled, groups: &[GroupFinished], updated: 
         // Malformed answers are no copies of each other.
         distinct: if candidates == 0 { 1.0 } else { normals.len() as f64 / candidates as f64 },
         live: live as f64 / own().count().max(1) as f64,
-        kl: updated.map(|updated| updated.kl),
+        kl: updated.and_then(|updated| updated.kl),
     }
+}
+
+/// The groups of the run's own task.
+fn own<'a>(
+    sampled: &'a StepSampled,
+    groups: &'a [GroupFinished],
+) -> impl Iterator<Item = (&'a GroupSampled, &'a GroupFinished)> {
+    sampled.groups.iter().zip(groups).filter(|(group, _)| group.asked.task.is_none())
 }
 
 /// The mean of `-logprob` over sampled tokens: an unbiased look at the entropy.
@@ -68,24 +81,35 @@ pub(crate) struct Action {
     pub(crate) stop: Option<String>,
 }
 
+/// A step that is about to end.
+pub(crate) struct Closing<'a> {
+    pub(crate) sampled: &'a StepSampled,
+    pub(crate) groups: &'a [GroupFinished],
+    pub(crate) watched: &'a Watched,
+    pub(crate) updated: Option<&'a Updated>,
+}
+
 /// Decides from this step and the last ones.
-pub(crate) fn act(plan: &Plan, state: &RunState, now: &Watched, updated: Option<&Updated>) -> Action {
+pub(crate) fn act(plan: &Plan, state: &RunState, now: &Closing<'_>) -> Action {
     let mut action = Action { temperature: state.temperature, warnings: Vec::new(), stop: None };
-    if let Some(updated) = updated {
+    if let Some(updated) = now.updated {
         action.stop = stop(plan.config.stepping.max_kl, updated, state);
+        action.warnings.extend(gap(now.sampled.lag, updated, state));
     }
     // Only steps since the last change of temperature tell of the present one.
     let recent = state.steps.iter().rev().take(WINDOW - 1);
-    let settled = recent.take_while(|step| (step.temperature - state.temperature).abs() < 1e-9);
-    let window: Vec<Watched> = settled.map(|step| step.watched).chain([*now]).collect();
-    if window.len() < WINDOW {
+    let settled: Vec<&Step> = recent.take_while(|step| (step.temperature - state.temperature).abs() < 1e-9).collect();
+    if settled.len() + 1 < WINDOW {
         return action;
     }
-    let mean = |of: fn(&Watched) -> f64| window.iter().map(of).sum::<f64>() / window.len() as f64;
-    let (distinct, live) = (mean(|watched| watched.distinct), mean(|watched| watched.live));
+    let distinct = settled.iter().map(|step| step.watched.distinct).sum::<f64>() + now.watched.distinct;
+    let distinct = distinct / WINDOW as f64;
+    let earlier = settled.iter().flat_map(|step| &step.groups).map(|group| (group.fate, group.noise));
+    let fates = earlier.chain(own(now.sampled, now.groups).map(|(_, done)| (done.fate, done.noise)));
+    let live = live_share(fates, plan.config.learning.std_floor);
     let why = if distinct < LEAST_DISTINCT {
         format!("only {:.0} % of the candidates are distinct", distinct * 100.0)
-    } else if live < LEAST_LIVE {
+    } else if let Some(live) = live.filter(|live| *live < LEAST_LIVE) {
         format!("only {:.0} % of the groups are live", live * 100.0)
     } else {
         return action;
@@ -100,6 +124,37 @@ pub(crate) fn act(plan: &Plan, state: &RunState, now: &Watched, updated: Option<
     action
 }
 
+/// A sampler that is not the policy which learns biases every update. What was sampled ahead differs by an update, and
+/// tells nothing of that; and once is enough to say so.
+fn gap(lag: u64, updated: &Updated, state: &RunState) -> Option<String> {
+    let is_wide = |lag: u64, updated: &Updated| lag == 0 && updated.sampler_gap > WIDEST_GAP;
+    let told = state.steps.iter().any(|step| step.updated.as_ref().is_some_and(|updated| is_wide(step.lag, updated)));
+    (is_wide(lag, updated) && !told).then(|| {
+        format!(
+            "the sampler's logprobs are {:.3} from the trainer's in the mean, and above {WIDEST_GAP} it is suspect: \
+             weights of 16 bits or fewer may be the reason",
+            updated.sampler_gap
+        )
+    })
+}
+
+/// Live groups as a share of those that tell of the answers, given each one's fate and noise; none where these are few.
+/// A dropped group tells of the machine. So does one that drowned in more noise than the floor of the std makes
+/// harmless; what drowns on a quiet machine is alike.
+fn live_share(fates: impl Iterator<Item = (Fate, f64)>, floor: f64) -> Option<f64> {
+    let (mut live, mut alike) = (0, 0);
+    for (fate, noise) in fates {
+        match fate {
+            Fate::Live => live += 1,
+            Fate::Dead => alike += 1,
+            Fate::Drowned if NOISE_FACTOR * noise <= floor => alike += 1,
+            Fate::Drowned | Fate::Dropped => {}
+        }
+    }
+    let telling = live + alike;
+    (telling >= LEAST_TELLING).then(|| f64::from(live) / f64::from(telling))
+}
+
 /// A divergence that grew step by step is learning; one that leaps is a policy falling apart.
 fn stop(max_kl: f64, updated: &Updated, state: &RunState) -> Option<String> {
     if !is_finite(updated) {
@@ -107,12 +162,12 @@ fn stop(max_kl: f64, updated: &Updated, state: &RunState) -> Option<String> {
     }
     let recent = state.steps.iter().rev().filter_map(|step| step.watched.kl).take(WINDOW);
     let usual = recent.fold(0.0, f64::max);
-    (max_kl > 0.0 && updated.kl > max_kl && updated.kl > LEAP * usual).then(|| {
-        format!("stopped: the divergence from the reference leapt from {usual:.2} to {:.2}, above {max_kl}", updated.kl)
-    })
+    let kl = updated.kl.filter(|kl| max_kl > 0.0 && *kl > max_kl && *kl > LEAP * usual)?;
+    Some(format!("stopped: the divergence from the reference leapt from {usual:.2} to {kl:.2}, above {max_kl}"))
 }
 
 /// Whether all of an update's numbers are numbers.
 pub(crate) fn is_finite(updated: &Updated) -> bool {
-    [updated.loss, updated.gradient_norm, updated.kl, updated.clipped, updated.entropy].into_iter().all(f64::is_finite)
+    let Updated { loss, gradient_norm, kl, clipped, entropy, .. } = *updated;
+    [loss, gradient_norm, clipped, entropy].into_iter().chain(kl).all(f64::is_finite)
 }

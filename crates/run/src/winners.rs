@@ -7,7 +7,7 @@ use flow::{Render, Stage};
 
 use crate::plan::Plan;
 use crate::prompt::Prompts;
-use crate::state::RunState;
+use crate::state::{RunState, Step};
 use crate::store::{self, StoreError};
 
 /// A right answer.
@@ -29,13 +29,15 @@ pub struct Winner {
 pub fn winners(plan: &Plan, state: &RunState, render: &dyn Render) -> Result<Vec<Winner>, StoreError> {
     let prompts = Prompts { plan, state, render, directory: &plan.directory };
     let (mut winners, mut seen) = (Vec::new(), HashSet::new());
-    for group in state.steps.iter().flat_map(|step| step.groups.iter().chain(&step.practised)) {
+    let groups = |step| Step::all_groups(step).map(move |group| (step, group));
+    for (step, group) in state.steps.iter().flat_map(groups) {
         let right: Vec<_> =
             group.members.iter().filter_map(|member| Some((member.hash.as_ref()?, member.gflops()?))).collect();
         if right.is_empty() {
             continue;
         }
-        let chat = prompts.chat(&group.asked)?;
+        // A step that was sampled ahead knew less.
+        let chat = prompts.chat(&group.asked, step.number - step.lag)?;
         for (hash, gflops) in right {
             if !seen.insert((chat.messages.last().map(|message| message.content.clone()), hash)) {
                 continue;

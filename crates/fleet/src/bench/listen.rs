@@ -52,7 +52,7 @@ async fn replies(stream: Stream, consumer: Pull, events: Sender<Event>, log: Log
     let mut pull = Messages { stream, consumer, batch: None };
     while let Some((message, acker)) = pull.next(&events).await {
         let event = match GroupReply::read(&message.payload) {
-            Ok(reply) => Event::Reply(reply, Arc::new(acker)),
+            Ok(reply) => Event::Reply(reply, Arc::new(acker), Instant::now()),
             Err(why) => {
                 log(&format!("refused: a worker's reply: {why}"));
                 drop(acker.ack().await);

@@ -108,6 +108,11 @@ impl Worker {
         Self::with(access, kind, "3", "1")
     }
 
+    /// One that no stall of the machine makes lose its jobs: for tests that count what is judged.
+    pub(crate) fn steady(access: &Path, kind: &str) -> Self {
+        Self::with(access, kind, "60", "1")
+    }
+
     pub(crate) fn with(access: &Path, kind: &str, lease: &str, slots: &str) -> Self {
         let child = Command::new(env!("CARGO_BIN_EXE_fleet-worker"))
             .arg(access)

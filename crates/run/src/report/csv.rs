@@ -14,7 +14,7 @@ pub fn steps(report: &Report) -> String {
         text.push(',');
     }
     text.push_str(
-        "masked,live,distinct,entropy,kl,loss,temperature,lag,tokens,wall_s,sampling_s,judging_s,updating_s,policy_idle_s,bench_idle_s\n",
+        "masked,live,distinct,entropy,kl,loss,sampler_gap,temperature,lag,tokens,wall_s,sampling_s,judging_s,updating_s,policy_idle_s,bench_idle_s\n",
     );
     for run in &report.runs {
         for point in &run.points {
@@ -48,7 +48,7 @@ fn row(name: &str, point: &Point) -> String {
     cells.extend(Label::ALL.map(|label| point.verdicts.get(&label).copied().unwrap_or(0).to_string()));
     cells.push(point.masked.to_string());
     cells.extend([point.live.to_string(), point.distinct.to_string()]);
-    cells.extend([point.entropy, point.kl, point.loss].map(some));
+    cells.extend([point.entropy, point.kl, point.loss, point.sampler_gap].map(some));
     cells.extend([point.temperature.to_string(), point.lag.to_string(), point.tokens.to_string()]);
     let seconds = &point.seconds;
     cells.extend(

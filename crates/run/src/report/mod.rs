@@ -49,7 +49,7 @@ pub use practised::{Practised, Quarter};
 pub struct Report {
     /// The runs, in the order asked for.
     pub runs: Vec<RunReport>,
-    /// The probes of runs that differ in nothing but their seed, taken together.
+    /// The probes of runs on machines of one class that differ in nothing but their seed, taken together.
     pub pooled: Vec<Pooled>,
 }
 
@@ -81,6 +81,9 @@ pub struct RunReport {
     pub machine: Option<MachineFacts>,
     /// How the run stands.
     pub status: String,
+    /// Whether it has ended.
+    #[serde(skip)]
+    pub is_over: bool,
     /// GFLOPS of the task's seed.
     pub seed_gflops: Option<f64>,
     /// Its curves.
@@ -109,7 +112,7 @@ pub struct BestCode {
     pub source: String,
     /// Its speed; the median of fresh timings where it was confirmed.
     pub gflops: f64,
-    /// How often it was timed again at the end of the run.
+    /// How many fresh timings that is the median of; 0 where it is the timing of its own step.
     pub confirmed: usize,
     /// As a fraction of the machine's peak.
     pub peak_fraction: Option<f64>,
@@ -196,6 +199,18 @@ impl Report {
 }
 
 impl RunReport {
+    /// What seeds of one setting have in common: all of the configuration but the seed, the machine class, without
+    /// which timings do not compare, and the steps. A run may have got more of these than its configuration says; where
+    /// something else ends it, their number is chance.
+    fn setting(&self) -> (Config, Option<&str>, Option<u64>) {
+        let config = Config { seed: 0, directory: String::new(), ..self.config.clone() };
+        let class = self.machine.as_ref().map(|machine| machine.class.as_str());
+        let finished = self.totals.steps as u64;
+        let steps = if self.is_over { finished } else { finished.max(config.budget.steps) };
+        let counts = config.budget.seconds <= 0.0 && config.budget.iterations == 0;
+        (config, class, counts.then_some(steps))
+    }
+
     fn of(directory: &Path, state: &RunState) -> Result<Self, StoreError> {
         let text = store::config(directory)?;
         let layered = Layered::read(Some(("run.toml", &text)), &[]).map_err(|mistakes| {
@@ -205,13 +220,20 @@ impl RunReport {
         let config = layered.config;
         let name = directory.file_name().map_or_else(|| ".".to_owned(), |name| name.to_string_lossy().into_owned());
         let task = config.tasks().next().unwrap_or_default().to_owned();
-        let points = points::points(state);
+        let mut points = points::points(state);
+        if config.learning.beta <= 0.0 {
+            // Older journals say 0 where nothing was measured.
+            for point in &mut points {
+                point.kl = None;
+            }
+        }
         Ok(Self {
             name,
             task,
             model: config.model.clone(),
             machine: state.started.as_ref().map(|started| started.machine.clone()),
             status: status(state),
+            is_over: state.ended.is_some(),
             seed_gflops: state.context().seed_gflops,
             totals: points::totals(&points, state),
             before: probe::summary(state, When::Before),
@@ -229,12 +251,15 @@ impl RunReport {
     }
 }
 
-/// Runs that differ in nothing but their seed, by their places, in the order of their first.
+/// Runs that differ in nothing but their seed, by their places, in the order of their first. A run that is there
+/// twice is no second seed.
 fn families(runs: &[RunReport]) -> Vec<Vec<usize>> {
-    let seedless = |at: usize| Config { seed: 0, directory: String::new(), ..runs[at].config.clone() };
+    let kin = |family: &[usize], run: &RunReport| {
+        runs[family[0]].setting() == run.setting() && family.iter().all(|at| runs[*at].config.seed != run.config.seed)
+    };
     let mut families: Vec<Vec<usize>> = Vec::new();
-    for at in 0..runs.len() {
-        match families.iter_mut().find(|family| seedless(family[0]) == seedless(at)) {
+    for (at, run) in runs.iter().enumerate() {
+        match families.iter_mut().find(|family| kin(family, run)) {
             Some(family) => family.push(at),
             None => families.push(vec![at]),
         }
@@ -272,7 +297,7 @@ fn best(state: &RunState, directory: &Path) -> Result<Option<BestCode>, StoreErr
         source,
         hash: best.hash.clone(),
         gflops: best.gflops,
-        confirmed: state.confirmed.get(&best.hash).map_or(0, Vec::len),
+        confirmed: best.timings,
         peak_fraction: measured.and_then(|measured| measured.peak_fraction),
         openblas_ratio: measured.and_then(|measured| measured.openblas_ratio),
         step: best.step,

@@ -7,7 +7,8 @@ use flow::verdict::Label;
 use serde::Serialize;
 
 use crate::event::StepSeconds;
-use crate::state::{RunState, Step};
+use crate::probe::speed;
+use crate::state::{Member, RunState, Step};
 
 /// One step.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -26,7 +27,7 @@ pub struct Point {
     pub best_reward: Option<f64>,
     /// Mean GFLOPS of the correct answers.
     pub mean_gflops: Option<f64>,
-    /// Mean GFLOPS of all judged answers, failures counted as 0.
+    /// Mean GFLOPS of all answers but masked and suspect ones, failures counted as 0.
     pub mean_gflops_all: Option<f64>,
     /// The fastest of the step.
     pub max_gflops: Option<f64>,
@@ -42,10 +43,12 @@ pub struct Point {
     pub distinct: f64,
     /// Mean entropy of the policy.
     pub entropy: Option<f64>,
-    /// Divergence from the reference policy.
+    /// Divergence from the reference policy, where it was measured.
     pub kl: Option<f64>,
     /// The loss.
     pub loss: Option<f64>,
+    /// Mean distance between the trainer's and the sampler's logprobs.
+    pub sampler_gap: Option<f64>,
     /// The sampling temperature.
     pub temperature: f64,
     /// Updates that the sampler had not seen.
@@ -109,7 +112,7 @@ pub(super) fn point(step: &Step, best_before: Option<f64>) -> Point {
         let last = rewards.len().checked_sub(1)?;
         rewards.get((last as f64 * share).round() as usize).copied()
     };
-    let speeds: Vec<f64> = step.members().filter_map(crate::state::Member::gflops).collect();
+    let speeds: Vec<f64> = step.members().filter_map(Member::gflops).collect();
     let max_gflops = speeds.iter().copied().reduce(f64::max);
     let mut verdicts = BTreeMap::new();
     for verdict in step.members().filter_map(|member| member.verdict.as_ref()) {
@@ -126,7 +129,7 @@ pub(super) fn point(step: &Step, best_before: Option<f64>) -> Point {
         high_reward: quantile(0.9),
         best_reward: rewards.last().copied(),
         mean_gflops: mean(&speeds),
-        mean_gflops_all: (judged > 0).then(|| speeds.iter().sum::<f64>() / judged as f64),
+        mean_gflops_all: mean(&step.members().filter_map(counted).collect::<Vec<f64>>()),
         max_gflops,
         best_gflops: [max_gflops, best_before].into_iter().flatten().reduce(f64::max),
         masked: members - judged,
@@ -136,11 +139,17 @@ pub(super) fn point(step: &Step, best_before: Option<f64>) -> Point {
         entropy: step.watched.entropy,
         kl: step.watched.kl,
         loss: step.updated.as_ref().map(|updated| updated.loss),
+        sampler_gap: step.updated.as_ref().map(|updated| updated.sampler_gap),
         temperature: step.temperature,
         lag: step.lag,
         tokens: if members == 0 { 0.0 } else { tokens as f64 / members as f64 },
         seconds: step.seconds,
     }
+}
+
+/// The speed that a member counts with, 0 where it failed; what is masked counts nothing.
+fn counted(member: &Member) -> Option<f64> {
+    speed(member.verdict.as_ref()?)
 }
 
 fn mean(values: &[f64]) -> Option<f64> {
@@ -180,5 +189,22 @@ pub(super) fn totals(points: &[Point], state: &RunState) -> Totals {
         masked: points.iter().map(|point| point.masked).sum(),
         seconds,
         resumed: state.resumed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{asked, correct, group, step, suspect, wrong};
+
+    #[test]
+    fn a_failure_counts_as_0_and_a_suspect_not_at_all() {
+        let all = |verdicts: Vec<flow::Verdict>| {
+            let group = group(asked(None, flow::Stage::All), "a", verdicts);
+            point(&step(0, vec![group]), None).mean_gflops_all
+        };
+        assert_eq!(all(vec![correct(10.0), suspect(1e6)]), Some(10.0));
+        assert_eq!(all(vec![correct(10.0), wrong()]), Some(5.0));
+        assert_eq!(all(vec![suspect(1e6)]), None);
     }
 }

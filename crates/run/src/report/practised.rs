@@ -1,5 +1,8 @@
 //! What came of the tasks that a run practised beside its own.
 
+use std::collections::BTreeMap;
+
+use flow::Stage;
 use flow::statistics::median;
 use serde::Serialize;
 
@@ -14,7 +17,7 @@ pub struct Practised {
     pub task: String,
     /// Answers that were asked for.
     pub answers: usize,
-    /// The first quarter of the steps that asked it.
+    /// The first quarter of the groups of each stage.
     pub first: Quarter,
     /// The last quarter of them.
     pub last: Quarter,
@@ -22,7 +25,8 @@ pub struct Practised {
     pub best: Option<f64>,
 }
 
-/// A quarter of a practised task's steps; numbers are missing where nothing was judged or nothing was correct.
+/// A quarter of a practised task's groups; numbers are missing where nothing was judged or nothing was correct, or
+/// where no stage was asked twice.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Quarter {
     /// Share of correct answers.
@@ -41,7 +45,7 @@ fn one(state: &RunState, task: &str) -> Practised {
     let groups = state.steps.iter().flat_map(|step| &step.practised);
     let groups: Vec<&Group> = groups.filter(|group| group.asked.task.as_deref() == Some(task)).collect();
     let speedups = |groups: &[&Group]| -> Vec<f64> { groups.iter().flat_map(|group| speedups(state, group)).collect() };
-    let quarter = groups.len().div_ceil(4);
+    let (first, last) = quarters(&groups);
     let of = |groups: &[&Group]| {
         let all = speedups(groups);
         let correct: Vec<f64> = all.iter().copied().filter(|speedup| *speedup > 0.0).collect();
@@ -53,10 +57,26 @@ fn one(state: &RunState, task: &str) -> Practised {
     Practised {
         task: task.to_owned(),
         answers: groups.iter().map(|group| group.members.len()).sum(),
-        first: of(&groups[..quarter]),
-        last: of(&groups[groups.len() - quarter..]),
+        first: of(&first),
+        last: of(&last),
         best: fastest(&speedups(&groups)),
     }
+}
+
+/// The first and the last quarter of each stage's groups: stages differ more than a run's beginning and its end, so both
+/// must have as many of each. One that was asked once is in neither.
+fn quarters<'a>(groups: &[&'a Group]) -> (Vec<&'a Group>, Vec<&'a Group>) {
+    let mut stages: BTreeMap<Option<Stage>, Vec<&Group>> = BTreeMap::new();
+    for group in groups {
+        stages.entry(group.asked.stage).or_default().push(group);
+    }
+    let (mut first, mut last) = (Vec::new(), Vec::new());
+    for stage in stages.values().filter(|stage| stage.len() > 1) {
+        let quarter = stage.len().div_ceil(4);
+        first.extend(&stage[..quarter]);
+        last.extend(&stage[stage.len() - quarter..]);
+    }
+    (first, last)
 }
 
 /// In times of the seed of the group's task, 0 for failures; what is masked is left out.
@@ -120,4 +140,38 @@ pub(super) fn rows(report: &Report) -> Vec<[String; HEAD.len()]> {
 
 fn times(speedup: Option<f64>) -> String {
     speedup.map_or("-".to_owned(), |speedup| format!("{speedup:.2} x"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{asked, correct, group, step, wrong};
+    use flow::bench::{Judgement, Seconds};
+
+    #[test]
+    fn both_quarters_hold_as_many_groups_of_each_stage() {
+        let task = "transpose";
+        let seed = Judgement { verdict: correct(1.0), seconds: Seconds::default() };
+        for groups in 7..50 {
+            // How a group fares follows from its stage alone: half of all are right, or none.
+            let groups = (0..groups).map(|turn| {
+                let stage = Stage::ALL[turn % Stage::ALL.len()];
+                let right = if stage.number() > 3 { correct(f64::from(stage.number())) } else { wrong() };
+                group(asked(Some(task), stage), "a", [wrong(), right])
+            });
+            let steps = (0..).zip(groups).map(|(number, group)| step(number, vec![group])).collect();
+            let mut state = RunState { steps, ..RunState::default() };
+            state.practised_seeds.insert(task.to_owned(), seed.clone());
+            let practised = one(&state, task);
+            assert_eq!(practised.first, practised.last);
+            assert!(practised.first.correct.is_some());
+        }
+    }
+
+    #[test]
+    fn a_stage_that_was_asked_once_is_compared_with_nothing() {
+        let groups = Stage::ALL.map(|stage| group(asked(Some("fft"), stage), "a", [correct(1.0)]));
+        let (first, last) = quarters(&groups.each_ref());
+        assert!(first.is_empty() && last.is_empty());
+    }
 }

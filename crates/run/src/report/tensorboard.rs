@@ -49,6 +49,7 @@ impl Tensorboard {
             ("policy/entropy", point.entropy),
             ("policy/kl", point.kl),
             ("policy/loss", point.loss),
+            ("policy/sampler_gap", point.sampler_gap),
             ("policy/gradient_norm", updated.map(|updated| updated.gradient_norm)),
             ("policy/clipped", updated.map(|updated| updated.clipped)),
             ("policy/temperature", Some(point.temperature)),

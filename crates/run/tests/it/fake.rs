@@ -58,9 +58,14 @@ pub(crate) struct FakePolicy {
     pub(crate) longest: Option<usize>,
     pub(crate) learns: bool,
     /// The divergence that its updates tell of.
-    pub(crate) kl: fn(u64) -> f64,
+    pub(crate) kl: fn(u64) -> Option<f64>,
+    /// How far its sampler is from its trainer.
+    pub(crate) gap: f64,
     /// Makes the loss of this update no number.
     pub(crate) break_at: Option<u64>,
+    /// Falls apart at this update, and has no answers once it has taken as many.
+    pub(crate) diverge_at: Option<u64>,
+    pub(crate) sampling_diverges_at: Option<u64>,
     /// How many more calls it hears before it is stopped in the middle of one.
     pub(crate) calls_left: Option<u64>,
 }
@@ -75,8 +80,11 @@ impl FakePolicy {
             updates: 0,
             longest: None,
             learns: true,
-            kl: |_| 0.01,
+            kl: |_| Some(0.01),
+            gap: 0.0,
             break_at: None,
+            diverge_at: None,
+            sampling_diverges_at: None,
             calls_left: None,
         }
     }
@@ -125,6 +133,9 @@ fn text(kind: usize, form: u32) -> String {
 impl Policy for FakePolicy {
     fn sample(&mut self, chats: &[Chat], count: u32, sampling: &Sampling) -> Result<Vec<Completion>, PolicyError> {
         self.hear()?;
+        if self.sampling_diverges_at.is_some_and(|at| self.updates >= at) {
+            return Err(PolicyError::Diverged("the logits are not finite".into()));
+        }
         let mut completions = Vec::new();
         for (at, chat) in (0u64..).zip(chats) {
             let length = chat.messages.iter().map(|message| message.content.len()).sum::<usize>();
@@ -149,6 +160,9 @@ impl Policy for FakePolicy {
 
     fn update(&mut self, batch: &[WeightedTokens]) -> Result<Updated, PolicyError> {
         self.hear()?;
+        if self.diverge_at == Some(self.updates + 1) {
+            return Err(PolicyError::Diverged("the loss is not finite".into()));
+        }
         let probabilities: Vec<f64> = self.logprobs(1.0).iter().map(|logprob| logprob.exp()).collect();
         let mut gradient = vec![0.0; WORDS];
         for member in batch {
@@ -168,7 +182,7 @@ impl Policy for FakePolicy {
             kl: (self.kl)(self.updates),
             clipped: 0.0,
             entropy: -probabilities.iter().map(|p| p * p.ln()).sum::<f64>(),
-            sampler_gap: 0.0,
+            sampler_gap: self.gap,
         })
     }
 
@@ -201,10 +215,19 @@ pub(crate) struct FakeBench {
     tries: BTreeMap<String, u32>,
     /// Fails on sources that this says so of, given the source and how often it was tried.
     pub(crate) fails: Option<fn(&str, u32) -> bool>,
+    /// Finds sources wrong that this says so of.
+    pub(crate) spoils: Option<fn(&str, u32) -> bool>,
     /// Times sources twice too fast that this says so of.
     pub(crate) lucky: Option<fn(&str, u32) -> bool>,
+    /// How much its timings vary; with it they differ a little from text to text.
+    pub(crate) cv: Option<f64>,
+    /// The machine's class, where it matters.
+    pub(crate) class: Option<&'static str>,
     /// Knows neither OpenBLAS nor a roof.
     pub(crate) bare: bool,
+    /// Lets the run wait before every reply.
+    pub(crate) slow: bool,
+    waited: bool,
     /// Refuses everything once so many jobs were judged.
     pub(crate) dies_after: Option<usize>,
     pub(crate) judged: usize,
@@ -238,6 +261,10 @@ impl Bench for FakeBench {
     }
 
     fn next(&mut self, _: Duration) -> Result<Option<Reply>, BenchError> {
+        if self.slow && !std::mem::replace(&mut self.waited, true) {
+            return Ok(None);
+        }
+        self.waited = false;
         let Some(job) = self.queue.pop_front() else { return Ok(None) };
         if self.dies_after.is_some_and(|limit| self.judged >= limit) {
             return Ok(Some(Reply { id: job.id, judged: Err(BenchError::new("gcc: command not found")) }));
@@ -251,11 +278,19 @@ impl Bench for FakeBench {
         }
         let seconds = Seconds { compile: 0.1, run: 0.1, total: 0.2 };
         let mut verdict = verdict(source);
+        if self.spoils.is_some_and(|spoils| spoils(source, *tries)) {
+            verdict = Verdict::Wrong(Mismatch { why: "a race was lost".into(), error: 1.0, paper: false });
+        }
         if let (Verdict::Correct(measured), false) = (&mut verdict, job.task.spec.name == "matmul") {
             measured.gflops *= PRACTISED;
         }
         if let (Verdict::Correct(measured), Some(lucky)) = (&mut verdict, self.lucky) {
             measured.gflops *= if lucky(source, *tries) { 2.0 } else { 1.0 };
+        }
+        if let (Verdict::Correct(measured), Some(cv)) = (&mut verdict, self.cv) {
+            let differs = source.bytes().map(u32::from).sum::<u32>() % 7;
+            measured.gflops *= 1.0 + 1e-3 * f64::from(differs);
+            (measured.timing.cv, measured.timing.quiet) = (cv, false);
         }
         if let (Verdict::Correct(measured), true) = (&mut verdict, self.bare) {
             (measured.openblas_ratio, measured.roof_s) = (None, None);
@@ -270,7 +305,7 @@ impl Bench for FakeBench {
 
     fn facts(&self) -> MachineFacts {
         MachineFacts {
-            class: "fake".into(),
+            class: self.class.unwrap_or("fake").into(),
             cpu: "Fake CPU".into(),
             simd: "avx2".into(),
             cores: 2,
@@ -319,6 +354,8 @@ pub(crate) struct Process {
     pub(crate) seen: Vec<Event>,
     /// Sets `stop` after so many events.
     pub(crate) stop_after: Option<usize>,
+    /// What a clock on the wall says when so much time has passed.
+    pub(crate) wall: fn(f64) -> f64,
 }
 
 impl Process {
@@ -330,24 +367,39 @@ impl Process {
             stop: AtomicBool::new(false),
             seen: Vec::new(),
             stop_after: None,
+            wall: |passed| passed,
         }
     }
 
     pub(crate) fn drive(&mut self, plan: &Plan, store: &mut Store, lines: &[Line]) -> (Ended, RunState) {
+        self.drive_until(plan, store, lines, |_| false)
+    }
+
+    /// Drives until an event for which `stops` says so.
+    pub(crate) fn drive_until(
+        &mut self,
+        plan: &Plan,
+        store: &mut Store,
+        lines: &[Line],
+        mut stops: impl FnMut(&Event) -> bool,
+    ) -> (Ended, RunState) {
         let time = Cell::new(1000.0);
-        let clock = || {
+        let stopwatch = || {
             time.set(time.get() + 0.25);
             time.get()
         };
-        let Self { policy, bench, stop, seen, stop_after } = self;
+        let wall = self.wall;
+        let clock = || wall(stopwatch());
+        let Self { policy, bench, stop, seen, stop_after, .. } = self;
         let prose = Prose { wording: plan.wording.clone(), begin: plan.config.prompts.begin, simd: bench.facts().simd };
         let mut observer = |event: &Event, _: &RunState| {
             seen.push(event.clone());
-            if stop_after.is_some_and(|limit| seen.len() >= limit) {
+            if stop_after.is_some_and(|limit| seen.len() >= limit) || stops(event) {
                 stop.store(true, std::sync::atomic::Ordering::Relaxed);
             }
         };
-        let parts = Parts { policy, bench, render: &prose, observer: &mut observer, clock: &clock, stop };
+        let (clock, stopwatch) = (&clock, &stopwatch);
+        let parts = Parts { policy, bench, render: &prose, observer: &mut observer, clock, stopwatch, stop };
         drive(plan, parts, store, lines)
     }
 }

@@ -122,3 +122,14 @@ fn all_mistakes_are_told_together() {
     let found = mistakes("[sampling]\ngroup = 1\n[learning]\nbeta = -1.0\n");
     assert_eq!(found.len(), 3, "{found:?}");
 }
+
+#[test]
+fn a_guard_that_sees_nothing_is_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let notes = |sets: &[&str]| crate::fake::plan(folder.path(), sets).notes();
+    let found = notes(&[]);
+    assert!(found.len() == 1 && found[0].starts_with("loop.max-kl guards nothing: "), "{found:?}");
+    for set in ["learning.beta=0.01", "loop.max-kl=0", "learning.rate=0"] {
+        assert_eq!(notes(&[set]), [""; 0], "{set}");
+    }
+}

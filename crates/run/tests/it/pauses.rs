@@ -46,7 +46,8 @@ fn a_dead_compiler_pauses_the_run_and_a_mended_one_resumes_it() {
     let (mut store, lines) = Store::open(&rough.directory).unwrap();
     let (ended, state) = process.drive(&rough, &mut store, &lines);
     let Ended::Paused(interrupt) = ended else { panic!("{ended:?}") };
-    assert!(matches!(interrupt, Interrupt::Storm { .. }));
+    let Interrupt::Storm { failed, of, .. } = &interrupt else { panic!("{interrupt}") };
+    assert!(*failed > 0 && failed <= of, "{interrupt}");
     assert!(interrupt.to_string().ends_with("the last time so: gcc: command not found"), "{interrupt}");
     assert_eq!(state.paused.as_deref(), Some(interrupt.to_string().as_str()));
     drop(store);
@@ -85,4 +86,20 @@ fn a_seed_that_fails_here_is_told_before_anything_is_sampled() {
     let Ended::Paused(interrupt) = ended else { panic!("{ended:?}") };
     assert_eq!(interrupt.to_string(), "the seed of matmul is wrong on this machine: C[0] is 1, wanted 2");
     assert!(state.open.is_empty());
+}
+
+#[test]
+fn a_clock_on_the_wall_that_leaps_is_no_time_that_passed() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path(), &["budget.seconds=1e6"]);
+    let mut process = Process::new(&plan);
+    // Hours between any two looks at it, as after a sleep; and the bench is waited for.
+    process.wall = |passed| passed * 1e5;
+    process.bench.slow = true;
+    let (mut store, lines) = Store::open(&plan.directory).unwrap();
+    let (ended, state) = process.drive(&plan, &mut store, &lines);
+    assert!(matches!(ended, Ended::Done(_)), "{ended:?}");
+    assert_eq!(state.finished(), 12);
+    assert!(state.steps.iter().all(|step| (0.0..100.0).contains(&step.seconds.wall)));
+    assert!(state.steps[1].at_s - state.steps[0].at_s > 1e5, "the journal has the wall's");
 }

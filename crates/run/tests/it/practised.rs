@@ -1,6 +1,7 @@
 //! Tasks that are practised beside the run's own.
 
 use flow::{Role, Stage, Verdict};
+use run::event::Asked;
 use run::report::{Report, csv, html, text};
 use run::state::{Group, Member};
 use run::{RunState, Store};
@@ -63,7 +64,9 @@ fn practised_candidates_are_learned_from_and_part_of_nothing_else() {
     let pooled = state.pool.stages().flat_map(|stage| state.pool.correct(stage));
     assert!(pooled.into_iter().all(|node| node.gflops.unwrap() < PRACTISED));
     let hash = practised(&state).flat_map(correct).find_map(|(member, _)| member.hash.clone()).unwrap();
-    assert!(state.birth(&hash).is_none() && state.verdict(&hash).is_none());
+    let again = Asked { task: None, role: Role::Explore, stage: None, parent: Some(hash.clone()), variant: 0 };
+    assert!(state.verdict(&again, state.finished()).is_none());
+    assert!(state.birth(&hash).is_none());
     assert!(!state.confirmed.is_empty() && !state.confirmed.contains_key(&hash));
     // Both groups of a step are in its update.
     let taught: Vec<usize> = facts(&plan.directory)

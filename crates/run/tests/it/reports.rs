@@ -139,3 +139,54 @@ fn seeds_of_one_setting_are_one_line_with_its_spread() {
     assert!(after(0).gflops.low > after(1).gflops.high, "learning is told apart from its control over seeds");
     assert!(text::table(&report).contains("control-1 (3 seeds)"));
 }
+
+#[test]
+fn a_divergence_that_nobody_measured_is_no_curve() {
+    let folder = tempfile::tempdir().unwrap();
+    // Without a weight the engine has no reference; old journals say 0 there.
+    for (beta, kl, drawn) in [("0.1", Some(0.0), true), ("0.1", None, false), ("0", Some(0.0), false)] {
+        let directory = folder.path().join(format!("{beta}-{kl:?}"));
+        let plan = plan(&directory, &[&format!("learning.beta={beta}"), "loop.probe=0"]);
+        let mut process = crate::fake::Process::new(&plan);
+        process.policy.kl = if kl.is_some() { |_| Some(0.0) } else { |_| None };
+        let (mut store, lines) = run::Store::open(&plan.directory).unwrap();
+        process.drive(&plan, &mut store, &lines);
+        let report = Report::read(&[directory]).unwrap();
+        assert_eq!(report.runs[0].points.iter().any(|point| point.kl.is_some()), drawn, "{beta} {kl:?}");
+        assert_eq!(html::page(&report).contains("Divergence from the reference"), drawn, "{beta} {kl:?}");
+    }
+}
+
+#[test]
+fn only_seeds_on_one_class_of_machine_and_of_one_length_are_pooled() {
+    let folder = tempfile::tempdir().unwrap();
+    let short = |name: &str, seed: u32, steps: u32, class: Option<&'static str>| {
+        let directory = folder.path().join(name);
+        let sets = [format!("seed={seed}"), "budget.steps=4".into(), "loop.probe=2".into()];
+        let plan = plan(&directory, &sets.iter().map(String::as_str).collect::<Vec<_>>());
+        let mut process = crate::fake::Process::new(&plan);
+        process.bench.class = class;
+        let (mut store, lines) = run::Store::open(&plan.directory).unwrap();
+        // Long enough to have begun, and then to its end with what may be another budget.
+        process.stop_after = (steps != 4).then_some(30);
+        process.drive(&plan, &mut store, &lines);
+        drop(store);
+        if steps != 4 {
+            let longer = run::Plan::resume(&directory, &[format!("budget.steps={steps}")], &crate::fake::task).unwrap();
+            assert_eq!(whole(&longer).1.finished(), u64::from(steps));
+        }
+        directory
+    };
+    let (first, second) = (short("first", 1, 4, None), short("second", 2, 4, None));
+    let (elsewhere, longer) = (short("elsewhere", 3, 4, Some("other")), short("longer", 4, 6, None));
+    let pooled = |runs: &[&PathBuf]| {
+        let runs: Vec<PathBuf> = runs.iter().map(|run| (*run).clone()).collect();
+        let names = Report::read(&runs).unwrap().pooled.into_iter().map(|pooled| pooled.name);
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(pooled(&[&first, &second]), ["first (2 seeds)"]);
+    assert_eq!(pooled(&[&first, &elsewhere]), [""; 0], "another class of machine");
+    assert_eq!(pooled(&[&first, &first]), [""; 0], "the same run twice");
+    assert_eq!(pooled(&[&first, &longer]), [""; 0], "a run that got more steps");
+    assert_eq!(pooled(&[&first, &elsewhere, &first, &longer, &second]), ["first (2 seeds)"]);
+}

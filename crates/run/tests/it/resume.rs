@@ -4,7 +4,9 @@ use std::io::ErrorKind;
 use std::sync::atomic::Ordering;
 
 use flow::random::Random;
-use run::{Ended, Interrupt, RunState, Store};
+use run::event::{Made, When};
+use run::state::Step;
+use run::{Ended, Event, Interrupt, RunState, Store};
 
 use crate::fake::{Failing, Process, plan, same, same_facts, whole};
 
@@ -228,4 +230,96 @@ fn a_parent_too_long_for_the_policy_gives_way_to_the_seed() {
     assert!(
         groups().any(|group| group.asked.parent.is_none() && group.asked.stage > Some(flow::Stage::RegisterBlocking))
     );
+}
+
+#[test]
+fn a_longer_budget_takes_back_what_was_told_of_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let after = |state: &RunState| state.probes.iter().filter(|probe| probe.when == When::After).count();
+    let short = plan(folder.path(), &["budget.steps=6"]);
+    let mut process = Process::new(&short);
+    let (mut store, lines) = Store::open(&short.directory).unwrap();
+    let mut probed = 0;
+    let (_, paused) = process.drive_until(&short, &mut store, &lines, |event| {
+        probed += usize::from(matches!(event, Event::ProbeJudged(probe) if probe.when == When::After));
+        probed == 3
+    });
+    assert_eq!((after(&paused), paused.confirmed.len()), (3, 3), "stopped within the last probe");
+    drop(store);
+    let long = plan(folder.path(), &["budget.steps=9"]);
+    let (process, state) = whole(&long);
+    assert_eq!((after(&state), state.finished()), (6, 9));
+    let last_step = process.seen.iter().rposition(|event| matches!(event, Event::StepFinished(_))).unwrap();
+    let told = |event: &Event| matches!(event, Event::ProbeJudged(_) | Event::CandidateConfirmed { .. });
+    assert_eq!(process.seen[last_step..].iter().filter(|event| told(event)).count(), 6 + 3, "all anew");
+    assert!(state.confirmed.contains_key(&state.best.unwrap().hash));
+}
+
+#[test]
+fn a_configuration_that_cannot_be_read_is_no_configuration_that_agrees() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path(), &["budget.steps=4"]);
+    let mut process = Process::new(&plan);
+    process.stop_after = Some(30);
+    let (mut store, lines) = Store::open(&plan.directory).unwrap();
+    process.drive(&plan, &mut store, &lines);
+    drop(store);
+    let config = plan.directory.join("run.toml");
+    fs_err::write(&config, format!("{}\nrubbish = 1\n", fs_err::read_to_string(&config).unwrap())).unwrap();
+    let (mut store, lines) = Store::open(&plan.directory).unwrap();
+    let (ended, _) = Process::new(&plan).drive(&plan, &mut store, &lines);
+    let Ended::Paused(Interrupt::Unreadable(why)) = ended else { panic!("{ended:?}") };
+    assert!(why[0].starts_with("run.toml: ") && why[0].contains("rubbish"), "{why:?}");
+}
+
+#[test]
+fn a_candidate_that_a_power_failure_took_is_not_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path(), &["budget.steps=4"]);
+    let (_, expect) = whole(&plan);
+    let journal = run::store::journal_path(folder.path());
+    let whole_journal = fs_err::read_to_string(&journal).unwrap();
+    let sampled = whole_journal.find("\"event\":\"step_sampled\",\"step\":2").unwrap();
+    let end = sampled + whole_journal[sampled..].find('\n').unwrap() + 1;
+    fs_err::write(&journal, &whole_journal[..end]).unwrap();
+    let state = RunState::read(folder.path()).unwrap();
+    let hashes = |step: u64| {
+        let answers = state.open[&step].sampled.groups.iter().flat_map(|group| &group.answers);
+        answers.filter_map(|answer| match &answer.made {
+            Made::Candidate { hash, .. } => Some(hash),
+            Made::Malformed { .. } => None,
+        })
+    };
+    // A program that is only there: an earlier step would meet the damage first.
+    let earlier: Vec<&String> = state.steps.iter().flat_map(Step::members).flat_map(|member| &member.hash).collect();
+    let earlier: Vec<&String> = earlier.into_iter().chain(hashes(1)).collect();
+    let lost = hashes(2).rfind(|hash| !earlier.contains(hash)).unwrap();
+    let path = folder.path().join("candidates").join(format!("{lost}.c"));
+    let source = fs_err::read(&path).unwrap();
+    let is_judged = || {
+        let judged = |event: &Event| matches!(event, Event::CandidateJudged { at, .. } if at.step == 2);
+        crate::fake::facts(folder.path()).iter().any(judged)
+    };
+    for damage in [Some(&b""[..]), Some(&b"\xff\0"[..]), None] {
+        match damage {
+            Some(bytes) => fs_err::write(&path, bytes).unwrap(),
+            None => fs_err::remove_file(&path).unwrap(),
+        }
+        let (mut store, lines) = Store::open(folder.path()).unwrap();
+        let (ended, _) = Process::new(&plan).drive(&plan, &mut store, &lines);
+        let Ended::Paused(Interrupt::Store(error)) = ended else { panic!("{ended:?}") };
+        assert_eq!(error.to_string().split(" is lost").next(), path.to_str());
+        assert!(error.hint().starts_with("restore it from a copy"), "{}", error.hint());
+        assert!(!is_judged(), "nothing of the step is judged");
+    }
+    // Each of the two remedies mends it.
+    let damaged = fs_err::read_to_string(&journal).unwrap();
+    fs_err::write(&path, &source).unwrap();
+    same(whole(&plan).1, expect.clone());
+    fs_err::write(&path, "").unwrap();
+    let first = damaged.lines().position(|line| line.contains(lost.as_str())).unwrap();
+    let kept: Vec<&str> = damaged.lines().take(first).collect();
+    fs_err::write(&journal, format!("{}\n", kept.join("\n"))).unwrap();
+    same(whole(&plan).1, expect);
+    assert_eq!(fs_err::read(&path).unwrap(), source);
 }

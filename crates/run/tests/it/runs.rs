@@ -2,7 +2,7 @@
 
 use flow::advantage::Fate;
 use run::event::{Event, When};
-use run::{Store, probe};
+use run::{Ended, Store, probe};
 
 use crate::fake::{self, Process, facts, plan, same, whole};
 
@@ -122,6 +122,53 @@ fn a_policy_that_breaks_ends_the_run() {
 }
 
 #[test]
+fn a_policy_that_falls_apart_over_an_update_ends_the_run_with_what_it_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path(), &[]);
+    let mut process = Process::new(&plan);
+    process.policy.diverge_at = Some(5);
+    let (mut store, lines) = Store::open(&plan.directory).unwrap();
+    let (ended, state) = process.drive(&plan, &mut store, &lines);
+    assert!(matches!(ended, Ended::Done(_)), "a run that waits would meet the same batch for ever: {ended:?}");
+    assert_eq!(state.ended.as_deref(), Some("stopped: the loss is not finite"));
+    assert!(state.steps.last().unwrap().updated.is_none() && state.stopped == state.ended);
+    assert_eq!(state.checkpoint, Some(3), "the broken policy is not saved");
+    assert_eq!(state.best.unwrap().timings, 5, "what it found before is timed again");
+    assert!(probe::summary(&state_of(&plan), When::After).is_none());
+}
+
+#[test]
+fn a_policy_without_answers_ends_the_run_with_the_verdicts_of_the_last_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    for overlap in ["loop.overlap=true", "loop.overlap=false"] {
+        let plan = plan(&folder.path().join(overlap), &[overlap]);
+        let mut process = Process::new(&plan);
+        process.policy.sampling_diverges_at = Some(4);
+        let (mut store, lines) = Store::open(&plan.directory).unwrap();
+        let (ended, state) = process.drive(&plan, &mut store, &lines);
+        assert!(matches!(ended, Ended::Done(_)), "{ended:?}");
+        assert_eq!(state.ended.as_deref(), Some("stopped: the logits are not finite"));
+        assert!(state.open.is_empty(), "all that was sampled was judged");
+        assert!(!state.confirmed.is_empty());
+    }
+}
+
+#[test]
+fn a_policy_without_answers_at_the_last_probe_ends_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path(), &["budget.steps=4", "loop.overlap=false"]);
+    let mut process = Process::new(&plan);
+    process.policy.sampling_diverges_at = Some(4);
+    let (mut store, lines) = Store::open(&plan.directory).unwrap();
+    let (_, state) = process.drive(&plan, &mut store, &lines);
+    assert_eq!((state.finished(), state.ended.as_deref()), (4, Some("stopped: the logits are not finite")));
+}
+
+fn state_of(plan: &run::Plan) -> run::RunState {
+    run::RunState::read(&plan.directory).unwrap()
+}
+
+#[test]
 fn dead_groups_are_counted_and_heat_the_sampling() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path(), &["budget.steps=20", "prompts.source=fixed"]);
@@ -141,6 +188,24 @@ fn dead_groups_are_counted_and_heat_the_sampling() {
 }
 
 #[test]
+fn groups_that_drown_heat_the_sampling_only_where_the_machine_is_quiet() {
+    let folder = tempfile::tempdir().unwrap();
+    for (cv, heats) in [(0.5, false), (0.01, true)] {
+        let plan = plan(&folder.path().join(cv.to_string()), &["budget.steps=12", "prompts.source=fixed"]);
+        let mut process = Process::new(&plan);
+        process.policy.preferences = vec![0.0; fake::WORDS];
+        process.policy.preferences[7] = 50.0;
+        process.bench.cv = Some(cv);
+        let (mut store, lines) = Store::open(&plan.directory).unwrap();
+        let (_, state) = process.drive(&plan, &mut store, &lines);
+        let groups = || state.steps.iter().flat_map(|step| &step.groups);
+        assert!(groups().all(|group| group.fate == Fate::Drowned));
+        let hotter = state.temperature > 1.05;
+        assert_eq!(hotter, heats, "timings that vary by {cv}: {}", state.temperature);
+    }
+}
+
+#[test]
 fn the_best_is_chosen_by_fresh_timings() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path(), &["loop.probe=0"]);
@@ -154,6 +219,23 @@ fn the_best_is_chosen_by_fresh_timings() {
     assert_eq!(state.confirmed[&best.hash].len(), 5);
     let first = state.steps.iter().flat_map(run::state::Step::members).filter_map(run::state::Member::gflops);
     assert!(best.gflops < first.fold(0.0, f64::max), "luck does not last");
+}
+
+#[test]
+fn what_fresh_judgements_disprove_is_not_the_best() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path(), &["loop.probe=0"]);
+    let mut process = Process::new(&plan);
+    // The fastest kinds race: right when they were made, wrong afterwards.
+    process.bench.spoils =
+        Some(|source, tries| tries > 1 && (source.contains("speed_1") || source.contains("speed_9")));
+    let (mut store, lines) = Store::open(&plan.directory).unwrap();
+    let (_, state) = process.drive(&plan, &mut store, &lines);
+    let disproved = state.confirmed.values().filter(|fresh| fresh.iter().any(|one| one.verdict.measured().is_none()));
+    assert!(disproved.count() > 3, "more than those that looked best first: {}", state.confirmed.len());
+    let best = state.best.unwrap();
+    assert_eq!(best.timings, 5);
+    assert!(state.confirmed[&best.hash].iter().all(|one| one.verdict.measured().is_some()));
 }
 
 #[test]
@@ -171,8 +253,9 @@ fn a_policy_that_cannot_learn_is_not_asked_to() {
 #[test]
 fn a_policy_that_runs_away_ends_the_run_and_one_that_walks_does_not() {
     let folder = tempfile::tempdir().unwrap();
+    let leaps: fn(u64) -> Option<f64> = |at| Some(if at < 6 { 0.1 } else { 5.0 });
     for (name, kl, ends) in
-        [("leaps", (|at| if at < 6 { 0.1 } else { 5.0 }) as fn(u64) -> f64, true), ("walks", |at| at as f64, false)]
+        [("leaps", leaps, true), ("walks", |at| Some(at as f64), false), ("unseen", |_| None, false)]
     {
         let plan = plan(&folder.path().join(name), &["loop.probe=0"]);
         let mut process = Process::new(&plan);
@@ -180,6 +263,24 @@ fn a_policy_that_runs_away_ends_the_run_and_one_that_walks_does_not() {
         let (mut store, lines) = Store::open(&plan.directory).unwrap();
         let (_, state) = process.drive(&plan, &mut store, &lines);
         assert_eq!(state.ended.unwrap().starts_with("stopped: the divergence"), ends, "{name}");
+        assert!(!state.confirmed.is_empty(), "{name}: the best is timed again however the run ended");
+    }
+}
+
+#[test]
+fn a_sampler_that_is_not_the_trainer_is_warned_of_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for (gap, overlap, warned) in [(0.05, false, true), (0.05, true, true), (0.01, false, false)] {
+        let set = format!("loop.overlap={overlap}");
+        let plan = plan(&folder.path().join(format!("{gap}-{overlap}")), &["loop.probe=0", &set]);
+        let mut process = Process::new(&plan);
+        process.policy.gap = gap;
+        let (mut store, lines) = Store::open(&plan.directory).unwrap();
+        let (_, state) = process.drive(&plan, &mut store, &lines);
+        let told: Vec<&run::state::Step> =
+            state.steps.iter().filter(|step| step.warnings.iter().any(|warning| warning.contains("sampler"))).collect();
+        assert_eq!(told.len(), usize::from(warned), "a gap of {gap}");
+        assert!(told.iter().all(|step| step.lag == 0 && step.warnings[0].contains("0.050")));
     }
 }
 

@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use flow::{Prose, Role, Verdict};
-use run::{Winner, winners};
+use flow::advantage::Fate;
+use flow::policy::Ending;
+use flow::{Candidate, Judgement, Prose, Role, Stage, Verdict};
+use run::event::{Answer, Asked, GroupFinished, GroupSampled, Made, Place, StepFinished, StepSampled, Watched};
+use run::{Event, RunState, Winner, winners};
 
-use crate::fake::{facts, plan, whole};
+use crate::fake::{correct, facts, plan, whole};
 
 #[test]
 fn every_right_program_stands_once_behind_the_prompt_that_asked_for_it() {
@@ -52,4 +55,73 @@ fn every_right_program_stands_once_behind_the_prompt_that_asked_for_it() {
     assert!(winners.iter().all(|winner| asked.contains(&length(winner))));
     let repairs = plan.wording.role(Role::Repair);
     assert!(winners.iter().any(|winner| winner.asked.messages[1].content.contains(repairs)));
+}
+
+/// Lets a state take in a step of one answer.
+fn fold(state: &mut RunState, step: u64, asked: Asked, hash: &str, verdict: Verdict) {
+    let made = Made::Candidate { hash: hash.to_owned(), normal: hash.to_owned() };
+    let answers = vec![Answer { tokens: vec![], logprobs: vec![], ending: Ending::Stop, made }];
+    let groups = vec![GroupSampled { asked, prompt_tokens: vec![], answers }];
+    let finished = GroupFinished { rewards: vec![None], advantages: vec![None], fate: Fate::Dropped, noise: 0.0 };
+    let judgement = Judgement { verdict, seconds: flow::bench::Seconds::default() };
+    let events = [
+        Event::StepSampled(Box::new(StepSampled { step, lag: 0, temperature: 1.0, groups })),
+        Event::CandidateJudged { at: Place { step, group: 0, member: 0 }, judgement },
+        Event::StepFinished(Box::new(StepFinished {
+            step,
+            groups: vec![finished],
+            updated: None,
+            watched: Watched { entropy: None, distinct: 1.0, live: 0.0, kl: None },
+            temperature: 1.0,
+            warnings: Vec::new(),
+            stop: None,
+            seconds: run::event::StepSeconds::default(),
+        })),
+    ];
+    for event in &events {
+        state.apply(event, 0.0);
+    }
+}
+
+#[test]
+fn a_parent_is_shown_with_the_verdict_that_it_was_chosen_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path(), &[]);
+    let seed = Candidate::from_source(plan.task.seed.as_bytes(), &plan.task).unwrap();
+    fs_err::create_dir_all(folder.path().join("candidates")).unwrap();
+    fs_err::write(folder.path().join("candidates").join(format!("{}.c", seed.hash)), &seed.source).unwrap();
+    let ask = |role, stage| Asked {
+        task: None,
+        role,
+        stage: Some(stage),
+        parent: (role != Role::Explore).then(|| seed.hash.clone()),
+        variant: 0,
+    };
+    let refused = |stage: u8| Verdict::Refused { why: format!("stage {stage} forbids prefetch") };
+    let steps = [
+        (Role::Explore, Stage::ALL[4], correct(10.0)),
+        (Role::Explore, Stage::ALL[3], refused(4)),
+        (Role::Explore, Stage::ALL[2], refused(3)),
+        (Role::Deepen, Stage::ALL[5], correct(20.0)),
+        (Role::Repair, Stage::ALL[3], correct(30.0)),
+        (Role::Improve, Stage::ALL[4], correct(40.0)),
+    ];
+    let mut state = RunState::default();
+    for (step, (role, stage, verdict)) in (0..).zip(steps) {
+        fold(&mut state, step, ask(role, stage), &seed.hash, verdict);
+    }
+    let prose = Prose { wording: plan.wording.clone(), begin: true, simd: "avx2".into() };
+    let winners = winners(&plan, &state, &prose).unwrap();
+    let shown = |gflops: f64| {
+        let winner = winners.iter().find(|winner| (winner.gflops - gflops).abs() < 1e-9).unwrap();
+        let text = &winner.asked.messages[1].content;
+        text.rsplit("```").next().unwrap().trim().to_owned()
+    };
+    assert_eq!(shown(20.0), "It is correct and reaches 10.0 GFLOPS, 10 % of the machine's peak.");
+    assert_eq!(shown(30.0), "It breaks a rule: stage 4 forbids prefetch");
+    assert_eq!(
+        shown(40.0),
+        "It is correct and reaches 30.0 GFLOPS, 30 % of the machine's peak.",
+        "not its own child's"
+    );
 }
