@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// Keeps eq. 1 finite, and nothing else: the floor is what tames small spreads.
 const EPSILON: f64 = 1e-6;
 /// The std is at least this many times the noise: a difference of one noise is no news.
-const NOISE_FACTOR: f64 = 3.0;
+pub const NOISE_FACTOR: f64 = 3.0;
 
 /// How advantages follow from a group's rewards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,8 +59,8 @@ pub struct Advantages {
 }
 
 impl Advantage {
-    /// The advantages of a group. `copies` is how many members each program has, its own included; `floor` is the least
-    /// std, `noise` the timing noise in reward units.
+    /// The advantages of a group. `copies` is how many unmasked members each program has, its own included; `floor` is
+    /// the least std, `noise` the timing noise in reward units.
     pub fn of(self, rewards: &[Option<f64>], copies: &[u32], floor: f64, noise: f64) -> Advantages {
         let share = |copies: &u32| if self == Self::Shared { 1.0 / f64::from((*copies).max(1)) } else { 1.0 };
         let shares: Vec<f64> = copies.iter().map(share).collect();

@@ -32,7 +32,7 @@ mod outline;
 mod signature;
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -290,11 +290,18 @@ fn helpers(parts: &[Part<'_>], chosen: usize) -> (String, Vec<String>) {
         })
         .map(|(_, other)| (other, other.outline.defined()))
         .collect();
+    // The one block that defines a name, or none where several do. Looked up, since an answer may hold thousands of
+    // blocks and of calls.
+    let mut definers: BTreeMap<&str, Option<usize>> = BTreeMap::new();
+    for (at, (_, defined)) in others.iter().enumerate() {
+        for name in defined {
+            definers.entry(name).and_modify(|only| *only = None).or_insert(Some(at));
+        }
+    }
     let mut wanted = vec![false; others.len()];
     for name in &(&part.outline.called() - &own) - &declared {
-        let mut defining = others.iter().enumerate().filter(|(_, (_, defined))| defined.contains(name));
-        if let (Some((only, _)), None) = (defining.next(), defining.next()) {
-            wanted[only] = true;
+        if let Some(Some(only)) = definers.get(name) {
+            wanted[*only] = true;
         }
     }
     let mut source = String::new();

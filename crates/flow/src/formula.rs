@@ -19,7 +19,7 @@ pub struct FormulaError {
 ///
 /// Knows `+ - * /`, parentheses, numbers, the names in `sizes` and `log2(x)`.
 pub fn evaluate(formula: &str, sizes: &Sizes) -> Result<f64, FormulaError> {
-    let mut parser = Parser { rest: formula, sizes };
+    let mut parser = Parser { rest: formula, depth: 0, sizes };
     let fail = |why: String| FormulaError { formula: formula.to_owned(), why };
     let value = parser.sum().map_err(fail)?;
     if !parser.rest.trim_start().is_empty() {
@@ -40,8 +40,12 @@ pub fn count(formula: &str, sizes: &Sizes) -> Result<usize, FormulaError> {
     Ok(value as usize)
 }
 
+/// Parentheses in each other at most: formulas also come over the wire, and each takes some of the stack.
+const DEPTH: u32 = 50;
+
 struct Parser<'a> {
     rest: &'a str,
+    depth: u32,
     sizes: &'a Sizes,
 }
 
@@ -83,8 +87,7 @@ impl Parser<'_> {
 
     fn atom(&mut self) -> Result<f64, String> {
         if self.eat('(') {
-            let value = self.sum()?;
-            return if self.eat(')') { Ok(value) } else { Err("a `(` is not closed".into()) };
+            return self.parenthesised();
         }
         self.rest = self.rest.trim_start();
         let end =
@@ -95,13 +98,23 @@ impl Parser<'_> {
         }
         self.rest = rest;
         if word == "log2" && self.eat('(') {
-            let value = self.sum()?;
-            return if self.eat(')') { Ok(value.log2()) } else { Err("a `(` is not closed".into()) };
+            return self.parenthesised().map(f64::log2);
         }
         if let Some(size) = self.sizes.get(word) {
             return Ok(*size as f64);
         }
         word.parse().map_err(|_| format!("unknown size `{word}`"))
+    }
+
+    /// What stands between a `(` that was eaten and its `)`.
+    fn parenthesised(&mut self) -> Result<f64, String> {
+        self.depth += 1;
+        if self.depth > DEPTH {
+            return Err(format!("more than {DEPTH} parentheses in each other"));
+        }
+        let value = self.sum()?;
+        self.depth -= 1;
+        if self.eat(')') { Ok(value) } else { Err("a `(` is not closed".into()) }
     }
 }
 
@@ -125,5 +138,16 @@ mod tests {
         assert_eq!(evaluate("2*(M", &sizes()).unwrap_err().why, "a `(` is not closed");
         assert_eq!(evaluate("2 M", &sizes()).unwrap_err().why, "unexpected `M`");
         assert!(count("M/2", &sizes()).is_err());
+    }
+
+    #[test]
+    fn parentheses_end_before_the_stack_does() {
+        let nested =
+            |open: &str, depth: usize| evaluate(&format!("{}N{}", open.repeat(depth), ")".repeat(depth)), &sizes());
+        assert_eq!(nested("(", DEPTH as usize), Ok(8.0));
+        for open in ["(", "log2(", "1+("] {
+            assert!(nested(open, 1_000_000).unwrap_err().why.contains("in each other"), "{open}");
+        }
+        assert_eq!(evaluate(&"+(N)".repeat(1000)[1..], &sizes()), Ok(8000.0), "beside each other they may be many");
     }
 }

@@ -100,8 +100,9 @@ pub struct Updated {
     pub loss: f64,
     /// Norm of the gradient before clipping.
     pub gradient_norm: f64,
-    /// Mean divergence from the reference policy.
-    pub kl: f64,
+    /// Mean divergence from the reference policy; none where it was not measured.
+    #[serde(default)]
+    pub kl: Option<f64>,
     /// Share of tokens whose ratio was clipped.
     pub clipped: f64,
     /// Mean entropy of the policy over the answers' tokens.
@@ -142,6 +143,9 @@ pub enum PolicyError {
     /// Someone asked it to stop; nothing came of the call.
     #[error("stopped on request")]
     Stopped,
+    /// It fell apart: its numbers are none any more, and asking again changes nothing.
+    #[error("{0}")]
+    Diverged(String),
     /// The engine, the device or the endpoint failed.
     #[error("{0}")]
     Failed(String),

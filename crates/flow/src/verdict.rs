@@ -154,6 +154,15 @@ impl Label {
         Self::Correct,
     ];
 
+    /// Whether a repair may start from it: there is code, and the code is at fault.
+    /// (`suspect` may be right; a machine's failure has no label.)
+    pub fn is_broken(self) -> bool {
+        match self {
+            Self::Refused | Self::NotCompiled | Self::TimedOut | Self::Crashed | Self::Wrong => true,
+            Self::Malformed | Self::Suspect | Self::Correct => false,
+        }
+    }
+
     /// The name as JSON and people write it.
     pub fn name(self) -> &'static str {
         match self {
@@ -201,6 +210,24 @@ impl Verdict {
         if letters.next().is_some() { clean + "…" } else { clean }
     }
 
+    /// With all that quotes the candidate cut, so that any message can carry it: a name can fill a whole file. The
+    /// middle goes, since the ends of a sentence tell which rule it is about.
+    #[must_use]
+    pub fn shortened(mut self) -> Self {
+        match &mut self {
+            Self::Malformed { why }
+            | Self::Refused { why }
+            | Self::Suspect { why, .. }
+            | Self::Crashed { how: why } => {
+                cut_middle(why, SENTENCE);
+            }
+            Self::Wrong(mismatch) => cut_middle(&mut mismatch.why, SENTENCE),
+            Self::NotCompiled { diagnostics } => cut_middle(diagnostics, DETAIL),
+            Self::TimedOut { .. } | Self::Correct(_) => {}
+        }
+        self
+    }
+
     fn full_detail(&self) -> String {
         match self {
             Self::Malformed { why } | Self::Refused { why } | Self::Suspect { why, .. } => why.clone(),
@@ -231,6 +258,19 @@ impl Verdict {
 
 /// Characters of a detail at most.
 const DETAIL: usize = 2400;
+/// Characters of a sentence in a verdict at most.
+const SENTENCE: usize = 400;
+
+/// Leaves `most` characters of a text, most of them from its start.
+fn cut_middle(text: &mut String, most: usize) {
+    let length = text.chars().count();
+    if length > most {
+        let behind = most / 4;
+        let start: String = text.chars().take(most - behind).collect();
+        let end: String = text.chars().skip(length - behind).collect();
+        *text = format!("{start}…{end}");
+    }
+}
 
 /// Whether a terminal only shows it: no control characters, and none that turn the direction of text.
 fn is_harmless(letter: char) -> bool {
@@ -264,5 +304,19 @@ mod tests {
         let long = Verdict::Refused { why: "x".repeat(250_000) }.detail();
         assert_eq!(long.chars().count(), DETAIL + 1);
         assert!(long.ends_with('…'));
+    }
+
+    #[test]
+    fn verdicts_are_cut_in_the_middle() {
+        let why = format!("`cblas_{}` belongs to a prohibited library", "é".repeat(70_000));
+        let Verdict::Refused { why } = (Verdict::Refused { why }).shortened() else { panic!("another verdict") };
+        assert_eq!(why.chars().count(), SENTENCE + 1);
+        assert!(
+            why.starts_with("`cblas_éé") && why.contains('…') && why.ends_with("éé` belongs to a prohibited library")
+        );
+        let diagnostics = format!("undefined reference to `{}'", "x".repeat(70_000));
+        assert_eq!((Verdict::NotCompiled { diagnostics }).shortened().detail().chars().count(), DETAIL + 1);
+        let short = Verdict::Crashed { how: "x".repeat(SENTENCE) };
+        assert_eq!(short.clone().shortened(), short);
     }
 }

@@ -15,6 +15,7 @@ use policy::{Device, EnginePolicy};
 use tempfile::TempDir;
 
 use crate::failure::Failure;
+use crate::output::complain;
 use crate::stop::Stop;
 use crate::{hub, nano};
 
@@ -117,7 +118,7 @@ pub(crate) fn engine_failure(error: &EngineError) -> Failure {
     match error {
         EngineError::Load(load) => unreadable(load),
         EngineError::Threads(_) => Failure::machine(error.to_string()),
-        EngineError::Device(_) => Failure::machine(error.to_string()).hint("choose the device cpu, or auto"),
+        EngineError::Device(_) => Failure::machine(error.to_string()).hint("choose the device cpu"),
         _ => Failure::user(error.to_string()),
     }
 }
@@ -130,7 +131,7 @@ pub(crate) fn policy_failure(error: &PolicyError) -> Failure {
         PolicyError::Unsupported("a begun answer") => failure.hint("leave the beginning out with --begin ''"),
         PolicyError::Unsupported(_) => failure,
         PolicyError::Stopped => Failure::interrupted(),
-        PolicyError::Failed(why) => Failure::machine(why.clone()),
+        PolicyError::Failed(why) | PolicyError::Diverged(why) => Failure::machine(why.clone()),
     }
 }
 
@@ -158,6 +159,24 @@ pub(crate) fn answering(threads: usize, device: Device) -> Settings {
     }
 }
 
+/// Opens an engine; on the CPU where the device is left open and the GPU turns out to be of no use for this model.
+pub(crate) fn where_it_can<T>(
+    settings: Settings,
+    open: impl Fn(Settings) -> Result<T, EngineError>,
+) -> Result<T, Failure> {
+    let mut on_cpu = Settings { device: Device::Cpu, slots: SLOTS, ..settings.clone() };
+    on_cpu.training.pack_tokens = PACK_TOKENS;
+    let device = settings.device;
+    let opened = open(settings).or_else(|error| {
+        if !device.falls_back(&error) {
+            return Err(error);
+        }
+        complain(&format!("the GPU is of no use here, so the CPU is used: {error}"));
+        open(on_cpu)
+    });
+    opened.map_err(|error| engine_failure(&error))
+}
+
 /// The engine around a model on this machine. A signal ends what it is at.
 pub(crate) fn engine(
     path: &Path,
@@ -165,10 +184,10 @@ pub(crate) fn engine(
     settings: Settings,
     stop: &Stop,
 ) -> Result<EnginePolicy, Failure> {
-    let mut engine = Engine::open(path, settings).map_err(|error| engine_failure(&error))?;
-    if let Some(adapter) = adapter {
-        engine.start_from_adapter(adapter).map_err(|error| engine_failure(&error))?;
-    }
+    let mut engine = where_it_can(settings, |settings| match adapter {
+        Some(adapter) => Engine::open_with_adapter(path, adapter, settings),
+        None => Engine::open(path, settings),
+    })?;
     engine.heed(stop.shared());
     Ok(EnginePolicy::new(engine))
 }
@@ -195,6 +214,19 @@ pub(crate) fn api(url: &str, model: &str, key_variable: Option<String>, stop: &S
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_gpu_of_no_use_leaves_the_work_to_the_cpu_unless_it_was_asked_for() {
+        let open = |settings: Settings| match settings.device {
+            Device::Cpu => Ok((settings.slots, settings.training.pack_tokens)),
+            _ => Err(EngineError::Device(policy::cuda::Error::Shape("hidden_size is 7".into()))),
+        };
+        let asked = |device| Settings { device, slots: CUDA_SLOTS, ..answering(1, Device::Cpu) };
+        assert_eq!(where_it_can(asked(Device::Auto), open).ok(), Some((SLOTS, PACK_TOKENS)));
+        assert!(where_it_can(asked(Device::Cuda), open).is_err());
+        let fails = |_| -> Result<(), EngineError> { Err(EngineError::NotFinite) };
+        assert!(where_it_can(asked(Device::Auto), fails).is_err());
+    }
 
     #[test]
     fn hub_names_are_told_from_paths() {

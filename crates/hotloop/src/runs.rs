@@ -76,6 +76,10 @@ pub(crate) fn policy(config: &Config, stop: &Stop) -> Result<Box<dyn Policy>, Fa
             Learning::Lora(lora, config.seed)
         }
     };
+    // Sampling beside timings was settled on for a GPU: beside an engine on the CPU nothing could be timed.
+    if config.stepping.overlap && config.fleet.is_empty() && settings.device.is_cuda() {
+        settings.device = policy::Device::Cuda;
+    }
     settings.training.seed = config.seed;
     settings.training.schedule =
         Schedule { peak: learning.rate, warmup: u64::from(learning.warm_up), decay: Decay::Constant };
@@ -87,6 +91,12 @@ pub(crate) fn policy(config: &Config, stop: &Stop) -> Result<Box<dyn Policy>, Fa
     };
     let adapter = Some(Path::new(&config.adapter)).filter(|path| !path.as_os_str().is_empty());
     Ok(Box::new(models::engine(&place.path(), adapter, settings, stop)?))
+}
+
+/// The rank of the adapter that is trained; 0 where all parameters are. Who begins with an adapter trains that one.
+pub(crate) fn rank(config: &Config) -> u64 {
+    let begun = (!config.adapter.is_empty()).then(|| policy::save::adapter_config(Path::new(&config.adapter)).ok());
+    begun.flatten().map_or(config.learning.lora_rank.into(), |adapter| adapter.rank as u64)
 }
 
 /// What puts prompts into the policy's language.

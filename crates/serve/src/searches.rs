@@ -28,7 +28,7 @@ pub(crate) struct Searches {
     folder: PathBuf,
     set: Vec<String>,
     open: tokio::sync::Mutex<BTreeMap<String, Opened>>,
-    seen: Mutex<Seen>,
+    seen: Arc<Mutex<Seen>>,
 }
 
 /// Answers that were taken in already: a request may be sent again.
@@ -39,9 +39,13 @@ struct Seen {
 }
 
 impl Seen {
-    fn is_new(&mut self, key: String) -> bool {
+    fn has(&self, key: &str) -> bool {
+        self.keys.contains(key)
+    }
+
+    fn mark(&mut self, key: String) {
         if !self.keys.insert(key.clone()) {
-            return false;
+            return;
         }
         self.order.push_back(key);
         if self.order.len() > REMEMBERED
@@ -49,7 +53,29 @@ impl Seen {
         {
             self.keys.remove(&oldest);
         }
-        true
+    }
+}
+
+/// The answers to one prompt, those that may come again by their keys.
+struct Taken {
+    prompt: PromptRef,
+    answers: Vec<(Option<String>, Answered)>,
+}
+
+impl Taken {
+    /// Records what was not seen yet as one step. The run's lock is held, so of two requests that hand in the same answers
+    /// one records them; and what cannot be recorded is not seen, so that whoever sends it again is heard.
+    fn record(self, run: &mut ForeignRun, seen: &Mutex<Seen>) -> Result<(), Interrupt> {
+        let seen = || seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = |key: &Option<String>| key.as_deref().is_none_or(|key| !seen().has(key));
+        let (keys, answers): (Vec<Option<String>>, Vec<Answered>) =
+            self.answers.into_iter().filter(|(key, _)| is_new(key)).unzip();
+        if answers.is_empty() {
+            return Ok(());
+        }
+        run.record_answers(self.prompt.id, &answers)?;
+        keys.into_iter().flatten().for_each(|key| seen().mark(key));
+        Ok(())
     }
 }
 
@@ -96,31 +122,28 @@ impl Searches {
             folder: settings.runs.clone(),
             set: settings.set.clone(),
             open: tokio::sync::Mutex::default(),
-            seen: Mutex::default(),
+            seen: Arc::default(),
         }
     }
 
     /// Takes in judged answers, one step for each prompt among them.
     pub(crate) async fn take_in<'a>(&self, all: impl Iterator<Item = Told<'a>>) -> Result<(), Fault> {
-        let mut steps: BTreeMap<String, (PromptRef, Vec<Answered>)> = BTreeMap::new();
+        let mut steps: BTreeMap<String, Taken> = BTreeMap::new();
         for (place, told) in all.enumerate() {
             let Some(prompt) = &told.work.prompt else { continue };
-            if let Some(id) = told.id {
-                // Whoever names an answer may hand it in twice; the place tells copies in one batch apart.
-                let key = format!("{}\n{place}\n{id}", prompt.name);
-                if !self.seen.lock().unwrap_or_else(PoisonError::into_inner).is_new(key) {
-                    continue;
-                }
-            }
+            // Whoever names an answer may hand it in twice; the place tells copies in one batch apart.
+            let key = told.id.map(|id| format!("{}\n{place}\n{id}", prompt.name));
             let answered = Answered {
                 made: told.work.made.clone(),
                 judged: told.outcome.as_ref().map(|judged| (**judged).clone()).map_err(|error| error.what.clone()),
                 reward: told.reward,
             };
-            steps.entry(prompt.name.clone()).or_insert_with(|| (prompt.clone(), Vec::new())).1.push(answered);
+            let step = || Taken { prompt: prompt.clone(), answers: Vec::new() };
+            steps.entry(prompt.name.clone()).or_insert_with(step).answers.push((key, answered));
         }
-        for (prompt, answers) in steps.into_values() {
-            on(prompt.run, move |run| run.record_answers(prompt.id, &answers)).await?;
+        for taken in steps.into_values() {
+            let seen = Arc::clone(&self.seen);
+            on(Arc::clone(&taken.prompt.run), move |run| taken.record(run, &seen)).await?;
         }
         Ok(())
     }
@@ -285,11 +308,14 @@ mod tests {
     #[test]
     fn an_answer_is_new_once() {
         let mut seen = Seen::default();
-        assert!(seen.is_new("a".to_owned()));
-        assert!(!seen.is_new("a".to_owned()));
+        assert!(!seen.has("a"));
+        seen.mark("a".to_owned());
+        seen.mark("a".to_owned());
+        assert!(seen.has("a") && seen.order.len() == 1);
         for number in 0..REMEMBERED {
-            seen.is_new(number.to_string());
+            seen.mark(number.to_string());
         }
+        assert!(!seen.has("a"));
         assert!(seen.keys.len() <= REMEMBERED && seen.order.len() <= REMEMBERED);
     }
 }

@@ -12,14 +12,17 @@ import shutil
 import signal
 import subprocess
 import time
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from leasing import pack, table
+from leasing import pack, plan, table
 from leasing.plan import Job, Mistake
 
 RESERVE = 40.0  # seconds of the budget for the table and the pack
 SHARE = 0.7  # a job is begun when so much of its time is left: a run that is cut off tells little
-GRACE = 30.0  # seconds from the first signal to the last
+GRACE = 30.0  # seconds from the first signal, which asks, to the second, which insists
+LAST = 5.0  # and from there to the kill
 
 
 def write(path: Path, value: dict) -> None:
@@ -52,13 +55,53 @@ def birth(pid: int) -> str:
     return "" if fields[0] == "Z" else fields[19]
 
 
-class Stopped(Exception):
-    """Someone asked the driver to stop."""
+def lives(told: dict) -> bool:
+    """Whether the process of `pid` and `birth` is there. One that was gone before its birth was asked for has none."""
+    return bool(told.get("birth")) and birth(told["pid"]) == told["birth"]
 
 
-def run(jobs: list[Job], out: Path, hotloop: str, budget: float, to: Path | None) -> int:
-    """Drives the jobs; always ends with a table and, where asked for, a pack."""
-    began = time.monotonic()
+class Stop:
+    """Whether someone asked the driver to stop. A flag and no exception, which would come between any two lines and
+    leave something under way; and no `Event`, whose lock a second signal would wait for forever."""
+
+    asked = False
+
+    def listen(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self.ask)
+
+    def ask(self, *_: object) -> None:
+        self.asked = True
+
+
+@dataclass
+class Lease:
+    """What is known of a folder of jobs."""
+
+    out: Path
+    hotloop: str
+    budget: float
+    known: list[Job]  # all that the plan names
+
+    def keep(self, jobs: list[Job]) -> list[dict]:
+        """Writes down who drives which jobs, and gives all. Those that are not driven now stay known as they were: the
+        table and the pack are of all that is there."""
+        driven = [job.name for job in jobs]
+        before = {job["name"]: job for job in load(self.out / "lease.json").get("jobs", [])}
+        others = {name: job for name, job in before.items() if name not in driven and Path(job["folder"]).exists()}
+        named = {job.name: job.plain() for job in self.known}
+        everything = list({**named, **others}.values())
+        write(self.out / "lease.json", {
+            "pid": os.getpid(), "birth": birth(os.getpid()), "began": time.time(), "budget": self.budget,
+            "hotloop": self.hotloop, "driven": driven, "jobs": everything,
+        })  # fmt: skip
+        return everything
+
+
+def run(lease: Lease, jobs: list[Job], to: Path | None) -> int:
+    """Drives the jobs; always ends with a table. Where asked for, what is worth it is packed after each of them: a machine
+    may be taken away at any moment."""
+    began, out = time.monotonic(), lease.out
     out.mkdir(parents=True, exist_ok=True)
     lock = open(out / ".lock", "w")
     try:
@@ -66,23 +109,17 @@ def run(jobs: list[Job], out: Path, hotloop: str, budget: float, to: Path | None
     except BlockingIOError:
         raise Mistake(f"{out} is being driven by another process") from None
     unchanged(jobs)
-    end_orphans(jobs)
-    write(out / "lease.json", {
-        "pid": os.getpid(), "birth": birth(os.getpid()), "began": time.time(), "budget": budget, "hotloop": hotloop,
-        "jobs": [job.plain() for job in jobs],
-    })  # fmt: skip
-
-    def stop(*_: object) -> None:
-        raise Stopped
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stop)
-    status = 0
-    try:
-        for job in jobs:
-            one(job, jobs, began + budget - RESERVE)
-    except Stopped:
-        status = 130
+    end_orphans(lease.keep(jobs))
+    stop = Stop()
+    stop.listen()
+    for job in jobs:
+        if stop.asked:
+            break
+        before = standing(job)["state"]
+        one(job, jobs, began + lease.budget - RESERVE, stop)
+        if to is not None and before != standing(job)["state"] == "done":
+            pack.pack(table.see(out), to)
+    status = 130 if stop.asked else 0
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     seen = table.see(out)
@@ -97,29 +134,31 @@ def run(jobs: list[Job], out: Path, hotloop: str, budget: float, to: Path | None
 
 
 def unchanged(jobs: list[Job]) -> None:
-    """A result must be of the command that the plan names now, wherever the program lies."""
+    """What is there must be of the command that the plan names now: a result, and a run that would go on."""
     for job in jobs:
         told = standing(job)
-        if told["state"] == "done" and plain(told.get("commands", job.commands)) != plain(job.commands):
+        done = told["state"] == "done"
+        if (done or begun(job)) and not plan.same(told.get("commands", job.commands), job.commands, not done):
             raise Mistake(
-                f"{job.name} was done by another command than the plan's; choose another --out, or remove {job.folder}"
+                f"{job.name} was {'done' if done else 'begun'} by another command than the plan's; choose another --out,"
+                f" or remove {job.folder}"
             )
 
 
-def plain(commands: list[list[str]]) -> list[list[str]]:
-    return [command[1:] for command in commands]
+def begun(job: Job) -> bool:
+    """Whether there is a run to go on with."""
+    return job.directory is not None and Path(job.directory, "run.toml").exists()
 
 
-def end_orphans(jobs: list[Job]) -> None:
+def end_orphans(jobs: list[dict]) -> None:
     """What a driver that was killed had under way must be over before it is begun again."""
     for job in jobs:
         told = standing(job)
-        pid = told.get("pid")
-        if told["state"] != "running" or not pid or birth(pid) != told.get("birth"):
+        if told["state"] != "running" or wait(lambda: not lives(told), GRACE):
             continue
-        if not wait(lambda: birth(pid) != told["birth"], GRACE):
-            os.killpg(pid, signal.SIGKILL)
-            wait(lambda: birth(pid) != told["birth"], GRACE)
+        with suppress(ProcessLookupError):
+            os.killpg(told["pid"], signal.SIGKILL)
+        wait(lambda: not lives(told), GRACE)
 
 
 def wait(over, seconds: float) -> bool:
@@ -131,7 +170,7 @@ def wait(over, seconds: float) -> bool:
     return over()
 
 
-def one(job: Job, jobs: list[Job], end: float) -> None:
+def one(job: Job, jobs: list[Job], end: float, stop: Stop) -> None:
     """Does a job, if it is not done, has what it needs and has time."""
     told = standing(job)
     if told["state"] == "done":
@@ -141,21 +180,25 @@ def one(job: Job, jobs: list[Job], end: float) -> None:
     if lacking := [need for need in job.needs if need not in done]:
         print(f"{job.name}: left out, it needs {', '.join(lacking)}", flush=True)
         return
-    left = end - time.monotonic()
+    # However it ends, the reserve is not touched.
+    left = end - time.monotonic() - GRACE - LAST
     if left < SHARE * job.seconds:
         time_left = f"{max(left, 0):.0f} s are left of the {job.seconds:.0f} s that it may take"
         print(f"{job.name}: left out, {time_left}", flush=True)
         return
     folder = Path(job.folder)
-    going_on = job.directory is not None and Path(job.directory, "run.toml").exists()
+    going_on = begun(job)
     if not going_on and folder.exists():
         shutil.rmtree(folder)
     folder.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     before = told["seconds"] if going_on else 0.0
     limit = min(job.seconds, left)
+    # A run tells what it is of before there is anything of it.
+    write(folder / "job.json", {"state": "cut", "seconds": before, "commands": job.commands})
     for command in [job.resume] if going_on else job.commands:
-        state, code = execute(job, [table.best(word, jobs) for word in command], began, limit, before)
+        words = [table.best(word, jobs) for word in command]
+        state, code = ("cut", 130) if stop.asked else execute(job, words, (began, began + limit), before, stop)
         if state != "done":
             break
     told = {"state": state, "code": code, "seconds": before + time.monotonic() - began, "commands": job.commands}
@@ -163,9 +206,9 @@ def one(job: Job, jobs: list[Job], end: float) -> None:
     print(f"{job.name}: {state} after {told['seconds']:.0f} s", flush=True)
 
 
-def execute(job: Job, command: list[str], began: float, limit: float, before: float) -> tuple[str, int]:
-    """Runs one command to its end or its limit: `done`, `failed` or `cut`."""
-    folder = Path(job.folder)
+def execute(job: Job, command: list[str], span: tuple[float, float], before: float, stop: Stop) -> tuple[str, int]:
+    """Runs one command to its end, or to that of the job's time: `done`, `failed` or `cut`."""
+    folder, (began, latest) = Path(job.folder), span
     with open(folder / "stdout.txt", "ab") as out, open(folder / "stderr.txt", "ab") as err:
         try:
             child = subprocess.Popen(
@@ -179,31 +222,28 @@ def execute(job: Job, command: list[str], began: float, limit: float, before: fl
         except OSError as error:
             err.write(f"{error}\n".encode())
             return "failed", 127
+    # Its limit is of all its commands, so its beginning is the first one's.
     write(folder / "job.json", {
-        "state": "running", "pid": child.pid, "birth": birth(child.pid), "began": time.time(), "seconds": before,
-        "commands": job.commands,
+        "state": "running", "pid": child.pid, "birth": birth(child.pid),
+        "began": time.time() - (time.monotonic() - began), "seconds": before, "commands": job.commands,
     })  # fmt: skip
-    try:
-        code = child.wait(timeout=max(limit - (time.monotonic() - began), 0.1))
-        return ("done" if code == 0 else "failed"), code
-    except subprocess.TimeoutExpired:
+    wait(lambda: child.poll() is not None or stop.asked, latest - time.monotonic())
+    code = child.poll()
+    if code is None:
         return "cut", end(child)
-    except Stopped:
-        write(folder / "job.json", {
-            "state": "cut", "code": end(child), "seconds": before + time.monotonic() - began, "commands": job.commands,
-        })  # fmt: skip
-        raise
+    return ("done" if code == 0 else "failed"), code
 
 
 def end(child: subprocess.Popen) -> int:
     """Asks, insists, kills: the first signal lets hotloop put a run away safely."""
-    for number, seconds in ((signal.SIGINT, GRACE), (signal.SIGTERM, 5.0)):
+    for number, seconds in ((signal.SIGINT, GRACE), (signal.SIGTERM, LAST)):
         child.send_signal(number)
         try:
             return child.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
             continue
-    os.killpg(child.pid, signal.SIGKILL)
+    with suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
     return child.wait()
 
 
@@ -218,12 +258,13 @@ def status(out: Path) -> str:
     if not lease:
         raise Mistake(f"{out}: nothing was driven there")
     gone = time.time() - lease["began"]
-    drives = birth(lease["pid"]) == lease["birth"]
-    lines = [f"{'drives' if drives else 'ended'}: {gone:.0f} s since the beginning, budget {lease['budget']:.0f} s"]
+    lines = [f"{'drives' if lives(lease) else 'ended'}: {gone:.0f} s since the beginning, budget {lease['budget']:.0f} s"]
     for job in lease["jobs"]:
         told = standing(job)
+        if told["state"] == "waiting" and job["name"] not in lease["driven"]:
+            continue
         line = f"{told['state']:8} {job['name']}"
-        if told["state"] == "running" and birth(told["pid"]) == told["birth"]:
+        if told["state"] == "running" and lives(told):
             said = last(Path(job["folder"]) / "stdout.txt")
             line += f"  {time.time() - told['began']:.0f} of {job['seconds']:.0f} s  {said}"
         elif told["state"] == "running":

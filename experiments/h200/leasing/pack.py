@@ -43,8 +43,13 @@ def pack(seen: table.Seen, to: Path) -> list[Path]:
         for at in range(0, len(data), BYTES):
             suffix = f".{at // BYTES:02}" if len(data) > BYTES else ""
             path = to / f"{name}.tar.gz{suffix}"
-            path.write_bytes(data[at : at + BYTES])
+            # Who copies the folder meanwhile gets the old file or the new one.
+            part = to / f".{path.name}.part"
+            part.write_bytes(data[at : at + BYTES])
+            part.rename(path)
             written.append(path)
+    for old in set(to.glob("*.tar.gz*")) - set(written):
+        old.unlink()
     return written
 
 

@@ -2,9 +2,11 @@
 
 import fnmatch
 import itertools
+import math
 import re
 import shlex
 import tomllib
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -34,7 +36,7 @@ class Job:
         return asdict(self)
 
 
-def read(path: Path, out: Path, hotloop: str, let: dict, have: dict, only: list[str]) -> list[Job]:
+def read(path: Path, out: Path, hotloop: str, let: dict, have: dict) -> list[Job]:
     """The jobs of a plan, in its order."""
     try:
         text = tomllib.loads(path.read_text())
@@ -52,14 +54,19 @@ def read(path: Path, out: Path, hotloop: str, let: dict, have: dict, only: list[
     for name in have:
         if name not in names:
             raise Mistake(f"--have {name}: there is no such job")
-    for pattern in only:
-        if not fnmatch.filter(names, pattern):
-            raise Mistake(f"--only {pattern}: there is no such job; there are {', '.join(names)}")
     folders = {name: str(Path(have[name]).resolve()) if name in have else str(out / name) for name in names}
-    jobs = [
+    return [
         job(name, entry, {**values, **chosen}, folders, path, name in have)
         for name, (entry, chosen) in zip(names, entries)
     ]
+
+
+def choose(jobs: list[Job], only: list[str]) -> list[Job]:
+    """The jobs asked for and what they need; all, where none are named."""
+    names = [one.name for one in jobs]
+    for pattern in only:
+        if not fnmatch.filter(names, pattern):
+            raise Mistake(f"--only {pattern}: there is no such job; there are {', '.join(names)}")
     wanted = closure(jobs, {name for pattern in only for name in fnmatch.filter(names, pattern)})
     return [one for one in jobs if not only or one.name in wanted]
 
@@ -88,7 +95,7 @@ def job(name: str, entry: dict, values: dict, folders: dict, path: Path, have: b
     needs = [full(need) for need in entry.get("needs", [])]
     if unknown := set(needs) - set(folders):
         raise Mistake(f"{path}: {name} needs {', '.join(unknown)}, which is no job")
-    made = Job(name, folders[name], float(full(entry["seconds"])), [], needs=needs, have=have)
+    made = Job(name, folders[name], seconds(full(entry["seconds"]), f"{path}: {name}"), [], needs=needs, have=have)
     made.show = entry.get("show", False)
     made.against = full(entry["against"]) if "against" in entry else None
     if "run" in entry:
@@ -96,11 +103,33 @@ def job(name: str, entry: dict, values: dict, folders: dict, path: Path, have: b
         made.commands = [[full(word) for word in shlex.split(text)] for text in texts]
         return made
     made.directory = folders[name]
-    sets = {**entry.get("set", {}), "directory": made.directory}
-    words = [word for key, value in sets.items() for word in ("--set", f"{full(key)}={full(spelled(value))}")]
-    made.commands = [[values["hotloop"], "train", full(entry["train"]), *words]]
-    made.resume = [values["hotloop"], "train", "--resume", made.directory]
+    sets = {full(key): full(spelled(value)) for key, value in entry.get("set", {}).items()}
+    made.commands = [[values["hotloop"], "train", full(entry["train"]), *words({**sets, "directory": made.directory})]]
+    # When it ends is all that may change in a run that is there.
+    ends = {key: value for key, value in sets.items() if key.startswith("budget.")}
+    made.resume = [values["hotloop"], "train", "--resume", made.directory, *words(ends)]
     return made
+
+
+def seconds(text: str, what: str) -> float:
+    """A number, or a sum as `{seconds}+70`: a limit that follows what it limits."""
+    with suppress(ValueError):
+        if 0 < (total := sum(float(part) for part in text.split("+"))) < math.inf:
+            return total
+    raise Mistake(f"{what}: {text!r} are no seconds")
+
+
+def words(sets: dict[str, str]) -> list[str]:
+    return [word for key, value in sets.items() for word in ("--set", f"{key}={value}")]
+
+
+def same(commands: list[list[str]], others: list[list[str]], begun: bool) -> bool:
+    """Whether two are one, wherever the program lies; for a run that has `begun`, whenever it is to end."""
+
+    def plain(command: list[str]) -> list[str]:
+        return [re.sub(r"^(budget\.\w+=).*", r"\1", word) if begun else word for word in command[1:]]
+
+    return [plain(command) for command in commands] == [plain(command) for command in others]
 
 
 def spelled(value: object) -> str:

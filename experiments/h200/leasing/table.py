@@ -57,7 +57,7 @@ def text(seen: Seen) -> str:
         head = ["trained against control", "mean GFLOPS", "control", "times", "intervals", "best GFLOPS", "control"]
         parts.append(align([[*head, "gain"], *(against(found, *pair) for pair in pairs)]))
     rows = []
-    for names in families(found):
+    for names in families(found, ends(lease)):
         pooled = report(lease["hotloop"], [directories[name] for name in names])["pooled"]
         for one in (one for one in pooled if one["before"]):
             cells = [
@@ -120,13 +120,25 @@ def against(found: dict[str, dict], name: str, control: str) -> list[str]:
     return [*cells, some(best, 1), some(its_best, 1), gain]
 
 
-def families(found: dict[str, dict]) -> list[list[str]]:
-    """Runs that differ in nothing but their seed, by name."""
-    groups: dict[str, list[str]] = {}
+def families(found: dict[str, dict], ends: dict[str, list[str]]) -> list[list[str]]:
+    """Runs that differ in nothing but their seed, by name: of one machine class, within which speeds compare, and of one
+    end, which may have changed since the run was begun. A seed counts once: a second run of it is no other sample."""
+    groups: dict[str, dict[int, str]] = {}
     for name, run in found.items():
-        same = json.dumps({**run["config"], "seed": 0, "directory": ""}, sort_keys=True)
-        groups.setdefault(same, []).append(name)
-    return [names for names in groups.values() if len(names) > 1]
+        machine = (run["machine"] or {}).get("class")
+        same = json.dumps([{**run["config"], "seed": 0, "directory": ""}, machine, ends.get(name)], sort_keys=True)
+        groups.setdefault(same, {}).setdefault(run["config"]["seed"], name)
+    return [list(names.values()) for names in groups.values() if len(names) > 1]
+
+
+def ends(lease: dict) -> dict[str, list[str]]:
+    """When each run was last told to end, by its command."""
+    told = {}
+    for job in lease["jobs"]:
+        path = Path(job["folder"], "job.json")
+        commands = json.loads(path.read_text()).get("commands", []) if path.exists() else []
+        told[job["name"]] = [word for command in commands for word in command if word.startswith("budget.")]
+    return told
 
 
 def interval(probe: dict | None, key: str, scale: float = 1.0) -> str:

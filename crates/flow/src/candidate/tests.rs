@@ -250,3 +250,13 @@ fn a_megabyte_of_anything_takes_no_time() {
         drop(Candidate::extract(&format!("```c\n{}static {text}", whole("")), &task));
     }
 }
+
+/// Looking for each call in each block takes ten times as long.
+#[test]
+fn helpers_are_found_among_many_blocks() {
+    let many = |count: usize, each: fn(usize) -> String| (0..count).map(each).collect::<Vec<_>>().concat();
+    let blocks = many(8_000, |at| format!("```c\nint f{at}(int k) {{ return k; }}\n```\n"));
+    let calls = many(20_000, |at| format!("g{at}(0);"));
+    let entry = whole(&format!("{calls} f7999(K);"));
+    gives(&format!("{blocks}{}", fenced(&entry)), &format!("int f7999(int k) {{ return k; }}\n{entry}"));
+}

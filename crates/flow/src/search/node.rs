@@ -26,12 +26,8 @@ impl Node {
         self.gflops.filter(|gflops| self.label == Label::Correct && gflops.is_finite())
     }
 
-    /// Whether a repair may start from it: it has code, and the code is at fault.
-    /// (`suspect` may be right; a machine's failure has no label and never comes here.)
+    /// Whether a repair may start from it.
     pub fn is_broken(&self) -> bool {
-        match self.label {
-            Label::Refused | Label::NotCompiled | Label::TimedOut | Label::Crashed | Label::Wrong => true,
-            Label::Malformed | Label::Suspect | Label::Correct => false,
-        }
+        self.label.is_broken()
     }
 }

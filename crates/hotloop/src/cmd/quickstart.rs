@@ -81,11 +81,7 @@ fn told(learned: &RunReport, control: Option<&RunReport>, folder: &Path) -> Stri
         None => (&learned.before, "before"),
     };
     if let (Some(before), Some(after)) = (against, &learned.after) {
-        let apart = if after.gflops.low > before.gflops.high { "are apart" } else { "overlap" };
-        let times = after.gflops.value / before.gflops.value;
-        lines.push(format!(
-            "After learning the mean is {times:.1} times {name} (failures count 0); the intervals {apart}."
-        ));
+        lines.push(compared(after.gflops, before.gflops, name));
     }
     if let Some(best) = &learned.best {
         lines.push(fastest("Fastest code", best, learned.seed_gflops));
@@ -96,6 +92,13 @@ fn told(learned: &RunReport, control: Option<&RunReport>, folder: &Path) -> Stri
         lines.push(fastest("The control's", best, control.seed_gflops));
     }
     lines.join("\n")
+}
+
+/// What learning did to the mean, for better or worse.
+fn compared(after: Estimate, before: Estimate, name: &str) -> String {
+    let apart = if after.low > before.high || after.high < before.low { "are apart" } else { "overlap" };
+    let times = after.value / before.value;
+    format!("After learning the mean is {times:.1} times {name} (failures count 0); the intervals {apart}.")
 }
 
 fn probes(learned: &RunReport, control: Option<&RunReport>) -> Table {
@@ -125,4 +128,22 @@ fn shares(share: Estimate) -> String {
 
 fn interval(estimate: Estimate) -> String {
     format!("{} [{}, {}]", number(estimate.value), number(estimate.low), number(estimate.high))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_apart_on_either_side() {
+        let estimate = |low: f64, high: f64| Estimate { value: f64::midpoint(low, high), low, high };
+        for (after, before, words) in [
+            (estimate(5.0, 6.0), estimate(1.0, 2.0), "the intervals are apart"),
+            (estimate(1.0, 2.0), estimate(5.0, 6.0), "0.3 times before (failures count 0); the intervals are apart"),
+            (estimate(1.0, 3.0), estimate(2.0, 6.0), "the intervals overlap"),
+        ] {
+            let told = compared(after, before, "before");
+            assert!(told.contains(words), "{told}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! `hotloop train`: a run file in, a trained policy and a report out.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use flow::Policy;
 use run::{Config, Ended, Event, Interrupt, Layered, Mistake, Parts, Plan, RunState, Store};
@@ -91,15 +91,21 @@ pub(crate) fn drive(plan: &Plan, stop: &Stop) -> Result<Status, Failure> {
     let render = runs::render(&plan.config, plan.wording.clone(), &facts);
     let progress = Progress::spinner("starting", true);
     say(&head(plan, policy.as_ref(), &facts, &RunState::of(&lines)));
+    for note in plan.notes() {
+        complain(&note);
+    }
     let told = tell_of_stop(stop, plan.directory.clone());
     let mut watch = |event: &Event, state: &RunState| watch(event, state, &plan.config, &progress);
     let clock = || SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs_f64();
+    let began = Instant::now();
+    let stopwatch = || began.elapsed().as_secs_f64();
     let parts = Parts {
         policy: policy.as_mut(),
         bench: bench.as_mut(),
         render: render.as_ref(),
         observer: &mut watch,
         clock: &clock,
+        stopwatch: &stopwatch,
         stop: stop.flag(),
     };
     let (ended, _) = run::drive(plan, parts, &mut store, &lines);
@@ -147,7 +153,7 @@ fn finish(plan: &Plan, ended: Ended, page: Result<PathBuf, Failure>) -> Result<S
 /// What is about to happen.
 fn head(plan: &Plan, policy: &dyn Policy, machine: &flow::MachineFacts, state: &RunState) -> String {
     let config = &plan.config;
-    let how = match (plan.learns(), config.learning.lora_rank) {
+    let how = match (plan.learns(), runs::rank(config)) {
         (false, _) => "searches without learning".to_owned(),
         (true, 0) => format!("trains all parameters at {:e}", config.learning.rate),
         (true, rank) => format!("trains LoRA of rank {rank} at {:e}", config.learning.rate),

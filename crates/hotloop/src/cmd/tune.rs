@@ -96,7 +96,7 @@ fn open(arguments: &TuneArgs) -> Result<Engine, Failure> {
     };
     settings.training.seed = arguments.seed;
     let _progress = Progress::spinner(format!("loading {}", path.display()), !arguments.json);
-    Engine::open(&path, settings).map_err(|error| models::engine_failure(&error))
+    models::where_it_can(settings, |settings| Engine::open(&path, settings))
 }
 
 fn save(engine: &Engine, arguments: &TuneArgs) -> Result<(), Failure> {

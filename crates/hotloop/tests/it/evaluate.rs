@@ -1,5 +1,6 @@
 //! Policies are evaluated side by side, and programs compared with the corpus.
 
+use std::collections::BTreeSet;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -50,6 +51,33 @@ fn each_policy_and_task_is_told_and_every_answer_kept() {
     assert!(std::fs::read_to_string(file).unwrap().contains("matmul_optimized"));
     let figures: Value = serde_json::from_slice(&std::fs::read(kept.join("evaluation.json")).unwrap()).unwrap();
     assert_eq!(figures, Value::Array(told));
+}
+
+#[test]
+fn adapters_of_one_name_are_two_policies() {
+    let folder = tempfile::tempdir().unwrap();
+    let trained = crate::nano::adapter(folder.path());
+    let adapters = ["seed1", "seed2"].map(|seed| folder.path().join(seed).join("warm"));
+    for to in &adapters {
+        std::fs::create_dir_all(to).unwrap();
+        for entry in std::fs::read_dir(&trained).unwrap() {
+            let entry = entry.unwrap();
+            std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        }
+    }
+    let kept = folder.path().join("kept");
+    let both = adapters.map(|path| path.to_str().unwrap().to_owned()).join(",");
+    let ask =
+        ["evaluate", "--model", "nano", "--task", "matmul", "--stage", "1", "--count", "2", "--json", "--adapter"];
+    let arguments: Vec<&str> = ask.into_iter().chain([both.as_str(), "--keep", kept.to_str().unwrap()]).collect();
+    let told = lines(&arguments);
+    let names: Vec<&str> = told.iter().map(|line| line["policy"].as_str().unwrap()).collect();
+    assert_eq!(names, ["nano + seed1/warm", "nano + seed2/warm"]);
+    let index = std::fs::read_to_string(kept.join("answers.jsonl")).unwrap();
+    let line = |line: &str| -> Value { serde_json::from_str(line).unwrap() };
+    let files: BTreeSet<String> = index.lines().map(|text| line(text)["file"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(files.len(), 4, "{files:?}");
+    assert!(files.iter().all(|file| kept.join(file).exists()), "{files:?}");
 }
 
 /// With a run's seed, temperature and count, an evaluation gives the very answers of its probe.

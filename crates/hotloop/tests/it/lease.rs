@@ -1,5 +1,7 @@
 //! The driver of a leased machine: it goes on after a kill, tells what came of it and packs it.
 
+mod cuts; // what a driver does about time, kills and changed plans
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -12,10 +14,11 @@ use crate::{ended, hotloop, root, turn};
 const PLAN: &str = r#"
 [let]
 model = ""
+most = "50"
 
 [[job]]
 name = "warm"
-seconds = 60
+seconds = "{most}+10"
 run = "{hotloop} tune --model {model} --device cpu --lora-rank 2 --held-out 0 --data {here}/data.jsonl --out {folder}/warm"
 
 [[job]]
@@ -102,6 +105,7 @@ fn a_driver_that_was_killed_goes_on_and_packs_what_came_of_it() {
         status.contains("ended") && status.contains("done     warm") && status.contains("waiting  held-out"),
         "{status}"
     );
+    assert!(pack.join("results.tar.gz").exists(), "what was done before the kill is packed");
 
     let (code, told, error) = said(&mut lease(&arguments));
     assert_eq!(code, 3, "one job cannot be done: {told}{error}");
@@ -156,7 +160,9 @@ fn plans_are_checked_before_anything_runs() {
     assert!(told.contains("warm: at most") && told.contains("held-out") && !told.contains("broken"), "{told}");
     for (more, words) in [
         (["--let", "model="], "say what model is"),
-        (["--let", "nothing=1"], "lets only model"),
+        (["--let", "nothing=1"], "lets only model, most"),
+        (["--let", "most=a lot"], "warm: 'a lot+10' are no seconds"),
+        (["--let", "most=-10"], "warm: '-10+10' are no seconds"),
         (["--only", "nowhere"], "no such job"),
         (["--have", "nowhere=x"], "no such job"),
     ] {
@@ -168,10 +174,31 @@ fn plans_are_checked_before_anything_runs() {
 
 #[test]
 fn the_plans_of_the_h200_are_sound() {
-    for name in ["main", "levels", "grid", "variety", "practice"] {
+    for name in ["main", "levels", "grid", "variety", "practice", "cold"] {
         let plan = root().join(format!("experiments/h200/plan-{name}.toml"));
-        let (code, told, error) = said(&mut lease(&["list", plan.to_str().unwrap(), "--let", "model=qwen.gguf"]));
-        assert_eq!(code, 0, "{error}");
-        assert!(told.contains("warm") && !told.contains("{job:"), "{told}");
+        let given = ["list", plan.to_str().unwrap(), "--let", "model=qwen.gguf"];
+        let longer: &[&str] =
+            &["--let", "seconds=600", "--let", "grid-seconds=500"][..if name == "grid" { 4 } else { 2 }];
+        for more in [&[], longer] {
+            let (code, told, error) = said(lease(&given).args(more));
+            assert_eq!(code, 0, "{error}");
+            assert!(told.contains("warm") && !told.contains("{job:"), "{told}");
+            let stepping = limits(&told);
+            assert!(!stepping.is_empty(), "{told}");
+            for (job, most, seconds) in stepping {
+                assert!(seconds + 30.0 <= most, "{name}: {job} steps for {seconds} s of {most} s");
+            }
+        }
     }
+}
+
+/// Of each run that `lease list` tells: its name, its limit, and the seconds that it is to step.
+fn limits(told: &str) -> Vec<(&str, f64, f64)> {
+    let lines: Vec<&str> = told.lines().collect();
+    let pairs = lines.windows(2).filter_map(|pair| {
+        let (job, most) = pair[0].split_once(": at most ")?;
+        let seconds = pair[1].split_once("budget.seconds=")?.1.split(' ').next()?;
+        Some((job, most.strip_suffix(" s")?.parse().ok()?, seconds.parse().ok()?))
+    });
+    pairs.collect()
 }

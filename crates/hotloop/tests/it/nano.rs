@@ -1,5 +1,7 @@
 //! The nano policy: it writes right candidates, it learns, and its corpus can be made anew.
 
+use std::path::{Path, PathBuf};
+
 use serde_json::Value;
 
 use crate::{ended, hotloop, lines, root};
@@ -44,6 +46,34 @@ fn the_quickstart_probes_learns_probes_again_and_reports() {
     let (status, again, error) = ended(&mut hotloop(&arguments));
     assert_eq!(status, 0, "{again}{error}");
     assert!(again.contains("done before") && again.contains("after learning"), "{again}");
+}
+
+/// An adapter of rank 2 for the nano policy, which a moment taught.
+pub(crate) fn adapter(folder: &Path) -> PathBuf {
+    let (data, warm) = (folder.join("data.jsonl"), folder.join("warm"));
+    let example = "{\"prompt\": \"<task:matmul><stage:1><role:explore><answer>\", \"answer\": \"int x;\"}\n";
+    std::fs::write(&data, example.repeat(8)).unwrap();
+    let tune = ["tune", "--model", "nano", "--device", "cpu", "--lora-rank", "2", "--held-out", "0", "--data"];
+    let (status, _, error) = ended(hotloop(&tune).arg(&data).arg("--out").arg(&warm));
+    assert_eq!(status, 0, "{error}");
+    warm
+}
+
+#[test]
+fn a_run_says_what_it_trains_when_it_begins_with_an_adapter() {
+    let folder = tempfile::tempdir().unwrap();
+    let adapter = adapter(folder.path());
+    let file = folder.path().join("run.toml");
+    let text = format!(
+        "model = \"nano\"\nadapter = \"{}\"\ndirectory = \"{}\"\n[budget]\nsteps = 1\n\
+         [sampling]\ngroup = 2\n[loop]\nprobe = 0\n",
+        adapter.display(),
+        folder.path().join("run").display()
+    );
+    std::fs::write(&file, text).unwrap();
+    let (status, told, error) = ended(hotloop(&["train"]).arg(&file));
+    assert_eq!(status, 0, "{told}{error}");
+    assert!(told.contains("trains LoRA of rank 2 at") && !told.contains("all parameters"), "{told}");
 }
 
 #[test]

@@ -22,6 +22,12 @@ fn prompts(service: &Service, count: usize) -> Vec<Value> {
 
 /// Four answers to a prompt, each another candidate.
 fn answer(service: &Service, prompt: &Value, number: usize) -> Value {
+    let (status, answer) = service.post("/v1/judge", &answers(prompt, number));
+    assert_eq!(status, 200, "{answer}");
+    answer
+}
+
+fn answers(prompt: &Value, number: usize) -> Value {
     let said = ["9 GFLOPS", "5 GFLOPS", "wrong", "machine failure"];
     let candidates: Vec<Value> = said
         .iter()
@@ -32,9 +38,7 @@ fn answer(service: &Service, prompt: &Value, number: usize) -> Value {
                 "completion": format!("```c\n{}```", candidate(&speed, number * 10 + member))})
         })
         .collect();
-    let (status, answer) = service.post("/v1/judge", &json!({"candidates": candidates}));
-    assert_eq!(status, 200, "{answer}");
-    answer
+    json!({"candidates": candidates})
 }
 
 fn state(service: &Service) -> RunState {
@@ -73,6 +77,25 @@ fn an_answer_that_is_sent_again_is_taken_in_once() {
     let first = prompts(&service, 1);
     let (once, twice) = (answer(&service, &first[0], 1), answer(&service, &first[0], 1));
     assert_eq!(once["judged"][0]["reward"], twice["judged"][0]["reward"]);
+    assert_eq!(state(&service).finished(), 1);
+}
+
+#[test]
+fn answers_that_could_not_be_kept_are_taken_in_when_they_are_sent_again() {
+    let service = Service::start(settings);
+    let first = prompts(&service, 1);
+    let kept = service.folder.path().join("runs/sqd/candidates");
+    let aside = kept.with_extension("aside");
+    std::fs::rename(&kept, &aside).unwrap();
+    let (status, told) = service.post("/v1/judge", &answers(&first[0], 1));
+    assert_eq!(status, 503, "{told}");
+    std::fs::rename(&aside, &kept).unwrap();
+    // Two at once, as from a client that was too impatient: one of them is taken in.
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| answer(&service, &first[0], 1));
+        }
+    });
     assert_eq!(state(&service).finished(), 1);
 }
 

@@ -17,10 +17,69 @@ const NONE: &str = "none";
 pub(super) struct Contestant {
     pub(super) name: String,
     pub(super) config: Config,
+    /// As the user named it.
+    given: Given,
 }
 
-/// All that the flags name, in their order.
+/// A model, and an adapter on top of it.
+#[derive(PartialEq)]
+struct Given {
+    model: PathBuf,
+    adapter: Option<PathBuf>,
+}
+
+impl Given {
+    /// A name that tells so many of the parts of what makes it different from others: the adapter, or else the model.
+    fn name(&self, parts: usize) -> String {
+        match &self.adapter {
+            Some(adapter) => format!("{} + {}", short(&self.model, 1), short(adapter, parts)),
+            None => short(&self.model, parts),
+        }
+    }
+}
+
+/// The folder of a policy's answers, by its name.
+pub(super) fn folder(name: &str) -> String {
+    name.replace(' ', "").replace('/', "-")
+}
+
+/// All that the flags name, in their order, each by a name of its own.
 pub(super) fn all(arguments: &EvaluateArgs) -> Result<Vec<Contestant>, Failure> {
+    let mut contestants = named(arguments)?;
+    let (mut names, given): (Vec<String>, Vec<&Given>) =
+        contestants.iter().map(|contestant| (contestant.name.clone(), &contestant.given)).unzip();
+    lengthen(&mut names, &given);
+    for (contestant, name) in contestants.iter_mut().zip(names) {
+        contestant.name = name;
+    }
+    Ok(contestants)
+}
+
+/// Makes names that would share a folder longer until they do not, or until there is no more to say: what was named
+/// twice is one policy.
+fn lengthen(names: &mut [String], given: &[&Given]) {
+    let length = |given: &&Given| given.adapter.as_ref().unwrap_or(&given.model).components().count();
+    let longest = given.iter().map(length).max().unwrap_or(0);
+    for parts in 2..=longest {
+        let folders: Vec<String> = names.iter().map(|name| folder(name)).collect();
+        for (at, given) in given.iter().enumerate() {
+            if folders.iter().filter(|folder| **folder == folders[at]).count() > 1 {
+                names[at] = given.name(parts);
+            }
+        }
+    }
+    // What is a slash in one name may be a dash in another.
+    for at in 1..names.len() {
+        let others: Vec<String> =
+            (0..at).filter(|other| given[*other] != given[at]).map(|other| folder(&names[other])).collect();
+        let numbered = (2..).map(|number| format!("{} ({number})", names[at]));
+        let mut free =
+            std::iter::once(names[at].clone()).chain(numbered).filter(|name| !others.contains(&folder(name)));
+        names[at] = free.next().expect("there are more numbers than policies");
+    }
+}
+
+fn named(arguments: &EvaluateArgs) -> Result<Vec<Contestant>, Failure> {
     if arguments.adapter.is_empty() {
         return arguments.model.iter().map(|model| contestant(arguments, model, None)).collect();
     }
@@ -33,7 +92,7 @@ pub(super) fn all(arguments: &EvaluateArgs) -> Result<Vec<Contestant>, Failure> 
 }
 
 fn contestant(arguments: &EvaluateArgs, model: &str, adapter: Option<&Path>) -> Result<Contestant, Failure> {
-    let mut name = short(Path::new(model));
+    let given = Given { model: PathBuf::from(model), adapter: adapter.map(Path::to_owned) };
     let trained = checkpoint(Path::new(model));
     let mut sets = vec![
         format!("model={}", trained.as_deref().map_or(model.to_owned(), |path| path.display().to_string())),
@@ -54,7 +113,6 @@ fn contestant(arguments: &EvaluateArgs, model: &str, adapter: Option<&Path>) -> 
             ));
         }
         sets.push(format!("adapter={}", folder.display()));
-        name = format!("{name} + {}", short(path));
     }
     sets.extend_from_slice(&arguments.set);
     let read = |sets: &[String]| Layered::read(None, sets).map_err(|all| train::mistakes(&all));
@@ -62,7 +120,7 @@ fn contestant(arguments: &EvaluateArgs, model: &str, adapter: Option<&Path>) -> 
     fitted.append(&mut sets);
     let config = read(&fitted)?.config;
     runs::missing_model(&config).map_or(Ok(()), Err)?;
-    Ok(Contestant { name, config })
+    Ok(Contestant { name: given.name(1), config, given })
 }
 
 impl Contestant {
@@ -84,11 +142,12 @@ fn checkpoint(run: &Path) -> Option<PathBuf> {
     steps.filter(whole).max()
 }
 
-/// The last part of a path, without what says its kind.
-fn short(path: &Path) -> String {
+/// The last parts of a path, without what says its kind.
+fn short(path: &Path, parts: usize) -> String {
     let is_gguf = path.extension().is_some_and(|extension| extension == "gguf");
-    let name = if is_gguf { path.file_stem() } else { path.file_name() };
-    name.map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+    let path = if is_gguf { path.with_extension("") } else { path.to_owned() };
+    let left_out = path.components().count().saturating_sub(parts);
+    path.components().skip(left_out).collect::<PathBuf>().display().to_string()
 }
 
 #[cfg(test)]
@@ -107,8 +166,35 @@ mod tests {
 
     #[test]
     fn names_are_short() {
-        assert_eq!(short(Path::new("/a/qwen2.5-0.5b.gguf")), "qwen2.5-0.5b");
-        assert_eq!(short(Path::new("runs/o3-1")), "o3-1");
-        assert_eq!(short(Path::new("Qwen/Qwen2.5-Coder")), "Qwen2.5-Coder");
+        assert_eq!(short(Path::new("/a/qwen2.5-0.5b.gguf"), 1), "qwen2.5-0.5b");
+        assert_eq!(short(Path::new("runs/o3-1"), 1), "o3-1");
+        assert_eq!(short(Path::new("Qwen/Qwen2.5-Coder"), 1), "Qwen2.5-Coder");
+        assert_eq!(short(Path::new("/a/qwen2.5-0.5b.gguf"), 2), "a/qwen2.5-0.5b");
+    }
+
+    #[test]
+    fn names_are_as_long_as_it_takes_to_tell_policies_apart() {
+        let lengthened = |adapters: &[&str]| {
+            let given: Vec<Given> = adapters
+                .iter()
+                .map(|path| Given {
+                    model: "/m/qwen.gguf".into(),
+                    adapter: Some(path.into()).filter(|_| *path != NONE),
+                })
+                .collect();
+            let mut names: Vec<String> = given.iter().map(|given| given.name(1)).collect();
+            lengthen(&mut names, &given.iter().collect::<Vec<_>>());
+            names
+        };
+        assert_eq!(
+            lengthened(&["none", "seed1/warm", "seed2/warm", "cold"]),
+            ["qwen", "qwen + seed1/warm", "qwen + seed2/warm", "qwen + cold"]
+        );
+        assert_eq!(lengthened(&["a/1/warm", "b/1/warm"]), ["qwen + a/1/warm", "qwen + b/1/warm"]);
+        // Files lie under the names without slashes.
+        let names = lengthened(&["x/a/warm", "y/a/warm", "z/x-a-warm"]);
+        let folders: std::collections::BTreeSet<String> = names.iter().map(|name| folder(name)).collect();
+        assert_eq!(folders.len(), 3, "{names:?}");
+        assert_eq!(lengthened(&["a/warm", "a/warm"]), ["qwen + a/warm", "qwen + a/warm"], "it is one policy");
     }
 }

@@ -7,7 +7,7 @@ use flow::{Judgement, Label, Stage};
 use run::evaluation::Answer;
 use serde::Serialize;
 
-use super::{Asked, Line, correct};
+use super::{Asked, Line, contestant, correct};
 use crate::failure::Failure;
 
 /// A folder with `answers.jsonl`, a file for each answer, and `evaluation.json` at the end.
@@ -55,7 +55,7 @@ impl Keep {
         judged: &[Option<Judgement>],
     ) -> Result<(), Failure> {
         let task = asked.task.spec.name.as_str();
-        let inside = Path::new(&policy.replace([' ', '/'], "")).join(task).join(format!("stage-{}", stage.number()));
+        let inside = Path::new(&contestant::folder(policy)).join(task).join(format!("stage-{}", stage.number()));
         fs_err::create_dir_all(self.folder.join(&inside)).map_err(|error| unwritable(&error))?;
         for (at, (answer, judgement)) in answers.iter().zip(judged).enumerate() {
             let verdict = judgement.as_ref().map(|judgement| &judgement.verdict);

@@ -2,6 +2,7 @@
 
 mod contestant;
 mod keep;
+mod timing;
 mod told;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,17 +18,13 @@ use crate::cli::evaluate::{EvaluateArgs, names};
 use crate::cmd::judge::load;
 use crate::failure::{Failure, Status};
 use crate::judging::Judging;
-use crate::output::say_json;
+use crate::output::{complain, say_json};
 use crate::progress::Progress;
 use crate::stop::Stop;
 use crate::{models, runs};
 use contestant::Contestant;
 use keep::Keep;
-
-/// How often a seed, and the fastest candidate, are timed: one timing may be lucky.
-const TIMES: usize = 3;
-/// The fastest candidates that are looked at for one that is right each time.
-const FASTEST: usize = 3;
+use timing::{Asked, Best};
 
 /// What one policy's answers to one task were worth.
 #[derive(Debug, Serialize)]
@@ -49,26 +46,6 @@ struct Line {
     #[serde(flatten)]
     evaluation: Evaluation,
     best: Option<Best>,
-}
-
-/// The fastest candidate.
-#[derive(Debug, Serialize)]
-struct Best {
-    /// The median of fresh timings.
-    gflops: f64,
-    speedup: f64,
-    peak_fraction: Option<f64>,
-    openblas_ratio: Option<f64>,
-    stage: u8,
-    hash: String,
-    source: String,
-}
-
-/// A task, and how its seed fared on this bench.
-struct Asked {
-    task: Arc<Task>,
-    verdict: Verdict,
-    gflops: f64,
 }
 
 /// Evaluates policies.
@@ -95,6 +72,13 @@ pub(crate) fn run(arguments: &EvaluateArgs) -> Result<Status, Failure> {
     }
 }
 
+/// The name of an evaluation at a fleet: the same command again, in the same place, attaches to what is under way, and
+/// others are left alone.
+fn scope(arguments: &EvaluateArgs) -> String {
+    let place = std::env::current_dir().unwrap_or_default();
+    format!("evaluate in {}: {arguments:?}", place.display())
+}
+
 /// What is asked of whom, and what came of it so far.
 struct Session<'a> {
     arguments: &'a EvaluateArgs,
@@ -109,10 +93,11 @@ impl Session<'_> {
         let progress = Progress::spinner("preparing the machine", !quiet);
         // Contestants differ in their model alone, so any of them tells how to judge.
         let Some(first) = contestants.first() else { return Ok(()) };
-        let bench: Box<dyn Bench> = runs::bench_for(&first.config, "evaluate")?;
+        let bench: Box<dyn Bench> = runs::bench_for(&first.config, &scope(self.arguments))?;
         let mut judging = Judging::over(bench, self.stop.clone());
         progress.message("judging the seeds");
-        let asked: Vec<Asked> = tasks.iter().map(|task| seed(&mut judging, task)).collect::<Result<_, Failure>>()?;
+        let asked: Vec<Asked> =
+            tasks.iter().map(|task| timing::seed(&mut judging, task)).collect::<Result<_, Failure>>()?;
         drop(progress);
         let answers = self.arguments.count as usize * self.arguments.stage.0.len();
         let progress = Progress::bar(contestants.len() * tasks.len() * answers, !quiet);
@@ -175,7 +160,7 @@ impl Session<'_> {
             Failure::machine(format!("{}: not one answer could be judged", task.spec.name))
                 .hint("`hotloop doctor` tells what is wrong with the machine")
         })?;
-        let best = best(judging, asked, fastest)?;
+        let best = timing::best(judging, asked, fastest, &|why| progress.aside(|| complain(why)));
         Ok(Line {
             policy: contestant.name.clone(),
             model: config.model.clone(),
@@ -199,72 +184,6 @@ fn correct(verdict: &Verdict) -> Option<&Measured> {
         Verdict::Correct(measured) => Some(measured),
         _ => None,
     }
-}
-
-/// Judges a candidate a few times, one after the other: copies that are submitted together are judged once.
-/// None when asked to stop or when it was not correct each time; the verdicts are in the order of their speed.
-fn timed(
-    judging: &mut Judging,
-    task: &Arc<Task>,
-    candidate: &Candidate,
-    stage: Option<Stage>,
-) -> Result<Result<Vec<Verdict>, Option<Verdict>>, Failure> {
-    let mut verdicts = Vec::new();
-    for _ in 0..TIMES {
-        let job = Job { id: JobId(0), task: task.clone(), candidate: candidate.clone(), stage };
-        let Some(judgement) = judging.judge_one(job)? else { return Ok(Err(None)) };
-        let judgement = believable(judgement)?;
-        if correct(&judgement.verdict).is_none() {
-            return Ok(Err(Some(judgement.verdict)));
-        }
-        verdicts.push(judgement.verdict);
-    }
-    let speed = |verdict: &Verdict| correct(verdict).map_or(0.0, |measured| measured.gflops);
-    verdicts.sort_by(|a, b| speed(a).total_cmp(&speed(b)));
-    Ok(Ok(verdicts))
-}
-
-/// The seed is what speed-ups are over, so it is judged first.
-fn seed(judging: &mut Judging, task: &Arc<Task>) -> Result<Asked, Failure> {
-    let name = &task.spec.name;
-    let candidate = Candidate::from_source(task.seed.as_bytes(), task)
-        .map_err(|malformed| Failure::user(format!("{name}: its seed is malformed: {}", malformed.why)))?;
-    let mut verdicts = match timed(judging, task, &candidate, None)? {
-        Ok(verdicts) => verdicts,
-        Err(None) => return Err(Failure::interrupted()),
-        Err(Some(verdict)) => {
-            let (label, detail) = (verdict.label(), verdict.detail());
-            return Err(Failure::machine(format!("{name}: its seed is {label} on this machine: {detail}")));
-        }
-    };
-    let verdict = verdicts.swap_remove(verdicts.len() / 2);
-    let gflops = correct(&verdict).map_or(f64::NAN, |measured| measured.gflops);
-    Ok(Asked { task: task.clone(), verdict, gflops })
-}
-
-/// The fastest candidate by fresh timings: the best of many is the luckiest.
-fn best(
-    judging: &mut Judging,
-    asked: &Asked,
-    mut found: Vec<(f64, Stage, Candidate)>,
-) -> Result<Option<Best>, Failure> {
-    found.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let mut seen = BTreeSet::new();
-    found.retain(|(_, _, candidate)| seen.insert(candidate.hash.clone()));
-    for (_, stage, candidate) in found.into_iter().take(FASTEST) {
-        let Ok(verdicts) = timed(judging, &asked.task, &candidate, Some(stage))? else { continue };
-        let Some(measured) = verdicts.get(verdicts.len() / 2).and_then(correct) else { continue };
-        return Ok(Some(Best {
-            gflops: measured.gflops,
-            speedup: measured.gflops / asked.gflops,
-            peak_fraction: measured.peak_fraction,
-            openblas_ratio: measured.openblas_ratio,
-            stage: stage.number(),
-            hash: candidate.hash,
-            source: candidate.source,
-        }));
-    }
-    Ok(None)
 }
 
 /// The judgements of answers, in their order; `None` where the machine failed twice.
@@ -313,4 +232,27 @@ fn judge(
         }
     }
     Ok(judged)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser as _;
+
+    #[derive(clap::Parser)]
+    struct Called {
+        #[command(flatten)]
+        arguments: EvaluateArgs,
+    }
+
+    #[test]
+    fn two_evaluations_are_two_to_a_fleet() {
+        let scope = |model: &str, more: &[&str]| {
+            let words = ["evaluate", "--model", model, "--task", "matmul"].into_iter().chain(more.iter().copied());
+            scope(&Called::parse_from(words).arguments)
+        };
+        assert_eq!(scope("nano", &[]), scope("nano", &[]));
+        assert_ne!(scope("nano", &[]), scope("other", &[]));
+        assert_ne!(scope("nano", &["--keep", "one"]), scope("nano", &["--keep", "two"]));
+    }
 }

@@ -1,0 +1,248 @@
+//! Fresh timings, of seeds and of the fastest candidates: one timing may be lucky.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use flow::{BenchError, Candidate, Job, JobId, Judgement, Stage, Task, Verdict};
+use run::believable;
+use serde::Serialize;
+
+use super::correct;
+use crate::failure::Failure;
+use crate::judging::Judging;
+use crate::progress::Progress;
+
+/// How often a seed, and a fast candidate, are timed.
+const TIMES: usize = 3;
+/// How often a timing that the machine failed at is tried.
+const TRIES: usize = 2;
+/// The fastest candidates that are timed again.
+const FASTEST: usize = 3;
+
+/// The fastest candidate.
+#[derive(Debug, Serialize)]
+pub(super) struct Best {
+    /// The median of fresh timings.
+    pub(super) gflops: f64,
+    speedup: f64,
+    pub(super) peak_fraction: Option<f64>,
+    pub(super) openblas_ratio: Option<f64>,
+    stage: u8,
+    hash: String,
+    source: String,
+}
+
+/// A task, and how its seed fared on this bench.
+pub(super) struct Asked {
+    pub(super) task: Arc<Task>,
+    pub(super) verdict: Verdict,
+    pub(super) gflops: f64,
+}
+
+/// Why there are no timings.
+enum Untimed {
+    Stopped,
+    /// It was not correct each time.
+    Verdict(Box<Verdict>),
+    /// The machine failed at this candidate, each time that it was tried.
+    Failed(Failure),
+    /// The bench is broken.
+    Broken(Failure),
+}
+
+/// Judges a candidate a few times, one after the other: copies that are submitted together are judged once.
+/// The verdicts are in the order of their speed.
+fn timed(
+    judging: &mut Judging,
+    task: &Arc<Task>,
+    candidate: &Candidate,
+    stage: Option<Stage>,
+) -> Result<Vec<Verdict>, Untimed> {
+    let mut verdicts = Vec::new();
+    for _ in 0..TIMES {
+        let job = Job { id: JobId(0), task: task.clone(), candidate: candidate.clone(), stage };
+        let judgement = one(judging, &job)?;
+        if correct(&judgement.verdict).is_none() {
+            return Err(Untimed::Verdict(Box::new(judgement.verdict)));
+        }
+        verdicts.push(judgement.verdict);
+    }
+    let speed = |verdict: &Verdict| correct(verdict).map_or(0.0, |measured| measured.gflops);
+    verdicts.sort_by(|a, b| speed(a).total_cmp(&speed(b)));
+    Ok(verdicts)
+}
+
+fn one(judging: &mut Judging, job: &Job) -> Result<Judgement, Untimed> {
+    let mut failed = None;
+    for _ in 0..TRIES {
+        let mut came: Option<Result<Judgement, BenchError>> = None;
+        let judged = judging.judge(vec![job.clone()], &Progress::hidden(), |_, reply| came = Some(reply));
+        judged.map_err(Untimed::Broken)?;
+        match came.ok_or(Untimed::Stopped)?.and_then(believable) {
+            Ok(judgement) => return Ok(judgement),
+            Err(error) => failed = Some(error),
+        }
+    }
+    Err(failed.map_or(Untimed::Stopped, |error| Untimed::Failed(error.into())))
+}
+
+/// The seed is what speed-ups are over, so it is judged first.
+pub(super) fn seed(judging: &mut Judging, task: &Arc<Task>) -> Result<Asked, Failure> {
+    let name = &task.spec.name;
+    let candidate = Candidate::from_source(task.seed.as_bytes(), task)
+        .map_err(|malformed| Failure::user(format!("{name}: its seed is malformed: {}", malformed.why)))?;
+    let mut verdicts = timed(judging, task, &candidate, None).map_err(|untimed| match untimed {
+        Untimed::Stopped => Failure::interrupted(),
+        Untimed::Failed(failure) | Untimed::Broken(failure) => failure,
+        Untimed::Verdict(verdict) => {
+            let (label, detail) = (verdict.label(), verdict.detail());
+            Failure::machine(format!("{name}: its seed is {label} on this machine: {detail}"))
+        }
+    })?;
+    let verdict = verdicts.swap_remove(verdicts.len() / 2);
+    let gflops = correct(&verdict).map_or(f64::NAN, |measured| measured.gflops);
+    Ok(Asked { task: task.clone(), verdict, gflops })
+}
+
+/// The fastest candidate by fresh timings: the best of many is the luckiest. All answers are judged by now, so what fails
+/// here is told and costs no more than its candidate.
+pub(super) fn best(
+    judging: &mut Judging,
+    asked: &Asked,
+    mut found: Vec<(f64, Stage, Candidate)>,
+    tell: &dyn Fn(&str),
+) -> Option<Best> {
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut seen = BTreeSet::new();
+    found.retain(|(_, _, candidate)| seen.insert(candidate.hash.clone()));
+    let mut best: Option<Best> = None;
+    for (_, stage, candidate) in found.into_iter().take(FASTEST) {
+        let verdicts = match timed(judging, &asked.task, &candidate, Some(stage)) {
+            Ok(verdicts) => verdicts,
+            Err(Untimed::Verdict(_)) => continue,
+            Err(Untimed::Stopped) => break,
+            Err(Untimed::Failed(failure)) => {
+                tell(&untold(asked, &failure));
+                continue;
+            }
+            Err(Untimed::Broken(failure)) => {
+                tell(&untold(asked, &failure));
+                break;
+            }
+        };
+        let Some(measured) = verdicts.get(verdicts.len() / 2).and_then(correct) else { continue };
+        if best.as_ref().is_some_and(|best| best.gflops >= measured.gflops) {
+            continue;
+        }
+        best = Some(Best {
+            gflops: measured.gflops,
+            speedup: measured.gflops / asked.gflops,
+            peak_fraction: measured.peak_fraction,
+            openblas_ratio: measured.openblas_ratio,
+            stage: stage.number(),
+            hash: candidate.hash,
+            source: candidate.source,
+        });
+    }
+    best
+}
+
+fn untold(asked: &Asked, failure: &Failure) -> String {
+    format!("{}: a fast candidate could not be timed again: {}", asked.task.spec.name, failure.what())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+    use std::collections::VecDeque;
+    use std::time::Duration;
+
+    use flow::bench::Seconds;
+    use flow::verdict::Measured;
+    use flow::{Bench, MachineFacts, Reply};
+
+    use crate::cmd::judge::load;
+    use crate::stop::Stop;
+
+    /// A bench that knows beforehand what it will say: GFLOPS, 0 where the machine fails.
+    struct Told {
+        says: VecDeque<f64>,
+        open: Vec<JobId>,
+    }
+
+    impl Bench for Told {
+        fn submit(&mut self, jobs: Vec<Job>) -> Result<(), BenchError> {
+            self.open.extend(jobs.iter().map(|job| job.id));
+            Ok(())
+        }
+
+        fn next(&mut self, _: Duration) -> Result<Option<Reply>, BenchError> {
+            let Some(id) = self.open.pop() else { return Ok(None) };
+            let judged = match self.says.pop_front() {
+                None => return Err(BenchError::new("the bench is gone")),
+                Some(0.0) => Err(BenchError::new("the machine tripped")),
+                Some(gflops) => {
+                    let verdict = Verdict::Correct(Measured::steady(gflops, 1.0));
+                    Ok(Judgement { verdict, seconds: Seconds::default() })
+                }
+            };
+            Ok(Some(Reply { id, judged }))
+        }
+
+        fn cancel(&mut self, _: &[JobId]) {}
+
+        fn facts(&self) -> MachineFacts {
+            MachineFacts::default()
+        }
+    }
+
+    fn judging(says: &[f64]) -> Judging {
+        let bench = Told { says: says.iter().copied().collect(), open: Vec::new() };
+        Judging::over(Box::new(bench), Stop::listen().expect("signals can be caught"))
+    }
+
+    /// The hash of the best of three candidates, by its place, its speed, and what was complained of.
+    fn best_of_three(says: &[f64]) -> (Option<(usize, f64)>, Vec<String>) {
+        let task = Arc::new(load("matmul").unwrap_or_else(|failure| panic!("{}", failure.what())));
+        let candidates: Vec<Candidate> = (0..3)
+            .map(|at| {
+                let source = format!("{}\nint other_{at};\n", task.seed);
+                Candidate::from_source(source.as_bytes(), &task).expect("it is sound")
+            })
+            .collect();
+        let found = [12.0, 11.0, 10.0].into_iter().zip(&candidates);
+        let found = found.map(|(gflops, candidate)| (gflops, Stage::Simd, candidate.clone())).collect();
+        let asked = Asked { task, verdict: Verdict::Malformed { why: String::new() }, gflops: 1.0 };
+        let told = RefCell::new(Vec::new());
+        let best = best(&mut judging(says), &asked, found, &|why| told.borrow_mut().push(why.to_owned()));
+        let place = |best: Best| {
+            let at = candidates.iter().position(|candidate| candidate.hash == best.hash);
+            (at.expect("it is one of them"), best.gflops)
+        };
+        (best.map(place), told.into_inner())
+    }
+
+    #[test]
+    fn a_machine_that_fails_once_costs_no_line() {
+        let task = Arc::new(load("matmul").unwrap_or_else(|failure| panic!("{}", failure.what())));
+        let asked = seed(&mut judging(&[3.0, 1.0, 0.0, 2.0]), &task);
+        assert_eq!(asked.map(|asked| asked.gflops.to_bits()).ok(), Some(2.0f64.to_bits()));
+        let twice = seed(&mut judging(&[3.0, 1.0, 0.0, 0.0]), &task).err().expect("it cannot be timed");
+        assert_eq!(twice.what(), "the machine tripped");
+
+        let (best, told) = best_of_three(&[9.0, 9.0, 0.0, 9.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
+        assert_eq!((best, told), (Some((0, 9.0)), Vec::new()));
+        let (best, told) = best_of_three(&[9.0, 9.0, 0.0, 0.0, 5.0, 6.0, 7.0, 1.0, 1.0, 1.0]);
+        assert_eq!(best, Some((1, 6.0)), "the next one is the best that can be timed");
+        assert_eq!(told, ["matmul: a fast candidate could not be timed again: the machine tripped"]);
+        let (best, told) = best_of_three(&[9.0, 9.0]);
+        assert_eq!((best, told.len()), (None, 1), "a bench that is gone is asked once");
+    }
+
+    #[test]
+    fn the_best_is_the_fastest_of_fresh_timings_not_the_luckiest() {
+        let (best, _) = best_of_three(&[4.0, 4.0, 9.0, 6.0, 6.0, 6.0, 5.0, 5.0, 5.0]);
+        assert_eq!(best, Some((1, 6.0)));
+    }
+}
