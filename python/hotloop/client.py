@@ -8,7 +8,10 @@ the request itself raises `RequestError` at once.
 from __future__ import annotations
 
 import asyncio
+import email.utils
+import http.client
 import json
+import math
 import os
 import random
 import time
@@ -22,7 +25,9 @@ from typing import Any, Iterable, Mapping, Optional, Sequence
 
 AGAIN = (429, 502, 503, 504)
 BATCH = 256
-"""Candidates in one request."""
+"""Candidates in one request, but for a group that is larger."""
+GROUP = 1024
+"""Candidates in one request at most: what the service takes."""
 WAIT_S = 50.0
 """How long the service may think before it says "not yet"."""
 
@@ -81,7 +86,10 @@ def _known(kind: Any, told: Mapping[str, Any]) -> Any:
 
 
 class Client:
-    """Speaks to one service. `url` and `token` default to HOTLOOP_URL and HOTLOOP_TOKEN."""
+    """Speaks to one service. `url` and `token` default to HOTLOOP_URL and HOTLOOP_TOKEN.
+
+    `patience_s` is how long one request, of up to 256 candidates, may go without an answer.
+    """
 
     def __init__(self, url: Optional[str] = None, token: Optional[str] = None, patience_s: float = 1800.0):
         url = url or os.environ.get("HOTLOOP_URL", "http://localhost:8000")
@@ -111,8 +119,10 @@ class Client:
                     said = _said(error)
                 if error.code not in AGAIN:
                     raise RequestError(f"{path}: {error.code}: {said}") from None
-                after = max(float(error.headers.get("Retry-After") or 0.0), 0.2) * (1.0 + 0.2 * random.random())
-            except (OSError, ValueError) as error:  # refused, reset, timed out, cut off
+                after = max(_after(error.headers.get("Retry-After")), 0.2) * (1.0 + 0.2 * random.random())
+            except http.client.InvalidURL as error:
+                raise RequestError(f"{self.url}{path}: {error}") from None
+            except (OSError, ValueError, http.client.HTTPException) as error:  # refused, reset, timed out, cut off
                 said = str(error) or type(error).__name__
             if time.monotonic() + after > until:
                 raise MachineFailure(f"{self.url}{path}: {said}")
@@ -128,19 +138,25 @@ class Client:
     ) -> list[Judged]:
         """Judges candidates: mappings with `completion` or `source`, and `id`, `task`, `stage`, `prompt_id`, `group`.
 
-        When the service cannot be reached for too long all that is left counts as machine failure.
+        They go in several requests where they are many, those of one `group` or `prompt_id` in one. When a request has
+        no answer for too long, it and all that is left count as machine failure.
         """
         named = [{"id": uuid.uuid4().hex, **_given(one)} for one in candidates]
-        judged: list[Judged] = []
-        for at in range(0, len(named), BATCH):
-            batch = named[at : at + BATCH]
-            asked = _given({"task": task, "stage": stage, "reward": reward, "fresh": fresh or None})
+        asked = _given({"task": task, "stage": stage, "reward": reward, "fresh": fresh or None, "wait_s": WAIT_S})
+        told: dict[int, Mapping[str, Any]] = {}
+        failed = ""
+        for places in _batches(named):
+            batch = [named[at] for at in places]
+            answers: Sequence[Mapping[str, Any]] = ()
             try:
-                told = self.request("/v1/judge", {**asked, "wait_s": WAIT_S, "candidates": batch})["judged"]
+                if not failed:
+                    answers = self.request("/v1/judge", {**asked, "candidates": batch})["judged"]
             except MachineFailure as failure:
-                told = [{"status": "machine-failure", "id": one["id"], "error": str(failure)} for one in batch]
-            judged.extend(_known(Judged, one) for one in told)
-        return judged
+                failed = str(failure)
+            if failed:
+                answers = [{"status": "machine-failure", "id": one["id"], "error": failed} for one in batch]
+            told.update(zip(places, answers))
+        return [_known(Judged, told[at]) for at in range(len(named))]
 
     async def ajudge(self, candidates: Iterable[Mapping[str, Any]], **how: Any) -> list[Judged]:
         """The same without holding up the event loop."""
@@ -169,9 +185,37 @@ def _given(mapping: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in mapping.items() if value is not None}
 
 
+def _batches(candidates: Sequence[Mapping[str, Any]]) -> list[list[int]]:
+    """The places of candidates that go in one request. A group is compared within itself, so it is not cut."""
+    groups: dict[Any, list[int]] = {}
+    for at, one in enumerate(candidates):
+        name = one.get("group", one.get("prompt_id"))
+        groups.setdefault(("alone", at) if name is None else ("group", name), []).append(at)
+    batches: list[list[int]] = []
+    for (_, name), places in groups.items():
+        if len(places) > GROUP:
+            raise RequestError(f"group {name} has {len(places)} candidates; {GROUP} can be compared")
+        if not batches or len(batches[-1]) + len(places) > BATCH:
+            batches.append([])
+        batches[-1] += places
+    return batches
+
+
+def _after(told: Optional[str]) -> float:
+    """The seconds that Retry-After asks for, as a number or as a date; 0 where it cannot be understood."""
+    try:
+        seconds = float(told or 0.0)
+    except ValueError:
+        try:
+            seconds = email.utils.parsedate_to_datetime(str(told)).timestamp() - time.time()
+        except (TypeError, ValueError, OverflowError):
+            return 0.0
+    return seconds if math.isfinite(seconds) else 0.0
+
+
 def _said(error: urllib.error.HTTPError) -> str:
     try:
         told = json.load(error)
         return str(told["error"]) + (f" ({told['hint']})" if "hint" in told else "")
-    except (ValueError, KeyError, TypeError, OSError):
+    except (ValueError, KeyError, TypeError, OSError, http.client.HTTPException):
         return error.reason if isinstance(error.reason, str) else "no reason was given"

@@ -1,9 +1,12 @@
 """The client: three values, asking again, and what it does when nobody answers."""
 
 import asyncio
+import contextlib
+import email.utils
 import http.server
 import json
 import threading
+import time
 
 import pytest
 
@@ -39,37 +42,89 @@ def test_prompts_and_answers(service, seed):
     assert client.request("/v1/runs/py")["totals"] is not None
 
 
-class Flaky(http.server.BaseHTTPRequestHandler):
-    """Says 503 twice, hangs up once, then answers."""
+NOT_YET = (503, "0", 0)
+HANGS_UP = None
 
+
+@contextlib.contextmanager
+def flaky(*says):
+    """A service that says these first (status, Retry-After, bytes that it keeps back) and answers then; what it is asked is told."""
     asked = []
 
-    def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.asked.append([one["id"] for one in body["candidates"]])
-        if len(self.asked) == 2:
+    class Flaky(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            asked.append([one["id"] for one in body["candidates"]])
+            said = says[len(asked) - 1] if len(asked) <= len(says) else (200, None, 0)
             self.close_connection = True
-            return
-        late = len(self.asked) < 4
-        judged = [{"status": "judged", "reward": 2.5, "new_key": 1} for _ in body["candidates"]]
-        answer = json.dumps({"error": "not yet"} if late else {"judged": judged}).encode()
-        self.send_response(503 if late else 200)
-        self.send_header("Retry-After", "0")
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
+            if said is HANGS_UP:
+                return
+            status, after, kept_back = said
+            judged = [{"status": "judged", "reward": 2.5, "id": one["id"], "new_key": 1} for one in body["candidates"]]
+            answer = json.dumps({"judged": judged} if status == 200 else {"error": "not yet"}).encode()
+            self.send_response(status)
+            if after is not None:
+                self.send_header("Retry-After", after)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer[: len(answer) - kept_back])
 
-    def log_message(self, *_):
-        pass
+        def log_message(self, *_):
+            pass
 
-
-def test_the_same_request_is_sent_again():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Flaky)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    [judged] = Client(f"http://127.0.0.1:{server.server_port}").judge([{"completion": "x"}])
-    server.shutdown()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", asked
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        (NOT_YET, HANGS_UP, NOT_YET),
+        ((200, None, 5),),
+        ((503, "0", 5),),
+        ((503, "Wed, 21 Oct 2015 07:28:00 GMT", 0), (503, "soon", 0), (503, "nan", 0)),
+    ],
+    ids=["late", "an answer that is cut off", "an error that is cut off", "dates and nonsense"],
+)
+def test_the_same_request_is_sent_again(says):
+    with flaky(*says) as (url, asked):
+        [judged] = Client(url).judge([{"completion": "x"}])
     assert judged.reward == 2.5
-    assert len(Flaky.asked) == 4 and len({tuple(ids) for ids in Flaky.asked}) == 1
+    assert len(asked) == len(says) + 1 and len({tuple(ids) for ids in asked}) == 1
+
+
+def test_a_date_beyond_the_patience_is_a_machine_failure():
+    in_an_hour = email.utils.formatdate(time.time() + 3600, usegmt=True)
+    with flaky((503, in_an_hour, 0)) as (url, asked):
+        [judged] = Client(url, patience_s=60).judge([{"completion": "x"}])
+    assert judged.status == "machine-failure" and len(asked) == 1
+
+
+def test_a_group_is_not_cut_and_the_order_stays():
+    # 40 groups of 8, the members of each far apart, and one that is larger than a batch.
+    rows = [{"completion": "x", "id": f"{n}", "prompt_id": f"run/0/{n % 40}"} for n in range(320)]
+    rows += [{"completion": "x", "id": f"large {n}", "group": "large", "prompt_id": f"run/1/{n}"} for n in range(300)]
+    with flaky() as (url, asked):
+        judged = Client(url).judge(rows)
+    assert [one.id for one in judged] == [row["id"] for row in rows]
+    groups = {row["id"]: row.get("group", row["prompt_id"]) for row in rows}
+    assert [len(ids) for ids in asked] == [256, 64, 300]
+    sets = [{groups[id] for id in ids} for ids in asked]
+    assert not sets[0] & sets[1] and sets[2] == {"large"}
+    with pytest.raises(RequestError, match="group huge has 1025"):
+        Client("http://127.0.0.1:9").judge([{"completion": "x", "group": "huge"}] * 1025)
+
+
+def test_a_service_that_fails_costs_the_patience_once():
+    with flaky(NOT_YET, NOT_YET, NOT_YET) as (url, asked):
+        judged = Client(url, patience_s=0.1).judge([{"completion": "x"}] * 600)
+    assert len(asked) == 1 and len(judged) == 600
+    assert {(one.status, one.reward) for one in judged} == {("machine-failure", None)}
 
 
 def test_nobody_there_is_a_machine_failure_and_no_number():
