@@ -11,11 +11,12 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{Query, State};
+use axum::http::StatusCode;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::grade;
+use super::{Graded, grade};
 use crate::app::App;
 use crate::asked::{Text, What};
 use crate::body::Received;
@@ -34,6 +35,9 @@ const NAME: usize = 255;
 /// Where an episode stands.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Episode {
+    /// Tells it from one that had its name before.
+    #[serde(skip)]
+    number: u64,
     #[serde(rename = "episode_id")]
     name: Option<String>,
     step_count: u32,
@@ -48,10 +52,13 @@ pub(crate) struct Episode {
 pub(crate) struct Episodes {
     by_name: HashMap<String, Episode>,
     order: VecDeque<String>,
+    begun: u64,
 }
 
 impl Episodes {
-    fn keep(&mut self, episode: Episode) {
+    fn keep(&mut self, mut episode: Episode) {
+        self.begun += 1;
+        episode.number = self.begun;
         let name = episode.name.clone().unwrap_or_default();
         if self.by_name.insert(name.clone(), episode).is_none() {
             self.order.push_back(name);
@@ -122,6 +129,7 @@ impl Episode {
         }
         let task = app.task(begin.what.task.as_deref())?;
         let episode = Self {
+            number: 0,
             name: begin.episode_id,
             step_count: 0,
             task: task.spec.name.clone(),
@@ -150,13 +158,21 @@ impl Episode {
         }
     }
 
-    async fn step(&mut self, app: &Arc<App>, action: Action, wait_s: Option<f64>) -> Result<Seen, Fault> {
-        if self.done {
-            return Err(Fault::bad("the episode is over").hint("reset it"));
-        }
+    /// Has what a step hands in judged, which takes long; [`Self::step`] counts it.
+    async fn judge(&self, app: &Arc<App>, action: Action, wait_s: Option<f64>) -> Result<Graded, Fault> {
+        self.going()?;
         let what = What { task: Some(self.task.clone()), stage: self.stage, ..What::default() };
         let graded = grade(app, vec![(what, Text::Completion(action.code))], None, app.deadline(wait_s)).await?;
-        let graded = graded.first().ok_or_else(|| Fault::bad("there is nothing to judge"))?;
+        graded.into_iter().next().ok_or_else(|| Fault::bad("there is nothing to judge"))
+    }
+
+    fn going(&self) -> Result<(), Fault> {
+        if self.done { Err(Fault::bad("the episode is over").hint("reset it")) } else { Ok(()) }
+    }
+
+    /// One step, with what was judged for it.
+    fn step(&mut self, graded: &Graded) -> Result<Seen, Fault> {
+        self.going()?;
         self.step_count += 1;
         self.done = self.step_count >= TURNS;
         // This protocol has a null, so that a masked verdict need not become a number.
@@ -187,10 +203,17 @@ pub(crate) async fn reset(State(app): State<Arc<App>>, begin: Received<Begin>) -
 /// One step over HTTP.
 pub(crate) async fn step(State(app): State<Arc<App>>, step: Received<Step>) -> Result<Json<Seen>, Fault> {
     let Step { action, episode_id, timeout_s } = step.value;
-    let mut episode = find(&app, episode_id.as_deref())?;
-    let seen = episode.step(&app, action, timeout_s).await?;
-    app.episodes.lock().unwrap_or_else(PoisonError::into_inner).keep(episode);
-    Ok(Json(seen))
+    let begun = find(&app, episode_id.as_deref())?;
+    let graded = begun.judge(&app, action, timeout_s).await?;
+    // Other steps may have been counted meanwhile: this one comes behind them.
+    let mut episodes = app.episodes.lock().unwrap_or_else(PoisonError::into_inner);
+    let name = episode_id.as_deref().unwrap_or_default();
+    let episode = episodes.by_name.get_mut(name).filter(|episode| episode.number == begun.number);
+    let episode = episode.ok_or_else(|| {
+        Fault::new(StatusCode::CONFLICT, "the episode was reset while this step was judged, which counts in neither")
+            .hint("send the step again, or give each episode an episode_id of its own")
+    })?;
+    Ok(Json(episode.step(&graded)?))
 }
 
 fn find(app: &App, name: Option<&str>) -> Result<Episode, Fault> {
@@ -294,7 +317,10 @@ async fn answer(app: &Arc<App>, episode: &mut Option<Episode>, text: &str) -> Op
             Err(wrong) => return error("VALIDATION_ERROR", wrong.to_string()),
         },
         "step" => match (serde_json::from_value::<Action>(frame.data), episode.as_mut()) {
-            (Ok(action), Some(episode)) => episode.step(app, action, Some(SOCKET_WAIT_S)).await,
+            (Ok(action), Some(episode)) => {
+                let graded = episode.judge(app, action, Some(SOCKET_WAIT_S)).await;
+                graded.and_then(|graded| episode.step(&graded))
+            }
             (Ok(_), None) => return error("SESSION_ERROR", "reset comes before step".to_owned()),
             (Err(wrong), _) => return error("VALIDATION_ERROR", wrong.to_string()),
         },

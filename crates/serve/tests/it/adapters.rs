@@ -180,6 +180,39 @@ fn openenv_resets_and_steps_over_http() {
 }
 
 #[test]
+fn openenv_counts_steps_that_come_at_once() {
+    let service = start();
+    service.post("/reset", &json!({"episode_id": "e"}));
+    let step = |said: &str| service.post("/step", &json!({"action": {"code": candidate(said, 0)}, "episode_id": "e"}));
+    let waiting = |count: usize| {
+        let line = format!("hotloop_jobs_waiting {count}\n");
+        service.wait(|service| service.get("/metrics").1.as_str().unwrap().contains(&line));
+    };
+    service.control.held.store(true, Ordering::SeqCst);
+    std::thread::scope(|scope| {
+        let steps = ["4 GFLOPS", "8 GFLOPS"].map(|said| scope.spawn(move || step(said)));
+        waiting(2);
+        service.control.held.store(false, Ordering::SeqCst);
+        let mut turns = steps.map(|step| step.join().unwrap().1["observation"]["turn"].as_u64());
+        turns.sort_unstable();
+        assert_eq!(turns, [Some(1), Some(2)]);
+    });
+    let (_, state) = service.get("/state?episode_id=e");
+    assert_eq!((&state["step_count"], &state["best_reward"]), (&json!(2), &json!(3.0)));
+    // A step of an episode that is begun anew meanwhile is none of the new one.
+    service.control.held.store(true, Ordering::SeqCst);
+    std::thread::scope(|scope| {
+        let late = scope.spawn(|| step("16 GFLOPS"));
+        waiting(1);
+        service.post("/reset", &json!({"episode_id": "e"}));
+        service.control.held.store(false, Ordering::SeqCst);
+        assert_eq!(late.join().unwrap().0, 409);
+    });
+    let (_, state) = service.get("/state?episode_id=e");
+    assert_eq!((&state["step_count"], &state["best_reward"]), (&json!(0), &Value::Null));
+}
+
+#[test]
 fn openenv_talks_over_a_socket() {
     let service = start();
     let mut socket = Socket::open(&service);
