@@ -20,8 +20,9 @@ pub(crate) struct Key {
     pub(crate) task: String,
     pub(crate) candidate: String,
     pub(crate) stage: Option<u8>,
-    /// The request's own name, where it wants to be judged apart from all others.
-    pub(crate) apart: Option<String>,
+    /// The hash of the request's own name, where it wants to be judged apart from all others. Names may be long, and
+    /// keys are kept.
+    pub(crate) apart: Option<blake3::Hash>,
 }
 
 /// What came of a job.

@@ -13,6 +13,8 @@ use crate::fault::Fault;
 
 /// Bodies are counted in these.
 const UNIT: usize = 1024;
+/// What is made of JSON takes so much for each of its marks at most. Two bytes may become a hundred: `{}` is a candidate.
+const MARK: usize = 256;
 
 /// A body that was read as JSON. Its share of the memory is given back when this is dropped.
 pub(crate) struct Received<T> {
@@ -22,7 +24,7 @@ pub(crate) struct Received<T> {
 
 /// How many units all bodies together may have.
 pub(crate) fn units(bytes: usize) -> usize {
-    bytes.div_ceil(UNIT)
+    bytes.div_ceil(UNIT).max(1)
 }
 
 impl<T: DeserializeOwned> FromRequest<Arc<App>> for Received<T> {
@@ -40,10 +42,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Received<T> {
             return Err(too_large());
         }
         // Who does not say how long it is may take as much as is allowed.
-        let share = units(length.unwrap_or(limit)).max(1) as u32;
-        let share = Arc::clone(&app.bodies)
-            .try_acquire_many_owned(share)
-            .map_err(|_| Fault::later("too many bodies are being read", std::time::Duration::from_secs(1)))?;
+        let mut share = take(app, length.unwrap_or(limit))?;
         let reading = read(request.into_body(), limit);
         let bytes = tokio::time::timeout(app.settings.limits.patience, reading)
             .await
@@ -54,10 +53,44 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Received<T> {
         if bytes.trim_ascii_start().first() != Some(&b'{') {
             return Err(Fault::bad("the body is not what is expected here: not a JSON object"));
         }
+        drop(share.split(share.num_permits().saturating_sub(units(bytes.len()))));
+        share.merge(room(app, bytes)?);
         let value = serde_json::from_slice(bytes)
             .map_err(|error| Fault::bad(format!("the body is not what is expected here: {error}")))?;
         Ok(Self { value, _share: share })
     }
+}
+
+/// A share of the memory that all bodies have together.
+fn take(app: &App, bytes: usize) -> Result<OwnedSemaphorePermit, Fault> {
+    Arc::clone(&app.bodies)
+        .try_acquire_many_owned(units(bytes) as u32)
+        .map_err(|_| Fault::later("too many bodies are being read or judged", std::time::Duration::from_secs(1)))
+}
+
+/// Room for what is made of JSON, taken before it is made.
+pub(crate) fn room(app: &App, json: &[u8]) -> Result<OwnedSemaphorePermit, Fault> {
+    let (needed, most) = (marks(json).saturating_mul(MARK), app.settings.limits.bodies);
+    if units(needed) + units(json.len()) > units(most) {
+        let what = format!("the body holds too many values: they take {needed} bytes, and all bodies have {most}");
+        return Err(Fault::new(StatusCode::PAYLOAD_TOO_LARGE, what).hint("send fewer candidates at once"));
+    }
+    take(app, needed)
+}
+
+/// How often values of JSON begin or are told apart, outside of its texts.
+fn marks(json: &[u8]) -> usize {
+    let (mut count, mut in_text, mut escaped) = (0, false, false);
+    for byte in json {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_text,
+            b'"' => in_text = !in_text,
+            b'[' | b'{' | b',' | b':' if !in_text => count += 1,
+            _ => {}
+        }
+    }
+    count
 }
 
 /// The whole body; `true` when it is longer than `limit`.
@@ -67,4 +100,16 @@ async fn read(body: Body, limit: usize) -> Result<body::Bytes, bool> {
         std::iter::successors(Some(error), |error| error.source())
             .any(|error| error.to_string().contains("length limit"))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_counted_outside_of_texts() {
+        assert_eq!(marks(b"{}"), 1);
+        assert_eq!(marks(br#"{"a": [1, 2], "b": {}}"#), 7);
+        assert_eq!(marks(br#"{"{,[:\\\",[\\": "," }"#), 2);
+    }
 }

@@ -75,7 +75,7 @@ impl Desk {
             task: task.hash.clone(),
             candidate: candidate.hash.clone(),
             stage: stage.map(Stage::number),
-            apart: apart.map(str::to_owned),
+            apart: apart.map(|name| blake3::hash(name.as_bytes())),
         };
         let job = Job { id: JobId(0), task: Arc::clone(task), candidate: candidate.clone(), stage };
         let ticket = self.shared.lock().board.attach(&key, job);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::http::StatusCode;
+use blake3::Hash;
 use flow::{MachineFacts, Reward, Stage, Task};
 use run::foreign::{Answered, ForeignRun, Prompt, PromptId};
 use run::{Interrupt, Layered, Plan};
@@ -31,20 +32,20 @@ pub(crate) struct Searches {
     seen: Arc<Mutex<Seen>>,
 }
 
-/// Answers that were taken in already: a request may be sent again.
+/// Answers that were taken in already: a request may be sent again. They are known by hashes, since names may be long.
 #[derive(Default)]
 struct Seen {
-    keys: HashSet<String>,
-    order: VecDeque<String>,
+    keys: HashSet<Hash>,
+    order: VecDeque<Hash>,
 }
 
 impl Seen {
-    fn has(&self, key: &str) -> bool {
+    fn has(&self, key: &Hash) -> bool {
         self.keys.contains(key)
     }
 
-    fn mark(&mut self, key: String) {
-        if !self.keys.insert(key.clone()) {
+    fn mark(&mut self, key: Hash) {
+        if !self.keys.insert(key) {
             return;
         }
         self.order.push_back(key);
@@ -59,7 +60,7 @@ impl Seen {
 /// The answers to one prompt, those that may come again by their keys.
 struct Taken {
     prompt: PromptRef,
-    answers: Vec<(Option<String>, Answered)>,
+    answers: Vec<(Option<Hash>, Answered)>,
 }
 
 impl Taken {
@@ -67,8 +68,8 @@ impl Taken {
     /// one records them; and what cannot be recorded is not seen, so that whoever sends it again is heard.
     fn record(self, run: &mut ForeignRun, seen: &Mutex<Seen>) -> Result<(), Interrupt> {
         let seen = || seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_new = |key: &Option<String>| key.as_deref().is_none_or(|key| !seen().has(key));
-        let (keys, answers): (Vec<Option<String>>, Vec<Answered>) =
+        let is_new = |key: &Option<Hash>| key.as_ref().is_none_or(|key| !seen().has(key));
+        let (keys, answers): (Vec<Option<Hash>>, Vec<Answered>) =
             self.answers.into_iter().filter(|(key, _)| is_new(key)).unzip();
         if answers.is_empty() {
             return Ok(());
@@ -132,7 +133,7 @@ impl Searches {
         for (place, told) in all.enumerate() {
             let Some(prompt) = &told.work.prompt else { continue };
             // Whoever names an answer may hand it in twice; the place tells copies in one batch apart.
-            let key = told.id.map(|id| format!("{}\n{place}\n{id}", prompt.name));
+            let key = told.id.map(|id| blake3::hash(format!("{}\n{place}\n{id}", prompt.name).as_bytes()));
             let answered = Answered {
                 made: told.work.made.clone(),
                 judged: told.outcome.as_ref().map(|judged| (**judged).clone()).map_err(|error| error.what.clone()),
@@ -308,14 +309,15 @@ mod tests {
     #[test]
     fn an_answer_is_new_once() {
         let mut seen = Seen::default();
-        assert!(!seen.has("a"));
-        seen.mark("a".to_owned());
-        seen.mark("a".to_owned());
-        assert!(seen.has("a") && seen.order.len() == 1);
+        let key = |name: &str| blake3::hash(name.as_bytes());
+        assert!(!seen.has(&key("a")));
+        seen.mark(key("a"));
+        seen.mark(key("a"));
+        assert!(seen.has(&key("a")) && seen.order.len() == 1);
         for number in 0..REMEMBERED {
-            seen.mark(number.to_string());
+            seen.mark(key(&number.to_string()));
         }
-        assert!(!seen.has("a"));
+        assert!(!seen.has(&key("a")));
         assert!(seen.keys.len() <= REMEMBERED && seen.order.len() <= REMEMBERED);
     }
 }

@@ -51,7 +51,7 @@ pub struct Limits {
     pub job_bytes: usize,
     /// Bytes of one request's body at most.
     pub body: usize,
-    /// Bytes of all bodies that are being read or judged at most.
+    /// Bytes of all bodies that are being read or judged at most, with what is made of them.
     pub bodies: usize,
     /// How long a client may take to send a request's head, and again its body.
     pub patience: Duration,

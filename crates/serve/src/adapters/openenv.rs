@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::{Graded, grade};
 use crate::app::App;
 use crate::asked::{Text, What};
-use crate::body::Received;
+use crate::body::{self, Received};
 use crate::fault::Fault;
 use flow::{Label, Verdict};
 
@@ -302,6 +302,10 @@ async fn talk(app: Arc<App>, mut socket: WebSocket) {
 /// The reply to one frame; `None` when the client takes its leave.
 async fn answer(app: &Arc<App>, episode: &mut Option<Episode>, text: &str) -> Option<Value> {
     let error = |code: &str, what: String| Some(json!({"type": "error", "data": {"message": what, "code": code}}));
+    let _room = match body::room(app, text.as_bytes()) {
+        Ok(room) => room,
+        Err(fault) => return error("EXECUTION_ERROR", fault.what),
+    };
     let frame: Frame = match serde_json::from_str(text) {
         Ok(frame) => frame,
         Err(wrong) => return error("INVALID_JSON", wrong.to_string()),

@@ -1,6 +1,7 @@
 //! Refused, logged, nothing executed.
 
 use std::io::{Read, Write};
+use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
 use serve::Notice;
@@ -99,6 +100,33 @@ fn many_bodies_at_once_do_not_fill_the_memory() {
     // It is not waited for for ever.
     service.wait(|service| refused(service, 408));
     service.wait(|service| service.send("POST", "/v1/judge", &[], Some(body().as_bytes())).0 == 200);
+}
+
+/// So many candidates without code, behind one that the bench is asked about.
+fn many(count: usize) -> String {
+    let mut candidates = vec![json!({"source": candidate("3 GFLOPS", 0)})];
+    candidates.resize(count + 1, json!({"source": ""}));
+    json!({"task": "matmul", "reward": "ladder", "wait_s": 20, "candidates": candidates}).to_string()
+}
+
+#[test]
+fn small_bodies_that_become_large_do_not_fill_the_memory() {
+    let service = Service::start(|settings| settings.limits.bodies = 1 << 20);
+    // Two bytes each, and a hundred once they are read.
+    let empty = format!("{{\"candidates\": [{}{{}}]}}", "{},".repeat(100_000));
+    let (status, _, told) = service.send("POST", "/v1/judge", &[], Some(empty.as_bytes()));
+    assert_eq!(status, 413, "{}", String::from_utf8_lossy(&told));
+    service.control.held.store(true, Ordering::SeqCst);
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| service.send("POST", "/v1/judge", &[], Some(many(800).as_bytes())).0);
+        service.wait(|service| service.submitted() == 1);
+        let (status, head, told) = service.send("POST", "/v1/judge", &[], Some(many(801).as_bytes()));
+        let told = String::from_utf8_lossy(&told);
+        assert!(status == 503 && head.contains("retry-after") && told.contains("too many bodies"), "{status} {told}");
+        service.control.held.store(false, Ordering::SeqCst);
+        assert_eq!(first.join().unwrap(), 200);
+    });
+    assert_eq!(service.send("POST", "/v1/judge", &[], Some(many(801).as_bytes())).0, 200, "there is room again");
 }
 
 #[test]
