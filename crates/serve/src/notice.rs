@@ -57,6 +57,11 @@ pub enum Notice {
         /// Steps that it already has.
         steps: u64,
     },
+    /// A run that nobody asked for made room for another; it is opened again when it is asked for.
+    RunClosed {
+        /// Its name.
+        run: String,
+    },
 }
 
 /// Is told of everything worth a line in a log.
@@ -73,6 +78,9 @@ impl std::fmt::Display for Notice {
             Self::Dropped { peer, why } => write!(f, "{peer}: closed: {why}"),
             Self::LeftOut { count } => write!(f, "{count} more were refused or closed"),
             Self::RunOpened { run, steps } => write!(f, "run {run} is open ({steps} steps)"),
+            Self::RunClosed { run } => {
+                write!(f, "run {run} is closed: nobody asked for it, and another needs its place")
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use blake3::Hash;
@@ -15,20 +16,24 @@ use crate::asked::Work;
 use crate::board::Outcome;
 use crate::fault::Fault;
 use crate::notice::{Notice, tame};
-use crate::settings::Settings;
+use crate::settings::{Limits, Settings};
 
-/// Runs that may be open at once.
-const OPEN: usize = 64;
 /// Answers that are remembered so that none is taken in twice.
 const REMEMBERED: usize = 200_000;
 
 type Opened = Arc<Mutex<ForeignRun>>;
 
+/// An open run, and when it was asked for last.
+struct Open {
+    run: Opened,
+    used: Instant,
+}
+
 /// The runs of foreign trainers.
 pub(crate) struct Searches {
     folder: PathBuf,
     set: Vec<String>,
-    open: tokio::sync::Mutex<BTreeMap<String, Opened>>,
+    open: tokio::sync::Mutex<BTreeMap<String, Open>>,
     seen: Arc<Mutex<Seen>>,
 }
 
@@ -201,8 +206,9 @@ impl App {
 
     async fn opened(self: &Arc<Self>, name: &str, task: Option<&str>) -> Result<Opened, Fault> {
         let mut open = self.searches.open.lock().await;
-        if let Some(run) = open.get(name) {
-            return Ok(Arc::clone(run));
+        if let Some(known) = open.get_mut(name) {
+            known.used = Instant::now();
+            return Ok(Arc::clone(&known.run));
         }
         let directory = self.searches.folder.join(name);
         let exists = directory.join("run.toml").is_file();
@@ -210,8 +216,8 @@ impl App {
             return Err(Fault::unknown(format!("there is no run `{name}`"))
                 .hint("name a task to begin it, as in /v1/prompts?run=NAME&task=matmul&n=8"));
         }
-        if open.len() >= OPEN {
-            return Err(Fault::later("too many runs are open", std::time::Duration::from_mins(1)));
+        if let Some(idle) = make_room(&mut open, &self.settings.limits)? {
+            (self.listener)(&Notice::RunClosed { run: idle });
         }
         let begins = if exists { None } else { Some(self.task(task)?) };
         let facts = self.desk.look().bench.map_err(|error| Fault::machine(&error))?;
@@ -220,7 +226,7 @@ impl App {
         let run = opening.await.map_err(|_| mistake())??;
         (self.listener)(&Notice::RunOpened { run: name.to_owned(), steps: run.state().finished() });
         let run = Arc::new(Mutex::new(run));
-        open.insert(name.to_owned(), Arc::clone(&run));
+        open.insert(name.to_owned(), Open { run: Arc::clone(&run), used: Instant::now() });
         Ok(run)
     }
 
@@ -249,6 +255,27 @@ impl App {
     }
 }
 
+/// Closes the run that was asked for longest ago where another would be one too many; gives its name. All that it is lies in
+/// its directory, and whoever asks for it again has it opened again.
+fn make_room(open: &mut BTreeMap<String, Open>, limits: &Limits) -> Result<Option<String>, Fault> {
+    if open.len() < limits.runs {
+        return Ok(None);
+    }
+    // Whoever has it in hand holds it too.
+    let is_idle = |one: &Open| Arc::strong_count(&one.run) == 1 && one.used.elapsed() >= limits.idle;
+    let idle = open.iter().filter(|(_, one)| is_idle(one)).min_by_key(|(_, one)| one.used);
+    let Some(name) = idle.map(|(name, _)| name.clone()) else {
+        let (count, idle_s) = (open.len(), limits.idle.as_secs());
+        return Err(Fault::later(format!("{count} runs are open, and all of them are in use"), Duration::from_mins(1))
+            .hint(format!(
+                "a run that nobody asks for during {idle_s} s makes room for another; \
+                 or start a second service with a --run-folder of its own"
+            )));
+    };
+    open.remove(&name);
+    Ok(Some(name))
+}
+
 /// Does something with a run where waiting for the disk holds up nobody.
 async fn on<T: Send + 'static>(
     run: Opened,
@@ -267,7 +294,7 @@ fn fault(interrupt: &Interrupt) -> Fault {
         Interrupt::Foreign { .. } | Interrupt::Reconfigured(_) | Interrupt::Reward(_) => {
             Fault::new(StatusCode::CONFLICT, what)
         }
-        _ => Fault::later(what, std::time::Duration::from_secs(5)),
+        _ => Fault::later(what, Duration::from_secs(5)),
     };
     match hint {
         Some(hint) => fault.hint(hint),

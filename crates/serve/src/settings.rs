@@ -63,6 +63,10 @@ pub struct Limits {
     pub connections: usize,
     /// Tries after a machine's failure, before it is told.
     pub retries: u32,
+    /// Runs of foreign trainers that are open at once.
+    pub runs: usize,
+    /// How long nobody has asked for a run that is closed to make room for another.
+    pub idle: Duration,
 }
 
 impl Default for Limits {
@@ -81,6 +85,8 @@ impl Default for Limits {
             rate: 500.0,
             connections: 1024,
             retries: 2,
+            runs: 64,
+            idle: Duration::from_mins(10),
         }
     }
 }

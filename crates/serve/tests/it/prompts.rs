@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use run::RunState;
 use run::report::Report;
 use serde_json::{Value, json};
-use serve::Settings;
+use serve::{Notice, Settings};
 
 use crate::fake::{Service, candidate};
 
@@ -136,6 +137,38 @@ fn a_trainer_that_loses_answers_does_not_hold_up_the_search() {
     answer(&service, &second[1], 2);
     let later = prompts(&service, 40);
     assert!(later.iter().any(|prompt| prompt["iteration"].as_u64() > Some(1)), "{later:?}");
+}
+
+#[test]
+fn a_run_that_nobody_asks_for_makes_room_and_goes_on_when_it_is_asked_for() {
+    let service = Service::start(|all| {
+        settings(all);
+        (all.limits.runs, all.limits.idle) = (2, Duration::ZERO);
+    });
+    let first = prompts(&service, 1);
+    answer(&service, &first[0], 1);
+    let handed = prompts(&service, 4);
+    for run in ["second", "third", "fourth"] {
+        assert_eq!(service.get(&format!("/v1/prompts?run={run}&task=matmul")).0, 200, "{run}");
+    }
+    assert!(service.heard(|notice| *notice == Notice::RunClosed { run: "sqd".to_owned() }));
+    assert_eq!(prompts(&service, 4), handed, "the same iteration goes on");
+    answer(&service, &handed[0], 2);
+    assert_eq!(state(&service).finished(), 2);
+}
+
+#[test]
+fn runs_that_are_in_use_are_not_closed_and_the_remedy_is_told() {
+    let service = Service::start(|all| {
+        settings(all);
+        all.limits.runs = 1;
+    });
+    prompts(&service, 1);
+    let (status, head, told) = service.send("GET", "/v1/prompts?run=second&task=matmul", &[], None);
+    let told = String::from_utf8_lossy(&told);
+    assert!(status == 503 && head.contains("retry-after: 60"), "{head}");
+    assert!(told.contains("nobody asks for during 600 s makes room"), "{told}");
+    assert_eq!(prompts(&service, 1)[0]["iteration"], 0);
 }
 
 #[test]
