@@ -103,6 +103,11 @@ fn a_fresh_judgement_is_a_new_one_and_sending_it_again_is_not() {
     assert_eq!(asked("b", true), 2);
     assert_eq!(asked("b", true), 2);
     assert_eq!(asked("c", true), 3);
+    // Copies in one request are told apart by their names too.
+    let copies: Vec<Value> = ["d", "e", "d"].map(|id| json!({"id": id, "source": candidate("3 GFLOPS", 0)})).to_vec();
+    let body = json!({"task": "matmul", "fresh": true, "reward": "ladder", "candidates": copies});
+    assert_eq!(service.post("/v1/judge", &body).0, 200);
+    assert_eq!(service.submitted(), 5);
     let unnamed = json!({"task": "matmul", "fresh": true, "candidates": [{"source": "x"}]});
     assert_eq!(service.post("/v1/judge", &unnamed).0, 400);
 }
