@@ -99,13 +99,15 @@ impl ForeignRun {
                 temperature: self.plan.config.sampling.temperature,
             })));
         };
-        let same = |what: &str, was: &str, is: &str| {
-            let said = |value: &str| format!("{what} {value}");
-            if was == is { Ok(()) } else { Err(Interrupt::Foreign { was: said(was), is: said(is) }) }
-        };
         same("task", &started.task_hash, &task.hash)?;
-        same("machine class", &started.machine.class, &machine.class)?;
+        self.compares_with(&machine)?;
         self.record(Event::RunResumed { step: self.state.finished() })
+    }
+
+    /// Refuses a machine whose timings do not compare with those of the run.
+    pub fn compares_with(&self, machine: &MachineFacts) -> Result<(), Interrupt> {
+        let Some(started) = &self.state.started else { return Ok(()) };
+        same("machine class", &started.machine.class, &machine.class)
     }
 
     /// The journal first, then the state.
@@ -276,4 +278,9 @@ impl ForeignRun {
             },
         }
     }
+}
+
+fn same(what: &str, was: &str, is: &str) -> Result<(), Interrupt> {
+    let said = |value: &str| format!("{what} {value}");
+    if was == is { Ok(()) } else { Err(Interrupt::Foreign { was: said(was), is: said(is) }) }
 }

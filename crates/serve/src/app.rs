@@ -72,6 +72,18 @@ impl App {
         asked.unwrap_or(self.settings.reward)
     }
 
+    /// Refuses what was judged in part before the bench came back on another class of machine, and in part after.
+    /// `since` is what [`Desk::changes`] said before the first part.
+    pub(crate) fn one_class(&self, since: u64) -> Result<(), Fault> {
+        if self.desk.changes() == since {
+            return Ok(());
+        }
+        let what =
+            "the bench came back on another class of machine meanwhile, and timings do not compare across classes";
+        Err(Fault::later(what, std::time::Duration::from_secs(1))
+            .hint("send the same request again: all of it is judged there"))
+    }
+
     /// When a request that comes now must have its answer.
     pub(crate) fn deadline(&self, wait_s: Option<f64>) -> tokio::time::Instant {
         let most = self.settings.limits.wait;

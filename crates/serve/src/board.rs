@@ -184,6 +184,13 @@ impl Board {
         abandoned
     }
 
+    /// Forgets all verdicts: those to come are from machines that do not compare with theirs.
+    pub(crate) fn forget(&mut self) {
+        while !self.done.is_empty() {
+            self.forget_oldest();
+        }
+    }
+
     fn forget_oldest(&mut self) {
         if let Some((_, key)) = self.done.pop_front() {
             self.entries.remove(&key);

@@ -41,7 +41,22 @@ struct State {
     board: Board,
     /// The machine, once the bench runs; why not, while it does not.
     bench: Result<MachineFacts, BenchError>,
+    /// The class of the machine that the bench ran on last.
+    class: Option<String>,
+    changes: u64,
     closed: bool,
+}
+
+impl State {
+    /// The bench judges on this machine. Timings compare within one class, so verdicts of another are not kept.
+    fn ready(&mut self, facts: MachineFacts) {
+        if self.class.as_ref().is_some_and(|class| *class != facts.class) {
+            self.changes += 1;
+            self.board.forget();
+        }
+        self.class = Some(facts.class.clone());
+        self.bench = Ok(facts);
+    }
 }
 
 /// How the bench fares and what is on the board.
@@ -55,8 +70,13 @@ pub(crate) struct Look {
 impl Desk {
     /// Starts the thread that owns the bench.
     pub(crate) fn start(limits: Limits, factory: Factory, metrics: Arc<Metrics>, listener: Listener) -> Self {
-        let state =
-            State { board: Board::new(limits), bench: Err(BenchError::new("the bench is starting")), closed: false };
+        let state = State {
+            board: Board::new(limits),
+            bench: Err(BenchError::new("the bench is starting")),
+            class: None,
+            changes: 0,
+            closed: false,
+        };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new(), metrics, listener });
         let own = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("bench".to_owned()).spawn(move || own.work(factory)).ok();
@@ -81,6 +101,12 @@ impl Desk {
         let ticket = self.shared.lock().board.attach(&key, job);
         self.shared.changed.notify_all();
         ticket
+    }
+
+    /// How often the bench came back on another class of machine. All verdicts that are told while this stays the same are
+    /// of one class.
+    pub(crate) fn changes(&self) -> u64 {
+        self.shared.lock().changes
     }
 
     /// How things stand.
@@ -128,7 +154,7 @@ impl Shared {
                 Ok(mut bench) => {
                     let facts = bench.facts();
                     (self.listener)(&Notice::BenchReady { machine: facts.cpu.clone() });
-                    self.lock().bench = Ok(facts);
+                    self.lock().ready(facts);
                     match self.judge(bench.as_mut()) {
                         Ok(()) => return,
                         Err(error) => error,

@@ -187,9 +187,14 @@ impl App {
             return Err(Fault::bad(format!("`{}` cannot name a run", tame(name)))
                 .hint("a name has 1 to 64 letters, digits, dashes, dots and underscores"));
         }
+        let since = self.desk.changes();
         let run = self.opened(name, task).await?;
         let (run_task, judged) = {
             let run = run.lock().unwrap_or_else(PoisonError::into_inner);
+            // The bench may have come back on another machine since the run was opened.
+            if let Ok(machine) = self.desk.look().bench {
+                run.compares_with(&machine).map_err(|interrupt| fault(&interrupt))?;
+            }
             (Arc::clone(&run.plan().task), run.state().seed.is_some())
         };
         if let Some(task) = task.filter(|task| *task != run_task.spec.name) {
@@ -199,6 +204,7 @@ impl App {
         if !judged {
             // Everything is measured against the seed, so it comes first.
             let seed = self.worth.seed(&self.desk, &run_task, self.deadline(None)).await?;
+            self.one_class(since)?;
             on(Arc::clone(&run), move |run| run.seed_judged((*seed).clone())).await?;
         }
         Ok(run)

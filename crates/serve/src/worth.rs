@@ -11,9 +11,10 @@ use tokio::time::Instant;
 use crate::desk::{Desk, outcome};
 use crate::fault::Fault;
 
-/// The seeds that rewards are measured against, judged when first needed.
+/// The seeds that rewards are measured against, judged when first needed: by their tasks, and by how often the bench had
+/// changed its class of machine.
 #[derive(Default)]
-pub(crate) struct Worth(Mutex<BTreeMap<String, Arc<Judgement>>>);
+pub(crate) struct Worth(Mutex<BTreeMap<(u64, String), Arc<Judgement>>>);
 
 /// What one candidate earned.
 #[derive(Debug, Clone, Copy, Default)]
@@ -25,11 +26,10 @@ pub(crate) struct Earned {
 impl Worth {
     /// How the task's seed fared on this bench.
     pub(crate) async fn seed(&self, desk: &Desk, task: &Arc<Task>, deadline: Instant) -> Result<Arc<Judgement>, Fault> {
-        let known = |all: &Mutex<BTreeMap<String, Arc<Judgement>>>| {
-            all.lock().unwrap_or_else(PoisonError::into_inner).get(&task.hash).cloned()
-        };
-        if let Some(seed) = known(&self.0) {
-            return Ok(seed);
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (desk.changes(), task.hash.clone());
+        if let Some(seed) = lock().get(&key) {
+            return Ok(Arc::clone(seed));
         }
         let name = &task.spec.name;
         let candidate = Candidate::from_source(task.seed.as_bytes(), task)
@@ -45,7 +45,9 @@ impl Worth {
             let told = format!("the seed of {name} is {} on this machine: {}", verdict.label(), verdict.detail());
             return Err(Fault::later(told, wait).hint("reward `ladder` needs no seed"));
         }
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(task.hash.clone(), Arc::clone(&judgement));
+        let mut all = lock();
+        all.retain(|(changes, _), _| *changes >= key.0);
+        all.insert(key, Arc::clone(&judgement));
         Ok(judgement)
     }
 

@@ -50,6 +50,7 @@ pub(crate) async fn grade(
     id: Option<&str>,
     deadline: Instant,
 ) -> Result<Vec<Graded>, Fault> {
+    let since = app.desk.changes();
     let rewards: Vec<_> = all.iter().map(|(what, _)| what.reward).collect();
     let unmade = all.into_iter().map(|(what, text)| Unmade { what, text, apart: None }).collect();
     let works = app.make(unmade).await?;
@@ -67,6 +68,7 @@ pub(crate) async fn grade(
         };
         told.push((Arc::clone(judgement), reward, context));
     }
+    app.one_class(since)?;
     let answers = works.iter().zip(&outcomes).zip(&told).map(|((work, outcome), (judgement, reward, _))| Told {
         work,
         outcome,

@@ -136,6 +136,7 @@ pub(crate) async fn judge(State(app): State<Arc<App>>, asked: Received<Asked>) -
         ids.push(candidate.id);
         unmade.push(Unmade { what, text, apart });
     }
+    let since = app.desk.changes();
     let works = app.make(unmade).await?;
     let outcomes = app.judge(&works, deadline).await?;
     let shapes: Vec<Reward> = works
@@ -144,6 +145,7 @@ pub(crate) async fn judge(State(app): State<Arc<App>>, asked: Received<Asked>) -
         .map(|reward| app.reward(reward))
         .collect();
     let earned = earned(&app, &works, &outcomes, &shapes, &groups, deadline).await?;
+    app.one_class(since)?;
     let told = works.iter().zip(&outcomes).zip(&earned).zip(&ids);
     app.searches
         .take_in(told.map(|(((work, outcome), earned), id)| Told {

@@ -26,10 +26,15 @@ pub(crate) struct Control {
     pub(crate) broken: AtomicBool,
     /// Benches that were started.
     pub(crate) started: AtomicUsize,
+    /// While set, no bench gets ready.
+    pub(crate) slow: AtomicBool,
+    /// The bench that is started next is on another class of machine, on which everything is twice as fast.
+    pub(crate) moved: AtomicBool,
 }
 
 struct FakeBench {
     control: Arc<Control>,
+    moved: bool,
     jobs: VecDeque<Job>,
 }
 
@@ -48,7 +53,8 @@ impl Bench for FakeBench {
             std::thread::sleep(timeout.min(Duration::from_millis(2)));
             return Ok(None);
         }
-        Ok(self.jobs.pop_front().map(|job| Reply { id: job.id, judged: judged(&job.candidate.source) }))
+        let times = if self.moved { 2.0 } else { 1.0 };
+        Ok(self.jobs.pop_front().map(|job| Reply { id: job.id, judged: judged(&job.candidate.source, times) }))
     }
 
     fn cancel(&mut self, ids: &[JobId]) {
@@ -57,7 +63,7 @@ impl Bench for FakeBench {
 
     fn facts(&self) -> MachineFacts {
         MachineFacts {
-            class: "fake".to_owned(),
+            class: if self.moved { "another fake" } else { "fake" }.to_owned(),
             cpu: "a fake".to_owned(),
             simd: "avx2".to_owned(),
             cores: 1,
@@ -70,7 +76,7 @@ impl Bench for FakeBench {
 }
 
 /// The verdict that stands in a candidate, as in `/* wrong */` or `/* 12.5 GFLOPS */`; the seed has 2.
-fn judged(source: &str) -> Result<Judgement, BenchError> {
+fn judged(source: &str, times: f64) -> Result<Judgement, BenchError> {
     let said = source.split("/*").nth(1).and_then(|rest| rest.split("*/").next()).unwrap_or("2 GFLOPS").trim();
     let verdict = match said {
         "wrong" => {
@@ -81,7 +87,7 @@ fn judged(source: &str) -> Result<Judgement, BenchError> {
         "suspect" => Verdict::Suspect { why: "too fast".to_owned(), measured: measured(1e6) },
         "machine failure" => return Err(BenchError::new("the machine tripped")),
         "NaN" => Verdict::Correct(measured(f64::NAN)),
-        speed => Verdict::Correct(measured(speed.trim_end_matches(" GFLOPS").parse().unwrap())),
+        speed => Verdict::Correct(measured(times * speed.trim_end_matches(" GFLOPS").parse::<f64>().unwrap())),
     };
     Ok(Judgement { verdict, seconds: Seconds { compile: 0.1, run: 0.2, total: 0.3 } })
 }
@@ -136,7 +142,11 @@ impl Service {
         let own = Arc::clone(&control);
         let factory: Factory = Box::new(move || {
             own.started.fetch_add(1, Ordering::SeqCst);
-            Ok(Box::new(FakeBench { control: Arc::clone(&own), jobs: VecDeque::new() }) as Box<dyn Bench>)
+            while own.slow.load(Ordering::SeqCst) {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            let (control, moved) = (Arc::clone(&own), own.moved.load(Ordering::SeqCst));
+            Ok(Box::new(FakeBench { control, moved, jobs: VecDeque::new() }) as Box<dyn Bench>)
         });
         let notices = Arc::new(Mutex::new(Vec::new()));
         let heard = Arc::clone(&notices);

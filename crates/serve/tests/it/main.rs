@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod adapters; // the protocols of other trainers
+mod classes; // a bench that comes back on another class of machine
 mod fake; // the bench, the service and a client for the tests
 mod guard; // who and what is refused
 mod hostile; // clients that hang up, send garbage or never read
