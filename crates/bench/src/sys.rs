@@ -301,12 +301,6 @@ pub(crate) fn wait_end(pid: Pid, timeout: Duration) -> io::Result<bool> {
     }
 }
 
-/// Locks an open file without waiting; `false` when another process holds it.
-pub(crate) fn try_lock(file: RawFd) -> bool {
-    // SAFETY: plain system call.
-    unsafe { libc::flock(file, libc::LOCK_EX | libc::LOCK_NB) == 0 }
-}
-
 /// Changes a file's owner.
 pub(crate) fn change_owner(path: &Path, uid: u32) -> io::Result<()> {
     std::os::unix::fs::chown(path, Some(uid), Some(uid))
