@@ -223,12 +223,12 @@ pub(crate) fn limit_softly(resource: libc::__rlimit_resource_t, soft: u64, hard:
     check(unsafe { libc::setrlimit(resource, &raw const limit) }).map(drop)
 }
 
-/// Sets both limits on the stack, as far as the hard one allows.
-pub(crate) fn limit_stack(bytes: u64) -> io::Result<()> {
+/// Sets both limits of a resource, as far as the hard one allows.
+pub(crate) fn limit_within(resource: libc::__rlimit_resource_t, value: u64) -> io::Result<()> {
     let mut now = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `now` outlives the call.
-    check(unsafe { libc::getrlimit(libc::RLIMIT_STACK, &raw mut now) })?;
-    limit(libc::RLIMIT_STACK, bytes.min(now.rlim_max))
+    check(unsafe { libc::getrlimit(resource, &raw mut now) })?;
+    limit(resource, value.min(now.rlim_max))
 }
 
 /// Enters new namespaces.

@@ -238,7 +238,7 @@ fn spawn(inherited: &[(i32, i32); 5], environment: &[(String, String)], cores: &
             sys::inherit_as(*high, target)?;
         }
         // Before the runner starts: its C library reads the limit once.
-        sys::limit_stack(STACK_BYTES)?;
+        sys::limit_within(libc::RLIMIT_STACK, STACK_BYTES)?;
         sys::pin(0, &cores)
     };
     // SAFETY: only async-signal-safe calls in there.
