@@ -340,7 +340,7 @@ impl Builder {
         let waited = PATIENCE.wait(pid);
         // The whole group, whatever the driver left; not reaped yet, so the group is still its own.
         drop(sys::signal(-pid, libc::SIGKILL));
-        let (status, processor_s) =
+        let (status, usage) =
             sys::reap_with_usage(pid).map_err(|error| BenchError::new(format!("the compiler was lost: {error}")))?;
         let waited = waited.map_err(|error| BenchError::new(format!("the compiler could not be watched: {error}")))?;
         let ended = waited == Waited::Ended;
@@ -351,7 +351,7 @@ impl Builder {
         if ended && status.success() {
             return Ok(Ended::Fine(stdout));
         }
-        if !ended || processor_s > PROCESSOR_S as f64 - 0.1 || status.signal() == Some(libc::SIGXCPU) {
+        if !ended || usage.processor_s > PROCESSOR_S as f64 - 0.1 || status.signal() == Some(libc::SIGXCPU) {
             return Ok(Ended::TimedOut);
         }
         let said = read_start(stderr, 64 << 10); // enough for any message; the rest of a flood is dropped

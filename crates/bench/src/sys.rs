@@ -64,39 +64,53 @@ pub(crate) fn reopen_readonly(file: &OwnedFd) -> io::Result<OwnedFd> {
 }
 
 /// What became of a child that was waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Change {
     /// Every thread is in group-stop by this signal.
     Stopped(i32),
     /// It exited with this status.
     Exited(i32),
-    /// A signal ended it.
-    Killed(i32),
+    /// A signal ended it, after it had used so much.
+    Killed(i32, Usage),
     /// The timer of [`set_alarm`] interrupted the wait.
     Interrupted,
 }
 
+/// What a child that has ended used.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Usage {
+    /// Processor time of it and of those it reaped.
+    pub(crate) processor_s: f64,
+    /// The most memory that it, or one of those, held at a time.
+    pub(crate) peak_bytes: u64,
+}
+
 /// Waits until the child stops or ends.
 pub(crate) fn wait_change(pid: Pid) -> io::Result<Change> {
-    // SAFETY: an all-zero siginfo is valid, and it outlives the call.
-    let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
-    let status = unsafe { libc::waitid(libc::P_PID, pid as libc::id_t, &raw mut info, libc::WSTOPPED | libc::WEXITED) };
-    if status < 0 {
-        let error = io::Error::last_os_error();
-        return if error.kind() == io::ErrorKind::Interrupted { Ok(Change::Interrupted) } else { Err(error) };
+    match wait(pid, libc::WUNTRACED) {
+        Ok((status, usage)) => Ok(match (status.stopped_signal(), status.signal()) {
+            (Some(signal), _) => Change::Stopped(signal),
+            (None, Some(signal)) => Change::Killed(signal, usage),
+            (None, None) => Change::Exited(status.code().unwrap_or(0)),
+        }),
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(Change::Interrupted),
+        Err(error) => Err(error),
     }
-    // SAFETY: waitid filled the child fields.
-    let code = unsafe { info.si_status() };
-    Ok(match info.si_code {
-        libc::CLD_STOPPED => Change::Stopped(code),
-        libc::CLD_EXITED => Change::Exited(code),
-        _ => Change::Killed(code),
-    })
+}
+
+fn wait(pid: Pid, options: libc::c_int) -> io::Result<(ExitStatus, Usage)> {
+    let mut status = 0;
+    // SAFETY: an all-zero usage is valid; both outlive the call.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    check(unsafe { libc::wait4(pid, &raw mut status, options, &raw mut usage) })?;
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + 1e-6 * time.tv_usec as f64;
+    let processor_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+    Ok((ExitStatus::from_raw(status), Usage { processor_s, peak_bytes: usage.ru_maxrss as u64 * 1024 }))
 }
 
 /// Whether a stopped child was continued since it last stopped.
 pub(crate) fn was_continued(pid: Pid) -> io::Result<bool> {
-    // SAFETY: as in `wait_change`.
+    // SAFETY: an all-zero siginfo is valid, and it outlives the call.
     let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
     check(unsafe { libc::waitid(libc::P_PID, pid as libc::id_t, &raw mut info, libc::WCONTINUED | libc::WNOHANG) })?;
     // SAFETY: waitid left it zero or filled it.
@@ -115,14 +129,9 @@ pub(crate) fn reap(pid: Pid) {
     unsafe { libc::waitpid(pid, std::ptr::null_mut(), 0) };
 }
 
-/// Reaps a child that has ended: its status, and the processor time of it and of those it reaped.
-pub(crate) fn reap_with_usage(pid: Pid) -> io::Result<(ExitStatus, f64)> {
-    let mut status = 0;
-    // SAFETY: an all-zero usage is valid; both outlive the call.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    check(unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut usage) })?;
-    let seconds = |time: libc::timeval| time.tv_sec as f64 + 1e-6 * time.tv_usec as f64;
-    Ok((ExitStatus::from_raw(status), seconds(usage.ru_utime) + seconds(usage.ru_stime)))
+/// Reaps a child that has ended: its status, and what it used.
+pub(crate) fn reap_with_usage(pid: Pid) -> io::Result<(ExitStatus, Usage)> {
+    wait(pid, 0)
 }
 
 /// How many processes this system has killed so far because memory ran out.
