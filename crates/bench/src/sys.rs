@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// A process id.
@@ -151,17 +152,37 @@ pub(crate) fn free_bytes(path: &Path) -> u64 {
     }
 }
 
+fn catch(signal: libc::c_int, handler: extern "C" fn(libc::c_int), flags: libc::c_int) -> io::Result<()> {
+    // SAFETY: an all-zero sigaction is valid, and the handlers below only touch what signals may.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler as *const () as usize;
+        action.sa_flags = flags;
+        check(libc::sigaction(signal, &raw const action, std::ptr::null_mut())).map(drop)
+    }
+}
+
 extern "C" fn on_alarm(_: libc::c_int) {}
 
 /// Makes alarms interrupt waits instead of ending the process.
 pub(crate) fn catch_alarms() -> io::Result<()> {
-    // SAFETY: an all-zero sigaction without flags is valid: waits end with EINTR.
-    unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = on_alarm as *const () as usize;
-        check(libc::sigaction(libc::SIGALRM, &raw const action, std::ptr::null_mut()))?;
-    }
-    Ok(())
+    catch(libc::SIGALRM, on_alarm, 0) // without flags waits end with EINTR
+}
+
+static CONTINUED: AtomicUsize = AtomicUsize::new(0);
+
+extern "C" fn on_continued(_: libc::c_int) {
+    CONTINUED.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Has [`times_continued`] count from now on.
+pub(crate) fn count_continues() -> io::Result<()> {
+    catch(libc::SIGCONT, on_continued, libc::SA_RESTART)
+}
+
+/// How often this process was told to go on, as it is after every stop.
+pub(crate) fn times_continued() -> usize {
+    CONTINUED.load(Ordering::Relaxed)
 }
 
 /// Interrupts waits after `first` and then every 10 ms; `None` ends that.
@@ -340,15 +361,16 @@ pub(crate) fn signal_name(signal: i32) -> &'static str {
     }
 }
 
-/// Runs `start` with alarms blocked, so that threads it starts never get them.
-pub(crate) fn without_alarms<T>(start: impl FnOnce() -> T) -> T {
+/// Runs `start` with the signals blocked that are caught here, so that threads it starts never get them.
+pub(crate) fn without_signals<T>(start: impl FnOnce() -> T) -> T {
     // SAFETY: sets live on this stack; the calls cannot fail with valid arguments.
     unsafe {
-        let mut alarms: libc::sigset_t = std::mem::zeroed();
+        let mut caught: libc::sigset_t = std::mem::zeroed();
         let mut before: libc::sigset_t = std::mem::zeroed();
-        libc::sigemptyset(&raw mut alarms);
-        libc::sigaddset(&raw mut alarms, libc::SIGALRM);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const alarms, &raw mut before);
+        libc::sigemptyset(&raw mut caught);
+        libc::sigaddset(&raw mut caught, libc::SIGALRM);
+        libc::sigaddset(&raw mut caught, libc::SIGCONT);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const caught, &raw mut before);
         let value = start();
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
         value
