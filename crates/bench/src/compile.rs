@@ -19,7 +19,7 @@ use flow::{BenchError, Verdict};
 
 use crate::cache::{CANDIDATE, Cache};
 use crate::confine::{Confinement, NOT_STARTED, THEN};
-use crate::sandbox::limits::Limits;
+use crate::sandbox::limits::{self, Limits};
 use crate::scratch::{Folder, Scratch, no_space};
 use crate::symbols::{self, Finding};
 use crate::toolchain::Toolchain;
@@ -34,6 +34,11 @@ const WALL_S: f64 = 10.0;
 const PROCESSOR_S: u64 = 6;
 /// A compiler without most of its processor time has longer by the clock.
 const PATIENCE: Patience = Patience { wall: WALL_S, processor: 0.9 * PROCESSOR_S as f64, put_off: 20.0 };
+/// Bytes of address space of each of its processes, and how many they may be.
+const MEMORY_BYTES: u64 = 4 << 30;
+const PROCESSES: u64 = 64;
+/// How a compiler says that it could not start a process, whoever's limit that was.
+const NO_PROCESS: &str = "Resource temporarily unavailable";
 /// Bytes of the largest file that compiling may write, and of what preprocessing may give: it is
 /// read into memory, and the prelude's headers take 1.7 million of them.
 const OUTPUT_BYTES: u64 = 64 << 20;
@@ -143,6 +148,9 @@ impl Builder {
             Built::Object(object, _folder) => Ok(Built::Object(self.cache.put(&object_name, &object)?, None)),
             // Not kept: a busy machine may be to blame.
             Built::Rejected(verdict @ Verdict::TimedOut { .. }) => Ok(Built::Rejected(verdict)),
+            Built::Rejected(Verdict::NotCompiled { diagnostics }) if diagnostics.contains(NO_PROCESS) => {
+                Ok(Built::Rejected(Verdict::NotCompiled { diagnostics }))
+            }
             Built::Rejected(verdict) => {
                 let folder = self.scratch.folder(None)?;
                 let file = folder.path().join("verdict.json");
@@ -265,12 +273,35 @@ impl Builder {
         arguments
     }
 
+    /// Runs the compiler in `folder`; once more, if it says that it could not start a process. That is believed of one that
+    /// cannot compile nothing at all either.
+    fn confined(
+        &self,
+        folder: &Folder,
+        arguments: &[String],
+        user: Option<u32>,
+        extra: &Path,
+        file_bytes: u64,
+    ) -> Result<Ended, BenchError> {
+        let ended = self.attempt(folder, arguments, user, extra, file_bytes)?;
+        if !matches!(&ended, Ended::Failed(said) if said.contains(NO_PROCESS)) {
+            return Ok(ended);
+        }
+        let empty = self.scratch.folder(user)?;
+        fs_err::write(empty.path().join("empty.c"), "").map_err(|error| no_space(&error))?;
+        let nothing = ["-pipe", "-c", "empty.c", "-o", "empty.o"].map(String::from);
+        if let Ended::Failed(said) = self.attempt(&empty, &nothing, user, Path::new("/dev/null"), OUTPUT_BYTES)? {
+            return Err(no_process(&said));
+        }
+        self.attempt(folder, arguments, user, extra, file_bytes)
+    }
+
     /// Runs the compiler in `folder` with nothing else to write and little to read.
     ///
     /// What it prints goes to files without names: a source could ask whether they exist, and show
     /// the preprocessor other code than the compiler. And none of it is evidence of the machine's
     /// failure, for a source can have anything printed: `#error No space left on device`.
-    fn confined(
+    fn attempt(
         &self,
         folder: &Folder,
         arguments: &[String],
@@ -281,7 +312,8 @@ impl Builder {
         let mut files = self.toolchain.files.clone();
         files.write.push(folder.path().to_owned());
         files.read.extend([self.prelude.folder.clone(), extra.to_owned()]);
-        let limits = compiler_limits(user, file_bytes);
+        let threads = limits::beside_others(PROCESSES, user);
+        let limits = Limits { address_space: MEMORY_BYTES, file_bytes, open_files: 128, threads, cpu_s: PROCESSOR_S };
         let confinement = Confinement { user, limits, files: self.landlock.then_some(files) };
         let text = serde_json::to_string(&confinement).map_err(|error| BenchError::new(error.to_string()))?;
         let failed = |error: std::io::Error| BenchError::new(format!("the compiler could not be started: {error}"));
@@ -308,7 +340,7 @@ impl Builder {
         let waited = PATIENCE.wait(pid);
         // The whole group, whatever the driver left; not reaped yet, so the group is still its own.
         drop(sys::signal(-pid, libc::SIGKILL));
-        let (status, processor_s) =
+        let (status, usage) =
             sys::reap_with_usage(pid).map_err(|error| BenchError::new(format!("the compiler was lost: {error}")))?;
         let waited = waited.map_err(|error| BenchError::new(format!("the compiler could not be watched: {error}")))?;
         let ended = waited == Waited::Ended;
@@ -319,10 +351,13 @@ impl Builder {
         if ended && status.success() {
             return Ok(Ended::Fine(stdout));
         }
-        if !ended || processor_s > PROCESSOR_S as f64 - 0.1 || status.signal() == Some(libc::SIGXCPU) {
+        if !ended || usage.processor_s > PROCESSOR_S as f64 - 0.1 || status.signal() == Some(libc::SIGXCPU) {
             return Ok(Ended::TimedOut);
         }
         let said = read_start(stderr, 64 << 10); // enough for any message; the rest of a flood is dropped
+        if status.code() == Some(NOT_STARTED) && said.contains(NO_PROCESS) {
+            return Err(no_process(&said));
+        }
         if status.code() == Some(NOT_STARTED) {
             return Err(BenchError::new(format!("the compiler could not be confined: {}", said.trim())));
         }
@@ -375,9 +410,10 @@ impl Builder {
     }
 }
 
-fn compiler_limits(user: Option<u32>, file_bytes: u64) -> Limits {
-    let counted_already = if user.is_some() { 0 } else { crate::sandbox::limits::threads_of_user() };
-    Limits { address_space: 4 << 30, file_bytes, open_files: 128, threads: 64 + counted_already, cpu_s: PROCESSOR_S }
+/// A compiler that cannot start its processes, with the remedy.
+fn no_process(said: &str) -> BenchError {
+    BenchError::new(format!("the compiler cannot start its processes: {}", said.trim()))
+        .hint("raise the limit on processes (ulimit -u, or the container's), or judge fewer at once with --jobs")
 }
 
 /// What a command printed into a file, up to `most` bytes.

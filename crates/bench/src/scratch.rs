@@ -1,7 +1,6 @@
 //! A folder for what only lives as long as the bench: sources, objects, diagnostics.
 
-use std::fs::File;
-use std::os::fd::AsRawFd;
+use std::fs::{File, TryLockError};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,6 +10,11 @@ use flow::BenchError;
 use crate::sys;
 
 const PREFIX: &str = "hotloop-scratch-";
+/// The file in it that is locked as long as its bench lives.
+const LOCK: &str = "lock";
+
+/// Keeps two benches of one process apart that start at once.
+static NAMES: AtomicU64 = AtomicU64::new(0);
 
 /// The bench's own folder under the system's temporary folder; removed with it. What a killed
 /// bench left behind, the next one removes: a lock tells the dead from the living.
@@ -23,21 +27,24 @@ pub(crate) struct Scratch {
 impl Scratch {
     /// A fresh folder.
     pub(crate) fn new() -> Result<Self, BenchError> {
-        let base = std::env::temp_dir();
-        sweep(&base);
-        let unique = format!("{PREFIX}{}-{:x}", std::process::id(), (sys::now() * 1e9) as u64);
-        let path = base.join(unique);
-        let failed = |error: std::io::Error| {
+        Self::within(&std::env::temp_dir()).map_err(|error| {
             BenchError::new(format!("no working folder: {error}"))
                 .hint("free some space, or point TMPDIR at a folder that can be written")
-        };
-        fs_err::create_dir(&path).map_err(failed)?;
-        // Other users pass through but see no names: a candidate's user must reach its own object.
-        fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o711)).map_err(failed)?;
-        let lock = File::create(path.join("lock")).map_err(failed)?;
-        sys::try_lock(lock.as_raw_fd());
-        let path = fs_err::canonicalize(path).map_err(failed)?;
-        Ok(Self { path, _lock: lock, next: AtomicU64::new(0) })
+        })
+    }
+
+    fn within(base: &Path) -> std::io::Result<Self> {
+        sweep(base);
+        loop {
+            let (now, number) = ((sys::now() * 1e9) as u64, NAMES.fetch_add(1, Ordering::Relaxed));
+            let path = base.join(format!("{PREFIX}{}-{now:x}-{number}", std::process::id()));
+            fs_err::create_dir(&path)?;
+            // Other users pass through but see no names: a candidate's user must reach its own object.
+            fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o711))?;
+            if let Some(lock) = claim(&path)? {
+                return Ok(Self { path: fs_err::canonicalize(path)?, _lock: lock, next: AtomicU64::new(0) });
+            }
+        }
     }
 
     /// A new folder inside, owned by `user` if given.
@@ -83,6 +90,14 @@ impl Drop for Folder {
     }
 }
 
+/// The lock of a folder that was just made; none if a bench that sweeps came first, and took it for a dead one's.
+fn claim(folder: &Path) -> std::io::Result<Option<File>> {
+    let lock = File::create(folder.join(LOCK))?;
+    // Where there are no locks at all, nobody sweeps.
+    let is_swept = matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) || !folder.join(LOCK).exists();
+    Ok((!is_swept).then_some(lock))
+}
+
 /// Removes what benches left behind that no longer live.
 fn sweep(base: &Path) {
     let Ok(entries) = std::fs::read_dir(base) else { return };
@@ -90,8 +105,9 @@ fn sweep(base: &Path) {
         if !entry.file_name().to_string_lossy().starts_with(PREFIX) {
             continue;
         }
-        let is_dead = File::open(entry.path().join("lock")).is_ok_and(|lock| sys::try_lock(lock.as_raw_fd()));
-        if is_dead {
+        let Ok(lock) = File::open(entry.path().join(LOCK)) else { continue };
+        // Held until the folder is gone: it may be one that is being made.
+        if lock.try_lock().is_ok() {
             drop(std::fs::remove_dir_all(entry.path()));
         }
     }
@@ -109,10 +125,41 @@ mod tests {
         for path in [&dead, &alive] {
             std::fs::create_dir(path).unwrap();
         }
-        drop(File::create(dead.join("lock")).unwrap());
-        let lock = File::create(alive.join("lock")).unwrap();
-        assert!(sys::try_lock(lock.as_raw_fd()));
+        drop(File::create(dead.join(LOCK)).unwrap());
+        let lock = File::create(alive.join(LOCK)).unwrap();
+        lock.try_lock().unwrap();
         sweep(base.path());
         assert!(!dead.exists() && alive.exists());
+    }
+
+    #[test]
+    fn a_folder_that_another_bench_sweeps_is_not_claimed() {
+        let base = tempfile::tempdir().unwrap();
+        let sweeper = claim(base.path()).unwrap().expect("nobody else is here");
+        assert!(claim(base.path()).unwrap().is_none());
+        drop(sweeper);
+        assert!(claim(base.path()).unwrap().is_some());
+    }
+
+    #[test]
+    fn whoever_sweeps_a_folder_holds_its_lock_until_the_folder_is_gone() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = base.path().join(format!("{PREFIX}1-dead"));
+        let seen_while_swept = || {
+            std::fs::create_dir(&folder).unwrap();
+            let lock = File::create(folder.join(LOCK)).unwrap();
+            for number in 0..3000 {
+                File::create(folder.join(number.to_string())).unwrap();
+            }
+            std::thread::scope(|scope| {
+                scope.spawn(|| sweep(base.path()));
+                while std::fs::read_dir(&folder).is_ok_and(|entries| entries.count() == 3001) {}
+                let is_free = lock.try_lock().is_ok();
+                folder.exists().then_some(!is_free)
+            })
+        };
+        // Now and then all is gone before anybody could look.
+        let held = (0..20).find_map(|_| seen_while_swept());
+        assert_eq!(held, Some(true));
     }
 }

@@ -1,6 +1,7 @@
 //! A supervisor process as the bench sees it: asked, answered, watched, restarted.
 
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -12,6 +13,9 @@ use crate::local::spawn;
 use crate::role;
 use crate::supervisor::CORES;
 use crate::supervisor::protocol::{Answer, Request};
+
+/// Waiting is counted in slices: one that outlasts a stop of the program counts no more than any other.
+const SLICE: Duration = Duration::from_secs(1);
 
 /// A slot: a supervisor on cores of its own. It lives and dies with the thread that owns it.
 pub(crate) struct Slot {
@@ -57,7 +61,7 @@ impl Slot {
             .stdin
             .write_all(text.as_bytes())
             .map_err(|error| BenchError::new(format!("the supervisor is gone: {error}")))?;
-        match process.lines.recv_timeout(patience) {
+        match process.next_line(patience) {
             Ok(line) => serde_json::from_str(&line)
                 .map_err(|error| BenchError::new(format!("the supervisor's answer cannot be read: {error}"))),
             Err(RecvTimeoutError::Timeout) => {
@@ -83,6 +87,8 @@ impl Process {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            // What a terminal sends to the program, as Ctrl-Z, is not for the candidate that runs.
+            .process_group(0)
             .spawn()
             .map_err(|error| BenchError::new(format!("a supervisor could not be started: {error}")))?;
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
@@ -99,6 +105,18 @@ impl Process {
             }
         })?;
         Ok(process)
+    }
+
+    /// The next line within `patience`, of which nothing passes while this program is stopped.
+    fn next_line(&self, patience: Duration) -> Result<String, RecvTimeoutError> {
+        let mut left = patience;
+        loop {
+            let slice = left.min(SLICE);
+            match self.lines.recv_timeout(slice) {
+                Err(RecvTimeoutError::Timeout) if left > slice => left -= slice,
+                received => return received,
+            }
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// A process id.
@@ -64,39 +65,53 @@ pub(crate) fn reopen_readonly(file: &OwnedFd) -> io::Result<OwnedFd> {
 }
 
 /// What became of a child that was waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Change {
     /// Every thread is in group-stop by this signal.
     Stopped(i32),
     /// It exited with this status.
     Exited(i32),
-    /// A signal ended it.
-    Killed(i32),
+    /// A signal ended it, after it had used so much.
+    Killed(i32, Usage),
     /// The timer of [`set_alarm`] interrupted the wait.
     Interrupted,
 }
 
+/// What a child that has ended used.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Usage {
+    /// Processor time of it and of those it reaped.
+    pub(crate) processor_s: f64,
+    /// The most memory that it, or one of those, held at a time.
+    pub(crate) peak_bytes: u64,
+}
+
 /// Waits until the child stops or ends.
 pub(crate) fn wait_change(pid: Pid) -> io::Result<Change> {
-    // SAFETY: an all-zero siginfo is valid, and it outlives the call.
-    let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
-    let status = unsafe { libc::waitid(libc::P_PID, pid as libc::id_t, &raw mut info, libc::WSTOPPED | libc::WEXITED) };
-    if status < 0 {
-        let error = io::Error::last_os_error();
-        return if error.kind() == io::ErrorKind::Interrupted { Ok(Change::Interrupted) } else { Err(error) };
+    match wait(pid, libc::WUNTRACED) {
+        Ok((status, usage)) => Ok(match (status.stopped_signal(), status.signal()) {
+            (Some(signal), _) => Change::Stopped(signal),
+            (None, Some(signal)) => Change::Killed(signal, usage),
+            (None, None) => Change::Exited(status.code().unwrap_or(0)),
+        }),
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(Change::Interrupted),
+        Err(error) => Err(error),
     }
-    // SAFETY: waitid filled the child fields.
-    let code = unsafe { info.si_status() };
-    Ok(match info.si_code {
-        libc::CLD_STOPPED => Change::Stopped(code),
-        libc::CLD_EXITED => Change::Exited(code),
-        _ => Change::Killed(code),
-    })
+}
+
+fn wait(pid: Pid, options: libc::c_int) -> io::Result<(ExitStatus, Usage)> {
+    let mut status = 0;
+    // SAFETY: an all-zero usage is valid; both outlive the call.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    check(unsafe { libc::wait4(pid, &raw mut status, options, &raw mut usage) })?;
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + 1e-6 * time.tv_usec as f64;
+    let processor_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+    Ok((ExitStatus::from_raw(status), Usage { processor_s, peak_bytes: usage.ru_maxrss as u64 * 1024 }))
 }
 
 /// Whether a stopped child was continued since it last stopped.
 pub(crate) fn was_continued(pid: Pid) -> io::Result<bool> {
-    // SAFETY: as in `wait_change`.
+    // SAFETY: an all-zero siginfo is valid, and it outlives the call.
     let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
     check(unsafe { libc::waitid(libc::P_PID, pid as libc::id_t, &raw mut info, libc::WCONTINUED | libc::WNOHANG) })?;
     // SAFETY: waitid left it zero or filled it.
@@ -115,14 +130,9 @@ pub(crate) fn reap(pid: Pid) {
     unsafe { libc::waitpid(pid, std::ptr::null_mut(), 0) };
 }
 
-/// Reaps a child that has ended: its status, and the processor time of it and of those it reaped.
-pub(crate) fn reap_with_usage(pid: Pid) -> io::Result<(ExitStatus, f64)> {
-    let mut status = 0;
-    // SAFETY: an all-zero usage is valid; both outlive the call.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    check(unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut usage) })?;
-    let seconds = |time: libc::timeval| time.tv_sec as f64 + 1e-6 * time.tv_usec as f64;
-    Ok((ExitStatus::from_raw(status), seconds(usage.ru_utime) + seconds(usage.ru_stime)))
+/// Reaps a child that has ended: its status, and what it used.
+pub(crate) fn reap_with_usage(pid: Pid) -> io::Result<(ExitStatus, Usage)> {
+    wait(pid, 0)
 }
 
 /// How many processes this system has killed so far because memory ran out.
@@ -142,17 +152,37 @@ pub(crate) fn free_bytes(path: &Path) -> u64 {
     }
 }
 
+fn catch(signal: libc::c_int, handler: extern "C" fn(libc::c_int), flags: libc::c_int) -> io::Result<()> {
+    // SAFETY: an all-zero sigaction is valid, and the handlers below only touch what signals may.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler as *const () as usize;
+        action.sa_flags = flags;
+        check(libc::sigaction(signal, &raw const action, std::ptr::null_mut())).map(drop)
+    }
+}
+
 extern "C" fn on_alarm(_: libc::c_int) {}
 
 /// Makes alarms interrupt waits instead of ending the process.
 pub(crate) fn catch_alarms() -> io::Result<()> {
-    // SAFETY: an all-zero sigaction without flags is valid: waits end with EINTR.
-    unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = on_alarm as *const () as usize;
-        check(libc::sigaction(libc::SIGALRM, &raw const action, std::ptr::null_mut()))?;
-    }
-    Ok(())
+    catch(libc::SIGALRM, on_alarm, 0) // without flags waits end with EINTR
+}
+
+static CONTINUED: AtomicUsize = AtomicUsize::new(0);
+
+extern "C" fn on_continued(_: libc::c_int) {
+    CONTINUED.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Has [`times_continued`] count from now on.
+pub(crate) fn count_continues() -> io::Result<()> {
+    catch(libc::SIGCONT, on_continued, libc::SA_RESTART)
+}
+
+/// How often this process was told to go on, as it is after every stop.
+pub(crate) fn times_continued() -> usize {
+    CONTINUED.load(Ordering::Relaxed)
 }
 
 /// Interrupts waits after `first` and then every 10 ms; `None` ends that.
@@ -223,12 +253,12 @@ pub(crate) fn limit_softly(resource: libc::__rlimit_resource_t, soft: u64, hard:
     check(unsafe { libc::setrlimit(resource, &raw const limit) }).map(drop)
 }
 
-/// Sets both limits on the stack, as far as the hard one allows.
-pub(crate) fn limit_stack(bytes: u64) -> io::Result<()> {
+/// Sets both limits of a resource, as far as the hard one allows.
+pub(crate) fn limit_within(resource: libc::__rlimit_resource_t, value: u64) -> io::Result<()> {
     let mut now = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `now` outlives the call.
-    check(unsafe { libc::getrlimit(libc::RLIMIT_STACK, &raw mut now) })?;
-    limit(libc::RLIMIT_STACK, bytes.min(now.rlim_max))
+    check(unsafe { libc::getrlimit(resource, &raw mut now) })?;
+    limit(resource, value.min(now.rlim_max))
 }
 
 /// Enters new namespaces.
@@ -301,12 +331,6 @@ pub(crate) fn wait_end(pid: Pid, timeout: Duration) -> io::Result<bool> {
     }
 }
 
-/// Locks an open file without waiting; `false` when another process holds it.
-pub(crate) fn try_lock(file: RawFd) -> bool {
-    // SAFETY: plain system call.
-    unsafe { libc::flock(file, libc::LOCK_EX | libc::LOCK_NB) == 0 }
-}
-
 /// Changes a file's owner.
 pub(crate) fn change_owner(path: &Path, uid: u32) -> io::Result<()> {
     std::os::unix::fs::chown(path, Some(uid), Some(uid))
@@ -337,15 +361,16 @@ pub(crate) fn signal_name(signal: i32) -> &'static str {
     }
 }
 
-/// Runs `start` with alarms blocked, so that threads it starts never get them.
-pub(crate) fn without_alarms<T>(start: impl FnOnce() -> T) -> T {
+/// Runs `start` with the signals blocked that are caught here, so that threads it starts never get them.
+pub(crate) fn without_signals<T>(start: impl FnOnce() -> T) -> T {
     // SAFETY: sets live on this stack; the calls cannot fail with valid arguments.
     unsafe {
-        let mut alarms: libc::sigset_t = std::mem::zeroed();
+        let mut caught: libc::sigset_t = std::mem::zeroed();
         let mut before: libc::sigset_t = std::mem::zeroed();
-        libc::sigemptyset(&raw mut alarms);
-        libc::sigaddset(&raw mut alarms, libc::SIGALRM);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const alarms, &raw mut before);
+        libc::sigemptyset(&raw mut caught);
+        libc::sigaddset(&raw mut caught, libc::SIGALRM);
+        libc::sigaddset(&raw mut caught, libc::SIGCONT);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const caught, &raw mut before);
         let value = start();
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
         value

@@ -118,11 +118,14 @@ fn condition(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<Vec<Sec
     Ok(vec![SeccompRule::new(vec![condition]).map_err(explain)?])
 }
 
-/// A candidate may signal itself, but only its supervisor lets it go on once it has stopped.
+/// A candidate may signal itself, but only its supervisor lets it go on once it has stopped, and what ends by SIGKILL
+/// was killed from outside.
 fn signals_itself(pid: Pid, signal: u8) -> Result<Vec<SeccompRule>, String> {
     let itself = SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, pid as u64).map_err(explain)?;
-    let not_on = SeccompCondition::new(signal, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, libc::SIGCONT as u64);
-    Ok(vec![SeccompRule::new(vec![itself, not_on.map_err(explain)?]).map_err(explain)?])
+    let not = |number: i32| {
+        SeccompCondition::new(signal, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, number as u64).map_err(explain)
+    };
+    Ok(vec![SeccompRule::new(vec![itself, not(libc::SIGCONT)?, not(libc::SIGKILL)?]).map_err(explain)?])
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "shaped for map_err")]

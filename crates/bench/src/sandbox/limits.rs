@@ -27,7 +27,7 @@ impl Limits {
         sys::limit(libc::RLIMIT_AS, self.address_space)?;
         sys::limit(libc::RLIMIT_FSIZE, self.file_bytes)?;
         sys::limit(libc::RLIMIT_NOFILE, self.open_files)?;
-        sys::limit(libc::RLIMIT_NPROC, self.threads)?;
+        sys::limit_within(libc::RLIMIT_NPROC, self.threads)?;
         // A second apart: the softer signal comes first and tells this limit from other kills.
         sys::limit_softly(libc::RLIMIT_CPU, self.cpu_s, self.cpu_s + 1)?;
         sys::limit(libc::RLIMIT_CORE, 0)?;
@@ -36,9 +36,19 @@ impl Limits {
     }
 }
 
-/// Threads that the calling user runs now, everywhere on this machine. Where the limit on
-/// threads counts the whole user, it must start from here.
-pub(crate) fn threads_of_user() -> u64 {
+/// Processes and threads that others of a user may start while one is confined, and not have it fail: many compilers and
+/// teams start at once on a large machine. Few enough to stop what multiplies.
+const OTHERS: u64 = 2048;
+
+/// The limit for a process that needs `own` processes and threads, where its whole user is counted: the calling one, or
+/// `user`, whom only benches become.
+pub(crate) fn beside_others(own: u64, user: Option<u32>) -> u64 {
+    let running = if user.is_some() { 0 } else { threads_of_user() };
+    own + running + OTHERS
+}
+
+/// Threads that the calling user runs now, everywhere on this machine.
+fn threads_of_user() -> u64 {
     use std::os::unix::fs::MetadataExt;
     let Ok(own) = fs_err::metadata("/proc/self").map(|data| data.uid()) else { return 0 };
     let Ok(processes) = fs_err::read_dir("/proc") else { return 0 };

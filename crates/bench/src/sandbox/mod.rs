@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | seccomp | system calls beyond memory, threads and time | nothing runs |
 //! | Landlock | every file but the candidate's own object | files stay closed by a second seccomp filter |
-//! | namespaces | shared memory of others, counting others' threads | the thread limit counts the whole user |
+//! | namespaces | shared memory of others, counting others' threads | the thread limit counts the whole user, and leaves room for others |
 //! | identity | root's power to pass limits | only root needs it |
 //! | limits | memory, threads, files, processor time | never |
 

@@ -8,11 +8,14 @@ use std::process::{Command, Stdio};
 use crate::role;
 use crate::runner::{self, Plan, RunnerSpec};
 use crate::supervisor::limit::Limit;
-use crate::sys::{self, Change, Pid};
+use crate::sys::{self, Change, Pid, Usage};
 
 /// The stack of a runner and of each of its threads, wherever the bench was started: threads reserve it, within a limit
 /// on address space, and a candidate that needs more should not do better elsewhere.
 const STACK_BYTES: u64 = 8 << 20;
+/// Memory besides its buffers that a candidate may hold and still be a victim when the machine's runs out: no honest one
+/// comes near.
+const MODEST_BYTES: u64 = 1 << 30;
 
 /// Why a candidate's process did not do as it was asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +32,8 @@ pub(crate) enum Failure {
 pub(crate) struct Child {
     pid: Pid,
     alive: bool,
+    /// What it may use and not have a kill from outside to blame.
+    modest: Usage,
     plan: crate::memory::Mapping,
     cores: Vec<usize>,
     /// Whether it makes threads by hand.
@@ -75,8 +80,11 @@ impl Child {
         let limit_s = limit_s + 5.0;
         let pid = spawn(&inherited, environment, cores).map_err(machine("starting a runner"))?;
         drop(report_end);
-        let mut child = Self { pid, alive: true, plan, cores: cores.to_vec(), roams: spec.roams, pinned: None };
-        match child.wait(Limit::start(pid, cores, limit_s)) {
+        let buffer_bytes = (spec.layout.input_bytes + spec.layout.output_bytes) as u64;
+        let modest = Usage { processor_s: spec.limits.cpu_s as f64, peak_bytes: buffer_bytes + MODEST_BYTES };
+        let (cores, roams) = (cores.to_vec(), spec.roams);
+        let mut child = Self { pid, alive: true, modest, plan, cores, roams, pinned: None };
+        match child.wait(Limit::start(pid, &child.cores, limit_s)) {
             Ok(_) => {}
             Err(Failure::Crashed(_)) if !spec.object.exists() => {
                 return Err(Failure::Machine(format!("{} has vanished", spec.object.display())));
@@ -153,9 +161,9 @@ impl Child {
                     self.alive = false;
                     return Err(Failure::Crashed(exit_words(status)));
                 }
-                Change::Killed(signal) => {
+                Change::Killed(signal, usage) => {
                     self.alive = false;
-                    return Err(Failure::Crashed(format!("ended by {}", sys::signal_name(signal))));
+                    return Err(ended_by(signal, usage, self.modest));
                 }
                 Change::Interrupted => limit.check()?,
             }
@@ -200,6 +208,23 @@ fn explain_start(how: &str, report: OwnedFd) -> Failure {
     Failure::Crashed(format!("{how} while loading"))
 }
 
+/// What the end by a signal means. A candidate cannot send itself SIGKILL: that comes from the kernel, when memory runs out
+/// or a candidate goes on after SIGXCPU, or from someone else on this machine.
+fn ended_by(signal: i32, usage: Usage, modest: Usage) -> Failure {
+    if signal != libc::SIGKILL {
+        return Failure::Crashed(format!("ended by {}", sys::signal_name(signal)));
+    }
+    if usage.processor_s >= modest.processor_s {
+        return Failure::Crashed(format!("ended by {}", sys::signal_name(libc::SIGXCPU)));
+    }
+    if usage.peak_bytes > modest.peak_bytes {
+        return Failure::Crashed(format!("killed while it held {} MB of memory", usage.peak_bytes >> 20));
+    }
+    Failure::Machine(
+        "the candidate was killed from outside; if memory has run out, judge fewer at once with --jobs".into(),
+    )
+}
+
 fn exit_words(status: i32) -> String {
     format!("exited with status {status}")
 }
@@ -238,7 +263,7 @@ fn spawn(inherited: &[(i32, i32); 5], environment: &[(String, String)], cores: &
             sys::inherit_as(*high, target)?;
         }
         // Before the runner starts: its C library reads the limit once.
-        sys::limit_stack(STACK_BYTES)?;
+        sys::limit_within(libc::RLIMIT_STACK, STACK_BYTES)?;
         sys::pin(0, &cores)
     };
     // SAFETY: only async-signal-safe calls in there.
@@ -256,6 +281,18 @@ mod tests {
         assert!(!pin_if_there(Pid::MAX, &cores).unwrap(), "no machine has so many");
         assert!(pin_if_there(0, &cores).unwrap());
         assert!(pin_if_there(0, &[]).is_err(), "a thread that is there and cannot be pinned");
+    }
+
+    #[test]
+    fn a_kill_from_outside_is_no_verdict_unless_the_candidate_asked_for_it() {
+        let modest = Usage { processor_s: 80.0, peak_bytes: 2 << 30 };
+        let ended = |signal, processor_s, peak_bytes| ended_by(signal, Usage { processor_s, peak_bytes }, modest);
+        assert!(matches!(ended(libc::SIGKILL, 79.0, 1 << 30), Failure::Machine(_)));
+        assert!(matches!(ended(libc::SIGSEGV, 0.1, 1 << 20), Failure::Crashed(_)));
+        let greedy = ended(libc::SIGKILL, 1.0, 3 << 30);
+        assert_eq!(greedy, Failure::Crashed("killed while it held 3072 MB of memory".into()));
+        let endless = ended(libc::SIGKILL, 81.0, 1 << 20);
+        assert_eq!(endless, Failure::Crashed("ended by SIGXCPU (used up its processor time)".into()));
     }
 
     #[test]

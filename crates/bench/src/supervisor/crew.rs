@@ -147,7 +147,7 @@ impl Member {
         let shared = Arc::new(Shared::default());
         let inner = Arc::clone(&shared);
         // The supervisor's alarm must reach its main thread, so members start with it blocked.
-        let handle = sys::without_alarms(|| {
+        let handle = sys::without_signals(|| {
             std::thread::spawn(move || {
                 // Without its core the probe is only less telling.
                 drop(sys::pin(0, &[core]));

@@ -63,6 +63,7 @@ impl Slot {
     fn new() -> std::io::Result<Self> {
         sys::die_with_parent()?;
         sys::catch_alarms()?;
+        sys::count_continues()?;
         let cores: Vec<usize> =
             std::env::var(CORES).unwrap_or_default().split(',').filter_map(|core| core.parse().ok()).collect();
         let cores = if cores.is_empty() { sys::affinity(0)? } else { cores };
@@ -73,7 +74,19 @@ impl Slot {
         Ok(Self { crew: Crew::new(&cores), cores, fresh: Fresh::from_system()?, prober: None })
     }
 
+    /// What becomes of `request`. Who stops this process, as a scheduler that suspends a job, stops its candidate too, and
+    /// either may go on first: whatever was seen meanwhile is nothing, and is done again.
     fn answer(&mut self, request: &Request) -> Answer {
+        loop {
+            let continued = sys::times_continued();
+            let answer = self.try_answer(request);
+            if sys::times_continued() == continued {
+                return answer;
+            }
+        }
+    }
+
+    fn try_answer(&mut self, request: &Request) -> Answer {
         let worked = match &request.work {
             Work::Verify => self.verify(request),
             Work::Time(work) => stopwatch::time(self, request, work),

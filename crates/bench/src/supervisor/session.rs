@@ -47,8 +47,8 @@ impl Session {
         sys::seal(&outputs_file, false).map_err(machine("outputs"))?;
         let inputs_readonly = sys::reopen_readonly(&inputs_file).map_err(machine("inputs"))?;
         let threads_cap = u64::from(request.threads) * 2 + SPARE_THREADS;
-        // In a namespace of its own, or as a user of its own, only the candidate counts.
-        let counted_already = if request.namespaces || request.user.is_some() { 0 } else { limits::threads_of_user() };
+        // In a namespace of its own only the candidate counts.
+        let threads = if request.namespaces { threads_cap } else { limits::beside_others(threads_cap, request.user) };
         let spec = RunnerSpec {
             object: request.object.clone(),
             libraries: request.libraries.clone(),
@@ -65,7 +65,7 @@ impl Session {
                     + THREAD_BYTES * u64::from(request.threads),
                 file_bytes: 0,
                 open_files: 16,
-                threads: threads_cap + counted_already,
+                threads,
                 cpu_s: 60 + 20 * u64::from(request.threads),
             },
             layout: layout.clone(),

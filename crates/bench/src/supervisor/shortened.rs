@@ -2,9 +2,9 @@
 //!
 //! Buffers of a batch stay where they are from run to run, so a candidate can learn them and do the work of one call in
 //! another: all sets in the first call, one on each thread, or all in the last. Whatever was done ahead shows when the
-//! run ends early, and so does what was put off. Nothing tells such a run from a sample before it ends: it comes
-//! unforeseen, on fresh inputs, after the same preparations. It is verified and not timed. Only teams gain by it, so only
-//! they have such runs.
+//! run ends early, and so does what was put off, if it was done in the outputs (`docs/bench.md` tells what gets through).
+//! Nothing but the plan tells such a run from a sample before it ends: it comes unforeseen, on fresh inputs, after the same
+//! preparations. It is verified and not timed. Only teams gain by it, so only they have such runs.
 
 use crate::inputs::Fresh;
 

@@ -16,7 +16,8 @@ use crate::verify::Verifier;
 
 /// A run must last this many null round trips, so that what is taken off is a small part.
 const NULLS_PER_RUN: f64 = 50.0;
-/// Calls per run at most, as many more where teams run longer, and the memory that their buffers may take.
+/// Calls per run at most, as many more where teams run longer, and the memory that their buffers may take. Calls that are
+/// shorter than three quarters of a null round trip stay below the fifty: every call of a run is drawn and verified.
 const CALLS_MAX: usize = 64;
 const MEMORY_MAX: usize = 256 << 20;
 /// Seconds of one round of samples; a machine that is not quiet gets as many rounds as it is asked for.

@@ -72,6 +72,35 @@ fn a_missing_compiler_is_an_error_with_a_remedy() {
     assert!(error.what.contains("/nonexistent/gcc"), "{error}");
 }
 
+/// gcc as it is, but that it has no process left while `crowded` is there.
+#[test]
+fn a_compiler_that_can_start_no_process_is_a_machine_error_and_nothing_is_kept() {
+    let room = tempfile::tempdir().unwrap();
+    let (gcc, crowded) = (room.path().join("gcc"), room.path().join("crowded"));
+    let limited = "if (ulimit -u 1) 2>/dev/null; then ulimit -u 1; else ulimit -p 1; fi";
+    let script = format!("#!/bin/sh\nif [ -e {} ]; then {limited}; fi\nexec gcc \"$@\"\n", crowded.display());
+    std::fs::write(&gcc, script).unwrap();
+    for path in [room.path(), &gcc] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let (compiler_path, without) = (Some(gcc), vec![Layer::Landlock]);
+    let mut bench = LocalBench::start(Settings { compiler_path, without, ..settings() }).unwrap();
+    let seed = bench::tasks::load("transpose").unwrap().seed;
+    let source = format!("{seed}\n// {}\n", std::process::id());
+    let mut judged = || {
+        bench.submit(vec![job(0, "transpose", &source)]).unwrap();
+        drain(&mut bench).remove(0).judged
+    };
+    std::fs::write(&crowded, "").unwrap();
+    let error = judged().unwrap_err();
+    assert!(error.what.contains("cannot start its processes") && error.hint.is_some(), "{error}");
+    std::fs::remove_file(&crowded).unwrap();
+    // Only now: gcc slept between its attempts most of the time.
+    let _turn = turn();
+    let verdict = judged().unwrap().verdict;
+    assert_eq!(verdict.label(), Label::Correct, "{}", verdict.detail());
+}
+
 #[test]
 fn too_many_threads_are_named() {
     let error = LocalBench::start(Settings { threads: 5000, ..settings() }).err().unwrap();

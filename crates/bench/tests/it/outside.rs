@@ -1,0 +1,117 @@
+//! Signals from outside: whoever stops, continues or kills processes of the bench changes no verdict.
+
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use bench::LocalBench;
+use flow::{Bench, BenchError, Judgement, Label};
+
+use crate::fixtures::{drain, job};
+use crate::{settings, turn};
+
+/// Right, and long enough in every call for someone to come in between.
+const SLOW: &str = "
+#include <time.h>
+void transpose(double *in, double *out, int M, int N) {
+    nanosleep(&(struct timespec){0, 200000000}, 0);
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) out[(long)j * M + i] = in[(long)i * N + j];
+}
+";
+
+fn signal(name: &str, process: &str) {
+    let sent = Command::new("kill").args(["-s", name, "--", process]).stderr(Stdio::null()).status().unwrap();
+    assert!(sent.success(), "{name} to {process}");
+}
+
+/// State and parent of a process, while it is there.
+fn state_and_parent(pid: &str) -> Option<(String, String)> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().map(str::to_owned);
+    Some((fields.next()?, fields.next()?))
+}
+
+fn is_in_state(pid: &str, wanted: &str) -> bool {
+    state_and_parent(pid).is_some_and(|(state, _)| state == wanted)
+}
+
+/// A candidate in the middle of a call, and its supervisor, which is a child of ours.
+fn running() -> Option<(String, String)> {
+    let own = std::process::id().to_string();
+    let entries = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).find_map(|pid| {
+        let (state, supervisor) = state_and_parent(&pid)?;
+        let is_runner = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).ok()?.contains("__runner");
+        let (_, bench) = state_and_parent(&supervisor)?;
+        (is_runner && state == "S" && bench == own).then_some((pid, supervisor))
+    })
+}
+
+fn wait_for<T>(mut what: impl FnMut() -> Option<T>) -> T {
+    let found = (0..12_000).find_map(|_| {
+        std::thread::sleep(Duration::from_millis(5));
+        what()
+    });
+    found.expect("within a minute")
+}
+
+/// Judges the slow candidate while `meddle` meets it in the middle of a call, so many times.
+fn judged(times: usize, meddle: impl Fn(&str, &str)) -> Result<Judgement, BenchError> {
+    let mut bench = LocalBench::start(settings()).unwrap();
+    bench.submit(vec![job(0, "transpose", SLOW)]).unwrap();
+    for _ in 0..times {
+        let (candidate, supervisor) = wait_for(running);
+        meddle(&candidate, &supervisor);
+    }
+    drain(&mut bench).remove(0).judged
+}
+
+#[test]
+fn a_suspended_bench_judges_again_what_it_was_judging() {
+    let _turn = turn();
+    let verdict = judged(2, |candidate, supervisor| {
+        for process in [supervisor, candidate] {
+            signal("STOP", process);
+            wait_for(|| is_in_state(process, "T").then_some(()));
+        }
+        // The supervisor goes on first, and finds a candidate that is frozen, as if it were done.
+        signal("CONT", supervisor);
+        wait_for(|| state_and_parent(candidate).is_none().then_some(()));
+    });
+    let verdict = verdict.unwrap().verdict;
+    assert_eq!(verdict.label(), Label::Correct, "{}", verdict.detail());
+}
+
+#[test]
+fn a_candidate_that_is_killed_from_outside_has_no_verdict() {
+    let _turn = turn();
+    let error = judged(1, |candidate, _| signal("KILL", candidate)).unwrap_err();
+    assert!(error.what.contains("killed from outside"), "{error}");
+}
+
+/// As a shell does on Ctrl-Z and `fg`.
+#[test]
+fn a_program_that_is_stopped_for_a_while_judges_the_same() {
+    let _turn = turn();
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["every_honest_candidate_is_correct", "--nocapture"])
+        .env("HOTLOOP_FIXTURE", "matmul-ijk")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .unwrap();
+    let group = format!("-{}", child.id());
+    for pause in [60, 20].into_iter().cycle().take(100) {
+        let name = if pause == 20 { "CONT" } else { "TSTP" };
+        std::thread::sleep(Duration::from_millis(pause));
+        if child.try_wait().unwrap().is_some() {
+            break;
+        }
+        signal(name, &group);
+    }
+    let output = child.wait_with_output().unwrap();
+    let (said, complaint) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && said.contains("1 passed"), "{said}\n{complaint}");
+}
