@@ -3,12 +3,15 @@
 //! Inputs and outputs are two memory files. Each buffer has whole pages of its own,
 //! so the candidate's side can map it between guards. A buffer starts at a multiple
 //! of 64 bytes and ends at most 63 bytes before the guard; the slack around it is
-//! filled with random bytes and, for outputs, checked after every run.
+//! filled with random bytes and, for outputs, checked after every run. Inputs of a team's batch have
+//! room: they begin where it is drawn just before their call (`draws.rs`).
 
 use serde::{Deserialize, Serialize};
 
 use flow::formula::{FormulaError, Sizes};
-use flow::task::{Role, TaskSpec};
+use flow::task::{Fill, Role, TaskSpec};
+
+use crate::draws::{self, Note};
 
 /// The page size of x86-64 and of every map here.
 pub(crate) const PAGE: usize = 4096;
@@ -36,17 +39,27 @@ pub(crate) struct Place {
     pub(crate) lead: usize,
     /// The buffer's length.
     pub(crate) bytes: usize,
+    /// Bytes behind it that are filled alike: it can begin so much later.
+    pub(crate) room: usize,
+    /// How much later it began in the last run.
+    pub(crate) shift: usize,
 }
 
 impl Place {
     /// Where the buffer begins in its file.
     pub(crate) fn start(&self) -> usize {
-        self.offset + self.lead
+        self.offset + self.lead + self.shift
     }
 
-    /// The slack before and after the buffer, as (start, length).
+    /// The buffer with its room, as (start, length).
+    pub(crate) fn with_room(&self) -> (usize, usize) {
+        (self.offset + self.lead, self.bytes + self.room)
+    }
+
+    /// The slack before and after it, as (start, length).
     pub(crate) fn slack(&self) -> [(usize, usize); 2] {
-        let end = self.start() + self.bytes;
+        let (start, length) = self.with_room();
+        let end = start + length;
         [(self.offset, self.lead), (end, self.offset + self.span - end)]
     }
 }
@@ -69,6 +82,8 @@ pub(crate) struct Layout {
     pub(crate) input_bytes: usize,
     /// Length of the outputs' file.
     pub(crate) output_bytes: usize,
+    /// Where notes of the calls lie in the outputs' file, as (offset, pages' length), if they are taken.
+    pub(crate) notes: Option<(usize, usize)>,
 }
 
 /// How tightly buffers lie against the guard behind them.
@@ -79,12 +94,14 @@ pub(crate) enum Fit {
     /// At offsets that differ from buffer to buffer: for timing, so that equal
     /// page offsets (4K aliasing) do not slow an honest candidate.
     Staggered,
+    /// The same, and inputs begin where it is drawn: for timing the batches of teams.
+    Drawn,
 }
 
 impl Layout {
     /// Lays out one set of buffers for each entry of `calls`.
     pub(crate) fn new(spec: &TaskSpec, calls: &[Sizes], fit: Fit) -> Result<Self, FormulaError> {
-        let mut layout = Self { sets: Vec::new(), input_bytes: 0, output_bytes: 0 };
+        let mut layout = Self { sets: Vec::new(), input_bytes: 0, output_bytes: 0, notes: None };
         for sizes in calls {
             let mut places = Vec::new();
             for (index, arg) in spec.args.iter().enumerate() {
@@ -95,24 +112,33 @@ impl Layout {
                 };
                 let stagger = match fit {
                     Fit::Tight => 0,
-                    Fit::Staggered => (index + 1) * 320 % PAGE,
+                    Fit::Staggered | Fit::Drawn => (index + 1) * 320 % PAGE,
                 };
-                layout.place(region, bytes, stagger, &mut places);
+                // Of other inputs a part is none: row pointers begin with zero.
+                let is_uniform = arg.role == Role::In && matches!(arg.fill, Some(Fill::Uniform(..)));
+                let room = if fit == Fit::Drawn && is_uniform { draws::ROOM } else { 0 };
+                places.push(layout.place(region, bytes, stagger, room));
             }
             layout.sets.push(Set { sizes: sizes.clone(), places });
+        }
+        if fit == Fit::Drawn {
+            let span = (layout.sets.len() * Note::BYTES).next_multiple_of(PAGE);
+            layout.notes = Some((layout.output_bytes, span));
+            layout.output_bytes += span;
         }
         Ok(layout)
     }
 
-    fn place(&mut self, region: Region, bytes: usize, stagger: usize, places: &mut Vec<Place>) {
+    fn place(&mut self, region: Region, bytes: usize, stagger: usize, room: usize) -> Place {
         let end = match region {
             Region::Inputs => &mut self.input_bytes,
             Region::Outputs => &mut self.output_bytes,
         };
-        let padded = bytes.next_multiple_of(ALIGNMENT) + stagger;
+        let padded = (bytes + room).next_multiple_of(ALIGNMENT) + stagger;
         let span = padded.next_multiple_of(PAGE).max(PAGE);
-        places.push(Place { region, offset: *end, span, lead: span - padded, bytes });
+        let place = Place { region, offset: *end, span, lead: span - padded, bytes, room, shift: 0 };
         *end += span;
+        place
     }
 }
 
@@ -121,10 +147,8 @@ mod tests {
     use super::*;
 
     fn lengths(bytes: usize, stagger: usize) -> Place {
-        let mut layout = Layout { sets: vec![], input_bytes: 0, output_bytes: 0 };
-        let mut places = vec![];
-        layout.place(Region::Outputs, bytes, stagger, &mut places);
-        places.remove(0)
+        let mut layout = Layout { sets: vec![], input_bytes: 0, output_bytes: 0, notes: None };
+        layout.place(Region::Outputs, bytes, stagger, 0)
     }
 
     #[test]

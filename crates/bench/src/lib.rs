@@ -16,6 +16,7 @@ mod compile;
 mod confine;
 mod cores;
 mod estimate;
+mod draws;
 mod examine;
 mod executable;
 mod inputs;

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::draws::Drawing;
 use crate::executable::Stacks;
 use crate::layout::{Layout, PAGE, Place, Region};
 use crate::sandbox::{self, calls, files, limits::Limits};
@@ -66,6 +67,8 @@ pub(crate) struct RunnerSpec {
 pub(crate) struct Plan {
     pub(crate) first: u32,
     pub(crate) count: u32,
+    /// For draws where the processor has none.
+    pub(crate) seed: u64,
 }
 
 type Call = unsafe extern "C" fn(*const *mut c_void);
@@ -77,7 +80,7 @@ pub(crate) fn run() -> i32 {
     sys::close_from(REPORT_FD + 1);
     let mut report = File::from(sys::inherited(REPORT_FD));
     match prepare() {
-        Ok((spec, plan, sets)) => {
+        Ok((spec, plan, sets, drawing)) => {
             if report.write_all(LOADING.as_bytes()).is_err() {
                 return SETUP_FAILED;
             }
@@ -86,7 +89,7 @@ pub(crate) fn run() -> i32 {
             if calls::close_last_doors(spec.stacks).is_err() {
                 return SETUP_FAILED;
             }
-            run_plans(plan, &sets, call)
+            run_plans(plan, &sets, drawing, call)
         }
         Err(why) => {
             // If even the report cannot be written, the status still says what happened.
@@ -96,25 +99,27 @@ pub(crate) fn run() -> i32 {
     }
 }
 
-fn run_plans(plan: *const Plan, sets: &[Vec<*mut c_void>], call: Call) -> ! {
+fn run_plans(plan: *const Plan, sets: &[Vec<*mut c_void>], mut drawing: Option<Drawing>, call: Call) -> ! {
     loop {
         sys::stop_self();
         // SAFETY: the plan page stays mapped; the supervisor writes it only while we are stopped.
-        let Plan { first, count } = unsafe { plan.read_volatile() };
-        for set in &sets[first as usize..(first + count) as usize] {
-            // SAFETY: the shim reads one pointer per argument, which is what the layout holds.
-            // Whatever else the candidate does is confined by now.
-            unsafe { call(set.as_ptr()) };
+        let Plan { first, count, seed } = unsafe { plan.read_volatile() };
+        let sets = &sets[first as usize..(first + count) as usize];
+        // SAFETY: the shim reads one pointer per argument, which is what the layout holds.
+        // Whatever else the candidate does is confined by now.
+        match &mut drawing {
+            Some(drawing) => unsafe { drawing.run((first as usize, seed), sets, call) },
+            None => sets.iter().for_each(|set| unsafe { call(set.as_ptr()) }),
         }
     }
 }
 
-type Prepared = (RunnerSpec, *const Plan, Vec<Vec<*mut c_void>>);
+type Prepared = (RunnerSpec, *const Plan, Vec<Vec<*mut c_void>>, Option<Drawing>);
 
 fn prepare() -> Result<Prepared, String> {
     let spec = read_spec()?;
     let plan_page = memory::map_guarded(&sys::inherited(PLAN_FD), 0, PAGE, false).map_err(|e| format!("plan: {e}"))?;
-    let sets = map_sets(&spec.layout)?;
+    let (sets, drawing) = map_sets(&spec.layout)?;
     allow_matrix_unit();
     // When memory runs out, the candidate goes first and not its judge. Where that cannot be said, it is not.
     drop(std::fs::write("/proc/self/oom_score_adj", "1000"));
@@ -145,7 +150,7 @@ fn prepare() -> Result<Prepared, String> {
     }
     start_pool(spec.threads)?;
     calls::confine_candidate(std::process::id() as sys::Pid)?;
-    Ok((spec, plan_page.cast(), sets))
+    Ok((spec, plan_page.cast(), sets, drawing))
 }
 
 fn read_spec() -> Result<RunnerSpec, String> {
@@ -154,7 +159,7 @@ fn read_spec() -> Result<RunnerSpec, String> {
     serde_json::from_str(text.trim_end_matches('\0')).map_err(|error| format!("spec: {error}"))
 }
 
-fn map_sets(layout: &Layout) -> Result<Vec<Vec<*mut c_void>>, String> {
+fn map_sets(layout: &Layout) -> Result<(Vec<Vec<*mut c_void>>, Option<Drawing>), String> {
     let inputs = sys::inherited(INPUTS_FD);
     let outputs = sys::inherited(OUTPUTS_FD);
     let map = |place: &Place| {
@@ -165,9 +170,12 @@ fn map_sets(layout: &Layout) -> Result<Vec<Vec<*mut c_void>>, String> {
         let pages = memory::map_guarded(file.0, place.offset, place.span, file.1)
             .map_err(|error| format!("buffer at {} of descriptor {}: {error}", place.offset, file.0.as_raw_fd()))?;
         // SAFETY: the lead lies within the pages just mapped.
-        Ok(unsafe { pages.add(place.lead) }.cast())
+        Ok::<*mut c_void, String>(unsafe { pages.add(place.lead) }.cast())
     };
-    layout.sets.iter().map(|set| set.places.iter().map(map).collect()).collect()
+    let sets = layout.sets.iter().map(|set| set.places.iter().map(map).collect()).collect::<Result<_, String>>()?;
+    let notes = layout.notes.map(|(offset, span)| memory::map_guarded(&outputs, offset, span, true)).transpose();
+    let notes = notes.map_err(|error| format!("notes: {error}"))?;
+    Ok((sets, notes.map(|told| Drawing::new(layout, told.cast()))))
 }
 
 /// Has the OpenMP runtime set itself up while files can still be made. LLVM's registers itself

@@ -125,17 +125,17 @@ impl Child {
         Ok(())
     }
 
-    /// Lets it make calls `first..first + count` and returns the seconds until its whole
+    /// Lets it make the calls of `plan` and returns the seconds until its whole
     /// thread group was frozen again.
-    pub(crate) fn run(&mut self, first: usize, count: usize, limit_s: f64) -> Result<f64, Failure> {
+    pub(crate) fn run(&mut self, plan: Plan, limit_s: f64) -> Result<f64, Failure> {
         if sys::was_continued(self.pid).map_err(machine("looking at the candidate"))? {
             return Err(Failure::Machine("the frozen candidate was continued from outside".into()));
         }
-        let plan = Plan { first: first as u32, count: count as u32 };
-        let mut bytes = [0; 8];
+        let mut bytes = [0; size_of::<Plan>()];
         bytes[..4].copy_from_slice(&plan.first.to_ne_bytes());
-        bytes[4..].copy_from_slice(&plan.count.to_ne_bytes());
-        self.plan.slice_mut(0, 8).copy_from_slice(&bytes);
+        bytes[4..8].copy_from_slice(&plan.count.to_ne_bytes());
+        bytes[8..].copy_from_slice(&plan.seed.to_ne_bytes());
+        self.plan.slice_mut(0, bytes.len()).copy_from_slice(&bytes);
         let limit = Limit::start(self.pid, &self.cores, limit_s);
         let begin = sys::now();
         sys::signal(self.pid, libc::SIGCONT).map_err(machine("continuing the candidate"))?;

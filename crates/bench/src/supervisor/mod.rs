@@ -10,7 +10,6 @@ mod limit;
 pub(crate) mod probe;
 pub(crate) mod protocol;
 pub(crate) mod session;
-mod shortened;
 mod stopwatch;
 
 use std::io::{BufRead, Write};
@@ -127,7 +126,7 @@ impl Slot {
         let mut session = Session::start(request, &self.cores, calls, Fit::Tight)?;
         for call in 0..calls.len() {
             session.freshen(verifier, &mut self.fresh, &self.crew, call..call + 1);
-            session.run(call, 1, request.limit_s)?;
+            session.run(&mut self.fresh, call..call + 1, request.limit_s)?;
             session.check(verifier, &mut self.fresh, &self.crew, call..call + 1, true)?;
             if let Some(mismatch) = verifier.mismatch(request.check) {
                 return Ok(Some(Answer::Wrong(mismatch)));
@@ -142,7 +141,7 @@ impl Slot {
             Session::start(request, &self.cores, std::slice::from_ref(&request.task.sizes.timed), Fit::Staggered)?;
         let mut seconds = Vec::new();
         for _ in 0..200 {
-            seconds.push(session.run(0, 1, request.limit_s)?);
+            seconds.push(session.run(&mut self.fresh, 0..1, request.limit_s)?);
         }
         Ok(Answer::Null(quantile(&seconds, 0.25)))
     }

@@ -10,7 +10,6 @@ use crate::supervisor::Slot;
 use crate::supervisor::child::Failure;
 use crate::supervisor::protocol::{Answer, Request, TimeWork};
 use crate::supervisor::session::Session;
-use crate::supervisor::shortened::Shortened;
 use crate::sys;
 use crate::verify::Verifier;
 
@@ -91,7 +90,8 @@ impl Stopwatch<'_> {
         let sets = vec![timed.clone(); calls];
         // The new process needs the cores itself.
         self.slot.crew.rest();
-        let mut session = Session::start(self.request, &self.slot.cores, &sets, Fit::Staggered)?;
+        let fit = if calls > 1 && self.request.threads > 1 { Fit::Drawn } else { Fit::Staggered };
+        let mut session = Session::start(self.request, &self.slot.cores, &sets, fit)?;
         let bytes_per_call = session.bytes_per_call();
         let (null_s, threads) = (self.work.null_s, self.request.threads);
         let team_run_s = (threads > 1).then_some(self.request.team_run_s);
@@ -100,7 +100,7 @@ impl Stopwatch<'_> {
         let pace = if calls == 1 && threads > 1 { 3.0 } else { 1.0 };
         let wanted = |samples: &[Sample]| calls_per_run(fastest(samples) / pace, null_s, team_run_s, bytes_per_call);
         // The warm-up is verified like any run, but not counted.
-        self.run(&mut session, calls)?;
+        self.probed_run(&mut session, calls)?;
         let mut samples = Vec::new();
         if calls == 1 {
             self.add_samples(&mut session, &mut samples, SINGLES)?;
@@ -123,11 +123,6 @@ impl Stopwatch<'_> {
         Ok(())
     }
 
-    /// One verified run of the first `calls` calls on fresh inputs: its seconds.
-    fn run(&mut self, session: &mut Session, calls: usize) -> Result<f64, Failure> {
-        self.probed_run(session, calls).map(|(seconds, _)| seconds)
-    }
-
     /// One sample: the run's seconds per call, and how quiet its probes were.
     fn sample(&mut self, session: &mut Session, calls: usize) -> Result<Sample, Failure> {
         let (seconds, probe) = self.probed_run(session, calls)?;
@@ -136,6 +131,7 @@ impl Stopwatch<'_> {
         Ok(Sample { seconds, probe })
     }
 
+    /// One verified run of all calls on fresh inputs: its seconds, and its worse probe.
     fn probed_run(&mut self, session: &mut Session, calls: usize) -> Result<(f64, f64), Failure> {
         if self.takes(Care::Wake) {
             self.slot.crew.stay_awake();
@@ -156,7 +152,7 @@ impl Stopwatch<'_> {
         let before = self.probe();
         self.slot.crew.rest();
         // A batch is short by choice, so its limit is that of one call.
-        let seconds = session.run(0, calls, self.request.limit_s)?;
+        let seconds = session.run(&mut self.slot.fresh, 0..calls, self.request.limit_s)?;
         if self.takes(Care::Wake) {
             self.slot.crew.stay_awake();
         }
@@ -166,7 +162,6 @@ impl Stopwatch<'_> {
         self.runs += 1;
         if self.work.verified && self.takes(Care::Check) {
             session.check(self.verifier, &mut self.slot.fresh, &self.slot.crew, 0..calls, paper)?;
-            session.check_untouched(self.verifier, calls);
         }
         Ok((seconds, before.max(after)))
     }
@@ -182,12 +177,6 @@ impl Stopwatch<'_> {
     /// Samples until enough are quiet, the runs are used up or the machine had its rounds.
     fn collect(&mut self, session: &mut Session, calls: usize, first: Vec<Sample>) -> Result<Vec<Sample>, Failure> {
         let mut samples = first;
-        // What a run left alone can only be told where it was fresh, and is looked at. One thread gains nothing by doing
-        // the work of one call in another: the run is as long.
-        let checked = self.work.verified && self.takes(Care::Check) && self.takes(Care::Fresh);
-        let checked = checked && self.request.threads > 1;
-        let sure_among = ENOUGH.min(self.work.runs as usize);
-        let mut shortened = Shortened::new(&mut self.slot.fresh, if checked { calls } else { 1 }, sure_among);
         for round in 0..self.work.rounds {
             let begin = sys::now();
             let end = (self.work.runs * (round + 1)) as usize;
@@ -201,9 +190,6 @@ impl Stopwatch<'_> {
                 let has_minimum = samples.len() >= ENOUGH || samples.len() >= end;
                 if samples.len() >= end || (has_minimum && sys::now() - begin > ROUND_S) {
                     break;
-                }
-                if let Some(fewer) = shortened.before(&mut self.slot.fresh, samples.len()) {
-                    self.run(session, fewer)?;
                 }
                 samples.push(self.sample(session, calls)?);
             }
