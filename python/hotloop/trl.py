@@ -20,7 +20,8 @@ def reward(task: Optional[str] = None, shape: Any = None, client: Optional[Clien
     client = client or Client()
 
     async def hotloop(prompts: Any, completions: Any, log_metric: Any = None, **columns: Any) -> list[Optional[float]]:
-        keys = [key for key in ("task", "stage", "prompt_id") if key in columns]
+        columns["group"] = [str(prompts.index(prompt)) for prompt in prompts]
+        keys = [key for key in ("task", "stage", "prompt_id", "group") if key in columns]
         rows = [{"completion": text(one), **{key: columns[key][at] for key in keys}} for at, one in enumerate(completions)]
         judged = await client.ajudge(rows, task=task, reward=shape)
         if log_metric and judged:

@@ -18,6 +18,14 @@ def test_each_is_at_most_forty_lines():
         assert lines <= 40, f"{name} has {lines}"
 
 
+def test_trl_compares_answers_to_one_prompt(service, seed):
+    from hotloop.trl import reward
+
+    other = seed.replace("{", "{ /* another */", 1)
+    rewards = asyncio.run(reward("matmul", "ladder-group")(["one", "two"], [seed, other]))
+    assert rewards == [100.0, 100.0], "each is the fastest answer to its prompt"
+
+
 def test_verl_function(service, seed):
     from hotloop.verl import compute_score
 

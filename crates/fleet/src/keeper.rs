@@ -102,10 +102,14 @@ pub fn keep(config: &Config, program: &Path, stop: &AtomicBool, log: &Log) -> Re
     drop(std::fs::remove_file(&asked));
     let is_asked = || stop.load(Ordering::Relaxed) || asked.exists();
     let mut keeper = Keeper::start(config, program, log, &Record::read(config))?;
-    keeper.open(&is_asked)?;
+    match keeper.open(&is_asked) {
+        // What an earlier keeper started is left to the next one, or to `hotloop fleet down`.
+        Err(error) if !is_asked() => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
     let mut tick = 0;
     while !is_asked() {
-        keeper.tend(tick)?;
+        keeper.tend(tick);
         tick += 1;
         std::thread::sleep(TICK);
     }
@@ -136,6 +140,8 @@ struct Keeper {
     server: Kept,
     pools: Vec<Pool>,
     record: Record,
+    /// Whether it was told that the record cannot be written.
+    unwritten: bool,
     log: Log,
 }
 
@@ -164,22 +170,34 @@ impl Keeper {
         let record = Record {
             pid: std::process::id(),
             wanted: pools.iter().map(Pool::wanted).sum(),
+            nodes: pools.iter().flat_map(Pool::states).collect(),
             tunnel: tunnel.as_ref().map(|_| true),
             ..Record::default()
         };
-        let server = Kept::new(config, &side);
-        Ok(Self { config: config.clone(), side, tunnel, server, pools, record, log: Log::clone(log) })
+        let server = Kept::new(config, log);
+        let log = Log::clone(log);
+        Ok(Self { config: config.clone(), side, tunnel, server, pools, record, unwritten: false, log })
     }
 
     /// Starts the server, or finds it running.
     fn open(&mut self, is_asked: &dyn Fn() -> bool) -> Result<(), BenchError> {
         self.record.write(&self.config.state)?;
-        let notices = self.server.open(&self.side, &self.log, is_asked)?;
+        let notices = self.server.open(&self.side, is_asked)?;
         for notice in notices {
             self.note(notice);
         }
         self.record.ready = true;
-        self.record.write(&self.config.state)
+        self.tell();
+        Ok(())
+    }
+
+    /// Writes down what is known. A disk that is full for a while must not end a fleet, nor leave it to nobody.
+    fn tell(&mut self) {
+        let written = self.record.write(&self.config.state);
+        if let (Err(error), false) = (&written, self.unwritten) {
+            self.note(format!("fleet.json cannot be written; the fleet goes on: {}", error.what));
+        }
+        self.unwritten = written.is_err();
     }
 
     fn note(&mut self, line: String) {
@@ -190,7 +208,7 @@ impl Keeper {
     }
 
     /// One look at everything.
-    fn tend(&mut self, tick: u32) -> Result<(), BenchError> {
+    fn tend(&mut self, tick: u32) {
         let mut said = Vec::new();
         if let Some(tunnel) = &mut self.tunnel {
             said.extend(tunnel.tend());
@@ -208,7 +226,7 @@ impl Keeper {
         }
         self.record.nodes = self.pools.iter().flat_map(Pool::states).collect();
         self.record.replaced = self.pools.iter().map(|pool| pool.replaced).sum();
-        self.record.write(&self.config.state)
+        self.tell();
     }
 
     /// Ends everything, workers first, so that they can give back what they have.
@@ -218,7 +236,7 @@ impl Keeper {
         for pool in &mut self.pools {
             pool.end(grace, &mut |line| said.push(line));
         }
-        self.server.end(&self.side);
+        said.extend(self.server.end(&self.side));
         if let Side::There { folder, .. } = &self.side {
             let files = ["worker.toml", "nats.conf", "server.key", "server.pem", "ca.pem"];
             let paths: Vec<String> = files.iter().map(|file| quote(&format!("{folder}/{file}"))).collect();

@@ -23,6 +23,9 @@ const PAUSES: (Duration, Duration) = (Duration::from_secs(2), Duration::from_min
 pub struct NodeState {
     /// `local`, `ssh`, `slurm` or `command`.
     pub kind: String,
+    /// Which of the fleet's `[[nodes]]` it belongs to, counted from 0.
+    #[serde(default)]
+    pub pool: usize,
     /// A process, a host or a job.
     pub id: String,
     /// Seconds since it was started.
@@ -51,6 +54,8 @@ struct Place {
 /// Nodes of one kind, kept at their number.
 pub(crate) struct Pool {
     kind: &'static str,
+    /// Its place among the fleet's `[[nodes]]`.
+    number: usize,
     launcher: Box<dyn Launcher>,
     places: Vec<Place>,
     /// Workers that ended and were replaced.
@@ -77,7 +82,7 @@ pub(crate) fn pools(config: &Config, side: &Side, program: &str) -> Vec<Pool> {
                     ("command", *count as usize, Box::new(Jobs::command(config, side.clone(), program, templates)))
                 }
             };
-            Pool { kind, launcher, places: (0..count).map(|_| Place::new()).collect(), replaced: 0 }
+            Pool { kind, number, launcher, places: (0..count).map(|_| Place::new()).collect(), replaced: 0 }
         })
         .collect()
 }
@@ -89,11 +94,11 @@ impl Place {
 }
 
 impl Pool {
-    /// Adopts what an earlier keeper started, as far as it lives.
+    /// Adopts what an earlier keeper started for this pool, as far as it lives.
     pub(crate) fn adopt(&mut self, known: &[NodeState]) {
-        let mine = known.iter().filter(|node| node.kind == self.kind).map(|node| node.id.clone());
-        for (place, id) in self.places.iter_mut().zip(mine) {
-            place.node = Some((id, Instant::now()));
+        let mine = known.iter().filter(|node| node.kind == self.kind && node.pool == self.number);
+        for (place, node) in self.places.iter_mut().zip(mine) {
+            place.node = Some((node.id.clone(), Instant::now()));
         }
     }
 
@@ -144,6 +149,7 @@ impl Pool {
     pub(crate) fn states(&self) -> impl Iterator<Item = NodeState> {
         self.places.iter().filter_map(|place| place.node.as_ref()).map(|(id, since)| NodeState {
             kind: self.kind.to_owned(),
+            pool: self.number,
             id: id.clone(),
             up_s: since.elapsed().as_secs_f64(),
         })
@@ -190,7 +196,7 @@ mod tests {
     use super::*;
 
     /// Workers that live as the test says.
-    struct Fake(std::rc::Rc<std::cell::RefCell<(u32, Vec<String>)>>);
+    struct Fake(World);
 
     impl Launcher for Fake {
         fn start(&mut self, place: usize) -> Result<String, BenchError> {
@@ -213,11 +219,18 @@ mod tests {
         fn finish(&mut self, _patience: Duration) {}
     }
 
+    type World = std::rc::Rc<std::cell::RefCell<(u32, Vec<String>)>>;
+
+    /// A pool of two places.
+    fn pool(world: &World, number: usize) -> Pool {
+        let places = (0..2).map(|_| Place::new()).collect();
+        Pool { kind: "fake", number, launcher: Box::new(Fake(world.clone())), places, replaced: 0 }
+    }
+
     #[test]
     fn what_ends_is_replaced_and_what_ends_at_once_not_at_once() {
-        let world = std::rc::Rc::new(std::cell::RefCell::new((0, Vec::new())));
-        let places = (0..2).map(|_| Place::new()).collect();
-        let mut pool = Pool { kind: "fake", launcher: Box::new(Fake(world.clone())), places, replaced: 0 };
+        let world = World::default();
+        let mut pool = pool(&world, 0);
         let mut said = Vec::new();
         pool.tend(&mut |line| said.push(line));
         assert_eq!(world.borrow().1.len(), 2);
@@ -229,6 +242,23 @@ mod tests {
         assert_eq!(pool.replaced, 2);
         pool.end(Duration::ZERO, &mut |_| {});
         assert!(world.borrow().1.is_empty());
+    }
+
+    #[test]
+    fn each_of_two_pools_adopts_its_own() {
+        let world = World::default();
+        let ids =
+            |pools: &[Pool; 2]| pools.each_ref().map(|pool| pool.states().map(|node| node.id).collect::<Vec<_>>());
+        let mut before = [pool(&world, 0), pool(&world, 1)];
+        for pool in &mut before {
+            pool.tend(&mut |_| {});
+        }
+        let known: Vec<NodeState> = before.iter().flat_map(Pool::states).collect();
+        let mut after = [pool(&world, 0), pool(&world, 1)];
+        for pool in &mut after {
+            pool.adopt(&known);
+        }
+        assert_eq!(ids(&after), ids(&before));
     }
 
     #[test]

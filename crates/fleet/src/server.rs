@@ -102,18 +102,13 @@ pub fn secret() -> Result<String, BenchError> {
 
 /// Writes files that only their owner may read.
 pub fn write(folder: &Path, files: &[(&str, String)]) -> Result<(), BenchError> {
-    let failed = |error: std::io::Error| BenchError::new(error.to_string());
-    fs_err::create_dir_all(folder).map_err(failed)?;
+    fs_err::create_dir_all(folder).map_err(|error| BenchError::new(error.to_string()))?;
     for (name, text) in files {
         let path = folder.join(name);
+        let failed = |error: std::io::Error| BenchError::new(format!("{}: {error}", path.display()));
         // Anew, so that the mode holds for a file that was there before.
         drop(std::fs::remove_file(&path));
-        let mut file = std::fs::File::options()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&path)
-            .map_err(|error| BenchError::new(format!("{}: {error}", path.display())))?;
+        let mut file = std::fs::File::options().write(true).create_new(true).mode(0o600).open(&path).map_err(failed)?;
         std::io::Write::write_all(&mut file, text.as_bytes()).map_err(failed)?;
     }
     Ok(())

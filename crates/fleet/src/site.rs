@@ -9,6 +9,9 @@ use flow::BenchError;
 
 use crate::config;
 
+/// Times that a connection is told to end.
+const ENDING: u32 = 50;
+
 /// How to run something on a host through ssh.
 #[derive(Debug, Clone)]
 pub(crate) struct Ssh {
@@ -36,8 +39,15 @@ impl Ssh {
 
     /// The connection that all others share, with a port forwarded; it lives as long as the process.
     pub(crate) fn master(&self, port: u16, target: &str) -> Result<Child, BenchError> {
-        // One that was killed leaves its socket behind, and the next would refuse to share its connection.
-        if let Some(control) = self.control.as_ref().filter(|_| !self.is_up()) {
+        if let Some(control) = &self.control {
+            // That of a keeper which was killed lives on and holds the port.
+            for _ in 0..ENDING {
+                if !self.tell("exit") {
+                    break;
+                }
+                std::thread::sleep(Duration::from_millis(100));
+            }
+            // One that was killed itself leaves its socket behind, and the next would refuse to share its connection.
             drop(std::fs::remove_file(control));
         }
         let mut command = self.command();
@@ -53,8 +63,13 @@ impl Ssh {
 
     /// Whether the shared connection stands.
     pub(crate) fn is_up(&self) -> bool {
+        self.tell("check")
+    }
+
+    /// Tells the shared connection something; whether it stood.
+    fn tell(&self, what: &str) -> bool {
         let mut command = self.command();
-        command.args(["-O", "check"]).arg(&self.host);
+        command.args(["-O", what]).arg(&self.host);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|s| s.success())
     }
 }

@@ -376,6 +376,8 @@ pub struct Beat {
     pub slots: u32,
     /// Its logical cores.
     pub cores: Vec<usize>,
+    /// Threads that a candidate can have at most: one on each physical core.
+    pub threads: u32,
     /// What it is up to.
     pub state: State,
     /// How steady its machine is.

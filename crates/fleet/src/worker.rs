@@ -72,10 +72,12 @@ struct Worker<'a> {
     class: String,
     machine: Vec<(Compiler, MachineFacts)>,
     cores: Vec<usize>,
+    /// Threads that a candidate can have: the bench times each on a physical core.
+    threads: u32,
     bench: Option<(How, Box<dyn Bench>)>,
     held: Vec<Held>,
-    /// A group that is to be judged otherwise than those before it.
-    parked: Option<(Came, Group)>,
+    /// Groups that are to be judged otherwise than those before them.
+    parked: Vec<(Came, Group)>,
     next_job: u64,
     /// The bench judges a task's own seed, to tell whose fault failures are.
     trial: Option<u64>,
@@ -107,9 +109,10 @@ pub fn work(duty: Duty, judges: &dyn Judges, stop: &AtomicBool) -> Result<(), Be
         class,
         machine,
         cores,
+        threads: bench::survey::physical_cores() as u32,
         bench: None,
         held: Vec::new(),
-        parked: None,
+        parked: Vec::new(),
         next_job: 0,
         trial: None,
         health,
@@ -152,14 +155,14 @@ impl Worker<'_> {
                 stopping = Some(Instant::now());
                 self.health.drain();
             }
-            puller.pause(!self.health.is_ready() || self.trial.is_some() || self.parked.is_some());
+            puller.pause(!self.health.is_ready() || self.trial.is_some() || !self.parked.is_empty());
             if beaten.is_none_or(|at| at.elapsed() >= BEAT) {
                 beaten = Some(Instant::now());
                 let beat = self.beat(puller.busy());
                 answers.beat(&beat);
             }
             if let Some(since) = stopping {
-                if self.held.is_empty() && self.parked.is_none() {
+                if self.held.is_empty() && self.parked.is_empty() {
                     break;
                 }
                 if since.elapsed() >= self.duty.grace {
@@ -169,10 +172,7 @@ impl Worker<'_> {
             self.glance(&puller, &mut answers);
             self.recover();
         }
-        let left: Vec<Came> =
-            self.held.drain(..).map(|held| held.came).chain(self.parked.take().map(|one| one.0)).collect();
-        self.bench = None;
-        answers.hand_back(left);
+        self.abandon(&mut answers);
         answers.hand_back(puller.close());
         answers.wait(self.duty.grace);
         answers.part(&self.name);
@@ -186,13 +186,12 @@ impl Worker<'_> {
 
     /// One wait for whatever comes first.
     fn glance(&mut self, puller: &Puller, answers: &mut Answers) {
-        if self.held.is_empty()
-            && let Some((came, group)) = self.parked.take()
-        {
-            self.bench = None;
-            self.begin(came, group, answers);
+        if self.is_idle() {
+            for (came, group) in std::mem::take(&mut self.parked) {
+                self.place(came, group, answers);
+            }
         }
-        let is_idle = self.held.is_empty() && self.trial.is_none();
+        let is_idle = self.is_idle();
         if let Some(came) = puller.next(if is_idle { GLANCE * 5 } else { Duration::ZERO }) {
             self.accept(came, answers);
         }
@@ -229,14 +228,24 @@ impl Worker<'_> {
                 return;
             }
         };
-        match &self.bench {
-            Some((how, _)) if *how != group.how && !self.held.is_empty() => self.parked = Some((came, group)),
-            Some((how, _)) if *how != group.how => {
-                self.bench = None;
-                self.begin(came, group, answers);
+        self.place(came, group, answers);
+    }
+
+    /// Begins a group, or parks it while the bench is at work that is to be judged otherwise.
+    fn place(&mut self, came: Came, group: Group, answers: &mut Answers) {
+        if self.bench.as_ref().is_some_and(|(how, _)| *how != group.how) {
+            if !self.is_idle() {
+                self.parked.push((came, group));
+                return;
             }
-            _ => self.begin(came, group, answers),
+            self.bench = None;
         }
+        self.begin(came, group, answers);
+    }
+
+    /// Whether the bench has nothing to do.
+    fn is_idle(&self) -> bool {
+        self.held.is_empty() && self.trial.is_none()
     }
 
     /// Gives a group's jobs to the bench.
@@ -264,7 +273,7 @@ impl Worker<'_> {
             job.id = JobId(self.next_job);
             self.next_job += 1;
         }
-        let fitting = (bench::survey::physical_cores() as u32 / how.threads.max(1)).max(1);
+        let fitting = (self.threads / how.threads.max(1)).max(1);
         let slots = self.duty.slots.max(1).min(fitting);
         let (_, bench) = match &mut self.bench {
             Some(bench) => bench,
@@ -333,10 +342,10 @@ impl Worker<'_> {
         }
     }
 
-    /// Gives everything back: the machine is not fit.
+    /// Gives everything back.
     fn abandon(&mut self, answers: &mut Answers) {
         self.bench = None;
-        let parked = self.parked.take().map(|one| one.0);
+        let parked = self.parked.drain(..).map(|(came, _)| came);
         answers.hand_back(self.held.drain(..).map(|held| held.came).chain(parked).collect());
     }
 
@@ -359,6 +368,7 @@ impl Worker<'_> {
             machine: self.machine.clone(),
             slots: self.duty.slots.max(1),
             cores: self.cores.clone(),
+            threads: self.threads,
             state: self.health.state(),
             noise: Some(self.health.noise()),
             busy: busy as u32,

@@ -51,17 +51,23 @@ fn access(text: &str) -> Result<Access, Failure> {
 /// A bench over a fleet. The same `scope` again, from the same machine, attaches to what is under way;
 /// `spread` gives every job to whichever worker is free.
 pub(crate) fn open(text: &str, settings: Settings, scope: &str, spread: bool) -> Result<Box<dyn Bench>, Failure> {
-    let host = std::fs::read_to_string("/etc/machine-id").unwrap_or_default();
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    let host = host(&read("/etc/machine-id"), &read("/proc/sys/kernel/hostname"));
     let opening = Opening {
         access: access(text)?,
         settings,
-        scope: format!("{} {scope}", host.trim()),
+        scope: format!("{host} {scope}"),
         class: None,
         spread,
         patience: PATIENCE,
         log: log("fleet"),
     };
     Ok(Box::new(FleetBench::open(opening)?))
+}
+
+/// This host as the fleet knows it. Containers have no id of their own, or that of their image, but names.
+fn host(machine_id: &str, name: &str) -> String {
+    format!("{} {}", machine_id.trim(), name.trim())
 }
 
 /// A text that no other call gives.
@@ -78,4 +84,16 @@ pub(crate) fn log(who: &'static str) -> Log {
 /// No notices.
 pub(crate) fn silent() -> Log {
     Arc::new(|_| {})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_without_an_id_of_their_own_differ_by_their_names() {
+        assert_ne!(host("", "one\n"), host("", "two\n"));
+        assert_ne!(host("0123\n", "one\n"), host("0123\n", "two\n"), "containers of one image");
+        assert_ne!(host("0123\n", "one\n"), host("4567\n", "one\n"));
+    }
 }

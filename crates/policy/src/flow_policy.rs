@@ -42,9 +42,9 @@ fn turns(chat: &Chat) -> Vec<Turn> {
     chat.messages.iter().map(|message| Turn { role: role(message.role), content: message.content.clone() }).collect()
 }
 
-fn completion(completed: Completed) -> Completion {
+fn completion(completed: Completed, text: String) -> Completion {
     Completion {
-        text: completed.text,
+        text,
         prompt_tokens: completed.prompt,
         tokens: completed.answer.tokens,
         logprobs: completed.answer.logprobs,
@@ -87,7 +87,13 @@ impl Policy for EnginePolicy {
             seed: sampling.seed,
         };
         let answers = self.engine.answer(&prompts, &wish).map_err(failed)?;
-        Ok(answers.into_iter().map(completion).collect())
+        let complete = |(number, completed): (usize, Completed)| {
+            let whole = chats[number / count as usize].begun.is_empty();
+            let text = if whole { self.engine.text().opening(&completed.text) } else { &completed.text };
+            let text = text.to_owned();
+            completion(completed, text)
+        };
+        Ok(answers.into_iter().enumerate().map(complete).collect())
     }
 
     fn update(&mut self, batch: &[WeightedTokens]) -> Result<Updated, PolicyError> {

@@ -4,6 +4,12 @@
     python cuda_speed.py --models 0.5B,1.5B --json torch.jsonl
     python cuda_speed.py --join engine.jsonl torch.jsonl
 
+Rows are printed as they come, and what `--total` leaves no time for is told. For large models, in two calls of less
+than ten minutes:
+
+    python cuda_speed.py --models 7B,14B --sections lora,full,static --batches 64 --limit 170 --json torch_large.jsonl
+    python cuda_speed.py --models 7B,14B --sections eager,lora-layers --batches 64 --limit 170 --json torch_more.jsonl
+
 Sections, in the order they run (`--sections` chooses):
 
     eager          `generate` as it comes: a growing cache, no compilation
@@ -14,7 +20,8 @@ Sections, in the order they run (`--sections` chooses):
 
 PyTorch is given what is fast there: bf16 weights, fused AdamW, f32 masters beside them rather than autocast (as the
 engine has), adapters as two more products of a linear layer. Every section is a process of its own and is ended at its
-time limit; rows it had finished stay. A row is one JSON line.
+time limit; rows it had finished stay. A row is one JSON line. Training that runs out of memory is tried once more with
+layers computed again on the way back; full training whose weights and moments alone do not fit is not tried.
 `--tiny` runs everything on the CPU with a toy model, to see that the script itself is sound.
 """
 
@@ -27,6 +34,8 @@ import sys
 import time
 import traceback
 
+# Imports count into the total too.
+BEGIN = time.monotonic()
 os.environ.setdefault("OMP_NUM_THREADS", str(len(os.sched_getaffinity(0))))
 # Asking whether there is a GPU must not start CUDA: sections are forked.
 os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
@@ -56,6 +65,11 @@ class Shape:
         """Values in matrices that rows are multiplied by."""
         layer = self.hidden * (2 * self.hidden + 2 * self.kv_width) + 3 * self.hidden * self.ffn
         return layer * self.layers + self.vocab * self.hidden
+
+    def trained_bytes(self, mode):
+        """Least bytes that full training holds when it steps: weights, gradients and moments, and their masters."""
+        values = self.multiplied() + (0 if self.tied else self.vocab * self.hidden)
+        return values * (8 if mode == "full-bf16" else 2 + 4 + 4 + 8)
 
     def config(self):
         from transformers import Qwen2Config
@@ -97,8 +111,14 @@ class Machine:
         torch.cuda.reset_peak_memory_stats()
         return peak
 
+    def memory(self):
+        return torch.cuda.get_device_properties(0).total_memory if self.cuda else float("inf")
+
     def is_out_of_memory(self, error):
-        return isinstance(error, torch.OutOfMemoryError)
+        """Libraries that find no room for themselves say it in their own words."""
+        words = str(error)
+        told = any(word in words for word in ("out of memory", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED"))
+        return isinstance(error, torch.OutOfMemoryError) or (isinstance(error, RuntimeError) and told)
 
 
 def random_model(shape, machine):
@@ -196,6 +216,11 @@ class Optimiser:
 
 
 def train(machine, shape, mode, how, report):
+    needed = shape.trained_bytes(mode)
+    if mode != "lora" and needed > machine.memory():
+        report(dict(section="train", model=shape.name, mode=mode, how=how,
+                    failed=f"not tried: {needed / 2**30:.0f} GiB of {machine.memory() / 2**30:.0f} without activations"))
+        return
     try:
         train_row(machine, shape, mode, how, False, report)
         return
@@ -309,6 +334,8 @@ def measure(arguments):
     machine = Machine(arguments.tiny)
     if arguments.batches:
         machine.batches = [int(batch) for batch in arguments.batches.split(",")]
+    if arguments.rows:
+        machine.rows = (arguments.rows, machine.rows[1])
     out = open(arguments.json, "a")
 
     def report(row):
@@ -322,7 +349,7 @@ def measure(arguments):
     out.truncate(0)
     print(f"# torch {torch.__version__}, transformers {transformers.__version__}, {torch.get_num_threads()} threads, "
           f"OMP_NUM_THREADS={os.environ['OMP_NUM_THREADS']}, {'the CPU, tiny' if arguments.tiny else 'CUDA'}", flush=True)
-    over = time.monotonic() + arguments.total
+    over = BEGIN + arguments.total
     for section in sections:
         for name in names:
             left = over - time.monotonic()
@@ -378,8 +405,9 @@ def main():
     parser.add_argument("--models", default="0.5B,1.5B", help="of 0.5B, 1.5B, 7B, 14B")
     parser.add_argument("--sections", default=",".join(SECTIONS))
     parser.add_argument("--batches", help="of the decode sections, in order (64,1,256)")
+    parser.add_argument("--rows", type=int, help="sequences of a training step (16)")
     parser.add_argument("--limit", type=float, default=150, help="seconds that one section of one model may take")
-    parser.add_argument("--total", type=float, default=560, help="seconds for everything")
+    parser.add_argument("--total", type=float, default=560, help="seconds for everything, imports included")
     parser.add_argument("--json", default="torch.jsonl", help="where the rows go")
     parser.add_argument("--tiny", action="store_true", help="a toy model on the CPU")
     parser.add_argument("--join", nargs="+", metavar="ROWS", help="only show these files as one table")

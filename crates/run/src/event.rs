@@ -292,7 +292,8 @@ pub struct Watched {
     pub kl: Option<f64>,
 }
 
-/// Where a step's time went.
+/// Where a step's time went, in the process that ended it. What others had spent on a step before they were cut off is
+/// on no record: the times of the journal are of a clock that may leap.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct StepSeconds {
     /// From beginning to end.

@@ -1,5 +1,6 @@
 //! What a request asks to be judged, whatever the words it comes in.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use flow::{Candidate, Reward, Stage, Task, Verdict};
@@ -7,8 +8,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::app::App;
-use crate::board::Outcome;
-use crate::desk::outcome;
+use crate::board::{Outcome, Ticket};
+use crate::desk::{Wanted, outcome};
 use crate::fault::Fault;
 use crate::searches::PromptRef;
 
@@ -22,6 +23,8 @@ pub(crate) struct What {
     pub(crate) prompt_id: Option<String>,
     #[serde(deserialize_with = "reward")]
     pub(crate) reward: Option<Reward>,
+    /// Candidates of a request that are compared with each other; answers to one prompt, unless it is named.
+    pub(crate) group: Option<String>,
 }
 
 impl What {
@@ -70,6 +73,8 @@ pub(crate) struct Work {
     pub(crate) stage: Option<Stage>,
     pub(crate) prompt: Option<PromptRef>,
     pub(crate) made: Result<Candidate, String>,
+    /// Which of the request's candidates of this task it is compared with.
+    pub(crate) group: Option<String>,
     /// Judged apart from all others under this name.
     pub(crate) apart: Option<String>,
 }
@@ -103,27 +108,16 @@ impl App {
 
     /// Has candidates judged. Those that are malformed need no bench.
     pub(crate) async fn judge(&self, works: &[Work], deadline: tokio::time::Instant) -> Result<Vec<Outcome>, Fault> {
-        let later = |what: String| Fault::later(what, std::time::Duration::from_secs(2));
-        let mut tickets = Vec::with_capacity(works.len());
-        for work in works {
-            tickets.push(match &work.made {
-                Ok(candidate) => {
-                    let asked = self.desk.ask(&work.task, candidate, work.stage, work.apart.as_deref());
-                    Ok(asked.map_err(|_| later("too many candidates are waiting".to_owned()))?)
-                }
-                Err(why) => Err(why),
-            });
-        }
         let mut outcomes = Vec::with_capacity(works.len());
         let mut pending = 0;
-        for ticket in tickets {
+        for (work, ticket) in works.iter().zip(self.tickets(works)?) {
             match ticket {
-                Ok(ticket) => match outcome(ticket, deadline).await {
+                Some(ticket) => match outcome(ticket, deadline).await {
                     Some(outcome) => outcomes.push(outcome),
                     None => pending += 1,
                 },
-                Err(why) => outcomes.push(Ok(Arc::new(flow::Judgement {
-                    verdict: Verdict::Malformed { why: why.clone() },
+                None => outcomes.push(Ok(Arc::new(flow::Judgement {
+                    verdict: Verdict::Malformed { why: work.made.as_ref().err().cloned().unwrap_or_default() },
                     seconds: flow::bench::Seconds::default(),
                 }))),
             }
@@ -135,6 +129,30 @@ impl App {
         }
         Ok(outcomes)
     }
+
+    /// Asks for verdicts, group by group; there is none to wait for where no candidate was found.
+    fn tickets(&self, works: &[Work]) -> Result<Vec<Option<Ticket>>, Fault> {
+        let mut groups = BTreeMap::<_, (Vec<usize>, Vec<Wanted>)>::new();
+        for (index, work) in works.iter().enumerate() {
+            let Work { task, stage, made, group, apart, .. } = work;
+            let Ok(candidate) = made else { continue };
+            let (places, wanted) = groups.entry((task.hash.as_str(), group.as_deref())).or_default();
+            places.push(index);
+            wanted.push(Wanted { task, candidate, stage: *stage, apart: apart.as_deref() });
+        }
+        let mut tickets: Vec<Option<Ticket>> = works.iter().map(|_| None).collect();
+        for (places, wanted) in groups.into_values() {
+            let asked = self.desk.ask(wanted).map_err(|_| later("too many candidates are waiting".to_owned()))?;
+            for (place, ticket) in places.into_iter().zip(asked) {
+                tickets[place] = Some(ticket);
+            }
+        }
+        Ok(tickets)
+    }
+}
+
+fn later(what: String) -> Fault {
+    Fault::later(what, std::time::Duration::from_secs(2))
 }
 
 fn made((unmade, task, prompt): (Unmade, Arc<Task>, Option<PromptRef>)) -> Work {
@@ -146,7 +164,8 @@ fn made((unmade, task, prompt): (Unmade, Arc<Task>, Option<PromptRef>)) -> Work 
     };
     let made = made.map_err(|malformed| malformed.why);
     let stage = prompt.as_ref().map_or(unmade.what.stage, |prompt| prompt.stage);
-    Work { task, stage, prompt, made, apart: unmade.apart }
+    let group = unmade.what.group.or(unmade.what.prompt_id);
+    Work { task, stage, prompt, made, group, apart: unmade.apart }
 }
 
 #[cfg(test)]

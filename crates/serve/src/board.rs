@@ -49,7 +49,8 @@ pub(crate) struct Board {
     limits: Limits,
     entries: HashMap<Key, Entry>,
     running: HashMap<JobId, Key>,
-    queue: Vec<Job>,
+    /// What the bench has not got yet, in groups.
+    queue: Vec<Vec<Job>>,
     done: VecDeque<(Instant, Key)>,
     bytes: usize,
     jobs: u64,
@@ -81,9 +82,19 @@ impl Board {
         self.done.len()
     }
 
-    /// Joins a job or begins it. The job's own id does not matter.
-    pub(crate) fn attach(&mut self, key: &Key, job: Job) -> Result<Ticket, Full> {
-        if let Some(entry) = self.entries.get_mut(key) {
+    /// Joins or begins the jobs of a group; those that begin go to the bench together. The jobs' own ids do not matter.
+    pub(crate) fn attach(&mut self, group: Vec<(Key, Job)>) -> Result<Vec<Ticket>, Full> {
+        let mut begun = Vec::new();
+        let tickets = group.into_iter().map(|(key, job)| self.join(key, job, &mut begun)).collect();
+        // Also where there was no room for all: who asks again joins these.
+        if !begun.is_empty() {
+            self.queue.push(begun);
+        }
+        tickets
+    }
+
+    fn join(&mut self, key: Key, job: Job, begun: &mut Vec<Job>) -> Result<Ticket, Full> {
+        if let Some(entry) = self.entries.get_mut(&key) {
             entry.alone = None;
             self.attached += 1;
             return Ok(entry.told.subscribe());
@@ -95,19 +106,20 @@ impl Board {
         self.bytes += size;
         let (told, ticket) = watch::channel(None);
         self.entries.insert(key.clone(), Entry { told, job: Some(job.clone()), tries: 0, alone: None });
-        self.enqueue(key.clone(), job);
+        begun.push(self.begin(key, job));
         Ok(ticket)
     }
 
-    fn enqueue(&mut self, key: Key, mut job: Job) {
+    /// Gives a job its number.
+    fn begin(&mut self, key: Key, mut job: Job) -> Job {
         self.jobs += 1;
         job.id = JobId(self.jobs);
         self.running.insert(job.id, key);
-        self.queue.push(job);
+        job
     }
 
-    /// The jobs that the bench has not got yet.
-    pub(crate) fn take(&mut self) -> Vec<Job> {
+    /// The groups that the bench has not got yet.
+    pub(crate) fn take(&mut self) -> Vec<Vec<Job>> {
         std::mem::take(&mut self.queue)
     }
 
@@ -133,7 +145,8 @@ impl Board {
             Err(_) if entry.tries < self.limits.retries => {
                 entry.tries += 1;
                 if let Some(job) = entry.job.clone() {
-                    self.enqueue(key, job);
+                    let again = self.begin(key, job);
+                    self.queue.push(vec![again]);
                 }
                 None
             }
@@ -180,7 +193,10 @@ impl Board {
                 self.fail(&key, &BenchError::new("nobody waited for it"));
             }
         }
-        self.queue.retain(|job| !abandoned.contains(&job.id));
+        for group in &mut self.queue {
+            group.retain(|job| !abandoned.contains(&job.id));
+        }
+        self.queue.retain(|group| !group.is_empty());
         abandoned
     }
 

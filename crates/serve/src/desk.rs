@@ -59,6 +59,15 @@ impl State {
     }
 }
 
+/// A candidate that somebody wants judged.
+pub(crate) struct Wanted<'a> {
+    pub(crate) task: &'a Arc<Task>,
+    pub(crate) candidate: &'a Candidate,
+    pub(crate) stage: Option<Stage>,
+    /// Judged apart from all others under this name.
+    pub(crate) apart: Option<&'a str>,
+}
+
 /// How the bench fares and what is on the board.
 pub(crate) struct Look {
     pub(crate) bench: Result<MachineFacts, BenchError>,
@@ -83,24 +92,22 @@ impl Desk {
         Self { shared, thread }
     }
 
-    /// Joins or begins the judging of a candidate.
-    pub(crate) fn ask(
-        &self,
-        task: &Arc<Task>,
-        candidate: &Candidate,
-        stage: Option<Stage>,
-        apart: Option<&str>,
-    ) -> Result<Ticket, Full> {
-        let key = Key {
-            task: task.hash.clone(),
-            candidate: candidate.hash.clone(),
-            stage: stage.map(Stage::number),
-            apart: apart.map(|name| blake3::hash(name.as_bytes())),
-        };
-        let job = Job { id: JobId(0), task: Arc::clone(task), candidate: candidate.clone(), stage };
-        let ticket = self.shared.lock().board.attach(&key, job);
+    /// Joins or begins the judging of candidates that are compared with each other. What is new among them is one
+    /// `submit` of the bench: a fleet has it judged by one worker.
+    pub(crate) fn ask<'a>(&self, group: impl IntoIterator<Item = Wanted<'a>>) -> Result<Vec<Ticket>, Full> {
+        let group = group.into_iter().map(|Wanted { task, candidate, stage, apart }| {
+            let key = Key {
+                task: task.hash.clone(),
+                candidate: candidate.hash.clone(),
+                stage: stage.map(Stage::number),
+                apart: apart.map(|name| blake3::hash(name.as_bytes())),
+            };
+            (key, Job { id: JobId(0), task: Arc::clone(task), candidate: candidate.clone(), stage })
+        });
+        let group = group.collect();
+        let tickets = self.shared.lock().board.attach(group);
         self.shared.changed.notify_all();
-        ticket
+        tickets
     }
 
     /// How often the bench came back on another class of machine. All verdicts that are told while this stays the same are
@@ -187,7 +194,7 @@ impl Shared {
     fn judge(&self, bench: &mut dyn Bench) -> Result<(), BenchError> {
         let mut swept = Instant::now();
         loop {
-            let jobs = {
+            let groups = {
                 let mut state = self.lock();
                 while !state.closed && state.board.waiting() == 0 {
                     let (next, timeout) =
@@ -202,8 +209,8 @@ impl Shared {
                 }
                 state.board.take()
             };
-            if !jobs.is_empty() {
-                bench.submit(jobs)?;
+            for group in groups {
+                bench.submit(group)?;
             }
             if self.lock().board.waiting() > 0
                 && let Some(reply) = bench.next(GLANCE)?

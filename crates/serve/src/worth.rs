@@ -8,7 +8,7 @@ use flow::reward::RewardContext;
 use flow::{Candidate, Judgement, Reward, Task, Verdict, noise};
 use tokio::time::Instant;
 
-use crate::desk::{Desk, outcome};
+use crate::desk::{Desk, Wanted, outcome};
 use crate::fault::Fault;
 
 /// The seeds that rewards are measured against, judged when first needed: by their tasks, and by how often the bench had
@@ -35,8 +35,9 @@ impl Worth {
         let candidate = Candidate::from_source(task.seed.as_bytes(), task)
             .map_err(|malformed| Fault::bad(format!("the seed of {name} is malformed: {malformed}")))?;
         let wait = Duration::from_secs(5);
-        let ticket = desk.ask(task, &candidate, None, None).map_err(|_| Fault::later("the queue is full", wait))?;
-        let judged = outcome(ticket, deadline)
+        let wanted = Wanted { task, candidate: &candidate, stage: None, apart: None };
+        let mut tickets = desk.ask([wanted]).map_err(|_| Fault::later("the queue is full", wait))?;
+        let judged = outcome(tickets.remove(0), deadline)
             .await
             .ok_or_else(|| Fault::later(format!("the seed of {name} is being judged"), wait))?;
         let judgement = judged.map_err(|error| Fault::machine(&error))?;

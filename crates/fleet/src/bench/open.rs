@@ -132,7 +132,7 @@ fn choose(beats: &[Beat], how: &How, class: Option<&str>) -> Option<(String, Mac
     let mut slots: HashMap<&str, (u32, &MachineFacts)> = HashMap::new();
     for beat in beats {
         let facts = beat.machine.iter().find(|(compiler, _)| *compiler == how.compiler);
-        let fits = beat.state == State::Ready && beat.cores.len() >= how.threads as usize;
+        let fits = beat.state == State::Ready && beat.threads >= how.threads;
         let named = class.is_none_or(|class| class == beat.class);
         if let (Some((_, facts)), true, true) = (facts, fits, named) {
             slots.entry(&beat.class).or_insert((0, facts)).0 += beat.slots;
@@ -148,7 +148,7 @@ fn nobody(beats: &[Beat], how: &How, class: Option<&str>) -> BenchError {
         (0, _) => "no worker is heard".to_owned(),
         (count, Some(class)) => format!("of {count} workers none is ready and of class {class}"),
         (count, None) => {
-            format!("of {count} workers none is ready with {} and {} cores", how.compiler.name(), how.threads)
+            format!("of {count} workers none is ready with {} and {} physical cores", how.compiler.name(), how.threads)
         }
     };
     BenchError::new(what).hint("`hotloop fleet status` shows the workers; `hotloop fleet up` starts them")
@@ -234,4 +234,42 @@ async fn first(stream: &Stream) -> Result<u64, BenchError> {
     let info =
         stream.get_info().await.map_err(|error| BenchError::new(format!("the queue cannot be read: {error}")))?;
     Ok(info.state.first_sequence.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flow::bench::Compiler;
+
+    /// A worker with four physical cores, two logical ones each.
+    fn beat() -> Beat {
+        Beat {
+            worker: "worker".to_owned(),
+            host: "host".to_owned(),
+            pid: 1,
+            class: "class".to_owned(),
+            machine: vec![(Compiler::Gcc, MachineFacts::default())],
+            slots: 1,
+            cores: (0..8).collect(),
+            threads: 4,
+            state: State::Ready,
+            noise: None,
+            busy: 0,
+            judged: 0,
+            failed: 0,
+            per_minute: 0.0,
+            up_s: 1.0,
+            last_error: None,
+        }
+    }
+
+    #[test]
+    fn a_worker_is_asked_for_as_many_threads_as_its_bench_can_time() {
+        let chosen = |threads: u32| {
+            let settings = Settings { threads, ..Settings::new("/bin/true".into()) };
+            choose(&[beat()], &How::of(&settings).unwrap(), None).is_some()
+        };
+        assert!(chosen(4));
+        assert!(!chosen(5), "its bench would refuse them, and the worker put itself away");
+    }
 }

@@ -12,64 +12,104 @@ use crate::server::{self, DAYS, Spec};
 use crate::site::{Side, end, quote};
 use crate::{Access, Log};
 
-/// How long a server that was started may need.
+/// How long a server may need until it answers.
 const STARTING: Duration = Duration::from_secs(30);
+/// How long one try to reach it is.
+const TRY: Duration = Duration::from_secs(1);
+/// The pause before the next.
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// A server that is kept.
 pub(super) struct Kept {
     config: Config,
-    program: String,
+    /// Its process, if this keeper started it here; others are known by the number in `nats.pid`.
     child: Option<Child>,
-    /// Whether we started it, and so are to end it.
-    ours: bool,
+    log: Log,
 }
 
 impl Kept {
-    pub(super) fn new(config: &Config, side: &Side) -> Self {
-        let named = config.server.program.as_deref();
-        let program = match side {
-            // Looked for when it is needed: one that runs is used as it is.
-            Side::Here { .. } => named.unwrap_or_default().to_owned(),
-            Side::There { .. } => named.unwrap_or("nats-server").to_owned(),
-        };
-        Self { config: config.clone(), program, child: None, ours: false }
+    pub(super) fn new(config: &Config, log: &Log) -> Self {
+        Self { config: config.clone(), child: None, log: Log::clone(log) }
     }
 
     /// Finds the server answering, or writes its files and starts it; gives notices for people.
-    pub(super) fn open(
-        &mut self,
-        side: &Side,
-        log: &Log,
-        is_asked: &dyn Fn() -> bool,
-    ) -> Result<Vec<String>, BenchError> {
+    pub(super) fn open(&mut self, side: &Side, is_asked: &dyn Fn() -> bool) -> Result<Vec<String>, BenchError> {
         let mut notices = Vec::new();
-        if self.answers(Duration::from_secs(1), log).is_ok() {
+        if self.is_found(side, is_asked)? {
             notices.push(format!("found a server at {}", self.config.url()));
-            self.ours = true;
             return Ok(notices);
         }
         notices.extend(self.write_files(side)?);
-        self.start(side)?;
-        self.ours = true;
-        let begin = Instant::now();
-        while let Err(error) = self.answers(Duration::from_secs(1), log) {
-            if is_asked() || begin.elapsed() >= STARTING {
-                let log = format!("{}/nats.log", side.folder());
-                return Err(BenchError::new(format!("the server does not answer: {}", error.what))
-                    .hint(format!("its log is {log}; is another server on {}?", self.config.server.listen)));
+        if let Err(error) = self.start(side).and_then(|()| self.wait(side, is_asked)) {
+            // Nobody would keep it.
+            if let Some(why) = self.end(side) {
+                (self.log)(&why);
             }
+            return Err(error);
         }
         notices.push(format!("started a server at {}", self.config.url()));
         Ok(notices)
     }
 
-    fn answers(&self, patience: Duration, log: &Log) -> Result<(), BenchError> {
+    /// Waits until one that was started answers.
+    fn wait(&self, side: &Side, is_asked: &dyn Fn() -> bool) -> Result<(), BenchError> {
+        let begin = Instant::now();
+        while let Err(error) = self.answers() {
+            if is_asked() || begin.elapsed() >= STARTING {
+                let log = format!("{}/nats.log", side.folder());
+                return Err(BenchError::new(format!("the server does not answer: {}", error.what))
+                    .hint(format!("its log is {log}; is another server on {}?", self.config.server.listen)));
+            }
+            std::thread::sleep(PAUSE);
+        }
+        Ok(())
+    }
+
+    /// Whether a server of an earlier keeper answers. While its process lives it is waited for: a second one could
+    /// not listen, and new files would shut everybody out of the first.
+    fn is_found(&mut self, side: &Side, is_asked: &dyn Fn() -> bool) -> Result<bool, BenchError> {
+        let begin = Instant::now();
+        loop {
+            let runs = self.runs(side)?;
+            match self.answers() {
+                Ok(()) => return Ok(true),
+                Err(_) if !runs => return Ok(false),
+                Err(error) if is_asked() || begin.elapsed() >= STARTING => {
+                    return Err(BenchError::new(format!(
+                        "the fleet's server runs and does not answer: {}",
+                        error.what
+                    ))
+                    .hint("`hotloop fleet down` ends it"));
+                }
+                Err(_) => std::thread::sleep(PAUSE),
+            }
+        }
+    }
+
+    fn answers(&self) -> Result<(), BenchError> {
         let access = Access::read(&self.config.access_file())?;
-        runtime(None)?.block_on(async { access.connect("hotloop keeper", patience, log).await.map(drop) })
+        runtime(None)?.block_on(async { access.connect("hotloop keeper", TRY, &self.log).await.map(drop) })
+    }
+
+    /// Whether its process lives; an error says that nobody can tell.
+    fn runs(&mut self, side: &Side) -> Result<bool, BenchError> {
+        if let Some(child) = &mut self.child {
+            return Ok(matches!(child.try_wait(), Ok(None)));
+        }
+        let said = side.shell(&format!("{} && echo runs || echo ended", is_it(side)))?;
+        Ok(said.ends_with("runs"))
+    }
+
+    fn program(&self, side: &Side) -> Result<String, BenchError> {
+        let named = self.config.server.program.as_deref();
+        match side {
+            Side::Here { .. } => server::program(named),
+            Side::There { .. } => Ok(named.unwrap_or("nats-server").to_owned()),
+        }
     }
 
     /// Token, certificates and configuration, new for each fleet.
-    fn write_files(&mut self, side: &Side) -> Result<Option<String>, BenchError> {
+    fn write_files(&self, side: &Side) -> Result<Option<String>, BenchError> {
         let state = &self.config.state;
         let host = side.shell("hostname -f 2>/dev/null || hostname")?;
         let reach = self.reach(&host);
@@ -109,15 +149,13 @@ impl Kept {
         }
     }
 
-    fn fit(&mut self, side: &Side, folder: &Path) -> Result<Option<String>, BenchError> {
+    fn fit(&self, side: &Side, folder: &Path) -> Result<Option<String>, BenchError> {
+        let program = self.program(side)?;
         match side {
-            Side::Here { .. } => {
-                self.program = server::program(self.config.server.program.as_deref())?;
-                server::fit(&self.program, folder)
-            }
+            Side::Here { .. } => server::fit(&program, folder),
             Side::There { .. } => {
                 let path = quote(&format!("{}/nats.conf", folder.display()));
-                let program = quote(&self.program);
+                let program = quote(&program);
                 // The same as `server::fit`, where the program is.
                 let line = format!(
                     "PATH=$PATH:/usr/sbin:/usr/local/bin; {program} --version >/dev/null || exit 9; \
@@ -133,19 +171,20 @@ impl Kept {
     }
 
     fn start(&mut self, side: &Side) -> Result<(), BenchError> {
+        let program = self.program(side)?;
         match side {
             Side::Here { folder } => {
-                let child = server::start(&self.program, folder)?;
-                server::write(folder, &[("nats.pid", child.id().to_string())])?;
-                self.child = Some(child);
-                Ok(())
+                let child = self.child.insert(server::start(&program, folder)?);
+                server::write(folder, &[("nats.pid", child.id().to_string())])
             }
             Side::There { folder, .. } => {
-                let program = quote(&self.program);
+                // In one line with a look: a start whose answer was lost may have started it.
                 let line = format!(
-                    "cd {} && PATH=$PATH:/usr/sbin:/usr/local/bin && {{ setsid nohup {program} -c nats.conf \
-                     </dev/null >>nats.log 2>&1 & echo $! >nats.pid; }}",
-                    quote(folder)
+                    "cd {} && PATH=$PATH:/usr/sbin:/usr/local/bin && {{ {} || {{ setsid nohup {} -c nats.conf \
+                     </dev/null >>nats.log 2>&1 & echo $! >nats.pid; }}; }}",
+                    quote(folder),
+                    is_it(side),
+                    quote(&program)
                 );
                 side.shell(&line).map(drop)
             }
@@ -153,33 +192,39 @@ impl Kept {
     }
 
     /// Starts it again if it has ended.
-    pub(super) fn tend(&mut self, side: &Side) -> Vec<String> {
-        let has_ended = match (&mut self.child, side) {
-            (Some(child), _) => !matches!(child.try_wait(), Ok(None)),
-            (None, Side::There { .. }) if self.ours => side.shell(&Self::on_pid(side, "kill -0")).is_err(),
-            _ => false,
-        };
-        if !has_ended {
-            return Vec::new();
+    pub(super) fn tend(&mut self, side: &Side) -> Option<String> {
+        match self.runs(side) {
+            Ok(true) => return None,
+            // Who cannot be asked is not known to be dead.
+            Err(error) => return Some(format!("the server cannot be looked at: {}", error.what)),
+            Ok(false) => {}
+        }
+        // One that was found may run under a number that was lost.
+        if self.child.is_none() && self.answers().is_ok() {
+            return None;
         }
         let again = match self.start(side) {
             Ok(()) => "it is started again".to_owned(),
             Err(error) => error.what,
         };
-        vec![format!("the server has ended: {again}")]
+        Some(format!("the server has ended: {again}"))
     }
 
-    /// A line that does something to the server's process, if it still is the server's.
-    fn on_pid(side: &Side, what: &str) -> String {
-        let path = quote(&format!("{}/nats.pid", side.folder()));
-        format!("p=$(cat {path}) && grep -q nats-server /proc/$p/comm && {what} $p")
-    }
-
-    pub(super) fn end(&mut self, side: &Side) {
-        match (self.child.take(), side) {
-            (Some(mut child), _) => end(&mut child, Duration::from_secs(10)),
+    /// Ends it; says why it could not.
+    pub(super) fn end(&mut self, side: &Side) -> Option<String> {
+        match self.child.take() {
+            Some(mut child) => {
+                end(&mut child, Duration::from_secs(10));
+                None
+            }
             // One that has ended by itself needs no ending.
-            (None, _) => drop(side.shell(&Self::on_pid(side, "kill"))),
+            None => side.shell(&format!("{} && kill $p; true", is_it(side))).err().map(|error| error.what),
         }
     }
+}
+
+/// A condition for a shell: the process of `nats.pid`, `$p` from there on, is the server's. Another may have its number.
+fn is_it(side: &Side) -> String {
+    let path = quote(&format!("{}/nats.pid", side.folder()));
+    format!("p=$(cat {path} 2>/dev/null) && grep -q nats.conf /proc/$p/cmdline 2>/dev/null")
 }

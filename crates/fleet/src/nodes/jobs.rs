@@ -38,7 +38,11 @@ impl Jobs {
         words.push(format!("--wrap=exec {worker}"));
         Self {
             start: line(&words),
-            list: format!("squeue --noheader --format=%i --name={} --states=PENDING,RUNNING,CONFIGURING", quote(&name)),
+            // A job that Slurm suspends keeps its node, and goes on later.
+            list: format!(
+                "squeue --noheader --format=%i --name={} --states=PENDING,CONFIGURING,RUNNING,SUSPENDED",
+                quote(&name)
+            ),
             stop: "scancel {id}".to_owned(),
             side,
         }

@@ -239,6 +239,47 @@ fn a_machine_that_fails_thrice_puts_itself_away_but_no_candidate_can_do_that() {
     assert!(replies(&mut bench, 3).iter().all(|reply| reply.judged.is_ok()));
 }
 
+/// A coordinator whose candidates are judged otherwise than those of [`open`]: a worker needs another bench for them.
+fn otherwise(server: &Server, scope: &str) -> FleetBench {
+    let mut opening = opening(server.access(), scope);
+    opening.settings.runs += 1;
+    FleetBench::open(opening).unwrap()
+}
+
+/// A worker with room for several groups, to which none comes back that it loses.
+fn roomy(server: &Server) -> Worker {
+    Worker::with(&server.access_file(), "rehearse", "3600", "4")
+}
+
+#[test]
+fn groups_that_are_to_be_judged_otherwise_wait_and_none_is_lost() {
+    let Some(server) = Server::start() else { return };
+    let _worker = roomy(&server);
+    let (mut first, mut second) = (open(&server, "first"), otherwise(&server, "second"));
+    first.submit(vec![job(0, "6", 0)]).unwrap();
+    wait_until("it works", || busy(&first).is_some());
+    for id in 0..3 {
+        second.submit(vec![job(id, "0", id)]).unwrap();
+    }
+    all_judged(&mut second, 3);
+    all_judged(&mut first, 1);
+}
+
+#[test]
+fn a_group_that_waits_does_not_take_the_bench_from_a_trial() {
+    let Some(server) = Server::start() else { return };
+    let _worker = roomy(&server);
+    let (mut first, mut second) = (open(&server, "first"), otherwise(&server, "second"));
+    // Its last three failures raise a suspicion just when it ends and the bench is wanted for the other group.
+    first.submit((0..7).map(|id| job(id, if id < 4 { "3" } else { "fail" }, id)).collect()).unwrap();
+    wait_until("it works", || busy(&first).is_some());
+    second.submit(vec![job(0, "0", 0)]).unwrap();
+    assert_eq!(replies(&mut first, 7).iter().filter(|reply| reply.judged.is_err()).count(), 3);
+    all_judged(&mut second, 1);
+    second.submit(vec![job(1, "0", 1)]).unwrap();
+    assert!(replies(&mut second, 1)[0].judged.is_ok(), "it takes groups again");
+}
+
 #[test]
 fn a_machine_that_is_not_quiet_takes_nothing() {
     let Some(server) = Server::start() else { return };

@@ -1,5 +1,6 @@
 //! `hotloop serve`: the bench of this machine, or a fleet, for trainers that live elsewhere.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,9 +23,10 @@ const TOKEN: &str = "HOTLOOP_TOKEN";
 pub(crate) fn run(arguments: &ServeArgs) -> Result<Status, Failure> {
     let fleet = arguments.fleet.clone();
     let bench = judge::settings(&arguments.how, fleet.is_some())?;
+    let scope = scope(arguments.bind);
     let factory: Factory = Box::new(move || match &fleet {
-        // Candidates of different requests are not compared by their timings: any worker may have any.
-        Some(fleet) => fleets::open(fleet, bench.clone(), "serve", true).map_err(|error| BenchError::new(error.what())),
+        // What is submitted together is compared, and so judged by one worker.
+        Some(fleet) => fleets::open(fleet, bench.clone(), &scope, false).map_err(|error| BenchError::new(error.what())),
         None => Ok(Box::new(LocalBench::start(bench.clone())?) as Box<dyn Bench>),
     });
     let settings = settings(arguments)?;
@@ -41,6 +43,12 @@ pub(crate) fn run(arguments: &ServeArgs) -> Result<Status, Failure> {
     }
     server.run(stop.flag());
     Ok(if stop.asked() { Status::Interrupted } else { Status::Fine })
+}
+
+/// Whom a fleet answers: services of one host have different addresses, and one that is started again has its own.
+fn scope(bind: SocketAddr) -> String {
+    let who = if bind.port() == 0 { fleets::unique() } else { bind.to_string() };
+    format!("serve {who}")
 }
 
 fn refused(refusal: Refusal) -> Failure {
@@ -96,4 +104,17 @@ fn listener(json: bool) -> Listener {
             complain(&notice.to_string());
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn services_of_one_host_are_told_apart_and_one_finds_itself_again() {
+        let of = |text: &str| scope(text.parse().unwrap());
+        assert_eq!(of("127.0.0.1:8000"), of("127.0.0.1:8000"));
+        assert_ne!(of("127.0.0.1:8000"), of("127.0.0.1:8001"));
+        assert_ne!(of("127.0.0.1:0"), of("127.0.0.1:0"), "a free port is not known yet");
+    }
 }

@@ -1,6 +1,8 @@
 //! Fleets of the real program: local processes, hosts behind ssh, jobs of a real Slurm.
 
-mod cluster;
+mod cluster; // Slurm and sshd
+mod keeping; // what ends is started again, and nothing else is
+mod services; // services that share a fleet
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -87,6 +89,9 @@ fn ready(status: &Value) -> usize {
     status["workers"].as_array().unwrap().iter().filter(|worker| worker["state"] == "ready").count()
 }
 
+/// Workers that wait instead of judging.
+const REHEARSE: &str = "arguments = [\"--rehearse\"]";
+
 fn local(port: u16, count: u32, more: &str) -> String {
     format!(
         "name = \"test\"\n[server]\nlisten = \"127.0.0.1:{port}\"\n\
@@ -158,7 +163,7 @@ fn judge(arguments: &[&str]) -> Vec<Value> {
 
 #[test]
 fn a_worker_finishes_what_it_has_when_a_signal_comes() {
-    let Some(fleet) = Fleet::new(&local(free_port(), 1, "arguments = [\"--rehearse\"]")) else { return };
+    let Some(fleet) = Fleet::new(&local(free_port(), 1, REHEARSE)) else { return };
     fleet.up();
     let access = fleet.folder.path().join("test.fleet/worker.toml");
     let mut second = hotloop(&["worker", "--rehearse", "--share-cores", "--access", access.to_str().unwrap()])
@@ -303,7 +308,7 @@ fn a_job_that_slurm_ends_by_its_limit_loses_nothing() {
     use flow::Bench;
     let Some(slurm) = Slurm::start() else { return };
     let Some(sshd) = Sshd::start(&[("SLURM_CONF", slurm.conf().to_str().unwrap())]) else { return };
-    let Some(fleet) = Fleet::new(&site(&sshd, "1", 1, "arguments = [\"--rehearse\"]")) else { return };
+    let Some(fleet) = Fleet::new(&site(&sshd, "1", 1, REHEARSE)) else { return };
     fleet.up();
     let config = fleet::Config::read(Path::new(&fleet.file())).unwrap();
     let mut bench = fleet::FleetBench::open(fleet::Opening {

@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use crate::{ended, hotloop, root, turn};
 
 /// A running service; it is stopped when this is dropped.
-struct Service {
+pub(crate) struct Service {
     child: Child,
     address: String,
 }
 
 impl Service {
-    fn start(arguments: &[&str]) -> Self {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
         let mut command = hotloop(&["serve", "--bind", "127.0.0.1:0", "--json"]);
         let mut child = command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -26,7 +26,7 @@ impl Service {
         Self { child, address }
     }
 
-    fn ask(&self, method: &str, path: &str, body: &str) -> (u16, Value) {
+    pub(crate) fn ask(&self, method: &str, path: &str, body: &str) -> (u16, Value) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let length = body.len();
         let head =

@@ -63,7 +63,7 @@ fn main() -> ExitCode {
     if arguments.first().is_some_and(|first| first == "profile") {
         return outside(&[("profile", 120)], &[]);
     }
-    for (name, seconds) in [("paces", 200), ("tune", 400), ("clocks", 100)] {
+    for (name, seconds) in [("paces", 300), ("tune", 400), ("clocks", 100)] {
         if arguments.first().is_some_and(|first| first == name) {
             return outside(&[(name, seconds)], &json[json.len().min(1)..]);
         }

@@ -231,7 +231,21 @@ fn reinforce(verdicts: &mut Verdicts, label: &str, device: &mut Learner, host: &
             family.map_or_else(copy, |kind| Reference::Copy(Box::new(kind.network())))
         }
     };
-    let (a, b) = (device.reinforce(&batch, grpo, &reference)?, host.reinforce(&batch, grpo, &reference)?);
+    device.cuda().ok_or("the learner is not on the GPU")?.begin_trace()?;
+    let a = device.reinforce(&batch, grpo, &reference)?;
+    let spent = device.cuda().ok_or("the learner is not on the GPU")?.end_trace()?;
+    let b = host.reinforce(&batch, grpo, &reference)?;
+    let placed = spent.iter().find(|spent| spent.what == "split_masters").map_or(0, |spent| spent.times);
+    let tensors = match &reference {
+        Reference::Adapter(adapter) => adapter.tensors().len(),
+        Reference::Copy(network) => network.weights.tensors().len(),
+        Reference::None | Reference::Base => 0,
+    };
+    verdicts.check(
+        &format!("{label}: tensors of the reference brought over again"),
+        placed.abs_diff(tensors) as f64,
+        0.0,
+    );
     let near = |found: f64, wanted: f64| (found - wanted).abs() / wanted.abs().max(1e-3);
     println!("   {label}: GRPO loss {:.5} kl {:.5} clipped {:.3} gap {:.3}", b.loss, b.kl, b.clipped, b.sampler_gap);
     // The clip is a cliff: a token at its edge may fall on either side, and the weight truncates likewise.

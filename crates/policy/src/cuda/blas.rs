@@ -109,6 +109,7 @@ impl Blas {
 
     /// Whether products are to be done by chosen algorithms.
     pub(super) fn set_choosing(&self, choosing: bool) -> Result<()> {
+        self.device.enter()?;
         let choices = if choosing { Some(Choices::new()?) } else { None };
         self.choices.replace(choices);
         Ok(())

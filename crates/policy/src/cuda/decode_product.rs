@@ -14,8 +14,10 @@ const WARPS: usize = 16;
 const SLICES: usize = 8;
 /// Parts that rows come to shared memory in, `STEP_PARTS` of `decode_tile.cu`.
 const PARTS: usize = 4;
-/// Shared memory that a block may ask for, less what it holds by itself.
-const SHARED: usize = (227 << 10) - 4096;
+/// Shared memory that a block must be able to have.
+pub(super) const BLOCK: usize = 227 << 10;
+/// What it may ask for of that: the rest it holds by itself.
+const SHARED: usize = BLOCK - 4096;
 
 /// What becomes of a product's sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

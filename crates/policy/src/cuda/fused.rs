@@ -5,7 +5,7 @@ use super::blas::Blas;
 use super::cache::Cache;
 use super::chain::{self, Chain, Follows};
 use super::choice::Choice;
-use super::decode_product::{Kind, Plan, ROWS, Work};
+use super::decode_product::{BLOCK, Kind, Plan, ROWS, Work};
 use super::decoder::Decoder;
 use super::device::{Address, Buffer, Device, Launch, args};
 use super::engine::{Engine, With};
@@ -29,14 +29,14 @@ impl Decoding {
         Self::new((device, blas), config, DecodeWay::from_environment()?, Tuning::from_environment()?)
     }
 
-    /// That way, where there are kernels for the model; the plain one otherwise.
+    /// That way, where there are kernels for the model and the device has room for them; the plain one otherwise.
     fn new((device, blas): (&Device, &Blas), config: &Config, way: DecodeWay, tuning: Tuning) -> Result<Self> {
         blas.set_choosing(way == DecodeWay::Chosen)?;
         let known = kernels::decode_flash(device.precision(), config.head_dim).is_some();
         let asked = matches!(way, DecodeWay::Fused | DecodeWay::Chained);
-        let served = asked && known && device.facts()?.1 >= chain::FIRST;
+        let served = asked && known && device.facts()?.1 >= chain::FIRST && device.shared_limit() >= BLOCK;
         let chain = served.then(|| Chain::new(device, config.head_dim, way, tuning)).transpose()?;
-        Ok(Self { way, chain })
+        Ok(Self { way: if asked && !served { DecodeWay::Plain } else { way }, chain })
     }
 
     pub(super) fn is_fused(&self) -> bool {
@@ -214,7 +214,7 @@ impl Decoder {
 }
 
 impl Engine {
-    /// How steps are decoded.
+    /// How steps are decoded: not as asked where that does not serve the model or the device.
     pub fn decode_way(&self) -> DecodeWay {
         self.decoding.way
     }

@@ -185,13 +185,12 @@ impl Preference {
             CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
             CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
         };
-        use sys::cublasLtReductionScheme_t::{
-            CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE, CUBLASLT_REDUCTION_SCHEME_INPLACE,
-        };
+        use sys::cublasLtReductionScheme_t::CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
         let made = Self(lt::create_matmul_pref()?);
         let alignment: u32 = call.alignment();
-        // Parts of a sum are added in f32, never in bf16.
-        let sums = CUBLASLT_REDUCTION_SCHEME_INPLACE as u32 | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE as u32;
+        // Parts of a sum are added in f32 and in their order. The other schemes add them in the type of the result, and
+        // the one that does so in place in whatever order blocks come.
+        let sums = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE as u32;
         // SAFETY: the values outlive the calls and have the attributes' sizes.
         unsafe {
             let most = CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES;

@@ -54,15 +54,26 @@ impl Trace {
 }
 
 impl Engine {
-    /// Where the time of `work` goes. Events cost a microsecond or so each; graphs are not looked into.
-    pub fn trace(&mut self, work: impl FnOnce(&mut Self) -> Result<()>) -> Result<Vec<Spent>> {
+    /// Notes from now on where the device's time goes. Events cost a microsecond or so each; graphs are not looked into.
+    pub fn begin_trace(&self) -> Result<()> {
         self.device.enter()?;
         self.device.set_trace(Some(Trace::begin(&self.device)?));
-        let worked = work(self);
+        Ok(())
+    }
+
+    /// Where it went since; nothing where nothing was noted.
+    pub fn end_trace(&self) -> Result<Vec<Spent>> {
         let trace = self.device.set_trace(None);
-        worked?;
         self.wait()?;
         trace.map_or(Ok(Vec::new()), Trace::spent)
+    }
+
+    /// Where the time of `work` goes.
+    pub fn trace(&mut self, work: impl FnOnce(&mut Self) -> Result<()>) -> Result<Vec<Spent>> {
+        self.begin_trace()?;
+        let worked = work(self);
+        let spent = self.end_trace();
+        worked.and(spent)
     }
 
     /// Where the time of one decode step of `rows` answers goes, each `position` tokens long. Room must have been

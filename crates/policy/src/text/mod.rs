@@ -2,6 +2,7 @@
 
 mod byte_bpe;
 mod chat;
+mod continued;
 
 use std::path::Path;
 
@@ -15,6 +16,8 @@ use crate::load::{LoadError, Problem};
 /// A model's tokenizer and chat template.
 pub struct Text {
     tokenizer: Tokenizer,
+    /// Of texts that go on from others, where it is another.
+    continued: Option<Tokenizer>,
     template: Option<ChatTemplate>,
     /// `tokenizer.json`, kept to be saved with the model.
     json: String,
@@ -57,8 +60,9 @@ impl Text {
         // Trainers leave their own here. Obeyed, they would cut prompts and answers short, or fill them up, in silence.
         tokenizer.with_truncation(None).map_err(|error| error.to_string())?;
         tokenizer.with_padding(None);
+        let continued = continued::tokenizer(&tokenizer).map_err(|error| error.to_string())?;
         let template = template.map(ChatTemplate::new).transpose().map_err(|error| error.to_string())?;
-        Ok(Self { tokenizer, template, json, bos, eos })
+        Ok(Self { tokenizer, continued, template, json, bos, eos })
     }
 
     /// Tokens of a text; special tokens written out in it are recognised, none is added.
@@ -67,9 +71,34 @@ impl Text {
         self.tokenizer.encode_fast(text, false).map(|encoding| encoding.get_ids().to_vec()).unwrap_or_default()
     }
 
-    /// The text of tokens, special ones left out.
+    /// Tokens of a text that goes on from another: without the space that some tokenizers put before a text.
+    fn encode_on(&self, text: &str) -> Vec<u32> {
+        let Some(continued) = &self.continued else { return self.encode(text) };
+        let Ok(whole) = self.tokenizer.encode(text, false) else { return Vec::new() };
+        // Behind a special token stands what stands there in a whole text.
+        let added = self.tokenizer.get_added_vocabulary().get_added_tokens_decoder();
+        let first = whole.get_ids().iter().position(|token| added.contains_key(token));
+        let head = first.map_or(text, |first| &text[..whole.get_offsets()[first].0]);
+        let mut tokens = continued.encode_fast(head, false).map_or(Vec::new(), |head| head.get_ids().to_vec());
+        tokens.extend(first.map_or(&[][..], |first| &whole.get_ids()[first..]));
+        tokens
+    }
+
+    /// The text of tokens that go on from others, as those of an answer do; special ones are left out.
     pub fn decode(&self, tokens: &[u32]) -> String {
-        self.tokenizer.decode(tokens, true).unwrap_or_default()
+        self.continued.as_ref().unwrap_or(&self.tokenizer).decode(tokens, true).unwrap_or_default()
+    }
+
+    /// An answer that was not begun for the model, without the space that its tokenizer begins every text with.
+    pub fn opening<'a>(&self, answer: &'a str) -> &'a str {
+        let puts = self.continued.is_some();
+        answer.strip_prefix(' ').filter(|_| puts).unwrap_or(answer)
+    }
+
+    /// The token of that name.
+    #[cfg(test)]
+    fn token(&self, name: &str) -> u32 {
+        self.tokenizer.token_to_id(name).unwrap_or_else(|| panic!("there is no token {name}"))
     }
 
     /// The special token that is written so, if there is one.
@@ -84,7 +113,7 @@ impl Text {
         let text = template.render(turns, true, self.bos.as_deref(), self.eos.as_deref())?;
         let mut tokens = self.encode(&text);
         // Appended as tokens of its own: the template's last token stays what the model was trained on.
-        tokens.extend(self.encode(begun));
+        tokens.extend(self.encode_on(begun));
         Ok(tokens)
     }
 
@@ -94,7 +123,8 @@ impl Text {
         let render = |turns: &[Turn], ask| template.render(turns, ask, self.bos.as_deref(), self.eos.as_deref());
         let (mut tokens, mut scored) = (Vec::new(), Vec::new());
         let mut add = |text: &str, is_answer: bool| {
-            tokens.extend(self.encode(text));
+            let more = if tokens.is_empty() { self.encode(text) } else { self.encode_on(text) };
+            tokens.extend(more);
             scored.resize(tokens.len(), is_answer);
         };
         let mut written = String::new();

@@ -89,7 +89,18 @@ impl Learner {
         if how.halted() { Err(TrainError::Stopped) } else { Ok(answers) }
     }
 
-    /// The reference's scores of a pack; none without a reference.
+    /// Brings the reference to where scores are computed, once for all packs of an update.
+    pub(super) fn place_reference(&self, reference: &Reference) -> Result<(), TrainError> {
+        let Backend::Cuda(engine) = &self.backend else { return Ok(()) };
+        match reference {
+            Reference::None | Reference::Base => {}
+            Reference::Adapter(adapter) => lock(engine).set_reference(adapter)?,
+            Reference::Copy(network) => lock(engine).set_copy(network)?,
+        }
+        Ok(())
+    }
+
+    /// The scores of a pack by the reference that was placed; none without a reference.
     pub(super) fn score_reference(
         &self,
         reference: &Reference,
@@ -106,20 +117,13 @@ impl Learner {
             };
             return Ok(Some(network.score(adapted, pack, temperature)));
         };
-        let mut engine = lock(engine);
         let with = match reference {
             Reference::None => return Ok(None),
             Reference::Base => With::Nothing,
-            Reference::Adapter(adapter) => {
-                engine.set_reference(adapter)?;
-                With::Reference
-            }
-            Reference::Copy(network) => {
-                engine.set_copy(network)?;
-                With::Copy
-            }
+            Reference::Adapter(_) => With::Reference,
+            Reference::Copy(_) => With::Copy,
         };
-        Ok(Some(engine.score(with, pack, temperature)?))
+        Ok(Some(lock(engine).score(with, pack, temperature)?))
     }
 
     /// Forgets the gradient.

@@ -335,6 +335,7 @@ impl Learner {
         reference: &Reference,
         tokens: &mut [(GrpoToken, f32)],
     ) -> Result<(), TrainError> {
+        self.place_reference(reference)?;
         let mut left = tokens;
         for pack in packs {
             let (here, rest) = left.split_at_mut(pack.targets.len());

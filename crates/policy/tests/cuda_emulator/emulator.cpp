@@ -240,12 +240,12 @@ int cublasGemmEx(void*, int ta, int tb, int m, int n, int k, const void* alpha, 
     return 0;
 }
 
-// --- cublasLt: the same product by several names, one of which never runs ---
+// --- cublasLt: the same product by several names, one of which never runs, and one not in a graph ---
 struct Layout { int type; uint64_t rows, columns; int64_t stride; };
 struct Operation { int transposed[2]; };
 struct Preference { uint32_t alignment = 256; };
 struct Offer { uint64_t algorithm[8]; size_t workspace; int state; float waves; int reserved[4]; };
-static const int OFFERS = 3, NOT_SUPPORTED = 15;
+static const int OFFERS = 4, NOT_SUPPORTED = 15;
 int cublasLtCreate(void** h) { *h = (void*)4; return 0; }
 int cublasLtDestroy(void*) { return 0; }
 int cublasLtMatrixLayoutCreate(void** l, int type, uint64_t rows, uint64_t columns, int64_t stride) {
@@ -264,7 +264,7 @@ int cublasLtMatmulPreferenceCreate(void** p) { *p = new Preference{}; return 0; 
 int cublasLtMatmulPreferenceDestroy(void* p) { delete (Preference*)p; return 0; }
 int cublasLtMatmulPreferenceSetAttribute(void* p, int which, const void* value, size_t size) {
     if (which >= 5 && which <= 8 && size == 4) ((Preference*)p)->alignment = *(const uint32_t*)value;
-    else if (which == 3 && size == 4) return *(const uint32_t*)value == 3 ? 0 : 7;
+    else if (which == 3 && size == 4) return *(const uint32_t*)value == 2 ? 0 : 7;  // sums in f32, in their order
     else if (which != 1 || size != 8) return 7;
     return 0;
 }
@@ -277,7 +277,7 @@ int cublasLtMatmul(void* h, void* operation, const void* alpha, const void* a, v
                    const void* c, void* lc, void* d, void* ld, const uint64_t* algorithm, void*, size_t, void*) {
     Operation* o = (Operation*)operation;
     Layout *A = (Layout*)la, *B = (Layout*)lb, *C = (Layout*)lc;
-    if (algorithm[0] == 1) return NOT_SUPPORTED;
+    if (algorithm[0] == 1 || (algorithm[0] == 2 && capturing)) return NOT_SUPPORTED;
     if (algorithm[0] >= OFFERS || c != d || lc != ld || ((uint64_t)a | (uint64_t)b | (uint64_t)c) % algorithm[1]) return 7;
     uint64_t m = o->transposed[0] ? A->columns : A->rows, k = o->transposed[0] ? A->rows : A->columns;
     uint64_t n = o->transposed[1] ? B->rows : B->columns, other = o->transposed[1] ? B->columns : B->rows;

@@ -43,7 +43,7 @@ impl Graded {
     }
 }
 
-/// Judges candidates, each a group of its own.
+/// Judges candidates; what each is worth does not depend on the others.
 pub(crate) async fn grade(
     app: &Arc<App>,
     all: Vec<(What, Text)>,

@@ -46,8 +46,9 @@ pub(crate) async fn get_reward(State(app): State<Arc<App>>, asked: Received<Aske
     }
     let mut all = Vec::with_capacity(asked.query.len());
     for (index, query) in asked.query.iter().enumerate() {
-        let what = What::of(asked.labels.get(index).unwrap_or(&Value::Null))?;
+        let mut what = What::of(asked.labels.get(index).unwrap_or(&Value::Null))?;
         let prompt = asked.prompts.get(index).and_then(Option::as_deref).unwrap_or("");
+        what.group.get_or_insert_with(|| prompt.to_owned());
         let answer = answer(query, prompt).ok_or_else(|| {
             Fault::bad(format!("query {index} does not begin with its prompt, so that the answer cannot be told apart"))
         })?;

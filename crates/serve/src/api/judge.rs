@@ -112,7 +112,6 @@ pub(crate) async fn judge(State(app): State<Arc<App>>, asked: Received<Asked>) -
         return Err(Fault::bad(format!("{} candidates at once; {most} are allowed", asked_all.candidates.len())));
     }
     let deadline = app.deadline(asked_all.wait_s);
-    let mut groups = Vec::new();
     let mut ids = Vec::new();
     let mut unmade = Vec::new();
     for candidate in asked_all.candidates {
@@ -127,12 +126,11 @@ pub(crate) async fn judge(State(app): State<Arc<App>>, asked: Received<Asked>) -
         let what = What {
             task: candidate.task.or_else(|| asked_all.task.clone()),
             stage: candidate.stage.or(asked_all.stage),
-            prompt_id: candidate.prompt_id.clone(),
+            prompt_id: candidate.prompt_id,
             reward: asked_all.reward,
+            group: candidate.group,
         };
         let apart = candidate.id.clone().filter(|_| asked_all.fresh);
-        // Answers to one prompt are a group, unless they say otherwise.
-        groups.push(candidate.group.or(candidate.prompt_id));
         ids.push(candidate.id);
         unmade.push(Unmade { what, text, apart });
     }
@@ -144,7 +142,7 @@ pub(crate) async fn judge(State(app): State<Arc<App>>, asked: Received<Asked>) -
         .map(|work| asked_all.reward.or(work.prompt.as_ref().map(|prompt| prompt.reward)))
         .map(|reward| app.reward(reward))
         .collect();
-    let earned = earned(&app, &works, &outcomes, &shapes, &groups, deadline).await?;
+    let earned = earned(&app, &works, &outcomes, &shapes, deadline).await?;
     app.one_class(since)?;
     let told = works.iter().zip(&outcomes).zip(&earned).zip(&ids);
     app.searches
@@ -176,12 +174,11 @@ async fn earned(
     works: &[Work],
     outcomes: &[Outcome],
     shapes: &[Reward],
-    names: &[Option<String>],
     deadline: tokio::time::Instant,
 ) -> Result<Vec<Earned>, Fault> {
     let mut groups: BTreeMap<(&str, Option<&str>, &str), Vec<usize>> = BTreeMap::new();
     for (index, work) in works.iter().enumerate() {
-        let key = (work.task.hash.as_str(), names[index].as_deref(), shapes[index].name());
+        let key = (work.task.hash.as_str(), work.group.as_deref(), shapes[index].name());
         groups.entry(key).or_default().push(index);
     }
     let mut all = vec![Earned::default(); works.len()];

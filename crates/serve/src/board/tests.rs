@@ -21,7 +21,12 @@ fn task() -> Arc<flow::Task> {
 fn attach(board: &mut Board, name: &str) -> Result<Ticket, Full> {
     let candidate = Candidate { source: name.repeat(10), hash: name.to_owned(), notes: Vec::new() };
     let key = Key { task: String::new(), candidate: name.to_owned(), stage: None, apart: None };
-    board.attach(&key, Job { id: JobId(0), task: task(), candidate, stage: None })
+    let mut tickets = board.attach(vec![(key, Job { id: JobId(0), task: task(), candidate, stage: None })])?;
+    Ok(tickets.remove(0))
+}
+
+fn taken(board: &mut Board) -> Vec<Job> {
+    board.take().into_iter().flatten().collect()
 }
 
 fn judged() -> Judgement {
@@ -36,13 +41,13 @@ fn told(ticket: &Ticket) -> Option<Outcome> {
 fn one_candidate_is_one_job_however_many_ask() {
     let mut board = Board::new(limits());
     let (first, second) = (attach(&mut board, "a").unwrap(), attach(&mut board, "a").unwrap());
-    let jobs = board.take();
+    let jobs = taken(&mut board);
     assert_eq!(jobs.len(), 1);
     board.reply(jobs[0].id, Ok(judged()), Instant::now());
     assert!(told(&first).unwrap().is_ok() && told(&second).unwrap().is_ok());
     let third = attach(&mut board, "a").unwrap();
     assert!(told(&third).is_some(), "who asks again finds the verdict");
-    assert!(board.take().is_empty());
+    assert!(taken(&mut board).is_empty());
     assert_eq!((board.attached, board.waiting()), (2, 0));
 }
 
@@ -51,16 +56,16 @@ fn a_machines_failure_is_tried_again_then_told_and_not_kept() {
     let mut board = Board::new(limits());
     let ticket = attach(&mut board, "a").unwrap();
     let failed = || Err(BenchError::new("broken"));
-    let first = board.take();
+    let first = taken(&mut board);
     assert_eq!(board.reply(first[0].id, failed(), Instant::now()), None);
     assert!(told(&ticket).is_none());
-    let second = board.take();
+    let second = taken(&mut board);
     assert_ne!(first[0].id, second[0].id, "a retry is a new attempt");
     assert!(board.reply(second[0].id, failed(), Instant::now()).is_some());
     assert_eq!(told(&ticket).unwrap().unwrap_err().what, "broken");
     let again = attach(&mut board, "a").unwrap();
     assert!(told(&again).is_none(), "asking again judges again");
-    assert_eq!(board.take().len(), 1);
+    assert_eq!(taken(&mut board).len(), 1);
 }
 
 #[test]
@@ -69,7 +74,7 @@ fn verdicts_are_kept_for_a_while_and_up_to_a_number() {
     let start = Instant::now();
     for (name, after) in [("a", 0), ("b", 10), ("c", 20)] {
         drop(attach(&mut board, name).unwrap());
-        let id = board.take()[0].id;
+        let id = taken(&mut board)[0].id;
         board.reply(id, Ok(judged()), start + Duration::from_secs(after));
     }
     assert_eq!(board.kept(), 2);
@@ -89,7 +94,7 @@ fn what_nobody_waits_for_is_given_up_after_a_while() {
     assert!(board.sweep(start + limits().abandon / 2).is_empty());
     let abandoned = board.sweep(start + limits().abandon);
     assert_eq!(abandoned.len(), 1);
-    assert_eq!(board.take().len(), 1, "it was still in the queue");
+    assert_eq!(taken(&mut board).len(), 1, "it was still in the queue");
     assert_eq!(board.waiting(), 1);
     assert!(told(&kept).is_none());
 }

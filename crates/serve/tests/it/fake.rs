@@ -20,6 +20,8 @@ use serve::{Factory, Listener, Notice, Server, Settings};
 pub(crate) struct Control {
     /// Jobs that the bench was given.
     pub(crate) submitted: AtomicUsize,
+    /// The sizes of the groups that they came in.
+    pub(crate) groups: Mutex<Vec<usize>>,
     /// While set, no verdict comes.
     pub(crate) held: AtomicBool,
     /// The bench as a whole is broken.
@@ -41,6 +43,7 @@ struct FakeBench {
 impl Bench for FakeBench {
     fn submit(&mut self, jobs: Vec<Job>) -> Result<(), BenchError> {
         self.control.submitted.fetch_add(jobs.len(), Ordering::SeqCst);
+        self.control.groups.lock().unwrap().push(jobs.len());
         self.jobs.extend(jobs);
         Ok(())
     }

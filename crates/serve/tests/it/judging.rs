@@ -62,6 +62,27 @@ fn the_shape_of_the_reward_is_the_callers_choice_and_told() {
 }
 
 #[test]
+fn what_is_compared_reaches_the_bench_together() {
+    let service = Service::start(|_| {});
+    let asked = |names: &[Option<&str>], from: usize| {
+        let of = |(at, name)| json!({"source": candidate("3 GFLOPS", from + at), "group": name});
+        let candidates: Vec<Value> = names.iter().copied().enumerate().map(of).collect();
+        let body = json!({"task": "matmul", "reward": "ladder-group", "candidates": candidates});
+        assert_eq!(service.post("/v1/judge", &body).0, 200);
+        std::mem::take(&mut *service.control.groups.lock().unwrap())
+    };
+    assert_eq!(asked(&[Some("a"), Some("b"), Some("a"), Some("b"), Some("a")], 0), [3, 2]);
+    assert_eq!(asked(&[None; 4], 10), [4], "who names no group is compared with the rest");
+    assert_eq!(asked(&[None; 6], 10), [2], "what was judged before is not judged again");
+    let prompts = ["P", "Q", "P", "Q"];
+    let query: Vec<String> = (0..4).map(|at| format!("{}{}", prompts[at], candidate("3 GFLOPS", 20 + at))).collect();
+    let body = json!({"query": query, "prompts": prompts, "labels": vec!["matmul"; 4]});
+    assert_eq!(service.post("/get_reward", &body).0, 200);
+    // The seed came last.
+    assert_eq!(*service.control.groups.lock().unwrap(), [2, 2, 1]);
+}
+
+#[test]
 fn identical_candidates_are_judged_once_whoever_asks() {
     let service = Arc::new(Service::start(|_| {}));
     service.control.held.store(true, Ordering::SeqCst);

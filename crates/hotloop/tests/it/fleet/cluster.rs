@@ -109,6 +109,13 @@ impl Sshd {
         Some(Self { _processes: processes, folder })
     }
 
+    /// Has every command of whoever logs in run by `program`, which finds it in `SSH_ORIGINAL_COMMAND`.
+    pub(super) fn force(&self, program: &Path) {
+        let path = self.folder.path().join("id.pub");
+        let key = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(path, format!("command=\"{}\" {key}", program.display())).unwrap();
+    }
+
     /// The file for `ssh -F`; the host is called bench.
     pub(super) fn config(&self) -> PathBuf {
         self.folder.path().join("ssh.conf")
@@ -203,6 +210,15 @@ impl Slurm {
 
     pub(super) fn cancel(&self, job: &str) {
         self.ask("scancel", &[job]);
+    }
+
+    /// Stops the processes of a job, which keeps its place.
+    pub(super) fn suspend(&self, job: &str) {
+        self.ask("scontrol", &["suspend", job]);
+    }
+
+    pub(super) fn resume(&self, job: &str) {
+        self.ask("scontrol", &["resume", job]);
     }
 
     /// The jobs that wait or run.
