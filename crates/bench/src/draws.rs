@@ -139,11 +139,11 @@ impl Drawing {
             // SAFETY: by the caller's word.
             unsafe { call(arguments.as_ptr()) };
             let after = self.dice.word();
-            let seen = spot(after, &self.output_bytes).map_or(0, |(output, byte)| {
+            let noted = spot(after, &self.output_bytes).map_or(0, |(output, byte)| {
                 // SAFETY: four bytes within that output.
                 unsafe { set[self.outputs[output]].byte_add(byte).cast::<u32>().read_volatile() }
             });
-            self.notes.push(Note { before, after, seen: seen.into() });
+            self.notes.push(Note { before, after, seen: noted.into() });
             before = after;
         }
         // SAFETY: there is room for a note of every set.
