@@ -13,10 +13,11 @@ use crate::tiny::{self, Kind};
 use crate::{Outcome, Verdicts};
 
 /// Settings that `tune` measures, the usual ones first.
-const SETTINGS: [&str; 16] = [
+const SETTINGS: [&str; 17] = [
     "",
     "warps=8",
-    "warps=12",
+    "slices=2",
+    "slices=4",
     "groups=2",
     "groups=4",
     "groups=4,across=2",

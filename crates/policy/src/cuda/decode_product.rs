@@ -1,5 +1,7 @@
 //! The shapes in which the products of `decode_product.cu` run: tiles, slices and shared memory, no device involved.
 
+use std::ops::RangeInclusive;
+
 use super::way::Tuning;
 
 /// Rows of a launch at most, as `decode_product.cu` has it.
@@ -83,9 +85,13 @@ impl Plan {
             Kind::Gate => Self::with(work, tuning, (gate_groups(work, tuning), tuning.across), 1),
             Kind::Store | Kind::Add => {
                 let groups = if tuning.split_groups > 0 { vec![tuning.split_groups] } else { vec![1, 2, 4] };
-                let shapes = groups.iter().flat_map(|groups| (1..=SLICES).map(move |slices| (*groups, slices)));
-                let plan = |(groups, slices)| Self::with(work, tuning, (groups, tuning.split_across), slices);
-                shapes.filter_map(plan).min_by_key(|plan| plan.reads(tuning.blocks))
+                let best = |slices: RangeInclusive<usize>| {
+                    let shapes = groups.iter().flat_map(|groups| slices.clone().map(move |slices| (*groups, slices)));
+                    let plan = |(groups, slices)| Self::with(work, tuning, (groups, tuning.split_across), slices);
+                    shapes.filter_map(plan).min_by_key(|plan| plan.reads(tuning.blocks))
+                };
+                let wished = if tuning.slices > 0 { best(tuning.slices..=tuning.slices) } else { None };
+                wished.or_else(|| best(1..=SLICES))
             }
         }
     }
@@ -182,6 +188,8 @@ mod tests {
             "groups=1,across=8",
             "split_groups=2,split_across=4",
             "groups=3,warps=12",
+            "slices=4",
+            "slices=8",
             "blocks=264",
             "split_groups=8,split_across=1,depth=4",
         ];

@@ -56,6 +56,9 @@ pub struct Tuning {
     pub split_groups: usize,
     /// Their `across`.
     pub split_across: usize,
+    /// Slices that their inputs are cut into, 8 at most: so many blocks are a cluster, and those that do not fill a group of
+    /// multiprocessors (16 or 18 on an H200) leave some idle. 0 leaves it to the plan, as do inputs that do not fit so.
+    pub slices: usize,
     /// Warps of a block at most, those of adapters included. At 8 two blocks have room on a multiprocessor.
     pub warps: usize,
     /// Blocks that a plan wishes for: one a multiprocessor.
@@ -77,6 +80,7 @@ impl Default for Tuning {
             across: 4,
             split_groups: 0,
             split_across: 8,
+            slices: 0,
             warps: 12,
             blocks: 132,
             depth: 3,
@@ -98,6 +102,7 @@ impl Tuning {
                 "across" => &mut self.across,
                 "split_groups" => &mut self.split_groups,
                 "split_across" => &mut self.split_across,
+                "slices" => &mut self.slices,
                 "warps" => &mut self.warps,
                 "blocks" => &mut self.blocks,
                 "depth" => &mut self.depth,
@@ -111,6 +116,7 @@ impl Tuning {
         let powers = [self.across, self.split_groups.max(1), self.split_across];
         let sane = powers.iter().all(|value| value.is_power_of_two() && *value <= 8)
             && self.groups <= 8
+            && self.slices <= 8
             && (1..=16).contains(&self.warps)
             && [self.depth, self.depth_full].iter().all(|depth| (1..=8).contains(depth))
             && self.blocks > 0;
@@ -155,7 +161,7 @@ mod tests {
     fn constants_are_set_by_name_and_checked() {
         let tuned = Tuning::default().set("groups=4,blocks=264").unwrap();
         assert_eq!((tuned.groups, tuned.blocks, tuned.across), (4, 264, 4));
-        for wrong in ["groups", "groups=x", "group=2", "split_groups=3", "warps=17", "across=3"] {
+        for wrong in ["groups", "groups=x", "group=2", "split_groups=3", "slices=9", "warps=17", "across=3"] {
             assert!(Tuning::default().set(wrong).is_err(), "{wrong}");
         }
     }
