@@ -1,7 +1,7 @@
 //! The untrusted side: a process that becomes the candidate.
 //!
 //! It is trusted until it loads the candidate's object. It holds no clock, no reference,
-//! no secret and no channel for results: it stops itself when a run is done, and what
+//! no secret and no channel for results but the notes of `draws.rs`: it stops itself when a run is done, and what
 //! "done" means is for the supervisor to see.
 #![expect(unsafe_code, reason = "loads and calls foreign code; that is its purpose")]
 
