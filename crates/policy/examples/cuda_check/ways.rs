@@ -13,24 +13,20 @@ use crate::tiny::{self, Kind};
 use crate::{Outcome, Verdicts};
 
 /// Settings that `tune` measures, the usual ones first.
-const SETTINGS: [&str; 17] = [
+const SETTINGS: [&str; 13] = [
     "",
     "warps=8",
-    "slices=2",
-    "slices=4",
-    "groups=2",
-    "groups=4",
-    "groups=4,across=2",
-    "groups=6,across=2",
-    "groups=1,across=8",
-    "split_groups=1",
-    "split_groups=2",
-    "split_groups=2,split_across=4",
-    "split_across=4",
-    "blocks=264",
     "blocks=100",
-    "prefetch=0",
-    "depth=4,depth_full=3",
+    "warps=8,blocks=100",
+    "groups=4",
+    "groups=4,warps=8",
+    "slices=0",
+    "slices=2",
+    "slices=2,warps=8",
+    "slices=6",
+    "groups=5,across=2",
+    "split_groups=1",
+    "depth=2",
 ];
 
 /// Every way on tiny models against the trainer's logprobs.

@@ -1,6 +1,6 @@
-//! The kernels of a decode step that are compiled when a fused way is chosen, and their launches, which may overlap: a
-//! kernel then begins when every block of the one before has seen the end of the one before that, and waits by itself
-//! for what it reads (`step_wait` of `decode_product.cu`).
+//! The kernels of a decode step that are compiled when a way needs them, and their launches, which may overlap: a kernel
+//! then begins when every block of the one before has seen the end of the one before that, or has ended where it is
+//! none of these, and waits by itself for what it reads (`step_wait` of `decode_tile.cu`).
 
 #![expect(unsafe_code, reason = "launches with attributes are the driver's C interface, confined here")]
 
@@ -25,7 +25,7 @@ struct Function {
     shared: usize,
 }
 
-/// The kernels of the fused ways on one device.
+/// These kernels on one device.
 pub(super) struct Chain {
     device: Device,
     module: sys::CUmodule,
@@ -38,13 +38,13 @@ pub(super) struct Chain {
 // SAFETY: modules and functions may be used by any thread in whose context they are; `launch` takes a lock.
 unsafe impl Send for Chain {}
 
-/// Whether a kernel reads what the one before it writes, and may begin before that has ended.
+/// What was queued before a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Follows {
-    /// The kernel before is none of the chain's.
+    /// Who knows: it must have ended.
     Anything,
-    /// The kernel before is one of the chain's.
-    Chain,
+    /// A kernel of the same step, so that this one may begin before it has ended.
+    Kernel,
 }
 
 impl Chain {
@@ -52,7 +52,7 @@ impl Chain {
     pub(super) fn new(device: &Device, head_dim: usize, way: DecodeWay, tuning: Tuning) -> Result<Self> {
         device.enter()?;
         let (_, capability, _) = device.facts()?;
-        let early = way == DecodeWay::Chained;
+        let early = matches!(way, DecodeWay::Chained | DecodeWay::Chosen);
         let mut defines = tuning.defines();
         if early {
             defines.push("-DSTEP_CHAINED".into());
@@ -96,7 +96,7 @@ impl Chain {
 
     /// Queues a kernel behind one of the chain's, whose blocks of the same x are a cluster.
     pub(super) fn cluster(&self, name: &'static str, launch: Launch, arguments: &[Arg]) -> Result<()> {
-        self.queue(name, launch, launch.grid.1, Follows::Chain, arguments)
+        self.queue(name, launch, launch.grid.1, Follows::Kernel, arguments)
     }
 
     fn queue(
@@ -112,7 +112,7 @@ impl Chain {
         let handle = self.function(name, launch.shared).map_err(at)?;
         let mut places: Vec<*mut c_void> = arguments.iter().map(Arg::place).collect();
         let mut attributes = Vec::with_capacity(2);
-        if self.early && follows == Follows::Chain {
+        if self.early && follows == Follows::Kernel {
             let value = sys::CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 };
             attributes.push((Id::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, value));
         }

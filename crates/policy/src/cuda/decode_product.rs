@@ -212,10 +212,13 @@ mod tests {
 
     #[test]
     fn small_products_are_split_until_they_fill_the_device() {
-        let plans: Vec<Plan> =
-            works(896, 14, 4864, 0)[32..].iter().map(|work| Plan::new(*work, Tuning::default()).unwrap()).collect();
-        let blocks: Vec<(usize, usize)> = plans.iter().map(|plan| (plan.tiles, plan.slices)).collect();
-        assert_eq!(blocks, [(18, 7), (14, 7), (102, 1), (14, 8)]);
+        let works = works(896, 14, 4864, 0);
+        let blocks = |tuning: Tuning| -> Vec<(usize, usize)> {
+            let plans = works[32..].iter().map(|work| Plan::new(*work, tuning).unwrap());
+            plans.map(|plan| (plan.tiles, plan.slices)).collect()
+        };
+        assert_eq!(blocks(Tuning::default()), [(18, 4), (28, 4), (102, 1), (28, 4)]);
+        assert_eq!(blocks(Tuning::default().set("slices=0").unwrap()), [(18, 7), (14, 7), (102, 1), (14, 8)]);
     }
 
     #[test]

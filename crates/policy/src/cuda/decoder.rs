@@ -8,6 +8,7 @@ use super::engine::{Engine, With};
 use super::error::Result;
 use super::fused::StepSpace;
 use super::layer::{Pass, Sight};
+use super::way::DecodeWay;
 use super::workspace::{Purpose, Saved, Size};
 use crate::sample;
 
@@ -174,7 +175,7 @@ impl Decoder {
         engine.device.launch("sample", Launch::grid(entries, 1, 1, 1024), arguments)
     }
 
-    fn pass<'a>(&'a self, engine: &'a Engine, with: With, rows: usize) -> Pass<'a> {
+    pub(super) fn pass<'a>(&'a self, engine: &'a Engine, with: With, rows: usize) -> Pass<'a> {
         Pass {
             device: &engine.device,
             blas: &engine.blas,
@@ -196,7 +197,12 @@ impl Decoder {
 
     /// Queues one step of the first `rows` slots.
     pub(super) fn queue(&self, engine: &Engine, with: With, rows: usize) -> Result<()> {
-        if self.queue_fused(engine, with, rows)? {
+        let queued = match engine.decoding.way {
+            DecodeWay::Plain => false,
+            DecodeWay::Chosen => self.queue_joined(engine, with, rows)?,
+            DecodeWay::Fused | DecodeWay::Chained => self.queue_fused(engine, with, rows)?,
+        };
+        if queued {
             return Ok(());
         }
         self.queue_plain(engine, with, rows)?;

@@ -2,14 +2,14 @@
 //! residual sums and adapters folded in, and attention with biases, head norms, the rotation and the cache's new entry.
 
 use super::blas::Blas;
-use super::cache::Cache;
-use super::chain::{self, Chain, Follows};
+use super::chain::{self, Chain};
 use super::choice::Choice;
 use super::decode_product::{BLOCK, Kind, Plan, ROWS, Work};
 use super::decoder::Decoder;
 use super::device::{Address, Buffer, Device, Launch, args};
 use super::engine::{Engine, With};
 use super::error::Result;
+use super::joined::{self, TokenAttention};
 use super::kernels;
 use super::linear::Adapted;
 use super::model::Model;
@@ -19,8 +19,8 @@ use crate::model::Config;
 
 /// How an engine decodes.
 pub(super) struct Decoding {
-    way: DecodeWay,
-    chain: Option<Chain>,
+    pub(super) way: DecodeWay,
+    pub(super) chain: Option<Chain>,
 }
 
 impl Decoding {
@@ -29,18 +29,23 @@ impl Decoding {
         Self::new((device, blas), config, DecodeWay::from_environment()?, Tuning::from_environment()?)
     }
 
-    /// That way, where there are kernels for the model and the device has room for them; the plain one otherwise.
+    /// That way, where there are kernels for the model and the device has room for them; the plain one otherwise, with
+    /// chosen products if they were asked for.
     fn new((device, blas): (&Device, &Blas), config: &Config, way: DecodeWay, tuning: Tuning) -> Result<Self> {
         blas.set_choosing(way == DecodeWay::Chosen)?;
         let known = kernels::decode_flash(device.precision(), config.head_dim).is_some();
-        let asked = matches!(way, DecodeWay::Fused | DecodeWay::Chained);
-        let served = asked && known && device.facts()?.1 >= chain::FIRST && device.shared_limit() >= BLOCK;
+        let fits = match way {
+            DecodeWay::Plain => false,
+            DecodeWay::Chosen => config.hidden <= joined::WIDEST,
+            DecodeWay::Fused | DecodeWay::Chained => device.shared_limit() >= BLOCK,
+        };
+        let served = fits && known && device.facts()?.1 >= chain::FIRST;
         let chain = served.then(|| Chain::new(device, config.head_dim, way, tuning)).transpose()?;
-        Ok(Self { way: if asked && !served { DecodeWay::Plain } else { way }, chain })
+        Ok(Self { way: if served || way == DecodeWay::Chosen { way } else { DecodeWay::Plain }, chain })
     }
 
     pub(super) fn is_fused(&self) -> bool {
-        self.chain.is_some()
+        matches!(self.way, DecodeWay::Fused | DecodeWay::Chained)
     }
 }
 
@@ -131,7 +136,6 @@ struct Step<'a> {
     model: &'a Model,
     adapted: Option<Adapted<'a>>,
     space: &'a StepSpace,
-    cache: &'a Cache,
     rows: usize,
     /// Parts that the squares of the stream are in.
     parts: usize,
@@ -163,52 +167,31 @@ impl Step<'_> {
         }
         Ok(())
     }
-
-    fn attend(&self, layer: usize, qkv: Address, positions: Address, y: Address) -> Result<()> {
-        let (config, plan) = (&self.model.config, &self.model.plan.layers[layer]);
-        let at = |offset: Option<usize>| offset.map_or(Address::NULL, |offset| self.model.arena.at(offset));
-        let bias = at(plan.bias.as_ref().map(|bias| bias[0].offset));
-        let (q_norm, k_norm) = (at(plan.q_norm.map(|place| place.offset)), at(plan.k_norm.map(|place| place.offset)));
-        let [keys, values] = self.cache.places(layer);
-        let [partial, bounds, arrivals] = self.cache.scratch();
-        let (cosines, sines) = (&self.model.cosines, &self.model.sines);
-        let (capacity, heads, kv_heads) = (self.cache.capacity as i32, config.heads as i32, config.kv_heads as i32);
-        let (scale, eps) = (1.0 / (config.head_dim as f32).sqrt(), config.norm_eps as f32);
-        let arguments = args![
-            qkv, keys, values, positions, bias, q_norm, k_norm, cosines, sines, partial, bounds, arrivals, y, capacity,
-            heads, kv_heads, scale, eps,
-        ];
-        let launch = self.cache.grid(config, self.rows, 256);
-        self.chain.launch("step_attention", launch, Follows::Chain, arguments)
-    }
 }
 
 impl Decoder {
-    /// Queues one step of the first `rows` slots, if the engine decodes in a fused way and its kernels serve these rows.
+    /// Queues one step of the first `rows` slots, if the kernels of the fused ways serve these rows.
     pub(super) fn queue_fused(&self, engine: &Engine, with: With, rows: usize) -> Result<bool> {
         let (Some(chain), Some(space)) = (&engine.decoding.chain, &self.space) else { return Ok(false) };
         let (model, adapted) = (&engine.model, engine.adapted(with, None));
-        let config = &model.config;
-        if !serves(config, adapted, rows, chain.tuning) {
+        if !serves(&model.config, adapted, rows, chain.tuning) {
             return Ok(false);
         }
         let (stream, positions, saved) = (self.stream.address, self.positions.address, &self.saved);
         let [qkv, attended, active] = [&saved.qkv, &saved.attended, &saved.active].map(|buffer| buffer.address);
-        let (embed, copy) = (model.arena.at(model.plan.embed.offset), space.copy.address);
-        let arguments = args![&self.states, embed, positions, stream, copy, &space.squares, config.hidden as i32];
-        chain.launch("step_begin", Launch::rows(rows, config.hidden), Follows::Anything, arguments)?;
-        let mut step = Step { chain, model, adapted, space, cache: &self.cache, rows, parts: 1 };
+        let copy = space.copy.address;
+        self.begin_step(engine, chain, rows, (copy, space.squares.address))?;
+        let attention = TokenAttention { chain, model, cache: &self.cache, rows, positions, kernel: "step_attention" };
+        let mut step = Step { chain, model, adapted, space, rows, parts: 1 };
         for (layer, plan) in model.plan.layers.iter().enumerate() {
             step.project(layer, Group::Qkv, copy, qkv, Some(plan.input_norm.offset))?;
-            step.attend(layer, qkv, positions, attended)?;
+            attention.queue(layer, qkv, attended)?;
             step.project(layer, Group::O, attended, stream, None)?;
             step.project(layer, Group::GateUp, copy, active, Some(plan.post_norm.offset))?;
             step.project(layer, Group::Down, active, stream, None)?;
         }
         self.queue_logits(engine, with, rows)?;
-        let Self { logits, draw, states, out_tokens, out_logprobs, answer, .. } = self;
-        let arguments = args![logits, draw, states, out_tokens, out_logprobs, *answer as i32, config.vocab as i32];
-        chain.launch("step_sample", Launch::grid(rows, 1, 1, 1024), Follows::Anything, arguments)?;
+        self.end_step(engine, chain, rows)?;
         Ok(true)
     }
 }

@@ -29,6 +29,7 @@ mod error;
 mod fused;
 mod generate;
 mod head;
+mod joined;
 mod kernels;
 mod layer;
 mod linear;

@@ -1,8 +1,9 @@
-// The rest of a decode step around the products of decode_product.cu: the embedding, attention with all that was between
-// it and the product before, and the draw.
+// The rest of a decode step, around the products of decode_product.cu or of cuBLAS: the embedding, attention with all
+// that was between it and the product before, norm and activation where products do not fold them in, and the draw.
 #if !defined(HOTLOOP_F32) && defined(HEAD_DIM) && HEAD_DIM % 64 == 0 && HEAD_DIM <= 128
 
-// Position, embedding, woven too, and sum of squares of every slot's last token. Grid = rows.
+// Position and embedding of every slot's last token and, for products that fold norms in (`copy` is not null), the
+// embedding woven and its sum of squares. Grid = rows.
 extern "C" __global__ void step_begin(const Slot* states, const real* table, int* positions, real* x, real* copy,
                                       float* squares, int width) {
     step_wait();
@@ -14,12 +15,55 @@ extern "C" __global__ void step_begin(const Slot* states, const real* table, int
 #pragma unroll
         for (int j = 0; j < 8; j++) square += v.v[j] * v.v[j];
         store8(to + i, v);
-        store_woven(too, i, v);
+        if (copy) store_woven(too, i, v);
     }
     square = block_sum(square);
     if (threadIdx.x != 0) return;
-    squares[blockIdx.x] = square;
+    if (copy) squares[blockIdx.x] = square;
     positions[blockIdx.x] = states[blockIdx.x].position;
+}
+
+__device__ inline Eight load_fresh8(const real* at) {
+    Sixteen raw = load_fresh(at);
+    Eight out;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        out.v[2 * i] = __uint_as_float(raw.word[i] << 16);
+        out.v[2 * i + 1] = __uint_as_float(raw.word[i] & 0xffff0000u);
+    }
+    return out;
+}
+
+// `rms_forward` of the stream's rows, which stay in registers: eight values a thread, so 8192 at most. Grid = rows.
+extern "C" __global__ void __launch_bounds__(1024)
+    step_rms(const real* x, const real* w, real* y, int width, float eps) {
+    int i = threadIdx.x * 8;
+    bool there = i < width;
+    Eight a = {}, b = {};
+    if (there) b = load8(w + i);
+    step_wait();
+    if (there) a = load_fresh8(x + (i64)blockIdx.x * width + i);
+    float square = 0.0f;
+#pragma unroll
+    for (int j = 0; j < 8; j++) square += a.v[j] * a.v[j];
+    float r = 1.0f / sqrtf(block_sum(square) / width + eps);
+    if (!there) return;
+#pragma unroll
+    for (int j = 0; j < 8; j++) a.v[j] *= r * b.v[j];
+    store8(y + (i64)blockIdx.x * width + i, a);
+}
+
+// `swiglu_forward`. Grid covers rows * ffn / 8 threads of 256.
+extern "C" __global__ void __launch_bounds__(256) step_swiglu(const real* gate_up, real* out, int ffn, i64 eights) {
+    i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+    step_wait();
+    if (n >= eights) return;
+    i64 at = n * 8, row = at / ffn, column = at % ffn;
+    const real* gate = gate_up + row * 2 * ffn + column;
+    Eight g = load_fresh8(gate), u = load_fresh8(gate + ffn);
+#pragma unroll
+    for (int j = 0; j < 8; j++) g.v[j] = g.v[j] * (1.0f / (1.0f + fast_exp(-g.v[j]))) * u.v[j];
+    store8(out + at, g);
 }
 
 struct Rotation {
@@ -91,7 +135,7 @@ template <int D> __device__ inline void new_key(KeysValues<D>& at, const real* k
 // run holds the new position makes the key and the value too, uses them from shared memory, and puts them into the
 // cache, where no other block of this launch reads them. Older keys do not depend on the kernel before, nor does
 // `positions`, which the one before that has written at the latest: the first are on their way before the wait.
-template <int D>
+template <int D, bool WOVEN>
 __device__ void attend_token(const real* qkv, real* keys, real* values, const int* positions, const Rotation& turn,
                              float* partial, float* bounds, u32* arrivals, real* y, int capacity, int heads,
                              int kv_heads, float scale) {
@@ -138,7 +182,7 @@ __device__ void attend_token(const real* qkv, real* keys, real* values, const in
     }
     join_warps<D>(mine, tops, sums, outs);
     i64 head = (i64)row * heads + first;
-    store_run<D, true>(tops, sums, outs, partial, bounds, y, head, here, runs, used);
+    store_run<D, WOVEN>(tops, sums, outs, partial, bounds, y, head, here, runs, used);
     if (used == 1) return;
     step_fence();
     __syncthreads();
@@ -147,17 +191,29 @@ __device__ void attend_token(const real* qkv, real* keys, real* values, const in
     __syncthreads();
     if (!last) return;
     if (threadIdx.x == 0) *arrived = 0;
-    join_runs<D, true>(partial, bounds, y, head, here, runs, used);
+    join_runs<D, WOVEN>(partial, bounds, y, head, here, runs, used);
 }
 
+// For the products of decode_product.cu.
 extern "C" __global__ void __launch_bounds__(256)
     step_attention(const real* qkv, real* keys, real* values, const int* positions, const real* bias,
                    const real* q_norm, const real* k_norm, const float* cosines, const float* sines, float* partial,
                    float* bounds, u32* arrivals, real* y, int capacity, int heads, int kv_heads, float scale,
                    float eps) {
     Rotation turn = {bias, q_norm, k_norm, cosines, sines, eps};
-    attend_token<HEAD_DIM>(qkv, keys, values, positions, turn, partial, bounds, arrivals, y, capacity, heads, kv_heads,
-                           scale);
+    attend_token<HEAD_DIM, true>(qkv, keys, values, positions, turn, partial, bounds, arrivals, y, capacity, heads,
+                                 kv_heads, scale);
+}
+
+// For those of cuBLAS.
+extern "C" __global__ void __launch_bounds__(256)
+    step_attention_rows(const real* qkv, real* keys, real* values, const int* positions, const real* bias,
+                        const real* q_norm, const real* k_norm, const float* cosines, const float* sines, float* partial,
+                        float* bounds, u32* arrivals, real* y, int capacity, int heads, int kv_heads, float scale,
+                        float eps) {
+    Rotation turn = {bias, q_norm, k_norm, cosines, sines, eps};
+    attend_token<HEAD_DIM, false>(qkv, keys, values, positions, turn, partial, bounds, arrivals, y, capacity, heads,
+                                  kv_heads, scale);
 }
 
 // `sample` of slot n from row n, which is read once unless draws are truncated: largest logit, its first token and the
