@@ -393,7 +393,8 @@ fn reads_back(nest: &Nest<'_>) -> bool {
 }
 
 fn simd_bits(nest: &Nest<'_>) -> Option<u32> {
-    let bits = |token: &Token<'_>| {
+    let bits = |at: usize| {
+        let token = &nest.tokens[at];
         let name = token.text.as_ref();
         let found = |prefixes: [&str; 2]| prefixes.iter().any(|prefix| name.starts_with(prefix));
         match token.kind {
@@ -402,10 +403,14 @@ fn simd_bits(nest: &Nest<'_>) -> Option<u32> {
             TokenKind::Ident if name.starts_with("__m128") || (name.starts_with("_mm_") && !is_prefetch(token)) => {
                 Some(128)
             }
+            TokenKind::Ident if name.trim_matches('_') == "vector_size" => {
+                let bytes = nest.value(&nest.tokens[at + 2..nest.closing(at + 1)?])?;
+                u32::try_from(bytes).ok()?.checked_mul(8)
+            }
             _ => None,
         }
     };
-    nest.tokens.iter().filter_map(bits).max()
+    (0..nest.tokens.len()).filter_map(bits).max()
 }
 
 #[cfg(test)]

@@ -283,6 +283,16 @@ fn other_ways_to_write_things_are_known() {
 }
 
 #[test]
+fn vectors_of_the_compilers_own_have_a_width() {
+    let tile = "for (int j = 0; j < N; j += 8) { v8 s = {0}; for (int k = 0; k < K; k++) s += A[k] * *(v8*)(B + k * N + j); *(v8*)(C + j) = s; }";
+    let of = |size: &str| of(&format!("typedef double v8 __attribute__((vector_size({size}), aligned(8))); {tile}"));
+    assert_eq!(of("64").simd_bits, Some(512));
+    assert_eq!(of("4 * 8").simd_bits, Some(256));
+    assert_eq!(of("what(").simd_bits, None, "a width that cannot be read");
+    assert_eq!(of("64").register_tile, Some((1, 8)));
+}
+
+#[test]
 fn a_step_that_is_a_product_is_no_sum() {
     let features = of(
         "for (int j = 0; j < N; j += 4 * 8) { double s[8]; for (int k = 0; k < K; k++) for (int r = 0; r < 8; r++) s[r] += A[k] * B[r]; C[j] = s[0]; }",
