@@ -1,8 +1,8 @@
 //! How far a program is from the nearest of others: whether a model repeats what it was shown.
 //!
 //! The distance is the number of tokens that must be changed, put in or left out to make one
-//! of the other, as a share of the longer one. Comments, white space and `#include` do not
-//! count. Names are a matter of taste, so there are two distances: one for which all names of
+//! of the other, as a share of the longer one. Comments, white space, `#include` and `register`,
+//! which chats may add to what they show, do not count. Names are a matter of taste, so there are two distances: one for which all names of
 //! the program's own are alike, which no renaming can raise, and one for which each is itself.
 
 use std::collections::HashSet;
@@ -10,10 +10,10 @@ use std::collections::HashSet;
 use flow::lex::{self, Item, Token, TokenKind};
 
 /// Words that mean the same in every program.
-const KEYWORDS: [&str; 33] = [
+const KEYWORDS: [&str; 32] = [
     "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for",
-    "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static",
-    "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while",
+    "goto", "if", "inline", "int", "long", "restrict", "return", "short", "signed", "sizeof", "static", "struct",
+    "switch", "typedef", "union", "unsigned", "void", "volatile", "while",
 ];
 
 /// A program as tokens, ready to be compared.
@@ -32,6 +32,7 @@ impl Tokens {
         let mut found: Vec<(String, bool)> = Vec::new();
         for (at, item) in items.iter().enumerate() {
             match item {
+                Item::Token(token) if token.text == "register" => {}
                 Item::Token(token) => {
                     let called = matches!(items.get(at + 1), Some(Item::Token(next)) if next.is_punct("("));
                     found.push((text(token, source), is_name(token) && !called));

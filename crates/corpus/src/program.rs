@@ -185,4 +185,12 @@ impl Program {
     pub fn source(&self) -> String {
         canonical(&each!(self, choices => choices.source()))
     }
+
+    /// The same with `register` before what an unoptimised tile should keep there, where a program has such a tile.
+    pub fn in_registers(&self) -> Option<String> {
+        match self {
+            Self::MicroTile(choices) => choices.in_registers().map(|source| canonical(&source)),
+            _ => None,
+        }
+    }
 }

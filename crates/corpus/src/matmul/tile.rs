@@ -221,6 +221,24 @@ impl MicroTile {
         code + "}"
     }
 
+    /// The same with the tile's sums, factors and index kept in registers by word, which only a compiler that optimises nothing
+    /// heeds. Not where they are an array, nor in a parallel region, whose own function forgets the word.
+    pub fn in_registers(&self) -> Option<String> {
+        if self.style != Style::Named || self.threads.any() {
+            return None;
+        }
+        let (unit, local) = (self.unit.name(), self.qualifiers.local());
+        let declared = [
+            format!("{unit} s00="),
+            format!("{unit} y0="),
+            format!("{} x;", self.unit.splat_name()),
+            format!("{local}a=A"),
+            "int k=".to_owned(),
+        ];
+        let source = self.source();
+        Some(declared.iter().fold(source, |source, word| source.replace(word, &format!("register {word}"))))
+    }
+
     /// The head of a loop over micro-tiles, and the braces it opens.
     fn head(&self, dimension: usize, threads: Threads) -> (String, usize) {
         let (var, size) = (["i", "j"][dimension], self.sizes.names()[dimension]);

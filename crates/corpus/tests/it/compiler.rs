@@ -30,6 +30,22 @@ fn candidates_compile() {
 }
 
 #[test]
+fn tiles_in_registers_compile_and_are_the_same_otherwise() {
+    let tiles: Vec<(&Program, String)> =
+        pool().programs().filter_map(|program| Some((program, program.in_registers()?))).collect();
+    for (program, source) in &tiles {
+        assert!(source.matches("register ").count() >= 4, "{source}");
+        assert_eq!(corpus::canonical(&source.replace("register ", "")), program.source());
+        assert!(!source.contains("#pragma omp") && !source.contains("s["), "{source}");
+    }
+    for (_, source) in tiles.iter().step_by((tiles.len() / 30).max(1)) {
+        let Some(said) = complaints(source) else { return };
+        assert_eq!(said, "", "{source}");
+    }
+    assert!(tiles.len() > 20, "{}", tiles.len());
+}
+
+#[test]
 fn faults_that_the_compiler_sees_are_told_rightly() {
     let mut rng = Rng::new(4, 4);
     let sources: Vec<String> = pool().programs().step_by(pool().len() / 8).map(Program::source).collect();

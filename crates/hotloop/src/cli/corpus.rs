@@ -68,8 +68,9 @@ pub(crate) struct SynthArgs {
 Each line is {\"messages\": [...]} with the prompt of a stage and a right candidate as its answer, begun as \
 runs begin answers. Prompts name this machine's vectors.
 
-Example:
+Examples:
   hotloop corpus chats --task matmul --count 4000 --out chats.jsonl
+  hotloop corpus chats --task matmul --registers 70 --out for-O0.jsonl
   hotloop tune --model qwen.gguf --data chats.jsonl --out warm")]
 pub(crate) struct ChatsArgs {
     /// The file to write
@@ -81,6 +82,10 @@ pub(crate) struct ChatsArgs {
     /// Chats at most
     #[arg(long, value_name = "N", default_value_t = 4000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) count: u32,
+    /// Of the tiles of matmul whose sums have names and that one thread works on, so many have `register` before
+    /// these: what makes them fast at -O0, and changes nothing at other levels
+    #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=100))]
+    pub(crate) registers: u32,
     /// Everything follows from it
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,

@@ -20,8 +20,9 @@ use crate::progress::Progress;
 const WITH_PARENT: usize = 40;
 /// Percent of those that may bring a technique which the relative lacks.
 const DEEPENING: usize = 50;
-/// Tells the stream of relatives from those that drew the candidates.
+/// Tells the stream of relatives from those that drew the candidates, and that of registers from both.
 const STREAM: u64 = 2000;
+const REGISTERS: u64 = 2001;
 
 /// Writes chats.
 pub(super) fn write(arguments: &ChatsArgs) -> Result<Status, Failure> {
@@ -30,11 +31,15 @@ pub(super) fn write(arguments: &ChatsArgs) -> Result<Status, Failure> {
     let unwritable = |error: std::io::Error| Failure::user(error.to_string()).hint("name another file with --out");
     let mut file = std::io::BufWriter::new(fs_err::File::create_new(&arguments.out).map_err(unwritable)?);
     let progress = Progress::spinner("drawing candidates", true);
-    let mut rng = Rng::new(arguments.seed, STREAM);
+    let (mut rng, mut registers) = (Rng::new(arguments.seed, STREAM), Rng::new(arguments.seed, REGISTERS));
     let prose = prose();
     let lesson = Lesson { prose: &prose, task: &task };
     let programs = programs(&arguments.task, arguments.seed);
-    let chats = programs.iter().filter_map(|program| chat(&lesson, program, parent(program, &mut rng)));
+    let chats = programs.iter().filter_map(|program| {
+        let in_registers = program.in_registers().filter(|_| registers.percent(arguments.registers as usize));
+        let source = in_registers.unwrap_or_else(|| program.source());
+        chat(&lesson, (program, &source), parent(program, &mut rng))
+    });
     let mut written = 0;
     for chat in chats.take(arguments.count as usize) {
         writeln!(file, "{}", json!({ "messages": chat.messages })).map_err(unwritable)?;
@@ -85,19 +90,20 @@ pub(super) fn body(source: &str) -> Option<String> {
     Some(inner + body)
 }
 
-/// A prompt and the candidate as its answer. None for candidates that cannot follow the signature.
-fn chat(lesson: &Lesson<'_>, program: &Program, parent: Option<(Role, Program)>) -> Option<Chat> {
+/// A prompt and the candidate, as `source` has it, as its answer. None for candidates that cannot follow the signature.
+fn chat(lesson: &Lesson<'_>, (program, source): (&Program, &str), parent: Option<(Role, Program)>) -> Option<Chat> {
     let (role, shown) = match parent {
-        Some((role, relative)) => (role, written(lesson, &relative)?),
+        Some((role, relative)) => (role, written(lesson, relative.stage(), &relative.source())?),
         None => (Role::Explore, lesson.task.seed.clone()),
     };
-    Some(lesson.answered(program.stage(), role, &shown, &written(lesson, program)?))
+    let stage = program.stage();
+    Some(lesson.answered(stage, role, &shown, &written(lesson, stage, source)?))
 }
 
 /// The candidate as an answer at its stage holds it.
-fn written(lesson: &Lesson<'_>, program: &Program) -> Option<String> {
-    let begun = lesson.asked(program.stage(), Role::Explore, "").begun;
-    Some(format!("{}{}", begun.trim_start_matches("```c\n"), indented(&body(&program.source())?)))
+fn written(lesson: &Lesson<'_>, stage: Stage, source: &str) -> Option<String> {
+    let begun = lesson.asked(stage, Role::Explore, "").begun;
+    Some(format!("{}{}", begun.trim_start_matches("```c\n"), indented(&body(source)?)))
 }
 
 /// Canonical code indents by one blank a level; language models write four.
@@ -128,7 +134,7 @@ mod tests {
         let pool = corpus::Pool::draw_task(1, count, "matmul");
         let chat = |program: &Program| {
             let parent = parent(program, &mut rng);
-            (*program, parent, super::chat(&lesson, program, parent))
+            (*program, parent, super::chat(&lesson, (program, &program.source()), parent))
         };
         pool.programs().map(chat).collect()
     }
@@ -155,6 +161,26 @@ mod tests {
         assert!(answers.len() * 100 > chats.len() * 95, "{} of {} can be begun", answers.len(), chats.len());
         for word in ["_mm512_fmadd_pd", "vector_size(64)", "#pragma omp parallel", "__builtin_prefetch", "memset("] {
             assert!(answers.iter().any(|answer| answer.contains(word)), "no answer has {word}");
+        }
+    }
+
+    #[test]
+    fn registers_go_where_an_unoptimised_tile_has_them() {
+        let task = load("matmul").expect("it is shipped");
+        let prose = Prose { wording: Wording::default(), begin: true, simd: "avx512".to_owned() };
+        let lesson = Lesson { prose: &prose, task: &task };
+        let pool = corpus::Pool::draw_task(1, 600, "matmul");
+        let tiles: Vec<_> = pool.programs().filter_map(|tile| Some((tile, tile.in_registers()?))).collect();
+        assert!(tiles.len() > 20, "{}", tiles.len());
+        for (tile, source) in tiles {
+            let Some(chat) = super::chat(&lesson, (tile, &source), None) else { continue };
+            let answer = &chat.messages.last().expect("an answer").content;
+            let found = flow::Candidate::extract(answer, &task).expect("it holds a candidate");
+            assert!(found.source.contains("register "), "{}", found.source);
+            let told = |source: &str| {
+                corpus::nearest::Tokens::of(source).distance(&corpus::nearest::Tokens::of(&tile.source()))
+            };
+            assert!(told(&source).written == 0.0, "the word is not counted");
         }
     }
 
