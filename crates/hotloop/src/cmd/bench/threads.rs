@@ -31,19 +31,20 @@ pub(super) struct Way {
 }
 
 /// The bench as it is, then what was asked for besides.
-pub(super) fn ways(omit: &[Omitted], run_ms: &[u32]) -> Vec<Way> {
-    let plain = Way { name: String::new(), omit: Vec::new(), run_s: None };
+pub(super) fn ways(omit: &[Omitted], run_ms: &[u32], settle: bool) -> Vec<Way> {
+    let plain = Way { name: String::new(), omit: vec![Care::Settle], run_s: None };
     let less = omit.iter().map(|omitted| Way {
         name: format!("without {}", omitted.names),
-        omit: omitted.cares.clone(),
-        run_s: None,
+        omit: [&plain.omit[..], &omitted.cares].concat(),
+        ..plain.clone()
     });
     let longer = run_ms.iter().map(|ms| Way {
         name: format!("runs of {ms} ms"),
-        omit: Vec::new(),
         run_s: Some(f64::from(*ms) * 1e-3),
+        ..plain.clone()
     });
-    std::iter::once(plain).chain(less).chain(longer).collect()
+    let settled = settle.then(|| Way { name: "settled".to_owned(), omit: Vec::new(), ..plain.clone() });
+    std::iter::once(plain.clone()).chain(less).chain(longer).chain(settled).collect()
 }
 
 /// One number of threads, judged in one way.
