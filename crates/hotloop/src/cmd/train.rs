@@ -26,7 +26,25 @@ pub(crate) fn run(arguments: &TrainArgs) -> Result<Status, Failure> {
         (None, Some(file)) => from_file(file, &arguments.set)?,
         (None, None) => return Err(Failure::user("no run file is named").hint("hotloop train RUN.toml")),
     };
+    tell_if_over(&plan)?;
     drive(&plan, &Stop::listen()?)
+}
+
+/// A run that is over does not go on: tells who asks it for something else.
+fn tell_if_over(plan: &Plan) -> Result<(), Failure> {
+    let Some(why) = RunState::read(&plan.directory).ok().and_then(|state| state.ended) else { return Ok(()) };
+    let Ok(changes) = plan.changes() else { return Ok(()) };
+    let over = format!("{} is over ({why})", plan.directory.display());
+    let anew =
+        "start a new run in another directory; `adapter`, or `model` without LoRA, may name this one's checkpoint";
+    if !changes.of_the_run.is_empty() {
+        let keys = changes.of_the_run.join(", ");
+        return Err(Failure::user(format!("{over}, and began with other values of {keys}")).hint(anew));
+    }
+    if !changes.of_the_budget.is_empty() {
+        complain(&format!("{over}: another {} changes nothing; {anew}", changes.of_the_budget.join(", ")));
+    }
+    Ok(())
 }
 
 fn from_file(file: &Path, sets: &[String]) -> Result<Plan, Failure> {

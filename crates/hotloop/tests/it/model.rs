@@ -182,6 +182,9 @@ fn a_run_trains_resumes_and_is_reported_on() {
     // It is over, and stays so.
     let (status, out, error) = ended(&mut hotloop(&["train", "--resume", directory]));
     assert!(status == 0 && out.contains("done: all 1 steps") && !out.contains("step    2"), "{out}{error}");
+    let more = ended(&mut hotloop(&["train", "--resume", directory, "--set", "budget.steps=2"]));
+    assert!(more.0 == 0 && more.2.contains("is over (all 1 steps") && more.2.contains("budget.steps"), "{more:?}");
+    fails(&["train", "--resume", directory, "--set", "seed=7"], 1, &["is over", "other values of seed", "hint:"]);
     let table = ended(&mut hotloop(&["report", directory]));
     assert!(table.0 == 0 && table.1.contains("answers") && table.1.contains("report.html"), "{table:?}");
     let [report] = &lines(&["report", directory, "--json"])[..] else { panic!("one object") };
