@@ -107,12 +107,12 @@ pub(crate) fn drive(plan: &Plan, stop: &Stop) -> Result<Status, Failure> {
         Store::open(&plan.directory).map_err(|error| Failure::user(error.to_string()).hint(error.hint()))?;
     let facts = bench.facts();
     let render = runs::render(&plan.config, plan.wording.clone(), &facts);
-    let progress = Progress::spinner("starting", true);
     say(&head(plan, policy.as_ref(), &facts, &RunState::of(&lines)));
     for note in plan.notes() {
         complain(&note);
     }
-    let told = tell_of_stop(stop, plan.directory.clone());
+    let progress = Progress::spinner("starting", true);
+    let told = tell_of_stop(stop, plan.directory.clone(), progress.complainer());
     let mut watch = |event: &Event, state: &RunState| watch(event, state, &plan.config, &progress);
     let clock = || SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs_f64();
     let began = Instant::now();
@@ -229,7 +229,7 @@ fn watch(event: &Event, state: &RunState, config: &Config, progress: &Progress) 
 }
 
 /// Says once that a signal was heard: what is under way may take a while.
-fn tell_of_stop(stop: &Stop, directory: PathBuf) -> Listening {
+fn tell_of_stop(stop: &Stop, directory: PathBuf, complain: impl Fn(&str) + Send + 'static) -> Listening {
     let (done, ended) = std::sync::mpsc::channel::<()>();
     let stop = stop.clone();
     std::thread::spawn(move || {
