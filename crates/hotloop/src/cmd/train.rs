@@ -87,13 +87,19 @@ fn task(name: &str) -> Result<flow::Task, String> {
 
 /// The plan of a run that has begun, with some overrides.
 pub(crate) fn begun(directory: &Path, sets: &[String]) -> Result<Plan, Failure> {
+    run::store::config(directory).map_err(|error| report::unreadable(&error))?;
     Plan::resume(directory, sets, &task).map_err(|all| mistakes(&all))
 }
 
 /// All mistakes, a line each.
 pub(crate) fn mistakes(all: &[Mistake]) -> Failure {
     let lines: Vec<String> = all.iter().map(ToString::to_string).collect();
-    Failure::user(lines.join("\nhotloop: ")).hint("`hotloop train --defaults` prints every key with a sentence")
+    let hint = match all {
+        [one] if one.key == "directory" => "name a directory that can be written",
+        [one] if one.key == "task" => "`hotloop task list` names the shipped tasks; a folder is named by its path",
+        _ => "`hotloop train --defaults` prints every key with a sentence",
+    };
+    Failure::user(lines.join("\nhotloop: ")).hint(hint)
 }
 
 /// Drives a run to its end or its next pause, and writes its report.

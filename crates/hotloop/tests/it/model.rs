@@ -85,6 +85,8 @@ fn a_model_is_told_and_converted() {
     assert_eq!(to["stored"]["F32"], to["parameters"]);
     let (status, said, _) = ended(&mut hotloop(&["model", "info", &tiny()]));
     assert!(status == 0 && said.contains("chat template") && said.contains("memory: LoRA"), "{said}");
+    let [carried] = &lines(&["model", "info", "nano", "--json"])[..] else { panic!("one object") };
+    assert_eq!(carried["path"], "nano", "where it was unpacked is gone");
     fails(&["model", "convert", &tiny(), out.to_str().unwrap()], 1, &["is there already", "hint:"]);
 }
 
@@ -263,7 +265,11 @@ fn mistakes_of_a_run_are_named_with_file_and_key() {
     fails(&["train", &file, "--set", "model=nano", "--set", "task=fft"], 1, &["task", "never taught `fft`", "hint:"]);
     fails(&["train", &file, "--set", "model=http://127.0.0.1:9/v1"], 1, &["names no model", "#NAME"]);
     fails(&["train", "missing.toml"], 1, &["missing.toml", "hint:"]);
-    fails(&["train", "--resume", nowhere], 1, &["nowhere", "holds no run"]);
+    fails(
+        &["train", "--resume", nowhere],
+        1,
+        &["nowhere", "holds no run", "hint: `hotloop train RUN.toml` starts one"],
+    );
     fails(&["train"], 1, &["RUN.toml"]);
     fails(&["report", nowhere], 1, &["nowhere", "hint:"]);
     fails(&["experiment", "exp9"], 1, &["exp9", "exp1", "exp2"]);
