@@ -60,6 +60,18 @@ impl Record {
         fs_err::rename(folder.join("fleet.json.new"), folder.join("fleet.json"))
             .map_err(|error| BenchError::new(error.to_string()))
     }
+
+    /// Remembers what happened; false when it is what happened last. What fails is tried for ever, and would
+    /// push everything else out.
+    fn note(&mut self, line: &str) -> bool {
+        if self.notes.last().is_some_and(|last| last == line) {
+            return false;
+        }
+        self.notes.push(line.to_owned());
+        let from = self.notes.len().saturating_sub(NOTES);
+        self.notes.drain(..from);
+        true
+    }
 }
 
 /// Whether a keeper lives.
@@ -184,7 +196,7 @@ impl Keeper {
         self.record.write(&self.config.state)?;
         let notices = self.server.open(&self.side, is_asked)?;
         for notice in notices {
-            self.note(notice);
+            self.note(&notice);
         }
         self.record.ready = true;
         self.tell();
@@ -195,16 +207,15 @@ impl Keeper {
     fn tell(&mut self) {
         let written = self.record.write(&self.config.state);
         if let (Err(error), false) = (&written, self.unwritten) {
-            self.note(format!("fleet.json cannot be written; the fleet goes on: {}", error.what));
+            self.note(&format!("fleet.json cannot be written; the fleet goes on: {}", error.what));
         }
         self.unwritten = written.is_err();
     }
 
-    fn note(&mut self, line: String) {
-        (self.log)(&line);
-        self.record.notes.push(line);
-        let from = self.record.notes.len().saturating_sub(NOTES);
-        self.record.notes.drain(..from);
+    fn note(&mut self, line: &str) {
+        if self.record.note(line) {
+            (self.log)(line);
+        }
     }
 
     /// One look at everything.
@@ -222,7 +233,7 @@ impl Keeper {
             }
         }
         for line in said {
-            self.note(line);
+            self.note(&line);
         }
         self.record.nodes = self.pools.iter().flat_map(Pool::states).collect();
         self.record.replaced = self.pools.iter().map(|pool| pool.replaced).sum();
@@ -267,4 +278,22 @@ pub fn access(config: &Config) -> Result<Access, BenchError> {
         );
     }
     Access::read(&config.access_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fails_again_and_again_is_noted_once() {
+        let mut record = Record::default();
+        let told: Vec<bool> =
+            ["up", "no sbatch", "no sbatch", "down", "no sbatch"].map(|line| record.note(line)).into();
+        assert_eq!(told, [true, true, false, true, true]);
+        assert_eq!(record.notes, ["up", "no sbatch", "down", "no sbatch"]);
+        for number in 0..50 {
+            record.note(&number.to_string());
+        }
+        assert_eq!((record.notes.len(), record.notes[NOTES - 1].as_str()), (NOTES, "49"));
+    }
 }

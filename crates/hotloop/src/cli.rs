@@ -55,7 +55,7 @@ pub(crate) enum Command {
     Evaluate(Box<evaluate::EvaluateArgs>),
     /// Talk with a model
     Chat(learn::ChatArgs),
-    /// Watch a small policy learn on this machine, in about five minutes
+    /// Watch a small policy learn on this machine, in about seven minutes
     Quickstart(learn::QuickstartArgs),
     /// Train a model by what its candidates are worth on this machine
     Train(learn::TrainArgs),
@@ -163,7 +163,12 @@ pub(crate) struct HowArgs {
 
 /// `hotloop doctor`
 #[derive(Debug, Args)]
-#[command(after_help = "Exit status: 0 when candidates can be judged here, 3 when not.")]
+#[command(after_help = "\
+Examples:
+  hotloop doctor
+  hotloop doctor --json
+
+Exit status: 0 when candidates can be judged here, 3 when not.")]
 pub(crate) struct DoctorArgs {
     /// Print one JSON object
     #[arg(long)]
@@ -184,12 +189,21 @@ pub(crate) enum TaskCommand {
     /// List the shipped tasks
     List,
     /// Show a task: prompt, signature, sizes, cost and bound
+    #[command(after_help = "\
+Examples:
+  hotloop task show matmul
+  hotloop task show ./my-task")]
     Show {
         /// A shipped task, or a task's folder as in ./my-task
         task: String,
     },
     /// Check that a task accepts its seed and refuses zeros, constants, copies, single precision and one size for all
-    #[command(after_help = "Exit status: 0 when all tasks are sound, 1 when one is not.")]
+    #[command(after_help = "\
+Examples:
+  hotloop task check ./my-task
+  hotloop task check all
+
+Exit status: 0 when all tasks are sound, 1 when one is not.")]
     Check {
         /// Shipped tasks or folders; `all` for all shipped tasks
         #[arg(required = true)]
@@ -209,6 +223,7 @@ pub(crate) struct BenchArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchCommand {
     /// Judged candidates per second on one core, against the plain pipeline in the same run
+    #[command(after_help = "Example:\n  hotloop bench throughput --count 50")]
     Throughput {
         /// Candidates, each judged both ways
         #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
@@ -218,6 +233,7 @@ pub(crate) enum BenchCommand {
         json: bool,
     },
     /// The same expert candidate judged many times: how much its result varies
+    #[command(after_help = "Example:\n  hotloop bench aa --count 100 --json")]
     Aa {
         /// Judgements
         #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(2..))]
@@ -227,6 +243,7 @@ pub(crate) enum BenchCommand {
         json: bool,
     },
     /// What a job costs over a fleet's server, against a bench in this process
+    #[command(after_help = "Example:\n  hotloop bench fleet --count 1000 --seconds 0.05")]
     Fleet {
         /// Jobs, each of which takes --seconds
         #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
@@ -245,6 +262,7 @@ pub(crate) enum BenchCommand {
         json: bool,
     },
     /// The service of `hotloop serve` under load, with a stub for a bench: alone, then among hostile clients
+    #[command(after_help = "Example:\n  hotloop bench serve --connections 128")]
     Serve {
         /// Requests of each round
         #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
@@ -404,5 +422,18 @@ mod tests {
     #[test]
     fn every_paragraph_of_a_help_text_is_one_line() {
         check(&Cli::command());
+    }
+
+    /// Whoever takes something shows how.
+    fn shows(command: &clap::Command, path: &str) {
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let takes = command.get_arguments().next().is_some();
+        assert!(!takes || help.contains(&format!("  {path}")), "`{path} --help` has no example");
+        command.get_subcommands().for_each(|below| shows(below, &format!("{path} {}", below.get_name())));
+    }
+
+    #[test]
+    fn every_command_with_arguments_has_an_example() {
+        shows(&Cli::command(), "hotloop");
     }
 }

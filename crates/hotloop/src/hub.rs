@@ -194,12 +194,19 @@ fn check_status(status: u16, what: &str) -> Result<(), HubError> {
 /// A request that got no answer at all.
 fn no_line(error: &ureq::Error) -> HubError {
     use ureq::Error::{BadUri, ConnectionFailed, HostNotFound, Io};
-    let refused = matches!(error, Io(io) if io.kind() == std::io::ErrorKind::ConnectionRefused);
+    let nowhere = matches!(error, Io(io) if leads_nowhere(io));
     match error {
         HostNotFound | ConnectionFailed | BadUri(_) => HubError::Unreachable(error.to_string()),
-        _ if refused => HubError::Unreachable(error.to_string()),
+        _ if nowhere => HubError::Unreachable(error.to_string()),
         _ => HubError::Broken(error.to_string()),
     }
+}
+
+/// Whether there is no one at the other end. A name that nobody knows has no kind of its own in the standard library.
+fn leads_nowhere(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{ConnectionRefused, HostUnreachable, NetworkUnreachable};
+    matches!(error.kind(), ConnectionRefused | HostUnreachable | NetworkUnreachable)
+        || error.to_string().starts_with("failed to lookup address information")
 }
 
 /// The SHA-256 in the hub's spelling.

@@ -52,7 +52,14 @@ pub fn run() -> ExitCode {
         Command::Corpus(arguments) => cmd::corpus::run(&arguments),
         Command::Tune(arguments) => cmd::tune::run(&arguments),
     };
-    ended.unwrap_or_else(|failure| failure.tell()).into()
+    let status = ended.unwrap_or_else(|failure| failure.tell());
+    output::lost().map_or(status, |error| unsaid(error).tell()).into()
+}
+
+/// What was printed is not whole, so that nobody takes a part for all of it.
+fn unsaid(error: &std::io::Error) -> Failure {
+    Failure::machine(format!("standard output cannot be written: {error}"))
+        .hint("what was printed there is not whole; free some space, or send it elsewhere")
 }
 
 /// This executable, which also plays the bench's hidden roles.

@@ -7,6 +7,8 @@ use std::time::Duration;
 use flow::Label;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::output::complain;
+
 /// A bar that counts judgements, or nothing at all.
 pub(crate) struct Progress {
     bar: ProgressBar,
@@ -70,6 +72,12 @@ impl Progress {
     /// Does something that prints, with the bar out of the way.
     pub(crate) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
         self.bar.suspend(print)
+    }
+
+    /// Writes to standard error from another thread, with the bar out of the way.
+    pub(crate) fn complainer(&self) -> impl Fn(&str) + Send + 'static {
+        let bar = self.bar.clone();
+        move |text| bar.suspend(|| complain(text))
     }
 
     /// Changes the message.

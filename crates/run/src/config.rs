@@ -331,10 +331,9 @@ impl Config {
     }
 }
 
-/// The keys in which two configurations of one run differ, but for what may change
-/// between two sittings: when it ends, where it lies, how patient it is.
+/// The keys in which two configurations of one run differ, but for where it lies and where it is computed.
 pub(crate) fn differences(was: &Config, is: &Config) -> Vec<String> {
-    const FREE: [&str; 6] = ["directory", "device", "fleet", "budget.steps", "budget.seconds", "budget.iterations"];
+    const PLACE: [&str; 3] = ["directory", "device", "fleet"];
     let flat = |config: &Config| {
         let table: Table = config.to_toml().parse().expect("what was written can be read");
         let mut keys = BTreeMap::new();
@@ -343,7 +342,7 @@ pub(crate) fn differences(was: &Config, is: &Config) -> Vec<String> {
     };
     let (was, is) = (flat(was), flat(is));
     let keys: std::collections::BTreeSet<&String> = was.keys().chain(is.keys()).collect();
-    keys.into_iter().filter(|key| was.get(*key) != is.get(*key) && !FREE.contains(&key.as_str())).cloned().collect()
+    keys.into_iter().filter(|key| was.get(*key) != is.get(*key) && !PLACE.contains(&key.as_str())).cloned().collect()
 }
 
 fn flatten(above: &str, table: &Table, keys: &mut BTreeMap<String, Value>) {

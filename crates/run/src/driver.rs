@@ -5,7 +5,6 @@ use std::sync::atomic::AtomicBool;
 
 use flow::{Bench, Candidate, Policy, PolicyError, Render, Task, Verdict};
 
-use crate::config::{self, Layered};
 use crate::confirm;
 use crate::ctx::Ctx;
 use crate::event::{Event, Line, Made, Practised, RunStarted, When};
@@ -17,7 +16,7 @@ use crate::report::tensorboard::Tensorboard;
 use crate::sampling;
 use crate::state::RunState;
 use crate::step::step;
-use crate::store::{self, Store};
+use crate::store::Store;
 
 /// Who is told of every event, with the state that it led to.
 pub type Observer<'a> = dyn FnMut(&Event, &RunState) + 'a;
@@ -167,11 +166,9 @@ fn begin(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
         let said = |value: &str| format!("{what} {value}");
         if was == is { Ok(()) } else { Err(Interrupt::Foreign { was: said(was), is: said(is) }) }
     };
-    let stored = Layered::read(Some(("run.toml", &store::config(ctx.store.directory())?)), &[])
-        .map_err(|mistakes| Interrupt::Unreadable(mistakes.iter().map(ToString::to_string).collect()))?;
-    let differ = config::differences(&stored.config, &ctx.plan.config);
-    if !differ.is_empty() {
-        return Err(Interrupt::Reconfigured(differ.join(", ")));
+    let differ = ctx.plan.changes()?;
+    if !differ.of_the_run.is_empty() {
+        return Err(Interrupt::Reconfigured(differ.of_the_run.join(", ")));
     }
     same("task", &started.task_hash, &task.hash)?;
     for (was, is) in started.practised.iter().zip(&ctx.plan.practised) {

@@ -42,7 +42,7 @@ pub use event::Event;
 pub use foreign::ForeignRun;
 pub use interrupt::Interrupt;
 pub use judging::believable;
-pub use plan::Plan;
+pub use plan::{Changes, Plan};
 pub use state::RunState;
 pub use store::Store;
 pub use winners::{Winner, winners};

@@ -7,7 +7,8 @@ use flow::prompt::Wording;
 use flow::search::Settings;
 use flow::{Stage, Task};
 
-use crate::config::{Config, Layered, Mistake};
+use crate::config::{self, Config, Layered, Mistake};
+use crate::interrupt::Interrupt;
 use crate::store;
 
 /// Everything that a run needs, checked.
@@ -23,6 +24,15 @@ pub struct Plan {
     pub wording: Wording,
     /// The run directory.
     pub directory: PathBuf,
+}
+
+/// The keys in which a plan differs from the run that its directory holds.
+#[derive(Debug)]
+pub struct Changes {
+    /// They would make it another run.
+    pub of_the_run: Vec<String>,
+    /// They only say when it ends, and may change between two sittings.
+    pub of_the_budget: Vec<String>,
 }
 
 impl Plan {
@@ -74,6 +84,16 @@ impl Plan {
         let mut sets = overrides.to_vec();
         sets.push(format!("directory={}", directory.display()));
         Self::new(&Layered::read(Some((&file, &text)), &sets)?, "", load)
+    }
+
+    /// What is asked of the run in its directory that it did not begin with, but for where it lies and is computed.
+    pub fn changes(&self) -> Result<Changes, Interrupt> {
+        let text = store::config(&self.directory)?;
+        let stored = Layered::read(Some(("run.toml", &text)), &[])
+            .map_err(|mistakes| Interrupt::Unreadable(mistakes.iter().map(ToString::to_string).collect()))?;
+        let differ = config::differences(&stored.config, &self.config).into_iter();
+        let (of_the_budget, of_the_run) = differ.partition(|key| key.starts_with("budget."));
+        Ok(Changes { of_the_run, of_the_budget })
     }
 
     /// All tasks with what the journal calls them: the run's own needs no name.

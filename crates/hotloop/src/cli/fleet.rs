@@ -88,7 +88,12 @@ Examples:
         json: bool,
     },
     /// Show nodes, slots, rate, noise and errors
-    #[command(after_help = "Exit status: 0 when a worker is ready, 3 when none is.")]
+    #[command(after_help = "\
+Examples:
+  hotloop fleet status
+  hotloop fleet status big.toml --json
+
+Exit status: 0 when a worker is ready, 3 when none is.")]
     Status {
         /// The fleet's file, an access file, or tls://HOST:PORT
         #[arg(value_name = "FLEET", default_value = "fleet.toml")]
@@ -98,6 +103,7 @@ Examples:
         json: bool,
     },
     /// End workers, server and tunnel
+    #[command(after_help = "Example:\n  hotloop fleet down fleet.toml")]
     Down {
         /// The fleet's file
         #[arg(value_name = "FLEET.toml", default_value = "fleet.toml")]

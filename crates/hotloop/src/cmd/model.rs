@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::pull;
 use crate::cli::learn::{ModelArgs, ModelCommand};
 use crate::failure::{Failure, Status};
-use crate::models;
+use crate::models::{self, Place};
 use crate::output::table::Table;
 use crate::output::{number, say, say_json};
 use crate::progress::Progress;
@@ -70,11 +70,11 @@ struct Memory {
 }
 
 impl Facts {
-    fn of(path: &Path, checkpoint: &Checkpoint) -> Self {
+    fn of(path: String, checkpoint: &Checkpoint) -> Self {
         let config = &checkpoint.config;
         let text = checkpoint.text();
         Self {
-            path: path.display().to_string(),
+            path,
             family: config.family.model_type(),
             parameters: Weights::count(config),
             layers: config.layers,
@@ -133,7 +133,9 @@ fn count(number_of: u64) -> String {
 fn info(name: &str, json: bool) -> Result<Status, Failure> {
     let place = models::find(name)?;
     let path = place.path();
-    let facts = Facts::of(&path, &models::open(&path)?);
+    // Nobody finds the one carried in this program where it is unpacked for the moment.
+    let told = if matches!(place, Place::Unpacked(_)) { name.to_owned() } else { path.display().to_string() };
+    let facts = Facts::of(told, &models::open(&path)?);
     if json {
         say_json(&facts);
         return Ok(Status::Fine);

@@ -26,7 +26,25 @@ pub(crate) fn run(arguments: &TrainArgs) -> Result<Status, Failure> {
         (None, Some(file)) => from_file(file, &arguments.set)?,
         (None, None) => return Err(Failure::user("no run file is named").hint("hotloop train RUN.toml")),
     };
+    tell_if_over(&plan)?;
     drive(&plan, &Stop::listen()?)
+}
+
+/// A run that is over does not go on: tells who asks it for something else.
+fn tell_if_over(plan: &Plan) -> Result<(), Failure> {
+    let Some(why) = RunState::read(&plan.directory).ok().and_then(|state| state.ended) else { return Ok(()) };
+    let Ok(changes) = plan.changes() else { return Ok(()) };
+    let over = format!("{} is over ({why})", plan.directory.display());
+    let anew =
+        "start a new run in another directory; `adapter`, or `model` without LoRA, may name this one's checkpoint";
+    if !changes.of_the_run.is_empty() {
+        let keys = changes.of_the_run.join(", ");
+        return Err(Failure::user(format!("{over}, and began with other values of {keys}")).hint(anew));
+    }
+    if !changes.of_the_budget.is_empty() {
+        complain(&format!("{over}: another {} changes nothing; {anew}", changes.of_the_budget.join(", ")));
+    }
+    Ok(())
 }
 
 fn from_file(file: &Path, sets: &[String]) -> Result<Plan, Failure> {
@@ -69,13 +87,19 @@ fn task(name: &str) -> Result<flow::Task, String> {
 
 /// The plan of a run that has begun, with some overrides.
 pub(crate) fn begun(directory: &Path, sets: &[String]) -> Result<Plan, Failure> {
+    run::store::config(directory).map_err(|error| report::unreadable(&error))?;
     Plan::resume(directory, sets, &task).map_err(|all| mistakes(&all))
 }
 
 /// All mistakes, a line each.
 pub(crate) fn mistakes(all: &[Mistake]) -> Failure {
     let lines: Vec<String> = all.iter().map(ToString::to_string).collect();
-    Failure::user(lines.join("\nhotloop: ")).hint("`hotloop train --defaults` prints every key with a sentence")
+    let hint = match all {
+        [one] if one.key == "directory" => "name a directory that can be written",
+        [one] if one.key == "task" => "`hotloop task list` names the shipped tasks; a folder is named by its path",
+        _ => "`hotloop train --defaults` prints every key with a sentence",
+    };
+    Failure::user(lines.join("\nhotloop: ")).hint(hint)
 }
 
 /// Drives a run to its end or its next pause, and writes its report.
@@ -89,12 +113,12 @@ pub(crate) fn drive(plan: &Plan, stop: &Stop) -> Result<Status, Failure> {
         Store::open(&plan.directory).map_err(|error| Failure::user(error.to_string()).hint(error.hint()))?;
     let facts = bench.facts();
     let render = runs::render(&plan.config, plan.wording.clone(), &facts);
-    let progress = Progress::spinner("starting", true);
     say(&head(plan, policy.as_ref(), &facts, &RunState::of(&lines)));
     for note in plan.notes() {
         complain(&note);
     }
-    let told = tell_of_stop(stop, plan.directory.clone());
+    let progress = Progress::spinner("starting", true);
+    let told = tell_of_stop(stop, plan.directory.clone(), progress.complainer());
     let mut watch = |event: &Event, state: &RunState| watch(event, state, &plan.config, &progress);
     let clock = || SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs_f64();
     let began = Instant::now();
@@ -211,7 +235,7 @@ fn watch(event: &Event, state: &RunState, config: &Config, progress: &Progress) 
 }
 
 /// Says once that a signal was heard: what is under way may take a while.
-fn tell_of_stop(stop: &Stop, directory: PathBuf) -> Listening {
+fn tell_of_stop(stop: &Stop, directory: PathBuf, complain: impl Fn(&str) + Send + 'static) -> Listening {
     let (done, ended) = std::sync::mpsc::channel::<()>();
     let stop = stop.clone();
     std::thread::spawn(move || {

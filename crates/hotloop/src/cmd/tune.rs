@@ -21,7 +21,7 @@ use crate::tuning::{self, Lessons};
 
 /// One line of the data: a pair, or a chat.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "neither `prompt` and `answer` nor `messages` with `role` and `content` are in it")]
 enum Example {
     Pair { prompt: String, answer: String },
     Chat { messages: Vec<Said> },

@@ -234,8 +234,11 @@ fn models_that_are_not_there_or_not_for_us_are_told_apart() {
     assert!(matches!(server.hub.list("a/none", "main"), Err(HubError::Missing(_))));
     let stranger = Hub::new(server.hub.endpoint(), None, 3, Duration::ZERO);
     assert!(matches!(stranger.list("a/b", "main"), Err(HubError::Forbidden(_))));
-    let nowhere = Hub::new("http://127.0.0.1:1", None, 3, Duration::ZERO);
-    assert!(matches!(nowhere.list("a/b", "main"), Err(HubError::Unreachable(_))));
+    for nowhere in ["http://127.0.0.1:1", "http://no-such-host.invalid"] {
+        let hub = Hub::new(nowhere, None, 3, Duration::ZERO);
+        let told = hub.list("a/b", "main");
+        assert!(matches!(told, Err(HubError::Unreachable(_))), "{nowhere}: {told:?}");
+    }
 }
 
 #[test]

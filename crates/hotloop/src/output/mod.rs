@@ -4,7 +4,11 @@ pub(crate) mod json;
 pub(crate) mod table;
 
 use std::borrow::Cow;
-use std::io::{IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
+
+/// Why standard output could not be written, the first time.
+static LOST: OnceLock<io::Error> = OnceLock::new();
 
 /// Text for a terminal only shows: models, endpoints and names of files may hold commands to it. Programs get
 /// all of it.
@@ -13,16 +17,27 @@ fn shown(text: &str, terminal: bool) -> Cow<'_, str> {
     if terminal && text.contains(commands) { text.replace(commands, "\u{fffd}").into() } else { text.into() }
 }
 
-/// Writes lines to standard output at once; false when nobody reads them any more.
+/// Writes lines to standard output at once; false when nobody reads them any more, or they cannot be written.
 pub(crate) fn say(text: &str) -> bool {
-    let mut out = std::io::stdout().lock();
+    let mut out = io::stdout().lock();
     let text = shown(text, out.is_terminal());
-    out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush()).is_ok()
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
+    let Err(error) = written else { return true };
+    // A reader that went away has what it wanted; a disk that is full leaves its user with half an answer.
+    if error.kind() != io::ErrorKind::BrokenPipe {
+        drop(LOST.set(error));
+    }
+    false
+}
+
+/// Why something that was said did not arrive.
+pub(crate) fn lost() -> Option<&'static io::Error> {
+    LOST.get()
 }
 
 /// Writes a line to standard error. There is no one to tell when that fails.
 pub(crate) fn complain(text: &str) {
-    let mut out = std::io::stderr().lock();
+    let mut out = io::stderr().lock();
     let text = shown(text, out.is_terminal());
     drop(out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")));
 }

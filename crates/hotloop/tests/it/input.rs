@@ -130,3 +130,15 @@ fn a_file_without_permission_is_a_users_error() {
         fails(&mut hotloop(&["judge", "matmul", &file]), 1, &["closed.c", "permission denied"]);
     }
 }
+
+#[test]
+fn what_cannot_be_printed_is_not_lost_in_silence() {
+    for arguments in [["task", "list"].as_slice(), &["train", "--defaults"], &["judge", "transpose", "--json"]] {
+        let full = std::fs::File::create("/dev/full").unwrap();
+        let _turn = crate::turn();
+        let output = hotloop(arguments).stdout(full).output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{arguments:?}: {error}");
+        assert!(error.contains("standard output cannot be written: No space left"), "{arguments:?}: {error}");
+    }
+}

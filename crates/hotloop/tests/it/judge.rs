@@ -42,6 +42,16 @@ fn the_seed_has_every_key_of_the_format() {
 }
 
 #[test]
+fn what_was_wanted_is_told_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("empty.c");
+    std::fs::write(&file, "").unwrap();
+    let (_, out, error) = ended(&mut hotloop(&["judge", "matmul", file.to_str().unwrap()]));
+    let wanted = "`void matmul_optimized(double *A, double *B, double *C, int M, int N, int K)`\n";
+    assert!(out.contains(wanted), "{out}{error}");
+}
+
+#[test]
 fn a_failure_has_the_same_keys_without_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("zeros.c");

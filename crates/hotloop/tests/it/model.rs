@@ -85,6 +85,8 @@ fn a_model_is_told_and_converted() {
     assert_eq!(to["stored"]["F32"], to["parameters"]);
     let (status, said, _) = ended(&mut hotloop(&["model", "info", &tiny()]));
     assert!(status == 0 && said.contains("chat template") && said.contains("memory: LoRA"), "{said}");
+    let [carried] = &lines(&["model", "info", "nano", "--json"])[..] else { panic!("one object") };
+    assert_eq!(carried["path"], "nano", "where it was unpacked is gone");
     fails(&["model", "convert", &tiny(), out.to_str().unwrap()], 1, &["is there already", "hint:"]);
 }
 
@@ -182,6 +184,9 @@ fn a_run_trains_resumes_and_is_reported_on() {
     // It is over, and stays so.
     let (status, out, error) = ended(&mut hotloop(&["train", "--resume", directory]));
     assert!(status == 0 && out.contains("done: all 1 steps") && !out.contains("step    2"), "{out}{error}");
+    let more = ended(&mut hotloop(&["train", "--resume", directory, "--set", "budget.steps=2"]));
+    assert!(more.0 == 0 && more.2.contains("is over (all 1 steps") && more.2.contains("budget.steps"), "{more:?}");
+    fails(&["train", "--resume", directory, "--set", "seed=7"], 1, &["is over", "other values of seed", "hint:"]);
     let table = ended(&mut hotloop(&["report", directory]));
     assert!(table.0 == 0 && table.1.contains("answers") && table.1.contains("report.html"), "{table:?}");
     let [report] = &lines(&["report", directory, "--json"])[..] else { panic!("one object") };
@@ -260,7 +265,11 @@ fn mistakes_of_a_run_are_named_with_file_and_key() {
     fails(&["train", &file, "--set", "model=nano", "--set", "task=fft"], 1, &["task", "never taught `fft`", "hint:"]);
     fails(&["train", &file, "--set", "model=http://127.0.0.1:9/v1"], 1, &["names no model", "#NAME"]);
     fails(&["train", "missing.toml"], 1, &["missing.toml", "hint:"]);
-    fails(&["train", "--resume", nowhere], 1, &["nowhere", "holds no run"]);
+    fails(
+        &["train", "--resume", nowhere],
+        1,
+        &["nowhere", "holds no run", "hint: `hotloop train RUN.toml` starts one"],
+    );
     fails(&["train"], 1, &["RUN.toml"]);
     fails(&["report", nowhere], 1, &["nowhere", "hint:"]);
     fails(&["experiment", "exp9"], 1, &["exp9", "exp1", "exp2"]);

@@ -122,9 +122,13 @@ fn examples_teach_it_and_the_lesson_can_be_asked() {
     let (status, answer, error) = ended(hotloop(&ask).arg(&out));
     assert_eq!(status, 0, "{error}");
     assert_eq!(answer.trim(), "int x;");
-    std::fs::write(&data, "{\"messages\": [{\"role\": \"user\", \"content\": \"hi\"}]}\n").unwrap();
-    let (status, _, error) =
-        ended(hotloop(&tune[..5]).args(["--data"]).arg(&data).arg("--out").arg(folder.path().join("other")));
-    assert_eq!(status, 1);
-    assert!(error.contains("data.jsonl") && error.contains("line 1") && error.contains("nothing to learn"), "{error}");
+    let mistaken = |line: &str, words: &str| {
+        std::fs::write(&data, line).unwrap();
+        let other = folder.path().join("other");
+        let (status, _, error) = ended(hotloop(&tune[..5]).args(["--data"]).arg(&data).arg("--out").arg(other));
+        assert_eq!(status, 1);
+        assert!(error.contains("data.jsonl: line 1: ") && error.contains(words), "{error}");
+    };
+    mistaken("{\"messages\": [{\"role\": \"user\", \"content\": \"hi\"}]}\n", "nothing to learn");
+    mistaken("{\"question\": \"hi\"}\n", "neither `prompt` and `answer` nor `messages`");
 }

@@ -1,7 +1,7 @@
 //! Figures as SVG.
 //!
-//! Colours are CSS variables, so that one figure serves light and dark pages; a figure on
-//! its own brings their values along.
+//! Colours are CSS variables, so that one figure serves light and dark pages. A figure on its own has
+//! plain colours, since few programs besides browsers know variables, and rules for dark pages.
 
 use super::drawing::{Anchor, Drawing, Mark, TEXT, WIDTH, Words};
 use super::figure::Figure;
@@ -13,18 +13,9 @@ pub(super) const COLOURS: &str = include_str!("colours.css");
 impl Figure {
     /// The figure for a page that has `colours.css`.
     pub fn inline(&self) -> String {
-        self.draw("")
-    }
-
-    /// The figure as a file of its own.
-    pub fn alone(&self) -> String {
-        self.draw(&format!("<style>{COLOURS}svg{{background:var(--paper)}}</style>"))
-    }
-
-    fn draw(&self, style: &str) -> String {
         let drawing = Drawing::of(self);
         let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {}\" role=\"img\" aria-label=\"{}\" font-family=\"system-ui,sans-serif\" font-size=\"{TEXT}\">{style}",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {}\" role=\"img\" aria-label=\"{}\" font-family=\"system-ui,sans-serif\" font-size=\"{TEXT}\">",
             drawing.height,
             escape(&self.title)
         );
@@ -34,6 +25,32 @@ impl Figure {
         svg.push_str("</svg>");
         svg
     }
+
+    /// The figure as a file of its own.
+    pub fn alone(&self) -> String {
+        let (light, dark) = COLOURS.split_once("@media").expect("colours.css has both lights");
+        let mut svg = self.inline();
+        let mut rules = String::new();
+        for ((name, plain), (_, darker)) in values(light).zip(values(dark)) {
+            for property in ["fill", "stroke"] {
+                let named = format!("{property}=\"var(--{name})\"");
+                if svg.contains(&named) {
+                    svg = svg.replace(&named, &format!("class=\"{property}-{name}\" {property}=\"{plain}\""));
+                    put!(rules, ".{property}-{name}{{{property}:{darker}}}");
+                }
+            }
+            if name == "paper" {
+                put!(rules, "svg{{background:{darker}!important}}");
+                svg = svg.replacen("<svg ", &format!("<svg style=\"background:{plain}\" "), 1);
+            }
+        }
+        svg.replacen('>', &format!("><style>@media (prefers-color-scheme:dark){{{rules}}}</style>"), 1)
+    }
+}
+
+/// Names and values of the variables in one light.
+fn values(light: &str) -> impl Iterator<Item = (&str, &str)> {
+    light.split("--").skip(1).filter_map(|variable| variable.split([';', '}']).next()?.split_once(':'))
 }
 
 fn write(mark: &Mark, svg: &mut String) {
@@ -113,5 +130,18 @@ mod tests {
         };
         let figure = Figure { content: stack, ..lines(vec![]) };
         assert!(figure.inline().contains("100 %"));
+    }
+
+    #[test]
+    fn a_figure_on_its_own_needs_no_browser_for_its_colours() {
+        let (light, dark) = COLOURS.split_once("@media").unwrap();
+        assert!(values(light).map(|(name, _)| name).eq(values(dark).map(|(name, _)| name)), "both lights in one order");
+        let figure = lines(vec![(0.0, 1.0), (1.0, 2.0)]);
+        assert!(figure.inline().contains("stroke=\"var(--s0)\""));
+        let alone = figure.alone();
+        assert!(!alone.contains("var("), "{alone}");
+        assert!(
+            alone.contains("class=\"stroke-s0\" stroke=\"#0b6fb8\"") && alone.contains(".stroke-s0{stroke:#5aaef0}")
+        );
     }
 }

@@ -15,8 +15,8 @@ use crate::output::{count, number, percent, say};
 
 /// Lines of a failure's detail that are shown unless more are asked for.
 const DETAIL_LINES: usize = 2;
-/// Characters of one line of detail.
-const DETAIL_WIDTH: usize = 110;
+/// Characters of one line of detail: the longest signature that was wanted is shown whole.
+const DETAIL_WIDTH: usize = 180;
 /// A key whose values split the counts may have this many values.
 const GROUPS_MAX: usize = 8;
 
