@@ -10,7 +10,7 @@ use crate::cli::learn::TrainArgs;
 use crate::cmd::judge::load;
 use crate::cmd::report;
 use crate::failure::{Failure, Status};
-use crate::output::{complain, say};
+use crate::output::{complain, folded, say};
 use crate::progress::Progress;
 use crate::stop::Stop;
 use crate::{nano, runs};
@@ -218,7 +218,7 @@ fn watch(event: &Event, state: &RunState, config: &Config, progress: &Progress) 
         Event::StepSampled(sampled) => progress.message(format!("step {}: judging", sampled.step + 1)),
         Event::StepFinished(finished) => {
             if let Some(text) = run::report::text::step_line(state) {
-                line(&text);
+                line(&folded(&text));
             }
             for warning in &finished.warnings {
                 progress.aside(|| complain(&format!("step {}: {warning}", finished.step + 1)));

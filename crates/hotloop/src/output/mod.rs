@@ -35,6 +35,31 @@ pub(crate) fn lost() -> Option<&'static io::Error> {
     LOST.get()
 }
 
+/// What stands between the parts of a line that may be broken there.
+const BREAK: &str = "  |  ";
+
+/// A line of parts as this terminal shows it best: where it is too narrow, parts go to rows of their own below the first.
+pub(crate) fn folded(line: &str) -> String {
+    let width = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    fold(line, width)
+}
+
+fn fold(line: &str, width: Option<usize>) -> String {
+    let mut rows: Vec<String> = Vec::new();
+    for part in line.split(BREAK) {
+        match rows.last_mut() {
+            Some(row)
+                if width.is_none_or(|width| (row.chars().count() + BREAK.len() + part.chars().count()) <= width) =>
+            {
+                row.extend([BREAK, part]);
+            }
+            Some(_) => rows.push(format!("           {part}")),
+            None => rows.push(part.to_owned()),
+        }
+    }
+    rows.join("\n")
+}
+
 /// Writes a line to standard error. There is no one to tell when that fails.
 pub(crate) fn complain(text: &str) {
     let mut out = io::stderr().lock();
@@ -80,6 +105,17 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_is_broken_between_its_parts_where_it_does_not_fit() {
+        let line = "step    1  reward 1.00  |  correct 80 %  |  sampling 1.0 s";
+        assert_eq!(fold(line, None), line);
+        assert_eq!(fold(line, Some(line.len())), line);
+        let narrow = "step    1  reward 1.00  |  correct 80 %\n           sampling 1.0 s";
+        assert_eq!(fold(line, Some(45)), narrow);
+        assert_eq!(fold(line, Some(10)).lines().count(), 3, "a part is never cut");
+        assert_eq!(fold("alone", Some(2)), "alone");
+    }
 
     #[test]
     fn terminals_are_not_commanded_and_programs_get_everything() {
