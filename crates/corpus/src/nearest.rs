@@ -2,7 +2,8 @@
 //!
 //! The distance is the number of tokens that must be changed, put in or left out to make one
 //! of the other, as a share of the longer one. Comments, white space, `#include` and `register`,
-//! which chats may add to what they show, do not count. Names are a matter of taste, so there are two distances: one for which all names of
+//! which chats may add to what they show, do not count. Names are a matter of taste, so there
+//! are two distances: one for which all names of
 //! the program's own are alike, which no renaming can raise, and one for which each is itself.
 
 use std::collections::HashSet;

@@ -221,8 +221,9 @@ impl MicroTile {
         code + "}"
     }
 
-    /// The same with the tile's sums, factors and index kept in registers by word, which only a compiler that optimises nothing
-    /// heeds. Not where they are an array, nor in a parallel region, whose own function forgets the word.
+    /// The same with the tile's sums, factors and index kept in registers by word, which a compiler
+    /// heeds that optimises nothing. Not where they are an array, nor in a parallel region, whose own
+    /// function forgets the word.
     pub fn in_registers(&self) -> Option<String> {
         if self.style != Style::Named || self.threads.any() {
             return None;

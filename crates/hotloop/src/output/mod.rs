@@ -35,8 +35,10 @@ pub(crate) fn lost() -> Option<&'static io::Error> {
     LOST.get()
 }
 
-/// What stands between the parts of a line that may be broken there.
+/// What stands between the parts of a step's line (`run::report::text`), which may be broken there.
 const BREAK: &str = "  |  ";
+/// As wide as the number of a step.
+const INDENT: &str = "           ";
 
 /// A line of parts as this terminal shows it best: where it is too narrow, parts go to rows of their own below the first.
 pub(crate) fn folded(line: &str) -> String {
@@ -53,7 +55,7 @@ fn fold(line: &str, width: Option<usize>) -> String {
             {
                 row.extend([BREAK, part]);
             }
-            Some(_) => rows.push(format!("           {part}")),
+            Some(_) => rows.push(format!("{INDENT}{part}")),
             None => rows.push(part.to_owned()),
         }
     }

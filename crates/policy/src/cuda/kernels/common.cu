@@ -39,23 +39,28 @@ struct Eight {
     float v[8];
 };
 
+#ifdef HOTLOOP_F32
 __device__ inline Eight load8(const real* p) {
     Eight out;
-#ifdef HOTLOOP_F32
     float4 a = ((const float4*)p)[0], b = ((const float4*)p)[1];
     out.v[0] = a.x; out.v[1] = a.y; out.v[2] = a.z; out.v[3] = a.w;
     out.v[4] = b.x; out.v[5] = b.y; out.v[6] = b.z; out.v[7] = b.w;
+    return out;
+}
 #else
-    uint4 raw = *(const uint4*)p;
+__device__ inline Eight unpack8(uint4 raw) {
+    Eight out;
     u32 word[4] = {raw.x, raw.y, raw.z, raw.w};
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         out.v[2 * i] = __uint_as_float(word[i] << 16);
         out.v[2 * i + 1] = __uint_as_float(word[i] & 0xffff0000u);
     }
-#endif
     return out;
 }
+
+__device__ inline Eight load8(const real* p) { return unpack8(*(const uint4*)p); }
+#endif
 
 __device__ inline u32 pack2(float low, float high) {
 #if defined(HOTLOOP_EMULATED) || defined(HOTLOOP_F32)
@@ -101,6 +106,8 @@ __device__ inline float warp_max(float v) {
     for (int o = 16; o > 0; o >>= 1) v = fmaxf(v, __shfl_xor_sync(WARP, v, o));
     return v;
 }
+
+__device__ inline float sigmoid(float x) { return 1.0f / (1.0f + fast_exp(-x)); }
 
 // Sum over the block, which is a whole number of warps; every thread gets it. The order is fixed.
 __device__ inline float block_sum(float v) {

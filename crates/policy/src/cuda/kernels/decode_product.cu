@@ -266,7 +266,7 @@ __device__ inline void step_finish(const Product& p, const StepTile& tile, int n
 #pragma unroll
             for (int i = 0; i < 8; i++) {
                 float value = get(put(gate.v[i]));
-                gate.v[i] = value * (1.0f / (1.0f + fast_exp(-value))) * get(put(up.v[i]));
+                gate.v[i] = value * sigmoid(value) * get(put(up.v[i]));
             }
             store_woven(p.y + (i64)row * p.outputs0, tile.first + j, gate);
         }

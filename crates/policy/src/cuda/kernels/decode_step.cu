@@ -23,16 +23,7 @@ extern "C" __global__ void step_begin(const Slot* states, const real* table, int
     positions[blockIdx.x] = states[blockIdx.x].position;
 }
 
-__device__ inline Eight load_fresh8(const real* at) {
-    Sixteen raw = load_fresh(at);
-    Eight out;
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        out.v[2 * i] = __uint_as_float(raw.word[i] << 16);
-        out.v[2 * i + 1] = __uint_as_float(raw.word[i] & 0xffff0000u);
-    }
-    return out;
-}
+__device__ inline Eight load_fresh8(const real* at) { return unpack8(load_fresh(at).all); }
 
 // `rms_forward` of the stream's rows, which stay in registers: eight values a thread, so 8192 at most. Grid = rows.
 extern "C" __global__ void __launch_bounds__(1024)
@@ -62,7 +53,7 @@ extern "C" __global__ void __launch_bounds__(256) step_swiglu(const real* gate_u
     const real* gate = gate_up + row * 2 * ffn + column;
     Eight g = load_fresh8(gate), u = load_fresh8(gate + ffn);
 #pragma unroll
-    for (int j = 0; j < 8; j++) g.v[j] = g.v[j] * (1.0f / (1.0f + fast_exp(-g.v[j]))) * u.v[j];
+    for (int j = 0; j < 8; j++) g.v[j] = g.v[j] * sigmoid(g.v[j]) * u.v[j];
     store8(out + at, g);
 }
 

@@ -2,8 +2,6 @@
 //
 // gate_up rows are 2 * ffn values: the gate, then up. Grid covers rows * ffn / 8 threads of 256; ffn is a multiple of 8.
 
-__device__ inline float sigmoid(float x) { return 1.0f / (1.0f + fast_exp(-x)); }
-
 extern "C" __global__ void swiglu_forward(const real* gate_up, real* out, int ffn, i64 eights) {
     i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x;
     if (n >= eights) return;
