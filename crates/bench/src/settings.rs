@@ -44,8 +44,7 @@ pub struct Settings {
     pub without: Vec<Layer>,
     /// Seconds that a run on several threads lasts at least: their first moments are not their pace.
     pub team_run_s: f64,
-    /// What is left out around every timed run: what is on trial. With more of it timings tell of the machine, not of
-    /// candidates.
+    /// What is left out around every timed run. Such timings tell of the machine, not of candidates.
     pub omit: Vec<Care>,
     /// The executable that plays the bench's hidden roles.
     pub roles: PathBuf,
@@ -59,8 +58,6 @@ pub enum Care {
     Fresh,
     /// Buffers in the caches of the cores that will use them.
     Warm,
-    /// What is warm in the cache that cores share, and not in that of some other core. On trial.
-    Settle,
     /// Cores kept awake until the run begins.
     Wake,
     /// Probes of all cores before and behind it.
@@ -109,7 +106,7 @@ impl Settings {
             reuse: true,
             without: Vec::new(),
             team_run_s: TEAM_RUN_S,
-            omit: vec![Care::Settle],
+            omit: Vec::new(),
             roles,
         }
     }

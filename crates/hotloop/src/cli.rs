@@ -295,9 +295,6 @@ Examples:
         /// Measure with runs of at least this many milliseconds too [default: 5]
         #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u32).range(1..=1000))]
         run_ms: Vec<u32>,
-        /// Measure with buffers in the cache that cores share too, instead of in their own
-        #[arg(long)]
-        settle: bool,
         /// Print one JSON object
         #[arg(long)]
         json: bool,

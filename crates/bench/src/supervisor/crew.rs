@@ -1,7 +1,6 @@
 //! The other cores of a slot of several: one thread on each, for what all cores do at once.
 #![expect(unsafe_code, reason = "members work on what the caller borrows, which waits until all are done")]
 
-use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::thread::{JoinHandle, Thread};
@@ -13,12 +12,6 @@ use crate::sys;
 const WAKE_S: f64 = 1e-3;
 /// The step of touching: one of each cache line.
 const LINE: usize = 64;
-/// What a core reads to have nothing else in caches of its own: twice what large ones hold.
-const OTHER_BYTES: usize = 4 << 20;
-
-thread_local! {
-    static OTHER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-}
 
 /// What a member does, given its number; its answer is a number too.
 type Work<'a> = dyn Fn(usize) -> f64 + Sync + 'a;
@@ -108,18 +101,6 @@ impl Crew {
             if let Some(mut share) = shares.get(number).and_then(|share| share.lock().ok()) {
                 touch(&mut share);
             }
-            0.0
-        });
-    }
-
-    /// Puts what cores have in caches of their own into the shared one. Runs that rotate over more than those hold find
-    /// most of it there, and not in the cache of some other core.
-    pub(crate) fn settle(&self) {
-        self.all(&|_| {
-            OTHER.with_borrow_mut(|other| {
-                other.resize(OTHER_BYTES, 0);
-                read(other);
-            });
             0.0
         });
     }

@@ -145,9 +145,6 @@ impl Stopwatch<'_> {
         // On one core all is where it is read; on several it must come to where a run would have left it.
         if self.request.task.cache == CacheState::Warm && self.takes(Care::Warm) {
             session.warm(&self.slot.crew);
-            if self.takes(Care::Settle) {
-                self.slot.crew.settle();
-            }
         }
         if self.takes(Care::Wake) {
             self.slot.crew.wake();

@@ -25,8 +25,8 @@ pub(crate) fn run(arguments: &BenchArgs) -> Result<Status, Failure> {
             fleet::run(*count, *seconds, *large, server.as_deref(), *json)
         }
         BenchCommand::Serve { count, connections, json } => serve::run(*count as usize, *connections as usize, *json),
-        BenchCommand::Threads { threads, count, omit, run_ms, settle, json } => {
-            threads::run(threads, *count, &threads::ways(omit, run_ms, *settle), *json)
+        BenchCommand::Threads { threads, count, omit, run_ms, json } => {
+            threads::run(threads, *count, &threads::ways(omit, run_ms), *json)
         }
     }
 }

@@ -19,8 +19,19 @@ pub(super) struct Plain {
     pub(super) numbers: Vec<f64>,
 }
 
-/// Compiles `source` with the harness and runs it; `sets` input sets, `timed` timed runs.
-pub(super) fn judge(folder: &Path, source: &str, sets: u32, timed: u32, threads: u32) -> Result<Plain, Failure> {
+/// How a program times itself.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Timed {
+    /// Input sets that runs rotate over.
+    pub(super) sets: u32,
+    pub(super) runs: u32,
+    /// Rotations that do not come right behind another.
+    pub(super) apart: u32,
+    pub(super) threads: u32,
+}
+
+/// Compiles `source` with the harness and runs it.
+pub(super) fn judge(folder: &Path, source: &str, timed: Timed) -> Result<Plain, Failure> {
     let (file, program) = (folder.join("plain.c"), folder.join("plain"));
     let failed = |what: &str| Failure::machine(format!("the plain pipeline: {what}"));
     fs_err::write(&file, format!("{source}\n{HARNESS}")).map_err(|error| failed(&error.to_string()))?;
@@ -42,8 +53,8 @@ pub(super) fn judge(folder: &Path, source: &str, sets: u32, timed: u32, threads:
     }
     let begin = Instant::now();
     let ran = Command::new(&program)
-        .args([sets.to_string(), timed.to_string()])
-        .env("OMP_NUM_THREADS", threads.to_string())
+        .args([timed.sets, timed.runs, timed.apart].map(|number| number.to_string()))
+        .env("OMP_NUM_THREADS", timed.threads.to_string())
         .env("OMP_DYNAMIC", "false")
         // As on a timing slot, every thread keeps its core.
         .env("OMP_PROC_BIND", "true")

@@ -18,6 +18,8 @@ use crate::stop::Stop;
 
 /// Timed in-process runs.
 const RUNS: u32 = 400;
+/// Rotations in process that come apart: as many as the samples of a judgement, about.
+const APART: u32 = 15;
 /// Input sets that the in-process runs rotate over at least. They rotate over as many as the bench
 /// gives to one run, so that the caches are in the same state.
 const SETS_MIN: u32 = 2;
@@ -31,11 +33,11 @@ pub(super) struct Way {
 }
 
 /// The bench as it is, then what was asked for besides.
-pub(super) fn ways(omit: &[Omitted], run_ms: &[u32], settle: bool) -> Vec<Way> {
-    let plain = Way { name: String::new(), omit: vec![Care::Settle], run_s: None };
+pub(super) fn ways(omit: &[Omitted], run_ms: &[u32]) -> Vec<Way> {
+    let plain = Way { name: String::new(), omit: Vec::new(), run_s: None };
     let less = omit.iter().map(|omitted| Way {
         name: format!("without {}", omitted.names),
-        omit: [&plain.omit[..], &omitted.cares].concat(),
+        omit: omitted.cares.clone(),
         ..plain.clone()
     });
     let longer = run_ms.iter().map(|ms| Way {
@@ -43,8 +45,7 @@ pub(super) fn ways(omit: &[Omitted], run_ms: &[u32], settle: bool) -> Vec<Way> {
         run_s: Some(f64::from(*ms) * 1e-3),
         ..plain.clone()
     });
-    let settled = settle.then(|| Way { name: "settled".to_owned(), omit: Vec::new(), ..plain.clone() });
-    std::iter::once(plain.clone()).chain(less).chain(longer).chain(settled).collect()
+    std::iter::once(plain.clone()).chain(less).chain(longer).collect()
 }
 
 /// One number of threads, judged in one way.
@@ -57,10 +58,13 @@ struct Comparison {
     /// A call in the fastest rotation over all sets, as the bench reports one in its fastest run.
     in_process_s: f64,
     in_process_median_s: f64,
+    /// The same where every rotation comes after a while of something else, as the bench's runs do.
+    in_process_apart_s: f64,
     bench_s: f64,
     bench_median_s: f64,
-    /// How much more the bench reports.
+    /// How much more the bench reports, and how much more than rotations that come apart take.
     difference: f64,
+    difference_apart: f64,
     gflops: f64,
     /// Input sets that the in-process runs rotate over.
     sets: u32,
@@ -117,6 +121,7 @@ struct Trial<'a> {
     sets: u32,
     inside: Vec<f64>,
     inside_medians: Vec<f64>,
+    inside_apart: Vec<f64>,
     timings: Vec<Measured>,
 }
 
@@ -139,17 +144,19 @@ fn compare(
         // The first one measures the machine's roof too, and tells the number of sets.
         let Some(first) = judging.judge_one(job(&task, side.source)?)? else { return Ok(None) };
         let sets = first.verdict.measured().map_or(1, |measured| measured.timing.calls).max(SETS_MIN);
-        trials.push(Trial { way, judging, sets, inside: Vec::new(), inside_medians: Vec::new(), timings: Vec::new() });
+        trials.push(Trial::new(way, judging, sets));
     }
     for _ in 0..count {
         for trial in &mut trials {
-            let in_process = || plain::judge(side.folder, side.source, trial.sets, RUNS, side.threads);
+            let timed = plain::Timed { sets: trial.sets, runs: RUNS, apart: APART, threads: side.threads };
+            let in_process = || plain::judge(side.folder, side.source, timed);
             let numbers = pinned(&cores, in_process)?.numbers;
-            let [_, middle, fastest] = numbers[..] else {
+            let [_, middle, fastest, apart] = numbers[..] else {
                 return Err(Failure::machine("the in-process program printed no numbers"));
             };
             trial.inside.push(fastest);
             trial.inside_medians.push(middle);
+            trial.inside_apart.push(apart);
             let Some(judgement) = trial.judging.judge_one(job(&task, side.source)?)? else { return Ok(None) };
             progress.judged(Some(judgement.verdict.label()));
             trial.timings.extend(judgement.verdict.measured().cloned());
@@ -159,7 +166,12 @@ fn compare(
     trials.iter().map(|trial| trial.told(side.threads, stolen)).collect::<Result<_, _>>().map(Some)
 }
 
-impl Trial<'_> {
+impl<'a> Trial<'a> {
+    fn new(way: &'a Way, judging: Judging, sets: u32) -> Self {
+        let (inside, inside_medians, inside_apart) = (Vec::new(), Vec::new(), Vec::new());
+        Self { way, judging, sets, inside, inside_medians, inside_apart, timings: Vec::new() }
+    }
+
     fn told(&self, threads: u32, stolen: f64) -> Result<Comparison, Failure> {
         let timings = &self.timings;
         if timings.is_empty() {
@@ -167,14 +179,17 @@ impl Trial<'_> {
         }
         let middle = |of: fn(&Measured) -> f64| median(&timings.iter().map(of).collect::<Vec<f64>>());
         let (bench_s, in_process_s) = (middle(|measured| measured.seconds), median(&self.inside));
+        let in_process_apart_s = median(&self.inside_apart);
         Ok(Comparison {
             threads,
             way: self.way.name.clone(),
             in_process_s,
             in_process_median_s: median(&self.inside_medians),
+            in_process_apart_s,
             bench_s,
             bench_median_s: middle(|measured| measured.timing.median_s),
             difference: bench_s / in_process_s - 1.0,
+            difference_apart: bench_s / in_process_apart_s - 1.0,
             gflops: middle(|measured| measured.gflops),
             sets: self.sets,
             quiet: timings.iter().filter(|measured| measured.timing.quiet).count(),
@@ -204,9 +219,11 @@ fn text(candidate: &str, comparisons: &[Comparison]) -> String {
         .right("threads")
         .right("in process us")
         .right("median")
+        .right("apart")
         .right("bench us")
         .right("median")
         .right("difference")
+        .right("from apart")
         .right("GFLOPS")
         .right("sets")
         .right("quiet")
@@ -218,9 +235,11 @@ fn text(candidate: &str, comparisons: &[Comparison]) -> String {
             one.threads.to_string(),
             us(one.in_process_s),
             us(one.in_process_median_s),
+            us(one.in_process_apart_s),
             us(one.bench_s),
             us(one.bench_median_s),
             format!("{:+.1} %", one.difference * 100.0),
+            format!("{:+.1} %", one.difference_apart * 100.0),
             number(one.gflops),
             one.sets.to_string(),
             format!("{}/{}", one.quiet, one.judged),
@@ -229,7 +248,8 @@ fn text(candidate: &str, comparisons: &[Comparison]) -> String {
         ]);
     }
     format!(
-        "matmul, {candidate}: a call of the fastest rotation over all input sets in process, and by the bench\n\n{}",
+        "matmul, {candidate}: a call of the fastest rotation over all input sets in process, of the fastest where each comes after \
+         a while of something else (apart), and by the bench\n\n{}",
         table.render()
     )
 }

@@ -54,7 +54,7 @@ pub(super) fn run(count: usize, json: bool) -> Result<Status, Failure> {
         if !matches!(judgement.verdict.label(), Label::Correct | Label::Suspect) {
             return Err(Failure::machine(format!("a built-in candidate is {}", judgement.verdict.label())));
         }
-        let other = plain::judge(folder.path(), &source, 1, 3, 1)?;
+        let other = plain::judge(folder.path(), &source, plain::Timed { sets: 1, runs: 3, apart: 0, threads: 1 })?;
         if index > 0 {
             bench.push((total, judgement.seconds));
             plain.push(other);
