@@ -52,7 +52,7 @@ impl Chain {
     pub(super) fn new(device: &Device, head_dim: usize, way: DecodeWay, tuning: Tuning) -> Result<Self> {
         device.enter()?;
         let (_, capability, _) = device.facts()?;
-        let early = matches!(way, DecodeWay::Chained | DecodeWay::Chosen);
+        let early = matches!(way, DecodeWay::Chained | DecodeWay::Chosen | DecodeWay::Auto);
         let mut defines = tuning.defines();
         if early {
             defines.push("-DSTEP_CHAINED".into());

@@ -201,6 +201,10 @@ impl Decoder {
             DecodeWay::Plain => false,
             DecodeWay::Chosen => self.queue_joined(engine, with, rows)?,
             DecodeWay::Fused | DecodeWay::Chained => self.queue_fused(engine, with, rows)?,
+            DecodeWay::Auto => {
+                let adapted = engine.adapted(with, None).is_some();
+                (adapted && self.queue_fused(engine, with, rows)?) || self.queue_joined(engine, with, rows)?
+            }
         };
         if queued {
             return Ok(());

@@ -29,18 +29,21 @@ impl Decoding {
     fn new((device, blas): (&Device, &Blas), config: &Config, way: DecodeWay, tuning: Tuning) -> Result<Self> {
         blas.set_choosing(way == DecodeWay::Chosen)?;
         let known = kernels::decode_flash(device.precision(), config.head_dim).is_some();
+        let (joins, fuses) = (config.hidden <= joined::WIDEST, device.shared_limit() >= BLOCK);
         let fits = match way {
             DecodeWay::Plain => false,
-            DecodeWay::Chosen => config.hidden <= joined::WIDEST,
-            DecodeWay::Fused | DecodeWay::Chained => device.shared_limit() >= BLOCK,
+            DecodeWay::Chosen => joins,
+            DecodeWay::Fused | DecodeWay::Chained => fuses,
+            DecodeWay::Auto => joins && fuses,
         };
         let served = fits && known && device.facts()?.1 >= chain::FIRST;
         let chain = served.then(|| Chain::new(device, config.head_dim, way, tuning)).transpose()?;
         Ok(Self { way: if served || way == DecodeWay::Chosen { way } else { DecodeWay::Plain }, chain })
     }
 
+    /// Whether a step may have own products, which need space of their own.
     pub(super) fn is_fused(&self) -> bool {
-        matches!(self.way, DecodeWay::Fused | DecodeWay::Chained)
+        matches!(self.way, DecodeWay::Fused | DecodeWay::Chained | DecodeWay::Auto)
     }
 }
 

@@ -17,11 +17,14 @@ pub enum DecodeWay {
     Fused,
     /// The same, each kernel beginning while the one before ends (programmatic dependent launch).
     Chained,
+    /// What is fastest and the same in every process: the chained way with an adapter; without one, and where that does
+    /// not serve, the kernels of the chosen way around products whose algorithms cuBLAS itself has chosen.
+    Auto,
 }
 
 impl DecodeWay {
     /// Every way.
-    pub const ALL: [Self; 4] = [Self::Plain, Self::Chosen, Self::Fused, Self::Chained];
+    pub const ALL: [Self; 5] = [Self::Plain, Self::Chosen, Self::Fused, Self::Chained, Self::Auto];
 
     /// Its name, as `HOTLOOP_DECODE` has it.
     pub fn name(self) -> &'static str {
@@ -30,12 +33,13 @@ impl DecodeWay {
             Self::Chosen => "chosen",
             Self::Fused => "fused",
             Self::Chained => "chained",
+            Self::Auto => "auto",
         }
     }
 
     fn parse(text: &str) -> Result<Self> {
         let named = Self::ALL.into_iter().find(|way| way.name() == text);
-        named.ok_or_else(|| Error::Setting(format!("HOTLOOP_DECODE is {text:?}, not plain, chosen, fused or chained")))
+        named.ok_or_else(|| Error::Setting(format!("HOTLOOP_DECODE is {text:?}, not plain, chosen, fused, chained or auto")))
     }
 
     /// The way that `HOTLOOP_DECODE` names; the plain one without it.
