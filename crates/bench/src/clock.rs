@@ -9,6 +9,7 @@ use flow::{BenchError, Job, Timing, Verdict};
 use crate::examine::Examined;
 use crate::machine::Machine;
 use crate::roof::{Roof, TaskRoof};
+use crate::runner::OwnThreads;
 use crate::settings::Estimator;
 use crate::slot::Slot;
 use crate::supervisor::protocol::{Answer, TimeWork, Work};
@@ -142,8 +143,11 @@ impl Clock {
         task_roof: TaskRoof,
     ) -> Result<Verdict, BenchError> {
         let settings = &machine.settings;
+        // Without a team a round trip costs next to nothing of a run that is as long as a team's.
+        let is_alone = examined.own_threads == OwnThreads::Forbidden && settings.threads > 1;
+        let null_s = if is_alone { 0.0 } else { roof.null_s };
         let work = TimeWork {
-            null_s: roof.null_s,
+            null_s,
             runs: settings.runs,
             rounds: settings.rounds,
             gated: settings.estimator == Estimator::Gated,
@@ -151,7 +155,7 @@ impl Clock {
             verified: true,
         };
         let mut request = machine.request(&job.task, &examined.prepared, &examined.object, self.user, Work::Time(work));
-        request.roams = examined.roams;
+        request.own_threads = examined.own_threads;
         let patience = Duration::from_secs_f64(60.0 + settings.limit_s * 70.0);
         let (checks, timing, single_s) = match self.slot.ask(&request, patience)? {
             Answer::Timed { checks, timing, single_s } => (checks, timing, single_s),
@@ -167,7 +171,7 @@ impl Clock {
             Estimator::Gated => timing.min_s,
             Estimator::Paper => timing.paper_s,
         };
-        let doubt = doubt(&timing, single_s - roof.null_s, task_roof);
+        let doubt = doubt(&timing, single_s - null_s, task_roof);
         let mut measured = Measured {
             seconds: decided_s,
             gflops: flops / decided_s / 1e9,

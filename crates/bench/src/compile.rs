@@ -39,6 +39,8 @@ const MEMORY_BYTES: u64 = 4 << 30;
 const PROCESSES: u64 = 64;
 /// How a compiler says that it could not start a process, whoever's limit that was.
 const NO_PROCESS: &str = "Resource temporarily unavailable";
+/// How everything says that a disk is full.
+const NO_SPACE: &str = "No space left on device";
 /// Bytes of the largest file that compiling may write, and of what preprocessing may give: it is
 /// read into memory, and the prelude's headers take 1.7 million of them.
 const OUTPUT_BYTES: u64 = 64 << 20;
@@ -361,7 +363,7 @@ impl Builder {
         if status.code() == Some(NOT_STARTED) {
             return Err(BenchError::new(format!("the compiler could not be confined: {}", said.trim())));
         }
-        if said.contains("No space left on device") && sys::free_bytes(folder.path()) < ROOM {
+        if said.contains(NO_SPACE) && sys::free_bytes(folder.path()) < ROOM {
             return Err(no_space(&std::io::Error::from_raw_os_error(libc::ENOSPC)));
         }
         if status.signal() == Some(libc::SIGKILL) || sys::killed_for_memory() != killed_before {
@@ -404,6 +406,9 @@ impl Builder {
         })?;
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr);
+            if said.contains(NO_SPACE) {
+                return Err(no_space(&std::io::Error::from_raw_os_error(libc::ENOSPC)));
+            }
             return Err(BenchError::new(format!("{what} does not compile:\n{}", shorten(&said))));
         }
         self.cache.put(&name, &object)

@@ -14,6 +14,7 @@ use crate::compile::Built;
 use crate::executable;
 use crate::machine::Machine;
 use crate::prepared::{Preparations, Prepared};
+use crate::runner::OwnThreads;
 use crate::scratch::Folder;
 use crate::screen;
 use crate::slot::Slot;
@@ -27,8 +28,7 @@ pub(crate) struct Examined {
     pub(crate) _folder: Option<Folder>,
     pub(crate) prepared: std::sync::Arc<Prepared>,
     pub(crate) compile_s: f64,
-    /// Whether it makes threads by hand.
-    pub(crate) roams: bool,
+    pub(crate) own_threads: OwnThreads,
 }
 
 /// What came of the examination.
@@ -65,14 +65,18 @@ pub(crate) fn examine(
         return Ok(Examination::Failed(Verdict::Refused { why }, compile_s));
     }
     drop(bytes);
-    let roams = scan.uses(Technique::Threads);
+    let own_threads = match job.stage {
+        Some(stage) if forbids_threads(stage) => OwnThreads::Forbidden,
+        _ if scan.uses(Technique::Threads) => OwnThreads::Used,
+        _ => OwnThreads::Unused,
+    };
     let mut request = machine.request(&job.task, &prepared, &object, user, Work::Verify);
-    request.roams = roams;
+    request.own_threads = own_threads;
     let calls = 1 + job.task.spec.sizes.hidden.len();
     let patience = Duration::from_secs_f64(30.0 + (machine.settings.limit_s + 1.0) * calls as f64);
     let failed = match slot.ask(&request, patience)? {
         Answer::Verified(_) => {
-            return Ok(Examination::Passed(Examined { object, _folder: folder, prepared, compile_s, roams }));
+            return Ok(Examination::Passed(Examined { object, _folder: folder, prepared, compile_s, own_threads }));
         }
         Answer::Crashed(how) => Verdict::Crashed { how },
         Answer::TimedOut(limit_s) => Verdict::TimedOut { limit_s, during: Phase::Run },
@@ -84,10 +88,13 @@ pub(crate) fn examine(
     Ok(Examination::Failed(failed, compile_s))
 }
 
+fn forbids_threads(stage: Stage) -> bool {
+    stage.forbids().iter().any(|technique| matches!(technique, Technique::Openmp | Technique::Threads))
+}
+
 /// Threads that a stage forbids and that the source calls by another name: the object has to name them.
 fn hidden_threads(stage: Stage, bytes: &[u8]) -> Option<String> {
-    let forbidden = stage.forbids().iter().any(|technique| matches!(technique, Technique::Openmp | Technique::Threads));
-    let name = forbidden.then(|| symbols::of_threads(bytes)).flatten();
+    let name = forbids_threads(stage).then(|| symbols::of_threads(bytes)).flatten();
     name.map(|name| format!("{stage} forbids threads: the object calls `{name}`"))
 }
 

@@ -356,7 +356,13 @@ mod tests {
         Waiting {
             key: (name.to_owned(), String::new(), None),
             job: Job { id: JobId(0), task, candidate, stage: None },
-            examined: Examined { object, _folder: None, prepared, compile_s: 0.0, roams: false },
+            examined: Examined {
+                object,
+                _folder: None,
+                prepared,
+                compile_s: 0.0,
+                own_threads: crate::runner::OwnThreads::Unused,
+            },
             tries: 0,
             steadiest: None,
             run_s: 0.0,

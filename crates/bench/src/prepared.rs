@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use flow::{BenchError, Task};
 
 use crate::machine::Machine;
+use crate::runner::OwnThreads;
 use crate::settings::Care;
 use crate::shim;
 use crate::supervisor::protocol::{Request, Work};
@@ -75,7 +76,7 @@ impl Machine {
             environment: self.environment(&work),
             task: task.spec.clone(),
             threads: self.settings.threads,
-            roams: false,
+            own_threads: OwnThreads::Unused,
             user,
             landlock: self.layers.landlock.is_some(),
             namespaces: self.layers.namespaces,

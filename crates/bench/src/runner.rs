@@ -34,6 +34,17 @@ pub(crate) const NOT_LOADED: i32 = 97;
 /// What a runner reports when all that is trusted is done: from here on, the candidate is to blame.
 pub(crate) const LOADING: &str = "loading";
 
+/// Threads that a candidate makes by hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum OwnThreads {
+    /// It may, and its source makes none.
+    Unused,
+    /// It makes some.
+    Used,
+    /// Its stage forbids them, and it gets none however it asks.
+    Forbidden,
+}
+
 /// What a runner must know before it locks itself in.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct RunnerSpec {
@@ -45,8 +56,8 @@ pub(crate) struct RunnerSpec {
     pub(crate) threads: u32,
     /// What stacks are for once all is loaded.
     pub(crate) stacks: Stacks,
-    /// Whether the candidate makes threads by hand; for the supervisor's pinning.
-    pub(crate) roams: bool,
+    /// Threads that the candidate makes by hand; for the supervisor's pinning, too.
+    pub(crate) own_threads: OwnThreads,
     /// The buffers.
     pub(crate) layout: Layout,
     /// The user to become, when started by root.
@@ -149,7 +160,7 @@ fn prepare() -> Result<Prepared, String> {
         files::confine(&open)?;
     }
     start_pool(spec.threads)?;
-    calls::confine_candidate(std::process::id() as sys::Pid)?;
+    calls::confine_candidate(std::process::id() as sys::Pid, spec.own_threads)?;
     Ok((spec, plan_page.cast(), sets, drawing))
 }
 

@@ -21,8 +21,8 @@
 //! `double *A`, and typedefs and macros of the source are resolved; a type that stays
 //! unknown, or one of another size or sign (`size_t` for `int`), is wrong. Also: a NUL
 //! byte, more than 256 KiB of source or 1 MiB of completion, a raw string literal, a
-//! carriage return that ends no line, and `#line`, since these three hide from a scan what
-//! the compiler will see.
+//! carriage return that ends no line, `\u00e9` in a word, and `#line`, since these four hide
+//! from a scan what the compiler will see.
 //!
 //! Braces that do not match inside a closed block or a file are the compiler's to judge,
 //! as are macros that clash with parameters. A `main` is harmless and stays.
@@ -259,10 +259,15 @@ fn lone_return(source: &str) -> Option<usize> {
     Some(source[..at].bytes().filter(|&byte| byte == b'\n').count() + 1)
 }
 
-/// Two constructs that let a compiler see other code than a scan does.
+/// Three constructs that let a compiler see other code than a scan does.
 fn refuse_disguises(lexed: &Lexed<'_>) -> Result<(), Malformed> {
     if let Some(line) = lexed.raw_string {
         return malformed(format!("line {line} has a raw string literal, which is not C"));
+    }
+    if let Some(line) = lex::universal_name(lexed) {
+        return malformed(format!(
+            "line {line} has a universal character name in a word, which is the same as another word"
+        ));
     }
     let marker = lexed.items.iter().find_map(|item| match item {
         Item::Directive(directive) if directive.name == "line" => Some(directive.line),

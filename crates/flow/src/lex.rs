@@ -136,6 +136,21 @@ pub fn lex(source: &str) -> Lexed<'_> {
     Lexed { items, raw_string }
 }
 
+/// The line of the first `\u00e9` in a word, which is to a compiler the word with that character and here is not.
+pub fn universal_name(lexed: &Lexed<'_>) -> Option<u32> {
+    let mut after_backslash = false;
+    let mut is_one = |token: &Token<'_>| {
+        let begins = token.kind == TokenKind::Ident && token.text.starts_with(['u', 'U']) && token.text.len() > 4;
+        let found = after_backslash && begins;
+        after_backslash = token.text == "\\" && token.kind == TokenKind::Other;
+        found
+    };
+    lexed.items.iter().find_map(|item| match item {
+        Item::Token(token) => is_one(token).then_some(token.line),
+        Item::Directive(directive) => directive.body.iter().find(|token| is_one(token)).map(|token| token.line),
+    })
+}
+
 /// The pragmas that literal `_Pragma("...")` and `__pragma(...)` in `tokens` stand for.
 pub fn pragmas(tokens: &[Token<'_>]) -> Vec<Directive<'static>> {
     (0..tokens.len()).filter_map(|at| pragma_at(|ahead| tokens.get(at + ahead))).map(|(pragma, _)| pragma).collect()

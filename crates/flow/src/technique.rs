@@ -156,7 +156,8 @@ struct Macro<'l, 'a> {
 pub fn scan(source: &str) -> Scan {
     let lexed = lex::lex(source);
     let live = lex::live(&lexed);
-    let unsure = !live.certain || lexed.raw_string.is_some() || may_change_headers(&lexed);
+    let is_disguised = lexed.raw_string.is_some() || lex::universal_name(&lexed).is_some();
+    let unsure = !live.certain || is_disguised || may_change_headers(&lexed);
     let mut scan = Scan { needs_preprocessing: unsure, ..Scan::default() };
     let mut macros: BTreeMap<&str, Macro<'_, '_>> = BTreeMap::new();
     let mut tokens: Vec<Token<'_>> = Vec::new();

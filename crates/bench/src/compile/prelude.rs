@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use flow::BenchError;
 use flow::bench::OptLevel;
 
-use super::{VERSION, shorten};
+use super::{NO_SPACE, VERSION, shorten};
 use crate::cache::Cache;
 use crate::toolchain::Toolchain;
 
@@ -99,15 +99,31 @@ fn build_prelude(toolchain: &Toolchain, flags: &[&str], folder: &Path, output: &
     if !made.status.success() {
         drop(std::fs::remove_file(&partial));
         let said = String::from_utf8_lossy(&made.stderr).into_owned();
-        return Err(BenchError::new(format!("the prelude does not compile:\n{}", shorten(&said)))
-            .hint("install the C library's headers (apt-get install -y libc6-dev)"));
+        return Err(BenchError::new(format!("the prelude does not compile:\n{}", shorten(&said))).hint(remedy(&said)));
     }
     fs_err::rename(&partial, output).map_err(failed)
+}
+
+/// What mends a prelude that does not compile. It is our own, so what is said of the disk is true.
+fn remedy(said: &str) -> &'static str {
+    let is_full = [NO_SPACE, "cannot write PCH file"].iter().any(|words| said.contains(words));
+    if is_full {
+        "free some space, or set HOTLOOP_CACHE to a folder where there is more"
+    } else {
+        "install the C library's headers (apt-get install -y libc6-dev)"
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_full_disk_is_not_a_missing_header() {
+        assert!(remedy("prelude.h:12:9: fatal error: cannot write PCH file").contains("space"));
+        assert!(remedy("error: while writing precompiled header: No space left on device").contains("space"));
+        assert!(remedy("prelude.h:1:10: fatal error: stdio.h: No such file or directory").contains("libc6-dev"));
+    }
 
     #[test]
     fn a_guarded_word_is_named_with_its_line_and_a_remedy() {

@@ -8,6 +8,7 @@ use seccompiler::{
 };
 
 use crate::executable::Stacks;
+use crate::runner::OwnThreads;
 use crate::sys::Pid;
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
@@ -152,11 +153,14 @@ struct FilterProgram {
 }
 
 /// Leaves this process, all threads included, only what a candidate needs.
-pub(crate) fn confine_candidate(pid: Pid) -> Result<(), String> {
+pub(crate) fn confine_candidate(pid: Pid, own_threads: OwnThreads) -> Result<(), String> {
     let mut rules: Rules = FREE.iter().map(|call| (*call, vec![])).collect();
     let threads_only = (libc::CLONE_VM | libc::CLONE_THREAD) as u64;
     let looked_at = threads_only | NAMESPACES as u64;
-    rules.insert(libc::SYS_clone, condition(0, SeccompCmpOp::MaskedEq(looked_at), threads_only)?);
+    // Whose stage forbids threads gets none, by whatever name or address it finds the way to them.
+    if own_threads != OwnThreads::Forbidden {
+        rules.insert(libc::SYS_clone, condition(0, SeccompCmpOp::MaskedEq(looked_at), threads_only)?);
+    }
     // The signal, of which the kernel reads 32 bits, is the second or the third argument.
     for (call, signal) in [(libc::SYS_kill, 1), (libc::SYS_tgkill, 2)] {
         rules.insert(call, signals_itself(pid, signal)?);

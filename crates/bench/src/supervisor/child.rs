@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 use crate::role;
-use crate::runner::{self, Plan, RunnerSpec};
+use crate::runner::{self, OwnThreads, Plan, RunnerSpec};
 use crate::supervisor::limit::Limit;
 use crate::sys::{self, Change, Pid, Usage};
 
@@ -82,7 +82,7 @@ impl Child {
         drop(report_end);
         let buffer_bytes = (spec.layout.input_bytes + spec.layout.output_bytes) as u64;
         let modest = Usage { processor_s: spec.limits.cpu_s as f64, peak_bytes: buffer_bytes + MODEST_BYTES };
-        let (cores, roams) = (cores.to_vec(), spec.roams);
+        let (cores, roams) = (cores.to_vec(), spec.own_threads == OwnThreads::Used);
         let mut child = Self { pid, alive: true, modest, plan, cores, roams, pinned: None };
         match child.wait(Limit::start(pid, &child.cores, limit_s)) {
             Ok(_) => {}

@@ -7,6 +7,7 @@ use flow::task::TaskSpec;
 use flow::verdict::{Checks, Mismatch};
 use serde::{Deserialize, Serialize};
 
+use crate::runner::OwnThreads;
 use crate::settings::{Care, Check};
 
 /// One piece of work for a supervisor.
@@ -26,8 +27,8 @@ pub(crate) struct Request {
     pub(crate) task: TaskSpec,
     /// OpenMP threads.
     pub(crate) threads: u32,
-    /// Whether the candidate makes threads by hand.
-    pub(crate) roams: bool,
+    /// Threads that the candidate makes by hand.
+    pub(crate) own_threads: OwnThreads,
     /// The user that the runner becomes, when hotloop is root.
     pub(crate) user: Option<u32>,
     /// Whether Landlock closes files.

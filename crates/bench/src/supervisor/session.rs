@@ -10,7 +10,7 @@ use crate::executable::Stacks;
 use crate::inputs::Fresh;
 use crate::layout::{Fit, Layout};
 use crate::memory::Mapping;
-use crate::runner::{Plan, RunnerSpec};
+use crate::runner::{OwnThreads, Plan, RunnerSpec};
 use crate::sandbox::limits::{self, Limits};
 use crate::settings::Care;
 use crate::supervisor::child::{Child, Failure, RunnerFiles};
@@ -54,8 +54,9 @@ impl Session {
             object: request.object.clone(),
             libraries: request.libraries.clone(),
             stacks: Stacks::after_loading(request.libraries.iter().chain([&request.object])),
-            threads: request.threads,
-            roams: request.roams,
+            // A team that waits there could be found, by whoever may have none.
+            threads: if request.own_threads == OwnThreads::Forbidden { 1 } else { request.threads },
+            own_threads: request.own_threads,
             user: request.user,
             supervisor: std::process::id() as sys::Pid,
             landlock: request.landlock,

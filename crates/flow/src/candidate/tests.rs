@@ -206,6 +206,11 @@ fn disguises_are_malformed() {
         "line 1 has a carriage return",
     );
     assert!(accepts(&format!("// x\r\n{}", whole(""))));
+    fails(
+        &fenced(&format!("int x;\n#define V\\u00e9 __m512d\n{}", whole(""))),
+        "line 2 has a universal character name",
+    );
+    assert!(accepts(&format!("// \\u00e9\nconst char *s = \"\\u00e9\";\nint \u{e9};\n{}", whole(""))));
 }
 
 #[test]

@@ -111,6 +111,9 @@ pub(super) fn of_tokens(tokens: &[Token<'_>], is_macro: impl Fn(&str) -> bool, s
         if let Some(attribute) = scoped_attribute(tokens, at) {
             of_attribute(attribute, &tokens[at + 2..], scan);
         }
+        if token.is_ident("omp") && tokens.get(at + 1).is_some_and(|next| next.is_punct("::")) {
+            of_openmp_attribute(&tokens[at + 2..], scan);
+        }
         if at < read_to {
             continue;
         }
@@ -147,6 +150,30 @@ fn group<'t, 'a>(tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
 fn scoped_attribute<'t, 'a>(tokens: &'t [Token<'a>], at: usize) -> Option<&'t Token<'a>> {
     let vendor = matches!(tokens[at].text.as_ref(), "gnu" | "__gnu__" | "clang" | "_Clang");
     (vendor && tokens.get(at + 1)?.is_punct("::")).then(|| tokens.get(at + 2))?
+}
+
+/// `directive(parallel for)` of `[[omp::directive(parallel for)]]`, which newer compilers take for the pragma.
+fn of_openmp_attribute(tokens: &[Token<'_>], scan: &mut Scan) {
+    let Some(name) = tokens.first() else { return };
+    let words: Vec<&str> = group(&tokens[1..]).iter().map(|token| token.text.as_ref()).collect();
+    if name.is_ident("sequence") {
+        // Directives within it; whatever they are, there are several.
+        of_openmp(name.line, &["sequence"], scan);
+    }
+    of_openmp(name.line, &words, scan);
+}
+
+/// Notes what the words of an OpenMP directive ask for.
+fn of_openmp(line: u32, words: &[&str], scan: &mut Scan) {
+    // The directive's own words end where its first clause takes an argument.
+    let names: Vec<&str> = words.iter().copied().take_while(|word| *word != "(").collect();
+    let text = format!("#pragma omp {}", names.join(" ")).trim_end().to_owned();
+    if names.contains(&"simd") {
+        scan.note(Technique::Simd, line, text.clone());
+    }
+    if !matches!(names.as_slice(), ["simd", ..] | ["declare", "simd", ..]) {
+        scan.note(Technique::Openmp, line, text);
+    }
 }
 
 fn of_name(token: &Token<'_>, scan: &mut Scan) {
@@ -192,6 +219,11 @@ const SCALAR_INTRINSICS: [&str; 15] = [
     "_mm_monitor",
 ];
 
+/// Beginnings of other vector names. The matrix unit's tiles are vectors of vectors, `_m_paddd` is of the first vectors that
+/// there were, and the C library has types of its own for who watches its loader: `La_x86_64_zmm`.
+const VECTOR_STARTS: [&str; 9] =
+    ["_MM_SHUFFLE", "_MM_TRANSPOSE", "_tile_", "__tile", "_m_p", "_m_from_int", "La_x86_64_", "La_x32_", "La_aarch64_"];
+
 fn is_vector(name: &str) -> bool {
     if let Some(rest) = name.strip_prefix("_mm") {
         let width = rest.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -212,10 +244,8 @@ fn is_vector(name: &str) -> bool {
         let letters = rest.trim_start_matches(|c: char| c.is_ascii_digit());
         return (letters.len() < rest.len() && (2..=3).contains(&letters.len())) || is_vector_attribute(name);
     }
-    // The matrix unit's tiles are vectors of vectors.
-    ["_MM_SHUFFLE", "_MM_TRANSPOSE", "_tile_", "__tile"].iter().any(|start| name.starts_with(start))
-        || is_arm_vector(name)
-        || is_vector_attribute(name)
+    let starts = VECTOR_STARTS.iter().any(|start| name.starts_with(start)) && !is_prefetch(name);
+    starts || is_arm_vector(name) || is_vector_attribute(name)
 }
 
 /// `float64x2_t`, `svfloat64_t`, `vfmaq_f64`, `svld1_f64`.
@@ -364,17 +394,7 @@ fn is_vector_assembly(word: &str) -> bool {
 pub(super) fn of_pragma(pragma: &Directive<'_>, scan: &mut Scan) {
     let words: Vec<&str> = pragma.body.iter().take(32).map(|token| token.text.as_ref()).collect();
     match words.as_slice() {
-        ["omp", rest @ ..] => {
-            // The directive's own words end where its first clause takes an argument.
-            let names: Vec<&str> = rest.iter().copied().take_while(|word| *word != "(").collect();
-            let text = format!("#pragma omp {}", names.join(" ")).trim_end().to_owned();
-            if names.contains(&"simd") {
-                scan.note(Technique::Simd, pragma.line, text.clone());
-            }
-            if !matches!(names.as_slice(), ["simd", ..] | ["declare", "simd", ..]) {
-                scan.note(Technique::Openmp, pragma.line, text);
-            }
-        }
+        ["omp", rest @ ..] => of_openmp(pragma.line, rest, scan),
         ["GCC", "optimize" | "target", ..] | ["clang", "optimize", ..] => {
             scan.note(Technique::OptimizePragma, pragma.line, format!("#pragma {} {}", words[0], words[1]));
         }

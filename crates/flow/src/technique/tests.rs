@@ -34,6 +34,10 @@ fn vector_names_are_simd() {
         "v = vfmaq_f64(a, b, c);",
         "_mm\\\n512_storeu_pd(p, x);",
         "__attribute__((simd)) double f(double);",
+        "La_x86_64_zmm v;",
+        "__auto_type v = _m_from_int(1); v = _m_paddd(v, v);",
+        "[[omp::directive(simd)]] for (;;) ;",
+        "[[omp::directive(declare simd)]] double f(double);",
     ] {
         check(source, &[Simd]);
     }
@@ -45,7 +49,7 @@ fn names_that_only_look_like_simd_are_not() {
         "double *p = _mm_malloc(64, 64); _mm_free(p);",
         "_mm_pause();",
         "#include <immintrin.h>\nint x;",
-        "int m128, mm512, v8df, __max, float64x;",
+        "int m128, mm512, v8df, __max, float64x, La_x, _m_step;",
         "#pragma GCC ivdep\nfor (;;) ;",
         "#pragma GCC unroll 4\nfor (;;) ;",
         "int8_t a; int64_t b; float x2_t;",
@@ -69,6 +73,8 @@ fn openmp_is_found_however_it_is_written() {
         "int t = omp_get_thread_num();",
         "GOMP_parallel(f, 0, 4, 0);",
         "__kmpc_fork_call();",
+        "[[omp::directive(parallel for)]] for (;;) ;",
+        "[[omp::sequence(omp::directive(parallel), directive(for))]] for (;;) ;",
     ] {
         check(source, &[Openmp]);
     }
@@ -81,11 +87,13 @@ fn omp_simd_is_simd() {
     check("#pragma omp declare simd\nint f(int);", &[Simd]);
     check("#pragma omp parallel for simd collapse(2)\n;", &[Simd, Openmp]);
     check("#pragma omp parallel for if(simd)\n;", &[Openmp]);
+    check("[[omp::directive(for simd)]] for (;;) ;", &[Simd, Openmp]);
 }
 
 #[test]
 fn prefetching_is_found() {
     check("__builtin_prefetch(p);", &[Prefetch]);
+    check("_m_prefetchw(p);", &[Prefetch]);
     check("_mm_prefetch((char *)p, _MM_HINT_T0);", &[Prefetch]);
     check("asm volatile(\"prefet\" \"cht0 %0\" :: \"m\"(*p));", &[Prefetch, InlineAsm]);
     check("__asm__(\"\\x70refetchnta (%0)\" : : \"r\"(p));", &[Prefetch, InlineAsm]);
@@ -177,6 +185,8 @@ fn what_text_cannot_tell_asks_for_preprocessing() {
         "#define A __CONCAT(opti, mize)\n__attribute__((A)) void f(void);",
         "#define __BEGIN_DECLS typedef double v8 __attribute__((vector_size(64)));\n#include <fenv.h>\n",
         "#if '0'\nint x;\n#endif",
+        "#define V\\u00e9 __m512d\nV\u{e9} x;",
+        "#define O omp\n[[O::directive(simd)]] for (;;) ;",
     ] {
         assert!(scan(source).needs_preprocessing, "{source}");
     }

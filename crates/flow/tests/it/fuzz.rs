@@ -11,7 +11,7 @@ use crate::fates::COMPLETIONS;
 const ENTRY: &str = "void matmul_optimized(double *A, double *B, double *C, int M, int N, int K)";
 
 /// Pieces that mean something to the lexer, the scan or the extraction.
-const PIECES: [&str; 84] = [
+const PIECES: [&str; 86] = [
     ENTRY,
     "{",
     "}",
@@ -92,6 +92,8 @@ const PIECES: [&str; 84] = [
     "asm(",
     "_mm512_add_pd",
     "__builtin_prefetch",
+    "[[omp::directive(simd",
+    "\\u00e9",
     "é",
     "\u{feff}",
     "\0",
