@@ -6,8 +6,9 @@ use std::process::{Command, Stdio};
 use flow::BenchError;
 use flow::bench::OptLevel;
 
-use super::{VERSION, shorten};
+use super::{FILE_LIMIT, VERSION, shorten};
 use crate::cache::Cache;
+use crate::sys;
 use crate::toolchain::Toolchain;
 
 /// The headers that every candidate starts with, so that a forgotten include is no failure.
@@ -74,8 +75,10 @@ impl Prelude {
 
 /// Written beside its final place and moved there, so that two benches can do it at once.
 fn build_prelude(toolchain: &Toolchain, flags: &[&str], folder: &Path, output: &Path) -> Result<(), BenchError> {
-    let failed =
-        |error: std::io::Error| BenchError::new(format!("the precompiled prelude: {error}")).hint("free some space");
+    let failed = |error: std::io::Error| {
+        let hint = sys::remedy(&error, "free some space");
+        BenchError::new(format!("the precompiled prelude: {error}")).hint(hint)
+    };
     fs_err::create_dir_all(folder).map_err(failed)?;
     let header = folder.join("prelude.h");
     for (file, text) in [(folder.join(SCREENED), PRELUDE.to_owned()), (header.clone(), format!("{PRELUDE}{GUARD}"))] {
@@ -99,8 +102,9 @@ fn build_prelude(toolchain: &Toolchain, flags: &[&str], folder: &Path, output: &
     if !made.status.success() {
         drop(std::fs::remove_file(&partial));
         let said = String::from_utf8_lossy(&made.stderr).into_owned();
-        return Err(BenchError::new(format!("the prelude does not compile:\n{}", shorten(&said)))
-            .hint("install the C library's headers (apt-get install -y libc6-dev)"));
+        let headers = "install the C library's headers (apt-get install -y libc6-dev)";
+        let hint = if said.contains(FILE_LIMIT) { sys::RAISE } else { headers };
+        return Err(BenchError::new(format!("the prelude does not compile:\n{}", shorten(&said))).hint(hint));
     }
     fs_err::rename(&partial, output).map_err(failed)
 }
