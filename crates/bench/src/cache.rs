@@ -127,7 +127,7 @@ impl Cache {
 
 fn failed(error: &std::io::Error) -> BenchError {
     BenchError::new(format!("the cache cannot be used: {error}"))
-        .hint("free some space, or set HOTLOOP_CACHE to a folder that can be written")
+        .hint(crate::sys::remedy(error, "free some space, or set HOTLOOP_CACHE to a folder that can be written"))
 }
 
 #[cfg(test)]

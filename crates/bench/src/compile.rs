@@ -18,7 +18,7 @@ use flow::verdict::Phase;
 use flow::{BenchError, Verdict};
 
 use crate::cache::{CANDIDATE, Cache};
-use crate::confine::{Confinement, NOT_STARTED, THEN};
+use crate::confine::{Confinement, NO_LIMITS, NOT_STARTED, THEN};
 use crate::sandbox::limits::{self, Limits};
 use crate::scratch::{Folder, Scratch, no_space};
 use crate::symbols::{self, Finding};
@@ -26,6 +26,12 @@ use crate::toolchain::Toolchain;
 use crate::{role, sys};
 use patience::{Patience, Waited};
 use prelude::{PRELUDE, Prelude};
+
+/// What a compiler's driver says of a program of its own that wrote a file beyond the limit. Only believed of trusted code.
+const FILE_LIMIT: &str = "File size limit exceeded";
+/// What mends limits that a confined process cannot set because its own are lower.
+const RAISE_ALL: &str =
+    "raise the hard limits that `ulimit -Ha` shows: that on the size of files (ulimit -f), or another";
 
 /// Changes whenever what is compiled, or how, changes meaning.
 const VERSION: &str = "6";
@@ -361,7 +367,8 @@ impl Builder {
             return Err(no_process(&said));
         }
         if status.code() == Some(NOT_STARTED) {
-            return Err(BenchError::new(format!("the compiler could not be confined: {}", said.trim())));
+            let error = BenchError::new(format!("the compiler could not be confined: {}", said.trim()));
+            return Err(if said.contains(NO_LIMITS) { error.hint(RAISE_ALL) } else { error });
         }
         if said.contains(NO_SPACE) && sys::free_bytes(folder.path()) < ROOM {
             return Err(no_space(&std::io::Error::from_raw_os_error(libc::ENOSPC)));
@@ -409,7 +416,8 @@ impl Builder {
             if said.contains(NO_SPACE) {
                 return Err(no_space(&std::io::Error::from_raw_os_error(libc::ENOSPC)));
             }
-            return Err(BenchError::new(format!("{what} does not compile:\n{}", shorten(&said))));
+            let error = BenchError::new(format!("{what} does not compile:\n{}", shorten(&said)));
+            return Err(if said.contains(FILE_LIMIT) { error.hint(sys::RAISE) } else { error });
         }
         self.cache.put(&name, &object)
     }

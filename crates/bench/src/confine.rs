@@ -23,6 +23,9 @@ pub(crate) struct Confinement {
 /// Exit status when the command could not be confined or started.
 pub(crate) const NOT_STARTED: i32 = 125;
 
+/// What could not be done when limits could not be set.
+pub(crate) const NO_LIMITS: &str = "limits";
+
 /// Stands between two commands, the second of which runs when the first succeeded.
 pub(crate) const THEN: &str = "--then";
 
@@ -51,7 +54,7 @@ fn confine_and_become(arguments: &[OsString]) -> Result<i32, String> {
         sys::become_user(user).map_err(fail("dropping root"))?;
     }
     sys::die_with_parent().map_err(fail("parent death signal"))?;
-    confinement.limits.apply().map_err(fail("limits"))?;
+    confinement.limits.apply().map_err(fail(NO_LIMITS))?;
     sys::no_new_privileges().map_err(fail("no new privileges"))?;
     if let Some(open) = &confinement.files {
         files::confine(open)?;

@@ -32,6 +32,13 @@ pub fn play_if_asked() {
     std::process::exit(status);
 }
 
+/// Has writes of this program beyond the limit on the size of files fail, so that it can say so. What it starts keeps the
+/// limit as it is.
+pub fn outlive_file_limit() {
+    // Where the signal cannot be caught, it ends the program as before.
+    drop(sys::outlive_file_limit());
+}
+
 fn try_namespaces() -> bool {
     // As the runner does: root drops first, and what root may is not the question.
     let dropped = !sys::is_root() || sys::become_user(sandbox::unprivileged_user(0)).is_ok();

@@ -35,8 +35,24 @@ pub(crate) fn memory_file(name: &str, bytes: usize) -> io::Result<OwnedFd> {
         OwnedFd::from_raw_fd(fd)
     };
     // SAFETY: a valid descriptor.
-    check(unsafe { libc::ftruncate(file.as_raw_fd(), bytes as libc::off_t) })?;
+    check(unsafe { libc::ftruncate(file.as_raw_fd(), bytes as libc::off_t) }).map_err(with_remedy)?;
     Ok(file)
+}
+
+/// What raises the limit on the size of files, which files in memory have too.
+pub(crate) const RAISE: &str = "raise the limit on the size of files (ulimit -f)";
+
+/// An error that has no place for a hint, with the remedy of one that needs it.
+fn with_remedy(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::FileTooLarge => io::Error::new(error.kind(), format!("{error}; {RAISE}")),
+        _ => error,
+    }
+}
+
+/// What mends a failure to write: the limit where that is in the way, else `room`.
+pub(crate) fn remedy(error: &io::Error, room: &'static str) -> &'static str {
+    if error.kind() == io::ErrorKind::FileTooLarge { RAISE } else { room }
 }
 
 /// Forbids changes of size and, with `contents`, any new writable mapping.
@@ -167,6 +183,14 @@ extern "C" fn on_alarm(_: libc::c_int) {}
 /// Makes alarms interrupt waits instead of ending the process.
 pub(crate) fn catch_alarms() -> io::Result<()> {
     catch(libc::SIGALRM, on_alarm, 0) // without flags waits end with EINTR
+}
+
+extern "C" fn on_file_limit(_: libc::c_int) {}
+
+/// Has a write beyond the limit on the size of files fail with EFBIG instead of ending this process. The signal is caught
+/// and not ignored: what is ignored stays so in compilers and candidates, and those it is to end.
+pub(crate) fn outlive_file_limit() -> io::Result<()> {
+    catch(libc::SIGXFSZ, on_file_limit, libc::SA_RESTART)
 }
 
 static CONTINUED: AtomicUsize = AtomicUsize::new(0);
@@ -396,5 +420,23 @@ pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     unsafe {
         check(libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC))?;
         Ok((OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_outlives_the_file_limit_leaves_it_to_others() {
+        outlive_file_limit().unwrap();
+        let child = std::process::Command::new("cat").arg("/proc/self/status").output().unwrap();
+        let of = |status: &str, set: &str| {
+            let bits = status.lines().find_map(|line| line.strip_prefix(set)).unwrap().trim();
+            u64::from_str_radix(bits, 16).unwrap() >> (libc::SIGXFSZ - 1) & 1
+        };
+        assert_eq!(of(&std::fs::read_to_string("/proc/self/status").unwrap(), "SigCgt:"), 1);
+        let child = String::from_utf8(child.stdout).unwrap();
+        assert_eq!((of(&child, "SigIgn:"), of(&child, "SigCgt:")), (0, 0), "it ends whom it ended before");
     }
 }

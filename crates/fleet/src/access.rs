@@ -8,11 +8,15 @@ use flow::BenchError;
 use serde::{Deserialize, Serialize};
 
 use crate::Log;
+use crate::reminder::Reminder;
 
 /// The time between two pings: a cut connection is noticed after two of them.
 const PING: Duration = Duration::from_secs(2);
 /// The longest pause between two tries to connect again.
 const PAUSE_MAX: Duration = Duration::from_secs(2);
+
+/// Who finds no server looks here.
+const LOOK: &str = "`hotloop fleet status` tells whether it runs; `hotloop fleet up` starts it";
 
 /// How to reach a fleet's server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +60,7 @@ impl Access {
         log: &Log,
     ) -> Result<async_nats::Client, BenchError> {
         let begin = Instant::now();
+        let mut reminder = Reminder::new();
         loop {
             let error = match self.options(name, log).connect(self.url.as_str()).await {
                 Ok(client) => return Ok(client),
@@ -86,12 +91,14 @@ impl Access {
                     );
                 }
                 _ if begin.elapsed() >= patience => {
-                    return failed(
-                        format!("{}: no server answers: {why}", self.url),
-                        "`hotloop fleet status` tells whether it runs; `hotloop fleet up` starts it",
-                    );
+                    return failed(format!("{}: no server answers: {why}", self.url), LOOK);
                 }
-                _ => tokio::time::sleep(Duration::from_millis(200)).await,
+                _ => {
+                    if reminder.is_due() {
+                        log(&format!("waiting: {}: no server answers: {why}; {LOOK}", self.url));
+                    }
+                    tokio::time::sleep(Duration::from_millis(200)).await;
+                }
             }
         }
     }

@@ -220,7 +220,7 @@ impl FleetBench {
         let Some(ids) = self.open.lock().by_sequence.remove(&sequence) else { return };
         let error = BenchError::new(format!(
             "a group of {} was given to workers {deliveries} times, and none answered",
-            if ids.len() == 1 { "one candidate".to_owned() } else { format!("{} candidates", ids.len()) }
+            flow::count(ids.len(), "candidate")
         ))
         .hint("`hotloop fleet status` tells what becomes of the workers");
         for id in &ids {

@@ -264,7 +264,8 @@ impl Config {
                     );
                 }
                 Nodes::Local { count, cores } if !cores.is_empty() && cores.len() != *count as usize => {
-                    return Err(format!("nodes: {} lists of cores for {count} workers", cores.len()));
+                    let (lists, workers) = (flow::count(cores.len(), "list"), flow::count(*count as usize, "worker"));
+                    return Err(format!("nodes: {lists} of cores for {workers}"));
                 }
                 // Its workers would stop as soon as they start, again and again.
                 Nodes::Slurm { time, warning, .. }

@@ -21,6 +21,7 @@ pub mod keeper;
 mod link;
 mod nodes;
 mod rehearsal;
+mod reminder;
 pub mod server;
 mod site;
 pub mod status;

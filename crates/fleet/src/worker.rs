@@ -101,7 +101,11 @@ pub fn work(duty: Duty, judges: &dyn Judges, stop: &AtomicBool) -> Result<(), Be
     let name = format!("{}-{}-{}", wordly(&host()), std::process::id(), &nonce()[..4]);
     let link = runtime.block_on(Link::open(&duty.access, &name, duty.patience, &duty.log))?;
     let health = Health::new(noise, duty.calm);
-    (duty.log)(&format!("{name}: class {class}, {slots} slots, cores {cores:?}, {:?}", health.state()));
+    (duty.log)(&format!(
+        "{name}: class {class}, {}, cores {cores:?}, {:?}",
+        flow::count(slots as usize, "slot"),
+        health.state()
+    ));
     let mut worker = Worker {
         duty,
         judges,

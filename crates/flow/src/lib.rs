@@ -11,6 +11,7 @@
 pub mod advantage;
 pub mod bench;
 pub mod candidate;
+mod count;
 pub mod feature;
 pub mod formula;
 pub mod lex;
@@ -31,6 +32,7 @@ pub mod verdict;
 pub use advantage::Advantage;
 pub use bench::{Bench, BenchError, Job, JobId, Judgement, Reply};
 pub use candidate::{Candidate, Malformed};
+pub use count::count;
 pub use machine::MachineFacts;
 pub use policy::{Completion, Policy, PolicyError, Sampling, WeightedTokens};
 pub use prompt::{Prose, Render, Role};

@@ -83,11 +83,23 @@ impl Failure {
         if !self.what.is_empty() {
             output::complain(&format!("hotloop: {}", self.what));
         }
-        if let Some(hint) = &self.hint {
+        // Who was told how to raise it need not hear it twice.
+        let raise = remedy(&self.what).filter(|_| !self.hint.as_ref().is_some_and(|hint| hint.contains("ulimit")));
+        if let Some(hint) = raise.or(self.hint.as_deref()) {
             output::complain(&format!("  hint: {hint}"));
         }
         self.status
     }
+}
+
+/// The number that Linux gives to a file that would be larger than it may.
+const EFBIG: i32 = 27;
+
+/// What mends an error of the system that may come of any file. Those who write files know its words only: most errors
+/// name the file in a text.
+pub(crate) fn remedy(what: &str) -> Option<&'static str> {
+    let too_large = std::io::Error::from_raw_os_error(EFBIG).to_string();
+    what.contains(&too_large).then_some("raise the limit on the size of files (ulimit -f)")
 }
 
 impl From<BenchError> for Failure {

@@ -9,7 +9,7 @@ use fleet::{Access, Config, FleetBench, Log, Opening, keeper};
 use flow::Bench;
 
 use crate::failure::Failure;
-use crate::output;
+use crate::progress::complain_beside;
 
 /// The environment variables with token and authority of a server that is named by its address.
 const TOKEN: &str = "HOTLOOP_FLEET_TOKEN";
@@ -78,7 +78,7 @@ pub(crate) fn unique() -> String {
 
 /// Notices on standard error, each with a word in front.
 pub(crate) fn log(who: &'static str) -> Log {
-    Arc::new(move |line: &str| output::complain(&format!("{who}: {line}")))
+    Arc::new(move |line: &str| complain_beside(&format!("{who}: {line}")))
 }
 
 /// No notices.

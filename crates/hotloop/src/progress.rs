@@ -2,12 +2,29 @@
 
 use std::cell::Cell;
 use std::io::IsTerminal;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use flow::Label;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::output::complain;
+
+/// The bar that is on the terminal, for those who do not have it in hand.
+static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+fn show(bar: Option<ProgressBar>) {
+    *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = bar;
+}
+
+/// Writes to standard error from wherever it is, with the bar out of the way if there is one.
+pub(crate) fn complain_beside(text: &str) {
+    let bar = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match bar {
+        Some(bar) => bar.suspend(|| complain(text)),
+        None => complain(text),
+    }
+}
 
 /// A bar that counts judgements, or nothing at all.
 pub(crate) struct Progress {
@@ -23,7 +40,14 @@ impl Progress {
         } else {
             ProgressBar::hidden()
         };
+        Self::ticking(bar)
+    }
+
+    fn ticking(bar: ProgressBar) -> Self {
         bar.enable_steady_tick(Duration::from_millis(200));
+        if !bar.is_hidden() {
+            show(Some(bar.clone()));
+        }
         Self { bar, correct: Cell::default() }
     }
 
@@ -55,8 +79,7 @@ impl Progress {
             ProgressBar::hidden()
         };
         bar.set_message(message.into());
-        bar.enable_steady_tick(Duration::from_millis(200));
-        Self { bar, correct: Cell::default() }
+        Self::ticking(bar)
     }
 
     /// Nothing to see.
@@ -99,6 +122,9 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
+        if !self.bar.is_hidden() {
+            show(None);
+        }
         self.bar.finish_and_clear();
     }
 }

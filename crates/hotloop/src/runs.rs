@@ -4,7 +4,7 @@ use std::path::Path;
 
 use bench::{Check, Estimator, LocalBench, Settings};
 use flow::prompt::Wording;
-use flow::{Bench, MachineFacts, Policy, Prose, Render};
+use flow::{Bench, MachineFacts, Policy, Prose, Render, count};
 use policy::engine::Learning;
 use policy::model::{LoraConfig, Module};
 use policy::train::loss::{Clip, Normalisation};
@@ -138,8 +138,10 @@ fn settings(config: &Config) -> Result<Settings, Failure> {
     let cores = bench::survey::physical_cores() as u32;
     if config.fleet.is_empty() && bench.slots.saturating_mul(bench.threads) > cores {
         return Err(Failure::user(format!(
-            "bench.threads: {} slots of {} threads need more than the {cores} physical cores that this process may use",
-            bench.slots, bench.threads
+            "bench.threads: {} of {} need more than the {} that this process may use",
+            count(bench.slots as usize, "slot"),
+            count(bench.threads as usize, "thread"),
+            count(cores as usize, "physical core")
         ))
         .hint(format!("set bench.threads to at most {cores}, and bench.slots to 1")));
     }

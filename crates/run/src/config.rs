@@ -303,6 +303,12 @@ impl Layered {
     pub fn is_default(&self, key: &str) -> bool {
         origin(key, &self.origins).is_none()
     }
+
+    /// Whether the key has another value than by default.
+    pub(crate) fn changes(&self, key: &str) -> bool {
+        let defaults = Self::read(None, &[]).expect("a test reads the embedded defaults");
+        differences(&defaults.config, &self.config).iter().any(|other| other == key)
+    }
 }
 
 impl Config {

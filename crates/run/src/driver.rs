@@ -232,7 +232,10 @@ fn spent(ctx: &Ctx<'_>) -> Option<String> {
     let budget = &ctx.plan.config.budget;
     let finished = ctx.state.finished();
     if budget.steps > 0 && finished >= budget.steps {
-        return Some(format!("all {finished} steps are done"));
+        return Some(match finished {
+            1 => "the only step is done".to_owned(),
+            _ => format!("all {finished} steps are done"),
+        });
     }
     let seconds = ctx.state.stepping_s();
     (budget.seconds > 0.0 && seconds >= budget.seconds).then(|| format!("{seconds:.0} s of stepping are spent"))

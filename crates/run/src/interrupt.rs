@@ -15,7 +15,7 @@ pub enum Interrupt {
     #[error("the bench failed: {0}")]
     Bench(#[from] BenchError),
     /// Too many candidates could not be judged: something is wrong with the machine.
-    #[error("the bench failed on {failed} of {of} candidates, the last time so: {last}")]
+    #[error("the bench failed on {failed} of {}, the last time so: {last}", flow::count(*.of, "candidate"))]
     Storm {
         /// Candidates that could not be judged.
         failed: usize,

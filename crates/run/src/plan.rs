@@ -24,6 +24,8 @@ pub struct Plan {
     pub wording: Wording,
     /// The run directory.
     pub directory: PathBuf,
+    /// Whether somebody asked for `loop.max-kl`.
+    guarded: bool,
 }
 
 /// The keys in which a plan differs from the run that its directory holds.
@@ -58,7 +60,8 @@ impl Plan {
         let mut tasks = tasks(&config, load, &mut note).into_iter();
         match (tasks.next(), wording) {
             (Some(task), Some(wording)) if mistakes.is_empty() => {
-                Ok(Self { config, task, practised: tasks.collect(), wording, directory })
+                let guarded = asks_for_guard(layered);
+                Ok(Self { config, task, practised: tasks.collect(), wording, directory, guarded })
             }
             _ => Err(mistakes),
         }
@@ -115,7 +118,7 @@ impl Plan {
 
     /// What a person should know of the configuration before the run begins.
     pub fn notes(&self) -> Vec<String> {
-        let guarded = self.config.stepping.max_kl > 0.0;
+        let guarded = self.guarded && self.config.stepping.max_kl > 0.0;
         let unseen = self.learns() && self.config.learning.beta <= 0.0;
         let note = "loop.max-kl guards nothing: with learning.beta = 0 the divergence from the reference is not \
                     measured; set learning.beta above 0, or loop.max-kl to 0";
@@ -133,6 +136,13 @@ impl Plan {
             elites: search.elites,
         }
     }
+}
+
+/// Whether a layer asks for `loop.max-kl`. One that lists all keys, as `hotloop train --defaults` prints them and a run
+/// keeps them, asks for nothing by those that are as they were.
+fn asks_for_guard(layered: &Layered) -> bool {
+    let named = |key: &str| !layered.is_default(key);
+    named("loop.max-kl") && (!named("learning.beta") || layered.changes("loop.max-kl"))
 }
 
 fn directory(configured: &str, name: &str) -> PathBuf {

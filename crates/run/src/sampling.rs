@@ -61,7 +61,7 @@ pub(crate) fn draw(
     let completions = policy.sample(chats, count, sampling)?;
     let wanted = chats.len() * count as usize;
     if completions.len() != wanted {
-        let what = format!("it gave {} answers, and {wanted} were wanted", completions.len());
+        let what = format!("it gave {}, and {wanted} were wanted", flow::count(completions.len(), "answer"));
         return Err(PolicyError::Failed(what));
     }
     if completions.iter().flat_map(|completion| &completion.logprobs).any(|logprob| !logprob.is_finite()) {

@@ -65,6 +65,7 @@ impl StoreError {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 "the disk is full: free some space, then resume"
             }
+            io::ErrorKind::FileTooLarge => "raise the limit on the size of files (ulimit -f)",
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => "the directory cannot be written",
             _ => "mend the disk, then resume",
         }

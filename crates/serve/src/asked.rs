@@ -123,8 +123,8 @@ impl App {
             }
         }
         if pending > 0 {
-            let of = works.len();
-            return Err(later(format!("{pending} of {of} candidates are still being judged"))
+            let of = flow::count(works.len(), "candidate");
+            return Err(later(format!("still being judged: {pending} of {of}"))
                 .hint("send the same request again: it joins what is under way"));
         }
         Ok(outcomes)

@@ -77,7 +77,7 @@ impl std::fmt::Display for Notice {
             Self::Refused { peer, path, status, why } => write!(f, "{peer}: {status} for {path}: {why}"),
             Self::Dropped { peer, why } => write!(f, "{peer}: closed: {why}"),
             Self::LeftOut { count } => write!(f, "{count} more were refused or closed"),
-            Self::RunOpened { run, steps } => write!(f, "run {run} is open ({steps} steps)"),
+            Self::RunOpened { run, steps } => write!(f, "run {run} is open ({})", flow::count(*steps as usize, "step")),
             Self::RunClosed { run } => {
                 write!(f, "run {run} is closed: nobody asked for it, and another needs its place")
             }

@@ -271,8 +271,8 @@ fn make_room(open: &mut BTreeMap<String, Open>, limits: &Limits) -> Result<Optio
     let is_idle = |one: &Open| Arc::strong_count(&one.run) == 1 && one.used.elapsed() >= limits.idle;
     let idle = open.iter().filter(|(_, one)| is_idle(one)).min_by_key(|(_, one)| one.used);
     let Some(name) = idle.map(|(name, _)| name.clone()) else {
-        let (count, idle_s) = (open.len(), limits.idle.as_secs());
-        return Err(Fault::later(format!("{count} runs are open, and all of them are in use"), Duration::from_mins(1))
+        let (runs, idle_s) = (flow::count(open.len(), "run"), limits.idle.as_secs());
+        return Err(Fault::later(format!("no room for another run: {runs} open and in use"), Duration::from_mins(1))
             .hint(format!(
                 "a run that nobody asks for during {idle_s} s makes room for another; \
                  or start a second service with a --run-folder of its own"

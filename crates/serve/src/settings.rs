@@ -133,7 +133,7 @@ impl Settings {
         }
         if let Some(token) = self.tokens.iter().find(|token| token.len() < TOKEN_BYTES) {
             return Err(Refusal::new(
-                format!("a token has {} characters; it needs at least {TOKEN_BYTES}", token.len()),
+                format!("a token has {}; it needs at least {TOKEN_BYTES}", flow::count(token.len(), "character")),
                 "`openssl rand -hex 24` makes a good one",
             ));
         }

@@ -6,8 +6,9 @@ use std::process::{Command, Stdio};
 use flow::BenchError;
 use flow::bench::OptLevel;
 
-use super::{NO_SPACE, VERSION, shorten};
+use super::{FILE_LIMIT, NO_SPACE, VERSION, shorten};
 use crate::cache::Cache;
+use crate::sys;
 use crate::toolchain::Toolchain;
 
 /// The headers that every candidate starts with, so that a forgotten include is no failure.
@@ -74,8 +75,10 @@ impl Prelude {
 
 /// Written beside its final place and moved there, so that two benches can do it at once.
 fn build_prelude(toolchain: &Toolchain, flags: &[&str], folder: &Path, output: &Path) -> Result<(), BenchError> {
-    let failed =
-        |error: std::io::Error| BenchError::new(format!("the precompiled prelude: {error}")).hint("free some space");
+    let failed = |error: std::io::Error| {
+        let hint = sys::remedy(&error, "free some space");
+        BenchError::new(format!("the precompiled prelude: {error}")).hint(hint)
+    };
     fs_err::create_dir_all(folder).map_err(failed)?;
     let header = folder.join("prelude.h");
     for (file, text) in [(folder.join(SCREENED), PRELUDE.to_owned()), (header.clone(), format!("{PRELUDE}{GUARD}"))] {
@@ -107,7 +110,9 @@ fn build_prelude(toolchain: &Toolchain, flags: &[&str], folder: &Path, output: &
 /// What mends a prelude that does not compile. It is our own, so what is said of the disk is true.
 fn remedy(said: &str) -> &'static str {
     let is_full = [NO_SPACE, "cannot write PCH file"].iter().any(|words| said.contains(words));
-    if is_full {
+    if said.contains(FILE_LIMIT) {
+        sys::RAISE
+    } else if is_full {
         "free some space, or set HOTLOOP_CACHE to a folder where there is more"
     } else {
         "install the C library's headers (apt-get install -y libc6-dev)"

@@ -63,6 +63,8 @@ impl Slot {
         sys::die_with_parent()?;
         sys::catch_alarms()?;
         sys::count_continues()?;
+        // Inputs and outputs are files in memory, and one that is too large is the machine's failure.
+        sys::outlive_file_limit()?;
         let cores: Vec<usize> =
             std::env::var(CORES).unwrap_or_default().split(',').filter_map(|core| core.parse().ok()).collect();
         let cores = if cores.is_empty() { sys::affinity(0)? } else { cores };

@@ -9,15 +9,17 @@ use async_nats::jetstream::consumer::{Consumer, pull};
 use async_nats::jetstream::context::ConsumerInfoErrorKind;
 use async_nats::jetstream::message::Acker;
 use async_nats::jetstream::stream::Stream;
-use flow::BenchError;
+use flow::{BenchError, count};
 use futures_util::StreamExt;
 use serde::Deserialize;
 use tokio::runtime::Runtime;
 
+use super::open::{LOOK, quarantine};
 use super::{Event, Outstanding};
 use crate::Log;
 use crate::link::{Link, is_missing};
-use crate::wire::GroupReply;
+use crate::reminder::Reminder;
+use crate::wire::{Beat, GroupReply, State};
 
 /// How long one request for messages stands.
 const STANDS: Duration = Duration::from_secs(5);
@@ -42,10 +44,10 @@ type Pull = Consumer<pull::Config>;
 
 /// Starts the listeners; they end with the runtime, or when nobody hears them.
 pub(super) fn start(runtime: &Runtime, listening: Listening, verdicts: Pull, lost: Pull) {
-    let Listening { link, open, class, patience, events, log } = listening;
-    runtime.spawn(replies(link.verdicts.clone(), verdicts, events.clone(), log));
+    let Listening { link, events, log, .. } = &listening;
+    runtime.spawn(replies(link.verdicts.clone(), verdicts, events.clone(), Log::clone(log)));
     runtime.spawn(advisories(link.lost.clone(), lost, events.clone()));
-    runtime.spawn(audit(link, open, class, patience, events));
+    runtime.spawn(audit(listening));
 }
 
 async fn replies(stream: Stream, consumer: Pull, events: Sender<Event>, log: Log) {
@@ -133,10 +135,12 @@ impl Messages {
     }
 }
 
-/// Looks for groups that are no longer queued though no reply came, and for workers that are all gone.
-async fn audit(link: Link, open: Outstanding, class: String, patience: Duration, events: Sender<Event>) {
+/// Looks for groups that are no longer queued though no reply came, and for workers that are all gone or take nothing.
+async fn audit(listening: Listening) {
+    let Listening { link, open, class, patience, events, log } = listening;
     let mut missing: HashMap<u64, u32> = HashMap::new();
     let mut alone_since: Option<Instant> = None;
+    let mut idle: Option<Reminder> = None;
     loop {
         tokio::time::sleep(AUDIT).await;
         let (oldest, heard) = {
@@ -144,7 +148,7 @@ async fn audit(link: Link, open: Outstanding, class: String, patience: Duration,
             (groups.by_sequence.keys().copied().take(LOOKS).collect::<Vec<u64>>(), groups.heard)
         };
         if oldest.is_empty() {
-            alone_since = None;
+            (alone_since, idle) = (None, None);
             continue;
         }
         let mut still = HashMap::new();
@@ -163,19 +167,32 @@ async fn audit(link: Link, open: Outstanding, class: String, patience: Duration,
         }
         missing = still;
         if heard.is_some_and(|heard| heard.elapsed() < QUIET) {
-            alone_since = None;
+            (alone_since, idle) = (None, None);
             continue;
         }
-        let Ok(beats) = link.beats().await else { continue };
-        if beats.iter().any(|beat| beat.class == class) {
+        let Ok(mut beats) = link.beats().await else { continue };
+        beats.retain(|beat| beat.class == class);
+        // One that takes no more may still be at what it has.
+        if beats.iter().any(|beat| beat.state == State::Ready || beat.busy > 0) {
+            idle = None;
+        } else if idle.get_or_insert_with(Reminder::new).is_due() {
+            log(&format!("waiting: {}; {LOOK}", unserved(&open, &class, &beats)));
+        }
+        if !beats.is_empty() {
             alone_since = None;
         } else if alone_since.get_or_insert_with(Instant::now).elapsed() >= patience {
-            let error = BenchError::new(format!("jobs wait, and no worker of class {class} is heard"))
-                .hint("`hotloop fleet status` shows the workers; `hotloop fleet up` starts them");
+            let error = BenchError::new(format!("jobs wait, and no worker of class {class} is heard")).hint(LOOK);
             if events.send(Event::Over(error)).is_err() {
                 return;
             }
             alone_since = None;
         }
     }
+}
+
+/// Who waits while no worker of its class, of which `beats` are heard, takes anything.
+fn unserved(open: &Outstanding, class: &str, beats: &[Beat]) -> String {
+    let candidates = open.lock().by_sequence.values().map(Vec::len).sum();
+    let candidates = count(candidates, "candidate");
+    format!("{candidates}, and no worker of class {class} is ready{}", quarantine(beats))
 }

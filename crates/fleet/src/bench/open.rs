@@ -9,17 +9,20 @@ use async_nats::jetstream::consumer::{Consumer, pull};
 use async_nats::jetstream::message::Acker;
 use async_nats::jetstream::stream::Stream;
 use bench::Settings;
-use flow::{BenchError, MachineFacts};
+use flow::{BenchError, MachineFacts, count};
 use futures_util::{StreamExt, TryStreamExt};
 
 use super::listen::{self, Listening};
 use super::{FleetBench, IDS, Outstanding};
 use crate::link::{Link, is_missing};
+use crate::reminder::Reminder;
 use crate::wire::{self, Beat, GroupReply, How, Judged, State};
 use crate::{Access, Log};
 
 /// A reply that was fetched and not taken comes again after this time.
 const LEASE: Duration = Duration::from_secs(15);
+/// Who lacks workers looks here.
+pub(super) const LOOK: &str = "`hotloop fleet status` shows the workers; `hotloop fleet up` starts them";
 /// How long parting may take.
 const PARTING: Duration = Duration::from_secs(2);
 
@@ -52,7 +55,7 @@ impl FleetBench {
         let runtime = runtime(None)?;
         let opened = runtime.block_on(async {
             let link = Link::open(&access, "hotloop coordinator", patience, &log).await?;
-            let (class, facts) = machine(&link, &how, class.as_deref(), patience).await?;
+            let (class, facts) = machine(&link, &how, class.as_deref(), patience, &log).await?;
             take_over(&link, &scope).await?;
             let consumers = consumers(&link, &scope).await.map_err(|why| BenchError::new(format!("replies: {why}")))?;
             let early = left(&consumers.0, &log).await;
@@ -114,15 +117,20 @@ async fn machine(
     how: &How,
     class: Option<&str>,
     patience: Duration,
+    log: &Log,
 ) -> Result<(String, MachineFacts), BenchError> {
     let begin = Instant::now();
+    let mut reminder = Reminder::new();
     loop {
         let beats = link.beats().await?;
         if let Some(found) = choose(&beats, how, class) {
             return Ok(found);
         }
         if begin.elapsed() >= patience {
-            return Err(nobody(&beats, how, class));
+            return Err(BenchError::new(nobody(&beats, how, class)).hint(LOOK));
+        }
+        if reminder.is_due() {
+            log(&format!("waiting: {}; {LOOK}", nobody(&beats, how, class)));
         }
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
@@ -143,15 +151,26 @@ fn choose(beats: &[Beat], how: &How, class: Option<&str>) -> Option<(String, Mac
     Some((class.to_owned(), facts.clone()))
 }
 
-fn nobody(beats: &[Beat], how: &How, class: Option<&str>) -> BenchError {
+fn nobody(beats: &[Beat], how: &How, class: Option<&str>) -> String {
+    let workers = count(beats.len(), "worker");
     let what = match (beats.len(), class) {
-        (0, _) => "no worker is heard".to_owned(),
-        (count, Some(class)) => format!("of {count} workers none is ready and of class {class}"),
-        (count, None) => {
-            format!("of {count} workers none is ready with {} and {} physical cores", how.compiler.name(), how.threads)
+        (0, _) => return "no worker is heard".to_owned(),
+        (_, Some(class)) => format!("of {workers} none is ready and of class {class}"),
+        (_, None) => {
+            let cores = count(how.threads as usize, "physical core");
+            format!("of {workers} none is ready with {} and {cores}", how.compiler.name())
         }
     };
-    BenchError::new(what).hint("`hotloop fleet status` shows the workers; `hotloop fleet up` starts them")
+    format!("{what}{}", quarantine(beats))
+}
+
+/// Why the first of them that is in quarantine is there.
+pub(super) fn quarantine(beats: &[Beat]) -> String {
+    let why = beats.iter().find_map(|beat| match &beat.state {
+        State::Quarantined(why) => Some(format!(" ({} is in quarantine: {why})", beat.worker)),
+        _ => None,
+    });
+    why.unwrap_or_default()
 }
 
 /// Makes an earlier coordinator of this scope end: replies go to one only.

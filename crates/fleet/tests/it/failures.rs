@@ -300,6 +300,32 @@ fn a_machine_that_is_not_quiet_takes_nothing() {
 }
 
 #[test]
+fn who_waits_for_a_worker_is_told_what_for() {
+    let Some(server) = Server::start() else { return };
+    let noisy = Worker::start(&server.access_file(), "noisy");
+    let notices = Notices::default();
+    let mut opening = opening(server.access(), "waits");
+    opening.log = notices.log();
+    let opened = std::thread::spawn(|| FleetBench::open(opening).unwrap());
+    wait_until("it is told", || notices.hold("waiting: of 1 worker none is ready"));
+    assert!(notices.hold("not quiet") && notices.hold("`hotloop fleet status`"), "why, and how to look");
+    drop(noisy);
+    let broken = Worker::start(&server.access_file(), "broken");
+    let mut bench = opened.join().unwrap();
+    bench.submit((0..3).map(|id| job(id, "0", id)).collect()).unwrap();
+    assert!(replies(&mut bench, 3).iter().all(|reply| reply.judged.is_err()));
+    wait_until("it puts itself away", || {
+        bench.workers().unwrap().iter().any(|beat| beat.pid == broken.id() && beat.state != State::Ready)
+    });
+    bench.submit((0..3).map(|id| job(id, "0", id)).collect()).unwrap();
+    wait_until("it is told", || {
+        drop(bench.next(Duration::from_millis(100)));
+        notices.hold("waiting: 3 candidates, and no worker of class")
+    });
+    assert!(notices.hold("the machine failed 3 times in a row"));
+}
+
+#[test]
 fn a_group_that_vanishes_without_an_answer_is_sent_again() {
     let Some(mut server) = Server::start() else { return };
     let notices = Notices::default();

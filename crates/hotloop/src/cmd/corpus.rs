@@ -20,7 +20,7 @@ use policy::train::{Decay, Schedule};
 use crate::cli::corpus::{CorpusArgs, CorpusCommand, DrawnArgs, NanoArgs, SynthArgs};
 use crate::failure::{Failure, Status};
 use crate::output::table::Table;
-use crate::output::{say, say_json};
+use crate::output::{count, say, say_json};
 use crate::progress::Progress;
 use crate::stop::Stop;
 use crate::tuning::{self, Lessons};
@@ -78,16 +78,16 @@ fn vacant(folder: &Path) -> Result<(), Failure> {
 
 fn told(manifest: &Manifest, folder: &Path) -> String {
     let mut table = Table::new().left("part").right("records");
-    for (part, count) in &manifest.counts {
-        table.row([part.as_str(), &count.to_string()]);
+    for (part, records) in &manifest.counts {
+        table.row([part.as_str(), &records.to_string()]);
     }
     format!(
-        "{}\n{} distinct candidates of {:.0} tokens on average, {} at most\n{} records to learn, {} held out: {}",
+        "{}\n{} of {:.0} tokens on average, {} at most\n{} to learn, {} held out: {}",
         table.render(),
-        manifest.programs,
+        count(manifest.programs, "distinct candidate"),
         manifest.tokens.mean,
         manifest.tokens.max,
-        manifest.train,
+        count(manifest.train, "record"),
         manifest.validation,
         folder.display()
     )
@@ -131,8 +131,8 @@ fn pretrain(arguments: &NanoArgs) -> Result<Status, Failure> {
     }
     engine.save_model(&arguments.out, Storage::Bf16).map_err(|error| models::engine_failure(&error))?;
     say(&format!(
-        "{} steps, {:.1} M tokens in {:.0} s; held-out loss {:.4} -> {:.4}: {}",
-        tuned.steps,
+        "{}, {:.1} M tokens in {:.0} s; held-out loss {:.4} -> {:.4}: {}",
+        count(tuned.steps as usize, "step"),
         tuned.tokens as f64 / 1e6,
         began.elapsed().as_secs_f64(),
         tuned.before.unwrap_or(f64::NAN),

@@ -146,7 +146,8 @@ fn head(status: &FleetStatus) -> String {
     }];
     if keeper.pid != 0 {
         let kept = if status.kept { "kept up" } else { "nobody keeps it up" };
-        parts.push(format!("{} of {} nodes, {kept}, {} replaced", keeper.nodes.len(), keeper.wanted, keeper.replaced));
+        let wanted = count(keeper.wanted, "node");
+        parts.push(format!("{} of {wanted}, {kept}, {} replaced", keeper.nodes.len(), keeper.replaced));
     }
     match keeper.tunnel {
         Some(true) => parts.push("the tunnel stands".to_owned()),

@@ -151,7 +151,8 @@ fn info(name: &str, json: bool) -> Result<Status, Failure> {
         (Some(false), _) => "no: it can be loaded, but not asked".to_owned(),
         (None, why) => format!("no tokenizer: {}", why.as_deref().unwrap_or_default()),
     };
-    let attention = format!("{} heads of {}, {} for keys and values", facts.heads, facts.head_dim, facts.kv_heads);
+    let attention =
+        format!("{} of {}, {} for keys and values", flow::count(facts.heads, "head"), facts.head_dim, facts.kv_heads);
     let memory = &facts.memory_bytes;
     let sampling = format!("{}, and {} a token", bytes(memory.sampling), bytes(memory.sampling_per_token));
     let mut table = Table::new().left("").left("");

@@ -10,7 +10,7 @@ use crate::cli::learn::QuickstartArgs;
 use crate::cmd::{report, train};
 use crate::failure::{Failure, Status};
 use crate::output::table::Table;
-use crate::output::{number, percent, say};
+use crate::output::{count, number, percent, say};
 use crate::stop::Stop;
 
 /// The run file.
@@ -102,7 +102,8 @@ fn compared(after: Estimate, before: Estimate, name: &str) -> String {
 }
 
 fn probes(learned: &RunReport, control: Option<&RunReport>) -> Table {
-    let asked = format!("probe: {} answers to each of six stages", learned.config.stepping.probe);
+    let asked = count(learned.config.stepping.probe as usize, "answer");
+    let asked = format!("probe: {asked} to each of six stages");
     let mut table = Table::new().left(asked).left("correct").left("mean GFLOPS").left("mean of the stages' best");
     let mut row = |name: &str, probe: Option<&ProbeSummary>| {
         if let Some(probe) = probe {

@@ -13,7 +13,7 @@ use crate::cli::serve::ServeArgs;
 use crate::cmd::{judge, train};
 use crate::failure::{Failure, Status};
 use crate::fleets;
-use crate::output::{complain, say, say_json};
+use crate::output::{complain, count, say, say_json};
 use crate::stop::Stop;
 
 /// The environment variable with a token.
@@ -30,8 +30,11 @@ pub(crate) fn run(arguments: &ServeArgs) -> Result<Status, Failure> {
         None => Ok(Box::new(LocalBench::start(bench.clone())?) as Box<dyn Bench>),
     });
     let settings = settings(arguments)?;
-    let (tasks, reward, scheme) =
-        (settings.tasks.len(), settings.reward.name(), if settings.tls.is_some() { "https" } else { "http" });
+    let (tasks, reward, scheme) = (
+        count(settings.tasks.len(), "task"),
+        settings.reward.name(),
+        if settings.tls.is_some() { "https" } else { "http" },
+    );
     let guarded = if settings.tokens.is_empty() { "no token" } else { "with token" };
     let stop = Stop::listen()?;
     let server = Server::bind(settings, factory, listener(arguments.json)).map_err(refused)?;
@@ -39,7 +42,7 @@ pub(crate) fn run(arguments: &ServeArgs) -> Result<Status, Failure> {
     if arguments.json {
         say_json(&serde_json::json!({"notice": "listening", "address": address}));
     } else {
-        say(&format!("serving {tasks} tasks on {address} ({guarded}, reward {reward}); Ctrl-C stops"));
+        say(&format!("serving {tasks} on {address} ({guarded}, reward {reward}); Ctrl-C stops"));
     }
     server.run(stop.flag());
     Ok(if stop.asked() { Status::Interrupted } else { Status::Fine })

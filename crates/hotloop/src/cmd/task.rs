@@ -33,7 +33,8 @@ fn list() -> Result<Status, Failure> {
         let hidden = task.spec.sizes.hidden.len();
         table.row([name, &task.spec.summary]);
         table.below(task.signature());
-        let hidden = if hidden == 0 { String::new() } else { format!("; {hidden} hidden sizes are verified") };
+        let hidden =
+            if hidden == 0 { String::new() } else { format!("; verified at {}", count(hidden, "hidden size")) };
         table.below(format!("timed at {}{hidden}", sizes(&task.spec.sizes.timed)));
     }
     say(&table.render());

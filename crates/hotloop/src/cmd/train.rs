@@ -9,7 +9,7 @@ use run::{Config, Ended, Event, Interrupt, Layered, Mistake, Parts, Plan, RunSta
 use crate::cli::learn::TrainArgs;
 use crate::cmd::judge::load;
 use crate::cmd::report;
-use crate::failure::{Failure, Status};
+use crate::failure::{Failure, Status, remedy};
 use crate::output::{complain, folded, say};
 use crate::progress::Progress;
 use crate::stop::Stop;
@@ -168,7 +168,7 @@ fn finish(plan: &Plan, ended: Ended, page: Result<PathBuf, Failure>) -> Result<S
                 }
                 Interrupt::Policy(flow::PolicyError::ContextExceeded { .. }) => Err(Failure::user(what)
                     .hint("start a new run with a smaller sampling.max-tokens, or a model with a larger context")),
-                _ => Err(hinted(Failure::machine(format!("paused: {what}")), hint)),
+                _ => Err(hinted(Failure::machine(format!("paused: {what}")), hint.or_else(|| remedy(what)))),
             }
         }
     }

@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::cli::corpus::TuneArgs;
 use crate::failure::{Failure, Status};
 use crate::models;
-use crate::output::{say, say_json};
+use crate::output::{count, say, say_json};
 use crate::progress::Progress;
 use crate::stop::Stop;
 use crate::tuning::{self, Lessons};
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &TuneArgs) -> Result<Status, Failure> {
         (Some(before), Some(after)) => format!("; held-out loss {before:.4} -> {after:.4}"),
         _ => String::new(),
     };
-    say(&format!("{} of {steps} steps{loss}: {}", tuned.steps, arguments.out.display()));
+    say(&format!("{} of {}{loss}: {}", tuned.steps, count(steps as usize, "step"), arguments.out.display()));
     Ok(stopped)
 }
 

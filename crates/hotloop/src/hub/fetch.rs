@@ -67,7 +67,11 @@ impl Hub {
             }
             fruitless += 1;
             if fruitless >= self.tries {
-                return Err(HubError::Broken(format!("{}: {fruitless} tries, the last: {why}", wanted.entry.name)));
+                return Err(HubError::Broken(format!(
+                    "{}: tried in vain {}, the last: {why}",
+                    wanted.entry.name,
+                    flow::count(fruitless as usize, "time")
+                )));
             }
             std::thread::sleep(self.pause * 2_u32.pow(fruitless - 1));
             if !watch(before) {

@@ -7,6 +7,8 @@ use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 
+pub(crate) use flow::count;
+
 /// Why standard output could not be written, the first time.
 static LOST: OnceLock<io::Error> = OnceLock::new();
 
@@ -97,11 +99,6 @@ pub(crate) fn number(value: f64) -> String {
         v if v < 999.5 => format!("{value:.1}"),
         _ => format!("{value:.0}"),
     }
-}
-
-/// `1 file`, `2 files`.
-pub(crate) fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("{number} {noun}") } else { format!("{number} {noun}s") }
 }
 
 #[cfg(test)]

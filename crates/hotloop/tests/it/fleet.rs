@@ -366,3 +366,16 @@ fn mistakes_of_a_fleet_are_named_with_a_remedy() {
     let (status, example, _) = ended(&mut hotloop(&["fleet", "example"]));
     assert!(status == 0 && example.contains("[[nodes]]"));
 }
+
+#[test]
+fn who_waits_for_a_fleet_is_told_without_a_terminal_too() {
+    use std::io::BufRead;
+    let server = format!("nats://127.0.0.1:{}", free_port());
+    let waiting = hotloop(&["judge", "transpose", "--json", "--fleet", &server]).stderr(Stdio::piped()).spawn();
+    let mut waiting = Run(waiting.unwrap());
+    let mut said = String::new();
+    std::io::BufReader::new(waiting.0.stderr.take().unwrap()).read_line(&mut said).unwrap();
+    assert!(waiting.0.try_wait().unwrap().is_none(), "it still waits: {said}");
+    assert!(said.starts_with("fleet: waiting: ") && said.contains("no server answers"), "{said}");
+    assert!(said.contains("`hotloop fleet status`"), "{said}");
+}

@@ -142,3 +142,30 @@ fn what_cannot_be_printed_is_not_lost_in_silence() {
         assert!(error.contains("standard output cannot be written: No space left"), "{arguments:?}: {error}");
     }
 }
+
+/// The program where no file may grow beyond some blocks of 512 bytes.
+fn limited(how: &str, arguments: &[&str]) -> std::process::Command {
+    let mut command = std::process::Command::new("sh");
+    let script = format!("ulimit {how} && exec \"$0\" \"$@\"");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_hotloop")]).args(arguments);
+    command
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_is_told_with_its_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let printed = std::fs::File::create(folder.path().join("printed")).unwrap();
+    let output = limited("-f 1", &["train", "--defaults"]).stdout(printed).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{error}");
+    assert!(error.contains("standard output cannot be written: File too large") && error.contains("ulimit -f"));
+    let path = folder.path().join("chats.jsonl");
+    let chats = ["corpus", "chats", "--count", "20", "--out", path.to_str().unwrap()];
+    fails(&mut limited("-f 1", &chats), 1, &["chats.jsonl", "File too large", "ulimit -f"]);
+    // A compiler's own limit is higher than the hard one here; below the soft one there is no room for inputs.
+    for how in ["-f 64", "-S -f 64"] {
+        let (status, out, error) = ended(&mut limited(how, &["judge", "transpose"]));
+        let said = format!("{out}{error}");
+        assert!(status == 3 && said.contains("ulimit -f") && !said.contains("ended unexpectedly"), "{how}: {said}");
+    }
+}

@@ -176,16 +176,22 @@ fn a_run_trains_resumes_and_is_reported_on() {
     let directory = run.to_str().unwrap();
     let (status, out, error) = ended(&mut hotloop(&["train", &file, "--set", "budget.steps=1"]));
     assert_eq!(status, 0, "{out}{error}");
-    for words in ["trains LoRA of rank 2", "seed: ", "step    1", "malformed 100 %", "done: all 1 steps", "report.html"]
-    {
+    for words in [
+        "trains LoRA of rank 2",
+        "seed: ",
+        "step    1",
+        "malformed 100 %",
+        "done: the only step is done",
+        "report.html",
+    ] {
         assert!(out.contains(words), "no `{words}`: {out}{error}");
     }
     assert!(run.join("report.html").exists() && run.join("events.jsonl").exists());
     // It is over, and stays so.
     let (status, out, error) = ended(&mut hotloop(&["train", "--resume", directory]));
-    assert!(status == 0 && out.contains("done: all 1 steps") && !out.contains("step    2"), "{out}{error}");
+    assert!(status == 0 && out.contains("done: the only step is done") && !out.contains("step    2"), "{out}{error}");
     let more = ended(&mut hotloop(&["train", "--resume", directory, "--set", "budget.steps=2"]));
-    assert!(more.0 == 0 && more.2.contains("is over (all 1 steps") && more.2.contains("budget.steps"), "{more:?}");
+    assert!(more.0 == 0 && more.2.contains("is over (the only step") && more.2.contains("budget.steps"), "{more:?}");
     fails(&["train", "--resume", directory, "--set", "seed=7"], 1, &["is over", "other values of seed", "hint:"]);
     let table = ended(&mut hotloop(&["report", directory]));
     assert!(table.0 == 0 && table.1.contains("answers") && table.1.contains("report.html"), "{table:?}");

@@ -39,7 +39,9 @@ impl DecodeWay {
 
     fn parse(text: &str) -> Result<Self> {
         let named = Self::ALL.into_iter().find(|way| way.name() == text);
-        named.ok_or_else(|| Error::Setting(format!("HOTLOOP_DECODE is {text:?}, not plain, chosen, fused, chained or auto")))
+        named.ok_or_else(|| {
+            Error::Setting(format!("HOTLOOP_DECODE is {text:?}, not plain, chosen, fused, chained or auto"))
+        })
     }
 
     /// The way that `HOTLOOP_DECODE` names; the plain one without it.

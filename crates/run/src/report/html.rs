@@ -1,5 +1,7 @@
 //! The report as one page that needs nothing else: styles, figures and code are inside.
 
+use flow::count;
+
 use super::diff::{Change, diff};
 use super::figure::Figure;
 use super::highlight::{self, escape};
@@ -169,14 +171,17 @@ fn code(best: &BestCode, html: &mut String) {
     let simd = features.simd_bits.map_or("none".to_owned(), |bits| format!("{bits} bits"));
     put!(
         html,
-        "<p>{:.2} GFLOPS{}, found in step {}. Blocking {}; threads: {}; prefetch: {}; {} accumulators; register tile {tile}; explicit vectors: {simd}; {} the output.</p>",
+        "<p>{:.2} GFLOPS{}, found in step {}. Blocking {}; threads: {}; prefetch: {}; {}; register tile {tile}; explicit vectors: {simd}; {} the output.</p>",
         best.gflops,
-        if best.confirmed > 0 { format!(" (median of {} fresh timings)", best.confirmed) } else { String::new() },
+        match best.confirmed {
+            0 => String::new(),
+            fresh => format!(" (median of {})", count(fresh, "fresh timing")),
+        },
         best.step + 1,
         features.blocking_text(),
         features.threads,
         escape(&features.prefetch.to_string()),
-        features.accumulators,
+        count(features.accumulators as usize, "accumulator"),
         if features.read_modify_write { "reads back" } else { "only writes" }
     );
     html.push_str("<h3>From the seed to the best</h3>");

@@ -30,9 +30,9 @@ pub mod text;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use flow::MachineFacts;
 use flow::feature::Features;
 use flow::verdict::Label;
+use flow::{MachineFacts, count};
 use serde::Serialize;
 
 use crate::config::{Config, Layered};
@@ -271,7 +271,7 @@ fn status(state: &RunState) -> String {
     match (&state.ended, &state.paused) {
         (Some(why), _) => why.clone(),
         (None, Some(why)) => format!("paused: {}", why.lines().next().unwrap_or("")),
-        (None, None) => format!("{} steps so far", state.finished()),
+        (None, None) => format!("{} so far", count(state.finished() as usize, "step")),
     }
 }
 

@@ -123,13 +123,30 @@ fn all_mistakes_are_told_together() {
     assert_eq!(found.len(), 3, "{found:?}");
 }
 
-#[test]
-fn a_guard_that_sees_nothing_is_noted() {
+/// What a run is told at its start, of a run file and overrides.
+fn notes(text: &str, sets: &[&str]) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
-    let notes = |sets: &[&str]| crate::fake::plan(folder.path(), sets).notes();
-    let found = notes(&[]);
-    assert!(found.len() == 1 && found[0].starts_with("loop.max-kl guards nothing: "), "{found:?}");
-    for set in ["learning.beta=0.01", "loop.max-kl=0", "learning.rate=0"] {
-        assert_eq!(notes(&[set]), [""; 0], "{set}");
+    let mut sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+    sets.extend(["model=fake".to_owned(), format!("directory={}", folder.path().display())]);
+    let layered = Layered::read(Some(("run.toml", text)), &sets).unwrap();
+    Plan::new(&layered, "run", &|_| Ok(matmul())).unwrap().notes()
+}
+
+#[test]
+fn a_guard_that_is_asked_for_and_sees_nothing_is_noted() {
+    for sets in [&["loop.max-kl=0.5"][..], &["loop.max-kl=1"], &["loop.max-kl=0.5", "learning.beta=0"]] {
+        let found = notes("", sets);
+        assert!(found.len() == 1 && found[0].starts_with("loop.max-kl guards nothing: "), "{sets:?}: {found:?}");
     }
+    for set in ["learning.beta=0.01", "loop.max-kl=0", "learning.rate=0"] {
+        assert_eq!(notes("[loop]\nmax-kl = 0.5\n", &[set]), [""; 0], "{set}");
+    }
+}
+
+#[test]
+fn nobody_is_told_of_what_the_defaults_are() {
+    assert_eq!(notes("", &[]), [""; 0]);
+    assert_eq!(notes(run::config::DEFAULT, &[]), [""; 0], "as `--defaults` prints it");
+    let kept = Layered::read(Some(("run.toml", "")), &[]).unwrap().config.to_toml();
+    assert_eq!(notes(&kept, &[]), [""; 0], "as a run keeps it");
 }

@@ -190,3 +190,13 @@ fn only_seeds_on_one_class_of_machine_and_of_one_length_are_pooled() {
     assert_eq!(pooled(&[&first, &longer]), [""; 0], "a run that got more steps");
     assert_eq!(pooled(&[&first, &elsewhere, &first, &longer, &second]), ["first (2 seeds)"]);
 }
+
+#[test]
+fn a_run_of_one_step_is_told_as_one() {
+    let folder = tempfile::tempdir().unwrap();
+    for (steps, told) in [("1", "the only step is done"), ("2", "all 2 steps are done")] {
+        let set = format!("budget.steps={steps}");
+        let (_, state) = whole(&plan(&folder.path().join(steps), &[&set]));
+        assert_eq!(state.ended.as_deref(), Some(told));
+    }
+}

@@ -109,7 +109,7 @@ pub(crate) async fn judge(State(app): State<Arc<App>>, asked: Received<Asked>) -
     let asked_all = asked.value;
     let most = app.settings.limits.candidates;
     if asked_all.candidates.len() > most {
-        return Err(Fault::bad(format!("{} candidates at once; {most} are allowed", asked_all.candidates.len())));
+        return Err(Fault::bad(format!("{} candidates at once; the most is {most}", asked_all.candidates.len())));
     }
     let deadline = app.deadline(asked_all.wait_s);
     let mut ids = Vec::new();

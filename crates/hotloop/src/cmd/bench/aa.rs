@@ -8,7 +8,7 @@ use super::{job, matmul, variants};
 use crate::failure::{Failure, Status};
 use crate::judging::Judging;
 use crate::output::table::Table;
-use crate::output::{number, percent, say, say_json};
+use crate::output::{count, number, percent, say, say_json};
 use crate::progress::Progress;
 use crate::stop::Stop;
 
@@ -91,9 +91,9 @@ fn text(result: &Variation) -> String {
     table.row(row("gated, all", result.correct, mean(&result.gflops), result.gated_cv_all));
     table.row(row("paper (1 + mean of 3)", result.correct, result.paper_gflops, result.paper_cv));
     format!(
-        "matmul, {}: judged {} times, {} correct\n\n{}\n\n{} of the judgements were accepted.",
+        "matmul, {}: judged {}, {} correct\n\n{}\n\n{} of the judgements were accepted.",
         result.candidate,
-        result.judged,
+        count(result.judged, "time"),
         result.correct,
         table.render(),
         percent(result.accepted as f64 / result.judged.max(1) as f64),

@@ -12,7 +12,7 @@ use crate::cli::Omitted;
 use crate::failure::{Failure, Status};
 use crate::judging::Judging;
 use crate::output::table::Table;
-use crate::output::{number, say, say_json};
+use crate::output::{self, number, say, say_json};
 use crate::progress::Progress;
 use crate::stop::Stop;
 
@@ -83,7 +83,8 @@ pub(super) fn run(threads: &[u32], count: u32, ways: &[Way], json: bool) -> Resu
         threads.to_vec()
     };
     if let Some(too_many) = wanted.iter().find(|threads| **threads > cores) {
-        return Err(Failure::user(format!("{too_many} threads need more than the {cores} cores of this machine")));
+        let there = output::count(cores as usize, "core");
+        return Err(Failure::user(format!("{too_many} threads need more than this machine has: {there}")));
     }
     let stop = Stop::listen()?;
     let (candidate, source) = variants::expert();

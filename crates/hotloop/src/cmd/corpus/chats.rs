@@ -13,7 +13,7 @@ use crate::cli::corpus::ChatsArgs;
 use crate::cmd::judge::load;
 use crate::failure::{Failure, Status};
 use crate::nano;
-use crate::output::say;
+use crate::output::{count, say};
 use crate::progress::Progress;
 
 /// Percent of the chats that show a relative of the answer instead of the seed.
@@ -47,7 +47,7 @@ pub(super) fn write(arguments: &ChatsArgs) -> Result<Status, Failure> {
     }
     file.flush().map_err(unwritable)?;
     drop(progress);
-    say(&format!("{written} chats: {}", arguments.out.display()));
+    say(&format!("{}: {}", count(written, "chat"), arguments.out.display()));
     Ok(Status::Fine)
 }
 

@@ -8,7 +8,7 @@ use crate::cli::corpus::NearestArgs;
 use crate::failure::{Failure, Status};
 use crate::nano;
 use crate::output::table::Table;
-use crate::output::{say, say_json};
+use crate::output::{count, say, say_json};
 use crate::progress::Progress;
 
 /// Tells the nearest candidate of the corpus for each file.
@@ -41,7 +41,8 @@ pub(super) fn run(arguments: &NearestArgs) -> Result<Status, Failure> {
     }
     drop(progress);
     if !arguments.json {
-        say(&format!("{}\n{} candidates were compared\n\n{}", table.render(), items.len(), nearest_sources.join("\n")));
+        let compared = count(items.len(), "candidate");
+        say(&format!("{}\ncompared: {compared}\n\n{}", table.render(), nearest_sources.join("\n")));
     }
     Ok(Status::Fine)
 }

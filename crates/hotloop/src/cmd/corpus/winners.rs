@@ -14,7 +14,7 @@ use crate::cli::corpus::WinnersArgs;
 use crate::cmd::judge::load;
 use crate::cmd::{report, train};
 use crate::failure::{Failure, Status};
-use crate::output::say;
+use crate::output::{count, say};
 use crate::{nano, runs};
 
 /// What is read of a line of `answers.jsonl`, as `hotloop evaluate --keep` writes it.
@@ -56,7 +56,7 @@ pub(super) fn write(arguments: &WinnersArgs) -> Result<Status, Failure> {
     let (mut seen, answers) = (HashSet::new(), wins.answers);
     wins.right.retain(|win| seen.insert(win.chat.clone()));
     if wins.right.is_empty() {
-        let none = Failure::user(format!("none of {answers} answers is correct"));
+        let none = Failure::user(format!("of {} none is correct", count(answers, "answer")));
         return Err(if arguments.policy.is_some() { none.hint("--policy may name another") } else { none });
     }
     let chosen = fastest(wins.right, f64::from(arguments.fastest) / 100.0);
@@ -65,7 +65,8 @@ pub(super) fn write(arguments: &WinnersArgs) -> Result<Status, Failure> {
     let mut text = chosen.iter().map(|win| win.chat.as_str()).collect::<Vec<_>>().join("\n");
     text.push('\n');
     file.write_all(text.as_bytes()).map_err(unwritable)?;
-    say(&format!("{} chats from {answers} answers: {}", chosen.len(), arguments.out.display()));
+    let (chats, answers) = (count(chosen.len(), "chat"), count(answers, "answer"));
+    say(&format!("{chats} from {answers}: {}", arguments.out.display()));
     Ok(Status::Fine)
 }
 
