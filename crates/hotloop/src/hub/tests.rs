@@ -195,7 +195,7 @@ fn wrong_bytes_and_wrong_sizes_never_become_a_model() {
     let lies = Manners { lies: true, ..Manners::default() };
     let extra = Manners { extra: 5, ..Manners::default() };
     let cut = Manners { cut: Some(0), ..Manners::default() };
-    for (manners, word) in [(lies, "SHA-256"), (extra, "more than"), (cut, "3 tries")] {
+    for (manners, word) in [(lies, "SHA-256"), (extra, "more than"), (cut, "3 times")] {
         let folder = tempfile::tempdir().unwrap();
         let server = serve(&[("model.safetensors", &bytes)], manners);
         match fetch(&server, folder.path()) {
