@@ -140,6 +140,9 @@ pub enum PolicyError {
         /// Tokens of the context.
         context: u32,
     },
+    /// It cannot be asked so: it lacks a chat template, or the prompt has no token that it knows.
+    #[error("{0}")]
+    Unanswerable(String),
     /// Someone asked it to stop; nothing came of the call.
     #[error("stopped on request")]
     Stopped,

@@ -10,7 +10,7 @@ use policy::engine::{Engine, EngineError, Learning, Settings};
 use policy::load::{Checkpoint, LoadError, Problem};
 use policy::train::loss::{Clip, Normalisation};
 use policy::train::{Decay, Grpo, OptimConfig, Schedule, Training};
-use policy::{Device, EnginePolicy};
+use policy::{Device, EnginePolicy, cuda};
 
 use tempfile::TempDir;
 
@@ -107,7 +107,12 @@ pub(crate) fn unreadable(error: &LoadError) -> Failure {
     let failure = Failure::user(error.to_string());
     match &error.problem {
         Problem::Io(io) if io.kind() == std::io::ErrorKind::NotFound => {
-            failure.hint("a model is a folder with config.json and safetensors, or a GGUF file")
+            let name = error.path.file_name().unwrap_or_default().to_string_lossy();
+            failure.hint(if name.starts_with("adapter_") {
+                "an adapter is a folder with adapter_config.json and adapter_model.safetensors"
+            } else {
+                "a model is a folder with config.json and safetensors, or a GGUF file"
+            })
         }
         _ => failure,
     }
@@ -129,7 +134,7 @@ pub(crate) fn policy_failure(error: &PolicyError) -> Failure {
     match error {
         PolicyError::ContextExceeded { .. } => failure.hint("ask for fewer tokens, or ask less"),
         PolicyError::Unsupported("a begun answer") => failure.hint("leave the beginning out with --begin ''"),
-        PolicyError::Unsupported(_) => failure,
+        PolicyError::Unsupported(_) | PolicyError::Unanswerable(_) => failure,
         PolicyError::Stopped => Failure::interrupted(),
         PolicyError::Failed(why) | PolicyError::Diverged(why) => Failure::machine(why.clone()),
     }
@@ -167,6 +172,11 @@ pub(crate) fn where_it_can<T>(
     let mut on_cpu = Settings { device: Device::Cpu, slots: SLOTS, ..settings.clone() };
     on_cpu.training.pack_tokens = PACK_TOKENS;
     let device = settings.device;
+    if device == Device::Auto
+        && let Some(missing) = cuda::hindrance()
+    {
+        complain(&format!("there is a GPU, but the CPU is used: {missing}"));
+    }
     let opened = open(settings).or_else(|error| {
         if !device.falls_back(&error) {
             return Err(error);

@@ -87,6 +87,7 @@ pub(crate) fn tune(engine: &mut Engine, lessons: &Lessons, stop: &Stop, quiet: b
     let mut tuned = Tuned { steps: 0, tokens: 0, before: loss(engine, held_out)?, after: None, stopped: false };
     let progress = Progress::bar(total as usize, !quiet);
     let began = std::time::Instant::now();
+    let mut last = Vec::new();
     'all: for epoch in 0..lessons.epochs {
         for batch in lessons.batches(epoch) {
             if stop.asked() {
@@ -106,10 +107,18 @@ pub(crate) fn tune(engine: &mut Engine, lessons: &Lessons, stop: &Stop, quiet: b
                     progress.aside(|| say(&line));
                 }
             }
+            last = batch;
         }
     }
     tuned.after = loss(engine, held_out)?;
-    Ok(tuned)
+    // What a step breaks the next one stumbles over; the last has none.
+    match tuned.after.map_or_else(|| loss(engine, &last), |after| Ok(Some(after)))? {
+        Some(now) if !now.is_finite() => {
+            let what = format!("after the last step, {}, the loss is {now}: nothing was written", tuned.steps);
+            Err(Failure::user(what).hint("lower --rate, or look at the data"))
+        }
+        _ => Ok(tuned),
+    }
 }
 
 fn loss(engine: &Engine, held_out: &[Sequence]) -> Result<Option<f64>, Failure> {

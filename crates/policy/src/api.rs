@@ -3,7 +3,8 @@
 //! Requests are blocking, a few at a time. What may pass is tried again: lost connections, timeouts,
 //! rate limits and the server's own failures, also those told in a reply, with growing pauses or the pause the server
 //! asks for.
-//! What will not pass (a bad key, an unknown model) fails at once with the server's words.
+//! What will not pass (a bad key, an unknown model, an address that is none) fails at once, with the server's words.
+//! Logprobs are asked for, and done without where the server refuses them; they are at the temperature it tells them at.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -58,6 +59,9 @@ const LONGEST_PAUSE: Duration = Duration::from_mins(2);
 /// The longest reply: many long answers with their logprobs come at once.
 const LONGEST_REPLY: u64 = 256 << 20;
 
+/// The key by which logprobs are asked for. Where they are not offered servers pass over it, or refuse and name it.
+const LOGPROBS: &str = "logprobs";
+
 /// Why an answer ended that the server broke off or held back: it is not what the model has to say. A call of a tool
 /// is the model's own, and an answer like any other.
 const BROKEN: [&str; 5] = ["error", "abort", "content_filter", "network_error", "insufficient_system_resource"];
@@ -68,6 +72,8 @@ pub struct ApiPolicy {
     agent: ureq::Agent,
     key: Option<String>,
     halt: Arc<AtomicBool>,
+    /// Whether the server refuses to tell logprobs: then they are not asked for again.
+    secretive: AtomicBool,
 }
 
 #[derive(Deserialize)]
@@ -95,6 +101,8 @@ enum Tried {
     /// Try again, after this pause if the server named one.
     Again(String, Option<Duration>),
     Refused(String),
+    /// Refused, with a word on the logprobs that were asked for.
+    NoLogprobs(String),
 }
 
 impl ApiPolicy {
@@ -115,7 +123,7 @@ impl ApiPolicy {
 
     fn with_key(config: ApiConfig, key: Option<String>) -> Self {
         let settings = ureq::Agent::config_builder().timeout_global(Some(config.timeout)).http_status_as_error(false);
-        Self { agent: settings.build().into(), config, key, halt: Arc::default() }
+        Self { agent: settings.build().into(), config, key, halt: Arc::default(), secretive: AtomicBool::new(false) }
     }
 
     /// Nothing more is asked, nor waited for between tries, once this flag is set.
@@ -165,6 +173,13 @@ impl ApiPolicy {
         if !sampling.stop.is_empty() {
             body["stop"] = json!(sampling.stop);
         }
+        if !self.secretive.load(Ordering::Relaxed) {
+            body[LOGPROBS] = match self.config.protocol {
+                Protocol::Chat => json!(true),
+                // How many tokens are told of in each place.
+                Protocol::Completions => json!(1),
+            };
+        }
         match self.config.protocol {
             Protocol::Completions => {
                 let texts: Vec<&str> = chat.messages.iter().map(|message| message.content.as_str()).collect();
@@ -192,21 +207,29 @@ impl ApiPolicy {
         while (answers.len() as u32) < count {
             let missing = count - answers.len() as u32;
             let body = self.body(chat, missing, sampling, seed.wrapping_add(answers.len() as u64))?;
-            let choices = self.post(&body)?;
+            let choices = self.post(body)?;
             answers.extend(choices.into_iter().take(missing as usize).map(completion));
         }
         Ok(answers)
     }
 
     /// At least one answer.
-    fn post(&self, body: &Value) -> Result<Vec<Choice>, PolicyError> {
+    fn post(&self, mut body: Value) -> Result<Vec<Choice>, PolicyError> {
         let mut pause = self.config.pause;
         let mut last = String::new();
         for nth in 1..=self.config.tries.max(1) {
             self.check_halt()?;
-            match self.try_once(body) {
+            let mut tried = self.try_once(&body);
+            if let (Tried::NoLogprobs(_), Some(fields)) = (&tried, body.as_object_mut()) {
+                self.secretive.store(true, Ordering::Relaxed);
+                fields.remove(LOGPROBS);
+                tried = self.try_once(&body);
+            }
+            match tried {
                 Tried::Answered(choices) => return Ok(choices),
-                Tried::Refused(why) => return Err(PolicyError::Failed(format!("{}: {why}", self.endpoint()))),
+                Tried::Refused(why) | Tried::NoLogprobs(why) => {
+                    return Err(PolicyError::Failed(format!("{}: {why}", self.endpoint())));
+                }
                 Tried::Again(why, asked) => {
                     last = why;
                     if nth < self.config.tries {
@@ -228,6 +251,10 @@ impl ApiPolicy {
         }
         let mut response = match request.send_json(body) {
             Ok(response) => response,
+            Err(error @ (ureq::Error::Http(_) | ureq::Error::BadUri(_))) => {
+                let why = "an address is like http://localhost:8000/v1, and a key is one line";
+                return Tried::Refused(format!("{error}: {why}"));
+            }
             Err(error) => return Tried::Again(error.to_string(), None),
         };
         let status = response.status().as_u16();
@@ -241,6 +268,7 @@ impl ApiPolicy {
         match status {
             200..=299 => understand(&text, asked),
             408 | 409 | 425 | 429 | 500..=599 => Tried::Again(why, asked),
+            _ if body.get(LOGPROBS).is_some() && text.contains(LOGPROBS) => Tried::NoLogprobs(why),
             _ => Tried::Refused(why),
         }
     }
@@ -317,7 +345,9 @@ impl Policy for ApiPolicy {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 let Some(chat) = chats.get(index) else { return Ok(done) };
                 let seed = sampling.seed.wrapping_add(index as u64 * u64::from(count));
-                done.push((index, self.answers(chat, count, sampling, seed)?));
+                // With one chat unanswered the others' answers are of no use.
+                let answers = self.answers(chat, count, sampling, seed);
+                done.push((index, answers.inspect_err(|_| next.store(chats.len(), Ordering::Relaxed))?));
             }
         };
         let threads = self.config.parallel.clamp(1, chats.len().max(1));

@@ -81,6 +81,7 @@ fn a_chat_is_asked_and_answered() {
     assert!(head.to_lowercase().contains("authorization: bearer secret"), "{head}");
     let wanted = json!({
         "model": "m", "n": 2, "temperature": 0.5, "top_p": 0.9, "max_tokens": 7, "seed": 5, "stop": ["x"],
+        "logprobs": true,
         "messages": [{"role": "user", "content": "hi"}],
     });
     assert_eq!(body, wanted);
@@ -125,6 +126,50 @@ fn what_will_not_pass_fails_at_once() {
 }
 
 #[test]
+fn a_server_without_logprobs_is_asked_without_them_from_then_on() {
+    let long = format!("{}logprobs: extra fields are not permitted", " ".repeat(400));
+    let refusals = [("422 Unprocessable Entity", long), ("403 Forbidden", "no logprobs of this model".to_owned())];
+    for refusal in refusals {
+        let (url, asked) = server(vec![refusal, ("200 OK", said(&["one"])), ("200 OK", said(&["two"]))]);
+        let once = ApiConfig { tries: 1, ..config(url) };
+        let answers = ApiPolicy::with_key(once, None).sample(&[chat("a"), chat("b")], 1, &sampling()).unwrap();
+        assert_eq!(answers.iter().map(|answer| answer.text.as_str()).collect::<Vec<_>>(), ["one", "two"]);
+        let wished: Vec<bool> = asked.iter().map(|(_, body)| body.get("logprobs").is_some()).collect();
+        assert_eq!(wished, [true, false, false]);
+    }
+    // What is wrong besides is told.
+    let refusal = || ("400 Bad Request", "neither logprobs nor a model m".to_owned());
+    let (url, _asked) = server(vec![refusal(), refusal()]);
+    let error = ApiPolicy::with_key(config(url), None).sample(&[chat("hi")], 1, &sampling()).unwrap_err().to_string();
+    assert!(error.contains("400: neither logprobs nor a model m"), "{error}");
+}
+
+#[test]
+fn an_address_that_is_none_is_refused_at_once() {
+    let slow = |url: &str| ApiConfig { pause: Duration::from_mins(1), ..config(url.into()) };
+    for url in ["localhost:8000/v1", "ftp://x y/v1", "ftp://localhost"] {
+        let error = ApiPolicy::with_key(slow(url), None).sample(&[chat("hi")], 1, &sampling()).unwrap_err().to_string();
+        assert!(error.contains(url) && !error.contains("tries"), "{error}");
+    }
+    let mut policy = ApiPolicy::with_key(slow("http://127.0.0.1:9"), Some("a key\nwith a line".into()));
+    let error = policy.sample(&[chat("hi")], 1, &sampling()).unwrap_err().to_string();
+    assert!(!error.contains("tries") && !error.contains("with a line"), "{error}");
+}
+
+#[test]
+fn after_a_refusal_nothing_more_is_asked() {
+    let mut replies = vec![("200 OK", said(&["same"])); 40];
+    replies[0] = ("400 Bad Request", "too long".to_owned());
+    let (url, asked) = server(replies);
+    let chats: Vec<Chat> = (0..40).map(|nth| chat(&nth.to_string())).collect();
+    let wide = ApiConfig { parallel: 2, ..config(url) };
+    ApiPolicy::with_key(wide, None).sample(&chats, 1, &sampling()).unwrap_err();
+    // But for what the other was at.
+    let asked = asked.try_iter().count();
+    assert!(asked < 40, "{asked}");
+}
+
+#[test]
 fn a_silent_server_times_out() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -147,7 +192,7 @@ fn plain_completions_join_the_texts_and_tell_length_and_logprobs() {
     assert_eq!(answers[0].logprobs, [-0.5, -1.5]);
     let (head, body) = asked.recv().unwrap();
     assert!(head.starts_with("POST /v1/completions "), "{head}");
-    assert_eq!(body["prompt"], "ab");
+    assert_eq!((&body["prompt"], &body["logprobs"]), (&json!("ab"), &json!(1)));
 }
 
 #[test]

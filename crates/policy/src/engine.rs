@@ -256,6 +256,7 @@ impl Engine {
     /// Answers to each prompt, prompt by prompt.
     pub fn answer(&self, prompts: &[Vec<u32>], wish: &Wish) -> Result<Vec<Completed>, EngineError> {
         let Wish { count, draw, max_tokens, seed, .. } = *wish;
+        let draw = draw.divisible();
         if let Some(empty) = prompts.iter().position(Vec::is_empty) {
             return Err(EngineError::EmptyPrompt(empty));
         }

@@ -65,6 +65,9 @@ fn failed(error: EngineError) -> PolicyError {
         EngineError::NotFinite | EngineError::Train(TrainError::NotFinite { .. }) => {
             PolicyError::Diverged(error.to_string())
         }
+        EngineError::Template(_) | EngineError::EmptyPrompt(_) | EngineError::UnknownToken { .. } => {
+            PolicyError::Unanswerable(error.to_string())
+        }
         other => PolicyError::Failed(other.to_string()),
     }
 }

@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &DoctorArgs) -> Result<Status, Failure> {
     let can_judge = can_compile && survey.layers.seccomp;
     let mut findings = vec![system(), kernel(), cpu(&survey), cores(&survey)];
     findings.extend(survey.compilers.iter().map(|compiler| self::compiler(compiler, can_compile)));
-    findings.push(openblas(&survey));
+    findings.extend([openblas(&survey), gpu()]);
     findings.extend(sandbox(&survey));
     findings.extend([huge_pages(), governor(), load(&survey)].into_iter().flatten());
     let (mut noise, mut quiet) = (Vec::new(), None);
@@ -188,6 +188,19 @@ fn openblas(survey: &Survey) -> Finding {
         Some(found) => Finding::new("OpenBLAS", Mark::Ok, format!("{} as {}", found.path.display(), found.core)),
         None => Finding::new("OpenBLAS", Mark::Missing, "not found: verdicts have no ratio against it")
             .hint("apt-get install -y libopenblas0-pthread, or set HOTLOOP_OPENBLAS to the library"),
+    }
+}
+
+/// Judging needs none.
+fn gpu() -> Finding {
+    if policy::cuda::available() {
+        return Finding::new("GPU", Mark::Ok, "models run on it");
+    }
+    match policy::cuda::hindrance() {
+        Some(missing) => {
+            Finding::new("GPU", Mark::Warn, "there is one, but models run on the CPU").hint(missing.to_string())
+        }
+        None => Finding::new("GPU", Mark::Note, "none that can be used: models run on the CPU"),
     }
 }
 

@@ -163,7 +163,10 @@ fn finish(plan: &Plan, ended: Ended, page: Result<PathBuf, Failure>) -> Result<S
                     say(&format!("paused: {on}"));
                     Ok(Status::Interrupted)
                 }
-                Interrupt::Unteachable(_) | Interrupt::Reconfigured(_) | Interrupt::Foreign { .. } => {
+                Interrupt::Unteachable(_)
+                | Interrupt::Reconfigured(_)
+                | Interrupt::Foreign { .. }
+                | Interrupt::Policy(flow::PolicyError::Unanswerable(_)) => {
                     Err(Failure::user(what).hint(hint.unwrap_or(&on)))
                 }
                 Interrupt::Policy(flow::PolicyError::ContextExceeded { .. }) => Err(Failure::user(what)

@@ -175,7 +175,8 @@ fn doctor_tells_whether_candidates_can_be_judged() {
     assert!(diagnosis["noise"][0]["null_s"].as_f64().is_some_and(|seconds| seconds > 0.0));
     let about: Vec<&str> =
         diagnosis["findings"].as_array().unwrap().iter().map(|finding| finding["about"].as_str().unwrap()).collect();
-    for wanted in ["kernel", "CPU", "cores", "gcc", "clang", "OpenBLAS", "seccomp", "Landlock", "namespaces", "timing"]
+    for wanted in
+        ["kernel", "CPU", "cores", "gcc", "clang", "OpenBLAS", "GPU", "seccomp", "Landlock", "namespaces", "timing"]
     {
         assert!(about.contains(&wanted), "{wanted}: {about:?}");
     }

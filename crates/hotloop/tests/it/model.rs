@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
@@ -290,4 +290,52 @@ fn experiments_are_listed_with_how_far_they_have_come() {
     assert_eq!((status, said.matches("not begun").count()), (0, 6), "{said}");
     let (status, said, _) = ended(&mut hotloop(&["train", "--defaults"]));
     assert!(status == 0 && said.contains("[learning]"), "{said}");
+}
+
+#[test]
+fn what_a_model_lacks_is_the_users_to_mend() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = roomy(folder.path());
+    let ask = |more: &[&str]| {
+        let ask = ["sample", "--device", "cpu", "--prompt", "hello", "--max-tokens", "2", "--model"];
+        let (status, _, error) = ended(hotloop(&ask).arg(&model).args(more));
+        assert_eq!(status, 1, "{error}");
+        error
+    };
+    let error = ask(&["--adapter", folder.path().to_str().unwrap()]);
+    assert!(error.contains("adapter_config.json") && error.contains("hint: an adapter is a folder with"), "{error}");
+    std::fs::remove_file(model.join("tokenizer_config.json")).unwrap();
+    let error = ask(&[]);
+    assert!(error.contains("no chat template: add `chat_template`"), "{error}");
+}
+
+/// A driver that tells of a GPU, and no more of CUDA than that.
+fn bare_driver(folder: &Path) {
+    let source = folder.join("driver.c");
+    std::fs::write(&source, "int cuInit(unsigned f){return 0;}int cuDeviceGetCount(int*n){*n=1;return 0;}").unwrap();
+    let library = folder.join("libcuda.so");
+    let built = Command::new("gcc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).status();
+    assert!(built.unwrap().success());
+}
+
+#[test]
+fn a_gpu_that_lacks_a_library_is_told_though_the_cpu_answers() {
+    let known = Command::new("/sbin/ldconfig").arg("-p").output().map(|known| known.stdout).unwrap_or_default();
+    if String::from_utf8_lossy(&known).contains("libnvrtc") {
+        eprintln!("skipped: this machine has libnvrtc");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    bare_driver(folder.path());
+    let ask = |device: &str| {
+        let ask = ["sample", "--prompt", "hello", "--max-tokens", "2", "--model", &tiny(), "--device", device];
+        ended(hotloop(&ask).env("LD_LIBRARY_PATH", folder.path()))
+    };
+    let (status, _, error) = ask("auto");
+    assert_eq!(status, 0, "{error}");
+    assert!(error.contains("there is a GPU, but the CPU is used: libnvrtc.so was not found: install"), "{error}");
+    let (status, _, error) = ask("cuda");
+    assert_eq!(status, 3, "{error}");
+    assert!(error.contains("libnvrtc.so was not found"), "{error}");
+    assert_eq!(ask("cpu").2, "");
 }

@@ -4,7 +4,7 @@
 //! value is the rounded weight and a 16-bit rest, together the f32 master: 4 bytes rather than the usual 6.
 
 use super::device::{Address, Buffer, Device, Launch, args};
-use super::error::Result;
+use super::error::{Result, gib};
 use super::plan::Place;
 use crate::Precision;
 use crate::model::Tensor;
@@ -57,14 +57,22 @@ pub(super) enum Part {
     Square,
 }
 
+/// What fits where so many values cannot be trained.
+fn training_advice(total: usize, halves: bool) -> String {
+    let bytes = total * (12 + if halves { 2 } else { 0 });
+    format!("training takes {:.1} GiB besides the weights: train an adapter, or a smaller model", gib(bytes as u64))
+}
+
 impl Arena {
     /// Room for `total` values, the first `matrices` of which decay.
     pub(super) fn new(device: &Device, what: &str, matrices: usize, total: usize, trained: bool) -> Result<Self> {
         let high = device.zeros(what, device.reals(total))?;
         let halves = trained && device.precision() == Precision::Bf16;
-        let low = halves.then(|| device.zeros("masters", total * 2)).transpose()?;
+        let fitting = |_, _| training_advice(total, halves);
+        let masters = || device.zeros("masters", total * 2).map_err(|error| error.advise(fitting));
+        let low = halves.then(masters).transpose()?;
         let state = |()| -> Result<State> {
-            let part = |name| device.zeros(name, total * 4);
+            let part = |name| device.zeros(name, total * 4).map_err(|error| error.advise(fitting));
             Ok(State { gradient: part("gradients")?, mean: part("moments")?, square: part("moments")? })
         };
         let state = trained.then_some(()).map(state).transpose()?;
@@ -199,4 +207,15 @@ impl Arena {
 /// The values of tensors, one slice each.
 pub(super) fn slices<'a>(tensors: &[&'a Tensor]) -> Vec<&'a [f32]> {
     tensors.iter().map(|tensor| &tensor.data[..]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_training_takes_is_told_where_it_does_not_fit() {
+        assert!(training_advice(1 << 30, true).starts_with("training takes 14.0 GiB besides the weights: train an"));
+        assert!(training_advice(1 << 30, false).starts_with("training takes 12.0 GiB"));
+    }
 }

@@ -181,24 +181,30 @@ pub(super) fn blas_present() -> bool {
     unsafe { cudarc::cublas::sys::is_culib_present() }
 }
 
+/// The first library that is not there, if any.
+pub(super) fn missing() -> Option<Error> {
+    let needed = [
+        (driver_present(), "libcuda.so.1", "it comes with NVIDIA's driver, so this machine has none or hides it"),
+        (
+            nvrtc_present(),
+            "libnvrtc.so",
+            "install the CUDA toolkit or `pip install nvidia-cuda-nvrtc` and set LD_LIBRARY_PATH",
+        ),
+        (
+            blas_present(),
+            "libcublas.so",
+            "install the CUDA toolkit or `pip install nvidia-cublas` and set LD_LIBRARY_PATH",
+        ),
+    ];
+    let absent = needed.into_iter().find(|(present, ..)| !present);
+    absent.map(|(_, library, hint)| Error::Missing { library, hint })
+}
+
 impl Device {
     /// Opens the first GPU and compiles the kernels for it.
     pub(crate) fn open(precision: Precision, head_dim: usize) -> Result<Self> {
-        let missing = |library, hint| Err(Error::Missing { library, hint });
-        if !driver_present() {
-            return missing("libcuda.so.1", "it comes with NVIDIA's driver, so this machine has none or hides it");
-        }
-        if !nvrtc_present() {
-            return missing(
-                "libnvrtc.so",
-                "install the CUDA toolkit or `pip install nvidia-cuda-nvrtc` and set LD_LIBRARY_PATH",
-            );
-        }
-        if !blas_present() {
-            return missing(
-                "libcublas.so",
-                "install the CUDA toolkit or `pip install nvidia-cublas` and set LD_LIBRARY_PATH",
-            );
+        if let Some(missing) = missing() {
+            return Err(missing);
         }
         let at = |at| move |source| Error::Driver { at, source };
         let context = CudaContext::new(0).map_err(at("opening the first GPU"))?;

@@ -89,7 +89,8 @@ impl Error {
     }
 }
 
-fn gib(bytes: u64) -> f64 {
+/// Bytes as people count memory.
+pub(super) fn gib(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 30)
 }
 

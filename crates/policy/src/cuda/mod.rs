@@ -65,6 +65,12 @@ pub fn available() -> bool {
     libraries().iter().all(|(_, present)| *present) && first().is_ok_and(can_compute)
 }
 
+/// The library that keeps this machine's GPU from being used; none where there is no GPU, or no library is missing.
+pub fn hindrance() -> Option<Error> {
+    let has_gpu = || cudarc::driver::CudaContext::device_count().is_ok_and(|count| count > 0);
+    device::missing().filter(|_| device::driver_present() && has_gpu())
+}
+
 /// Whether a GPU of that compute capability has all that the kernels ask for: sums and copies in bf16 came with 8.0.
 fn can_compute(capability: (i32, i32)) -> bool {
     capability >= (8, 0)

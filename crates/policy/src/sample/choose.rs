@@ -21,6 +21,13 @@ impl Draw {
         self.top_k > 0 || self.top_p < 1.0 || self.min_p > 0.0
     }
 
+    /// The same where logits can be divided by the temperature. Below the normal numbers of f32 they cannot, and such
+    /// draws are greedy.
+    #[must_use]
+    pub fn divisible(self) -> Self {
+        if self.temperature >= f32::MIN_POSITIVE { self } else { Self { temperature: 0.0, ..self } }
+    }
+
     /// The temperature that logprobs are told at: greedy answers are scored at 1.
     pub fn scoring_temperature(&self) -> f32 {
         if self.temperature > 0.0 { self.temperature } else { 1.0 }
@@ -154,6 +161,15 @@ mod tests {
         let greedy = choose(&logits, Draw { temperature: 0.0, ..ALL }, 0.99);
         let sum: f32 = logits.iter().map(|z: &f32| z.exp()).sum();
         assert!(greedy.token == 2 && (greedy.logprob - (1.7 - sum.ln())).abs() < 1e-5, "{greedy:?}");
+    }
+
+    #[test]
+    fn a_temperature_too_small_to_divide_by_is_greedy() {
+        let logits = [0.3, -0.2, 1.7];
+        for temperature in [0.0, 1e-45, 1e-40, f32::MIN_POSITIVE, 1e-30] {
+            let chosen = choose(&logits, Draw { temperature, ..ALL }.divisible(), 0.99);
+            assert!(chosen.token == 2 && chosen.logprob.is_finite(), "{temperature}: {chosen:?}");
+        }
     }
 
     #[test]

@@ -46,9 +46,8 @@ fn replace(path: &Path, fill: impl FnOnce(&Path) -> std::io::Result<()>) -> std:
     }
     fs_err::rename(&fresh, path)?;
     // The rename itself must be on disk before the old directory goes.
-    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        fs_err::File::open(parent)?.sync_all()?;
-    }
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    fs_err::File::open(parent.unwrap_or(Path::new(".")))?.sync_all()?;
     if old.exists() {
         fs_err::remove_dir_all(&old)?;
     }

@@ -54,5 +54,8 @@ pub(super) fn write<'a>(
     let format = ("format", "pt");
     let metadata: HashMap<String, String> =
         notes.iter().chain([&format]).map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    serialize_to_file(views, Some(metadata), path).map_err(std::io::Error::other)
+    // The crate writes a file that is its owner's alone and renames it: whom the user's mask lets read others may read it.
+    let rights = fs_err::File::create(path)?.metadata()?.permissions();
+    serialize_to_file(views, Some(metadata), path).map_err(std::io::Error::other)?;
+    fs_err::set_permissions(path, rights)
 }

@@ -145,6 +145,44 @@ fn bad_files_are_refused_by_name() {
     }
 }
 
+/// The llama fixture in two shards.
+fn sharded() -> tempfile::TempDir {
+    let directory = changed("config.json", |bytes| bytes);
+    let whole = directory.path().join("model.safetensors");
+    let bytes = fs_err::read(&whole).unwrap();
+    let tensors = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+    let mut map = serde_json::Map::new();
+    for nth in 0..2 {
+        let shard = format!("model-0000{}-of-00002.safetensors", nth + 1);
+        let part: Vec<_> = tensors.iter().enumerate().filter(|(at, _)| at % 2 == nth).map(|(_, named)| named).collect();
+        map.extend(part.iter().map(|(name, _)| ((*name).to_owned(), shard.clone().into())));
+        let part = safetensors::serialize(part, None).unwrap();
+        fs_err::write(directory.path().join(shard), part).unwrap();
+    }
+    fs_err::remove_file(whole).unwrap();
+    let index = serde_json::json!({"metadata": {"total_size": bytes.len()}, "weight_map": map});
+    fs_err::write(directory.path().join("model.safetensors.index.json"), index.to_string()).unwrap();
+    directory
+}
+
+#[test]
+fn shards_are_one_model_and_all_of_them_are_needed() {
+    let directory = sharded();
+    let whole = Checkpoint::open(&folder().join("llama")).unwrap();
+    let parts = Checkpoint::open(directory.path()).unwrap();
+    assert_eq!(parts.weights().unwrap(), whole.weights().unwrap());
+    assert_eq!(parts.kinds(), whole.kinds());
+    let second = directory.path().join("model-00002-of-00002.safetensors");
+    let bytes = fs_err::read(&second).unwrap();
+    fs_err::write(&second, &bytes[..bytes.len() - 5]).unwrap();
+    let told = refusal(directory.path());
+    assert!(told.contains("00002-of-00002") && told.contains("truncated or damaged"), "{told}");
+    fs_err::remove_file(&second).unwrap();
+    assert!(refusal(directory.path()).contains("00002-of-00002.safetensors"));
+    fs_err::copy(directory.path().join("model-00001-of-00002.safetensors"), &second).unwrap();
+    assert!(refusal(directory.path()).contains("is every shard there?"));
+}
+
 #[test]
 fn a_truncated_gguf_is_refused() {
     let bytes = fs_err::read(folder().join("tiny.gguf")).unwrap();

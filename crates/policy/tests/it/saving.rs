@@ -28,6 +28,17 @@ fn a_saved_model_comes_back_bit_by_bit() {
 }
 
 #[test]
+fn tensors_may_be_read_by_whoever_may_read_the_rest() {
+    use std::os::unix::fs::PermissionsExt;
+    let network = Fixture::load("llama").network();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("model");
+    save::model(&path, &network.config, &network.weights, None, Storage::F32).unwrap();
+    let mode = |name: &str| fs_err::metadata(path.join(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode("model.safetensors"), mode("config.json"));
+}
+
+#[test]
 fn a_model_from_gguf_saves_its_tokenizer_too() {
     let checkpoint = Checkpoint::open(&folder().join("tiny.gguf")).unwrap();
     let text = checkpoint.text().unwrap();
