@@ -101,6 +101,7 @@ Examples:
   hotloop evaluate --model qwen.gguf --task spmv,softmax --stage all --count 32 --temperature 0.7 --keep kept
   hotloop corpus winners kept --out winners.jsonl
   hotloop tune --model qwen.gguf --data winners.jsonl --out warm
+  hotloop tune --model qwen.gguf --data winners.jsonl --out thin --lora-rank 4 --lora-targets q_proj,v_proj
 
   hotloop corpus winners runs/search --fastest 25 --out winners.jsonl     the fastest quarter of each stage")]
 pub(crate) struct WinnersArgs {
@@ -194,6 +195,15 @@ pub(crate) struct TuneArgs {
     /// Rank of the adapter; 0 trains all parameters
     #[arg(long, value_name = "R", default_value_t = 16)]
     pub(crate) lora_rank: usize,
+    /// An adapter's share is multiplied by this over its rank [default: twice the rank]
+    #[arg(long, value_name = "ALPHA", value_parser = parse_alpha)]
+    pub(crate) lora_alpha: Option<f32>,
+    /// Share of an adapter's inputs that is dropped in training
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = parse_dropout)]
+    pub(crate) lora_dropout: f32,
+    /// Projections that have an adapter, such as `q_proj,v_proj` [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) lora_targets: Vec<policy::model::Module>,
     /// The highest learning rate
     #[arg(long, value_name = "RATE", default_value_t = 1e-4)]
     pub(crate) rate: f64,
@@ -215,4 +225,14 @@ pub(crate) struct TuneArgs {
     /// Print one JSON object at the end
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+fn parse_alpha(text: &str) -> Result<f32, String> {
+    let alpha = text.parse::<f32>().ok().filter(|alpha| alpha.is_finite() && *alpha > 0.0);
+    alpha.ok_or_else(|| "not a number above 0".to_owned())
+}
+
+fn parse_dropout(text: &str) -> Result<f32, String> {
+    let share = text.parse::<f32>().ok().filter(|share| (0.0..1.0).contains(share));
+    share.ok_or_else(|| "not a share from 0 to below 1".to_owned())
 }

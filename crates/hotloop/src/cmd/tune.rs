@@ -90,8 +90,10 @@ fn open(arguments: &TuneArgs) -> Result<Engine, Failure> {
     settings.learning = match arguments.lora_rank {
         0 => Learning::Full,
         rank => {
-            let (alpha, targets) = (2.0 * rank as f32, Module::ALL.to_vec());
-            Learning::Lora(LoraConfig { rank, alpha, dropout: 0.0, targets }, arguments.seed)
+            let alpha = arguments.lora_alpha.unwrap_or(2.0 * rank as f32);
+            let wanted = |module: &Module| arguments.lora_targets.is_empty() || arguments.lora_targets.contains(module);
+            let targets = Module::ALL.into_iter().filter(wanted).collect();
+            Learning::Lora(LoraConfig { rank, alpha, dropout: arguments.lora_dropout, targets }, arguments.seed)
         }
     };
     settings.training.seed = arguments.seed;

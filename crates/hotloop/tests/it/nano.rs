@@ -147,3 +147,33 @@ fn a_last_step_that_breaks_it_is_told_and_writes_nothing() {
         assert!(!out.exists());
     }
 }
+
+#[test]
+fn an_adapter_is_made_as_it_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, out) = (folder.path().join("data.jsonl"), folder.path().join("tuned"));
+    let line = "{\"prompt\": \"<task:matmul><stage:1><role:explore><answer>\", \"answer\": \"int x;\"}\n";
+    std::fs::write(&data, line.repeat(4)).unwrap();
+    let tune = |asked: &[&str]| {
+        let tune = ["tune", "--model", "nano", "--device", "cpu", "--lora-rank", "2", "--held-out", "0", "--data"];
+        ended(hotloop(&tune).arg(&data).arg("--out").arg(&out).args(asked))
+    };
+    for (wrong, why) in [
+        (["--lora-targets", "q_proj,x_proj"], "there are q_proj, k_proj"),
+        (["--lora-dropout", "1"], "a share from 0 to below 1"),
+        (["--lora-alpha", "0"], "a number above 0"),
+    ] {
+        let (status, _, error) = tune(&wrong);
+        assert!(status != 0 && error.contains(why) && !out.exists(), "{error}");
+    }
+    let asked = ["--lora-alpha", "3", "--lora-dropout", "0.25", "--lora-targets", "v_proj,q_proj"];
+    let (status, _, error) = tune(&asked);
+    assert_eq!(status, 0, "{error}");
+    let made = std::fs::read(out.join("adapter_config.json")).unwrap();
+    let made: serde_json::Value = serde_json::from_slice(&made).unwrap();
+    assert_eq!(
+        (&made["r"], made["lora_alpha"].as_f64(), made["lora_dropout"].as_f64()),
+        (&2.into(), Some(3.0), Some(0.25))
+    );
+    assert_eq!(made["target_modules"], serde_json::json!(["q_proj", "v_proj"]));
+}

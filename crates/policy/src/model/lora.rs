@@ -68,6 +68,15 @@ impl Module {
     }
 }
 
+impl std::str::FromStr for Module {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let named = Self::ALL.into_iter().find(|module| module.name() == text);
+        named.ok_or_else(|| format!("no such projection; there are {}", Self::ALL.map(Self::name).join(", ")))
+    }
+}
+
 /// How an adapter is made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoraConfig {
