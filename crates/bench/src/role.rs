@@ -9,6 +9,8 @@ use std::process::{Command, Stdio};
 
 use crate::{blas, confine, runner, sandbox, supervisor, sys};
 
+pub use crate::sys::RAISE;
+
 pub(crate) const SUPERVISOR: &str = "__supervisor";
 pub(crate) const RUNNER: &str = "__runner";
 pub(crate) const CONFINE: &str = "__confine";

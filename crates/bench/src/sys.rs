@@ -40,7 +40,7 @@ pub(crate) fn memory_file(name: &str, bytes: usize) -> io::Result<OwnedFd> {
 }
 
 /// What raises the limit on the size of files, which files in memory have too.
-pub(crate) const RAISE: &str = "raise the limit on the size of files (ulimit -f)";
+pub const RAISE: &str = "raise the limit on the size of files (ulimit -f)";
 
 /// An error that has no place for a hint, with the remedy of one that needs it.
 fn with_remedy(error: io::Error) -> io::Error {

@@ -99,7 +99,7 @@ const EFBIG: i32 = 27;
 /// name the file in a text.
 pub(crate) fn remedy(what: &str) -> Option<&'static str> {
     let too_large = std::io::Error::from_raw_os_error(EFBIG).to_string();
-    what.contains(&too_large).then_some("raise the limit on the size of files (ulimit -f)")
+    what.contains(&too_large).then_some(bench::role::RAISE)
 }
 
 impl From<BenchError> for Failure {
