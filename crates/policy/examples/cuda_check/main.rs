@@ -9,6 +9,7 @@
 //! cuda_check profile               where the time of a decode step and of a training step goes
 //! cuda_check gguf MODEL [PROMPT]   greedy tokens of a real model, GPU beside CPU
 //! cuda_check ... --json FILE       every measured row also as a JSON line, for `tests/cuda_speed.py --join`
+//! cuda_check ... --models 7B,14B   what is measured, of 0.5B, 1.5B, 7B and 14B; a section has its own otherwise
 //! ```
 //!
 //! Every section ends in a line `PASS` or `FAIL`; the exit code is 1 if any failed. Tiny models also run on
@@ -28,6 +29,8 @@ use std::time::{Duration, Instant};
 
 use policy::Precision;
 use policy::cuda;
+
+use crate::speed::Asked;
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -51,10 +54,11 @@ fn main() -> ExitCode {
     if arguments.first().is_some_and(|first| first == "--run") {
         return inside(&arguments[1..]);
     }
-    let json = arguments.iter().position(|argument| argument == "--json");
-    let json: Vec<String> = json.map(|at| arguments.drain(at..).take(2).collect()).unwrap_or_default();
-    if json.len() == 1 {
-        println!("--json, the last argument, needs a file");
+    // Checked here, read again in the processes of sections.
+    let options = arguments.iter().position(|argument| argument.starts_with("--")).unwrap_or(arguments.len());
+    let options = arguments.split_off(options);
+    if let Err(error) = Asked::from_options(&options) {
+        println!("{error}");
         return ExitCode::FAILURE;
     }
     if arguments.first().is_some_and(|first| first == "gguf") {
@@ -65,7 +69,7 @@ fn main() -> ExitCode {
     }
     for (name, seconds) in [("paces", 300), ("tune", 400), ("clocks", 100)] {
         if arguments.first().is_some_and(|first| first == name) {
-            return outside(&[(name, seconds)], &json[json.len().min(1)..]);
+            return outside(&[(name, seconds)], &options);
         }
     }
     let chosen = |section: &&(&'static str, u64)| arguments.is_empty() || arguments.iter().any(|a| a == section.0);
@@ -74,7 +78,7 @@ fn main() -> ExitCode {
         println!("no such section; there are {:?} and gguf", SECTIONS.map(|section| section.0));
         return ExitCode::FAILURE;
     }
-    outside(&sections, &json[json.len().min(1)..])
+    outside(&sections, &options)
 }
 
 /// Runs sections in processes of their own, so that none can hang or take the others down.
@@ -124,7 +128,7 @@ fn run_child(section: &str, rest: &[String], limit: Duration) -> bool {
 
 /// Runs one section here.
 fn inside(arguments: &[String]) -> ExitCode {
-    let rows = speed::Rows(arguments.get(1).map(Into::into));
+    let measured = |measure: fn(&Asked) -> Outcome| measure(&Asked::from_options(&arguments[1..])?);
     let outcome = match arguments[0].as_str() {
         "device" => device(),
         "f32" => numerics::gradients(Precision::F32),
@@ -132,14 +136,14 @@ fn inside(arguments: &[String]) -> ExitCode {
         "train" => numerics::training(),
         "sample" => sampling::all(),
         "ways" => ways::all(),
-        "paces" => ways::paces(&rows),
-        "tune" => ways::tune(&rows),
+        "paces" => measured(ways::paces),
+        "tune" => measured(ways::tune),
         "clocks" => ways::clocks(),
         "limits" => sampling::limits(),
-        "decode" => speed::decode(&rows),
-        "lora" => speed::train(true, &rows),
-        "full" => speed::train(false, &rows),
-        "14b" => speed::fourteen(&rows),
+        "decode" => measured(speed::decode),
+        "lora" => measured(|asked| speed::train(true, asked)),
+        "full" => measured(|asked| speed::train(false, asked)),
+        "14b" => measured(speed::fourteen),
         "profile" => speed::profile(),
         "gguf" => sampling::gguf(&arguments[1..]),
         other => Err(format!("no section {other}").into()),

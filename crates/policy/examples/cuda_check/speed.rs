@@ -1,5 +1,6 @@
 //! Tokens a second, share of the machine, and peak memory, for the shapes of Qwen2.5 with random weights.
 
+use std::error::Error;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -19,12 +20,44 @@ use crate::Outcome;
 const PEAK_FLOPS: f64 = 989e12;
 const PEAK_BYTES: f64 = 4.8e12;
 
-/// Where rows go besides the screen: appended to a file as JSON lines.
-pub(crate) struct Rows(pub(crate) Option<PathBuf>);
+/// What the command line asks of measurements.
+#[derive(Default)]
+pub(crate) struct Asked {
+    /// Where rows go besides the screen: appended as JSON lines.
+    json: Option<PathBuf>,
+    /// Names of shapes; without any, a section has its own.
+    models: Vec<String>,
+}
 
-impl Rows {
+impl Asked {
+    /// Reads `--json FILE` and `--models NAME,NAME`.
+    pub(crate) fn from_options(options: &[String]) -> Result<Self, Box<dyn Error>> {
+        let mut asked = Self::default();
+        for pair in options.chunks(2) {
+            let [name, value] = pair else { return Err(format!("{} needs a value", pair[0]).into()) };
+            match name.as_str() {
+                "--json" => asked.json = Some(value.into()),
+                "--models" => asked.models = value.split(',').map(str::to_owned).collect(),
+                _ => return Err(format!("no option {name}; there are --json and --models, behind the sections").into()),
+            }
+        }
+        let known = SHAPES.each_ref().map(|shape| shape.name);
+        match asked.models.iter().find(|model| !known.contains(&model.as_str())) {
+            Some(model) => Err(format!("no model {model}; there are {}", known.join(", ")).into()),
+            None => Ok(asked),
+        }
+    }
+
+    /// The shapes to measure: those that were asked for, else the first so many.
+    pub(crate) fn shapes(&self, usual: usize) -> Vec<&'static Shape> {
+        if self.models.is_empty() {
+            return SHAPES[..usual].iter().collect();
+        }
+        SHAPES.iter().filter(|shape| self.models.iter().any(|model| model == shape.name)).collect()
+    }
+
     pub(crate) fn add(&self, row: &Value) {
-        let Some(path) = &self.0 else { return };
+        let Some(path) = &self.json else { return };
         let file = fs_err::OpenOptions::new().create(true).append(true).open(path);
         if let Err(error) = file.and_then(|mut file| writeln!(file, "{row}")) {
             println!("the row was not written: {error}");
@@ -44,7 +77,7 @@ pub(crate) struct Shape {
 }
 
 #[rustfmt::skip]
-pub(crate) const SHAPES: [Shape; 4] = [
+pub(crate) static SHAPES: [Shape; 4] = [
     Shape { name: "0.5B", hidden: 896, layers: 24, heads: 14, kv_heads: 2, ffn: 4864, vocab: 151_936, tied: true },
     Shape { name: "1.5B", hidden: 1536, layers: 28, heads: 12, kv_heads: 2, ffn: 8960, vocab: 151_936, tied: true },
     Shape { name: "7B", hidden: 3584, layers: 28, heads: 28, kv_heads: 4, ffn: 18944, vocab: 152_064, tied: false },
@@ -127,9 +160,9 @@ fn gib(bytes: u64) -> f64 {
 }
 
 /// Decoding at batch 1, 64 and 256, 600 new tokens, without and with an adapter.
-pub(crate) fn decode(rows: &Rows) -> Outcome {
+pub(crate) fn decode(asked: &Asked) -> Outcome {
     println!("model  batch  adapter  tokens/s  ms/step  of bandwidth  peak GiB");
-    for shape in &SHAPES[..3] {
+    for shape in asked.shapes(4) {
         for (with, adapter) in [("none", &no_lora()), ("r16", &lora())] {
             let mut engine = Engine::random(&shape.config(), Some(adapter), Precision::Bf16)?;
             for batch in [1usize, 64, 256] {
@@ -144,7 +177,7 @@ pub(crate) fn decode(rows: &Rows) -> Outcome {
                     shape.name,
                     share * 100.0,
                 );
-                rows.add(&json!({
+                asked.add(&json!({
                     "side": "engine", "section": "decode", "model": shape.name, "batch": batch, "adapter": with,
                     "tokens_per_second": speed, "ms_per_step": ms, "of_bandwidth": share, "peak_gib": peak,
                 }));
@@ -205,13 +238,13 @@ fn training_pack(batch: usize) -> Pack {
 }
 
 /// Steps of 16 x 1024 tokens: forward, backward, norm, `AdamW`.
-pub(crate) fn train(with_lora: bool, rows: &Rows) -> Outcome {
+pub(crate) fn train(with_lora: bool, asked: &Asked) -> Outcome {
     println!("model  mode  recompute  ms/step  tokens/s  MFU  peak GiB");
     let mut failures = 0;
-    for shape in &SHAPES[..3] {
+    for shape in asked.shapes(3) {
         for recompute in [Recompute::Off, Recompute::On] {
             match row(shape, with_lora, recompute, 16) {
-                Ok(found) => rows.add(&found),
+                Ok(found) => asked.add(&found),
                 Err(error) if error.is_out_of_memory() => println!("{:<6} {recompute:?}: {error}", shape.name),
                 Err(error) => {
                     println!("{:<6} {recompute:?}: {error}", shape.name);
@@ -224,10 +257,10 @@ pub(crate) fn train(with_lora: bool, rows: &Rows) -> Outcome {
 }
 
 /// A 14B model with an adapter must fit.
-pub(crate) fn fourteen(rows: &Rows) -> Outcome {
+pub(crate) fn fourteen(asked: &Asked) -> Outcome {
     println!("model  mode  recompute  ms/step  tokens/s  MFU  peak GiB");
-    rows.add(&row(&SHAPES[3], true, Recompute::On, 16)?);
-    rows.add(&row(&SHAPES[3], true, Recompute::Auto, 4)?);
+    asked.add(&row(&SHAPES[3], true, Recompute::On, 16)?);
+    asked.add(&row(&SHAPES[3], true, Recompute::Auto, 4)?);
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use policy::sample::{Answer, Draw};
 use serde_json::json;
 
 use crate::sampling::{GREEDY, PLAIN, generation, prompts};
-use crate::speed::{self, Rows, SHAPES};
+use crate::speed::{self, Asked, SHAPES};
 use crate::tiny::{self, Kind};
 use crate::{Outcome, Verdicts};
 
@@ -129,10 +129,10 @@ fn gap(
 const BATCHES: [usize; 3] = [1, 16, 64];
 
 /// Milliseconds a step of every way, one table.
-pub(crate) fn paces(rows: &Rows) -> Outcome {
+pub(crate) fn paces(asked: &Asked) -> Outcome {
     let names = DecodeWay::ALL.map(|way| format!("{:>8}", way.name())).join(" ");
     let mut table = vec![format!("model  adapter  batch  {names}   fastest of bandwidth")];
-    for shape in &SHAPES[..2] {
+    for shape in asked.shapes(2) {
         for (name, lora) in [("r16", speed::lora()), ("none", speed::no_lora())] {
             let mut engine = Engine::random(&shape.config(), Some(&lora), Precision::Bf16)?;
             let mut lines = BATCHES.map(|batch| format!("{:<6} {name:<8} {batch:>5} ", shape.name));
@@ -143,7 +143,7 @@ pub(crate) fn paces(rows: &Rows) -> Outcome {
                     let decoded = speed::decoded(&mut engine, shape, batch)?;
                     *line = format!("{line} {:>8.3}", decoded.ms);
                     *share = share.max(decoded.share);
-                    rows.add(&json!({
+                    asked.add(&json!({
                         "side": "engine", "section": "ways", "model": shape.name, "batch": batch, "adapter": name,
                         "way": way.name(), "ms_per_step": decoded.ms, "of_bandwidth": decoded.share,
                     }));
@@ -177,9 +177,9 @@ const TUNED: [(&str, With, usize); 4] =
     [("none", With::Nothing, 1), ("none", With::Nothing, 64), ("r16", With::Trained, 1), ("r16", With::Trained, 64)];
 
 /// Milliseconds a step of the chained way with several settings of its constants, best first.
-pub(crate) fn tune(rows: &Rows) -> Outcome {
+pub(crate) fn tune(asked: &Asked) -> Outcome {
     let lora = speed::lora();
-    for shape in &SHAPES[..2] {
+    for shape in asked.shapes(2) {
         let mut engine = Engine::random(&shape.config(), Some(&lora), Precision::Bf16)?;
         let mut found = TUNED.map(|_| Vec::new());
         for setting in SETTINGS {
@@ -194,7 +194,7 @@ pub(crate) fn tune(rows: &Rows) -> Outcome {
                     }
                 };
                 println!("   {} adapter {name}, {batch} answers, {setting}: {ms:.3} ms", shape.name);
-                rows.add(&json!({
+                asked.add(&json!({
                     "side": "engine", "section": "tune", "model": shape.name, "batch": batch, "adapter": name,
                     "setting": setting, "ms_per_step": ms,
                 }));
