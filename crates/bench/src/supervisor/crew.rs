@@ -87,9 +87,11 @@ impl Crew {
         }
     }
 
-    /// Leaves buffers in the caches as a run before would have left them: inputs read by every core,
-    /// each core's share of the outputs written by it. Otherwise every line would have to come from the cache of
-    /// the core that filled it, which no program outside a bench ever meets.
+    /// Leaves buffers in the caches as a run before would have left them: each core's share of the outputs written by
+    /// it, then inputs read by every core. Otherwise every line would have to come from the cache of
+    /// the core that filled it, which no program outside a bench ever meets. Inputs come last since they drive the
+    /// outputs out of a core's own cache into the one that all share, as they do where a program goes from call to call:
+    /// a line that another core has just written costs more than one that nobody holds.
     pub(crate) fn warm(&self, inputs: &[u8], outputs: &mut [u8]) {
         if self.members.is_empty() {
             return;
@@ -97,10 +99,10 @@ impl Crew {
         let share = outputs.len().div_ceil(self.members.len() + 1).next_multiple_of(LINE);
         let shares: Vec<_> = outputs.chunks_mut(share.max(LINE)).map(std::sync::Mutex::new).collect();
         self.all(&|number| {
-            read(inputs);
             if let Some(mut share) = shares.get(number).and_then(|share| share.lock().ok()) {
                 touch(&mut share);
             }
+            read(inputs);
             0.0
         });
     }

@@ -202,8 +202,9 @@ impl Decoder {
             DecodeWay::Chosen => self.queue_joined(engine, with, rows)?,
             DecodeWay::Fused | DecodeWay::Chained => self.queue_fused(engine, with, rows)?,
             DecodeWay::Auto => {
-                let adapted = engine.adapted(with, None).is_some();
-                (adapted && self.queue_fused(engine, with, rows)?) || self.queue_joined(engine, with, rows)?
+                let lora = engine.adapted(with, None).map(|adapted| &adapted.adapter.plan.config);
+                let chains = DecodeWay::auto_chains(engine.model.config.hidden, lora);
+                (chains && self.queue_fused(engine, with, rows)?) || self.queue_joined(engine, with, rows)?
             }
         };
         if queued {

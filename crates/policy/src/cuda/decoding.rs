@@ -36,7 +36,7 @@ impl Decoding {
             DecodeWay::Fused | DecodeWay::Chained => fuses,
             DecodeWay::Auto => joins && fuses,
         };
-        let served = fits && known && device.facts()?.1 >= chain::FIRST;
+        let served = fits && known && way.suits(device.facts()?.1, chain::FIRST);
         let chain = served.then(|| Chain::new(device, config.head_dim, way, tuning)).transpose()?;
         Ok(Self { way: if served || way == DecodeWay::Chosen { way } else { DecodeWay::Plain }, chain })
     }

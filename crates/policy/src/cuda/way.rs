@@ -1,12 +1,18 @@
 //! How a decode step is done, and the constants of the ways that were not there first.
 
 use super::error::{Error, Result};
+use crate::model::LoraConfig;
+
+/// The widest model whose adapters `auto` decodes by the chained way. It was timed with 896 and 1536, where it is faster by 11
+/// to 27 %; at 3584 one answer took 1.7 times as long as by the plain way (`docs/performance.md`).
+const CHAINED_WIDEST: usize = 2048;
+/// The major compute capability that `auto` was timed on; others take the plain way unless they are told.
+const TIMED: i32 = 9;
 
 /// How a decode step is done in bf16; in f32 it is always the plain way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DecodeWay {
     /// Products by cuBLAS, a kernel for everything between them.
-    #[default]
     Plain,
     /// Each product by the fastest of cuBLAS's algorithms. They are timed when a number of answers is first decoded, so
     /// another process may choose others, whose sums round differently. From compute capability 9.0 with fewer kernels
@@ -17,8 +23,9 @@ pub enum DecodeWay {
     Fused,
     /// The same, each kernel beginning while the one before ends (programmatic dependent launch).
     Chained,
-    /// What is fastest and the same in every process: the chained way with an adapter; without one, and where that does
-    /// not serve, the kernels of the chosen way around products whose algorithms cuBLAS itself has chosen.
+    /// What is fastest and the same in every process: the chained way with an adapter on a model that is not wide; otherwise,
+    /// and where that does not serve, the kernels of the chosen way around products whose algorithms cuBLAS itself has chosen.
+    #[default]
     Auto,
 }
 
@@ -44,9 +51,19 @@ impl DecodeWay {
         })
     }
 
-    /// The way that `HOTLOOP_DECODE` names; the plain one without it.
+    /// The way that `HOTLOOP_DECODE` names; `auto` without it.
     pub(super) fn from_environment() -> Result<Self> {
-        std::env::var("HOTLOOP_DECODE").map_or(Ok(Self::Plain), |text| Self::parse(&text))
+        std::env::var("HOTLOOP_DECODE").map_or(Ok(Self::default()), |text| Self::parse(&text))
+    }
+
+    /// Whether a device of that compute capability takes this way, given the first that has what the kernels need.
+    pub(super) fn suits(self, capability: (i32, i32), first: (i32, i32)) -> bool {
+        capability >= first && (self != Self::Auto || capability.0 == TIMED)
+    }
+
+    /// Whether `auto` is the chained way for a model that wide with this adapter.
+    pub(super) fn auto_chains(hidden: usize, lora: Option<&LoraConfig>) -> bool {
+        hidden <= CHAINED_WIDEST && lora.is_some_and(|lora| !lora.targets.is_empty())
     }
 }
 
@@ -156,6 +173,7 @@ impl Tuning {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Module;
 
     #[test]
     fn ways_have_names_and_others_are_errors() {
@@ -164,6 +182,23 @@ mod tests {
         }
         let error = DecodeWay::parse("fast").unwrap_err().to_string();
         assert!(error.contains("fast") && error.contains("chained"), "{error}");
+    }
+
+    #[test]
+    fn auto_chains_adapters_of_models_that_are_not_wide() {
+        let lora = |targets: &[Module]| LoraConfig { rank: 8, alpha: 16.0, dropout: 0.0, targets: targets.to_vec() };
+        let some = lora(&[Module::Q]);
+        assert!(DecodeWay::auto_chains(896, Some(&some)) && DecodeWay::auto_chains(1536, Some(&some)));
+        assert!(!DecodeWay::auto_chains(3584, Some(&some)), "one answer took 1.7 times as long");
+        assert!(!DecodeWay::auto_chains(896, Some(&lora(&[]))), "an adapter of nothing is none");
+        assert!(!DecodeWay::auto_chains(896, None));
+    }
+
+    #[test]
+    fn auto_is_for_devices_it_was_timed_on_and_the_others_for_those_that_can() {
+        let first = (9, 0);
+        assert!(DecodeWay::Auto.suits((9, 0), first) && !DecodeWay::Auto.suits((10, 0), first));
+        assert!(DecodeWay::Chained.suits((10, 0), first) && !DecodeWay::Chained.suits((8, 9), first));
     }
 
     #[test]
