@@ -1,5 +1,6 @@
 //! From what a user calls a model to a policy.
 
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -136,6 +137,9 @@ pub(crate) fn policy_failure(error: &PolicyError) -> Failure {
         PolicyError::Unsupported("a begun answer") => failure.hint("leave the beginning out with --begin ''"),
         PolicyError::Unsupported(_) | PolicyError::Unanswerable(_) => failure,
         PolicyError::Stopped => Failure::interrupted(),
+        PolicyError::Failed(why) if why.contains("status 429") => Failure::machine(why.clone()).hint(format!(
+            "keep below the endpoint's limit of requests: {PER_MINUTE}=N in the environment lets N out a minute"
+        )),
         PolicyError::Failed(why) | PolicyError::Diverged(why) => Failure::machine(why.clone()),
     }
 }
@@ -202,23 +206,53 @@ pub(crate) fn engine(
     Ok(EnginePolicy::new(engine))
 }
 
+/// The environment variable with the requests a minute that an endpoint may be asked. A quota is a key's, as the key is the
+/// user's: it stands beside the key and in no run file, so that a run goes on under another.
+const PER_MINUTE: &str = "HOTLOOP_API_PER_MINUTE";
+
+/// How an endpoint is asked.
+pub(crate) struct Asking {
+    /// The environment variable with the key; none sends no key.
+    pub(crate) key_variable: Option<String>,
+    /// Requests a minute at most; none leaves it to the environment.
+    pub(crate) per_minute: Option<NonZeroU32>,
+}
+
 /// A model behind an endpoint. After a signal nothing more is asked of it.
-pub(crate) fn api(url: &str, model: &str, key_variable: Option<String>, stop: &Stop) -> Result<ApiPolicy, Failure> {
+pub(crate) fn api(address: &str, model: &str, asking: Asking, stop: &Stop) -> Result<ApiPolicy, Failure> {
+    let (url, protocol) = Protocol::of(address);
     let config = ApiConfig {
         url: url.to_owned(),
         model: model.to_owned(),
-        protocol: Protocol::Chat,
-        key_variable,
+        protocol,
+        key_variable: asking.key_variable,
         continues: true,
         timeout: Duration::from_mins(10),
         tries: 5,
         pause: Duration::from_secs(1),
         parallel: 8,
+        per_minute: asking.per_minute.map_or_else(per_minute, |limit| Ok(Some(limit)))?,
         context: 0,
     };
     let mut policy = ApiPolicy::new(config).map_err(|error| Failure::user(error.to_string()))?;
     policy.heed(stop.shared());
     Ok(policy)
+}
+
+/// The limit of the environment, if it sets one.
+fn per_minute() -> Result<Option<NonZeroU32>, Failure> {
+    let Some(text) = std::env::var_os(PER_MINUTE).filter(|text| !text.is_empty()) else { return Ok(None) };
+    let text = text.to_string_lossy();
+    let wrong = || {
+        Failure::user(format!("{PER_MINUTE} is `{text}`, which is no number of requests above 0"))
+            .hint(format!("set it as in {PER_MINUTE}=60, or unset it for no limit"))
+    };
+    text.trim().parse().map(Some).map_err(|_| wrong())
+}
+
+/// Whether an endpoint takes texts and goes on with what was begun, and not chats.
+pub(crate) fn completes(address: &str) -> bool {
+    Protocol::of(address).1 == Protocol::Completions
 }
 
 #[cfg(test)]

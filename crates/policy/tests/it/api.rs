@@ -22,6 +22,7 @@ fn a_real_server_answers() {
         tries: 2,
         pause: Duration::from_secs(1),
         parallel: 1,
+        per_minute: None,
         context: 2048,
     };
     let mut policy = ApiPolicy::new(config).unwrap();
