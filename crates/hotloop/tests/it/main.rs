@@ -16,6 +16,7 @@ mod serve; // the service of the real bench
 mod stop; // Ctrl-C leaves nothing behind
 mod task; // sound tasks pass the linter, others do not
 mod tidy; // crate edges, file lengths, who prints, paths in documents
+mod tune; // a tuning that falls apart
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
