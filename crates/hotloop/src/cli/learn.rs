@@ -104,7 +104,7 @@ pub(crate) struct DrawArgs {
     /// 0 always takes the likeliest token
     #[arg(long, value_name = "T", default_value_t = 1.0, value_parser = parse_temperature)]
     pub(crate) temperature: f64,
-    /// Draw from the K likeliest tokens; 0 from all
+    /// Draw from the K likeliest tokens, and those as likely as the last of them; 0 from all
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub(crate) top_k: u32,
     /// Draw from the likeliest tokens up to this share of probability
