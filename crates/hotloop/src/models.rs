@@ -10,7 +10,7 @@ use policy::cpu::Recompute;
 use policy::engine::{Engine, EngineError, Learning, Settings};
 use policy::load::{Checkpoint, LoadError, Problem};
 use policy::train::loss::{Clip, Normalisation};
-use policy::train::{Decay, Grpo, OptimConfig, Schedule, Training};
+use policy::train::{Decay, Grpo, OptimConfig, Schedule, TrainError, Training};
 use policy::{Device, EnginePolicy, cuda};
 
 use tempfile::TempDir;
@@ -124,7 +124,9 @@ pub(crate) fn engine_failure(error: &EngineError) -> Failure {
     match error {
         EngineError::Load(load) => unreadable(load),
         EngineError::Threads(_) => Failure::machine(error.to_string()),
-        EngineError::Device(_) => Failure::machine(error.to_string()).hint("choose the device cpu"),
+        EngineError::Device(_) | EngineError::Train(TrainError::Device(_)) => {
+            Failure::machine(error.to_string()).hint("choose the device cpu")
+        }
         _ => Failure::user(error.to_string()),
     }
 }
@@ -133,14 +135,17 @@ pub(crate) fn engine_failure(error: &EngineError) -> Failure {
 pub(crate) fn policy_failure(error: &PolicyError) -> Failure {
     let failure = Failure::user(error.to_string());
     match error {
-        PolicyError::ContextExceeded { .. } => failure.hint("ask for fewer tokens, or ask less"),
+        PolicyError::ContextExceeded { .. } => failure.hint("ask for fewer tokens (--max-tokens), or ask less"),
         PolicyError::Unsupported("a begun answer") => failure.hint("leave the beginning out with --begin ''"),
         PolicyError::Unsupported(_) | PolicyError::Unanswerable(_) => failure,
         PolicyError::Stopped => Failure::interrupted(),
         PolicyError::Failed(why) if why.contains("status 429") => Failure::machine(why.clone()).hint(format!(
             "keep below the endpoint's limit of requests: {PER_MINUTE}=N in the environment lets N out a minute"
         )),
-        PolicyError::Failed(why) | PolicyError::Diverged(why) => Failure::machine(why.clone()),
+        PolicyError::Diverged(_) => {
+            failure.hint("fetch the model anew, or take an adapter or a checkpoint from before")
+        }
+        PolicyError::Failed(why) => Failure::machine(why.clone()),
     }
 }
 
