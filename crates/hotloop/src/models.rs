@@ -139,9 +139,6 @@ pub(crate) fn policy_failure(error: &PolicyError) -> Failure {
         PolicyError::Unsupported("a begun answer") => failure.hint("leave the beginning out with --begin ''"),
         PolicyError::Unsupported(_) | PolicyError::Unanswerable(_) => failure,
         PolicyError::Stopped => Failure::interrupted(),
-        PolicyError::Failed(why) if why.contains("status 429") => Failure::machine(why.clone()).hint(format!(
-            "keep below the endpoint's limit of requests: {PER_MINUTE}=N in the environment lets N out a minute"
-        )),
         PolicyError::Diverged(_) => {
             failure.hint("fetch the model anew, or take an adapter or a checkpoint from before")
         }

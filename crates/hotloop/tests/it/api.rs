@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -92,6 +93,18 @@ fn a_chat_by_completions_is_a_text_that_grows() {
     assert_eq!(prompts, ["Add.\n2 + 2 =", "Add.\n2 + 2 =\nfour\n3 + 1 ="]);
 }
 
+/// A run of one step of that model.
+fn run_file(folder: &Path, model: &str) -> PathBuf {
+    let file = folder.join("api.toml");
+    let text = format!(
+        "model = \"{model}\"\ntask = \"transpose\"\ndirectory = \"{}\"\n\
+         [budget]\nsteps = 1\n[sampling]\ngroup = 2\n[loop]\nprobe = 0\n",
+        folder.join("run").display()
+    );
+    std::fs::write(&file, text).unwrap();
+    file
+}
+
 #[test]
 fn runs_and_evaluations_ask_by_completions_too() {
     let (url, asked) = endpoint(FINE, RIGHT);
@@ -99,15 +112,8 @@ fn runs_and_evaluations_ask_by_completions_too() {
     let model = format!("{url}/completions#m");
     let told = lines(&["evaluate", "--model", &model, "--task", "transpose", "--stage", "1", "--count", "2", "--json"]);
     assert_eq!((&told[0]["answers"], &told[0]["verdicts"]["correct"]), (&json!(2), &json!(2)), "{told:?}");
-    let file = folder.path().join("api.toml");
-    let run = folder.path().join("run");
-    let text = format!(
-        "model = \"{model}\"\ntask = \"transpose\"\ndirectory = \"{}\"\n\
-         [budget]\nsteps = 1\n[sampling]\ngroup = 2\n[loop]\nprobe = 0\n",
-        run.display()
-    );
-    std::fs::write(&file, text).unwrap();
-    let (status, out, error) = ended(&mut hotloop(&["train", file.to_str().unwrap()]));
+    let file = run_file(folder.path(), &model);
+    let (status, out, error) = ended(hotloop(&["train"]).arg(&file));
     assert!(status == 0 && out.contains("correct 100 %"), "{out}{error}");
     let all: Vec<Asked> = asked.try_iter().collect();
     assert!(all.len() >= 2);
@@ -143,4 +149,9 @@ fn an_endpoint_that_is_asked_too_often_says_what_helps() {
     let (status, _, error) = ended(&mut hotloop(&["sample", "--api", &url, "--model", "m", "--prompt", "hi"]));
     assert_eq!((status, asked.try_iter().count()), (3, 5), "{error}");
     assert!(error.contains("5 tries, the last: status 429") && error.contains("HOTLOOP_API_PER_MINUTE=N"), "{error}");
+    let folder = tempfile::tempdir().unwrap();
+    let file = run_file(folder.path(), &format!("{url}#m"));
+    let (status, _, error) = ended(hotloop(&["train"]).arg(&file));
+    assert_eq!(status, 3, "{error}");
+    assert!(error.contains("HOTLOOP_API_PER_MINUTE=N") && error.contains("hotloop train --resume"), "{error}");
 }
