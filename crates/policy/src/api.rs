@@ -21,7 +21,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::noise;
-use pace::Pace;
+use pace::{Pace, Tries};
 
 /// Which of the two protocols the endpoint speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,6 +101,8 @@ pub struct ApiPolicy {
     /// Whether the server refuses to tell logprobs: then they are not asked for again.
     secretive: AtomicBool,
     pace: Pace,
+    /// Requests that were answered.
+    answered: AtomicUsize,
 }
 
 #[derive(Deserialize)]
@@ -152,7 +154,8 @@ impl ApiPolicy {
         let settings = ureq::Agent::config_builder().timeout_global(Some(config.timeout)).http_status_as_error(false);
         let pace = Pace::new(config.per_minute);
         let secretive = AtomicBool::new(false);
-        Self { agent: settings.build().into(), config, key, halt: Arc::default(), secretive, pace }
+        let answered = AtomicUsize::new(0);
+        Self { agent: settings.build().into(), config, key, halt: Arc::default(), secretive, pace, answered }
     }
 
     /// Nothing more is asked, nor waited for between tries, once this flag is set.
@@ -242,36 +245,41 @@ impl ApiPolicy {
     /// At least one answer.
     fn post(&self, mut body: Value) -> Result<Vec<Choice>, PolicyError> {
         let mut pause = self.config.pause;
-        let mut last = String::new();
-        for nth in 1..=self.config.tries.max(1) {
+        let mut left = Tries::new(self.config.tries, self.answered.load(Ordering::Relaxed));
+        let mut nth = 0_u32;
+        loop {
+            nth += 1;
             let mut tried = self.try_once(&body)?;
             if let (Tried::NoLogprobs(_), Some(fields)) = (&tried, body.as_object_mut()) {
                 self.secretive.store(true, Ordering::Relaxed);
                 fields.remove(LOGPROBS);
                 tried = self.try_once(&body)?;
             }
-            match tried {
-                Tried::Answered(choices) => return Ok(choices),
+            let (why, asked) = match tried {
+                Tried::Answered(choices) => {
+                    self.answered.fetch_add(1, Ordering::Relaxed);
+                    return Ok(choices);
+                }
                 Tried::Refused(why) | Tried::NoLogprobs(why) => {
                     return Err(PolicyError::Failed(format!("{}: {why}", self.endpoint())));
                 }
-                Tried::Again(why, asked) => {
-                    last = match asked {
-                        Some(asked) if asked > LONGEST_PAUSE => format!("{why} (try again in {} s)", asked.as_secs()),
-                        _ => why,
-                    };
-                    if let Some(asked) = asked {
-                        self.pace.hold(Instant::now() + asked.min(LONGEST_PAUSE));
-                    } else if nth < self.config.tries {
-                        // A little unevenness keeps many clients from coming back at the same moment.
-                        let uneven = 1.0 + 0.25 * noise::uniform(u64::from(std::process::id()), u64::from(nth));
-                        self.rest(pause.mul_f32(uneven).min(LONGEST_PAUSE))?;
-                        pause *= 2;
-                    }
-                }
+                Tried::Again(why, asked) => (why, asked),
+            };
+            if !left.spend(asked.is_some(), self.answered.load(Ordering::Relaxed)) {
+                let later = asked.filter(|asked| *asked > LONGEST_PAUSE);
+                let later = later.map(|asked| format!(" (try again in {} s)", asked.as_secs())).unwrap_or_default();
+                let what = format!("{}: {nth} tries, the last: {why}{later}", self.endpoint());
+                return Err(PolicyError::Failed(what));
+            }
+            if let Some(asked) = asked {
+                self.pace.hold(Instant::now() + asked.min(LONGEST_PAUSE));
+            } else {
+                // A little unevenness keeps many clients from coming back at the same moment.
+                let uneven = 1.0 + 0.25 * noise::uniform(u64::from(std::process::id()), u64::from(nth));
+                self.rest(pause.mul_f32(uneven).min(LONGEST_PAUSE))?;
+                pause = (pause * 2).min(LONGEST_PAUSE);
             }
         }
-        Err(PolicyError::Failed(format!("{}: {} tries, the last: {last}", self.endpoint(), self.config.tries)))
     }
 
     /// When it is its turn.

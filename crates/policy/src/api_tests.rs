@@ -1,7 +1,7 @@
 //! The API policy against a small server of our own: what is asked, what is tried again, what is refused.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
 
@@ -12,6 +12,26 @@ use super::*;
 /// What the server received: the head and the body.
 type Asked = (String, Value);
 
+/// Reads a request.
+fn receive(stream: &TcpStream) -> Asked {
+    let mut reader = BufReader::new(stream);
+    let mut request = String::new();
+    while !request.ends_with("\r\n\r\n") {
+        assert!(reader.read_line(&mut request).unwrap() > 0, "the request ended early");
+    }
+    let length = request
+        .lines()
+        .find_map(|line| line.to_lowercase().strip_prefix("content-length:").map(|n| n.trim().parse().unwrap()));
+    let mut bytes = vec![0; length.unwrap()];
+    reader.read_exact(&mut bytes).unwrap();
+    (request, serde_json::from_slice(&bytes).unwrap())
+}
+
+fn reply(stream: &mut TcpStream, head: &str, body: &str) {
+    let reply = format!("HTTP/1.1 {head}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len());
+    stream.write_all(reply.as_bytes()).unwrap();
+}
+
 /// A server that gives these replies (status line and headers, body), one connection each.
 fn server(replies: Vec<(&'static str, String)>) -> (String, Receiver<Asked>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -20,23 +40,12 @@ fn server(replies: Vec<(&'static str, String)>) -> (String, Receiver<Asked>) {
     std::thread::spawn(move || {
         for (head, body) in replies {
             let (stream, _) = listener.accept().unwrap();
-            let mut reader = BufReader::new(stream.try_clone().unwrap());
-            let mut request = String::new();
-            while !request.ends_with("\r\n\r\n") {
-                assert!(reader.read_line(&mut request).unwrap() > 0, "the request ended early");
-            }
-            let length = request.lines().find_map(|line| {
-                line.to_lowercase().strip_prefix("content-length:").map(|n| n.trim().parse().unwrap())
-            });
-            let mut bytes = vec![0; length.unwrap()];
-            reader.read_exact(&mut bytes).unwrap();
-            sender.send((request, serde_json::from_slice(&bytes).unwrap())).unwrap();
+            sender.send(receive(&stream)).unwrap();
             if head.is_empty() {
                 continue;
             }
             let mut stream = stream;
-            let reply = format!("HTTP/1.1 {head}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len());
-            stream.write_all(reply.as_bytes()).unwrap();
+            reply(&mut stream, head, &body);
         }
     });
     (url, asked)
@@ -136,6 +145,35 @@ fn no_more_requests_go_out_than_the_user_allows_and_tries_count() {
     assert_eq!(answers.unwrap().len(), 3);
     // The first of four goes out at once, and the others a tenth of a second each behind the one before.
     assert!(start.elapsed() >= Duration::from_millis(300), "{:?}", start.elapsed());
+}
+
+/// A server that answers one request at a time and then none for a while, as a small quota does.
+fn rationed() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let mut last: Option<Instant> = None;
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            receive(&stream);
+            let is_free = last.is_none_or(|last| last.elapsed() >= Duration::from_millis(40));
+            let (head, body) = if is_free {
+                last = Some(Instant::now());
+                ("200 OK", said(&["same"]))
+            } else {
+                ("429 Too Many Requests\r\nRetry-After-Ms: 50", "slow down".to_owned())
+            };
+            reply(&mut stream, head, &body);
+        }
+    });
+    url
+}
+
+#[test]
+fn a_small_quota_lets_all_through_in_time() {
+    let wide = ApiConfig { parallel: 8, ..config(rationed()) };
+    let chats: Vec<Chat> = (0..8).map(|nth| chat(&nth.to_string())).collect();
+    assert_eq!(ApiPolicy::with_key(wide, None).sample(&chats, 1, &sampling()).unwrap().len(), 8);
 }
 
 #[test]

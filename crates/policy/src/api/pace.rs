@@ -36,6 +36,30 @@ impl Pace {
     }
 }
 
+/// The tries of a request. Where a server lets some through and puts the others off, these wait for their turn: their tries
+/// count from the last answer that another had.
+pub(super) struct Tries {
+    all: u32,
+    left: u32,
+    answered: usize,
+}
+
+impl Tries {
+    /// So many in a row, with so many requests answered until now.
+    pub(super) fn new(all: u32, answered: usize) -> Self {
+        Self { all, left: all, answered }
+    }
+
+    /// After a try that failed; `put_off` if the server named a pause. Whether there is another.
+    pub(super) fn spend(&mut self, put_off: bool, answered: usize) -> bool {
+        if put_off && answered != self.answered {
+            (self.left, self.answered) = (self.all, answered);
+        }
+        self.left = self.left.saturating_sub(1);
+        self.left > 0
+    }
+}
+
 /// The limits that a server may tell of: what is left of each, and when it is whole again.
 const LIMITS: [(&str, &str); 4] = [
     ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
@@ -141,6 +165,16 @@ mod tests {
         pace.hold(after(2));
         assert_eq!(pace.turn(after(5)), Err(Duration::from_secs(15)));
         assert_eq!((pace.turn(after(20)), pace.turn(after(20))), (Ok(()), Ok(())));
+    }
+
+    #[test]
+    fn tries_count_from_the_last_answer_that_another_had() {
+        let mut tries = Tries::new(3, 5);
+        assert_eq!([true, true].map(|put_off| tries.spend(put_off, 5)), [true, true]);
+        // A failure is one whatever others are given, and one that is put off has time while they are answered.
+        assert!(tries.spend(true, 6) && tries.spend(false, 7));
+        assert!(!tries.spend(false, 8));
+        assert!(!Tries::new(1, 0).spend(true, 0) && !Tries::new(0, 0).spend(false, 0));
     }
 
     #[test]
