@@ -83,9 +83,10 @@ impl Failure {
         if !self.what.is_empty() {
             output::complain(&format!("hotloop: {}", self.what));
         }
-        // Who was told how to raise it need not hear it twice.
-        let raise = remedy(&self.what).filter(|_| !self.hint.as_ref().is_some_and(|hint| hint.contains("ulimit")));
-        if let Some(hint) = raise.or(self.hint.as_deref()) {
+        // Who was told already need not hear it twice.
+        let told =
+            |remedy: &&str| self.hint.as_ref().is_some_and(|hint| hint.contains(*remedy) || hint.contains("ulimit"));
+        if let Some(hint) = remedy(&self.what).filter(|remedy| !told(remedy)).or(self.hint.as_deref()) {
             output::complain(&format!("  hint: {hint}"));
         }
         self.status
@@ -95,11 +96,14 @@ impl Failure {
 /// The number that Linux gives to a file that would be larger than it may.
 const EFBIG: i32 = 27;
 
-/// What mends an error of the system that may come of any file. Those who write files know its words only: most errors
-/// name the file in a text.
+/// What mends an error of the system that may come of any file, and an endpoint that is asked too often. Those who meet
+/// them know their words only: most errors name the file or the address in a text.
 pub(crate) fn remedy(what: &str) -> Option<&'static str> {
     let too_large = std::io::Error::from_raw_os_error(EFBIG).to_string();
-    what.contains(&too_large).then_some(bench::role::RAISE)
+    let fewer =
+        "keep below the endpoint's limit: HOTLOOP_API_PER_MINUTE=N in the environment lets N requests out a minute";
+    let known = [(too_large.as_str(), bench::role::RAISE), ("the last: status 429", fewer)];
+    known.into_iter().find_map(|(words, remedy)| what.contains(words).then_some(remedy))
 }
 
 impl From<BenchError> for Failure {

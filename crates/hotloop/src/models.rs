@@ -1,5 +1,6 @@
 //! From what a user calls a model to a policy.
 
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use policy::cpu::Recompute;
 use policy::engine::{Engine, EngineError, Learning, Settings};
 use policy::load::{Checkpoint, LoadError, Problem};
 use policy::train::loss::{Clip, Normalisation};
-use policy::train::{Decay, Grpo, OptimConfig, Schedule, Training};
+use policy::train::{Decay, Grpo, OptimConfig, Schedule, TrainError, Training};
 use policy::{Device, EnginePolicy, cuda};
 
 use tempfile::TempDir;
@@ -123,7 +124,9 @@ pub(crate) fn engine_failure(error: &EngineError) -> Failure {
     match error {
         EngineError::Load(load) => unreadable(load),
         EngineError::Threads(_) => Failure::machine(error.to_string()),
-        EngineError::Device(_) => Failure::machine(error.to_string()).hint("choose the device cpu"),
+        EngineError::Device(_) | EngineError::Train(TrainError::Device(_)) => {
+            Failure::machine(error.to_string()).hint("choose the device cpu")
+        }
         _ => Failure::user(error.to_string()),
     }
 }
@@ -132,11 +135,14 @@ pub(crate) fn engine_failure(error: &EngineError) -> Failure {
 pub(crate) fn policy_failure(error: &PolicyError) -> Failure {
     let failure = Failure::user(error.to_string());
     match error {
-        PolicyError::ContextExceeded { .. } => failure.hint("ask for fewer tokens, or ask less"),
+        PolicyError::ContextExceeded { .. } => failure.hint("ask for fewer tokens (--max-tokens), or ask less"),
         PolicyError::Unsupported("a begun answer") => failure.hint("leave the beginning out with --begin ''"),
         PolicyError::Unsupported(_) | PolicyError::Unanswerable(_) => failure,
         PolicyError::Stopped => Failure::interrupted(),
-        PolicyError::Failed(why) | PolicyError::Diverged(why) => Failure::machine(why.clone()),
+        PolicyError::Diverged(_) => {
+            failure.hint("fetch the model anew, or take an adapter or a checkpoint from before")
+        }
+        PolicyError::Failed(why) => Failure::machine(why.clone()),
     }
 }
 
@@ -202,23 +208,53 @@ pub(crate) fn engine(
     Ok(EnginePolicy::new(engine))
 }
 
+/// The environment variable with the requests a minute that an endpoint may be asked. A quota is a key's, as the key is the
+/// user's: it stands beside the key and in no run file, so that a run goes on under another.
+const PER_MINUTE: &str = "HOTLOOP_API_PER_MINUTE";
+
+/// How an endpoint is asked.
+pub(crate) struct Asking {
+    /// The environment variable with the key; none sends no key.
+    pub(crate) key_variable: Option<String>,
+    /// Requests a minute at most; none leaves it to the environment.
+    pub(crate) per_minute: Option<NonZeroU32>,
+}
+
 /// A model behind an endpoint. After a signal nothing more is asked of it.
-pub(crate) fn api(url: &str, model: &str, key_variable: Option<String>, stop: &Stop) -> Result<ApiPolicy, Failure> {
+pub(crate) fn api(address: &str, model: &str, asking: Asking, stop: &Stop) -> Result<ApiPolicy, Failure> {
+    let (url, protocol) = Protocol::of(address);
     let config = ApiConfig {
         url: url.to_owned(),
         model: model.to_owned(),
-        protocol: Protocol::Chat,
-        key_variable,
+        protocol,
+        key_variable: asking.key_variable,
         continues: true,
         timeout: Duration::from_mins(10),
         tries: 5,
         pause: Duration::from_secs(1),
         parallel: 8,
+        per_minute: asking.per_minute.map_or_else(per_minute, |limit| Ok(Some(limit)))?,
         context: 0,
     };
     let mut policy = ApiPolicy::new(config).map_err(|error| Failure::user(error.to_string()))?;
     policy.heed(stop.shared());
     Ok(policy)
+}
+
+/// The limit of the environment, if it sets one.
+fn per_minute() -> Result<Option<NonZeroU32>, Failure> {
+    let Some(text) = std::env::var_os(PER_MINUTE).filter(|text| !text.is_empty()) else { return Ok(None) };
+    let text = text.to_string_lossy();
+    let wrong = || {
+        Failure::user(format!("{PER_MINUTE} is `{text}`, which is no number of requests above 0"))
+            .hint(format!("set it as in {PER_MINUTE}=60, or unset it for no limit"))
+    };
+    text.trim().parse().map(Some).map_err(|_| wrong())
+}
+
+/// Whether an endpoint takes texts and goes on with what was begun, and not chats.
+pub(crate) fn completes(address: &str) -> bool {
+    Protocol::of(address).1 == Protocol::Completions
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use run::config::{self, Config, Device, Normalise};
 use run::{Layered, Plan};
 
 use crate::failure::Failure;
+use crate::models::Asking;
 use crate::stop::Stop;
 use crate::{fleets, models, nano};
 
@@ -38,7 +39,8 @@ const NANO: [(&str, &str); 6] = [
 /// Overrides of defaults that do not fit the model; what the user set stays as it is.
 pub(crate) fn fitted(layered: &Layered) -> Vec<String> {
     let fitting: &[(&str, &str)] = match endpoint(&layered.config.model) {
-        // It cannot learn, and few servers go on with a begun answer.
+        Some((address, _)) if models::completes(address) => &[("learning.rate", "0")],
+        // It cannot learn, and few servers go on with the begun answer of a chat.
         Some(_) => &[("learning.rate", "0"), ("prompts.begin", "false")],
         None if nano::speaks(&layered.config.model) => &NANO,
         None if device(&layered.config).is_cuda() || !layered.config.fleet.is_empty() => &[],
@@ -61,8 +63,8 @@ pub(crate) fn policy(config: &Config, stop: &Stop) -> Result<Box<dyn Policy>, Fa
             return Err(Failure::user(format!("model: `{url}` names no model"))
                 .hint(format!("write it behind a `#`, as in \"{url}#NAME\"")));
         }
-        let key = std::env::var_os(KEY).map(|_| KEY.to_owned());
-        return Ok(Box::new(models::api(url, name, key, stop)?));
+        let asking = Asking { key_variable: std::env::var_os(KEY).map(|_| KEY.to_owned()), per_minute: None };
+        return Ok(Box::new(models::api(url, name, asking, stop)?));
     }
     let place = models::find(&config.model)?;
     let mut settings = models::answering(0, device(config));
@@ -186,6 +188,7 @@ mod tests {
         assert!(fitted(&read("model = \"./m\"\n[loop]\noverlap = true", &[])).is_empty());
         assert!(fitted(&read("model = \"./m\"\nfleet = \"f.toml\"", &[])).is_empty(), "others judge");
         assert_eq!(fitted(&read("model = \"http://h/v1#m\"", &["learning.rate=1e-5"])), ["prompts.begin=false"]);
+        assert_eq!(fitted(&read("model = \"http://h/v1/completions#m\"", &[])), ["learning.rate=0"]);
     }
 
     #[test]

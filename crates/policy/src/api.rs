@@ -2,14 +2,17 @@
 //!
 //! Requests are blocking, a few at a time. What may pass is tried again: lost connections, timeouts,
 //! rate limits and the server's own failures, also those told in a reply, with growing pauses or the pause the server
-//! asks for.
+//! asks for, in which nothing else is asked either.
 //! What will not pass (a bad key, an unknown model, an address that is none) fails at once, with the server's words.
 //! Logprobs are asked for, and done without where the server refuses them; they are at the temperature it tells them at.
 
+mod pace;
+
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use flow::policy::{
     Capabilities, Chat, Completion, Ending, Policy, PolicyError, Sampling, Speaker, Updated, WeightedTokens,
@@ -18,14 +21,35 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::noise;
+use pace::{Pace, Tries};
 
 /// Which of the two protocols the endpoint speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
     /// `/chat/completions`.
     Chat,
-    /// `/completions`: the messages' texts one after the other, for base models.
+    /// `/completions`: the messages' texts and what was begun, a line each, for base models.
     Completions,
+}
+
+impl Protocol {
+    const ALL: [Self; 2] = [Self::Chat, Self::Completions];
+
+    /// What stands behind the version in the address that it is asked at.
+    fn path(self) -> &'static str {
+        match self {
+            Self::Chat => "/chat/completions",
+            Self::Completions => "/completions",
+        }
+    }
+
+    /// The address up to the version, and the protocol that its end names: `.../completions` completions, and
+    /// everything else the chat.
+    pub fn of(address: &str) -> (&str, Self) {
+        let address = address.trim_end_matches('/');
+        let named = |protocol: Self| Some((address.strip_suffix(protocol.path())?, protocol));
+        Self::ALL.into_iter().find_map(named).unwrap_or((address, Self::Chat))
+    }
 }
 
 /// How an endpoint is reached.
@@ -49,6 +73,8 @@ pub struct ApiConfig {
     pub pause: Duration,
     /// Requests at the same time.
     pub parallel: usize,
+    /// Requests a minute at most, tries that failed included; none sets no limit.
+    pub per_minute: Option<NonZeroU32>,
     /// Tokens of prompt and answer together, as the server is known to have.
     pub context: u32,
 }
@@ -74,6 +100,9 @@ pub struct ApiPolicy {
     halt: Arc<AtomicBool>,
     /// Whether the server refuses to tell logprobs: then they are not asked for again.
     secretive: AtomicBool,
+    pace: Pace,
+    /// Requests that were answered.
+    answered: AtomicUsize,
 }
 
 #[derive(Deserialize)]
@@ -123,7 +152,10 @@ impl ApiPolicy {
 
     fn with_key(config: ApiConfig, key: Option<String>) -> Self {
         let settings = ureq::Agent::config_builder().timeout_global(Some(config.timeout)).http_status_as_error(false);
-        Self { agent: settings.build().into(), config, key, halt: Arc::default(), secretive: AtomicBool::new(false) }
+        let pace = Pace::new(config.per_minute);
+        let secretive = AtomicBool::new(false);
+        let answered = AtomicUsize::new(0);
+        Self { agent: settings.build().into(), config, key, halt: Arc::default(), secretive, pace, answered }
     }
 
     /// Nothing more is asked, nor waited for between tries, once this flag is set.
@@ -146,11 +178,7 @@ impl ApiPolicy {
     }
 
     fn endpoint(&self) -> String {
-        let path = match self.config.protocol {
-            Protocol::Chat => "chat/completions",
-            Protocol::Completions => "completions",
-        };
-        format!("{}/{path}", self.config.url.trim_end_matches('/'))
+        format!("{}{}", self.config.url.trim_end_matches('/'), self.config.protocol.path())
     }
 
     fn body(&self, chat: &Chat, count: u32, sampling: &Sampling, seed: u64) -> Result<Value, PolicyError> {
@@ -182,8 +210,9 @@ impl ApiPolicy {
         }
         match self.config.protocol {
             Protocol::Completions => {
-                let texts: Vec<&str> = chat.messages.iter().map(|message| message.content.as_str()).collect();
-                body["prompt"] = json!(format!("{}{}", texts.join("\n"), chat.begun));
+                let begun = Some(chat.begun.as_str()).filter(|begun| !begun.is_empty());
+                let texts = chat.messages.iter().map(|message| message.content.as_str()).chain(begun);
+                body["prompt"] = json!(texts.collect::<Vec<_>>().join("\n"));
             }
             Protocol::Chat => {
                 let mut messages: Vec<Value> = chat.messages.iter().map(|m| message(m.role, &m.content)).collect();
@@ -216,35 +245,53 @@ impl ApiPolicy {
     /// At least one answer.
     fn post(&self, mut body: Value) -> Result<Vec<Choice>, PolicyError> {
         let mut pause = self.config.pause;
-        let mut last = String::new();
-        for nth in 1..=self.config.tries.max(1) {
-            self.check_halt()?;
-            let mut tried = self.try_once(&body);
+        let mut left = Tries::new(self.config.tries, self.answered.load(Ordering::Relaxed));
+        let mut nth = 0_u32;
+        loop {
+            nth += 1;
+            let mut tried = self.try_once(&body)?;
             if let (Tried::NoLogprobs(_), Some(fields)) = (&tried, body.as_object_mut()) {
                 self.secretive.store(true, Ordering::Relaxed);
                 fields.remove(LOGPROBS);
-                tried = self.try_once(&body);
+                tried = self.try_once(&body)?;
             }
-            match tried {
-                Tried::Answered(choices) => return Ok(choices),
+            let (why, asked) = match tried {
+                Tried::Answered(choices) => {
+                    self.answered.fetch_add(1, Ordering::Relaxed);
+                    return Ok(choices);
+                }
                 Tried::Refused(why) | Tried::NoLogprobs(why) => {
                     return Err(PolicyError::Failed(format!("{}: {why}", self.endpoint())));
                 }
-                Tried::Again(why, asked) => {
-                    last = why;
-                    if nth < self.config.tries {
-                        // A little unevenness keeps many clients from coming back at the same moment.
-                        let uneven = 1.0 + 0.25 * noise::uniform(u64::from(std::process::id()), u64::from(nth));
-                        self.rest(asked.unwrap_or(pause.mul_f32(uneven)).min(LONGEST_PAUSE))?;
-                        pause *= 2;
-                    }
-                }
+                Tried::Again(why, asked) => (why, asked),
+            };
+            if !left.spend(asked.is_some(), self.answered.load(Ordering::Relaxed)) {
+                let later = asked.filter(|asked| *asked > LONGEST_PAUSE);
+                let later = later.map(|asked| format!(" (try again in {} s)", asked.as_secs())).unwrap_or_default();
+                let what = format!("{}: {nth} tries, the last: {why}{later}", self.endpoint());
+                return Err(PolicyError::Failed(what));
+            }
+            if let Some(asked) = asked {
+                self.pace.hold(Instant::now() + asked.min(LONGEST_PAUSE));
+            } else {
+                // A little unevenness keeps many clients from coming back at the same moment.
+                let uneven = 1.0 + 0.25 * noise::uniform(u64::from(std::process::id()), u64::from(nth));
+                self.rest(pause.mul_f32(uneven).min(LONGEST_PAUSE))?;
+                pause = (pause * 2).min(LONGEST_PAUSE);
             }
         }
-        Err(PolicyError::Failed(format!("{}: {} tries, the last: {last}", self.endpoint(), self.config.tries)))
     }
 
-    fn try_once(&self, body: &Value) -> Tried {
+    /// When it is its turn.
+    fn try_once(&self, body: &Value) -> Result<Tried, PolicyError> {
+        self.check_halt()?;
+        while let Err(wait) = self.pace.turn(Instant::now()) {
+            self.rest(wait)?;
+        }
+        Ok(self.ask(body))
+    }
+
+    fn ask(&self, body: &Value) -> Tried {
         let mut request = self.agent.post(self.endpoint());
         if let Some(key) = &self.key {
             request = request.header("Authorization", format!("Bearer {key}"));
@@ -258,8 +305,8 @@ impl ApiPolicy {
             Err(error) => return Tried::Again(error.to_string(), None),
         };
         let status = response.status().as_u16();
-        let asked = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
-        let asked = asked.and_then(|value| Duration::try_from_secs_f64(value.trim().parse().ok()?).ok());
+        let header = |name: &str| response.headers().get(name)?.to_str().ok();
+        let asked = pace::asked(header, SystemTime::now());
         let text = match response.body_mut().with_config().limit(LONGEST_REPLY).read_to_string() {
             Ok(text) => text,
             Err(error) => return Tried::Again(error.to_string(), asked),

@@ -1,7 +1,7 @@
 //! The API policy against a small server of our own: what is asked, what is tried again, what is refused.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
 
@@ -12,6 +12,26 @@ use super::*;
 /// What the server received: the head and the body.
 type Asked = (String, Value);
 
+/// Reads a request.
+fn receive(stream: &TcpStream) -> Asked {
+    let mut reader = BufReader::new(stream);
+    let mut request = String::new();
+    while !request.ends_with("\r\n\r\n") {
+        assert!(reader.read_line(&mut request).unwrap() > 0, "the request ended early");
+    }
+    let length = request
+        .lines()
+        .find_map(|line| line.to_lowercase().strip_prefix("content-length:").map(|n| n.trim().parse().unwrap()));
+    let mut bytes = vec![0; length.unwrap()];
+    reader.read_exact(&mut bytes).unwrap();
+    (request, serde_json::from_slice(&bytes).unwrap())
+}
+
+fn reply(stream: &mut TcpStream, head: &str, body: &str) {
+    let reply = format!("HTTP/1.1 {head}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len());
+    stream.write_all(reply.as_bytes()).unwrap();
+}
+
 /// A server that gives these replies (status line and headers, body), one connection each.
 fn server(replies: Vec<(&'static str, String)>) -> (String, Receiver<Asked>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -20,23 +40,12 @@ fn server(replies: Vec<(&'static str, String)>) -> (String, Receiver<Asked>) {
     std::thread::spawn(move || {
         for (head, body) in replies {
             let (stream, _) = listener.accept().unwrap();
-            let mut reader = BufReader::new(stream.try_clone().unwrap());
-            let mut request = String::new();
-            while !request.ends_with("\r\n\r\n") {
-                assert!(reader.read_line(&mut request).unwrap() > 0, "the request ended early");
-            }
-            let length = request.lines().find_map(|line| {
-                line.to_lowercase().strip_prefix("content-length:").map(|n| n.trim().parse().unwrap())
-            });
-            let mut bytes = vec![0; length.unwrap()];
-            reader.read_exact(&mut bytes).unwrap();
-            sender.send((request, serde_json::from_slice(&bytes).unwrap())).unwrap();
+            sender.send(receive(&stream)).unwrap();
             if head.is_empty() {
                 continue;
             }
             let mut stream = stream;
-            let reply = format!("HTTP/1.1 {head}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len());
-            stream.write_all(reply.as_bytes()).unwrap();
+            reply(&mut stream, head, &body);
         }
     });
     (url, asked)
@@ -58,6 +67,7 @@ fn config(url: String) -> ApiConfig {
         tries: 3,
         pause: Duration::from_millis(1),
         parallel: 1,
+        per_minute: None,
         context: 4096,
     }
 }
@@ -98,13 +108,101 @@ fn a_server_that_gives_one_at_a_time_is_asked_again_with_another_seed() {
 
 #[test]
 fn what_may_pass_is_tried_again_and_the_servers_pause_is_kept() {
-    let limited = "429 Too Many Requests\r\nRetry-After: 0.3";
-    let replies = vec![(limited, "slow down".into()), ("", String::new()), ("200 OK", said(&["at last"]))];
+    for (limited, pause_ms) in [
+        ("429 Too Many Requests\r\nRetry-After: 0.3", 300),
+        ("429 Too Many Requests\r\nRetry-After-Ms: 300\r\nRetry-After: 9", 300),
+        ("503 Service Unavailable\r\nX-RateLimit-Remaining-Requests: 0\r\nX-RateLimit-Reset-Requests: 300ms", 300),
+        (
+            "429 Too Many Requests\r\nDate: Sun, 06 Nov 1994 08:49:36 GMT\r\nRetry-After: Sun, 06 Nov 1994 08:49:37 GMT",
+            1000,
+        ),
+    ] {
+        let replies = vec![(limited, "slow down".into()), ("", String::new()), ("200 OK", said(&["at last"]))];
+        let (url, _asked) = server(replies);
+        let start = Instant::now();
+        let answers = ApiPolicy::with_key(config(url), None).sample(&[chat("hi")], 1, &sampling()).unwrap();
+        assert_eq!(answers[0].text, "at last");
+        assert!(start.elapsed() >= Duration::from_millis(pause_ms), "{limited}: {:?}", start.elapsed());
+    }
+}
+
+#[test]
+fn a_pause_longer_than_anyone_waits_is_told() {
+    let (url, _asked) = server(vec![("429 Too Many Requests\r\nRetry-After: 3600", "come back".into())]);
+    let once = ApiConfig { tries: 1, ..config(url) };
+    let error = ApiPolicy::with_key(once, None).sample(&[chat("hi")], 1, &sampling()).unwrap_err().to_string();
+    assert!(error.contains("429: come back (try again in 3600 s)"), "{error}");
+}
+
+#[test]
+fn no_more_requests_go_out_than_the_user_allows_and_tries_count() {
+    let busy = ("503 Service Unavailable", "loading model".to_owned());
+    let replies = [vec![busy], vec![("200 OK", said(&["same"])); 3]].concat();
     let (url, _asked) = server(replies);
+    let limited = ApiConfig { parallel: 3, per_minute: NonZeroU32::new(600), ..config(url) };
     let start = Instant::now();
-    let answers = ApiPolicy::with_key(config(url), None).sample(&[chat("hi")], 1, &sampling()).unwrap();
-    assert_eq!(answers[0].text, "at last");
+    let answers = ApiPolicy::with_key(limited, None).sample(&[chat("a"), chat("b"), chat("c")], 1, &sampling());
+    assert_eq!(answers.unwrap().len(), 3);
+    // The first of four goes out at once, and the others a tenth of a second each behind the one before.
     assert!(start.elapsed() >= Duration::from_millis(300), "{:?}", start.elapsed());
+}
+
+/// A server that answers one request at a time and then none for a while, as a small quota does.
+fn rationed() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let mut last: Option<Instant> = None;
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            receive(&stream);
+            let is_free = last.is_none_or(|last| last.elapsed() >= Duration::from_millis(40));
+            let (head, body) = if is_free {
+                last = Some(Instant::now());
+                ("200 OK", said(&["same"]))
+            } else {
+                ("429 Too Many Requests\r\nRetry-After-Ms: 50", "slow down".to_owned())
+            };
+            reply(&mut stream, head, &body);
+        }
+    });
+    url
+}
+
+#[test]
+fn a_small_quota_lets_all_through_in_time() {
+    let wide = ApiConfig { parallel: 8, ..config(rationed()) };
+    let chats: Vec<Chat> = (0..8).map(|nth| chat(&nth.to_string())).collect();
+    assert_eq!(ApiPolicy::with_key(wide, None).sample(&chats, 1, &sampling()).unwrap().len(), 8);
+}
+
+#[test]
+fn who_waits_for_the_next_request_can_be_stopped() {
+    let (url, asked) = server(vec![("200 OK", said(&["same"]))]);
+    let slow = ApiConfig { per_minute: NonZeroU32::new(1), ..config(url) };
+    let mut policy = ApiPolicy::with_key(slow, None);
+    let halt = Arc::new(AtomicBool::new(false));
+    policy.heed(halt.clone());
+    let signal = std::thread::spawn(move || {
+        let first = asked.recv();
+        halt.store(true, Ordering::Relaxed);
+        first.is_ok()
+    });
+    let stopped = policy.sample(&[chat("a"), chat("b")], 1, &sampling());
+    assert!(matches!(stopped, Err(PolicyError::Stopped)), "{stopped:?}");
+    assert!(signal.join().unwrap());
+}
+
+#[test]
+fn an_address_names_its_protocol() {
+    for (address, wanted) in [
+        ("http://h/v1", ("http://h/v1", Protocol::Chat)),
+        ("http://h/v1/", ("http://h/v1", Protocol::Chat)),
+        ("http://h/v1/chat/completions", ("http://h/v1", Protocol::Chat)),
+        ("http://h/v1/completions/", ("http://h/v1", Protocol::Completions)),
+    ] {
+        assert_eq!(Protocol::of(address), wanted, "{address}");
+    }
 }
 
 #[test]
@@ -192,7 +290,7 @@ fn plain_completions_join_the_texts_and_tell_length_and_logprobs() {
     assert_eq!(answers[0].logprobs, [-0.5, -1.5]);
     let (head, body) = asked.recv().unwrap();
     assert!(head.starts_with("POST /v1/completions "), "{head}");
-    assert_eq!((&body["prompt"], &body["logprobs"]), (&json!("ab"), &json!(1)));
+    assert_eq!((&body["prompt"], &body["logprobs"]), (&json!("a\nb"), &json!(1)));
 }
 
 #[test]

@@ -104,6 +104,9 @@ pub enum EngineError {
     NothingFull,
 }
 
+/// An adapter as it was at some step, with the optimiser's state.
+pub struct Kept(Box<Learner>);
+
 /// A model that answers and learns.
 pub struct Engine {
     learner: Learner,
@@ -337,13 +340,27 @@ impl Engine {
 
     /// Writes what is trained and the optimiser's state.
     pub fn save(&self, directory: &Path) -> Result<(), EngineError> {
+        let mirror = self.learner.mirror()?;
+        self.write(directory, mirror.as_ref().unwrap_or(&self.learner))
+    }
+
+    /// The adapter as it is now, to be saved if later steps spoil it; none where all weights are trained.
+    pub fn keep(&self) -> Result<Option<Kept>, EngineError> {
+        Ok(self.learner.copy()?.map(|copy| Kept(Box::new(copy))))
+    }
+
+    /// Writes what was kept, as `save` would have then.
+    pub fn save_kept(&self, kept: &Kept, directory: &Path) -> Result<(), EngineError> {
+        self.write(directory, &kept.0)
+    }
+
+    fn write(&self, directory: &Path, learner: &Learner) -> Result<(), EngineError> {
         let hash = match self.settings.learning {
             Learning::Full => String::new(),
             Learning::Lora(..) | Learning::None => self.base_hash().to_owned(),
         };
         let base = Base { name: self.name.clone(), hash };
-        let mirror = self.learner.mirror()?;
-        Ok(save::learner(directory, mirror.as_ref().unwrap_or(&self.learner), &base, Some(&self.text))?)
+        Ok(save::learner(directory, learner, &base, Some(&self.text))?)
     }
 
     /// Writes the model with all that was learned by full training, without the optimiser's state.

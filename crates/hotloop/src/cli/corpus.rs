@@ -179,9 +179,15 @@ Each line of DATA is {\"prompt\": \"...\", \"answer\": \"...\"} or {\"messages\"
 \"...\"}, {\"role\": \"assistant\", \"content\": \"...\"}]}; only answers are learned. With --lora-rank 0 the folder is a \
 whole model, else an adapter for `--adapter`.
 
+A loss or a gradient that is no number ends it: --out is not written, and OUT.diverged holds step.json, with the \
+step's loss, gradient norm, rate and examples and the steps before, and the last adapter that gave numbers.
+
 Examples:
   hotloop tune --model qwen.gguf --data winners.jsonl --out warm
-  hotloop sample --model qwen.gguf --adapter warm --task matmul --stage 3 --count 8")]
+  hotloop sample --model qwen.gguf --adapter warm --task matmul --stage 3 --count 8
+
+Exit status: 0 done; 1 your error, or a loss that is no number; 3 the machine failed; 130 stopped, with what was \
+learned until then written.")]
 pub(crate) struct TuneArgs {
     /// A folder, a GGUF file or a hub name that was downloaded before
     #[arg(long, value_name = "MODEL")]

@@ -15,7 +15,7 @@ run's seed, temperature and count on its task this is that run's probe taken aga
 judged by one bench, one after the other.
 
 An adapter, or a model that was trained whole, may be named by its run's directory: the last checkpoint \
-is meant.
+is meant. URL#NAME is an OpenAI-compatible endpoint, as in a run file (`hotloop train --help`).
 
 Examples:
   hotloop evaluate --model nano --task matmul,matvec --count 16

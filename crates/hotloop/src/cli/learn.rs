@@ -1,5 +1,6 @@
 //! The command line of models and runs.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -76,12 +77,16 @@ pub(crate) struct WhoArgs {
     /// An adapter (PEFT) on top of it, such as a checkpoint of a run
     #[arg(long, value_name = "DIR", conflicts_with = "api")]
     pub(crate) adapter: Option<PathBuf>,
-    /// Ask an OpenAI-compatible endpoint instead, such as `http://localhost:8000/v1`
+    /// Ask an OpenAI-compatible endpoint instead, such as `http://localhost:8000/v1`. One that ends in /completions, as in
+    /// `http://localhost:8000/v1/completions`, is given texts instead of chats, for base models
     #[arg(long, value_name = "URL")]
     pub(crate) api: Option<String>,
     /// The environment variable with the endpoint's key; without it none is sent
     #[arg(long, value_name = "NAME", requires = "api")]
     pub(crate) api_key: Option<String>,
+    /// Requests a minute to the endpoint at most, evenly spaced [default: `HOTLOOP_API_PER_MINUTE`, or no limit]
+    #[arg(long, value_name = "N", requires = "api")]
+    pub(crate) api_per_minute: Option<NonZeroU32>,
     /// Threads of the engine; 0 takes every core
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,
@@ -99,7 +104,7 @@ pub(crate) struct DrawArgs {
     /// 0 always takes the likeliest token
     #[arg(long, value_name = "T", default_value_t = 1.0, value_parser = parse_temperature)]
     pub(crate) temperature: f64,
-    /// Draw from the K likeliest tokens; 0 from all
+    /// Draw from the K likeliest tokens, and those as likely as the last of them; 0 from all
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub(crate) top_k: u32,
     /// Draw from the likeliest tokens up to this share of probability
@@ -122,7 +127,8 @@ pub(crate) struct DrawArgs {
     group(clap::ArgGroup::new("asked").required(true).args(["prompt", "task", "chats"])),
     after_help = "\
 With --task the model is asked what a run would ask: the task's prompt, the stage's, the seed, \
-and the answer is begun with a code fence, headers and the signature (not with --api).
+and the answer is begun with a code fence, headers and the signature (with --api only where that \
+ends in /completions).
 
 Each line of --chats is {\"messages\": [{\"role\": \"user\", \"content\": \"...\"}], \"begun\": \"...\"}, \
 `begun` may be left out.
@@ -131,7 +137,9 @@ Examples:
   hotloop sample --model smollm2.gguf --prompt 'Write a C function that adds two arrays.'
   hotloop sample --model smollm2.gguf --task matmul --stage 1 --count 8 --json \\
     | hotloop judge matmul --completions -
-  hotloop sample --api http://localhost:8000/v1 --model qwen --chats asked.jsonl --json"
+  hotloop sample --api http://localhost:8000/v1 --model qwen --chats asked.jsonl --json
+  hotloop sample --api http://localhost:8000/v1/completions --model qwen-base --task matmul --stage 1
+  hotloop sample --api https://HOST/v1 --api-key HOST_KEY --api-per-minute 60 --model qwen --task matmul"
 )]
 pub(crate) struct SampleArgs {
     /// Which model answers.
@@ -194,7 +202,8 @@ pub(crate) struct ChatArgs {
 A run file names what differs from the defaults; `hotloop train --defaults` prints all keys with \
 a sentence each. `model` is a folder, a GGUF file, a hub name that was downloaded before, or \
 URL#NAME for an OpenAI-compatible endpoint, which searches without learning (the key, if any, is \
-read from HOTLOOP_API_KEY). `device` chooses a GPU where there is one; on the CPU sampling and judging \
+read from HOTLOOP_API_KEY, and the requests a minute that it allows from HOTLOOP_API_PER_MINUTE; a URL \
+that ends in /completions is given texts instead of chats, for base models). `device` chooses a GPU where there is one; on the CPU sampling and judging \
 take turns unless the run file sets loop.overlap.
 
 Ctrl-C pauses the run at the next chance; a second one ends it at once. Neither loses more than the \
@@ -204,6 +213,7 @@ Examples:
   hotloop train run.toml
   hotloop train run.toml --set budget.steps=10 --set learning.rate=0
   hotloop train run.toml --set task=matmul,softmax   # trains on matmul, practises softmax beside it
+  hotloop train run.toml --set model=http://localhost:8000/v1/completions#qwen-base
   hotloop train --resume runs/run
 
 Exit status: 0 the run is over; 1 your error; 3 the run paused because the machine failed; 130 stopped."

@@ -107,6 +107,7 @@ fn pretrain(arguments: &NanoArgs) -> Result<Status, Failure> {
     progress.message("cutting examples into tokens");
     let mut lessons = Lessons {
         examples: examples(&engine, &training)?,
+        origins: (1..=training.len()).map(|number| format!("record {number}")).collect(),
         held_out: examples(&engine, &validation)?,
         batch_tokens: BATCH_TOKENS,
         epochs: arguments.epochs,
@@ -125,7 +126,7 @@ fn pretrain(arguments: &NanoArgs) -> Result<Status, Failure> {
         decay: Decay::Cosine { total: lessons.steps() },
     });
     let began = Instant::now();
-    let tuned = tuning::tune(&mut engine, &lessons, &stop, false)?;
+    let tuned = tuning::tune(&mut engine, &lessons, &arguments.out, &stop, false)?;
     if tuned.stopped {
         return Err(Failure::interrupted());
     }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::cli::learn::{DrawArgs, SampleArgs, WhoArgs};
 use crate::cmd::judge::load;
 use crate::failure::{Failure, Status};
-use crate::models;
+use crate::models::{self, Asking};
 use crate::nano::{self, NanoRender};
 use crate::output::{say, say_json};
 use crate::progress::Progress;
@@ -58,7 +58,8 @@ pub(crate) fn run(arguments: &SampleArgs) -> Result<Status, Failure> {
 /// The policy that the flags name.
 pub(crate) fn open(who: &WhoArgs, wanted: bool, stop: &Stop) -> Result<Box<dyn Policy>, Failure> {
     if let Some(url) = &who.api {
-        return Ok(Box::new(models::api(url, &who.model, who.api_key.clone(), stop)?));
+        let asking = Asking { key_variable: who.api_key.clone(), per_minute: who.api_per_minute };
+        return Ok(Box::new(models::api(url, &who.model, asking, stop)?));
     }
     let place = models::find(&who.model)?;
     let path = place.path();
@@ -155,7 +156,9 @@ fn task_chat(name: &str, arguments: &SampleArgs) -> Result<Chat, Failure> {
         nano::check(&task.spec.name)?;
         return Ok(NanoRender.chat(&ask));
     }
-    Ok(Prose { wording, begin: who.api.is_none(), simd: bench::survey::simd().to_owned() }.chat(&ask))
+    // Few servers go on with the begun answer of a chat.
+    let begin = who.api.as_deref().is_none_or(models::completes);
+    Ok(Prose { wording, begin, simd: bench::survey::simd().to_owned() }.chat(&ask))
 }
 
 #[derive(Debug, Deserialize)]

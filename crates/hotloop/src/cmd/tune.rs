@@ -52,11 +52,13 @@ pub(crate) fn run(arguments: &TuneArgs) -> Result<Status, Failure> {
             Failure::user("the data hold no example").hint("`hotloop tune --help` shows what a line looks like")
         );
     }
+    let (origins, chats): (Vec<String>, Vec<Vec<Turn>>) = chats.into_iter().unzip();
     let mut engine = open(arguments)?;
     let tokens = |chats: &[Vec<Turn>]| engine.examples(chats).map_err(|error| models::engine_failure(&error));
     let lessons = Lessons {
         held_out: tokens(&chats[..held_out])?,
         examples: tokens(&chats[held_out..])?,
+        origins: origins[held_out..].to_vec(),
         batch_tokens: arguments.batch_tokens,
         epochs: arguments.epochs,
         seed: arguments.seed,
@@ -64,7 +66,7 @@ pub(crate) fn run(arguments: &TuneArgs) -> Result<Status, Failure> {
     let steps = lessons.steps();
     let decay = Decay::Cosine { total: steps };
     engine.set_schedule(Schedule { peak: arguments.rate, warmup: (steps / 20).min(100), decay });
-    let tuned = tuning::tune(&mut engine, &lessons, &stop, arguments.json)?;
+    let tuned = tuning::tune(&mut engine, &lessons, &arguments.out, &stop, arguments.json)?;
     save(&engine, arguments)?;
     let stopped = if tuned.stopped { Status::Interrupted } else { Status::Fine };
     if arguments.json {
@@ -109,8 +111,8 @@ fn save(engine: &Engine, arguments: &TuneArgs) -> Result<(), Failure> {
     saved.map_err(|error| models::engine_failure(&error))
 }
 
-/// The chats of a file.
-fn read(file: &Path) -> Result<Vec<Vec<Turn>>, Failure> {
+/// The chats of a file, each with where it stands.
+fn read(file: &Path) -> Result<Vec<(String, Vec<Turn>)>, Failure> {
     let unreadable = |why: String| {
         Failure::user(format!("{}: {why}", file.display())).hint("`hotloop tune --help` shows what a line looks like")
     };
@@ -120,7 +122,8 @@ fn read(file: &Path) -> Result<Vec<Vec<Turn>>, Failure> {
         .map(|(number, line)| {
             let example: Example =
                 serde_json::from_str(line).map_err(|error| unreadable(format!("line {}: {error}", number + 1)))?;
-            turns(example).map_err(|why| unreadable(format!("line {}: {why}", number + 1)))
+            let turns = turns(example).map_err(|why| unreadable(format!("line {}: {why}", number + 1)))?;
+            Ok((format!("{}:{}", file.display(), number + 1), turns))
         })
         .collect()
 }

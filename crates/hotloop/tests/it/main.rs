@@ -1,6 +1,7 @@
 //! The real binary on the real machine, and the invariants of the repository.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
+mod api; // models behind an endpoint are asked
 mod bench; // the bench measures itself
 mod evaluate; // policies side by side, programs beside the corpus
 mod fleet; // many machines: processes, hosts behind ssh, jobs of Slurm
@@ -15,6 +16,7 @@ mod serve; // the service of the real bench
 mod stop; // Ctrl-C leaves nothing behind
 mod task; // sound tasks pass the linter, others do not
 mod tidy; // crate edges, file lengths, who prints, paths in documents
+mod tune; // a tuning that falls apart
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

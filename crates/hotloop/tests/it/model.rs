@@ -304,6 +304,14 @@ fn what_a_model_lacks_is_the_users_to_mend() {
     };
     let error = ask(&["--adapter", folder.path().to_str().unwrap()]);
     assert!(error.contains("adapter_config.json") && error.contains("hint: an adapter is a folder with"), "{error}");
+    let weights = model.join("model.safetensors");
+    let sound = std::fs::read(&weights).unwrap();
+    // The last tensor is a norm's, through which everything goes.
+    let broken = [&sound[..sound.len() - 4], &f32::NAN.to_le_bytes()].concat();
+    std::fs::write(&weights, broken).unwrap();
+    let error = ask(&[]);
+    assert!(error.contains("logits are not numbers") && error.contains("hint: fetch the model anew"), "{error}");
+    std::fs::write(&weights, sound).unwrap();
     std::fs::remove_file(model.join("tokenizer_config.json")).unwrap();
     let error = ask(&[]);
     assert!(error.contains("no chat template: add `chat_template`"), "{error}");

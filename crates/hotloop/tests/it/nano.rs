@@ -134,21 +134,6 @@ fn examples_teach_it_and_the_lesson_can_be_asked() {
 }
 
 #[test]
-fn a_last_step_that_breaks_it_is_told_and_writes_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let (data, out) = (folder.path().join("data.jsonl"), folder.path().join("tuned"));
-    let line = "{\"prompt\": \"<task:matmul><stage:1><role:explore><answer>\", \"answer\": \"int x;\"}\n";
-    std::fs::write(&data, line.repeat(8)).unwrap();
-    for held_out in ["0", "50"] {
-        let tune = ["tune", "--model", "nano", "--device", "cpu", "--lora-rank", "0", "--rate", "1e38", "--held-out"];
-        let (status, _, error) = ended(hotloop(&tune).args([held_out, "--data"]).arg(&data).arg("--out").arg(&out));
-        assert_eq!(status, 1, "{error}");
-        assert!(error.contains("after the last step, 1, the loss is NaN") && error.contains("lower --rate"), "{error}");
-        assert!(!out.exists());
-    }
-}
-
-#[test]
 fn an_adapter_is_made_as_it_is_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let (data, out) = (folder.path().join("data.jsonl"), folder.path().join("tuned"));

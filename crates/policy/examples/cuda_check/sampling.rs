@@ -66,6 +66,7 @@ pub(crate) fn all() -> Outcome {
             }
             if precision == Precision::F32 {
                 draws(&mut verdicts, &label, &learners(kind, precision)?)?;
+                twins(&mut verdicts, &label, kind)?;
             }
         }
     }
@@ -142,6 +143,33 @@ fn draws(verdicts: &mut Verdicts, label: &str, (host, device): &(Learner, Learne
     let (found, wanted) = (device.generate(&prompts, 6, &how)?, host.generate(&prompts, 6, &how)?);
     let differ = found.iter().zip(&wanted).filter(|(a, b)| a.0.tokens != b.0.tokens || a.1 != b.1).count();
     verdicts.check(&format!("{label}: answers ended by texts that differ"), differ as f64, 1.0);
+    Ok(())
+}
+
+/// Where each token has a twin that is as likely, truncation keeps both on either device.
+fn twins(verdicts: &mut Verdicts, label: &str, kind: Kind) -> Outcome {
+    let network = || {
+        let mut network = kind.network();
+        let (width, weights) = (network.config.hidden, &mut network.weights);
+        for pair in weights.head.as_mut().unwrap_or(&mut weights.embed).data.chunks_exact_mut(2 * width) {
+            let (first, second) = pair.split_at_mut(width);
+            second.copy_from_slice(first);
+        }
+        network
+    };
+    let settings = tiny::training(3e-3, 400, Recompute::Auto);
+    let (host, device) = (network(), network());
+    let prompts = prompts(&host.config);
+    let trained = |network: &Network| Trained::Lora(tiny::adapter(&network.config, 0.0));
+    let (for_host, for_device) = (trained(&host), trained(&device));
+    let host = Learner::new(host, for_host, settings.clone());
+    let device = Learner::on_cuda(device, for_device, settings, Precision::F32)?;
+    for (name, draw) in [("top-k", Draw { top_k: 3, ..PLAIN }), ("top-p", Draw { top_p: 0.3, ..PLAIN })] {
+        let how = generation(draw, 18, 30, &[2, 9]);
+        let (found, wanted) = (device.generate(&prompts, 6, &how)?, host.generate(&prompts, 6, &how)?);
+        let differ = found.iter().zip(&wanted).filter(|(a, b)| a.0.tokens != b.0.tokens || a.1 != b.1).count();
+        verdicts.check(&format!("{label}: {name} draws of 18 among twins that differ"), differ as f64, 1.0);
+    }
     Ok(())
 }
 

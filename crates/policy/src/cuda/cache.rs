@@ -34,7 +34,7 @@ pub(super) fn slot_bytes(device: &Device, config: &Config, capacity: usize) -> u
 impl Cache {
     pub(super) fn new(device: &Device, config: &Config, slots: usize, capacity: usize) -> Result<Self> {
         let each = slot_bytes(device, config, capacity);
-        let fitting = |_, free: u64| format!("{} slots of {capacity} tokens would fit", free / each as u64);
+        let fitting = |_, free: u64| format!("{} of them would fit", free / each as u64);
         let what = format!("the cache of {slots} answers of {capacity} tokens");
         let buffer = device.alloc(&what, slots * each).map_err(|error: Error| error.advise(fitting))?;
         let identity: Vec<i32> = (0..slots as i32).collect();

@@ -290,7 +290,7 @@ impl Device {
             }
             Err(DriverError(CUresult::CUDA_ERROR_OUT_OF_MEMORY)) => {
                 let (free, total) = self.memory()?;
-                let fits = "choose a smaller model, shorter packs or fewer slots".into();
+                let fits = "end what else uses the device, choose a smaller model, or ask for less at once".into();
                 Err(Error::OutOfMemory { what: what.into(), wanted: size as u64, free, total, fits })
             }
             Err(source) => Err(Error::Driver { at: "allocating", source }),

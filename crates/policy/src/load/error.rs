@@ -1,5 +1,6 @@
 //! Why a model could not be loaded: the file, the key or tensor, and the remedy where one is known.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// A file that could not be loaded, and why.
@@ -18,6 +19,18 @@ pub enum Problem {
     /// It cannot be read.
     #[error("{0}")]
     Io(#[from] std::io::Error),
+    /// Git's stand-in for a large file.
+    #[error("a pointer of Git LFS, not the file itself: `git lfs pull` in its folder fetches that")]
+    Pointer,
+    /// Its folder was meant.
+    #[error("a file of a model: name its folder")]
+    PartOfModel,
+    /// The weights are there in a format that cannot be read.
+    #[error(
+        "there is none, and {0} cannot be read: take the model's safetensors or a GGUF file of it, or convert it with \
+         `save_pretrained` of Hugging Face's library"
+    )]
+    OtherWeights(String),
     /// It is not the JSON it should be.
     #[error("{0}")]
     Json(#[from] serde_json::Error),
@@ -71,9 +84,31 @@ pub enum Problem {
     Tokenizer(String),
 }
 
+/// What a pointer of Git LFS begins with.
+const POINTER: &[u8] = b"version https://git-lfs";
+
 impl Problem {
-    /// This problem, in that file.
+    /// This problem, in that file. What is no sense in a file may be so since Git keeps the file elsewhere.
     pub fn at(self, path: &Path) -> LoadError {
-        LoadError { path: path.to_owned(), problem: self }
+        let problem = match self {
+            Self::Damaged(_) | Self::Json(_) | Self::Tokenizer(_) if is_pointer(path) => Self::Pointer,
+            Self::Io(error) => Self::Io(once(error, path)),
+            other => other,
+        };
+        LoadError { path: path.to_owned(), problem }
     }
+}
+
+/// The same error without the name of the file, which `fs_err` puts into it and a `LoadError` in front of it.
+fn once(error: std::io::Error, path: &Path) -> std::io::Error {
+    match error.to_string().split_once(&format!("`{}`: ", path.display())) {
+        Some((_, why)) => std::io::Error::new(error.kind(), why),
+        None => error,
+    }
+}
+
+fn is_pointer(path: &Path) -> bool {
+    let mut begin = [0; POINTER.len()];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut begin));
+    read.is_ok() && begin == POINTER
 }

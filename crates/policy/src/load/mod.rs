@@ -39,7 +39,13 @@ impl Checkpoint {
     pub fn open(path: &Path) -> Result<Self, LoadError> {
         if path.is_dir() {
             let config = hf_config::read(path)?;
-            return Ok(Self { config, source: Source::HuggingFace(TensorFiles::open(path)?) });
+            let files = TensorFiles::open(path)?;
+            check_depth(&config, &files)?;
+            return Ok(Self { config, source: Source::HuggingFace(files) });
+        }
+        let is_part = path.extension().is_some_and(|kind| kind == "safetensors" || kind == "json");
+        if is_part && path.with_file_name("config.json").exists() {
+            return Err(Problem::PartOfModel.at(path));
         }
         let (config, model) = GgufModel::open(path)?;
         Ok(Self { config, source: Source::Gguf(model) })
@@ -103,4 +109,13 @@ impl Checkpoint {
             Source::Gguf(model) => model.text(),
         }
     }
+}
+
+/// A model that is shallower than its files would answer, and badly.
+fn check_depth(config: &Config, files: &TensorFiles) -> Result<(), LoadError> {
+    let further = format!("model.layers.{}.", config.layers);
+    let Some(name) = files.names().filter(|name| name.starts_with(&further)).min() else { return Ok(()) };
+    let (key, found) = ("num_hidden_layers".to_owned(), config.layers.to_string());
+    let problem = Problem::BadKey { key, found, wanted: format!("there is a tensor `{name}`") };
+    Err(problem.at(&files.directory().join("config.json")))
 }

@@ -13,6 +13,9 @@ use super::error::{LoadError, Problem};
 /// Headers longer than this are damage, not data.
 const MAX_HEADER: u64 = 100_000_000;
 
+/// Weights as other libraries keep them.
+const OTHERS: [&str; 3] = ["pytorch_model.bin", "pytorch_model.bin.index.json", "consolidated.00.pth"];
+
 /// The safetensors files of a directory.
 pub(crate) struct TensorFiles {
     directory: PathBuf,
@@ -31,10 +34,12 @@ struct TensorFile {
 impl TensorFiles {
     /// The files of a model: `model.safetensors`, or the shards its index names.
     pub(crate) fn open(directory: &Path) -> Result<Self, LoadError> {
-        let index = directory.join("model.safetensors.index.json");
+        let (index, whole) = (directory.join("model.safetensors.index.json"), directory.join("model.safetensors"));
         let mut names = vec!["model.safetensors".to_owned()];
         if index.exists() {
             names = shards(&index)?;
+        } else if let Some(other) = OTHERS.iter().find(|name| !whole.exists() && directory.join(name).exists()) {
+            return Err(Problem::OtherWeights((*other).to_owned()).at(&whole));
         }
         let paths: Vec<PathBuf> = names.into_iter().map(|name| directory.join(name)).collect();
         Self::open_files(directory, &paths)

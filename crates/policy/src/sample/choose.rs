@@ -7,9 +7,9 @@ use crate::math::{exponentiate, max, sum, vectorised};
 pub struct Draw {
     /// 0 is greedy.
     pub temperature: f32,
-    /// Keep the k likeliest tokens; 0 keeps all.
+    /// Keep the k likeliest tokens, and those as likely as the last of them; 0 keeps all.
     pub top_k: usize,
-    /// Keep the likeliest tokens up to this mass; 1 keeps all.
+    /// Keep the likeliest tokens up to this mass, and those as likely as the last of them; 1 keeps all.
     pub top_p: f32,
     /// Keep tokens at least this likely relative to the likeliest; 0 keeps all.
     pub min_p: f32,
@@ -58,34 +58,58 @@ pub fn choose(logits: &[f32], draw: Draw, uniform: f64) -> Chosen {
         #[inline(always)]
         || exponentiate(&mut weights, top, factor).sum,
     );
-    let token = if draw.temperature > 0.0 { pick(&weights, draw, uniform).unwrap_or(best) } else { best };
+    let token = if draw.temperature > 0.0 { pick(logits, &weights, draw, uniform).unwrap_or(best) } else { best };
     let logprob = (logits[token] - top) * factor - total.ln();
     Chosen { token: token as u32, logprob }
 }
 
+/// A token that may be drawn.
+#[derive(Clone, Copy)]
+struct Kept {
+    token: usize,
+    logit: f32,
+    weight: f32,
+}
+
+/// The first `count` of what falls from the likeliest on, and what is as likely as the last of them: equals are not told
+/// apart by their numbers.
+fn keep(kept: &mut Vec<Kept>, count: usize) {
+    if let Some(last) = count.checked_sub(1).and_then(|last| kept.get(last)).map(|last| last.logit) {
+        kept.truncate(kept.partition_point(|kept| kept.logit >= last));
+    } else {
+        kept.truncate(count);
+    }
+}
+
 /// Inverts the cumulative weights of the tokens that are kept.
-fn pick(weights: &[f32], draw: Draw, uniform: f64) -> Option<usize> {
+fn pick(logits: &[f32], weights: &[f32], draw: Draw, uniform: f64) -> Option<usize> {
     if !draw.truncates() {
         return invert(weights, uniform);
     }
-    let mut kept: Vec<(usize, f32)> = weights.iter().copied().enumerate().collect();
-    // A stable order: equal weights stay in the order of their tokens.
-    kept.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let each = logits.iter().zip(weights).enumerate();
+    let mut kept: Vec<Kept> =
+        each.map(|(token, (logit, weight))| Kept { token, logit: *logit, weight: *weight }).collect();
+    kept.sort_by(|a, b| b.logit.total_cmp(&a.logit));
     if draw.top_k > 0 {
-        kept.truncate(draw.top_k);
+        keep(&mut kept, draw.top_k);
     }
-    let mass: f64 = kept.iter().map(|(_, weight)| f64::from(*weight)).sum();
-    let mut before = 0.0;
-    kept.retain(|(_, weight)| {
-        // The token that crosses the mass is kept; the likeliest weight is one.
-        let keep = before < f64::from(draw.top_p) * mass && *weight >= draw.min_p;
-        before += f64::from(*weight);
-        keep
-    });
+    if draw.top_p < 1.0 {
+        let mut left = kept.iter().map(|kept| f64::from(kept.weight)).sum::<f64>() * f64::from(draw.top_p);
+        // The token that crosses the mass is kept.
+        let count = kept.iter().take_while(|kept| {
+            let below = left > 0.0;
+            left -= f64::from(kept.weight);
+            below
+        });
+        let count = count.count();
+        keep(&mut kept, count);
+    }
+    // The likeliest weight is one.
+    kept.retain(|kept| kept.weight >= draw.min_p);
     // In the order of the tokens, as without a filter and as on a GPU: the same number draws the same token.
-    kept.sort_by_key(|(token, _)| *token);
-    let weights: Vec<f32> = kept.iter().map(|(_, weight)| *weight).collect();
-    invert(&weights, uniform).map(|index| kept[index].0)
+    kept.sort_by_key(|kept| kept.token);
+    let weights: Vec<f32> = kept.iter().map(|kept| kept.weight).collect();
+    invert(&weights, uniform).map(|index| kept[index].token)
 }
 
 /// The index at which the cumulative weights pass `uniform` of their sum. Runs are summed first, so that only
@@ -188,5 +212,18 @@ mod tests {
         assert_eq!(drawn(Draw { top_p: 0.4, ..ALL }), [true, false, false, false]);
         assert_eq!(drawn(Draw { min_p: 0.4, ..ALL }), [true, true, false, false]);
         assert_eq!(drawn(ALL), [true; 4]);
+    }
+
+    #[test]
+    fn what_is_as_likely_as_the_last_that_is_kept_is_kept_too() {
+        // Probabilities 0.2, 0.1, 0.2, 0.3, 0.2.
+        let logits = [0.2f32, 0.1, 0.2, 0.3, 0.2].map(f32::ln);
+        let drawn = |draw| shares(draw, &logits).iter().map(|share| *share > 0.0).collect::<Vec<_>>();
+        for draw in [Draw { top_k: 2, ..ALL }, Draw { top_p: 0.4, ..ALL }, Draw { top_k: 2, top_p: 0.4, ..ALL }] {
+            assert_eq!(drawn(draw), [true, false, true, true, true], "{draw:?}");
+        }
+        assert_eq!(drawn(Draw { top_k: 1, ..ALL }), [false, false, false, true, false]);
+        assert_eq!(drawn(Draw { top_p: 0.0, ..ALL }), [false, false, false, true, false]);
+        assert_eq!(drawn(Draw { top_k: 99, ..ALL }), [true; 5]);
     }
 }

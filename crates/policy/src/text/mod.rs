@@ -56,7 +56,9 @@ impl Text {
     }
 
     fn build(json: String, template: Option<String>, bos: Option<String>, eos: Option<String>) -> Result<Self, String> {
-        let mut tokenizer = Tokenizer::from_bytes(json.as_bytes()).map_err(|error| error.to_string())?;
+        let mut tokenizer = Tokenizer::from_bytes(json.as_bytes()).map_err(|error| {
+            format!("no tokenizer as Hugging Face's library writes it: {error}. Copy it from the model's page")
+        })?;
         // Trainers leave their own here. Obeyed, they would cut prompts and answers short, or fill them up, in silence.
         tokenizer.with_truncation(None).map_err(|error| error.to_string())?;
         tokenizer.with_padding(None);

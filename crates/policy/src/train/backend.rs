@@ -208,6 +208,24 @@ impl Learner {
         Ok(Some(mirror))
     }
 
+    /// The adapter and the optimiser's state as they are now, in memory of their own; none where all weights are trained,
+    /// which would take their memory again.
+    pub fn copy(&self) -> Result<Option<Self>, TrainError> {
+        let Trained::Lora(adapter) = &self.trained else { return Ok(None) };
+        if self.is_on_cuda() {
+            return self.mirror();
+        }
+        Ok(Some(Self {
+            network: Network::new(self.network.config.clone(), no_weights()),
+            trained: Trained::Lora(adapter.clone()),
+            optimiser: self.optimiser.clone(),
+            training: self.training.clone(),
+            gradient: Gradient::Lora(no_adapter()),
+            backend: Backend::Cpu,
+            halt: Arc::default(),
+        }))
+    }
+
     /// Sends the state of a mirror, changed by loading, to the device.
     pub fn restore(&mut self, mirror: Self) -> Result<(), TrainError> {
         let Backend::Cuda(engine) = &self.backend else { return Ok(()) };

@@ -103,6 +103,30 @@ fn an_update_makes_what_was_praised_likelier_and_resumes_bit_by_bit() {
 }
 
 #[test]
+fn what_was_kept_is_saved_as_it_was_then() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut engine = Engine::open(&folder().join("tiny.gguf"), settings(lora(), 0.02)).unwrap();
+    let turn = |role, content: &str| policy::text::Turn { role, content: content.to_owned() };
+    let example = engine.example(&[turn("user", "hello"), turn("assistant", "world")]).unwrap();
+    let batch = std::slice::from_ref(&example);
+    engine.supervise(batch).unwrap();
+    let kept = engine.keep().unwrap().unwrap();
+    let [then, later, now] = ["then", "later", "now"].map(|name| directory.path().join(name));
+    engine.save(&then).unwrap();
+    engine.supervise(batch).unwrap();
+    engine.save_kept(&kept, &later).unwrap();
+    engine.save(&now).unwrap();
+    let read = |path: &std::path::Path| {
+        ["adapter_config.json", "adapter_model.safetensors", "optimiser.safetensors", "progress.json"]
+            .map(|name| fs_err::read(path.join(name)).unwrap())
+    };
+    assert_eq!(read(&then), read(&later));
+    assert_ne!(read(&then), read(&now));
+    let full = Engine::open(&folder().join("tiny.gguf"), settings(Learning::Full, 0.02)).unwrap();
+    assert!(full.keep().unwrap().is_none(), "all weights would take their memory again");
+}
+
+#[test]
 fn praise_raises_and_blame_lowers_the_logprob() {
     let mut policy = policy(lora());
     let completions = policy.sample(&[chat("hello")], 8, &sampling()).unwrap();

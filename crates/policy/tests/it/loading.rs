@@ -110,7 +110,7 @@ fn refusal(path: &Path) -> String {
 #[test]
 fn bad_files_are_refused_by_name() {
     type Change = Box<dyn Fn(Vec<u8>) -> Vec<u8>>;
-    let cases: [(&str, Change, &str); 9] = [
+    let cases: [(&str, Change, &str); 11] = [
         ("model.safetensors", Box::new(|bytes| bytes[..bytes.len() - 5].to_vec()), "truncated or damaged"),
         ("model.safetensors", Box::new(|bytes| bytes[..100].to_vec()), "truncated or damaged"),
         ("model.safetensors", Box::new(|_| Vec::new()), "truncated or damaged"),
@@ -125,6 +125,16 @@ fn bad_files_are_refused_by_name() {
             "config.json",
             Box::new(replace("\"num_hidden_layers\": 2", "\"num_hidden_layers\": 3")),
             "no tensor `model.layers.2.",
+        ),
+        (
+            "config.json",
+            Box::new(replace("\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1")),
+            "`num_hidden_layers` is 1, but there is a tensor `model.layers.1.",
+        ),
+        (
+            "model.safetensors",
+            Box::new(|_| b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n".to_vec()),
+            "model.safetensors: a pointer of Git LFS, not the file itself: `git lfs pull`",
         ),
         (
             "config.json",
@@ -192,6 +202,36 @@ fn a_truncated_gguf_is_refused() {
         fs_err::write(&path, &bytes[..length]).unwrap();
         let refusal = refusal(&path);
         assert!(refusal.contains("truncated or damaged"), "{length}: {refusal}");
+    }
+}
+
+#[test]
+fn a_file_of_a_model_is_not_the_model() {
+    for file in ["config.json", "model.safetensors"] {
+        let told = refusal(&folder().join("llama").join(file));
+        assert!(told.contains(&format!("{file}: a file of a model: name its folder")), "{told}");
+    }
+}
+
+#[test]
+fn weights_that_are_missing_are_told_once_and_others_that_are_there_too() {
+    let directory = changed("config.json", |bytes| bytes);
+    let path = directory.path().join("model.safetensors");
+    fs_err::remove_file(&path).unwrap();
+    assert_eq!(refusal(directory.path()), format!("{}: No such file or directory (os error 2)", path.display()));
+    fs_err::write(directory.path().join("pytorch_model.bin"), "").unwrap();
+    let told = refusal(directory.path());
+    assert!(told.contains("model.safetensors: there is none, and pytorch_model.bin cannot be read: "), "{told}");
+}
+
+#[test]
+fn a_tokenizer_of_another_kind_is_told_what_it_should_be() {
+    let directory = changed("config.json", |bytes| bytes);
+    for text in ["{}", "x", "version https://git-lfs.github.com/spec/v1\n"] {
+        fs_err::write(directory.path().join("tokenizer.json"), text).unwrap();
+        let Err(refusal) = Checkpoint::open(directory.path()).unwrap().text() else { panic!("{text} is none") };
+        let wanted = if text.len() > 2 { "a pointer of Git LFS" } else { "as Hugging Face's library writes it: " };
+        assert!(refusal.to_string().contains(wanted), "{refusal}");
     }
 }
 

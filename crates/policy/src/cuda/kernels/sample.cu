@@ -44,7 +44,7 @@ __device__ u32 threshold(const float* row, int vocab, float top, float factor, u
     return max(found, floor);
 }
 
-// The least order a token must have to be drawn.
+// The least order a token must have to be drawn. Tokens as likely as the last that is kept are kept too, as on the CPU.
 __device__ u32 kept_from(const Draw* draw, const float* row, int vocab, float top, float factor) {
     u32 floor = 0;
     if (draw->top_k > 0 && draw->top_k < vocab) floor = threshold(row, vocab, top, factor, 0, draw->top_k, 0.0f);
