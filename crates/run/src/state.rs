@@ -13,8 +13,8 @@ use flow::{Role, Verdict, WeightedTokens};
 
 use crate::confirm::Fresh;
 use crate::event::{
-    Asked, Event, GroupSampled, Line, Made, Place, ProbeJudged, RunStarted, StepFinished, StepSampled, StepSeconds,
-    Watched, When,
+    Asked, Event, GroupFinished, GroupSampled, Line, Made, Place, ProbeJudged, RunStarted, StepFinished, StepSampled,
+    StepSeconds, Watched, When,
 };
 use crate::journal::{self, JournalError};
 use crate::store;
@@ -259,7 +259,7 @@ impl RunState {
 
     fn finish(&mut self, finished: &StepFinished, at_s: f64) {
         let Some(open) = self.open.remove(&finished.step) else { return };
-        let all = groups(&open, finished).into_iter();
+        let all = groups(&open, &finished.groups).into_iter();
         let (groups, practised): (Vec<Group>, Vec<Group>) = all.partition(|group| group.asked.task.is_none());
         for group in &groups {
             self.remember(group, finished.step);
@@ -423,8 +423,9 @@ fn malformed(sampled: &StepSampled) -> BTreeMap<(u32, u32), Option<Judgement>> {
     judged
 }
 
-fn groups(open: &OpenStep, finished: &StepFinished) -> Vec<Group> {
-    let zipped = (0..).zip(&open.sampled.groups).zip(&finished.groups);
+/// All groups of a step, with what they came to.
+pub(crate) fn groups(open: &OpenStep, finished: &[GroupFinished]) -> Vec<Group> {
+    let zipped = (0..).zip(&open.sampled.groups).zip(finished);
     zipped
         .map(|((at, sampled), finished)| Group {
             asked: sampled.asked.clone(),

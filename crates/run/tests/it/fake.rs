@@ -89,6 +89,12 @@ impl FakePolicy {
         }
     }
 
+    /// Knows this kind only from now on.
+    pub(crate) fn collapse(&mut self, kind: usize) {
+        self.preferences = vec![0.0; WORDS];
+        self.preferences[kind] = 50.0;
+    }
+
     fn hear(&mut self) -> Result<(), PolicyError> {
         match &mut self.calls_left {
             Some(0) => Err(PolicyError::Stopped),
