@@ -119,7 +119,7 @@ fn take_steps(ctx: &mut Ctx<'_>) -> Result<Ran, Interrupt> {
         if let Some(why) = ctx.state.stopped.clone() {
             return Ok(Ran::Apart(why));
         }
-        if let Some(why) = spent(ctx) {
+        if let Some(why) = ctx.state.enough.clone().or_else(|| spent(ctx)) {
             return Ok(Ran::Through(why));
         }
         let finished = ctx.state.finished();

@@ -56,6 +56,8 @@ pub struct RunState {
     pub paused: Option<String>,
     /// Why it takes no more steps, if its policy fell apart.
     pub stopped: Option<String>,
+    /// Why it takes no more steps though its policy is sound, if it does not.
+    pub enough: Option<String>,
     /// Why it is over, if it is.
     pub ended: Option<String>,
 }
@@ -282,6 +284,7 @@ impl RunState {
             at_s,
         });
         self.stopped.clone_from(&finished.stop);
+        self.enough.clone_from(&finished.enough);
         // What was told of the end was told of an earlier one: the run was given a longer budget.
         self.confirmed.clear();
         self.probes.retain(|probe| probe.when != When::After);

@@ -161,6 +161,7 @@ fn finish(
         temperature: action.temperature,
         warnings: action.warnings,
         stop: diverged.or(action.stop),
+        enough: action.enough,
         seconds,
     })))
 }

@@ -2,11 +2,12 @@
 //!
 //! Answers that become alike, or groups in which nothing differs, teach nothing: the
 //! temperature rises by a tenth. Groups that the machine spoiled tell nothing of the
-//! answers. A loss that is no number, or a policy that ran away from its reference, ends
-//! the run.
+//! answers. A loss that is no number, a policy that ran away from its reference, or a
+//! standstill that heat does not mend, ends the run.
 //!
 //! Only the run's own task is watched: lively groups of practised ones would hide that its
-//! answers become alike, and every turn of theirs would show in the curves.
+//! answers become alike, and every turn of theirs would show in the curves. A standstill is
+//! told from all groups.
 
 use std::collections::BTreeSet;
 
@@ -15,6 +16,7 @@ use flow::policy::Updated;
 
 use crate::event::{Answer, GroupFinished, GroupSampled, Made, StepSampled, Watched};
 use crate::plan::Plan;
+use crate::standstill::{self, Standstill};
 use crate::state::{Group, RunState, Step};
 
 /// Below this share of distinct candidates the temperature rises.
@@ -83,6 +85,7 @@ pub(crate) struct Action {
     pub(crate) temperature: f64,
     pub(crate) warnings: Vec<String>,
     pub(crate) stop: Option<String>,
+    pub(crate) enough: Option<String>,
 }
 
 /// A step that is about to end.
@@ -96,7 +99,7 @@ pub(crate) struct Closing<'a> {
 
 /// Decides from this step and the last ones.
 pub(crate) fn act(plan: &Plan, state: &RunState, now: &Closing<'_>) -> Action {
-    let mut action = Action { temperature: state.temperature, warnings: Vec::new(), stop: None };
+    let mut action = Action { temperature: state.temperature, warnings: Vec::new(), stop: None, enough: None };
     if let Some(updated) = now.updated {
         action.stop = stop(plan.config.stepping.max_kl, updated, state);
         action.warnings.extend(gap(now.lag, updated, state));
@@ -118,6 +121,10 @@ pub(crate) fn act(plan: &Plan, state: &RunState, now: &Closing<'_>) -> Action {
         if !was_told(state, AGAIN, &format!("{of}{AT_LIMIT}")) {
             action.warnings.push(format!("{why}{AT_LIMIT}"));
         }
+    }
+    if let Some(Standstill { is_sound, why, remedy }) = standstill::of(plan, state, now) {
+        action.warnings.push(remedy);
+        *(if is_sound { &mut action.enough } else { &mut action.stop }) = Some(why);
     }
     action
 }
