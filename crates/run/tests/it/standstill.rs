@@ -3,7 +3,7 @@
 use run::event::{Event, When};
 use run::{Ended, Plan, RunState, Store, probe};
 
-use crate::fake::{Process, WORDS, facts, plan, same, same_facts};
+use crate::fake::{FakePolicy, Process, WORDS, facts, plan, same, same_facts};
 
 /// Where nothing is hotter: what follows comes after the fewest steps.
 const HOTTEST: &str = "sampling.temperature=1.5";
@@ -171,4 +171,23 @@ fn a_run_that_was_cut_off_counts_on() {
         same(state, expect);
         same_facts(&broken.directory, &unbroken.directory);
     }
+}
+
+#[test]
+fn what_was_trained_before_is_still_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path(), &LONG);
+    let (_, state) = drive(&plan, |process| process.policy.collapse_at = Some((5, WRONG)));
+    let saved = facts(&plan.directory).into_iter().filter_map(|event| match event {
+        Event::CheckpointSaved { step } => Some(step),
+        _ => None,
+    });
+    let saved: Vec<u64> = saved.collect();
+    let learned =
+        |from: u64, to: u64| state.steps[from as usize..to as usize].iter().any(|step| step.updated.is_some());
+    assert!(saved.windows(2).all(|pair| learned(pair[0], pair[1])), "only where something was learned: {saved:?}");
+    let kept = run::store::checkpoint_path(folder.path(), saved[saved.len() - 2]);
+    let mut before = FakePolicy::new(1.0);
+    flow::Policy::load(&mut before, &kept).unwrap();
+    assert!(before.updates < 5, "{} updates", before.updates);
 }
