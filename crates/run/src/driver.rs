@@ -119,11 +119,13 @@ fn take_steps(ctx: &mut Ctx<'_>) -> Result<Ran, Interrupt> {
         if let Some(why) = ctx.state.stopped.clone() {
             return Ok(Ran::Apart(why));
         }
-        if let Some(why) = spent(ctx) {
+        if let Some(why) = ctx.state.enough.clone().or_else(|| spent(ctx)) {
             return Ok(Ran::Through(why));
         }
         let finished = ctx.state.finished();
-        checkpoint(ctx, finished.is_multiple_of(ctx.plan.config.stepping.checkpoint_every))?;
+        // Only few are kept: those of a policy that learns no more would push out what it was before.
+        let due = finished.is_multiple_of(ctx.plan.config.stepping.checkpoint_every) && !ctx.state.replay.is_empty();
+        checkpoint(ctx, due)?;
         ctx.check_stop()?;
         match step(ctx, finished) {
             Ok(true) => {}
@@ -241,7 +243,7 @@ fn spent(ctx: &Ctx<'_>) -> Option<String> {
     (budget.seconds > 0.0 && seconds >= budget.seconds).then(|| format!("{seconds:.0} s of stepping are spent"))
 }
 
-/// Saves the policy when it is `due` and has learned since it was saved last.
+/// Saves the policy when it is `due` and was not saved after this step before.
 fn checkpoint(ctx: &mut Ctx<'_>, due: bool) -> Result<(), Interrupt> {
     let step = ctx.state.finished();
     if !due || step == 0 || ctx.state.checkpoint == Some(step) || !ctx.plan.learns() {

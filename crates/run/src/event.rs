@@ -262,6 +262,9 @@ pub struct StepFinished {
     pub warnings: Vec<String>,
     /// Why the run must stop, if it must.
     pub stop: Option<String>,
+    /// Why no further step is taken though the policy is sound, if none is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enough: Option<String>,
     /// Where the time went.
     pub seconds: StepSeconds,
 }

@@ -271,6 +271,7 @@ impl ForeignRun {
             temperature: sampled.temperature,
             warnings: Vec::new(),
             stop: None,
+            enough: None,
             seconds: StepSeconds {
                 wall: judging + ((self.clock)() - began).max(0.0),
                 judging,

@@ -29,6 +29,7 @@ mod prompt;
 pub mod report;
 mod sampling;
 mod source;
+mod standstill;
 pub mod state;
 mod step;
 pub mod store;

@@ -13,8 +13,8 @@ use flow::{Role, Verdict, WeightedTokens};
 
 use crate::confirm::Fresh;
 use crate::event::{
-    Asked, Event, GroupSampled, Line, Made, Place, ProbeJudged, RunStarted, StepFinished, StepSampled, StepSeconds,
-    Watched, When,
+    Asked, Event, GroupFinished, GroupSampled, Line, Made, Place, ProbeJudged, RunStarted, StepFinished, StepSampled,
+    StepSeconds, Watched, When,
 };
 use crate::journal::{self, JournalError};
 use crate::store;
@@ -56,6 +56,8 @@ pub struct RunState {
     pub paused: Option<String>,
     /// Why it takes no more steps, if its policy fell apart.
     pub stopped: Option<String>,
+    /// Why it takes no more steps though its policy is sound, if it does not.
+    pub enough: Option<String>,
     /// Why it is over, if it is.
     pub ended: Option<String>,
 }
@@ -259,7 +261,7 @@ impl RunState {
 
     fn finish(&mut self, finished: &StepFinished, at_s: f64) {
         let Some(open) = self.open.remove(&finished.step) else { return };
-        let all = groups(&open, finished).into_iter();
+        let all = groups(&open, &finished.groups).into_iter();
         let (groups, practised): (Vec<Group>, Vec<Group>) = all.partition(|group| group.asked.task.is_none());
         for group in &groups {
             self.remember(group, finished.step);
@@ -282,6 +284,7 @@ impl RunState {
             at_s,
         });
         self.stopped.clone_from(&finished.stop);
+        self.enough.clone_from(&finished.enough);
         // What was told of the end was told of an earlier one: the run was given a longer budget.
         self.confirmed.clear();
         self.probes.retain(|probe| probe.when != When::After);
@@ -423,8 +426,9 @@ fn malformed(sampled: &StepSampled) -> BTreeMap<(u32, u32), Option<Judgement>> {
     judged
 }
 
-fn groups(open: &OpenStep, finished: &StepFinished) -> Vec<Group> {
-    let zipped = (0..).zip(&open.sampled.groups).zip(&finished.groups);
+/// All groups of a step, with what they came to.
+pub(crate) fn groups(open: &OpenStep, finished: &[GroupFinished]) -> Vec<Group> {
+    let zipped = (0..).zip(&open.sampled.groups).zip(finished);
     zipped
         .map(|((at, sampled), finished)| Group {
             asked: sampled.asked.clone(),

@@ -149,7 +149,8 @@ fn finish(
         Learned::Diverged(why) => (None, Some(format!("stopped: {why}"))),
     };
     let watched = watch::watched(&open.sampled, &groups, updated.as_ref());
-    let closing = Closing { sampled: &open.sampled, groups: &groups, watched: &watched, updated: updated.as_ref() };
+    let judged = state::groups(open, &groups);
+    let closing = Closing { lag: open.sampled.lag, groups: &judged, watched: &watched, updated: updated.as_ref() };
     let action = watch::act(ctx.plan, &ctx.state, &closing);
     ctx.record(Event::StepFinished(Box::new(StepFinished {
         step: open.sampled.step,
@@ -160,6 +161,7 @@ fn finish(
         temperature: action.temperature,
         warnings: action.warnings,
         stop: diverged.or(action.stop),
+        enough: action.enough,
         seconds,
     })))
 }

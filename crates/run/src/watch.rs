@@ -2,11 +2,12 @@
 //!
 //! Answers that become alike, or groups in which nothing differs, teach nothing: the
 //! temperature rises by a tenth. Groups that the machine spoiled tell nothing of the
-//! answers. A loss that is no number, or a policy that ran away from its reference, ends
-//! the run.
+//! answers. A loss that is no number, a policy that ran away from its reference, or a
+//! standstill that heat does not mend, ends the run.
 //!
 //! Only the run's own task is watched: lively groups of practised ones would hide that its
-//! answers become alike, and every turn of theirs would show in the curves.
+//! answers become alike, and every turn of theirs would show in the curves. A standstill is
+//! told from all groups.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +16,8 @@ use flow::policy::Updated;
 
 use crate::event::{Answer, GroupFinished, GroupSampled, Made, StepSampled, Watched};
 use crate::plan::Plan;
-use crate::state::{RunState, Step};
+use crate::standstill::{self, Standstill};
+use crate::state::{Group, RunState, Step};
 
 /// Below this share of distinct candidates the temperature rises.
 const LEAST_DISTINCT: f64 = 0.4;
@@ -30,6 +32,10 @@ const WIDEST_GAP: f64 = 0.02;
 const HOTTEST: f64 = 1.5;
 /// Steps that a share is told from; a raise is given as many to show its effect.
 const WINDOW: usize = 8;
+/// A warning that lasts is told again after so many steps.
+const AGAIN: usize = 20;
+/// What is said where the temperature would rise and cannot.
+const AT_LIMIT: &str = ", and the temperature is at its limit";
 /// Fewer groups of a window than this are no share.
 const LEAST_TELLING: u32 = 4;
 
@@ -79,22 +85,24 @@ pub(crate) struct Action {
     pub(crate) temperature: f64,
     pub(crate) warnings: Vec<String>,
     pub(crate) stop: Option<String>,
+    pub(crate) enough: Option<String>,
 }
 
 /// A step that is about to end.
 pub(crate) struct Closing<'a> {
-    pub(crate) sampled: &'a StepSampled,
-    pub(crate) groups: &'a [GroupFinished],
+    pub(crate) lag: u64,
+    /// All of its groups.
+    pub(crate) groups: &'a [Group],
     pub(crate) watched: &'a Watched,
     pub(crate) updated: Option<&'a Updated>,
 }
 
 /// Decides from this step and the last ones.
 pub(crate) fn act(plan: &Plan, state: &RunState, now: &Closing<'_>) -> Action {
-    let mut action = Action { temperature: state.temperature, warnings: Vec::new(), stop: None };
+    let mut action = Action { temperature: state.temperature, warnings: Vec::new(), stop: None, enough: None };
     if let Some(updated) = now.updated {
         action.stop = stop(plan.config.stepping.max_kl, updated, state);
-        action.warnings.extend(gap(now.sampled.lag, updated, state));
+        action.warnings.extend(gap(now.lag, updated, state));
     }
     // Only steps since the last change of temperature tell of the present one.
     let recent = state.steps.iter().rev().take(WINDOW - 1);
@@ -102,36 +110,53 @@ pub(crate) fn act(plan: &Plan, state: &RunState, now: &Closing<'_>) -> Action {
     if settled.len() + 1 < WINDOW {
         return action;
     }
-    let distinct = settled.iter().map(|step| step.watched.distinct).sum::<f64>() + now.watched.distinct;
-    let distinct = distinct / WINDOW as f64;
-    let earlier = settled.iter().flat_map(|step| &step.groups).map(|group| (group.fate, group.noise));
-    let fates = earlier.chain(own(now.sampled, now.groups).map(|(_, done)| (done.fate, done.noise)));
-    let live = live_share(fates, plan.config.learning.std_floor);
-    let why = if distinct < LEAST_DISTINCT {
-        format!("only {:.0} % of the candidates are distinct", distinct * 100.0)
-    } else if let Some(live) = live.filter(|live| *live < LEAST_LIVE) {
-        format!("only {:.0} % of the groups are live", live * 100.0)
-    } else {
-        return action;
-    };
-    let hotter = (state.temperature + RAISE).min(HOTTEST.max(state.temperature));
-    if hotter > state.temperature {
-        action.temperature = hotter;
-        action.warnings.push(format!("{why}: the temperature rises to {hotter:.2}"));
-    } else {
-        action.warnings.push(format!("{why}, and the temperature is at its limit"));
+    if let Some((share, of)) = alike(&settled, now, plan.config.learning.std_floor) {
+        let why = format!("only {:.0} % of the {of}", share * 100.0);
+        let hotter = (state.temperature + RAISE).min(HOTTEST.max(state.temperature));
+        if hotter > state.temperature {
+            action.temperature = hotter;
+            action.warnings.push(format!("{why}: the temperature rises to {hotter:.2}"));
+            return action;
+        }
+        if !was_told(state, AGAIN, &format!("{of}{AT_LIMIT}")) {
+            action.warnings.push(format!("{why}{AT_LIMIT}"));
+        }
+    }
+    if let Some(Standstill { is_sound, why, remedy }) = standstill::of(plan, state, now) {
+        action.warnings.push(remedy);
+        *(if is_sound { &mut action.enough } else { &mut action.stop }) = Some(why);
     }
     action
+}
+
+/// The share that is too low for anything to be learned, and of what, if one is.
+fn alike(settled: &[&Step], now: &Closing<'_>, floor: f64) -> Option<(f64, &'static str)> {
+    let distinct = settled.iter().map(|step| step.watched.distinct).sum::<f64>() + now.watched.distinct;
+    let distinct = distinct / WINDOW as f64;
+    if distinct < LEAST_DISTINCT {
+        return Some((distinct, "candidates are distinct"));
+    }
+    let earlier = settled.iter().flat_map(|step| &step.groups);
+    let own = earlier.chain(now.groups.iter().filter(|group| group.asked.task.is_none()));
+    let live = live_share(own.map(|group| (group.fate, group.noise)), floor)?;
+    (live < LEAST_LIVE).then_some((live, "groups are live"))
+}
+
+/// Whether one of the last `within - 1` steps warned in these words. What lasts is told when it begins and now and then
+/// after that, not at every step.
+fn was_told(state: &RunState, within: usize, words: &str) -> bool {
+    let recent = state.steps.iter().rev().take(within - 1);
+    recent.flat_map(|step| &step.warnings).any(|warning| warning.contains(words))
 }
 
 /// A sampler that is not the policy which learns biases every update. What was sampled ahead differs by an update, and
 /// tells nothing of that; and once is enough to say so.
 fn gap(lag: u64, updated: &Updated, state: &RunState) -> Option<String> {
-    let is_wide = |lag: u64, updated: &Updated| lag == 0 && updated.sampler_gap > WIDEST_GAP;
-    let told = state.steps.iter().any(|step| step.updated.as_ref().is_some_and(|updated| is_wide(step.lag, updated)));
-    (is_wide(lag, updated) && !told).then(|| {
+    const WORDS: &str = "the sampler's logprobs are";
+    let is_wide = lag == 0 && updated.sampler_gap > WIDEST_GAP;
+    (is_wide && !was_told(state, usize::MAX, WORDS)).then(|| {
         format!(
-            "the sampler's logprobs are {:.3} from the trainer's in the mean, and above {WIDEST_GAP} it is suspect: \
+            "{WORDS} {:.3} from the trainer's in the mean, and above {WIDEST_GAP} it is suspect: \
              weights of 16 bits or fewer may be the reason",
             updated.sampler_gap
         )

@@ -207,7 +207,8 @@ that ends in /completions is given texts instead of chats, for base models). `de
 take turns unless the run file sets loop.overlap.
 
 Ctrl-C pauses the run at the next chance; a second one ends it at once. Neither loses more than the \
-step in flight, and `--resume` goes on.
+step in flight, and `--resume` goes on. A run whose policy falls apart, or in which nothing can be learned any \
+more, ends before its budget is spent and says why.
 
 Examples:
   hotloop train run.toml

@@ -66,6 +66,8 @@ pub(crate) struct FakePolicy {
     /// Falls apart at this update, and has no answers once it has taken as many.
     pub(crate) diverge_at: Option<u64>,
     pub(crate) sampling_diverges_at: Option<u64>,
+    /// Knows one kind only once it has taken so many updates.
+    pub(crate) collapse_at: Option<(u64, usize)>,
     /// How many more calls it hears before it is stopped in the middle of one.
     pub(crate) calls_left: Option<u64>,
 }
@@ -85,8 +87,15 @@ impl FakePolicy {
             break_at: None,
             diverge_at: None,
             sampling_diverges_at: None,
+            collapse_at: None,
             calls_left: None,
         }
+    }
+
+    /// Knows this kind only from now on.
+    pub(crate) fn collapse(&mut self, kind: usize) {
+        self.preferences = vec![0.0; WORDS];
+        self.preferences[kind] = 50.0;
     }
 
     fn hear(&mut self) -> Result<(), PolicyError> {
@@ -175,6 +184,9 @@ impl Policy for FakePolicy {
             *preference += self.rate * slope;
         }
         self.updates += 1;
+        if let Some((_, kind)) = self.collapse_at.filter(|(at, _)| *at == self.updates) {
+            self.collapse(kind);
+        }
         let broken = self.break_at == Some(self.updates);
         Ok(Updated {
             loss: if broken { f64::NAN } else { -gradient.iter().map(|slope| slope * slope).sum::<f64>() },

@@ -12,4 +12,5 @@ mod practised;
 mod reports;
 mod resume;
 mod runs;
+mod standstill;
 mod winners;

@@ -4,7 +4,7 @@ use flow::advantage::Fate;
 use run::event::{Event, When};
 use run::{Ended, Store, probe};
 
-use crate::fake::{self, Process, facts, plan, same, whole};
+use crate::fake::{Process, facts, plan, same, whole};
 
 fn speed(state: &run::RunState, when: When) -> f64 {
     probe::summary(state, when).unwrap().gflops.value
@@ -174,8 +174,7 @@ fn dead_groups_are_counted_and_heat_the_sampling() {
     let plan = plan(folder.path(), &["budget.steps=20", "prompts.source=fixed"]);
     let mut process = Process::new(&plan);
     // A policy that has collapsed onto one kind: all rewards are equal.
-    process.policy.preferences = vec![0.0; fake::WORDS];
-    process.policy.preferences[7] = 50.0;
+    process.policy.collapse(7);
     let (mut store, lines) = Store::open(&plan.directory).unwrap();
     let (_, state) = process.drive(&plan, &mut store, &lines);
     let groups = || state.steps.iter().flat_map(|step| &step.groups);
@@ -188,13 +187,31 @@ fn dead_groups_are_counted_and_heat_the_sampling() {
 }
 
 #[test]
+fn a_warning_that_lasts_is_told_when_it_begins_and_every_twenty_steps() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path(), &["budget.steps=90", "prompts.source=fixed", "loop.probe=0", "learning.rate=0"]);
+    let mut process = Process::new(&plan);
+    process.policy.collapse(3);
+    let (mut store, lines) = Store::open(&plan.directory).unwrap();
+    let (_, state) = process.drive(&plan, &mut store, &lines);
+    let told = |words: &str| -> Vec<u64> {
+        let told = state.steps.iter().filter(|step| step.warnings.iter().any(|warning| warning.contains(words)));
+        told.map(|step| step.number).collect()
+    };
+    assert_eq!(told("the temperature rises to").len(), 5, "each is news");
+    let limits = told("0 % of the groups are live, and the temperature is at its limit");
+    let begins = limits[0];
+    assert!(begins < 60, "{begins}");
+    assert_eq!(limits, (begins..90).step_by(20).collect::<Vec<_>>());
+}
+
+#[test]
 fn groups_that_drown_heat_the_sampling_only_where_the_machine_is_quiet() {
     let folder = tempfile::tempdir().unwrap();
     for (cv, heats) in [(0.5, false), (0.01, true)] {
         let plan = plan(&folder.path().join(cv.to_string()), &["budget.steps=12", "prompts.source=fixed"]);
         let mut process = Process::new(&plan);
-        process.policy.preferences = vec![0.0; fake::WORDS];
-        process.policy.preferences[7] = 50.0;
+        process.policy.collapse(7);
         process.bench.cv = Some(cv);
         let (mut store, lines) = Store::open(&plan.directory).unwrap();
         let (_, state) = process.drive(&plan, &mut store, &lines);

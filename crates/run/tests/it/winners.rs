@@ -75,6 +75,7 @@ fn fold(state: &mut RunState, step: u64, asked: Asked, hash: &str, verdict: Verd
             temperature: 1.0,
             warnings: Vec::new(),
             stop: None,
+            enough: None,
             seconds: run::event::StepSeconds::default(),
         })),
     ];
