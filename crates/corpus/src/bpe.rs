@@ -4,6 +4,7 @@
 //! behind it, a number that is no part of a name, and what lies between. A tile's size is
 //! thus the same token wherever it stands.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Value, json};
@@ -95,7 +96,8 @@ impl Bpe {
     /// Prepares for encoding.
     pub fn encoder(&self) -> Encoder<'_> {
         let merges = self.merges.iter().enumerate();
-        Encoder { bpe: self, ranks: merges.map(|(rank, (pair, token))| (*pair, (rank, *token))).collect() }
+        let ranks = merges.map(|(rank, (pair, token))| (*pair, (rank, *token))).collect();
+        Encoder { bpe: self, ranks, known: RefCell::default() }
     }
 
     /// The text of `tokens`; bytes that are no UTF-8 are replaced.
@@ -152,6 +154,8 @@ pub struct Encoder<'a> {
     bpe: &'a Bpe,
     /// The rank of every pair, and what it makes.
     ranks: HashMap<[u32; 2], (usize, u32)>,
+    /// Pieces that were met before, of which programs are made over and over.
+    known: RefCell<HashMap<Vec<u8>, Vec<u32>>>,
 }
 
 impl Encoder<'_> {
@@ -165,7 +169,14 @@ impl Encoder<'_> {
             let next = rest.match_indices('<').find_map(|(at, _)| Some((at, control(at)?)));
             let (plain, behind) = next.map_or((rest.len(), rest.len()), |(at, id)| (at, at + special[id].len()));
             for piece in pieces(&rest.as_bytes()[..plain]) {
-                tokens.extend(self.encode_piece(piece));
+                let mut known = self.known.borrow_mut();
+                if let Some(met) = known.get(piece) {
+                    tokens.extend(met);
+                } else {
+                    let new = self.encode_piece(piece);
+                    tokens.extend(&new);
+                    known.insert(piece.to_vec(), new);
+                }
             }
             tokens.extend(next.map(|(_, id)| id as u32));
             rest = &rest[behind..];

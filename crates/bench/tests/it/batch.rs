@@ -7,7 +7,7 @@ use flow::bench::{Compiler, OptLevel};
 use flow::{Bench, JobId, Label, Stage};
 
 use crate::fixtures::{drain, job, load};
-use crate::{settings, turn};
+use crate::{beside, settings, turn};
 
 const NAIVE: &str = "void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
     for (int i = 0; i < M; i++)
@@ -38,6 +38,7 @@ fn identical_candidates_are_judged_once_and_all_are_told() {
 
 #[test]
 fn a_name_that_fills_a_file_does_not_fill_the_verdict() {
+    let _beside = beside();
     let mut bench = LocalBench::start(settings()).unwrap();
     let name = "x".repeat(70_000);
     let calls = |name: &str| NAIVE.replace("double sum = 0;", &format!("double sum = 0; {name}();"));

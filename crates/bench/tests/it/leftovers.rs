@@ -7,7 +7,7 @@ use bench::{LocalBench, Settings};
 use flow::{Bench, Candidate, Job, JobId, Label};
 
 use crate::fixtures::{drain, load};
-use crate::{settings, turn};
+use crate::{alone, settings, turn};
 
 /// Candidates that crash, hang, flood, or try to leave something running.
 const HOSTILE: [&str; 14] = [
@@ -60,7 +60,7 @@ fn role_processes() -> Vec<String> {
 
 #[test]
 fn five_hundred_hostile_candidates_leave_nothing_behind() {
-    let _turn = turn();
+    let _alone = alone();
     let hostile: Vec<_> = load("cheats").into_iter().filter(|cheat| HOSTILE.contains(&cheat.name.as_str())).collect();
     assert_eq!(hostile.len(), HOSTILE.len(), "every name has its file");
     let scratch = |names: BTreeSet<String>| -> BTreeSet<String> {

@@ -14,6 +14,7 @@ mod slow_start; // the calls per run are the bench's choice
 mod surroundings; // other users, missing layers, missing tools
 
 use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use bench::Settings;
 
@@ -30,7 +31,26 @@ fn patient() -> Settings {
 }
 
 /// Tests that judge take turns: two benches on one machine would time each other.
-fn turn() -> std::sync::MutexGuard<'static, ()> {
-    static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
-    TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+fn turn() -> (RwLockReadGuard<'static, ()>, MutexGuard<'static, ()>) {
+    let beside = beside();
+    (beside, turn_of_one_beside())
 }
+
+/// The turn of a test that had a bench before it needed one.
+fn turn_of_one_beside() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Tests whose benches only wait go on beside those that have the turn.
+fn beside() -> RwLockReadGuard<'static, ()> {
+    ROOM.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Tests that look at all processes of this suite have them to themselves.
+fn alone() -> RwLockWriteGuard<'static, ()> {
+    ROOM.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Read by all who have a bench, written by who has the only one.
+static ROOM: RwLock<()> = RwLock::new(());

@@ -8,7 +8,7 @@ use bench::LocalBench;
 use flow::{Bench, BenchError, Judgement, Label};
 
 use crate::fixtures::{drain, job};
-use crate::{settings, turn};
+use crate::{alone, settings, turn};
 
 /// Right, and long enough in every call for someone to come in between.
 const SLOW: &str = "
@@ -69,7 +69,7 @@ fn judged(times: usize, meddle: impl Fn(&str, &str)) -> Result<Judgement, BenchE
 
 #[test]
 fn a_suspended_bench_judges_again_what_it_was_judging() {
-    let _turn = turn();
+    let _alone = alone();
     let verdict = judged(2, |candidate, supervisor| {
         for process in [supervisor, candidate] {
             signal("STOP", process);
@@ -85,7 +85,7 @@ fn a_suspended_bench_judges_again_what_it_was_judging() {
 
 #[test]
 fn a_candidate_that_is_killed_from_outside_has_no_verdict() {
-    let _turn = turn();
+    let _alone = alone();
     let error = judged(1, |candidate, _| signal("KILL", candidate)).unwrap_err();
     assert!(error.what.contains("killed from outside"), "{error}");
 }

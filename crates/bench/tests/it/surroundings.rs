@@ -10,7 +10,7 @@ use bench::{LocalBench, Settings};
 use flow::{Bench, Label};
 
 use crate::fixtures::{self, drain, job};
-use crate::{settings, turn};
+use crate::{beside, settings, turn, turn_of_one_beside};
 
 fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|data| std::os::unix::fs::MetadataExt::uid(&data) == 0)
@@ -61,12 +61,14 @@ fn without_landlock_or_namespaces_no_cheat_gets_through() {
 
 #[test]
 fn without_seccomp_nothing_is_judged() {
+    let _beside = beside();
     let error = LocalBench::start(Settings { without: vec![Layer::Seccomp], ..settings() }).err().unwrap();
     assert!(error.what.contains("seccomp") && error.hint.is_some());
 }
 
 #[test]
 fn a_missing_compiler_is_an_error_with_a_remedy() {
+    let _beside = beside();
     let path = Some("/nonexistent/gcc".into());
     let error = LocalBench::start(Settings { compiler_path: path, ..settings() }).err().unwrap();
     assert!(error.what.contains("/nonexistent/gcc"), "{error}");
@@ -83,6 +85,7 @@ fn a_compiler_that_can_start_no_process_is_a_machine_error_and_nothing_is_kept()
     for path in [room.path(), &gcc] {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
+    let _beside = beside();
     let (compiler_path, without) = (Some(gcc), vec![Layer::Landlock]);
     let mut bench = LocalBench::start(Settings { compiler_path, without, ..settings() }).unwrap();
     let seed = bench::tasks::load("transpose").unwrap().seed;
@@ -96,32 +99,37 @@ fn a_compiler_that_can_start_no_process_is_a_machine_error_and_nothing_is_kept()
     assert!(error.what.contains("cannot start its processes") && error.hint.is_some(), "{error}");
     std::fs::remove_file(&crowded).unwrap();
     // Only now: gcc slept between its attempts most of the time.
-    let _turn = turn();
+    let _turn = turn_of_one_beside();
     let verdict = judged().unwrap().verdict;
     assert_eq!(verdict.label(), Label::Correct, "{}", verdict.detail());
 }
 
 #[test]
 fn too_many_threads_are_named() {
+    let _beside = beside();
     let error = LocalBench::start(Settings { threads: 5000, ..settings() }).err().unwrap();
     assert!(error.what.contains("5000") && error.hint.unwrap().contains("--threads"));
 }
 
 #[test]
 fn a_frozen_supervisor_is_a_machine_error_and_the_next_job_is_judged() {
-    let _turn = turn();
-    // A reference that never returns stands for any failure of the trusted side.
+    let _beside = beside();
+    // A reference that never returns stands for any failure of the trusted side. It sleeps, so that others may judge.
     let mut task = bench::tasks::load("transpose").unwrap();
-    task.reference = "void reference(const double *in, double *out, double *scale, int M, int N) { for (;;) ; }".into();
+    let never = "#include <unistd.h>\nvoid reference(const double *in, double *out, double *scale, int M, int N) { for (;;) pause(); }";
+    task.reference = never.into();
     task.hash = "endless".into();
-    let mut bench = LocalBench::start(Settings { limit_s: 0.2, ..settings() }).unwrap();
+    // One examiner: who was frozen examines the next one, too.
+    let mut bench = LocalBench::start(Settings { limit_s: 0.2, jobs: 1, ..settings() }).unwrap();
     let mut endless = job(0, "transpose", &task.seed.clone());
     endless.task = std::sync::Arc::new(task);
-    bench.submit(vec![endless, job(1, "transpose", &bench::tasks::load("transpose").unwrap().seed)]).unwrap();
-    let mut replies = drain(&mut bench);
-    replies.sort_by_key(|reply| reply.id);
-    assert!(replies[0].judged.as_ref().unwrap_err().what.contains("did not answer"));
-    assert_eq!(replies[1].judged.as_ref().unwrap().verdict.label(), Label::Correct);
+    bench.submit(vec![endless]).unwrap();
+    let error = drain(&mut bench).remove(0).judged.unwrap_err();
+    assert!(error.what.contains("did not answer"), "{error}");
+    let _turn = turn_of_one_beside();
+    bench.submit(vec![job(1, "transpose", &bench::tasks::load("transpose").unwrap().seed)]).unwrap();
+    let verdict = drain(&mut bench).remove(0).judged.unwrap().verdict;
+    assert_eq!(verdict.label(), Label::Correct, "{}", verdict.detail());
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn an_evaluation_is_a_runs_probe_taken_again() {
     let (file, run, kept) = (folder.path().join("run.toml"), folder.path().join("run"), folder.path().join("kept"));
     let text = format!(
         "model = \"nano\"\nseed = 5\ndirectory = \"{}\"\n[budget]\nsteps = 1\n[sampling]\ngroup = 2\n\
-         [learning]\nrate = 0\n[loop]\nprobe = 1\n",
+         [learning]\nrate = 0\n[bench]\ntiming = \"paper\"\n[loop]\nprobe = 1\n",
         run.display()
     );
     std::fs::write(&file, text).unwrap();

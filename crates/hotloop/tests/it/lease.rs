@@ -48,7 +48,9 @@ name = "broken"
 seconds = 30
 run = "{hotloop} judge nowhere"
 "#;
-const RUN: &str = "task = \"matmul\"\n[budget]\nsteps = 2\n[sampling]\ngroup = 2\n[learning]\nlora-rank = 2\n";
+/// What the times are does not matter here: three runs of a candidate are enough.
+const RUN: &str = "task = \"matmul\"\n[budget]\nsteps = 2\n[sampling]\ngroup = 2\n[learning]\nlora-rank = 2\n\
+    [bench]\ntiming = \"paper\"\n";
 const EXAMPLE: &str = "{\"prompt\": \"<task:matmul><stage:1><role:explore><answer>\", \"answer\": \"int x;\"}\n";
 
 fn lease(arguments: &[&str]) -> Command {

@@ -66,7 +66,7 @@ fn a_run_says_what_it_trains_when_it_begins_with_an_adapter() {
     let file = folder.path().join("run.toml");
     let text = format!(
         "model = \"nano\"\nadapter = \"{}\"\ndirectory = \"{}\"\n[budget]\nsteps = 1\n\
-         [sampling]\ngroup = 2\n[loop]\nprobe = 0\n",
+         [sampling]\ngroup = 2\n[bench]\ntiming = \"paper\"\n[loop]\nprobe = 0\n",
         adapter.display(),
         folder.path().join("run").display()
     );
