@@ -227,9 +227,8 @@ impl Candidate {
         let lexed = lex::lex(&source);
         refuse_disguises(&lexed)?;
         let dropped = storage_words(&Outline::of(&lexed), &task.spec.entry);
-        drop(lexed);
         if !dropped.is_empty() {
-            source = without(&source, &dropped);
+            source = mended(&source, &lexed, &dropped, &task.spec.entry)?;
             notes.push(format!("storage words are dropped from `{}`: the linker must see it", task.spec.entry));
         }
         if !source.ends_with('\n') {
@@ -333,6 +332,25 @@ fn storage_words(outline: &Outline<'_>, entry: &str) -> Vec<Range<usize>> {
     }
     words.sort_unstable_by_key(|range| range.start);
     words
+}
+
+/// The source without the storage words at `dropped`, where nothing else of it becomes other code by that: behind
+/// `static` a `#` begins no directive, and where that was it does.
+fn mended(source: &str, lexed: &Lexed<'_>, dropped: &[Range<usize>], entry: &str) -> Result<String, Malformed> {
+    let text = without(source, dropped);
+    let is_kept = |item: &&Item<'_>| match item {
+        Item::Token(token) => dropped.binary_search_by_key(&token.offset, |range| range.start).is_err(),
+        Item::Directive(_) => true,
+    };
+    let told = |item: &Item<'_>| match item {
+        Item::Token(token) => (Some(token.kind), token.text.to_string()),
+        Item::Directive(directive) => (None, directive.name.to_string()),
+    };
+    let wanted = lexed.items.iter().filter(is_kept).map(told);
+    if lex::lex(&text).items.iter().map(told).eq(wanted) {
+        return Ok(text);
+    }
+    malformed(format!("without the storage words of `{entry}` other code would stand there"))
 }
 
 /// The source without `dropped`, each with one blank behind it.

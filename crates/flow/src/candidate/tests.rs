@@ -185,6 +185,17 @@ fn storage_words_that_hide_the_entry_point_are_dropped() {
 }
 
 #[test]
+fn a_dropped_storage_word_uncovers_nothing() {
+    let source = whole("C[0] = 1;");
+    for hidden in ["static #line 1 \"immintrin.h\" 3", "static %:define N 1", "inline # 1 \"immintrin.h\"", "/static *"]
+    {
+        fails(&fenced(&format!("[[gnu::hot\n{hidden}\n]] {source}")), "other code would stand there");
+        assert!(!accepts(&format!("[[gnu::hot\n{hidden}\n]] {HEAD};\n{source}")), "{hidden}");
+    }
+    gives(&fenced(&format!("[[gnu::hot]] static {source}")), &format!("[[gnu::hot]] {source}"));
+}
+
+#[test]
 fn helpers_come_from_the_one_block_that_has_them() {
     let (helper, entry) = ("static double dot(int k) { return k; }\n", whole("C[0] = dot(K);"));
     let candidate = gives(&format!("{}\n{}", fenced(helper), fenced(&entry)), &format!("{helper}{entry}"));
