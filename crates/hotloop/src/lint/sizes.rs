@@ -25,7 +25,7 @@ pub(super) fn hidden(task: &Task) -> Vec<Finding> {
     let about = "hidden sizes";
     if hidden.is_empty() {
         return vec![if promised {
-            finding(Mark::Warn, about, "none, though the prompt promises any size")
+            finding(Mark::Error, about, "none, though the prompt promises any size: what is right for the timed one alone passes; add some")
         } else {
             finding(Mark::Ok, about, "none: candidates may rely on the timed size")
         }];
@@ -76,7 +76,7 @@ mod tests {
     fn a_task_of_one_size_needs_none() {
         let fixed = json!({ "timed": { "M": 5, "N": 7 } });
         assert_eq!(found("Five rows.", fixed.clone())[0].0, Mark::Ok);
-        assert_eq!(found("Arbitrary sizes.", fixed)[0].0, Mark::Warn);
+        assert_eq!(found("Arbitrary sizes.", fixed)[0].0, Mark::Error);
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub fn choose(logits: &[f32], draw: Draw, uniform: f64) -> Chosen {
 
 /// A token that may be drawn.
 #[derive(Clone, Copy)]
-struct Kept {
+struct Eligible {
     token: usize,
     logit: f32,
     weight: f32,
@@ -73,7 +73,7 @@ struct Kept {
 
 /// The first `count` of what falls from the likeliest on, and what is as likely as the last of them: equals are not told
 /// apart by their numbers.
-fn keep(kept: &mut Vec<Kept>, count: usize) {
+fn keep(kept: &mut Vec<Eligible>, count: usize) {
     if let Some(last) = count.checked_sub(1).and_then(|last| kept.get(last)).map(|last| last.logit) {
         kept.truncate(kept.partition_point(|kept| kept.logit >= last));
     } else {
@@ -87,8 +87,8 @@ fn pick(logits: &[f32], weights: &[f32], draw: Draw, uniform: f64) -> Option<usi
         return invert(weights, uniform);
     }
     let each = logits.iter().zip(weights).enumerate();
-    let mut kept: Vec<Kept> =
-        each.map(|(token, (logit, weight))| Kept { token, logit: *logit, weight: *weight }).collect();
+    let mut kept: Vec<Eligible> =
+        each.map(|(token, (logit, weight))| Eligible { token, logit: *logit, weight: *weight }).collect();
     kept.sort_by(|a, b| b.logit.total_cmp(&a.logit));
     if draw.top_k > 0 {
         keep(&mut kept, draw.top_k);
