@@ -25,7 +25,7 @@ pub(super) fn hidden(task: &Task) -> Vec<Finding> {
     let about = "hidden sizes";
     if hidden.is_empty() {
         return vec![if promised {
-            finding(Mark::Error, about, "none, though the prompt promises any size: what is right for the timed one alone passes; add some")
+            finding(Mark::Error, about, "none, though the prompt promises any size: add some beyond the timed one")
         } else {
             finding(Mark::Ok, about, "none: candidates may rely on the timed size")
         }];
