@@ -50,6 +50,7 @@ pub struct FleetBench {
     waiting: HashMap<String, Waiting>,
     /// Replies to an earlier coordinator of this scope, which it did not take.
     early: HashMap<String, (Judged, Arc<Acker>)>,
+    /// Replies to be taken, and the stored message that each came with.
     ready: VecDeque<(Reply, Option<Arc<Acker>>)>,
     open: Outstanding,
     events: Receiver<Event>,
@@ -194,17 +195,13 @@ impl FleetBench {
         }
         self.open.lock().by_sequence.remove(&reply.sequence);
         for one in reply.replies {
-            self.finish(&one.id, &one.judged.into(), at);
+            self.finish(&one.id, &one.judged.into(), at, Some(acker));
         }
-        match self.ready.back_mut() {
-            // Taken from the server's store when the last of them has been taken from here.
-            Some((_, last)) if last.is_none() => *last = Some(Arc::clone(acker)),
-            _ => self.acknowledge(acker),
-        }
+        self.release(acker);
     }
 
     /// A job is over since `at`, which may be long ago: nobody need have looked since.
-    fn finish(&mut self, id: &str, judged: &Result<Judgement, BenchError>, at: Instant) {
+    fn finish(&mut self, id: &str, judged: &Result<Judgement, BenchError>, at: Instant, acker: Option<&Arc<Acker>>) {
         let Some(waiting) = self.waiting.remove(id) else { return };
         *self.attempts.entry(waiting.key).or_default() += 1;
         for (id, since) in waiting.askers {
@@ -212,7 +209,7 @@ impl FleetBench {
             if let Ok(judgement) = &mut judged {
                 judgement.seconds.total = at.saturating_duration_since(since).as_secs_f64();
             }
-            self.ready.push_back((Reply { id, judged }, None));
+            self.ready.push_back((Reply { id, judged }, acker.cloned()));
         }
     }
 
@@ -224,7 +221,7 @@ impl FleetBench {
         ))
         .hint("`hotloop fleet status` tells what becomes of the workers");
         for id in &ids {
-            self.finish(id, &Err(error.clone()), Instant::now());
+            self.finish(id, &Err(error.clone()), Instant::now(), None);
         }
         self.forget(sequence);
     }
@@ -240,6 +237,7 @@ impl FleetBench {
                     &id,
                     &Err(BenchError::new("the fleet took the candidate and gave no verdict, three times")),
                     Instant::now(),
+                    None,
                 );
             } else {
                 again.push(id);
@@ -250,6 +248,15 @@ impl FleetBench {
             self.send(&again, true)?;
         }
         Ok(())
+    }
+
+    /// Takes a message from the server's store once nothing that came with it waits here: who is killed before finds it again.
+    fn release(&self, acker: &Arc<Acker>) {
+        let waits =
+            |(_, other): &(Reply, Option<Arc<Acker>>)| other.as_ref().is_some_and(|one| Arc::ptr_eq(one, acker));
+        if !self.ready.iter().any(waits) {
+            self.acknowledge(acker);
+        }
     }
 
     fn acknowledge(&self, acker: &Arc<Acker>) {
@@ -315,8 +322,7 @@ impl Bench for FleetBench {
         }
         for id in told {
             if let Some((judged, acker)) = self.early.remove(&id) {
-                self.finish(&id, &judged.into(), Instant::now());
-                self.acknowledge(&acker);
+                self.finish(&id, &judged.into(), Instant::now(), Some(&acker));
             }
         }
         let sent = self.send(&new, false);
@@ -333,7 +339,7 @@ impl Bench for FleetBench {
         loop {
             if let Some((reply, acker)) = self.ready.pop_front() {
                 if let Some(acker) = acker {
-                    self.acknowledge(&acker);
+                    self.release(&acker);
                 }
                 return Ok(Some(reply));
             }
@@ -351,7 +357,7 @@ impl Bench for FleetBench {
             self.ready.iter().filter(|reply| !keep(reply)).filter_map(|(_, acker)| acker.clone()).collect();
         self.ready.retain(keep);
         for acker in &ackers {
-            self.acknowledge(acker);
+            self.release(acker);
         }
         for waiting in self.waiting.values_mut() {
             waiting.askers.retain(|(id, _)| !ids.contains(id));

@@ -124,6 +124,30 @@ fn a_coordinator_that_is_restarted_finds_its_jobs() {
     assert_eq!(judged(&second), 12, "nothing was judged twice ({judged_before} before)");
 }
 
+/// Replies are stored and groups leave the queue while a coordinator looks for both: what it misses in one it must find in the other.
+#[test]
+fn a_coordinator_that_is_restarted_again_and_again_has_nothing_judged_twice() {
+    const JOBS: u64 = 160;
+    let Some(server) = Server::start() else { return };
+    let _worker = Worker::steady(&server.access_file(), "rehearse");
+    let mut told: std::collections::BTreeSet<u64> = std::collections::BTreeSet::new();
+    let mut restarts = 0;
+    while told.len() < JOBS as usize {
+        let mut bench = open(&server, "again and again");
+        restarts += 1;
+        let rest: Vec<u64> = (0..JOBS).filter(|id| !told.contains(id)).collect();
+        for pair in rest.chunks(2) {
+            bench.submit(pair.iter().map(|id| job(*id, "0.01", *id)).collect()).unwrap();
+        }
+        let came = replies(&mut bench, rest.len().min(12));
+        told.extend(came.iter().map(|reply| reply.id.0));
+        std::mem::forget(bench);
+    }
+    let last = open(&server, "again and again");
+    wait_until("the worker has told", || judged(&last) >= JOBS);
+    assert_eq!(judged(&last), JOBS, "nothing was judged twice in {restarts} restarts");
+}
+
 fn judged(bench: &FleetBench) -> u64 {
     bench.workers().unwrap().iter().map(|beat| beat.judged).sum()
 }
