@@ -42,20 +42,25 @@ pub fn canonical(source: &str) -> String {
 
 /// Where the writing stands.
 #[derive(Default)]
-struct Page {
+struct Page<'a> {
     braces: usize,
     parentheses: usize,
     /// Braces of an initialiser, which stay on their line.
     inline: usize,
-    last: Option<(TokenKind, String)>,
+    last: Option<(TokenKind, &'a str)>,
 }
 
-impl Page {
-    fn token(&mut self, token: &Token<'_>, raw: &str, text: &mut String) {
-        let is = |punct: &str| token.is_punct(punct);
-        let after_equals = matches!(&self.last, Some((TokenKind::Punct, last)) if last == "=");
-        let opens_list = is("{") && (self.inline > 0 || after_equals || self.parentheses > 0);
-        if is("}") && self.inline == 0 {
+impl<'a> Page<'a> {
+    fn token(&mut self, token: &Token<'_>, raw: &'a str, text: &mut String) {
+        // All that are asked for are one byte long; nothing else is compared with them.
+        let punct = match (token.kind, token.text.as_bytes()) {
+            (TokenKind::Punct, [byte]) => *byte,
+            _ => 0,
+        };
+        let is = |byte: u8| punct == byte;
+        let after_equals = matches!(self.last, Some((TokenKind::Punct, "=")));
+        let opens_list = is(b'{') && (self.inline > 0 || after_equals || self.parentheses > 0);
+        if is(b'}') && self.inline == 0 {
             self.braces = self.braces.saturating_sub(1);
         }
         if text.ends_with('\n') {
@@ -64,17 +69,17 @@ impl Page {
             text.push(' ');
         }
         text.push_str(raw);
-        self.last = Some((token.kind, raw.to_owned()));
-        if is("(") {
+        self.last = Some((token.kind, raw));
+        if is(b'(') {
             self.parentheses += 1;
-        } else if is(")") {
+        } else if is(b')') {
             self.parentheses = self.parentheses.saturating_sub(1);
         } else if opens_list {
             self.inline += 1;
-        } else if is("}") && self.inline > 0 {
+        } else if is(b'}') && self.inline > 0 {
             self.inline -= 1;
-        } else if is("{") || is("}") || (is(";") && self.parentheses == 0 && self.inline == 0) {
-            self.braces += usize::from(is("{"));
+        } else if is(b'{') || is(b'}') || (is(b';') && self.parentheses == 0 && self.inline == 0) {
+            self.braces += usize::from(is(b'{'));
             text.push('\n');
         }
     }

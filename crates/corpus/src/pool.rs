@@ -94,10 +94,12 @@ fn order(stage: Stage) -> u8 {
 fn fill(task: &str, stage: Stage, count: usize, drawn: &mut HashSet<String>, rng: &mut Rng) -> Vec<Program> {
     let mut bucket = Vec::with_capacity(count);
     let mut idle = 0;
+    // A draw often brings what was drawn before: its source is not written again to find that out.
+    let mut seen = HashSet::new();
     while bucket.len() < count && idle < PATIENCE {
         idle += 1;
         let program = Program::draw(task, rng);
-        if program.stage() != stage {
+        if program.stage() != stage || !seen.insert(program) {
             continue;
         }
         let source = program.source();

@@ -264,10 +264,15 @@ impl<'a> Lexer<'a> {
     fn run(mut self) -> Lexed<'a> {
         let mut items = Vec::new();
         while self.skip_blanks(false) {
-            let hash = ["%:", "#"].into_iter().find(|hash| self.rest().starts_with(hash));
-            match hash {
-                Some(hash) if self.line_start => items.push(Item::Directive(self.directive(hash.len()))),
-                _ => items.push(Item::Token(self.token())),
+            let hash = match (self.byte(0), self.byte(1)) {
+                (Some(b'#'), _) => 1,
+                (Some(b'%'), Some(b':')) => 2,
+                _ => 0,
+            };
+            if hash > 0 && self.line_start {
+                items.push(Item::Directive(self.directive(hash)));
+            } else {
+                items.push(Item::Token(self.token()));
             }
         }
         Lexed { items: fold_pragmas(items), raw_string: self.raw_string }
@@ -367,10 +372,11 @@ impl<'a> Lexer<'a> {
         if matches!(first, b'"' | b'\'') {
             return self.literal(first);
         }
+        let rest = self.rest();
         let may_join = self.byte(1).is_some_and(|next| next.is_ascii_punctuation());
         if may_join
             && let Some((written, meant)) =
-                PUNCTUATORS.into_iter().find(|(written, _)| self.rest().starts_with(written))
+                PUNCTUATORS.into_iter().find(|(written, _)| written.as_bytes()[0] == first && rest.starts_with(written))
         {
             self.at += written.len();
             return (TokenKind::Punct, Cow::Borrowed(meant));

@@ -135,6 +135,7 @@ pub enum Kind {
 
 impl Kind {
     /// Bytes of one element.
+    #[inline]
     pub fn bytes(self) -> usize {
         match self {
             Self::F64 | Self::I64 => 8,

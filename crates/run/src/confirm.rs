@@ -8,6 +8,7 @@ use std::sync::Arc;
 use flow::verdict::Measured;
 use flow::{Judgement, Stage, Verdict};
 
+use crate::config::Estimator;
 use crate::ctx::Ctx;
 use crate::event::{Event, Made};
 use crate::interrupt::Interrupt;
@@ -74,9 +75,11 @@ pub(crate) fn fastest(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
 
 fn judge_again(ctx: &mut Ctx<'_>, fastest: &[(Made, Option<Stage>)]) -> Result<(), Interrupt> {
     let mut judgements: Vec<Vec<Judgement>> = vec![Vec::new(); fastest.len()];
+    // The paper takes its runs as they come: where its estimator decides, nothing waits for quiet ones.
+    let most = if ctx.plan.config.bench.timing == Estimator::Paper { TIMES } else { MOST };
     // In turns, so that a busy spell meets all of them, and one after the other: copies that
     // are submitted together are judged once.
-    for turn in 0..MOST {
+    for turn in 0..most {
         for ((made, stage), judgements) in fastest.iter().zip(&mut judgements) {
             if turn >= TIMES && is_known(judgements) {
                 continue;

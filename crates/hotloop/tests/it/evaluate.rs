@@ -24,6 +24,8 @@ fn each_policy_and_task_is_told_and_every_answer_kept() {
         "1,2",
         "--count",
         "3",
+        "--set",
+        "bench.timing=paper",
         "--json",
         "--keep",
         kept.to_str().unwrap(),
@@ -69,7 +71,8 @@ fn adapters_of_one_name_are_two_policies() {
     let both = adapters.map(|path| path.to_str().unwrap().to_owned()).join(",");
     let ask =
         ["evaluate", "--model", "nano", "--task", "matmul", "--stage", "1", "--count", "2", "--json", "--adapter"];
-    let arguments: Vec<&str> = ask.into_iter().chain([both.as_str(), "--keep", kept.to_str().unwrap()]).collect();
+    let more = [both.as_str(), "--set", "bench.timing=paper", "--keep", kept.to_str().unwrap()];
+    let arguments: Vec<&str> = ask.into_iter().chain(more).collect();
     let told = lines(&arguments);
     let names: Vec<&str> = told.iter().map(|line| line["policy"].as_str().unwrap()).collect();
     assert_eq!(names, ["nano + seed1/warm", "nano + seed2/warm"]);
@@ -95,7 +98,7 @@ fn an_evaluation_is_a_runs_probe_taken_again() {
     assert_eq!(status, 0, "{error}");
     let again =
         ["evaluate", "--model", "nano", "--task", "matmul", "--temperature", "1", "--seed", "5", "--count", "1"];
-    let (status, _, error) = ended(hotloop(&again).arg("--keep").arg(&kept));
+    let (status, _, error) = ended(hotloop(&again).args(["--set", "bench.timing=paper", "--keep"]).arg(&kept));
     assert_eq!(status, 0, "{error}");
     let known: Vec<String> = std::fs::read_dir(run.join("candidates"))
         .unwrap()

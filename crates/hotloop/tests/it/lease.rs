@@ -33,14 +33,14 @@ against = "control-1"
 [[job]]
 name = "held-out"
 seconds = 60
-run = "{hotloop} evaluate --model {model} --adapter none,{job:learns-1} --task transpose --stage 1 --count 1 --keep {folder}/kept"
+run = "{hotloop} evaluate --model {model} --adapter none,{job:learns-1} --task transpose --stage 1 --count 1 --set bench.timing=paper --keep {folder}/kept"
 needs = ["learns-1"]
 show = true
 
 [[job]]
 name = "best"
 seconds = 60
-run = "{hotloop} judge matmul {best:learns-1} --json"
+run = "{hotloop} judge matmul {best:learns-1} --paper --check strict --limit 1 --json"
 needs = ["learns-1"]
 
 [[job]]

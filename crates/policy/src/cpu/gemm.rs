@@ -1,6 +1,6 @@
-//! Matrix products over strided views: the one place that talks to the `gemm` crate.
+//! Matrix products over strided views: the one place that talks to the `gemm` crates.
 
-#![expect(unsafe_code, reason = "the gemm crate takes raw pointers; every view is checked against its slice first")]
+#![expect(unsafe_code, reason = "the gemm crates take raw pointers; every view is checked against its slice first")]
 #![expect(clippy::many_single_char_names, reason = "m, n, k and a, b, c are what everyone calls them")]
 
 use super::skinny::{self, Rows};
@@ -56,6 +56,12 @@ struct Target {
     data: *mut f32,
     row: usize,
     col: usize,
+}
+
+impl Target {
+    fn t(self) -> Self {
+        Self { data: self.data, row: self.col, col: self.row }
+    }
 }
 
 // SAFETY: threads get disjoint parts of the target, see `product`.
@@ -117,6 +123,8 @@ fn checked((data, stride): (&mut [f32], usize), a: View, b: View, Dims(m, n, k):
 }
 
 fn run(c: Target, a: View, b: View, Dims(m, n, k): Dims, scale: f32, onto: Onto) {
+    // The kernels want columns whose values lie together: rows are the columns of the transpose.
+    let (c, a, b, m, n) = if c.col < c.row { (c.t(), b.t(), a.t(), n, m) } else { (c, a, b, m, n) };
     let (keep, read) = match onto {
         Onto::Set => (0.0, false),
         Onto::Add => (1.0, true),
@@ -125,7 +133,7 @@ fn run(c: Target, a: View, b: View, Dims(m, n, k): Dims, scale: f32, onto: Onto)
     // SAFETY: `checked` has shown that m x n, m x k and k x n values lie inside the three slices,
     // and c is borrowed mutably by the caller for the whole call.
     unsafe {
-        gemm::gemm(
+        gemm_f32::gemm::f32::get_gemm_fn()(
             m,
             n,
             k,
@@ -144,7 +152,7 @@ fn run(c: Target, a: View, b: View, Dims(m, n, k): Dims, scale: f32, onto: Onto)
             false,
             false,
             false,
-            gemm::Parallelism::None,
+            gemm_common::Parallelism::None,
         );
     }
 }

@@ -239,6 +239,20 @@ fn the_best_is_chosen_by_fresh_timings() {
 }
 
 #[test]
+fn the_fastest_are_timed_until_it_is_quiet_unless_the_paper_s_estimator_decides() {
+    let folder = tempfile::tempdir().unwrap();
+    for (timing, times) in [("gated", 25), ("paper", 5)] {
+        let sets = ["loop.probe=0", &format!("bench.timing={timing}")];
+        let plan = plan(&folder.path().join(timing), &sets);
+        let mut process = Process::new(&plan);
+        process.bench.cv = Some(0.5);
+        let (mut store, lines) = Store::open(&plan.directory).unwrap();
+        let (_, state) = process.drive(&plan, &mut store, &lines);
+        assert_eq!(state.confirmed.values().map(Vec::len).collect::<Vec<_>>(), [times; 3], "{timing}");
+    }
+}
+
+#[test]
 fn what_fresh_judgements_disprove_is_not_the_best() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path(), &["loop.probe=0"]);
