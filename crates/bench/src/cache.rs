@@ -19,6 +19,11 @@ pub(crate) const CANDIDATE: &str = "candidate-";
 /// for two stages at once.
 static PUTS: AtomicU64 = AtomicU64::new(0);
 
+/// An end for the name of a file that is not whole yet, which no other thread and no other process has.
+pub(crate) fn own_end() -> String {
+    format!("{}.{}", std::process::id(), PUTS.fetch_add(1, Ordering::Relaxed))
+}
+
 /// A folder of files named by the hash of what made them. Files appear whole or not at all.
 ///
 /// When hotloop is root, compilers and candidates run as other users and must get here, so
@@ -47,6 +52,12 @@ impl Cache {
         cache.check_reachable()?;
         cache.prune();
         Ok(cache)
+    }
+
+    /// A cache in a folder of a test's own.
+    #[cfg(test)]
+    pub(crate) fn at(path: &Path) -> Self {
+        Self { path: path.to_owned(), capacity: CAPACITY, put: Arc::default() }
     }
 
     fn check_reachable(&self) -> Result<(), BenchError> {
@@ -81,8 +92,7 @@ impl Cache {
     pub(crate) fn put(&self, name: &str, file: &Path) -> Result<PathBuf, BenchError> {
         use std::os::unix::fs::PermissionsExt;
         let target = self.path(name);
-        let put = PUTS.fetch_add(1, Ordering::Relaxed);
-        let partial = self.path.join(format!(".{name}.{}.{put}", std::process::id()));
+        let partial = self.path.join(format!(".{name}.{}", own_end()));
         let write = || {
             fs_err::copy(file, &partial)?;
             fs_err::set_permissions(&partial, std::fs::Permissions::from_mode(0o644))?;
@@ -137,7 +147,7 @@ mod tests {
     #[test]
     fn it_stays_small_while_it_is_used_and_keeps_what_tasks_need() {
         let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let cache = Cache { path: folder.path().to_owned(), capacity: 1 << 20, put: Arc::default() };
+        let cache = Cache { capacity: 1 << 20, ..Cache::at(folder.path()) };
         let file = elsewhere.path().join("made");
         std::fs::write(&file, vec![1; 100 << 10]).unwrap();
         let needed = cache.put("reference.so", &file).unwrap();
