@@ -88,7 +88,7 @@ impl Cache {
         Some(path)
     }
 
-    /// Puts a finished file in, whole or not at all.
+    /// Puts a finished file in, whole or not at all; one that is there stays.
     pub(crate) fn put(&self, name: &str, file: &Path) -> Result<PathBuf, BenchError> {
         use std::os::unix::fs::PermissionsExt;
         let target = self.path(name);
@@ -96,7 +96,13 @@ impl Cache {
         let write = || {
             fs_err::copy(file, &partial)?;
             fs_err::set_permissions(&partial, std::fs::Permissions::from_mode(0o644))?;
-            fs_err::rename(&partial, &target)
+            match std::fs::hard_link(&partial, &target) {
+                Ok(()) => fs_err::remove_file(&partial),
+                // Another bench was faster, with the same content, and may have allowed a compiler just this file.
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => fs_err::remove_file(&partial),
+                // Not every file system has links.
+                Err(_) => fs_err::rename(&partial, &target),
+            }
         };
         write().map_err(|error| {
             drop(std::fs::remove_file(&partial));
@@ -143,6 +149,19 @@ fn failed(error: &std::io::Error) -> BenchError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_another_bench_has_put_in_stays_the_same_file() {
+        use std::os::unix::fs::MetadataExt;
+        let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let cache = Cache::at(folder.path());
+        let file = elsewhere.path().join("made");
+        std::fs::write(&file, "object").unwrap();
+        let number = || cache.put("shim.o", &file).unwrap().metadata().unwrap().ino();
+        let (first, second) = (number(), number());
+        assert_eq!(first, second, "Landlock knows files, not names");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing unfinished is left");
+    }
 
     #[test]
     fn it_stays_small_while_it_is_used_and_keeps_what_tasks_need() {
