@@ -19,6 +19,11 @@ pub(crate) const CANDIDATE: &str = "candidate-";
 /// for two stages at once.
 static PUTS: AtomicU64 = AtomicU64::new(0);
 
+/// An end for the name of a file that is not whole yet, which no other thread and no other process has.
+pub(crate) fn own_end() -> String {
+    format!("{}.{}", std::process::id(), PUTS.fetch_add(1, Ordering::Relaxed))
+}
+
 /// A folder of files named by the hash of what made them. Files appear whole or not at all.
 ///
 /// When hotloop is root, compilers and candidates run as other users and must get here, so
@@ -49,6 +54,12 @@ impl Cache {
         Ok(cache)
     }
 
+    /// A cache in a folder of a test's own.
+    #[cfg(test)]
+    pub(crate) fn at(path: &Path) -> Self {
+        Self { path: path.to_owned(), capacity: CAPACITY, put: Arc::default() }
+    }
+
     fn check_reachable(&self) -> Result<(), BenchError> {
         use std::os::unix::fs::PermissionsExt;
         let closed = |folder: &&Path| folder.metadata().is_ok_and(|data| data.permissions().mode() & 0o001 == 0);
@@ -77,16 +88,21 @@ impl Cache {
         Some(path)
     }
 
-    /// Puts a finished file in, whole or not at all.
+    /// Puts a finished file in, whole or not at all; one that is there stays.
     pub(crate) fn put(&self, name: &str, file: &Path) -> Result<PathBuf, BenchError> {
         use std::os::unix::fs::PermissionsExt;
         let target = self.path(name);
-        let put = PUTS.fetch_add(1, Ordering::Relaxed);
-        let partial = self.path.join(format!(".{name}.{}.{put}", std::process::id()));
+        let partial = self.path.join(format!(".{name}.{}", own_end()));
         let write = || {
             fs_err::copy(file, &partial)?;
             fs_err::set_permissions(&partial, std::fs::Permissions::from_mode(0o644))?;
-            fs_err::rename(&partial, &target)
+            match std::fs::hard_link(&partial, &target) {
+                Ok(()) => fs_err::remove_file(&partial),
+                // Another bench was faster, with the same content, and may have allowed a compiler just this file.
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => fs_err::remove_file(&partial),
+                // Not every file system has links.
+                Err(_) => fs_err::rename(&partial, &target),
+            }
         };
         write().map_err(|error| {
             drop(std::fs::remove_file(&partial));
@@ -135,9 +151,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_another_bench_has_put_in_stays_the_same_file() {
+        use std::os::unix::fs::MetadataExt;
+        let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let cache = Cache::at(folder.path());
+        let file = elsewhere.path().join("made");
+        std::fs::write(&file, "object").unwrap();
+        let number = || cache.put("shim.o", &file).unwrap().metadata().unwrap().ino();
+        let (first, second) = (number(), number());
+        assert_eq!(first, second, "Landlock knows files, not names");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing unfinished is left");
+    }
+
+    #[test]
     fn it_stays_small_while_it_is_used_and_keeps_what_tasks_need() {
         let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let cache = Cache { path: folder.path().to_owned(), capacity: 1 << 20, put: Arc::default() };
+        let cache = Cache { capacity: 1 << 20, ..Cache::at(folder.path()) };
         let file = elsewhere.path().join("made");
         std::fs::write(&file, vec![1; 100 << 10]).unwrap();
         let needed = cache.put("reference.so", &file).unwrap();

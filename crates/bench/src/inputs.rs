@@ -1,12 +1,17 @@
 //! Fresh, unpredictable inputs. A candidate that could foretell them could compute ahead.
 
-use chacha20::ChaCha8Rng;
+use chacha20::rand_core::block::Generator;
 use chacha20::rand_core::{Rng, SeedableRng};
+use chacha20::variants::Legacy;
+use chacha20::{ChaCha8Rng, ChaChaCore, R8};
 
 use flow::formula;
 use flow::task::{Arg, Fill, Kind};
 
 use crate::layout::Set;
+
+/// Words that the generator's core gives at once.
+const WORDS: usize = 64;
 
 /// A generator seeded by the operating system.
 pub(crate) struct Fresh {
@@ -29,9 +34,30 @@ impl Fresh {
 
     /// Another generator, which nobody can foretell from this one.
     pub(crate) fn fork(&mut self) -> Self {
+        Self { rng: ChaCha8Rng::from_seed(self.seed()) }
+    }
+
+    fn seed(&mut self) -> [u8; 32] {
         let mut seed = [0; 32];
         self.rng.fill_bytes(&mut seed);
-        Self { rng: ChaCha8Rng::from_seed(seed) }
+        seed
+    }
+
+    /// Fills with what `number` makes of so many random words each. Straight from the core: by way of the generator's own
+    /// buffer, and made numbers in a second pass, they take longer, and every run of every candidate draws anew.
+    fn numbers<const BYTES: usize, const EACH: usize>(
+        &mut self,
+        bytes: &mut [u8],
+        number: impl Fn([u32; EACH]) -> [u8; BYTES],
+    ) {
+        let mut core = ChaChaCore::<R8, Legacy>::from_seed(self.seed());
+        let mut words = [0; WORDS];
+        for part in bytes.chunks_mut(WORDS / EACH * BYTES) {
+            core.generate(&mut words);
+            for (place, drawn) in part.as_chunks_mut().0.iter_mut().zip(words.as_chunks().0) {
+                *place = number(*drawn);
+            }
+        }
     }
 
     /// A random word.
@@ -47,25 +73,22 @@ impl Fresh {
 
     /// Fills with doubles, uniform in `[low, high)`.
     pub(crate) fn doubles(&mut self, bytes: &mut [u8], low: f64, high: f64) {
-        self.rng.fill_bytes(bytes);
         let width = high - low;
-        for chunk in bytes.as_chunks_mut::<8>().0 {
+        self.numbers(bytes, |[first, second]: [u32; 2]| {
+            let random = u64::from(first) | u64::from(second) << 32;
             // 52 random bits behind the exponent of 1.0: uniform in [1, 2).
-            let unit = f64::from_bits(u64::from_ne_bytes(*chunk) >> 12 | 0x3ff0_0000_0000_0000) - 1.0;
-            *chunk = (low + width * unit).to_ne_bytes();
-        }
+            let unit = f64::from_bits(random >> 12 | 0x3ff0_0000_0000_0000) - 1.0;
+            (low + width * unit).to_ne_bytes()
+        });
     }
 
     fn uniform(&mut self, kind: Kind, bytes: &mut [u8], low: f64, high: f64) {
         match kind {
             Kind::F64 => self.doubles(bytes, low, high),
-            Kind::F32 => {
-                self.rng.fill_bytes(bytes);
-                for chunk in bytes.as_chunks_mut::<4>().0 {
-                    let unit = f32::from_bits(u32::from_ne_bytes(*chunk) >> 9 | 0x3f80_0000) - 1.0;
-                    *chunk = (low as f32 + (high - low) as f32 * unit).to_ne_bytes();
-                }
-            }
+            Kind::F32 => self.numbers(bytes, |[random]: [u32; 1]| {
+                let unit = f32::from_bits(random >> 9 | 0x3f80_0000) - 1.0;
+                (low as f32 + (high - low) as f32 * unit).to_ne_bytes()
+            }),
             Kind::I32 => {
                 for chunk in bytes.as_chunks_mut::<4>().0 {
                     *chunk = (low as i32 + self.index((high - low) as usize) as i32).to_ne_bytes();
@@ -188,6 +211,24 @@ mod tests {
         assert!(values.iter().all(|value| (-1.0..1.0).contains(value)));
         let mean = values.iter().sum::<f64>() / 1e4;
         assert!(mean.abs() < 0.05, "{mean}");
+    }
+
+    #[test]
+    fn no_number_is_left_out_or_comes_twice() {
+        let mut fresh = Fresh::from_seed(4);
+        for count in [1, 31, 32, 33, 64, 1000] {
+            let mut bytes = vec![0; 2 * 8 * count];
+            let (first, second) = bytes.split_at_mut(8 * count);
+            fresh.doubles(first, 1.0, 2.0);
+            fresh.doubles(second, 1.0, 2.0);
+            let drawn: std::collections::HashSet<_> = bytes.as_chunks::<8>().0.iter().collect();
+            assert_eq!((drawn.len(), drawn.contains(&[0; 8])), (2 * count, false), "{count} doubles, twice");
+            let mut bytes = vec![0; 4 * count];
+            fresh.uniform(Kind::F32, &mut bytes, 1.0, 2.0);
+            let values = bytes.as_chunks::<4>().0.iter().map(|chunk| f32::from_ne_bytes(*chunk));
+            assert!(values.clone().all(|value| (1.0..2.0).contains(&value)), "{count} floats");
+            assert!(count == 1 || values.clone().any(|value| values.clone().next() != Some(value)));
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::inputs::{self, Fresh};
 use crate::layout::{Layout, Place, Region, Set};
 use crate::memory::Mapping;
 use crate::settings::Check;
-use crate::supervisor::crew::Crew;
+use crate::supervisor::crew::{self, Crew};
 use crate::trusted::{Baseline, Trusted};
 
 const PAPER_POINTS: usize = 105;
@@ -47,6 +47,19 @@ impl Buffers {
 
     fn address(&self, place: &Place) -> *mut c_void {
         self.mapping(place.region).address(place.start()).cast()
+    }
+
+    /// Writes every line of all sets and changes nothing, shared among the crew as `Verifier::freshen` shares them.
+    #[expect(unsafe_code, reason = "the sets of one mapping are written side by side")]
+    pub(crate) fn rewrite(&mut self, crew: &Crew) {
+        let buffers = &*self;
+        crew.share(buffers.layout.sets.len(), &|at| {
+            for place in &buffers.layout.sets[at].places {
+                let (start, length) = place.with_room();
+                // SAFETY: places do not overlap, a set is written by one thread, and the candidate is frozen.
+                crew::touch(unsafe { buffers.mapping(place.region).part_mut(start, length) });
+            }
+        });
     }
 }
 
@@ -283,17 +296,7 @@ impl Verifier {
         let Call { buffers, set, .. } = *call;
         for ((arg, place), expected) in outputs(&self.spec, set).zip(expected) {
             let (got, want) = (buffers.bytes(place), as_bytes(&expected.values, place.bytes));
-            let mut worst = (0.0, 0usize);
-            for (index, scale) in expected.scale.iter().enumerate() {
-                let off = distance(arg.kind, got, want, index);
-                let error = if off == 0.0 { 0.0 } else { off / scale };
-                if !within(error, worst.0) {
-                    worst = (if error.is_nan() { f64::INFINITY } else { error }, index);
-                    if worst.0 == f64::INFINITY {
-                        break;
-                    }
-                }
-            }
+            let worst = worst(arg.kind, got, want, &expected.scale);
             found.note_error(worst.0);
             if !within(worst.0, bound) {
                 let (got, want) = (number(arg.kind, got, worst.1), number(arg.kind, want, worst.1));
@@ -417,13 +420,44 @@ fn number(kind: Kind, bytes: &[u8], index: usize) -> f64 {
     }
 }
 
-/// How far apart two buffers are in element `index`: exact where a double would not be.
-fn distance(kind: Kind, got: &[u8], want: &[u8], index: usize) -> f64 {
-    let whole = |bytes: &[u8]| bytes.as_chunks::<8>().0.get(index).map_or(0, |chunk| i64::from_ne_bytes(*chunk));
+/// The worst error of a buffer relative to the elements' scales, and which element has it.
+fn worst(kind: Kind, got: &[u8], want: &[u8], scale: &[f64]) -> (f64, usize) {
     match kind {
-        Kind::I64 => whole(got).abs_diff(whole(want)) as f64,
-        Kind::F64 | Kind::F32 | Kind::I32 => (number(kind, got, index) - number(kind, want, index)).abs(),
+        Kind::F64 => worst_of(got, want, scale, |got, want| (f64::from_ne_bytes(got) - f64::from_ne_bytes(want)).abs()),
+        Kind::F32 => worst_of(got, want, scale, |got, want| {
+            (f64::from(f32::from_ne_bytes(got)) - f64::from(f32::from_ne_bytes(want))).abs()
+        }),
+        Kind::I32 => worst_of(got, want, scale, |got, want| {
+            f64::from(i32::from_ne_bytes(got).abs_diff(i32::from_ne_bytes(want)))
+        }),
+        // Exact where a double would not be.
+        Kind::I64 => {
+            worst_of(got, want, scale, |got, want| i64::from_ne_bytes(got).abs_diff(i64::from_ne_bytes(want)) as f64)
+        }
     }
+}
+
+/// The same for elements of so many bytes that are `off` from each other: one kind a loop, since every element of every
+/// call comes by.
+fn worst_of<const BYTES: usize>(
+    got: &[u8],
+    want: &[u8],
+    scale: &[f64],
+    off: impl Fn([u8; BYTES], [u8; BYTES]) -> f64,
+) -> (f64, usize) {
+    let mut worst = (0.0, 0);
+    let pairs = got.as_chunks().0.iter().zip(want.as_chunks().0);
+    for (index, ((got, want), scale)) in pairs.zip(scale).enumerate() {
+        let off = off(*got, *want);
+        let error = if off == 0.0 { 0.0 } else { off / scale };
+        if !within(error, worst.0) {
+            worst = (if error.is_nan() { f64::INFINITY } else { error }, index);
+            if worst.0 == f64::INFINITY {
+                break;
+            }
+        }
+    }
+    worst
 }
 
 /// The first output as a matrix: all but the last dimension are rows.

@@ -7,7 +7,7 @@ use flow::BenchError;
 use flow::bench::OptLevel;
 
 use super::{FILE_LIMIT, NO_SPACE, VERSION, shorten};
-use crate::cache::Cache;
+use crate::cache::{Cache, own_end};
 use crate::sys;
 use crate::toolchain::Toolchain;
 
@@ -73,7 +73,7 @@ impl Prelude {
     }
 }
 
-/// Written beside its final place and moved there, so that two benches can do it at once.
+/// Written beside its final place and moved there, so that two benches can do it at once, of one program or of two.
 fn build_prelude(toolchain: &Toolchain, flags: &[&str], folder: &Path, output: &Path) -> Result<(), BenchError> {
     let failed = |error: std::io::Error| {
         let hint = sys::remedy(&error, "free some space");
@@ -83,12 +83,12 @@ fn build_prelude(toolchain: &Toolchain, flags: &[&str], folder: &Path, output: &
     let header = folder.join("prelude.h");
     for (file, text) in [(folder.join(SCREENED), PRELUDE.to_owned()), (header.clone(), format!("{PRELUDE}{GUARD}"))] {
         if !file.exists() {
-            let partial = folder.join(format!(".prelude.{}", std::process::id()));
+            let partial = folder.join(format!(".prelude.{}", own_end()));
             fs_err::write(&partial, text).map_err(failed)?;
             fs_err::rename(&partial, &file).map_err(failed)?;
         }
     }
-    let partial = folder.join(format!(".precompiled.{}", std::process::id()));
+    let partial = folder.join(format!(".precompiled.{}", own_end()));
     let made = Command::new(&toolchain.path)
         .args(flags)
         .args(["-x", "c-header"])
@@ -122,6 +122,22 @@ fn remedy(said: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn benches_of_one_program_may_prepare_it_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::at(folder.path());
+        let toolchain = Toolchain::find(flow::bench::Compiler::Gcc, None).unwrap();
+        let made = std::thread::scope(|scope| {
+            let prepare = || Prelude::prepare(&toolchain, OptLevel::O0, &cache).map(|prelude| prelude.folder);
+            let threads: Vec<_> = (0..3).map(|_| scope.spawn(prepare)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+        });
+        for made in made {
+            let left = std::fs::read_dir(made.unwrap()).unwrap().count();
+            assert_eq!(left, 3, "two headers, one of them also precompiled, and nothing unfinished");
+        }
+    }
 
     #[test]
     fn a_full_disk_is_not_a_missing_header() {

@@ -7,7 +7,7 @@ use flow::bench::{Compiler, OptLevel};
 use flow::{Bench, JobId, Label, Stage};
 
 use crate::fixtures::{drain, job, load};
-use crate::{beside, settings, turn};
+use crate::{beside, brief, settings, turn};
 
 const NAIVE: &str = "void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
     for (int i = 0; i < M; i++)
@@ -94,7 +94,7 @@ fn all_levels_and_both_compilers_judge_alike() {
     let compilers = if has_clang { vec![Compiler::Gcc, Compiler::Clang] } else { vec![Compiler::Gcc] };
     for compiler in compilers {
         for level in [OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3] {
-            let mut bench = LocalBench::start(Settings { compiler, level, threads: 2, ..settings() }).unwrap();
+            let mut bench = LocalBench::start(Settings { compiler, level, threads: 2, ..brief() }).unwrap();
             let sources = [NAIVE, &source("matmul-omp-collapse"), &source("matmul-avx512-8x24")];
             bench.submit(sources.iter().zip(0..).map(|(source, id)| job(id, "matmul", source)).collect()).unwrap();
             for reply in drain(&mut bench) {

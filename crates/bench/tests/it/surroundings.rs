@@ -10,7 +10,7 @@ use bench::{LocalBench, Settings};
 use flow::{Bench, Label};
 
 use crate::fixtures::{self, drain, job};
-use crate::{beside, settings, turn, turn_of_one_beside};
+use crate::{beside, brief, settings, turn, turn_of_one_beside};
 
 fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|data| std::os::unix::fs::MetadataExt::uid(&data) == 0)
@@ -52,6 +52,7 @@ fn without_landlock_or_namespaces_no_cheat_gets_through() {
         }
         let honest: Vec<_> =
             fixtures::load("honest").into_iter().filter(|candidate| candidate.name.contains("omp")).take(4).collect();
+        let settings = Settings { without: without.clone(), ..brief() };
         for (candidate, judgement) in honest.iter().zip(fixtures::judge(&settings, &honest)) {
             let detail = judgement.verdict.detail();
             assert_eq!(judgement.verdict.label(), Label::Correct, "{} without {without:?}: {detail}", candidate.name);
@@ -212,6 +213,7 @@ fn an_unprivileged_user_judges_the_same() {
         .env("HOTLOOP_TEST_ROLES", &roles)
         .env("HOTLOOP_TEST_FIXTURES", room.path().join("fixtures"))
         .env("HOTLOOP_CACHE", room.path().join("cache"))
+        .env("HOTLOOP_TEST_BRIEF", "honest candidates on several threads")
         .env("TMPDIR", room.path())
         .current_dir("/")
         .uid(65_534)
