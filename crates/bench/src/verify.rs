@@ -16,7 +16,7 @@ use crate::inputs::{self, Fresh};
 use crate::layout::{Layout, Place, Region, Set};
 use crate::memory::Mapping;
 use crate::settings::Check;
-use crate::supervisor::crew::{self, Crew};
+use crate::supervisor::crew::Crew;
 use crate::trusted::{Baseline, Trusted};
 
 const PAPER_POINTS: usize = 105;
@@ -47,19 +47,6 @@ impl Buffers {
 
     fn address(&self, place: &Place) -> *mut c_void {
         self.mapping(place.region).address(place.start()).cast()
-    }
-
-    /// Writes every line of all sets and changes nothing, shared among the crew as `Verifier::freshen` shares them.
-    #[expect(unsafe_code, reason = "the sets of one mapping are written side by side")]
-    pub(crate) fn rewrite(&mut self, crew: &Crew) {
-        let buffers = &*self;
-        crew.share(buffers.layout.sets.len(), &|at| {
-            for place in &buffers.layout.sets[at].places {
-                let (start, length) = place.with_room();
-                // SAFETY: places do not overlap, a set is written by one thread, and the candidate is frozen.
-                crew::touch(unsafe { buffers.mapping(place.region).part_mut(start, length) });
-            }
-        });
     }
 }
 

@@ -224,7 +224,7 @@ fn read(buffer: &[u8]) {
 }
 
 /// Writes every line of a buffer and changes nothing.
-pub(crate) fn touch(buffer: &mut [u8]) {
+fn touch(buffer: &mut [u8]) {
     for byte in buffer.iter_mut().step_by(LINE) {
         // SAFETY: a valid, exclusive reference. A plain store of what is there already could be left out.
         unsafe { std::ptr::write_volatile(byte, std::ptr::read_volatile(byte)) };

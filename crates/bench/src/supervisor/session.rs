@@ -87,11 +87,6 @@ impl Session {
         self.filled = true;
     }
 
-    /// Leaves the caches as fresh inputs would, and the inputs as they are: each line written by the core that would have.
-    pub(crate) fn rewrite(&mut self, crew: &Crew) {
-        self.buffers.rewrite(crew);
-    }
-
     /// Whether there are inputs at all.
     pub(crate) fn is_filled(&self) -> bool {
         self.filled

@@ -136,11 +136,8 @@ impl Stopwatch<'_> {
         if self.takes(Care::Wake) {
             self.slot.crew.stay_awake();
         }
-        if !session.is_filled() || (self.takes(Care::Fresh) && self.work.verified) {
+        if self.takes(Care::Fresh) || !session.is_filled() {
             session.freshen(self.verifier, &mut self.slot.fresh, &self.slot.crew, 0..session.calls());
-        } else if self.takes(Care::Fresh) {
-            // Nobody checks what a roof makes of its inputs; only the caches must be as a candidate's.
-            session.rewrite(&self.slot.crew);
         }
         if self.request.task.cache == CacheState::Cold {
             session.chill();
