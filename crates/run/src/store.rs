@@ -79,7 +79,27 @@ pub struct Store {
     /// Files that a power failure may still take.
     unsynced: RefCell<Vec<PathBuf>>,
     /// Held as long as this lives; the kernel lets go of it when the process dies.
-    _lock: fs_err::File,
+    _lock: Lock,
+}
+
+struct Lock(fs_err::File);
+
+impl Lock {
+    fn take(directory: &Path) -> Result<Self, StoreError> {
+        let file = fs_err::OpenOptions::new().create(true).write(true).truncate(false).open(directory.join(".lock"))?;
+        match file.file().try_lock() {
+            Ok(()) => Ok(Self(file)),
+            Err(std::fs::TryLockError::WouldBlock) => Err(StoreError::Locked(directory.to_owned())),
+            Err(std::fs::TryLockError::Error(error)) => Err(error.into()),
+        }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // By name, as closing is not enough: a child that another thread is just starting has the file open, too.
+        drop(self.0.file().unlock());
+    }
 }
 
 impl Store {
@@ -95,12 +115,7 @@ impl Store {
     ) -> Result<(Self, Vec<Line>), StoreError> {
         fs_err::create_dir_all(directory.join("candidates"))?;
         fs_err::create_dir_all(directory.join("checkpoints"))?;
-        let lock = fs_err::OpenOptions::new().create(true).write(true).truncate(false).open(directory.join(".lock"))?;
-        match lock.file().try_lock() {
-            Ok(()) => {}
-            Err(std::fs::TryLockError::WouldBlock) => return Err(StoreError::Locked(directory.to_owned())),
-            Err(std::fs::TryLockError::Error(error)) => return Err(error.into()),
-        }
+        let lock = Lock::take(directory)?;
         let (journal, lines) = Journal::open(&journal_path(directory), wrap)?;
         let unsynced = RefCell::default();
         Ok((Self { directory: directory.to_owned(), journal, unsynced, _lock: lock }, lines))
@@ -225,4 +240,21 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let part = PathBuf::from(name);
     fs_err::write(&part, bytes)?;
     fs_err::rename(&part, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_that_is_given_up_is_free_while_a_child_still_has_it_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = Lock::take(folder.path()).unwrap();
+        // What every process that starts has until it becomes another program.
+        let inherited = lock.0.file().try_clone().unwrap();
+        assert!(matches!(Lock::take(folder.path()), Err(StoreError::Locked(_))));
+        drop(lock);
+        assert!(Lock::take(folder.path()).is_ok());
+        drop(inherited);
+    }
 }
