@@ -3,7 +3,7 @@
 use flow::Label;
 
 use super::figure::{Content, Figure, Layer, Series};
-use super::{Point, Report, RunReport, families};
+use super::{Point, Report, RunReport, families, names};
 use crate::event::StepSeconds;
 
 /// The figures that compare all runs, then those of each run, with names for files.
@@ -11,7 +11,8 @@ pub(super) fn all(report: &Report) -> Vec<(String, Figure)> {
     let mut figures: Vec<(String, Figure)> =
         compared(report).into_iter().map(|(name, figure)| (name.to_owned(), figure)).collect();
     for run in &report.runs {
-        figures.extend(own(run).into_iter().map(|(name, figure)| (format!("{}-{name}", run.name), figure)));
+        figures
+            .extend(own(run).into_iter().map(|(name, figure)| (format!("{}-{name}", names::file(&run.name)), figure)));
     }
     figures
 }

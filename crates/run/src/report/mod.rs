@@ -20,6 +20,7 @@ mod figures;
 mod font;
 mod highlight;
 pub mod html;
+mod names;
 mod png;
 mod points;
 mod practised;
@@ -69,7 +70,7 @@ pub struct Pooled {
 /// One run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunReport {
-    /// Its directory's name.
+    /// Its directory's name, and more of the path where others have the same.
     pub name: String,
     /// The task.
     pub task: String,
@@ -160,9 +161,9 @@ impl Report {
     pub fn read(directories: &[PathBuf]) -> Result<Self, StoreError> {
         let mut runs = Vec::new();
         let mut states = Vec::new();
-        for directory in directories {
+        for (directory, name) in directories.iter().zip(names::apart(directories)) {
             let state = RunState::read(directory)?;
-            runs.push(RunReport::of(directory, &state)?);
+            runs.push(RunReport::of(directory, name, &state)?);
             states.push(state);
         }
         let pooled = families(&runs).into_iter().filter(|family| family.len() > 1).map(|family| {
@@ -211,14 +212,13 @@ impl RunReport {
         (config, class, counts.then_some(steps))
     }
 
-    fn of(directory: &Path, state: &RunState) -> Result<Self, StoreError> {
+    fn of(directory: &Path, name: String, state: &RunState) -> Result<Self, StoreError> {
         let text = store::config(directory)?;
         let layered = Layered::read(Some(("run.toml", &text)), &[]).map_err(|mistakes| {
             let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
             io::Error::new(io::ErrorKind::InvalidData, lines.join("; "))
         })?;
         let config = layered.config;
-        let name = directory.file_name().map_or_else(|| ".".to_owned(), |name| name.to_string_lossy().into_owned());
         let task = config.tasks().next().unwrap_or_default().to_owned();
         let mut points = points::points(state);
         if config.learning.beta <= 0.0 {

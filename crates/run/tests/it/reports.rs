@@ -60,6 +60,21 @@ fn a_report_is_one_page_without_anything_from_outside() {
 }
 
 #[test]
+fn runs_of_one_name_in_two_folders_are_told_apart() {
+    let folder = folder("namesakes");
+    let runs = ["one/run", "two/run"].map(|name| folder.join(name));
+    for run in &runs {
+        whole(&plan(run, &["budget.steps=2"]));
+    }
+    let report = Report::read(&runs).unwrap();
+    assert_eq!(report.runs.iter().map(|run| run.name.as_str()).collect::<Vec<_>>(), ["one/run", "two/run"]);
+    let written = report.write(&folder.join("both")).unwrap();
+    let different: std::collections::HashSet<_> = written.iter().collect();
+    assert_eq!(different.len(), written.len(), "a file was written twice");
+    assert!(written.iter().any(|path| path.ends_with("figures/two-run-verdicts.svg")));
+}
+
+#[test]
 fn tables_say_the_same_in_text_json_and_csv() {
     let folder = folder("tables");
     let report = learned_and_control(&folder, 10);
