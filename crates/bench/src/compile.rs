@@ -34,7 +34,7 @@ const RAISE_ALL: &str =
     "raise the hard limits that `ulimit -Ha` shows: that on the size of files (ulimit -f), or another";
 
 /// Changes whenever what is compiled, or how, changes meaning.
-const VERSION: &str = "6";
+const VERSION: &str = "7";
 /// Seconds that compiling may take by the clock, and on a processor.
 const WALL_S: f64 = 10.0;
 const PROCESSOR_S: u64 = 6;

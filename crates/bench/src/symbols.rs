@@ -2,7 +2,7 @@
 
 use object::elf::{
     DT_AUDIT, DT_AUXILIARY, DT_FILTER, DT_FINI, DT_FINI_ARRAY, DT_INIT, DT_INIT_ARRAY, DT_PREINIT_ARRAY, DynamicTag,
-    SHN_UNDEF, STT_GNU_IFUNC, STT_NOTYPE,
+    SHN_UNDEF, STT_FILE, STT_GNU_IFUNC, STT_NOTYPE, STT_SECTION,
 };
 use object::read::elf::{ElfFile64, Sym};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol};
@@ -313,12 +313,20 @@ const PLAIN_SECTIONS: &[&str] = &[
     ".relro_padding",
 ];
 
+/// Those of them that hold what a program defines. All others are the linker's, and what the loader finds there it acts on: a
+/// relocation of the right kind runs code.
+const OWN_SECTIONS: &[&str] = &[".text", ".rodata", ".data", ".bss", ".tdata", ".tbss", ".ldata", ".lbss", ".lrodata"];
+
+/// What linkers define in sections of their own: places, which have no size.
+const OF_LINKERS: &[&str] = &["_DYNAMIC", "_GLOBAL_OFFSET_TABLE_", "_PROCEDURE_LINKAGE_TABLE_", "__GNU_EH_FRAME_HDR"];
+
 /// Reads a candidate's shared object.
 pub(crate) fn inspect(bytes: &[u8]) -> Finding {
     let Ok(file) = ElfFile64::<Endianness>::parse(bytes) else {
         return Finding::Refused("the object cannot be read".into());
     };
-    let refusal = sections(&file).or_else(|| entry_points(&file)).or_else(|| defined(&file));
+    let refusal =
+        sections(&file).or_else(|| out_of_place(&file)).or_else(|| entry_points(&file)).or_else(|| defined(&file));
     refusal.map_or_else(|| needed(&file), Finding::Refused)
 }
 
@@ -332,6 +340,22 @@ fn sections(file: &ElfFile64<'_, Endianness>) -> Option<String> {
         }
         if !PLAIN_SECTIONS.iter().any(|plain| name == *plain || (!plain.is_empty() && name.starts_with(plain))) {
             return Some(format!("the section `{name}` is prohibited"));
+        }
+    }
+    None
+}
+
+/// What a program defines in a section that is the linker's.
+fn out_of_place(file: &ElfFile64<'_, Endianness>) -> Option<String> {
+    for symbol in file.symbols().chain(file.dynamic_symbols()) {
+        let Some(Ok(section)) = symbol.section_index().map(|index| file.section_by_index(index)) else { continue };
+        let (Ok(name), section) = (symbol.name(), section.name().unwrap_or("?")) else {
+            return Some("a symbol without a name".into());
+        };
+        let is_place = matches!(symbol.elf_symbol().st_type(), STT_SECTION | STT_FILE)
+            || (OF_LINKERS.contains(&name) && symbol.size() == 0);
+        if !is_place && !OWN_SECTIONS.iter().any(|own| section.starts_with(own)) {
+            return Some(format!("`{name}` in the section `{section}`, which is the linker's, is prohibited"));
         }
     }
     None
