@@ -166,7 +166,8 @@ fn reference(task: &Task) -> String {
 
 /// Calls the reference into the outputs and into scales of its own.
 fn call(task: &Task) -> String {
-    let sets = || std::iter::once(&task.spec.sizes.timed).chain(&task.spec.sizes.hidden);
+    let largest = task.spec.sizes.draw(|_, most| most);
+    let sets = || std::iter::once(&task.spec.sizes.timed).chain(&task.spec.sizes.hidden).chain(&largest);
     let mut code = String::new();
     let mut values = Vec::new();
     for arg in &task.spec.args {
