@@ -239,7 +239,8 @@ fn is_vector(name: &str) -> bool {
                 .any(|start| builtin.starts_with(start));
     }
     if let Some(rest) = name.strip_prefix("__v") {
-        // `__v8df` and its like: the vector types behind the headers' own.
+        // `__v8df` and its like, and `__v8hi_u`: the vector types behind the headers' own.
+        let rest = rest.trim_end_matches("_u");
         let letters = rest.trim_start_matches(|c: char| c.is_ascii_digit());
         return (letters.len() < rest.len() && (2..=3).contains(&letters.len())) || is_vector_attribute(name);
     }

@@ -19,6 +19,7 @@ fn vector_names_are_simd() {
         "x = _mm256_loadu_pd(p);",
         "_mm512_storeu_pd(p, x);",
         "__v8df a;",
+        "__v4di_u a;",
         "_tile_dpbssd(0, 1, 2);",
         "__mmask8 m;",
         "__builtin_ia32_addpd(a, b);",
