@@ -430,7 +430,7 @@ fn is_vector_assembly(word: &str) -> bool {
         "vxor",
     ];
     let register = ["xmm", "ymm", "zmm", "tmm", "mm"].iter().find_map(|start| word.strip_prefix(start));
-    if register.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit())) {
+    if register.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit())) && word != "mm" {
         return true;
     }
     let avx = word.len() >= 5 && AVX.iter().any(|start| word.starts_with(start));

@@ -116,7 +116,7 @@ fn vectors_are_found_in_assembly_that_names_no_vector_register() {
     for template in ["ldtilecfg (%0)", "tdpbssd %%tmm0, %%tmm1, %%tmm2", "tilezero %%tmm0", "movq %0, %%mm1"] {
         check(&format!("asm(\"{template}\" : : \"r\"(p));"), &[Simd, InlineAsm]);
     }
-    for template in ["pext %1, %0, %0", "popcnt %0, %0", "push %0", "pause", "mulsd %1, %0", "cmp %0, %1"] {
+    for template in ["pext %1, %0, %0", "popcnt %0, %0", "push %0", "pause", "mulsd %1, %0", "cmp %0, mm"] {
         check(&format!("asm(\"{template}\" : \"+r\"(a) : \"r\"(b));"), &[InlineAsm]);
     }
 }
