@@ -166,8 +166,7 @@ fn reference(task: &Task) -> String {
 
 /// Calls the reference into the outputs and into scales of its own.
 fn call(task: &Task) -> String {
-    let largest = task.spec.sizes.draw(|_, most| most);
-    let sets = || std::iter::once(&task.spec.sizes.timed).chain(&task.spec.sizes.hidden).chain(&largest);
+    let sets = || std::iter::once(&task.spec.sizes.timed).chain(&task.spec.sizes.hidden);
     let mut code = String::new();
     let mut values = Vec::new();
     for arg in &task.spec.args {
