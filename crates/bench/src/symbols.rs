@@ -2,7 +2,7 @@
 
 use object::elf::{
     DT_AUDIT, DT_AUXILIARY, DT_FILTER, DT_FINI, DT_FINI_ARRAY, DT_INIT, DT_INIT_ARRAY, DT_PREINIT_ARRAY, DynamicTag,
-    SHN_UNDEF, STT_FILE, STT_GNU_IFUNC, STT_NOTYPE, STT_SECTION,
+    SHN_UNDEF, STT_GNU_IFUNC, STT_NOTYPE,
 };
 use object::read::elf::{ElfFile64, Sym};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol};
@@ -317,9 +317,6 @@ const PLAIN_SECTIONS: &[&str] = &[
 /// relocation of the right kind runs code.
 const OWN_SECTIONS: &[&str] = &[".text", ".rodata", ".data", ".bss", ".tdata", ".tbss", ".ldata", ".lbss", ".lrodata"];
 
-/// What linkers define in sections of their own: places, which have no size.
-const OF_LINKERS: &[&str] = &["_DYNAMIC", "_GLOBAL_OFFSET_TABLE_", "_PROCEDURE_LINKAGE_TABLE_", "__GNU_EH_FRAME_HDR"];
-
 /// Reads a candidate's shared object.
 pub(crate) fn inspect(bytes: &[u8]) -> Finding {
     let Ok(file) = ElfFile64::<Endianness>::parse(bytes) else {
@@ -345,16 +342,14 @@ fn sections(file: &ElfFile64<'_, Endianness>) -> Option<String> {
     None
 }
 
-/// What a program defines in a section that is the linker's.
+/// What a program defines in a section that is the linker's. Linkers name only places there, as `_DYNAMIC`, which have no size;
+/// what a compiler puts somewhere has one.
 fn out_of_place(file: &ElfFile64<'_, Endianness>) -> Option<String> {
     for symbol in file.symbols().chain(file.dynamic_symbols()) {
         let Some(Ok(section)) = symbol.section_index().map(|index| file.section_by_index(index)) else { continue };
-        let (Ok(name), section) = (symbol.name(), section.name().unwrap_or("?")) else {
-            return Some("a symbol without a name".into());
-        };
-        let is_place = matches!(symbol.elf_symbol().st_type(), STT_SECTION | STT_FILE)
-            || (OF_LINKERS.contains(&name) && symbol.size() == 0);
-        if !is_place && !OWN_SECTIONS.iter().any(|own| section.starts_with(own)) {
+        let section = section.name().unwrap_or("?");
+        if symbol.size() > 0 && !OWN_SECTIONS.iter().any(|own| section.starts_with(own)) {
+            let name = symbol.name().unwrap_or("?");
             return Some(format!("`{name}` in the section `{section}`, which is the linker's, is prohibited"));
         }
     }
