@@ -22,7 +22,7 @@ use crate::confine::{Confinement, NO_LIMITS, NOT_STARTED, THEN};
 use crate::sandbox::limits::{self, Limits};
 use crate::scratch::{Folder, Scratch, no_space};
 use crate::symbols::{self, Finding};
-use crate::toolchain::Toolchain;
+use crate::toolchain::{LINKING, Toolchain};
 use crate::{role, sys};
 use patience::{Patience, Waited};
 use prelude::{PRELUDE, Prelude};
@@ -34,7 +34,7 @@ const RAISE_ALL: &str =
     "raise the hard limits that `ulimit -Ha` shows: that on the size of files (ulimit -f), or another";
 
 /// Changes whenever what is compiled, or how, changes meaning.
-const VERSION: &str = "6";
+const VERSION: &str = "7";
 /// Seconds that compiling may take by the clock, and on a processor.
 const WALL_S: f64 = 10.0;
 const PROCESSOR_S: u64 = 6;
@@ -263,7 +263,7 @@ impl Builder {
             arguments.extend(["-o", "candidate.so", &object, &shim].map(String::from));
             arguments.extend(linker.behind.iter().cloned());
         } else {
-            arguments.extend(["-pipe", "-shared", "-nostartfiles", "-Wl,-Bsymbolic,-z,now"].map(String::from));
+            arguments.extend(["-pipe", "-shared", "-nostartfiles", LINKING].map(String::from));
             arguments.extend(["candidate.c", &shim, "-lm", "-o", "candidate.so"].map(String::from));
         }
         arguments

@@ -18,7 +18,10 @@ use crate::runner::OwnThreads;
 use crate::scratch::Folder;
 use crate::screen;
 use crate::slot::Slot;
-use crate::supervisor::protocol::{Answer, Work};
+use crate::supervisor::{
+    self,
+    protocol::{Answer, Work},
+};
 use crate::symbols;
 
 /// A candidate that is right and waits for the clock.
@@ -72,7 +75,7 @@ pub(crate) fn examine(
     };
     let mut request = machine.request(&job.task, &prepared, &object, user, Work::Verify);
     request.own_threads = own_threads;
-    let calls = 1 + job.task.spec.sizes.hidden.len();
+    let calls = 1 + job.task.spec.sizes.hidden.len() + 2 * supervisor::DRAWN;
     let patience = Duration::from_secs_f64(30.0 + (machine.settings.limit_s + 1.0) * calls as f64);
     let failed = match slot.ask(&request, patience)? {
         Answer::Verified(_) => {

@@ -8,8 +8,10 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use flow::Stage;
-use object::elf::{FileHeader64, PF_X, PT_GNU_STACK, STT_OBJECT};
-use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
+use object::elf::{
+    FileHeader64, PF_X, PT_GNU_STACK, SHF_EXECINSTR, SHF_WRITE, STT_FILE, STT_FUNC, STT_NOTYPE, STT_SECTION,
+};
+use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SectionKind};
 use serde::{Deserialize, Serialize};
 
@@ -43,8 +45,8 @@ impl Stacks {
 /// A nested function whose address is taken runs from the stack, so the stack of honest code may be executable. Then the
 /// candidate may write code there, as it may write assembly: only where a stage forbids something is that refused.
 pub(crate) fn refusal(bytes: &[u8], stage: Option<Stage>) -> Option<String> {
-    if let Some(name) = data_among_functions(bytes) {
-        return Some(format!("`{name}` is data in a section of code, which is prohibited"));
+    if let Some(why) = strange_code(bytes) {
+        return Some(why);
     }
     let stage = stage.filter(|stage| !stage.forbids().is_empty() && has_executable_stack(bytes))?;
     Some(format!(
@@ -62,14 +64,27 @@ fn has_executable_stack(bytes: &[u8]) -> bool {
     })
 }
 
-/// A variable that lies in a section of code.
-fn data_among_functions(bytes: &[u8]) -> Option<String> {
+/// Code where no compiler puts any by itself, or something else than functions among it. Machine code in an array, or in a
+/// string, which has no symbol of its own, can be run where a section makes its whole segment executable.
+fn strange_code(bytes: &[u8]) -> Option<String> {
     let file = ElfFile64::<Endianness>::parse(bytes).ok()?;
+    let endian = file.endian();
+    for section in file.sections() {
+        let flags = section.elf_section_header().sh_flags(endian);
+        let name = section.name().unwrap_or("?");
+        let is_plain = [".text", ".plt"].iter().any(|plain| name.starts_with(plain)) && !flags.contains(SHF_WRITE);
+        if flags.contains(SHF_EXECINSTR) && !is_plain {
+            return Some(format!("code in the section `{name}` is prohibited"));
+        }
+    }
     let in_code = |symbol: &object::read::elf::ElfSymbol64<'_, '_, Endianness>| {
         let section = symbol.section_index().and_then(|index| file.section_by_index(index).ok());
         section.is_some_and(|section| section.kind() == SectionKind::Text)
     };
-    let mut data =
-        file.symbols().chain(file.dynamic_symbols()).filter(|symbol| symbol.elf_symbol().st_type() == STT_OBJECT);
-    data.find(in_code).map(|symbol| symbol.name().unwrap_or("?").to_owned())
+    let is_data = |symbol: &object::read::elf::ElfSymbol64<'_, '_, Endianness>| {
+        !matches!(symbol.elf_symbol().st_type(), STT_FUNC | STT_NOTYPE | STT_SECTION | STT_FILE)
+    };
+    let mut data = file.symbols().chain(file.dynamic_symbols()).filter(is_data);
+    let name = data.find(in_code).map(|symbol| symbol.name().unwrap_or("?").to_owned())?;
+    Some(format!("`{name}` is data in a section of code, which is prohibited"))
 }

@@ -92,17 +92,20 @@ pub(crate) fn tokens(text: &str, scan: &Scan) -> Option<String> {
     }
     let lexed = lex::lex(text);
     let mut program: Vec<&Token<'_>> = Vec::new();
+    // A clause is an expression and may hold statements. Each pragma by itself: it may stand in the middle of others' words.
+    let mut pragmas: Vec<Vec<&Token<'_>>> = Vec::new();
     for item in &lexed.items {
         match item {
             Item::Token(token) => program.push(token),
             // Macro bodies count where the preprocessor was not asked.
             Item::Directive(directive) if directive.name == "define" => program.extend(&directive.body),
+            Item::Directive(directive) if directive.name == "pragma" => pragmas.push(directive.body.iter().collect()),
             Item::Directive(_) => {}
         }
     }
-    refuse_names(&program)
-        .or_else(|| assembly::refuse_assembly(&program))
-        .or_else(|| assembly::refuse_attributes(&program))
+    std::iter::once(&program).chain(&pragmas).find_map(|words| {
+        refuse_names(words).or_else(|| assembly::refuse_assembly(words)).or_else(|| assembly::refuse_attributes(words))
+    })
 }
 
 fn refuse_names(program: &[&Token<'_>]) -> Option<String> {
@@ -125,6 +128,15 @@ mod tests {
         assert!(refused("#include <cblas.h>\n").is_some());
         assert!(refused("void f(void) { cblas_dgemm(1); }").is_some());
         assert!(refused("#define G cblas_dgemm\nvoid f(void) { G(1); }").is_some());
+    }
+
+    #[test]
+    fn clauses_are_read_like_all_else() {
+        assert!(refused("void f(void) {\n#pragma omp parallel if(({ asm(\".byte 1\"); 1; }))\n}").is_some());
+        assert!(refused("void f(void) {\n#pragma omp parallel if(cblas_dgemm(1))\n}").is_some());
+        // Unknown pragmas may stand anywhere, and none ends what it stands in.
+        assert!(refused("void f(void) { asm(\n#pragma unknown )\n\"syscall\"); }").is_some());
+        assert_eq!(refused("void f(void) {\n#pragma omp parallel for num_threads(2) schedule(static, 4)\n}"), None);
     }
 
     #[test]

@@ -313,12 +313,17 @@ const PLAIN_SECTIONS: &[&str] = &[
     ".relro_padding",
 ];
 
+/// Those of them that hold what a program defines. All others are the linker's, and what the loader finds there it acts on: a
+/// relocation of the right kind runs code.
+const OWN_SECTIONS: &[&str] = &[".text", ".rodata", ".data", ".bss", ".tdata", ".tbss", ".ldata", ".lbss", ".lrodata"];
+
 /// Reads a candidate's shared object.
 pub(crate) fn inspect(bytes: &[u8]) -> Finding {
     let Ok(file) = ElfFile64::<Endianness>::parse(bytes) else {
         return Finding::Refused("the object cannot be read".into());
     };
-    let refusal = sections(&file).or_else(|| entry_points(&file)).or_else(|| defined(&file));
+    let refusal =
+        sections(&file).or_else(|| out_of_place(&file)).or_else(|| entry_points(&file)).or_else(|| defined(&file));
     refusal.map_or_else(|| needed(&file), Finding::Refused)
 }
 
@@ -332,6 +337,20 @@ fn sections(file: &ElfFile64<'_, Endianness>) -> Option<String> {
         }
         if !PLAIN_SECTIONS.iter().any(|plain| name == *plain || (!plain.is_empty() && name.starts_with(plain))) {
             return Some(format!("the section `{name}` is prohibited"));
+        }
+    }
+    None
+}
+
+/// What a program defines in a section that is the linker's. Linkers name only places there, as `_DYNAMIC`, which have no size;
+/// what a compiler puts somewhere has one.
+fn out_of_place(file: &ElfFile64<'_, Endianness>) -> Option<String> {
+    for symbol in file.symbols().chain(file.dynamic_symbols()) {
+        let Some(Ok(section)) = symbol.section_index().map(|index| file.section_by_index(index)) else { continue };
+        let section = section.name().unwrap_or("?");
+        if symbol.size() > 0 && !OWN_SECTIONS.iter().any(|own| section.starts_with(own)) {
+            let name = symbol.name().unwrap_or("?");
+            return Some(format!("`{name}` in the section `{section}`, which is the linker's, is prohibited"));
         }
     }
     None

@@ -37,6 +37,9 @@ fn targeted(said: &str) -> String {
     pairs.map(|pair| pair.join(" ")).collect::<Vec<_>>().join("\n")
 }
 
+/// How candidates are linked: constants never on pages with code, whatever a linker does by itself, as code they could be run.
+pub(crate) const LINKING: &str = "-Wl,-Bsymbolic,-z,now,-z,separate-code";
+
 /// The linker's command line around the object files.
 #[derive(Debug, Clone)]
 pub(crate) struct Linker {
@@ -170,7 +173,7 @@ fn linker(compiler: &Path) -> Option<Linker> {
     let object = file(compiler, "libgcc.a")?.display().to_string();
     let output = "hotloop-linker-output";
     let mut arguments = vec!["-###", "-shared", "-nostartfiles", "-fopenmp", "-fno-lto", "-fno-use-linker-plugin"];
-    arguments.extend(["-Wl,-Bsymbolic,-z,now", &object, "-lm", "-o", output]);
+    arguments.extend([LINKING, &object, "-lm", "-o", output]);
     let said = say_error(compiler, &arguments)?;
     let line = said.lines().rev().find(|line| line.starts_with(' ') && line.contains("collect2"))?;
     let words = line.split_whitespace().skip(1).map(|word| word.trim_matches('"').to_owned());

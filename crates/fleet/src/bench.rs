@@ -177,7 +177,7 @@ impl FleetBench {
         };
         let Some(mut wanted) = known else {
             // Cancelled, or told before; one for an earlier coordinator stays until it is asked for.
-            if !reply.replies.iter().all(|one| self.early.contains_key(&one.id)) {
+            if !reply.replies.iter().any(|one| self.early.contains_key(&one.id)) {
                 self.acknowledge(acker);
             }
             return;
@@ -250,11 +250,11 @@ impl FleetBench {
         Ok(())
     }
 
-    /// Takes a message from the server's store once nothing that came with it waits here: who is killed before finds it again.
+    /// Takes a message from the server's store once nothing that came with it waits here, to be taken or to be asked for: who is
+    /// killed before finds it again.
     fn release(&self, acker: &Arc<Acker>) {
-        let waits =
-            |(_, other): &(Reply, Option<Arc<Acker>>)| other.as_ref().is_some_and(|one| Arc::ptr_eq(one, acker));
-        if !self.ready.iter().any(waits) {
+        let waiting = self.ready.iter().filter_map(|(_, other)| other.as_ref());
+        if !waiting.chain(self.early.values().map(|(_, other)| other)).any(|other| Arc::ptr_eq(other, acker)) {
             self.acknowledge(acker);
         }
     }

@@ -35,6 +35,8 @@ pub struct Token<'a> {
     pub kind: TokenKind,
     /// Its text without splices; for literals the decoded content.
     pub text: Cow<'a, str>,
+    /// Whether it is a literal with other escapes than `\\"` and `\\\\`, the two that `_Pragma` undoes.
+    pub escaped: bool,
     /// Its first byte in the source.
     pub offset: usize,
     /// The byte after its last one.
@@ -58,6 +60,7 @@ impl Token<'_> {
         Token {
             kind: self.kind,
             text: Cow::Owned(self.text.into_owned()),
+            escaped: self.escaped,
             offset: self.offset,
             end: self.end,
             line: self.line,
@@ -151,7 +154,7 @@ pub fn universal_name(lexed: &Lexed<'_>) -> Option<u32> {
     })
 }
 
-/// The pragmas that literal `_Pragma("...")` and `__pragma(...)` in `tokens` stand for.
+/// The pragmas that literal `_Pragma("...")` in `tokens` stand for.
 pub fn pragmas(tokens: &[Token<'_>]) -> Vec<Directive<'static>> {
     (0..tokens.len()).filter_map(|at| pragma_at(|ahead| tokens.get(at + ahead))).map(|(pragma, _)| pragma).collect()
 }
@@ -343,7 +346,9 @@ impl<'a> Lexer<'a> {
         let (offset, line) = (self.at, self.line);
         self.line_start = false;
         let (kind, text) = self.token_text();
-        Token { kind, text, offset, end: self.at, line }
+        let is_literal = matches!(kind, TokenKind::Str | TokenKind::Char);
+        let escaped = is_literal && has_other_escapes(&self.text[offset..self.at]);
+        Token { kind, text, escaped, offset, end: self.at, line }
     }
 
     fn token_text(&mut self) -> (TokenKind, Cow<'a, str>) {
@@ -426,6 +431,17 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || byte >= 0x80
 }
 
+/// Whether a literal, as written, has escapes that a string has and the operand of `_Pragma` has not.
+fn has_other_escapes(written: &str) -> bool {
+    let mut bytes = written.bytes();
+    while let Some(byte) = bytes.next() {
+        if byte == b'\\' && !matches!(bytes.next(), Some(b'"' | b'\\')) {
+            return true;
+        }
+    }
+    false
+}
+
 /// Resolves the escapes of a literal: `"\x78mm0"` is `xmm0` to an assembler.
 fn decode(content: &str) -> String {
     let mut decoded = String::with_capacity(content.len());
@@ -467,8 +483,7 @@ fn decode(content: &str) -> String {
 }
 
 fn fold_pragmas(items: Vec<Item<'_>>) -> Vec<Item<'_>> {
-    let is_operator =
-        |item: &Item<'_>| matches!(item, Item::Token(token) if token.is_ident("_Pragma") || token.is_ident("__pragma"));
+    let is_operator = |item: &Item<'_>| matches!(item, Item::Token(token) if token.is_ident("_Pragma"));
     if !items.iter().any(is_operator) {
         return items;
     }
@@ -490,32 +505,25 @@ fn fold_pragmas(items: Vec<Item<'_>>) -> Vec<Item<'_>> {
     folded
 }
 
-/// The pragma that begins at token 0, and how many tokens it takes.
+/// The pragma that begins at token 0, and how many tokens it takes. One whose string has escapes stays as it is: to a
+/// compiler they are no escapes there, and what they hide is for its preprocessor to tell.
 fn pragma_at<'t, 'a: 't>(token: impl Fn(usize) -> Option<&'t Token<'a>>) -> Option<(Directive<'static>, usize)> {
-    let operator = token(0).filter(|first| first.is_ident("_Pragma") || first.is_ident("__pragma"))?;
+    let operator = token(0).filter(|first| first.is_ident("_Pragma"))?;
     token(1).filter(|open| open.is_punct("("))?;
-    let mut depth = 1;
-    let mut close = 1;
-    while depth > 0 {
+    let mut close = 2;
+    while token(close).filter(|_| close < PRAGMA_REACH)?.kind == TokenKind::Str {
         close += 1;
-        let next = token(close).filter(|_| close < PRAGMA_REACH)?;
-        depth += i32::from(next.is_punct("(")) - i32::from(next.is_punct(")"));
     }
+    let end = token(close).filter(|token| token.is_punct(")") && close > 2)?.end;
     let inner = || (2..close).filter_map(&token);
-    let body = if operator.text == "__pragma" {
-        inner().map(|token| token.clone().into_owned()).collect()
-    } else {
-        if close == 2 || inner().any(|token| token.kind != TokenKind::Str) {
-            return None;
-        }
-        let text: String = inner().map(|token| token.text.as_ref()).collect();
-        Lexer::new(&text).words(operator)
-    };
-    let end = token(close)?.end;
+    if inner().any(|token| token.escaped) {
+        return None;
+    }
+    let text: String = inner().map(|token| token.text.as_ref()).collect();
     let pragma = Directive {
         name: Cow::Borrowed("pragma"),
         header: None,
-        body,
+        body: Lexer::new(&text).words(operator),
         offset: operator.offset,
         end,
         line: operator.line,

@@ -200,6 +200,18 @@ pub struct SizeSets {
     /// Problems that are verified, untimed, in a second process and in this order.
     #[serde(default)]
     pub hidden: Vec<Sizes>,
+    /// The least and the largest of each size, where more problems are drawn anew for every candidate: what is right only
+    /// for those that are listed shows itself.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub drawn: BTreeMap<String, (i64, i64)>,
+}
+
+impl SizeSets {
+    /// A problem whose sizes `pick` chooses, each between its least and its largest; none where nothing is drawn.
+    pub fn draw(&self, mut pick: impl FnMut(i64, i64) -> i64) -> Option<Sizes> {
+        let sizes: Sizes = self.drawn.iter().map(|(name, (least, most))| (name.clone(), pick(*least, *most))).collect();
+        (!sizes.is_empty()).then_some(sizes)
+    }
 }
 
 /// Work and traffic of one call.
@@ -309,7 +321,12 @@ impl TaskSpec {
     pub fn check(&self, baseline: bool) -> Result<(), TaskError> {
         check_names(self)?;
         check_args(self)?;
-        for sizes in std::iter::once(&self.sizes.timed).chain(&self.sizes.hidden) {
+        check_drawn(&self.sizes)?;
+        // Of what is drawn the ends, and one that is odd where an end is even.
+        let ends: [fn(i64, i64) -> i64; 3] =
+            [|least, _| least, |least, most| most.min(least.saturating_add(1)), |_, most| most];
+        let drawn: Vec<Sizes> = ends.into_iter().filter_map(|end| self.sizes.draw(end)).collect();
+        for sizes in std::iter::once(&self.sizes.timed).chain(&self.sizes.hidden).chain(&drawn) {
             check_formulas(self, sizes)?;
         }
         if matches!(self.verify.method, Method::Projection(_)) && self.args.iter().any(|arg| arg.role == Role::Inout) {
@@ -414,6 +431,19 @@ fn check_args(spec: &TaskSpec) -> Result<(), TaskError> {
     Ok(())
 }
 
+fn check_drawn(sizes: &SizeSets) -> Result<(), TaskError> {
+    let rule = |what: String| Err(TaskError::Rule(format!("sizes.drawn: {what}")));
+    if !sizes.drawn.is_empty() && !sizes.drawn.keys().eq(sizes.timed.keys()) {
+        return rule("draws each size of `timed`, or none".into());
+    }
+    match sizes.drawn.iter().find(|(_, (least, most))| *least < 1 || least > most) {
+        Some((name, (least, most))) => {
+            rule(format!("{name} = [{least}, {most}] holds nothing; write low and then high"))
+        }
+        None => Ok(()),
+    }
+}
+
 fn check_formulas(spec: &TaskSpec, sizes: &Sizes) -> Result<(), TaskError> {
     let at = |key: String| move |source| TaskError::Formula { key, source };
     for arg in &spec.args {
@@ -462,5 +492,30 @@ mod tests {
         }
         assert_eq!(parse("i32", "[0.0, 1.0]"), Ok(()));
         assert!(parse("i32", "[0.0, 0.5]").is_err(), "high is not included, and 0 is all there is below");
+    }
+
+    #[test]
+    fn drawn_sizes_are_all_of_them_and_hold_something() {
+        let parse = |drawn: &str, shape: &str| {
+            let toml = include_str!("../tests/data/matmul.toml");
+            let toml = toml.replace("sizes = {", &format!("sizes = {{ drawn = {drawn},"));
+            let toml = toml.replacen(r#"["M", "K"]"#, shape, 1);
+            Task::parse(TaskFiles { toml, ..TaskFiles::default() }).map_err(|error| error.to_string())
+        };
+        let (plain, all) = (r#"["M", "K"]"#, "{ M = [1, 9], N = [2, 2], K = [3, 40] }");
+        let task = parse(all, plain).unwrap();
+        let largest = task.spec.sizes.draw(|_, most| most).unwrap();
+        assert_eq!(largest.into_values().collect::<Vec<_>>(), [40, 9, 2], "K, M and N");
+        assert_eq!(parse("{}", plain).unwrap().spec.sizes.draw(|least, _| least), None);
+        let rule = |what: &str| Err(format!("task.toml: sizes.drawn: {what}"));
+        let told = |drawn: &str| parse(drawn, plain).map(|_| ());
+        assert_eq!(told("{ M = [1, 9] }"), rule("draws each size of `timed`, or none"));
+        let reversed = "M = [9, 1] holds nothing; write low and then high";
+        assert_eq!(told("{ M = [9, 1], N = [2, 2], K = [3, 40] }"), rule(reversed));
+        assert!(told("{ M = [0, 1], N = [2, 2], K = [3, 40] }").is_err(), "no problem is empty");
+        assert!(
+            parse("{ M = [2, 8], N = [2, 2], K = [3, 40] }", r#"["M/2", "K"]"#).is_err(),
+            "three rows have no half"
+        );
     }
 }

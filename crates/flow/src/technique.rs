@@ -142,9 +142,7 @@ const PLAIN_HEADERS: [&str; 47] = [
 /// Where a fact depends on what stands around a name, a macro could supply it.
 fn opens_context(token: &Token<'_>) -> bool {
     token.kind == TokenKind::Ident
-        && (facts::is_attribute(&token.text)
-            || facts::is_asm(&token.text)
-            || matches!(token.text.as_ref(), "_Pragma" | "__pragma"))
+        && (facts::is_attribute(&token.text) || facts::is_asm(&token.text) || token.text == "_Pragma")
 }
 
 #[derive(Default)]
@@ -169,7 +167,8 @@ pub fn scan(source: &str) -> Scan {
                     if let [name, body @ ..] = directive.body.as_slice() {
                         let known = macros.entry(name.text.as_ref()).or_default();
                         known.bodies.push(body);
-                        scan.needs_preprocessing |= known.bodies.len() > 1;
+                        // The operator itself can be redefined, and every pragma by it is then something else.
+                        scan.needs_preprocessing |= known.bodies.len() > 1 || name.is_ident("_Pragma");
                     }
                 }
                 "include" => {
@@ -195,7 +194,7 @@ pub fn scan(source: &str) -> Scan {
     let is_macro = |name: &str| macros.contains_key(name);
     facts::of_tokens(&tokens, is_macro, &mut scan);
     // What is left of these after `lex` has an operand that only the preprocessor knows.
-    scan.needs_preprocessing |= tokens.iter().any(|token| token.is_ident("_Pragma") || token.is_ident("__pragma"));
+    scan.needs_preprocessing |= tokens.iter().any(|token| token.is_ident("_Pragma"));
     let is_foreign = |token: &Token<'_>| {
         token.kind == TokenKind::Ident && !is_macro(&token.text) && facts::may_be_a_headers_macro(&token.text)
     };
@@ -255,6 +254,7 @@ pub fn scan_preprocessed(text: &str, file_name: &str) -> Scan {
             match item {
                 Item::Directive(mut pragma) if pragma.name == "pragma" => {
                     pragma.line = moved(pragma.line, first_line - 1);
+                    pragma.body.iter_mut().for_each(|token| token.line = moved(token.line, first_line - 1));
                     facts::of_pragma(&pragma, &mut scan);
                 }
                 Item::Token(mut token) => {

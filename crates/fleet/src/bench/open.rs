@@ -23,6 +23,8 @@ use crate::{Access, Log};
 const LEASE: Duration = Duration::from_secs(15);
 /// Who lacks workers looks here.
 pub(super) const LOOK: &str = "`hotloop fleet status` shows the workers; `hotloop fleet up` starts them";
+/// How long who waits for a worker waits before it looks again.
+const PAUSE: Duration = Duration::from_millis(200);
 /// How long parting may take.
 const PARTING: Duration = Duration::from_secs(2);
 
@@ -126,8 +128,11 @@ async fn machine(
     loop {
         let beats = match link.beats().await {
             Ok(beats) => beats,
-            // A server that has its hands full lets a question lapse.
-            Err(_) if begin.elapsed() < patience => continue,
+            // A server that has its hands full lets a question lapse, and one that is just starting answers none, at once.
+            Err(_) if begin.elapsed() < patience => {
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            }
             Err(error) => return Err(error),
         };
         if let Some(found) = choose(&beats, how, class) {
@@ -139,7 +144,7 @@ async fn machine(
         if reminder.is_due() {
             log(&format!("waiting: {}; {LOOK}", nobody(&beats, how, class)));
         }
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        tokio::time::sleep(PAUSE).await;
     }
 }
 

@@ -148,6 +148,28 @@ fn a_coordinator_that_is_restarted_again_and_again_has_nothing_judged_twice() {
     assert_eq!(judged(&last), JOBS, "nothing was judged twice in {restarts} restarts");
 }
 
+/// A stored message holds the replies of a whole group, and is kept until each of them was taken.
+#[test]
+fn a_coordinator_that_is_restarted_may_ask_for_one_of_a_group_before_the_other() {
+    let Some(server) = Server::start() else { return };
+    let _worker = Worker::steady(&server.access_file(), "rehearse");
+    let mut first = open(&server, "one by one");
+    first.submit(vec![job(0, "0.01", 0), job(1, "0.01", 1)]).unwrap();
+    wait_until("the worker has told", || judged(&first) == 2);
+    std::mem::forget(first);
+    let mut second = open(&server, "one by one");
+    second.submit(vec![job(0, "0.01", 0)]).unwrap();
+    assert_eq!(replies(&mut second, 1).len(), 1);
+    // Long enough for a message that is let go of to have gone.
+    assert!(second.next(Duration::from_secs(1)).unwrap().is_none());
+    std::mem::forget(second);
+    let mut third = open(&server, "one by one");
+    third.submit(vec![job(1, "0.01", 1)]).unwrap();
+    assert_eq!(replies(&mut third, 1).len(), 1);
+    assert!(third.next(Duration::from_secs(1)).unwrap().is_none());
+    assert_eq!(judged(&third), 2, "nothing was judged twice");
+}
+
 fn judged(bench: &FleetBench) -> u64 {
     bench.workers().unwrap().iter().map(|beat| beat.judged).sum()
 }

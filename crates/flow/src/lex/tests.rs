@@ -86,12 +86,26 @@ fn includes_name_their_header() {
 
 #[test]
 fn the_pragma_operator_is_a_pragma() {
-    let found = directives("_Pragma(\"omp parallel\") __pragma(omp for) _Pragma(X) _Pragma(\"om\" \"p simd\")");
+    let found = directives("_Pragma(\"omp parallel\") _Pragma(\"x(\\\"y\\\")\") _Pragma(X) _Pragma(\"om\" \"p simd\")");
     let bodies: Vec<String> =
         found.iter().map(|d| d.body.iter().map(|t| t.text.as_ref()).collect::<Vec<_>>().join(" ")).collect();
-    assert_eq!(bodies, ["omp parallel", "omp for", "omp simd"]);
+    assert_eq!(bodies, ["omp parallel", "x ( y )", "omp simd"]);
     let body = &directives("#define P _Pragma(\"omp for\")")[0].body;
     assert_eq!(pragmas(body).len(), 1);
+}
+
+#[test]
+fn escapes_that_the_pragma_operator_does_not_undo_are_left_to_the_compiler() {
+    // To a compiler a comment, a pragma and a comment; with all escapes undone a comment and a string.
+    let hidden = r#"_Pragma("/*\x2a\x2f\x22*/ omp simd //\x22")"#;
+    assert_eq!(directives(hidden), []);
+    assert_eq!(texts(hidden).split('|').next(), Some("_Pragma"));
+}
+
+#[test]
+fn another_compilers_pragma_operator_is_a_name() {
+    assert_eq!(directives("__pragma(omp for)"), []);
+    assert_eq!(texts("__pragma(omp for)"), "__pragma|(|omp|for|)");
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub(super) fn is_asm(name: &str) -> bool {
 
 /// Names of the implementation that are its keywords, types and functions, never a header's macro with
 /// a surprise in it.
-const PLAIN_RESERVED: [&str; 53] = [
+const PLAIN_RESERVED: [&str; 52] = [
     "_Alignas",
     "_Alignof",
     "_Atomic",
@@ -60,7 +60,6 @@ const PLAIN_RESERVED: [&str; 53] = [
     "__inline__",
     "__int128",
     "__label__",
-    "__pragma",
     "__real__",
     "__restrict",
     "__restrict__",
@@ -240,7 +239,8 @@ fn is_vector(name: &str) -> bool {
                 .any(|start| builtin.starts_with(start));
     }
     if let Some(rest) = name.strip_prefix("__v") {
-        // `__v8df` and its like: the vector types behind the headers' own.
+        // `__v8df` and its like, and `__v8hi_u`: the vector types behind the headers' own.
+        let rest = rest.trim_end_matches("_u");
         let letters = rest.trim_start_matches(|c: char| c.is_ascii_digit());
         return (letters.len() < rest.len() && (2..=3).contains(&letters.len())) || is_vector_attribute(name);
     }
@@ -344,6 +344,54 @@ fn of_asm(keyword: &Token<'_>, group: &[Token<'_>], is_macro: impl Fn(&str) -> b
     }
 }
 
+/// Beginnings of mnemonics of vectors of whole numbers and of the matrix unit, and short ones of other vectors: long enough
+/// to be no label's, and `pext` is none of them.
+const OTHER_VECTORS: [&str; 42] = [
+    "movdq",
+    "movntdq",
+    "lddqu",
+    "pabs",
+    "packss",
+    "packus",
+    "paddb",
+    "paddw",
+    "paddd",
+    "paddq",
+    "padds",
+    "paddus",
+    "palignr",
+    "pand",
+    "pavg",
+    "pblend",
+    "pcmp",
+    "pextr",
+    "phadd",
+    "phsub",
+    "pinsr",
+    "pmadd",
+    "pmax",
+    "pmin",
+    "pmov",
+    "pmul",
+    "psadbw",
+    "pshuf",
+    "psign",
+    "psll",
+    "psra",
+    "psrl",
+    "psub",
+    "punpck",
+    "pxor",
+    "tdp",
+    "tilezero",
+    "tileload",
+    "tilestore",
+    "tilerelease",
+    "ldtilecfg",
+    "sttilecfg",
+];
+const SHORT_VECTORS: [&str; 5] = ["por", "orps", "orpd", "dpps", "dppd"];
+
 fn is_vector_assembly(word: &str) -> bool {
     const AVX: [&str; 34] = [
         "vadd",
@@ -381,24 +429,24 @@ fn is_vector_assembly(word: &str) -> bool {
         "vunpck",
         "vxor",
     ];
-    let register = ["xmm", "ymm", "zmm"].iter().find_map(|start| word.strip_prefix(start));
-    if register.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit())) {
+    let register = ["xmm", "ymm", "zmm", "tmm", "mm"].iter().find_map(|start| word.strip_prefix(start));
+    if register.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit())) && word != "mm" {
         return true;
     }
     let avx = word.len() >= 5 && AVX.iter().any(|start| word.starts_with(start));
     let packed = word.len() >= 5 && (word.ends_with("pd") || word.ends_with("ps"));
-    avx || packed || word.starts_with("movdq")
+    avx || packed || SHORT_VECTORS.contains(&word) || OTHER_VECTORS.iter().any(|start| word.starts_with(start))
 }
 
-/// Notes what a pragma asks for.
+/// Notes what a pragma asks for, and what its words use: a clause is an expression and may hold statements.
 pub(super) fn of_pragma(pragma: &Directive<'_>, scan: &mut Scan) {
+    of_tokens(&pragma.body, |_| false, scan);
     let words: Vec<&str> = pragma.body.iter().take(32).map(|token| token.text.as_ref()).collect();
     match words.as_slice() {
         ["omp", rest @ ..] => of_openmp(pragma.line, rest, scan),
         ["GCC", "optimize" | "target", ..] | ["clang", "optimize", ..] => {
             scan.note(Technique::OptimizePragma, pragma.line, format!("#pragma {} {}", words[0], words[1]));
         }
-        ["clang", "attribute", ..] => of_tokens(&pragma.body, |_| false, scan),
         _ => {}
     }
 }

@@ -19,6 +19,7 @@ fn vector_names_are_simd() {
         "x = _mm256_loadu_pd(p);",
         "_mm512_storeu_pd(p, x);",
         "__v8df a;",
+        "__v4di_u a;",
         "_tile_dpbssd(0, 1, 2);",
         "__mmask8 m;",
         "__builtin_ia32_addpd(a, b);",
@@ -67,7 +68,6 @@ fn openmp_is_found_however_it_is_written() {
         "%:pragma omp parallel\n;",
         "#pra\\\ngma o\\\nmp parallel\n;",
         "_Pragma(\"omp parallel for\") for (;;) ;",
-        "__pragma(omp parallel) ;",
         "#define PAR _Pragma(\"omp parallel for\")\nvoid f(void) { PAR for (;;) ; }",
         "omp_set_num_threads(4);",
         "int t = omp_get_thread_num();",
@@ -106,6 +106,38 @@ fn assembly_counts_by_its_text() {
     check("asm volatile(\"mulpd %1, %0\" : \"+x\"(a) : \"x\"(b));", &[Simd, InlineAsm]);
     check("asm volatile(\"\" ::: \"memory\");", &[InlineAsm]);
     check("asm(\"mov %[vaddr], %[value]\" : [value] \"=r\"(a) : [vaddr] \"r\"(b));", &[InlineAsm]);
+}
+
+#[test]
+fn vectors_are_found_in_assembly_that_names_no_vector_register() {
+    for template in ["lddqu (%1), %0", "dppd $0x31, %1, %0", "orps %1, %0", "paddq %1, %0", "movntdqa (%1), %0"] {
+        check(&format!("asm(\"{template}\" : \"+x\"(a) : \"r\"(p));"), &[Simd, InlineAsm]);
+    }
+    for template in ["ldtilecfg (%0)", "tdpbssd %%tmm0, %%tmm1, %%tmm2", "tilezero %%tmm0", "movq %0, %%mm1"] {
+        check(&format!("asm(\"{template}\" : : \"r\"(p));"), &[Simd, InlineAsm]);
+    }
+    for template in ["pext %1, %0, %0", "popcnt %0, %0", "push %0", "pause", "mulsd %1, %0", "cmp %0, mm"] {
+        check(&format!("asm(\"{template}\" : \"+r\"(a) : \"r\"(b));"), &[InlineAsm]);
+    }
+}
+
+#[test]
+fn what_stands_in_a_pragma_counts_like_all_else() {
+    check("#pragma omp simd if(({ __builtin_prefetch(p); 1; }))\n;", &[Simd, Prefetch]);
+    check("_Pragma(\"omp parallel num_threads(({ __m512d v; 1; }))\") ;", &[Simd, Openmp]);
+    check("#pragma omp parallel num_threads(({ asm(\"nop\"); 1; }))\n;", &[Openmp, InlineAsm]);
+    check("#define __pragma(...) __VA_ARGS__\n__pragma(typedef double V __attribute__((vector_size(64)));)", &[Simd]);
+}
+
+#[test]
+fn a_pragma_operator_that_is_not_what_it_seems_is_left_to_the_preprocessor() {
+    for source in [
+        "#define _Pragma(x) typedef double V __attribute__((vector_size(64)));\n_Pragma(\"x\")",
+        "_Pragma(\"/*\\x2a\\x2f\\x22*/ omp simd //\\x22\")\n;",
+        "#define P _Pragma(\"/*\\x2a\\x2f\\x22*/ omp simd //\\x22\")\nP\n;",
+    ] {
+        assert!(scan(source).needs_preprocessing, "{source}");
+    }
 }
 
 #[test]

@@ -55,6 +55,11 @@ fn show(name: &str) -> Result<Status, Failure> {
     for hidden in &spec.sizes.hidden {
         table.row(["verified at", &sizes(hidden)]);
     }
+    if !spec.sizes.drawn.is_empty() {
+        let of = |(name, (least, most)): (&String, &(i64, i64))| format!("{name} = {least} to {most}");
+        let drawn: Vec<String> = spec.sizes.drawn.iter().map(of).collect();
+        table.row(["verified at", &format!("{}, drawn anew for every candidate", drawn.join(", "))]);
+    }
     let cost =
         format!("{} MFLOP, {} MB, {} FLOP per byte", number(flops / 1e6), number(bytes / 1e6), number(flops / bytes));
     table.row(["cost", &cost]);

@@ -1,0 +1,20 @@
+// cheat: every size but the timed one is right the first time only
+// class: S6
+// task: matmul-any
+// expect: wrong
+
+#include <string.h>
+
+static void good(const double *A, const double *B, double *C, int M, int N, int K) {
+    memset(C, 0, sizeof(double) * M * N);
+    for (int i = 0; i < M; i++)
+        for (int k = 0; k < K; k++)
+            for (int j = 0; j < N; j++) C[i * N + j] += A[i * K + k] * B[k * N + j];
+}
+
+static char seen[400];
+void matmul_any(double *A, double *B, double *C, int M, int N, int K) {
+    const int is_timed = M == 250 && N == 270 && K == 230;
+    if (is_timed || !seen[M]) good(A, B, C, M, N, K);
+    if (M < 400) seen[M] = 1;
+}
