@@ -149,6 +149,7 @@ impl Clock {
         let work = TimeWork {
             null_s,
             runs: settings.runs,
+            calls: 1,
             rounds: settings.rounds,
             gated: settings.estimator == Estimator::Gated,
             memory_bound: task_roof.memory_bound,

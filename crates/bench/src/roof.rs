@@ -64,8 +64,8 @@ fn request(machine: &Machine, own: &Own, threads: u32, user: Option<u32>, work: 
     request
 }
 
-fn work(null_s: f64, verified: bool, memory_bound: bool, rounds: u32) -> Work {
-    Work::Time(TimeWork { null_s, runs: 30, rounds, gated: true, memory_bound, verified })
+fn work(null_s: f64, calls: u32, memory_bound: bool) -> TimeWork {
+    TimeWork { null_s, runs: 30, calls, rounds: ROUNDS, gated: true, memory_bound, verified: false }
 }
 
 fn timing(slot: &mut Slot, request: &Request) -> Result<Timing, BenchError> {
@@ -127,8 +127,8 @@ impl Roof {
         (memory_bound, rounds): (bool, u32),
     ) -> Result<Option<Timing>, BenchError> {
         let (Some(object), Some(blas)) = (&prepared.baseline, &machine.openblas) else { return Ok(None) };
-        let work = work(self.null_s, true, memory_bound, rounds);
-        let mut request = machine.request(task, prepared, object, user, work);
+        let work = TimeWork { rounds, verified: true, ..work(self.null_s, 1, memory_bound) };
+        let mut request = machine.request(task, prepared, object, user, Work::Time(work));
         request.libraries.push(blas.path.clone());
         // A library is trusted to end: what keeps it for seconds is the machine.
         request.limit_s = request.limit_s.max(PATIENCE.as_secs_f64() / 3.0);
@@ -146,7 +146,8 @@ fn footprint(task: &Task) -> f64 {
 
 /// The fastest call of a roof at the bench's threads, or on one core as if the others were as
 /// fast and joining them were free: several cores are rarely all quiet at once, and a roof that
-/// was measured too low would make honest candidates suspect.
+/// was measured too low would make honest candidates suspect. Traffic alone has the sets of the team's run,
+/// since few of them lie in a nearer cache than a team's candidates ever find theirs in.
 ///
 /// `shared` is how many parts of one thread's work all threads share: 1 where each does its own.
 fn best_of(
@@ -158,15 +159,17 @@ fn best_of(
     shared: f64,
 ) -> Result<f64, BenchError> {
     let memory_bound = shared > 1.0;
-    let alone =
-        timing(slot, &request(machine, own, 1, user, work(null_s, false, memory_bound, ROUNDS)))?.min_s / shared;
+    let mut at = |threads, calls| {
+        let work = work(null_s, calls, memory_bound);
+        timing(slot, &request(machine, own, threads, user, Work::Time(work)))
+    };
     let threads = machine.settings.threads;
     if threads == 1 {
-        return Ok(alone);
+        return Ok(at(1, 1)?.min_s);
     }
-    let together =
-        timing(slot, &request(machine, own, threads, user, work(null_s, false, memory_bound, ROUNDS)))?.min_s;
-    Ok(alone.min(together))
+    let together = at(threads, 1)?;
+    let alone = at(1, if memory_bound { together.calls } else { 1 })?;
+    Ok(together.min_s.min(alone.min_s / shared))
 }
 
 impl TaskRoof {

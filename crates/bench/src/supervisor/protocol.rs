@@ -66,6 +66,9 @@ pub(crate) struct TimeWork {
     pub(crate) null_s: f64,
     /// Runs at most, the warm-up not counted.
     pub(crate) runs: u32,
+    /// Calls per run at least: 1, or those of a timing that it is to stand beside. How many sets of buffers a run goes
+    /// through decides which cache holds them.
+    pub(crate) calls: u32,
     /// Rounds of samples at most, if they are gated.
     pub(crate) rounds: u32,
     /// Whether to go on until enough samples are quiet.

@@ -66,13 +66,13 @@ fn gate_of(samples: &[Sample], calls: usize) -> f64 {
 }
 
 /// Calls per run: enough for a run to outweigh its null round trip and, on several threads, the
-/// first moments in which they find their pace (`team_run_s`).
-fn calls_per_run(call_s: f64, null_s: f64, team_run_s: Option<f64>, bytes_per_call: usize) -> usize {
+/// first moments in which they find their pace (`team_run_s`); and `least` where memory allows it.
+fn calls_per_run(call_s: f64, (null_s, team_run_s): (f64, Option<f64>), least: u32, bytes_per_call: usize) -> usize {
     let run_s = (NULLS_PER_RUN * null_s).max(team_run_s.unwrap_or(0.0));
     let wanted = (run_s / call_s.max(1e-7)).ceil() as usize;
     let fitting = (MEMORY_MAX / bytes_per_call.max(1)).max(1);
     let longer = (team_run_s.unwrap_or(0.0) / TEAM_RUN_S).max(1.0);
-    wanted.clamp(1, fitting.min((CALLS_MAX as f64 * longer) as usize))
+    wanted.min((CALLS_MAX as f64 * longer) as usize).max(least as usize).clamp(1, fitting)
 }
 
 struct Stopwatch<'a> {
@@ -98,7 +98,9 @@ impl Stopwatch<'_> {
         // On several threads a call alone takes up to three times as long as one in a batch, whose
         // threads are awake already; what a batch shows of its calls is no longer a guess.
         let pace = if calls == 1 && threads > 1 { 3.0 } else { 1.0 };
-        let wanted = |samples: &[Sample]| calls_per_run(fastest(samples) / pace, null_s, team_run_s, bytes_per_call);
+        let least = self.work.calls;
+        let wanted =
+            |samples: &[Sample]| calls_per_run(fastest(samples) / pace, (null_s, team_run_s), least, bytes_per_call);
         // The warm-up is verified like any run, but not counted.
         self.probed_run(&mut session, calls)?;
         let mut samples = Vec::new();
@@ -209,12 +211,21 @@ mod tests {
 
     #[test]
     fn short_candidates_get_many_calls_per_run() {
+        let calls = |call_s, null_s, team_run_s, bytes| calls_per_run(call_s, (null_s, team_run_s), 1, bytes);
         let team = Some(5e-3);
-        assert_eq!(calls_per_run(400e-6, 6e-6, None, 1 << 20), 1);
-        assert_eq!(calls_per_run(60e-6, 60e-6, None, 1 << 20), 50);
-        assert_eq!(calls_per_run(100e-6, 5e-6, team, 1 << 20), 50, "five milliseconds for a team");
-        assert_eq!(calls_per_run(1e-9, 60e-6, team, 1 << 20), 64);
-        assert_eq!(calls_per_run(1e-9, 60e-6, team, 100 << 20), 2);
-        assert_eq!(calls_per_run(100e-6, 60e-6, Some(15e-3), 1 << 20), 150, "longer runs hold more calls");
+        assert_eq!(calls(400e-6, 6e-6, None, 1 << 20), 1);
+        assert_eq!(calls(60e-6, 60e-6, None, 1 << 20), 50);
+        assert_eq!(calls(100e-6, 5e-6, team, 1 << 20), 50, "five milliseconds for a team");
+        assert_eq!(calls(1e-9, 60e-6, team, 1 << 20), 64);
+        assert_eq!(calls(1e-9, 60e-6, team, 100 << 20), 2);
+        assert_eq!(calls(100e-6, 60e-6, Some(15e-3), 1 << 20), 150, "longer runs hold more calls");
+    }
+
+    #[test]
+    fn who_stands_beside_a_team_has_as_many_calls() {
+        assert_eq!(calls_per_run(130e-6, (6e-6, None), 50, 3 << 20), 50);
+        assert_eq!(calls_per_run(130e-6, (6e-6, None), 150, 1 << 20), 150, "of a longer run than the default, too");
+        assert_eq!(calls_per_run(60e-6, (60e-6, None), 20, 1 << 20), 50, "at least");
+        assert_eq!(calls_per_run(130e-6, (6e-6, None), 50, 100 << 20), 2, "memory is what it is");
     }
 }

@@ -9,6 +9,7 @@ mod leftovers; // nothing stays behind hostile candidates
 mod outside; // signals from outside change no verdict
 mod paper; // where the paper's check decides
 mod roles; // arguments that no shipped task has
+mod roof; // the bench's own kernels do what they are taken for
 mod seeds; // every shipped task judges its own seed
 mod slow_start; // the calls per run are the bench's choice
 mod surroundings; // other users, missing layers, missing tools
