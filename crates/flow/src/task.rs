@@ -436,12 +436,15 @@ fn check_drawn(sizes: &SizeSets) -> Result<(), TaskError> {
     if !sizes.drawn.is_empty() && !sizes.drawn.keys().eq(sizes.timed.keys()) {
         return rule("draws each size of `timed`, or none".into());
     }
-    match sizes.drawn.iter().find(|(_, (least, most))| *least < 1 || least > most) {
-        Some((name, (least, most))) => {
-            rule(format!("{name} = [{least}, {most}] holds nothing; write low and then high"))
+    for (name, (least, most)) in &sizes.drawn {
+        if least > most {
+            return rule(format!("{name} = [{least}, {most}] holds nothing; write low and then high"));
         }
-        None => Ok(()),
+        if *least < 1 {
+            return rule(format!("{name} = [{least}, {most}] begins below 1, and no problem is empty"));
+        }
     }
+    Ok(())
 }
 
 fn check_formulas(spec: &TaskSpec, sizes: &Sizes) -> Result<(), TaskError> {
@@ -512,7 +515,8 @@ mod tests {
         assert_eq!(told("{ M = [1, 9] }"), rule("draws each size of `timed`, or none"));
         let reversed = "M = [9, 1] holds nothing; write low and then high";
         assert_eq!(told("{ M = [9, 1], N = [2, 2], K = [3, 40] }"), rule(reversed));
-        assert!(told("{ M = [0, 1], N = [2, 2], K = [3, 40] }").is_err(), "no problem is empty");
+        let empty = "M = [0, 1] begins below 1, and no problem is empty";
+        assert_eq!(told("{ M = [0, 1], N = [2, 2], K = [3, 40] }"), rule(empty));
         assert!(
             parse("{ M = [2, 8], N = [2, 2], K = [3, 40] }", r#"["M/2", "K"]"#).is_err(),
             "three rows have no half"

@@ -8,6 +8,9 @@ use std::time::Duration;
 use bench::{LocalBench, Settings};
 use flow::{Bench, Candidate, Job, JobId, Judgement, Stage, Task, Verdict};
 
+/// How often a machine is asked that has other work.
+const ATTEMPTS: usize = 3;
+
 /// A candidate in a file; its head says what it is.
 #[derive(Debug, Clone)]
 pub(crate) struct Fixture {
@@ -77,13 +80,31 @@ pub(crate) fn judge(settings: &Settings, fixtures: &[Fixture]) -> Vec<Judgement>
                 }
             }
         }
-        bench.submit(jobs).unwrap();
-        while bench.pending() > 0 {
-            let reply = bench.next(Duration::from_mins(2)).unwrap().expect("a reply within two minutes");
-            judged.insert(reply.id.0 as usize, reply.judged.unwrap());
-        }
+        judged.extend(ask(&mut bench, jobs));
     }
     judged.into_values().collect()
+}
+
+/// Judges `jobs`. A machine that had no processor to give has told nothing of a candidate, and is asked again; that is all it
+/// may fail for.
+fn ask(bench: &mut LocalBench, jobs: Vec<Job>) -> BTreeMap<usize, Judgement> {
+    let mut judged = BTreeMap::new();
+    let mut left = jobs;
+    let mut attempts = 0;
+    while !left.is_empty() {
+        attempts += 1;
+        assert!(attempts <= ATTEMPTS, "{} candidates got no processor in {ATTEMPTS} attempts", left.len());
+        bench.submit(left.clone()).unwrap();
+        while bench.pending() > 0 {
+            let reply = bench.next(Duration::from_mins(2)).unwrap().expect("a reply within two minutes");
+            match reply.judged {
+                Ok(judgement) => drop(judged.insert(reply.id.0 as usize, judgement)),
+                Err(error) => assert!(error.what.contains("hardly had a processor"), "{error:?}"),
+            }
+        }
+        left.retain(|job| !judged.contains_key(&(job.id.0 as usize)));
+    }
+    judged
 }
 
 /// A job for `source` as a candidate of a shipped task.
