@@ -10,7 +10,12 @@ use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
-const NAMES: [&str; 4] = ["libopenblas.so.0", "libopenblas.so", "libopenblasp.so.0", "libopenblas64.so.0"];
+const NAMES: [&str; 4] = [
+    "libopenblas.so.0",
+    "libopenblas.so",
+    "libopenblasp.so.0",
+    "libopenblas64.so.0",
+];
 const FOLDERS: [&str; 8] = [
     "/usr/lib/x86_64-linux-gnu/openblas-pthread",
     "/usr/lib/x86_64-linux-gnu/openblas-openmp",
@@ -43,7 +48,10 @@ pub(crate) struct OpenBlas {
 pub(crate) fn print_core(library: &Path) -> i32 {
     match core_name(library) {
         Some(name) => {
-            drop(std::io::Write::write_all(&mut std::io::stdout(), name.as_bytes()));
+            drop(std::io::Write::write_all(
+                &mut std::io::stdout(),
+                name.as_bytes(),
+            ));
             0
         }
         None => 1,
@@ -62,25 +70,38 @@ fn core_name(library: &Path) -> Option<String> {
         if symbol.is_null() {
             return None;
         }
-        let ask = std::mem::transmute::<*mut libc::c_void, unsafe extern "C" fn() -> *const c_char>(symbol);
+        let ask = std::mem::transmute::<*mut libc::c_void, unsafe extern "C" fn() -> *const c_char>(
+            symbol,
+        );
         Some(CStr::from_ptr(ask()).to_string_lossy().into_owned())
     }
 }
 
 fn ask(roles: &Path, library: &Path, core: Option<&str>) -> Option<String> {
     let mut command = Command::new(roles);
-    command.arg(crate::role::BLAS_CORE).arg(library).env("OPENBLAS_NUM_THREADS", "1").env_remove("OPENBLAS_CORETYPE");
+    command
+        .arg(crate::role::BLAS_CORE)
+        .arg(library)
+        .env("OPENBLAS_NUM_THREADS", "1")
+        .env_remove("OPENBLAS_CORETYPE");
     if let Some(core) = core {
         command.env("OPENBLAS_CORETYPE", core);
     }
     let output = command.stderr(std::process::Stdio::null()).output().ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    output
+        .status
+        .success()
+        .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 /// Finds OpenBLAS: the file named by `HOTLOOP_OPENBLAS`, else where systems put it.
 pub(crate) fn find(roles: &Path) -> Option<OpenBlas> {
-    let named = std::env::var_os("HOTLOOP_OPENBLAS").filter(|value| !value.is_empty()).map(PathBuf::from);
-    let usual = FOLDERS.iter().flat_map(|folder| NAMES.iter().map(move |name| Path::new(folder).join(name)));
+    let named = std::env::var_os("HOTLOOP_OPENBLAS")
+        .filter(|value| !value.is_empty())
+        .map(PathBuf::from);
+    let usual = FOLDERS
+        .iter()
+        .flat_map(|folder| NAMES.iter().map(move |name| Path::new(folder).join(name)));
     let found = match named {
         Some(path) => vec![path],
         None => usual.collect(),
@@ -97,9 +118,21 @@ pub(crate) fn find(roles: &Path) -> Option<OpenBlas> {
         &[]
     };
     if wanted.is_empty() || wanted.contains(&detected.as_str()) {
-        return Some(OpenBlas { path, core: detected.clone(), forced: None, detected });
+        return Some(OpenBlas {
+            path,
+            core: detected.clone(),
+            forced: None,
+            detected,
+        });
     }
-    let forced = wanted.iter().find(|core| ask(roles, &path, Some(core)).is_some_and(|name| name == **core));
+    let forced = wanted
+        .iter()
+        .find(|core| ask(roles, &path, Some(core)).is_some_and(|name| name == **core));
     let core = forced.map_or_else(|| detected.clone(), |core| (*core).to_owned());
-    Some(OpenBlas { path, core, forced: forced.map(|core| (*core).to_owned()), detected })
+    Some(OpenBlas {
+        path,
+        core,
+        forced: forced.map(|core| (*core).to_owned()),
+        detected,
+    })
 }

@@ -21,7 +21,11 @@ static PUTS: AtomicU64 = AtomicU64::new(0);
 
 /// An end for the name of a file that is not whole yet, which no other thread and no other process has.
 pub(crate) fn own_end() -> String {
-    format!("{}.{}", std::process::id(), PUTS.fetch_add(1, Ordering::Relaxed))
+    format!(
+        "{}.{}",
+        std::process::id(),
+        PUTS.fetch_add(1, Ordering::Relaxed)
+    )
 }
 
 /// A folder of files named by the hash of what made them. Files appear whole or not at all.
@@ -39,14 +43,22 @@ pub(crate) struct Cache {
 impl Cache {
     /// Opens the cache of this user, or the folder given by `HOTLOOP_CACHE`.
     pub(crate) fn open() -> Result<Self, BenchError> {
-        let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let folder = |name: &str| {
+            std::env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
         let of_root = sys::is_root().then(|| PathBuf::from("/var/cache/hotloop"));
         let path = folder("HOTLOOP_CACHE")
             .or(of_root)
             .or_else(|| folder("XDG_CACHE_HOME").map(|base| base.join("hotloop")))
             .or_else(|| folder("HOME").map(|base| base.join(".cache/hotloop")))
             .unwrap_or_else(|| std::env::temp_dir().join("hotloop-cache"));
-        let mut cache = Self { path, capacity: CAPACITY, put: Arc::default() };
+        let mut cache = Self {
+            path,
+            capacity: CAPACITY,
+            put: Arc::default(),
+        };
         fs_err::create_dir_all(&cache.path).map_err(|error| failed(&error))?;
         cache.path = fs_err::canonicalize(&cache.path).map_err(|error| failed(&error))?;
         cache.check_reachable()?;
@@ -57,12 +69,20 @@ impl Cache {
     /// A cache in a folder of a test's own.
     #[cfg(test)]
     pub(crate) fn at(path: &Path) -> Self {
-        Self { path: path.to_owned(), capacity: CAPACITY, put: Arc::default() }
+        Self {
+            path: path.to_owned(),
+            capacity: CAPACITY,
+            put: Arc::default(),
+        }
     }
 
     fn check_reachable(&self) -> Result<(), BenchError> {
         use std::os::unix::fs::PermissionsExt;
-        let closed = |folder: &&Path| folder.metadata().is_ok_and(|data| data.permissions().mode() & 0o001 == 0);
+        let closed = |folder: &&Path| {
+            folder
+                .metadata()
+                .is_ok_and(|data| data.permissions().mode() & 0o001 == 0)
+        };
         match self.path.ancestors().find(closed) {
             Some(folder) if sys::is_root() => Err(BenchError::new(format!(
                 "the cache {} is not reachable for the unprivileged users that root judges as: {} is closed",
@@ -99,7 +119,9 @@ impl Cache {
             match std::fs::hard_link(&partial, &target) {
                 Ok(()) => fs_err::remove_file(&partial),
                 // Another bench was faster, with the same content, and may have allowed a compiler just this file.
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => fs_err::remove_file(&partial),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                    fs_err::remove_file(&partial)
+                }
                 // Not every file system has links.
                 Err(_) => fs_err::rename(&partial, &target),
             }
@@ -119,7 +141,9 @@ impl Cache {
 
     /// Removes the oldest entries when there are too many, candidates first. Best effort.
     fn prune(&self) {
-        let Ok(entries) = std::fs::read_dir(&self.path) else { return };
+        let Ok(entries) = std::fs::read_dir(&self.path) else {
+            return;
+        };
         let mut files: Vec<(bool, SystemTime, u64, PathBuf)> = entries
             .filter_map(Result::ok)
             .filter_map(|entry| {
@@ -142,8 +166,10 @@ impl Cache {
 }
 
 fn failed(error: &std::io::Error) -> BenchError {
-    BenchError::new(format!("the cache cannot be used: {error}"))
-        .hint(crate::sys::remedy(error, "free some space, or set HOTLOOP_CACHE to a folder that can be written"))
+    BenchError::new(format!("the cache cannot be used: {error}")).hint(crate::sys::remedy(
+        error,
+        "free some space, or set HOTLOOP_CACHE to a folder that can be written",
+    ))
 }
 
 #[cfg(test)]
@@ -157,23 +183,44 @@ mod tests {
         let cache = Cache::at(folder.path());
         let file = elsewhere.path().join("made");
         std::fs::write(&file, "object").unwrap();
-        let number = || cache.put("shim.o", &file).unwrap().metadata().unwrap().ino();
+        let number = || {
+            cache
+                .put("shim.o", &file)
+                .unwrap()
+                .metadata()
+                .unwrap()
+                .ino()
+        };
         let (first, second) = (number(), number());
         assert_eq!(first, second, "Landlock knows files, not names");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing unfinished is left");
+        assert_eq!(
+            std::fs::read_dir(folder.path()).unwrap().count(),
+            1,
+            "nothing unfinished is left"
+        );
     }
 
     #[test]
     fn it_stays_small_while_it_is_used_and_keeps_what_tasks_need() {
         let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let cache = Cache { capacity: 1 << 20, ..Cache::at(folder.path()) };
+        let cache = Cache {
+            capacity: 1 << 20,
+            ..Cache::at(folder.path())
+        };
         let file = elsewhere.path().join("made");
         std::fs::write(&file, vec![1; 100 << 10]).unwrap();
         let needed = cache.put("reference.so", &file).unwrap();
         let mut put = Vec::new();
         for number in 0..40 {
-            put.push(cache.put(&format!("{CANDIDATE}{number}.so"), &file).unwrap());
-            assert!(cache.get("candidate-0.so").is_some(), "what is used again stays");
+            put.push(
+                cache
+                    .put(&format!("{CANDIDATE}{number}.so"), &file)
+                    .unwrap(),
+            );
+            assert!(
+                cache.get("candidate-0.so").is_some(),
+                "what is used again stays"
+            );
         }
         let left = put.iter().filter(|path| path.exists()).count();
         assert!((5..=13).contains(&left), "{left} candidates are left");

@@ -24,7 +24,11 @@ const ROOF_OVERHEAD_S: f64 = 3e-6;
 /// its calls over the threads, each call on one of them, gains as many times as there are threads.
 /// Honest candidates gain by waking the threads only once (up to 1.3 times at two threads).
 fn batch_margin(threads: u32) -> f64 {
-    if threads == 1 { 4.0 } else { (1.0 + 0.3 * f64::from(threads)).min(4.0) }
+    if threads == 1 {
+        4.0
+    } else {
+        (1.0 + 0.3 * f64::from(threads)).min(4.0)
+    }
 }
 /// Seconds after which roofs and baselines are measured again beside the candidates.
 const ROOF_AGE_S: f64 = 120.0;
@@ -54,7 +58,12 @@ struct Known {
 
 impl Clock {
     pub(crate) fn new(slot: Slot, user: Option<u32>) -> Self {
-        Self { slot, user, roof: None, tasks: HashMap::new() }
+        Self {
+            slot,
+            user,
+            roof: None,
+            tasks: HashMap::new(),
+        }
     }
 
     /// The machine's limits, measured again if they are older than `age_s`.
@@ -64,7 +73,9 @@ impl Clock {
             return Ok(roof);
         }
         let measured = Roof::measure(machine, &mut self.slot, self.user)?;
-        let roof = self.roof.map_or(measured, |(_, before)| before.or_better(measured));
+        let roof = self
+            .roof
+            .map_or(measured, |(_, before)| before.or_better(measured));
         self.roof = Some((crate::sys::now(), roof));
         Ok(roof)
     }
@@ -81,19 +92,34 @@ impl Clock {
         let now = crate::sys::now();
         let roof = self.roof(machine, age_s)?;
         let before = self.tasks.get(&job.task.hash).copied();
-        let (place, what) = ((&mut self.slot, self.user), (&*job.task, &*examined.prepared));
+        let (place, what) = (
+            (&mut self.slot, self.user),
+            (&*job.task, &*examined.prepared),
+        );
         let known = if let Some(known) = before.filter(|known| now - known.at_s < age_s) {
-            let patience_s = if known.roof.quiet { baseline_age_s } else { baseline_age_s.min(BUSY_ROOF_AGE_S) };
+            let patience_s = if known.roof.quiet {
+                baseline_age_s
+            } else {
+                baseline_age_s.min(BUSY_ROOF_AGE_S)
+            };
             if now - known.baseline_at_s < patience_s {
                 return Ok(known.roof);
             }
             let baseline = roof.baseline(machine, place, what, (known.roof.memory_bound, 1))?;
             let roof = baseline.map_or(known.roof, |timing| known.roof.with(&timing));
-            Known { roof, baseline_at_s: now, ..known }
+            Known {
+                roof,
+                baseline_at_s: now,
+                ..known
+            }
         } else {
             let measured = roof.of_task(machine, place, what)?;
             let roof = before.map_or(measured, |before| before.roof.or_better(measured));
-            Known { roof, at_s: now, baseline_at_s: now }
+            Known {
+                roof,
+                at_s: now,
+                baseline_at_s: now,
+            }
         };
         self.tasks.insert(job.task.hash.clone(), known);
         Ok(known.roof)
@@ -101,14 +127,21 @@ impl Clock {
 
     /// Times a candidate that was right when examined. One that is too good to be true is timed
     /// again, each time beside roofs measured anew.
-    pub(crate) fn time(&mut self, machine: &Machine, job: &Job, examined: &Examined) -> Result<Verdict, BenchError> {
+    pub(crate) fn time(
+        &mut self,
+        machine: &Machine,
+        job: &Job,
+        examined: &Examined,
+    ) -> Result<Verdict, BenchError> {
         let mut age_s = ROOF_AGE_S;
         let mut doubted = None;
         for _ in 0..TRIES {
             let roof = self.roof(machine, age_s)?;
             let task_roof = self.task_roof(machine, job, examined, (age_s, age_s))?;
             match self.time_once(machine, job, examined, roof, task_roof)? {
-                Verdict::Correct(measured) => return self.compared_anew(machine, job, examined, measured),
+                Verdict::Correct(measured) => {
+                    return self.compared_anew(machine, job, examined, measured);
+                }
                 suspect @ Verdict::Suspect { .. } => doubted = Some(suspect),
                 failed => return Ok(failed),
             }
@@ -128,7 +161,8 @@ impl Clock {
         let above = |share: Option<f64>| share.is_some_and(|share| share > 1.0);
         if above(measured.peak_fraction) || above(measured.openblas_ratio) {
             let roof = self.roof(machine, BEATEN_ROOF_AGE_S)?;
-            let task_roof = self.task_roof(machine, job, examined, (ROOF_AGE_S, BEATEN_ROOF_AGE_S))?;
+            let task_roof =
+                self.task_roof(machine, job, examined, (ROOF_AGE_S, BEATEN_ROOF_AGE_S))?;
             compare(&mut measured, job, roof, task_roof);
         }
         Ok(Verdict::Correct(measured))
@@ -155,16 +189,33 @@ impl Clock {
             memory_bound: task_roof.memory_bound,
             verified: true,
         };
-        let mut request = machine.request(&job.task, &examined.prepared, &examined.object, self.user, Work::Time(work));
+        let mut request = machine.request(
+            &job.task,
+            &examined.prepared,
+            &examined.object,
+            self.user,
+            Work::Time(work),
+        );
         request.own_threads = examined.own_threads;
         let patience = Duration::from_secs_f64(60.0 + settings.limit_s * 70.0);
         let (checks, timing, single_s) = match self.slot.ask(&request, patience)? {
-            Answer::Timed { checks, timing, single_s } => (checks, timing, single_s),
+            Answer::Timed {
+                checks,
+                timing,
+                single_s,
+            } => (checks, timing, single_s),
             Answer::Crashed(how) => return Ok(Verdict::Crashed { how }),
-            Answer::TimedOut(limit_s) => return Ok(Verdict::TimedOut { limit_s, during: Phase::Run }),
+            Answer::TimedOut(limit_s) => {
+                return Ok(Verdict::TimedOut {
+                    limit_s,
+                    during: Phase::Run,
+                });
+            }
             Answer::Wrong(mismatch) => return Ok(Verdict::Wrong(mismatch)),
             other @ (Answer::Verified(_) | Answer::Null(_) | Answer::Machine(_)) => {
-                return Err(BenchError::new(format!("the supervisor answered another question: {other:?}")));
+                return Err(BenchError::new(format!(
+                    "the supervisor answered another question: {other:?}"
+                )));
             }
         };
         let flops = job.task.flops(&job.task.spec.sizes.timed);
@@ -195,7 +246,9 @@ impl Clock {
 fn compare(measured: &mut Measured, job: &Job, roof: Roof, task_roof: TaskRoof) {
     let flops = job.task.flops(&job.task.spec.sizes.timed);
     measured.peak_fraction = Some(flops / measured.seconds / roof.peak_flops);
-    measured.openblas_ratio = task_roof.baseline_s.map(|baseline_s| baseline_s / measured.seconds);
+    measured.openblas_ratio = task_roof
+        .baseline_s
+        .map(|baseline_s| baseline_s / measured.seconds);
     measured.roof_s = Some(task_roof.bound_s);
 }
 
@@ -203,14 +256,22 @@ fn compare(measured: &mut Measured, job: &Job, roof: Roof, task_roof: TaskRoof) 
 /// scatter of its round trip taken off.
 fn doubt(timing: &Timing, single_s: f64, roof: TaskRoof) -> Option<String> {
     let fastest_s = timing.min_s;
-    let margin = if roof.memory_bound { MEMORY_ROOF_MARGIN } else { ROOF_MARGIN };
+    let margin = if roof.memory_bound {
+        MEMORY_ROOF_MARGIN
+    } else {
+        ROOF_MARGIN
+    };
     if fastest_s * margin + ROOF_OVERHEAD_S < roof.bound_s {
         let times = roof.bound_s / fastest_s;
-        return Some(format!("{times:.2} times faster than this machine's roof allows"));
+        return Some(format!(
+            "{times:.2} times faster than this machine's roof allows"
+        ));
     }
     if timing.calls > 1 && single_s > fastest_s * batch_margin(timing.threads) {
         let times = single_s / fastest_s;
-        return Some(format!("{times:.1} times faster in a batch than alone: work moves between calls"));
+        return Some(format!(
+            "{times:.1} times faster in a batch than alone: work moves between calls"
+        ));
     }
     None
 }
@@ -220,20 +281,41 @@ mod tests {
     use super::*;
 
     fn timing(min_s: f64, calls: u32, threads: u32) -> Timing {
-        Timing { calls, threads, ..Timing::steady(min_s) }
+        Timing {
+            calls,
+            threads,
+            ..Timing::steady(min_s)
+        }
     }
 
-    const ROOF: TaskRoof = TaskRoof { bound_s: 1.0, memory_bound: false, baseline_s: None, quiet: true };
+    const ROOF: TaskRoof = TaskRoof {
+        bound_s: 1.0,
+        memory_bound: false,
+        baseline_s: None,
+        quiet: true,
+    };
 
     #[test]
     fn what_beats_the_roof_or_only_shines_in_batches_is_doubted() {
         assert!(doubt(&timing(0.5, 1, 1), 0.5, ROOF).is_some());
-        assert!(doubt(&timing(0.9, 1, 1), 0.9, ROOF).is_none(), "clocks fluctuate");
-        let memory = TaskRoof { memory_bound: true, ..ROOF };
-        assert!(doubt(&timing(0.7, 1, 1), 0.7, memory).is_none(), "memory fluctuates more");
+        assert!(
+            doubt(&timing(0.9, 1, 1), 0.9, ROOF).is_none(),
+            "clocks fluctuate"
+        );
+        let memory = TaskRoof {
+            memory_bound: true,
+            ..ROOF
+        };
+        assert!(
+            doubt(&timing(0.7, 1, 1), 0.7, memory).is_none(),
+            "memory fluctuates more"
+        );
         assert!(doubt(&timing(2.0, 16, 16), 16.0, ROOF).is_some());
         assert!(doubt(&timing(2.0, 16, 16), 5.0, ROOF).is_none());
-        assert!(doubt(&timing(2.0, 4, 2), 3.8, ROOF).is_some(), "two threads, a call on each");
+        assert!(
+            doubt(&timing(2.0, 4, 2), 3.8, ROOF).is_some(),
+            "two threads, a call on each"
+        );
         assert!(doubt(&timing(2.0, 4, 2), 2.6, ROOF).is_none());
     }
 }

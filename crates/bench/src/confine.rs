@@ -36,7 +36,10 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> i32 {
         Ok(status) => status,
         Err(why) => {
             // Read by the bench from the diagnostics file; there is no one else to tell.
-            drop(std::io::Write::write_all(&mut std::io::stderr(), format!("hotloop: {why}\n").as_bytes()));
+            drop(std::io::Write::write_all(
+                &mut std::io::stderr(),
+                format!("hotloop: {why}\n").as_bytes(),
+            ));
             NOT_STARTED
         }
     }
@@ -44,9 +47,11 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> i32 {
 
 /// Returns the status of the first command if it failed; never returns if all goes well.
 fn confine_and_become(arguments: &[OsString]) -> Result<i32, String> {
-    let Some((confinement, commands)) = arguments.split_first() else { return Err("a confinement is missing".into()) };
-    let confinement: Confinement =
-        serde_json::from_str(&confinement.to_string_lossy()).map_err(|error| format!("confinement: {error}"))?;
+    let Some((confinement, commands)) = arguments.split_first() else {
+        return Err("a confinement is missing".into());
+    };
+    let confinement: Confinement = serde_json::from_str(&confinement.to_string_lossy())
+        .map_err(|error| format!("confinement: {error}"))?;
     // When memory runs out, the compiler goes first and not its judge. Where that cannot be said, it is not.
     drop(std::fs::write("/proc/self/oom_score_adj", "1000"));
     let fail = |what: &'static str| move |error: std::io::Error| format!("{what}: {error}");
@@ -61,20 +66,34 @@ fn confine_and_become(arguments: &[OsString]) -> Result<i32, String> {
     }
     calls::confine_compiler()?;
     let mut commands = commands.split(|word| word == THEN);
-    let (Some(first), second) = (commands.next(), commands.next()) else { return Err("a command is missing".into()) };
+    let (Some(first), second) = (commands.next(), commands.next()) else {
+        return Err("a command is missing".into());
+    };
     if let Some(second) = second {
-        let status = command(first)?.status().map_err(|error| format!("{}: {error}", first[0].to_string_lossy()))?;
+        let status = command(first)?
+            .status()
+            .map_err(|error| format!("{}: {error}", first[0].to_string_lossy()))?;
         if !status.success() {
             // A driver that a signal ended has said so itself.
             return Ok(status.code().unwrap_or(1));
         }
-        return Err(format!("{}: {}", second[0].to_string_lossy(), command(second)?.exec()));
+        return Err(format!(
+            "{}: {}",
+            second[0].to_string_lossy(),
+            command(second)?.exec()
+        ));
     }
-    Err(format!("{}: {}", first[0].to_string_lossy(), command(first)?.exec()))
+    Err(format!(
+        "{}: {}",
+        first[0].to_string_lossy(),
+        command(first)?.exec()
+    ))
 }
 
 fn command(words: &[OsString]) -> Result<Command, String> {
-    let [program, arguments @ ..] = words else { return Err("a command is missing".into()) };
+    let [program, arguments @ ..] = words else {
+        return Err("a command is missing".into());
+    };
     let mut command = Command::new(program);
     command.args(arguments);
     Ok(command)

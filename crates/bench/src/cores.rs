@@ -22,17 +22,34 @@ pub(crate) fn usable() -> Vec<Core> {
     let allowed = sys::affinity(0).unwrap_or_else(|_| vec![0]);
     let mut cores: BTreeSet<(usize, Vec<usize>)> = BTreeSet::new();
     for core in &allowed {
-        let siblings: Vec<usize> = siblings(*core).into_iter().filter(|other| allowed.contains(other)).collect();
-        cores.insert((node(*core), if siblings.is_empty() { vec![*core] } else { siblings }));
+        let siblings: Vec<usize> = siblings(*core)
+            .into_iter()
+            .filter(|other| allowed.contains(other))
+            .collect();
+        cores.insert((
+            node(*core),
+            if siblings.is_empty() {
+                vec![*core]
+            } else {
+                siblings
+            },
+        ));
     }
-    cores.into_iter().map(|(node, siblings)| Core { siblings, node }).collect()
+    cores
+        .into_iter()
+        .map(|(node, siblings)| Core { siblings, node })
+        .collect()
 }
 
 /// The cores of `slots` timing slots of `threads` threads each, the cores for compiling, and whether the two take turns.
 ///
 /// A slot does not span two domains if it fits into one. On a small machine, and where slots take all cores, compiling
 /// has every core, in turns with timing.
-pub(crate) fn divide(cores: &[Core], slots: usize, threads: usize) -> (Vec<Vec<usize>>, Vec<usize>, bool) {
+pub(crate) fn divide(
+    cores: &[Core],
+    slots: usize,
+    threads: usize,
+) -> (Vec<Vec<usize>>, Vec<usize>, bool) {
     let mut free: Vec<&Core> = cores.iter().collect();
     let mut given = Vec::new();
     for _ in 0..slots.max(1) {
@@ -54,7 +71,14 @@ pub(crate) fn divide(cores: &[Core], slots: usize, threads: usize) -> (Vec<Vec<u
     }
     let rest: Vec<usize> = free.iter().flat_map(|core| core.siblings.clone()).collect();
     let take_turns = rest.is_empty() || cores.len() < SMALL_MACHINE;
-    let compiling = if take_turns { cores.iter().flat_map(|core| core.siblings.clone()).collect() } else { rest };
+    let compiling = if take_turns {
+        cores
+            .iter()
+            .flat_map(|core| core.siblings.clone())
+            .collect()
+    } else {
+        rest
+    };
     (given, compiling, take_turns)
 }
 
@@ -65,10 +89,19 @@ fn siblings(core: usize) -> Vec<usize> {
 
 fn node(core: usize) -> usize {
     let folder = PathBuf::from(format!("/sys/devices/system/cpu/cpu{core}"));
-    let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return 0;
+    };
     entries
         .filter_map(Result::ok)
-        .find_map(|entry| entry.file_name().to_str()?.strip_prefix("node")?.parse().ok())
+        .find_map(|entry| {
+            entry
+                .file_name()
+                .to_str()?
+                .strip_prefix("node")?
+                .parse()
+                .ok()
+        })
         .unwrap_or(0)
 }
 
@@ -87,7 +120,12 @@ mod tests {
     use super::*;
 
     fn machine(cores: usize, nodes: usize) -> Vec<Core> {
-        (0..cores).map(|core| Core { siblings: vec![core, core + cores], node: core * nodes / cores }).collect()
+        (0..cores)
+            .map(|core| Core {
+                siblings: vec![core, core + cores],
+                node: core * nodes / cores,
+            })
+            .collect()
     }
 
     #[test]

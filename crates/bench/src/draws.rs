@@ -7,7 +7,10 @@
 //! reads the notes when the run is over. One thread gains nothing by either, so only teams have draws.
 //!
 //! Notes are out of a candidate's sight, not out of its reach: it shares its process with who takes them.
-#![expect(unsafe_code, reason = "reads what a candidate wrote, where it wrote it")]
+#![expect(
+    unsafe_code,
+    reason = "reads what a candidate wrote, where it wrote it"
+)]
 
 use std::ffi::c_void;
 
@@ -38,7 +41,11 @@ impl Note {
     /// A note as it was copied out of a runner.
     pub(crate) fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
         let word = |at: usize| u64::from_ne_bytes(std::array::from_fn(|byte| bytes[8 * at + byte]));
-        Self { before: word(0), after: word(1), seen: word(2) }
+        Self {
+            before: word(0),
+            after: word(1),
+            seen: word(2),
+        }
     }
 }
 
@@ -80,7 +87,9 @@ fn by_processor() -> Option<u64> {
     #[target_feature(enable = "rdrand")]
     fn draw() -> Option<u64> {
         let mut word = 0;
-        (0..10).any(|_| std::arch::x86_64::_rdrand64_step(&mut word) == 1).then_some(word)
+        (0..10)
+            .any(|_| std::arch::x86_64::_rdrand64_step(&mut word) == 1)
+            .then_some(word)
     }
     // SAFETY: called only where the processor has it.
     unsafe { draw() }
@@ -104,10 +113,17 @@ impl Drawing {
     /// For sets that are all laid out as the first of `layout`; `told` has room for a note of each.
     pub(crate) fn new(layout: &Layout, told: *mut Note) -> Self {
         let places = layout.sets.first().map_or(&[][..], |set| &set.places);
-        let of = |wanted: &dyn Fn(usize) -> bool| (0..places.len()).filter(|index| wanted(*index)).collect::<Vec<_>>();
+        let of = |wanted: &dyn Fn(usize) -> bool| {
+            (0..places.len())
+                .filter(|index| wanted(*index))
+                .collect::<Vec<_>>()
+        };
         let outputs = of(&|index| places[index].region == Region::Outputs);
         Self {
-            dice: Dice { by_processor: std::arch::is_x86_feature_detected!("rdrand"), state: 0 },
+            dice: Dice {
+                by_processor: std::arch::is_x86_feature_detected!("rdrand"),
+                state: 0,
+            },
             roomy: of(&|index| places[index].room > 0),
             output_bytes: outputs.iter().map(|index| places[*index].bytes).collect(),
             outputs,
@@ -141,13 +157,28 @@ impl Drawing {
             let after = self.dice.word();
             let noted = spot(after, &self.output_bytes).map_or(0, |(output, byte)| {
                 // SAFETY: four bytes within that output.
-                unsafe { set[self.outputs[output]].byte_add(byte).cast::<u32>().read_volatile() }
+                unsafe {
+                    set[self.outputs[output]]
+                        .byte_add(byte)
+                        .cast::<u32>()
+                        .read_volatile()
+                }
             });
-            self.notes.push(Note { before, after, seen: noted.into() });
+            self.notes.push(Note {
+                before,
+                after,
+                seen: noted.into(),
+            });
             before = after;
         }
         // SAFETY: there is room for a note of every set.
-        unsafe { std::ptr::copy_nonoverlapping(self.notes.as_ptr(), self.told.add(first), self.notes.len()) };
+        unsafe {
+            std::ptr::copy_nonoverlapping(
+                self.notes.as_ptr(),
+                self.told.add(first),
+                self.notes.len(),
+            )
+        };
     }
 }
 
@@ -162,7 +193,12 @@ mod tests {
         for index in [0, 3, 9] {
             let places: BTreeSet<usize> = all(index).collect();
             assert_eq!((places.len(), places.last()), (64, Some(&ROOM)));
-            assert!(places.iter().all(|place| place % 64 == 0 && place % PAGE < 320), "staggers are 320 bytes apart");
+            assert!(
+                places
+                    .iter()
+                    .all(|place| place % 64 == 0 && place % PAGE < 320),
+                "staggers are 320 bytes apart"
+            );
         }
         assert!(shift(u64::MAX, 25) <= ROOM, "any number of arguments");
     }
@@ -173,13 +209,20 @@ mod tests {
         let words = (0..2u64).flat_map(|high| (0..2u64).map(move |low| high << 32 | low));
         let spots: BTreeSet<_> = words.filter_map(|word| spot(word, &outputs)).collect();
         assert_eq!(spots, BTreeSet::from([(0, 0), (0, 4), (1, 0)]));
-        assert_eq!((spot(7, &[0]), spot(7, &[])), (None, None), "nothing to look at");
+        assert_eq!(
+            (spot(7, &[0]), spot(7, &[])),
+            (None, None),
+            "nothing to look at"
+        );
     }
 
     #[test]
     fn words_differ_with_and_without_a_processor_that_draws() {
         for by_processor in [false, std::arch::is_x86_feature_detected!("rdrand")] {
-            let mut dice = Dice { by_processor, state: 1 };
+            let mut dice = Dice {
+                by_processor,
+                state: 1,
+            };
             let words: BTreeSet<u64> = (0..1000).map(|_| dice.word()).collect();
             assert_eq!(words.len(), 1000);
         }

@@ -41,7 +41,11 @@ pub(crate) fn kept(samples: &[Sample], gate: f64) -> usize {
 /// What the samples add up to. `samples` holds at least one; warm-ups are not among them.
 pub(crate) fn timing(samples: &[Sample], gate: f64, calls: u32, threads: u32) -> Timing {
     let all: Vec<f64> = samples.iter().map(|sample| sample.seconds).collect();
-    let clean: Vec<f64> = samples.iter().filter(|s| s.probe <= gate).map(|sample| sample.seconds).collect();
+    let clean: Vec<f64> = samples
+        .iter()
+        .filter(|s| s.probe <= gate)
+        .map(|sample| sample.seconds)
+        .collect();
     let quiet = clean.len() >= ENOUGH.min(samples.len());
     let basis = if quiet { &clean } else { &all };
     let paper = &all[..all.len().min(3)];
@@ -63,22 +67,45 @@ mod tests {
     use super::*;
 
     fn samples(list: &[(f64, f64)]) -> Vec<Sample> {
-        list.iter().map(|(seconds, probe)| Sample { seconds: *seconds, probe: *probe }).collect()
+        list.iter()
+            .map(|(seconds, probe)| Sample {
+                seconds: *seconds,
+                probe: *probe,
+            })
+            .collect()
     }
 
     #[test]
     fn the_median_ignores_what_ran_beside_a_slow_probe() {
-        let list = samples(&[(9.0, 1.6), (1.0, 1.0), (1.1, 1.0), (9.0, 1.7), (1.0, 1.01), (1.2, 1.02), (0.9, 1.0)]);
+        let list = samples(&[
+            (9.0, 1.6),
+            (1.0, 1.0),
+            (1.1, 1.0),
+            (9.0, 1.7),
+            (1.0, 1.01),
+            (1.2, 1.02),
+            (0.9, 1.0),
+        ]);
         let timing = timing(&list, 1.05, 1, 1);
         assert!((timing.median_s - 1.0).abs() < 1e-12);
         assert!((timing.min_s - 0.9).abs() < 1e-12);
         assert_eq!((timing.samples, timing.kept, timing.quiet), (7, 5, true));
-        assert!((timing.paper_s - 11.1 / 3.0).abs() < 1e-12, "the paper takes the first three as they come");
+        assert!(
+            (timing.paper_s - 11.1 / 3.0).abs() < 1e-12,
+            "the paper takes the first three as they come"
+        );
     }
 
     #[test]
     fn a_machine_that_was_never_quiet_says_so() {
-        let list = samples(&[(1.0, 2.0), (3.0, 2.0), (2.0, 2.0), (5.0, 1.0), (4.0, 2.0), (6.0, 2.0)]);
+        let list = samples(&[
+            (1.0, 2.0),
+            (3.0, 2.0),
+            (2.0, 2.0),
+            (5.0, 1.0),
+            (4.0, 2.0),
+            (6.0, 2.0),
+        ]);
         let timing = timing(&list, 1.05, 1, 1);
         assert!(!timing.quiet);
         assert!((timing.min_s - 1.0).abs() < 1e-12);

@@ -64,7 +64,8 @@ pub(crate) fn examine(
     };
     let bytes = fs_err::read(&object).map_err(|error| BenchError::new(error.to_string()))?;
     let hidden = executable::refusal(&bytes, job.stage);
-    if let Some(why) = hidden.or_else(|| job.stage.and_then(|stage| hidden_threads(stage, &bytes))) {
+    if let Some(why) = hidden.or_else(|| job.stage.and_then(|stage| hidden_threads(stage, &bytes)))
+    {
         return Ok(Examination::Failed(Verdict::Refused { why }, compile_s));
     }
     drop(bytes);
@@ -79,25 +80,41 @@ pub(crate) fn examine(
     let patience = Duration::from_secs_f64(30.0 + (machine.settings.limit_s + 1.0) * calls as f64);
     let failed = match slot.ask(&request, patience)? {
         Answer::Verified(_) => {
-            return Ok(Examination::Passed(Examined { object, _folder: folder, prepared, compile_s, own_threads }));
+            return Ok(Examination::Passed(Examined {
+                object,
+                _folder: folder,
+                prepared,
+                compile_s,
+                own_threads,
+            }));
         }
         Answer::Crashed(how) => Verdict::Crashed { how },
-        Answer::TimedOut(limit_s) => Verdict::TimedOut { limit_s, during: Phase::Run },
+        Answer::TimedOut(limit_s) => Verdict::TimedOut {
+            limit_s,
+            during: Phase::Run,
+        },
         Answer::Wrong(mismatch) => Verdict::Wrong(mismatch),
         other @ (Answer::Timed { .. } | Answer::Null(_) | Answer::Machine(_)) => {
-            return Err(BenchError::new(format!("the supervisor answered another question: {other:?}")));
+            return Err(BenchError::new(format!(
+                "the supervisor answered another question: {other:?}"
+            )));
         }
     };
     Ok(Examination::Failed(failed, compile_s))
 }
 
 fn forbids_threads(stage: Stage) -> bool {
-    stage.forbids().iter().any(|technique| matches!(technique, Technique::Openmp | Technique::Threads))
+    stage
+        .forbids()
+        .iter()
+        .any(|technique| matches!(technique, Technique::Openmp | Technique::Threads))
 }
 
 /// Threads that a stage forbids and that the source calls by another name: the object has to name them.
 fn hidden_threads(stage: Stage, bytes: &[u8]) -> Option<String> {
-    let name = forbids_threads(stage).then(|| symbols::of_threads(bytes)).flatten();
+    let name = forbids_threads(stage)
+        .then(|| symbols::of_threads(bytes))
+        .flatten();
     name.map(|name| format!("{stage} forbids threads: the object calls `{name}`"))
 }
 
@@ -109,7 +126,8 @@ fn screened<'a>(
 ) -> Result<Result<(Cow<'a, str>, Scan), Verdict>, BenchError> {
     let source = job.candidate.source.as_str();
     let Some(renamed) = screen::spared(source, &job.task.spec.entry) else {
-        return Ok(screen_source(machine, user, source, job.stage, false)?.map(|scan| (source.into(), scan)));
+        return Ok(screen_source(machine, user, source, job.stage, false)?
+            .map(|scan| (source.into(), scan)));
     };
     // As it was written and as it is compiled, both as the compiler's preprocessor sees them.
     if let Err(verdict) = screen_source(machine, user, source, job.stage, true)? {
@@ -140,7 +158,9 @@ fn screen_source(
             }
             // What does not preprocess does not compile either; but a rule that it breaks comes first.
             Err(verdict) => {
-                return Ok(Err(screen::tokens(source, &plain).map_or(verdict, |why| Verdict::Refused { why })));
+                return Ok(Err(
+                    screen::tokens(source, &plain).map_or(verdict, |why| Verdict::Refused { why })
+                ));
             }
         }
     } else {

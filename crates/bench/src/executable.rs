@@ -9,7 +9,8 @@ use std::path::PathBuf;
 
 use flow::Stage;
 use object::elf::{
-    FileHeader64, PF_X, PT_GNU_STACK, SHF_EXECINSTR, SHF_WRITE, STT_FILE, STT_FUNC, STT_NOTYPE, STT_SECTION,
+    FileHeader64, PF_X, PT_GNU_STACK, SHF_EXECINSTR, SHF_WRITE, STT_FILE, STT_FUNC, STT_NOTYPE,
+    STT_SECTION,
 };
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SectionKind};
@@ -33,10 +34,15 @@ impl Stacks {
     pub(crate) fn after_loading<'a>(mut files: impl Iterator<Item = &'a PathBuf>) -> Self {
         let asks = |file: &PathBuf| {
             let mut head = Vec::new();
-            let read = fs_err::File::open(file).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+            let read =
+                fs_err::File::open(file).and_then(|file| file.take(HEAD).read_to_end(&mut head));
             read.is_ok() && has_executable_stack(&head)
         };
-        if files.any(asks) { Self::Executable } else { Self::Plain }
+        if files.any(asks) {
+            Self::Executable
+        } else {
+            Self::Plain
+        }
     }
 }
 
@@ -56,10 +62,15 @@ pub(crate) fn refusal(bytes: &[u8], stage: Option<Stage>) -> Option<String> {
 
 /// As the loader reads it: where nothing is said of the stack, it is executable.
 fn has_executable_stack(bytes: &[u8]) -> bool {
-    let headers = FileHeader64::<Endianness>::parse(bytes)
-        .and_then(|header| header.endian().and_then(|endian| Ok((endian, header.program_headers(endian, bytes)?))));
+    let headers = FileHeader64::<Endianness>::parse(bytes).and_then(|header| {
+        header
+            .endian()
+            .and_then(|endian| Ok((endian, header.program_headers(endian, bytes)?)))
+    });
     headers.is_ok_and(|(endian, headers)| {
-        let stack = headers.iter().find(|header| header.p_type(endian) == PT_GNU_STACK);
+        let stack = headers
+            .iter()
+            .find(|header| header.p_type(endian) == PT_GNU_STACK);
         stack.is_none_or(|stack| stack.p_flags(endian) & PF_X == PF_X)
     })
 }
@@ -72,19 +83,31 @@ fn strange_code(bytes: &[u8]) -> Option<String> {
     for section in file.sections() {
         let flags = section.elf_section_header().sh_flags(endian);
         let name = section.name().unwrap_or("?");
-        let is_plain = [".text", ".plt"].iter().any(|plain| name.starts_with(plain)) && !flags.contains(SHF_WRITE);
+        let is_plain = [".text", ".plt"]
+            .iter()
+            .any(|plain| name.starts_with(plain))
+            && !flags.contains(SHF_WRITE);
         if flags.contains(SHF_EXECINSTR) && !is_plain {
             return Some(format!("code in the section `{name}` is prohibited"));
         }
     }
     let in_code = |symbol: &object::read::elf::ElfSymbol64<'_, '_, Endianness>| {
-        let section = symbol.section_index().and_then(|index| file.section_by_index(index).ok());
+        let section = symbol
+            .section_index()
+            .and_then(|index| file.section_by_index(index).ok());
         section.is_some_and(|section| section.kind() == SectionKind::Text)
     };
     let is_data = |symbol: &object::read::elf::ElfSymbol64<'_, '_, Endianness>| {
-        !matches!(symbol.elf_symbol().st_type(), STT_FUNC | STT_NOTYPE | STT_SECTION | STT_FILE)
+        !matches!(
+            symbol.elf_symbol().st_type(),
+            STT_FUNC | STT_NOTYPE | STT_SECTION | STT_FILE
+        )
     };
     let mut data = file.symbols().chain(file.dynamic_symbols()).filter(is_data);
-    let name = data.find(in_code).map(|symbol| symbol.name().unwrap_or("?").to_owned())?;
-    Some(format!("`{name}` is data in a section of code, which is prohibited"))
+    let name = data
+        .find(in_code)
+        .map(|symbol| symbol.name().unwrap_or("?").to_owned())?;
+    Some(format!(
+        "`{name}` is data in a section of code, which is prohibited"
+    ))
 }

@@ -23,18 +23,24 @@ impl Fresh {
     pub(crate) fn from_system() -> std::io::Result<Self> {
         let mut seed = [0; 32];
         std::io::Read::read_exact(&mut fs_err::File::open("/dev/urandom")?, &mut seed)?;
-        Ok(Self { rng: ChaCha8Rng::from_seed(seed) })
+        Ok(Self {
+            rng: ChaCha8Rng::from_seed(seed),
+        })
     }
 
     /// A generator with a known seed, for tests.
     #[cfg(test)]
     pub(crate) fn from_seed(seed: u8) -> Self {
-        Self { rng: ChaCha8Rng::from_seed([seed; 32]) }
+        Self {
+            rng: ChaCha8Rng::from_seed([seed; 32]),
+        }
     }
 
     /// Another generator, which nobody can foretell from this one.
     pub(crate) fn fork(&mut self) -> Self {
-        Self { rng: ChaCha8Rng::from_seed(self.seed()) }
+        Self {
+            rng: ChaCha8Rng::from_seed(self.seed()),
+        }
     }
 
     fn seed(&mut self) -> [u8; 32] {
@@ -170,7 +176,11 @@ pub(crate) fn fill<'a>(
                 .collect();
             fresh.columns(bytes, &rows, size(columns));
         }
-        (None, Some(value)) => write_scalar(arg, formula::evaluate(value, &set.sizes).expect("checked"), bytes),
+        (None, Some(value)) => write_scalar(
+            arg,
+            formula::evaluate(value, &set.sizes).expect("checked"),
+            bytes,
+        ),
         (None, None) => {}
     }
 }
@@ -207,7 +217,12 @@ mod tests {
     fn doubles_fill_their_range() {
         let mut bytes = vec![0; 8 * 10_000];
         Fresh::from_seed(1).doubles(&mut bytes, -1.0, 1.0);
-        let values: Vec<f64> = bytes.as_chunks::<8>().0.iter().map(|chunk| f64::from_ne_bytes(*chunk)).collect();
+        let values: Vec<f64> = bytes
+            .as_chunks::<8>()
+            .0
+            .iter()
+            .map(|chunk| f64::from_ne_bytes(*chunk))
+            .collect();
         assert!(values.iter().all(|value| (-1.0..1.0).contains(value)));
         let mean = values.iter().sum::<f64>() / 1e4;
         assert!(mean.abs() < 0.05, "{mean}");
@@ -222,12 +237,28 @@ mod tests {
             fresh.doubles(first, 1.0, 2.0);
             fresh.doubles(second, 1.0, 2.0);
             let drawn: std::collections::HashSet<_> = bytes.as_chunks::<8>().0.iter().collect();
-            assert_eq!((drawn.len(), drawn.contains(&[0; 8])), (2 * count, false), "{count} doubles, twice");
+            assert_eq!(
+                (drawn.len(), drawn.contains(&[0; 8])),
+                (2 * count, false),
+                "{count} doubles, twice"
+            );
             let mut bytes = vec![0; 4 * count];
             fresh.uniform(Kind::F32, &mut bytes, 1.0, 2.0);
-            let values = bytes.as_chunks::<4>().0.iter().map(|chunk| f32::from_ne_bytes(*chunk));
-            assert!(values.clone().all(|value| (1.0..2.0).contains(&value)), "{count} floats");
-            assert!(count == 1 || values.clone().any(|value| values.clone().next() != Some(value)));
+            let values = bytes
+                .as_chunks::<4>()
+                .0
+                .iter()
+                .map(|chunk| f32::from_ne_bytes(*chunk));
+            assert!(
+                values.clone().all(|value| (1.0..2.0).contains(&value)),
+                "{count} floats"
+            );
+            assert!(
+                count == 1
+                    || values
+                        .clone()
+                        .any(|value| values.clone().next() != Some(value))
+            );
         }
     }
 
@@ -237,13 +268,25 @@ mod tests {
         let mut fresh = Fresh::from_seed(2);
         let mut pointers = vec![0; 4 * (rows + 1)];
         fresh.row_pointers(&mut pointers, entries);
-        let ends: Vec<u32> = pointers.as_chunks::<4>().0.iter().map(|chunk| u32::from_ne_bytes(*chunk)).collect();
+        let ends: Vec<u32> = pointers
+            .as_chunks::<4>()
+            .0
+            .iter()
+            .map(|chunk| u32::from_ne_bytes(*chunk))
+            .collect();
         assert_eq!((ends[0], ends[rows]), (0, 400));
         let mut cells = vec![0; 4 * entries];
         fresh.columns(&mut cells, &ends, columns);
-        let cells: Vec<u32> = cells.as_chunks::<4>().0.iter().map(|chunk| u32::from_ne_bytes(*chunk)).collect();
-        for row in
-            ends.windows(2).map(|ends| &cells[ends[0] as usize..ends[1] as usize]).filter(|row| row.len() <= columns)
+        let cells: Vec<u32> = cells
+            .as_chunks::<4>()
+            .0
+            .iter()
+            .map(|chunk| u32::from_ne_bytes(*chunk))
+            .collect();
+        for row in ends
+            .windows(2)
+            .map(|ends| &cells[ends[0] as usize..ends[1] as usize])
+            .filter(|row| row.len() <= columns)
         {
             assert!(row.windows(2).all(|pair| pair[0] < pair[1]), "{row:?}");
             assert!(row.iter().all(|column| (*column as usize) < columns));

@@ -60,7 +60,10 @@ impl Place {
     pub(crate) fn slack(&self) -> [(usize, usize); 2] {
         let (start, length) = self.with_room();
         let end = start + length;
-        [(self.offset, self.lead), (end, self.offset + self.span - end)]
+        [
+            (self.offset, self.lead),
+            (end, self.offset + self.span - end),
+        ]
     }
 }
 
@@ -101,7 +104,12 @@ pub(crate) enum Fit {
 impl Layout {
     /// Lays out one set of buffers for each entry of `calls`.
     pub(crate) fn new(spec: &TaskSpec, calls: &[Sizes], fit: Fit) -> Result<Self, FormulaError> {
-        let mut layout = Self { sets: Vec::new(), input_bytes: 0, output_bytes: 0, notes: None };
+        let mut layout = Self {
+            sets: Vec::new(),
+            input_bytes: 0,
+            output_bytes: 0,
+            notes: None,
+        };
         for sizes in calls {
             let mut places = Vec::new();
             for (index, arg) in spec.args.iter().enumerate() {
@@ -115,11 +123,19 @@ impl Layout {
                     Fit::Staggered | Fit::Drawn => (index + 1) * 320 % PAGE,
                 };
                 // Of other inputs a part is none: row pointers begin with zero.
-                let is_uniform = arg.role == Role::In && matches!(arg.fill, Some(Fill::Uniform(..)));
-                let room = if fit == Fit::Drawn && is_uniform { draws::ROOM } else { 0 };
+                let is_uniform =
+                    arg.role == Role::In && matches!(arg.fill, Some(Fill::Uniform(..)));
+                let room = if fit == Fit::Drawn && is_uniform {
+                    draws::ROOM
+                } else {
+                    0
+                };
                 places.push(layout.place(region, bytes, stagger, room));
             }
-            layout.sets.push(Set { sizes: sizes.clone(), places });
+            layout.sets.push(Set {
+                sizes: sizes.clone(),
+                places,
+            });
         }
         if fit == Fit::Drawn {
             let span = (layout.sets.len() * Note::BYTES).next_multiple_of(PAGE);
@@ -136,7 +152,15 @@ impl Layout {
         };
         let padded = (bytes + room).next_multiple_of(ALIGNMENT) + stagger;
         let span = padded.next_multiple_of(PAGE).max(PAGE);
-        let place = Place { region, offset: *end, span, lead: span - padded, bytes, room, shift: 0 };
+        let place = Place {
+            region,
+            offset: *end,
+            span,
+            lead: span - padded,
+            bytes,
+            room,
+            shift: 0,
+        };
         *end += span;
         place
     }
@@ -147,13 +171,29 @@ mod tests {
     use super::*;
 
     fn lengths(bytes: usize, stagger: usize) -> Place {
-        let mut layout = Layout { sets: vec![], input_bytes: 0, output_bytes: 0, notes: None };
+        let mut layout = Layout {
+            sets: vec![],
+            input_bytes: 0,
+            output_bytes: 0,
+            notes: None,
+        };
         layout.place(Region::Outputs, bytes, stagger, 0)
     }
 
     #[test]
     fn buffers_of_any_length_are_aligned_and_end_at_the_guard() {
-        for bytes in [0, 1, 8, 63, 64, 65, 255 * 255 * 8, 256 * 256 * 8, 4096, 4097] {
+        for bytes in [
+            0,
+            1,
+            8,
+            63,
+            64,
+            65,
+            255 * 255 * 8,
+            256 * 256 * 8,
+            4096,
+            4097,
+        ] {
             let place = lengths(bytes, 0);
             assert_eq!(place.start() % 64, 0, "{bytes}");
             let slack_behind = place.slack()[1].1;
@@ -164,7 +204,15 @@ mod tests {
 
     #[test]
     fn staggered_buffers_differ_in_their_page_offset() {
-        let offsets: Vec<usize> = (1..4).map(|i| lengths(256 * 256 * 8, i * 320).start() % PAGE).collect();
-        assert_eq!(offsets.iter().collect::<std::collections::BTreeSet<_>>().len(), 3);
+        let offsets: Vec<usize> = (1..4)
+            .map(|i| lengths(256 * 256 * 8, i * 320).start() % PAGE)
+            .collect();
+        assert_eq!(
+            offsets
+                .iter()
+                .collect::<std::collections::BTreeSet<_>>()
+                .len(),
+            3
+        );
     }
 }

@@ -84,7 +84,10 @@ impl LocalBench {
     /// Prepares this machine and starts its threads.
     pub fn start(settings: Settings) -> Result<Self, BenchError> {
         let machine = Machine::prepare(settings)?;
-        let (threads, slots) = (machine.settings.threads as usize, machine.settings.slots as usize);
+        let (threads, slots) = (
+            machine.settings.threads as usize,
+            machine.settings.slots as usize,
+        );
         if slots * threads > machine.cores.len() {
             return Err(BenchError::new(format!(
                 "{slots} slots of {threads} threads need {} cores, but only {} may be used",
@@ -93,9 +96,14 @@ impl LocalBench {
             ))
             .hint("use fewer --slots or --threads"));
         }
-        let (slot_cores, examiner_cores, take_turns) = cores::divide(&machine.cores, slots, threads);
+        let (slot_cores, examiner_cores, take_turns) =
+            cores::divide(&machine.cores, slots, threads);
         let wanted = machine.settings.jobs as usize;
-        let examiners = if wanted > 0 { wanted } else { examiner_cores.len() };
+        let examiners = if wanted > 0 {
+            wanted
+        } else {
+            examiner_cores.len()
+        };
         let shared = Arc::new(Shared {
             machine,
             preparations: Preparations::default(),
@@ -105,15 +113,25 @@ impl LocalBench {
         });
         let (sender, replies) = channel();
         // Dropped on the way out, it ends the threads that could be started.
-        let mut bench = Self { shared, replies, waiting: HashMap::new(), ready: VecDeque::new(), threads: Vec::new() };
+        let mut bench = Self {
+            shared,
+            replies,
+            waiting: HashMap::new(),
+            ready: VecDeque::new(),
+            threads: Vec::new(),
+        };
         for index in 0..examiners {
             let core = examiner_cores[index % examiner_cores.len()];
             let (shared, sender) = (Arc::clone(&bench.shared), sender.clone());
-            bench.threads.push(spawn(move || run_examiner(&shared, &sender, core, index as u32))?);
+            bench.threads.push(spawn(move || {
+                run_examiner(&shared, &sender, core, index as u32)
+            })?);
         }
         for (index, cores) in slot_cores.into_iter().enumerate() {
             let (shared, sender) = (Arc::clone(&bench.shared), sender.clone());
-            bench.threads.push(spawn(move || run_clock(&shared, &sender, cores, index as u32))?);
+            bench.threads.push(spawn(move || {
+                run_clock(&shared, &sender, cores, index as u32)
+            })?);
         }
         Ok(bench)
     }
@@ -138,7 +156,11 @@ impl Bench for LocalBench {
     fn submit(&mut self, jobs: Vec<Job>) -> Result<(), BenchError> {
         let mut queues = self.shared.lock();
         for job in jobs {
-            let key = (job.task.hash.clone(), job.candidate.hash.clone(), job.stage.map(flow::Stage::number));
+            let key = (
+                job.task.hash.clone(),
+                job.candidate.hash.clone(),
+                job.stage.map(flow::Stage::number),
+            );
             let entry = self.waiting.entry(key.clone()).or_default();
             entry.push((job.id, Instant::now()));
             if entry.len() == 1 {
@@ -156,10 +178,15 @@ impl Bench for LocalBench {
             if let Some(reply) = self.ready.pop_front() {
                 return Ok(Some(reply));
             }
-            match self.replies.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            match self
+                .replies
+                .recv_timeout(deadline.saturating_duration_since(Instant::now()))
+            {
                 Ok((key, at, judged)) => self.finish(&key, at, &judged),
                 Err(RecvTimeoutError::Timeout) => return Ok(None),
-                Err(RecvTimeoutError::Disconnected) => return Err(BenchError::new("the bench's threads have ended")),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(BenchError::new("the bench's threads have ended"));
+                }
             }
         }
     }
@@ -208,7 +235,10 @@ impl Shared {
             if let Some(taken) = take(&mut queues) {
                 return Some(taken);
             }
-            queues = self.changed.wait(queues).unwrap_or_else(PoisonError::into_inner);
+            queues = self
+                .changed
+                .wait(queues)
+                .unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
@@ -218,13 +248,20 @@ type Replies = Sender<Finished>;
 /// A thread, where the machine has one left.
 pub(crate) fn spawn(work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, BenchError> {
     let started = std::thread::Builder::new().spawn(work);
-    started.map_err(|error| BenchError::new(format!("a thread of the bench could not be started: {error}")))
+    started.map_err(|error| {
+        BenchError::new(format!(
+            "a thread of the bench could not be started: {error}"
+        ))
+    })
 }
 
 /// What `work` gives. A mistake of ours must not cost the job its reply, nor the bench its thread.
 fn guarded<T>(what: &str, work: impl FnOnce() -> Result<T, BenchError>) -> Result<T, BenchError> {
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work))
-        .unwrap_or_else(|_| Err(BenchError::new(format!("{what} a candidate failed: a mistake in hotloop"))))
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        Err(BenchError::new(format!(
+            "{what} a candidate failed: a mistake in hotloop"
+        )))
+    })
 }
 
 fn run_examiner(shared: &Shared, replies: &Replies, core: usize, index: u32) {
@@ -232,8 +269,11 @@ fn run_examiner(shared: &Shared, replies: &Replies, core: usize, index: u32) {
     // Compilers inherit it; a core that went away is no reason to stop.
     drop(sys::pin(0, &[core]));
     let user = machine.user(index);
-    let mut slot =
-        Slot::new(&machine.settings.roles, vec![core], machine.openblas.as_ref().and_then(|b| b.forced.clone()));
+    let mut slot = Slot::new(
+        &machine.settings.roles,
+        vec![core],
+        machine.openblas.as_ref().and_then(|b| b.forced.clone()),
+    );
     let next = |queues: &mut Queues| queues.submitted.pop_front();
     while let Some((key, job)) = shared.wait(next) {
         if shared.lock().cancelled.remove(&key) {
@@ -241,17 +281,31 @@ fn run_examiner(shared: &Shared, replies: &Replies, core: usize, index: u32) {
         }
         let begin = sys::now();
         let examination = {
-            let _calm = shared.quiet.as_ref().map(|quiet| quiet.read().unwrap_or_else(PoisonError::into_inner));
-            guarded("examining", || examine(machine, &shared.preparations, &mut slot, user, &job))
+            let _calm = shared
+                .quiet
+                .as_ref()
+                .map(|quiet| quiet.read().unwrap_or_else(PoisonError::into_inner));
+            guarded("examining", || {
+                examine(machine, &shared.preparations, &mut slot, user, &job)
+            })
         };
         let judged = match examination {
             Ok(Examination::Passed(examined)) => {
-                let waiting = Waiting { key, job, examined, tries: 0, steadiest: None, run_s: 0.0 };
+                let waiting = Waiting {
+                    key,
+                    job,
+                    examined,
+                    tries: 0,
+                    steadiest: None,
+                    run_s: 0.0,
+                };
                 shared.lock().examined.push_back(waiting);
                 shared.changed.notify_all();
                 continue;
             }
-            Ok(Examination::Failed(verdict, compile)) => Ok(judgement(verdict, compile, sys::now() - begin - compile)),
+            Ok(Examination::Failed(verdict, compile)) => {
+                Ok(judgement(verdict, compile, sys::now() - begin - compile))
+            }
             Err(error) => Err(error),
         };
         if replies.send((key, Instant::now(), judged)).is_err() {
@@ -265,11 +319,20 @@ fn run_clock(shared: &Shared, replies: &Replies, cores: Vec<usize>, index: u32) 
     drop(sys::pin(0, &cores));
     // Users of clocks follow those of examiners, so that no two share a thread limit.
     let user = machine.user(200 + index);
-    let forced = machine.openblas.as_ref().and_then(|blas| blas.forced.clone());
+    let forced = machine
+        .openblas
+        .as_ref()
+        .and_then(|blas| blas.forced.clone());
     let mut clock = Clock::new(Slot::new(&machine.settings.roles, cores, forced), user);
-    while shared.wait(|queues| (!queues.examined.is_empty()).then_some(())).is_some() {
+    while shared
+        .wait(|queues| (!queues.examined.is_empty()).then_some(()))
+        .is_some()
+    {
         let again = {
-            let _alone = shared.quiet.as_ref().map(|quiet| quiet.write().unwrap_or_else(PoisonError::into_inner));
+            let _alone = shared
+                .quiet
+                .as_ref()
+                .map(|quiet| quiet.write().unwrap_or_else(PoisonError::into_inner));
             match time_all(shared, replies, &mut clock) {
                 Some(again) => again,
                 None => return,
@@ -288,20 +351,30 @@ fn run_clock(shared: &Shared, replies: &Replies, cores: Vec<usize>, index: u32) 
 fn time_all(shared: &Shared, replies: &Replies, clock: &mut Clock) -> Option<Vec<Waiting>> {
     let mut again = Vec::new();
     loop {
-        let Some(mut waiting) = shared.lock().next_examined() else { return Some(again) };
+        let Some(mut waiting) = shared.lock().next_examined() else {
+            return Some(again);
+        };
         let begin = sys::now();
-        let timed = guarded("timing", || clock.time(&shared.machine, &waiting.job, &waiting.examined));
+        let timed = guarded("timing", || {
+            clock.time(&shared.machine, &waiting.job, &waiting.examined)
+        });
         waiting.run_s += sys::now() - begin;
         waiting.tries += 1;
         let judged = match timed {
             Ok(verdict) => {
                 let verdict = steadier(waiting.steadiest.take(), verdict);
-                if is_unquiet(&verdict, &shared.machine.settings) && waiting.tries < shared.machine.settings.rounds {
+                if is_unquiet(&verdict, &shared.machine.settings)
+                    && waiting.tries < shared.machine.settings.rounds
+                {
                     waiting.steadiest = Some(verdict);
                     again.push(waiting);
                     continue;
                 }
-                Ok(judgement(verdict, waiting.examined.compile_s, waiting.run_s))
+                Ok(judgement(
+                    verdict,
+                    waiting.examined.compile_s,
+                    waiting.run_s,
+                ))
             }
             Err(error) => Err(error),
         };
@@ -314,7 +387,11 @@ fn time_all(shared: &Shared, replies: &Replies, clock: &mut Clock) -> Option<Vec
 /// Whether a timing should be tried again when the machine may be quieter.
 fn is_unquiet(verdict: &Verdict, settings: &Settings) -> bool {
     let gated = settings.estimator == Estimator::Gated;
-    gated && verdict.label() == Label::Correct && verdict.measured().is_some_and(|measured| !measured.timing.quiet)
+    gated
+        && verdict.label() == Label::Correct
+        && verdict
+            .measured()
+            .is_some_and(|measured| !measured.timing.quiet)
 }
 
 /// Of two tries the one to believe: a failure, else a quiet one, else the one that varies least.
@@ -331,14 +408,25 @@ fn steadier(before: Option<Verdict>, now: Verdict) -> Verdict {
 }
 
 fn judgement(verdict: Verdict, compile: f64, run: f64) -> Judgement {
-    Judgement { verdict: verdict.shortened(), seconds: Seconds { compile, run, total: 0.0 } }
+    Judgement {
+        verdict: verdict.shortened(),
+        seconds: Seconds {
+            compile,
+            run,
+            total: 0.0,
+        },
+    }
 }
 
 /// Measures null round trip and arithmetic peak once, for `doctor`.
 pub fn measure_roof(settings: Settings) -> Result<(f64, f64), BenchError> {
     let machine = Machine::prepare(settings)?;
     let (slots, _, _) = cores::divide(&machine.cores, 1, machine.settings.threads as usize);
-    let mut slot = Slot::new(&machine.settings.roles, slots.into_iter().next().unwrap_or_default(), None);
+    let mut slot = Slot::new(
+        &machine.settings.roles,
+        slots.into_iter().next().unwrap_or_default(),
+        None,
+    );
     let roof = Roof::measure(&machine, &mut slot, machine.user(0))?;
     Ok((roof.null_s, roof.peak_flops))
 }
@@ -351,11 +439,20 @@ mod tests {
         let task = Arc::new(crate::tasks::load("transpose").unwrap());
         let candidate = flow::Candidate::from_source(task.seed.as_bytes(), &task).unwrap();
         let nowhere = std::path::PathBuf::new;
-        let prepared = crate::prepared::Prepared { shim: nowhere(), trusted: nowhere(), baseline: None };
+        let prepared = crate::prepared::Prepared {
+            shim: nowhere(),
+            trusted: nowhere(),
+            baseline: None,
+        };
         let (object, prepared) = (nowhere(), Arc::new(prepared));
         Waiting {
             key: (name.to_owned(), String::new(), None),
-            job: Job { id: JobId(0), task, candidate, stage: None },
+            job: Job {
+                id: JobId(0),
+                task,
+                candidate,
+                stage: None,
+            },
             examined: Examined {
                 object,
                 _folder: None,
@@ -372,7 +469,9 @@ mod tests {
     #[test]
     fn nothing_is_timed_that_was_cancelled_or_that_nobody_will_hear_of() {
         let mut queues = Queues::default();
-        queues.examined.extend(["first", "second", "third", "fourth"].map(waiting));
+        queues
+            .examined
+            .extend(["first", "second", "third", "fourth"].map(waiting));
         queues.cancelled.insert(waiting("second").key);
         let mut next = |closed: bool| {
             queues.closed = closed;

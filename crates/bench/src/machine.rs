@@ -27,8 +27,10 @@ impl Machine {
     pub(crate) fn prepare(settings: Settings) -> Result<Self, BenchError> {
         let layers = Layers::probe(&settings.roles, &settings.without);
         if !layers.seccomp {
-            return Err(BenchError::new("seccomp is missing here, and without it no candidate runs")
-                .hint("use a kernel with CONFIG_SECCOMP_FILTER, or a container that allows seccomp"));
+            return Err(BenchError::new(
+                "seccomp is missing here, and without it no candidate runs",
+            )
+            .hint("use a kernel with CONFIG_SECCOMP_FILTER, or a container that allows seccomp"));
         }
         let toolchain = Toolchain::find(settings.compiler, settings.compiler_path.as_deref())?;
         let cores = cores::usable();
@@ -51,11 +53,23 @@ impl Machine {
             layers.landlock.is_some(),
         )?;
         let facts = facts(&builder.toolchain, &layers, &cores, openblas.as_ref());
-        Ok(Self { settings, layers, cores, openblas, builder, facts })
+        Ok(Self {
+            settings,
+            layers,
+            cores,
+            openblas,
+            builder,
+            facts,
+        })
     }
 }
 
-fn facts(toolchain: &Toolchain, layers: &Layers, cores: &[Core], openblas: Option<&OpenBlas>) -> MachineFacts {
+fn facts(
+    toolchain: &Toolchain,
+    layers: &Layers,
+    cores: &[Core],
+    openblas: Option<&OpenBlas>,
+) -> MachineFacts {
     let logical = cores.iter().map(|core| core.siblings.len()).sum::<usize>() as u32;
     let mut facts = MachineFacts {
         class: String::new(),
@@ -68,7 +82,12 @@ fn facts(toolchain: &Toolchain, layers: &Layers, cores: &[Core], openblas: Optio
         sandbox: layers.names(),
     };
     let mut hasher = blake3::Hasher::new();
-    for part in [&facts.cpu, &facts.simd, &facts.cores.to_string(), &toolchain.identity] {
+    for part in [
+        &facts.cpu,
+        &facts.simd,
+        &facts.cores.to_string(),
+        &toolchain.identity,
+    ] {
         hasher.update(part.as_bytes());
         hasher.update(b"\0");
     }
@@ -80,7 +99,9 @@ fn facts(toolchain: &Toolchain, layers: &Layers, cores: &[Core], openblas: Optio
 pub(crate) fn simd_level() -> &'static str {
     if std::arch::is_x86_feature_detected!("avx512f") {
         "avx512"
-    } else if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+    } else if std::arch::is_x86_feature_detected!("avx2")
+        && std::arch::is_x86_feature_detected!("fma")
+    {
         "avx2"
     } else {
         "sse2"
@@ -95,15 +116,23 @@ pub(crate) fn cpu_name() -> String {
             .find_map(|line| line.split_once(':').filter(|(key, _)| key.trim() == name))
             .map_or("?", |(_, value)| value.trim())
     };
-    format!("{} (family {} model {})", field("model name"), field("cpu family"), field("model"))
+    format!(
+        "{} (family {} model {})",
+        field("model name"),
+        field("cpu family"),
+        field("model")
+    )
 }
 
 fn read_line(path: &str) -> String {
-    std::fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default()
+    std::fs::read_to_string(path)
+        .map(|text| text.trim().to_owned())
+        .unwrap_or_default()
 }
 
 /// The real file behind a library's name, which usually tells its version.
 fn file_version(path: &std::path::Path) -> String {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    real.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+    real.file_name()
+        .map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }

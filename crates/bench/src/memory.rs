@@ -1,5 +1,8 @@
 //! Mapped memory files, and the guarded maps that a candidate sees.
-#![expect(unsafe_code, reason = "mmap; lengths and offsets come from `Layout`, which both sides compute alike")]
+#![expect(
+    unsafe_code,
+    reason = "mmap; lengths and offsets come from `Layout`, which both sides compute alike"
+)]
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -28,7 +31,10 @@ impl Mapping {
         if start == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        Ok(Self { start: start.cast(), bytes })
+        Ok(Self {
+            start: start.cast(),
+            bytes,
+        })
     }
 
     /// Bytes `from..from + len`.
@@ -51,7 +57,10 @@ impl Mapping {
     ///
     /// # Safety
     /// Nobody else reads or writes these bytes meanwhile.
-    #[expect(clippy::mut_from_ref, reason = "threads fill disjoint parts of one mapping")]
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "threads fill disjoint parts of one mapping"
+    )]
     pub(crate) unsafe fn part_mut(&self, from: usize, len: usize) -> &mut [u8] {
         assert!(from + len <= self.bytes, "layout stays inside its file");
         // SAFETY: in bounds by the assertion, and ours alone by the caller's word.
@@ -91,8 +100,17 @@ const GUARD: usize = 64 * 1024;
 
 /// Maps `bytes` of `file` at `offset` between guards and returns the address.
 /// The map stays for the life of the process.
-pub(crate) fn map_guarded(file: &OwnedFd, offset: usize, bytes: usize, writable: bool) -> io::Result<*mut u8> {
-    let protection = if writable { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_READ };
+pub(crate) fn map_guarded(
+    file: &OwnedFd,
+    offset: usize,
+    bytes: usize,
+    writable: bool,
+) -> io::Result<*mut u8> {
+    let protection = if writable {
+        libc::PROT_READ | libc::PROT_WRITE
+    } else {
+        libc::PROT_READ
+    };
     // SAFETY: first reserves room that nothing else uses, then places the file inside of it.
     unsafe {
         let room = libc::mmap(

@@ -41,15 +41,18 @@ impl Preparations {
         let candidate_shim = shim::candidate(&task.spec);
         let name = &task.spec.name;
         let baseline = match (&task.baseline, &machine.openblas) {
-            (Some(source), Some(_)) => {
-                Some(builder.trusted(&format!("task {name}: baseline.c"), &[source, &candidate_shim])?)
-            }
+            (Some(source), Some(_)) => Some(builder.trusted(
+                &format!("task {name}: baseline.c"),
+                &[source, &candidate_shim],
+            )?),
             (Some(_) | None, _) => None,
         };
         let prepared = Arc::new(Prepared {
             shim: builder.shim(&candidate_shim)?,
-            trusted: builder
-                .trusted(&format!("task {name}: reference.c"), &[&task.reference, &shim::trusted(&task.spec)])?,
+            trusted: builder.trusted(
+                &format!("task {name}: reference.c"),
+                &[&task.reference, &shim::trusted(&task.spec)],
+            )?,
             baseline,
         });
         known.insert(task.hash.clone(), Arc::clone(&prepared));
@@ -113,6 +116,8 @@ impl Machine {
 
     /// The user that slot or worker `index` runs candidates as.
     pub(crate) fn user(&self, index: u32) -> Option<u32> {
-        self.layers.drops_root.then(|| crate::sandbox::unprivileged_user(index))
+        self.layers
+            .drops_root
+            .then(|| crate::sandbox::unprivileged_user(index))
     }
 }

@@ -27,7 +27,9 @@ pub fn play_if_asked() {
         Some(SUPERVISOR) => supervisor::serve(),
         Some(RUNNER) => runner::run(),
         Some(CONFINE) => confine::run(arguments),
-        Some(BLAS_CORE) => arguments.next().map_or(1, |library| blas::print_core(Path::new(&library))),
+        Some(BLAS_CORE) => arguments
+            .next()
+            .map_or(1, |library| blas::print_core(Path::new(&library))),
         Some(TRY_NAMESPACES) => i32::from(!try_namespaces()),
         _ => return,
     };

@@ -44,47 +44,92 @@ struct Own {
 }
 
 fn own(machine: &Machine, toml: &str, source: &str, timed: Option<i64>) -> Result<Own, BenchError> {
-    let files = TaskFiles { toml: toml.to_owned(), ..TaskFiles::default() };
-    let mut task = Task::parse(files).map_err(|error| BenchError::new(format!("built-in roof: {error}")))?;
+    let files = TaskFiles {
+        toml: toml.to_owned(),
+        ..TaskFiles::default()
+    };
+    let mut task =
+        Task::parse(files).map_err(|error| BenchError::new(format!("built-in roof: {error}")))?;
     if let Some(n) = timed {
         task.spec.sizes.timed.insert("N".to_owned(), n.max(1));
     }
-    let object = machine.builder.trusted("a built-in roof", &[source, &shim::candidate(&task.spec)])?;
+    let object = machine
+        .builder
+        .trusted("a built-in roof", &[source, &shim::candidate(&task.spec)])?;
     Ok(Own { task, object })
 }
 
 fn request(machine: &Machine, own: &Own, threads: u32, user: Option<u32>, work: Work) -> Request {
-    let nothing = Prepared { shim: PathBuf::new(), trusted: PathBuf::new(), baseline: None };
+    let nothing = Prepared {
+        shim: PathBuf::new(),
+        trusted: PathBuf::new(),
+        baseline: None,
+    };
     let mut request = machine.request(&own.task, &nothing, &own.object, user, work);
     request.trusted = None;
     request.limit_s = 5.0;
     request.threads = threads;
-    request.environment.retain(|(name, _)| name != "OMP_NUM_THREADS");
-    request.environment.push(("OMP_NUM_THREADS".to_owned(), threads.to_string()));
+    request
+        .environment
+        .retain(|(name, _)| name != "OMP_NUM_THREADS");
+    request
+        .environment
+        .push(("OMP_NUM_THREADS".to_owned(), threads.to_string()));
     request
 }
 
 fn work(null_s: f64, calls: u32, memory_bound: bool) -> TimeWork {
-    TimeWork { null_s, runs: 30, calls, rounds: ROUNDS, gated: true, memory_bound, verified: false }
+    TimeWork {
+        null_s,
+        runs: 30,
+        calls,
+        rounds: ROUNDS,
+        gated: true,
+        memory_bound,
+        verified: false,
+    }
 }
 
 fn timing(slot: &mut Slot, request: &Request) -> Result<Timing, BenchError> {
     match slot.ask(request, PATIENCE)? {
         Answer::Timed { timing, .. } => Ok(timing),
-        other => Err(BenchError::new(format!("a baseline failed on this machine: {other:?}"))),
+        other => Err(BenchError::new(format!(
+            "a baseline failed on this machine: {other:?}"
+        ))),
     }
 }
 
 impl Roof {
     /// Measures null round trip and arithmetic peak on `slot`.
-    pub(crate) fn measure(machine: &Machine, slot: &mut Slot, user: Option<u32>) -> Result<Self, BenchError> {
+    pub(crate) fn measure(
+        machine: &Machine,
+        slot: &mut Slot,
+        user: Option<u32>,
+    ) -> Result<Self, BenchError> {
         let threads = machine.settings.threads;
-        let null = own(machine, include_str!("roof/null.toml"), include_str!("roof/null.c"), None)?;
-        let null_s = match slot.ask(&request(machine, &null, threads, user, Work::Null), PATIENCE)? {
+        let null = own(
+            machine,
+            include_str!("roof/null.toml"),
+            include_str!("roof/null.c"),
+            None,
+        )?;
+        let null_s = match slot.ask(
+            &request(machine, &null, threads, user, Work::Null),
+            PATIENCE,
+        )? {
             Answer::Null(seconds) => seconds,
-            other => return Err(BenchError::new(format!("the null round trip failed on this machine: {other:?}"))),
+            other => {
+                return Err(BenchError::new(format!(
+                    "the null round trip failed on this machine: {other:?}"
+                )));
+            }
         };
-        let peak = own(machine, include_str!("roof/peak.toml"), include_str!("roof/peak.c"), None)?;
+        let peak = own(
+            machine,
+            include_str!("roof/peak.toml"),
+            include_str!("roof/peak.c"),
+            None,
+        )?;
         let width = match machine::simd_level() {
             "avx512" => 8.0,
             "avx2" => 4.0,
@@ -92,12 +137,18 @@ impl Roof {
         };
         let flops = peak.task.flops(&peak.task.spec.sizes.timed) * width * f64::from(threads);
         let seconds = best_of(machine, slot, user, &peak, null_s, 1.0)?;
-        Ok(Self { null_s, peak_flops: flops / seconds })
+        Ok(Self {
+            null_s,
+            peak_flops: flops / seconds,
+        })
     }
 
     /// The better of two measurements: a roof is what the machine can do at best.
     pub(crate) fn or_better(self, other: Self) -> Self {
-        Self { null_s: other.null_s, peak_flops: self.peak_flops.max(other.peak_flops) }
+        Self {
+            null_s: other.null_s,
+            peak_flops: self.peak_flops.max(other.peak_flops),
+        }
     }
 
     /// Measures what bounds `task`, and its baseline.
@@ -109,12 +160,34 @@ impl Roof {
     ) -> Result<TaskRoof, BenchError> {
         let sizes = &task.spec.sizes.timed;
         let numbers = (task.bytes(sizes).min(footprint(task)) / 8.0).ceil() as i64;
-        let stream = own(machine, include_str!("roof/stream.toml"), include_str!("roof/stream.c"), Some(numbers))?;
-        let traffic_s = best_of(machine, slot, user, &stream, self.null_s, f64::from(machine.settings.threads))?;
+        let stream = own(
+            machine,
+            include_str!("roof/stream.toml"),
+            include_str!("roof/stream.c"),
+            Some(numbers),
+        )?;
+        let traffic_s = best_of(
+            machine,
+            slot,
+            user,
+            &stream,
+            self.null_s,
+            f64::from(machine.settings.threads),
+        )?;
         let arithmetic_s = task.flops(sizes) / self.peak_flops;
         let memory_bound = traffic_s > arithmetic_s;
-        let bound = TaskRoof { bound_s: arithmetic_s.max(traffic_s), memory_bound, baseline_s: None, quiet: true };
-        let baseline = self.baseline(machine, (slot, user), (task, prepared), (memory_bound, ROUNDS))?;
+        let bound = TaskRoof {
+            bound_s: arithmetic_s.max(traffic_s),
+            memory_bound,
+            baseline_s: None,
+            quiet: true,
+        };
+        let baseline = self.baseline(
+            machine,
+            (slot, user),
+            (task, prepared),
+            (memory_bound, ROUNDS),
+        )?;
         Ok(baseline.map_or(bound, |timing| bound.with(&timing)))
     }
 
@@ -126,8 +199,14 @@ impl Roof {
         (task, prepared): (&Task, &Prepared),
         (memory_bound, rounds): (bool, u32),
     ) -> Result<Option<Timing>, BenchError> {
-        let (Some(object), Some(blas)) = (&prepared.baseline, &machine.openblas) else { return Ok(None) };
-        let work = TimeWork { rounds, verified: true, ..work(self.null_s, 1, memory_bound) };
+        let (Some(object), Some(blas)) = (&prepared.baseline, &machine.openblas) else {
+            return Ok(None);
+        };
+        let work = TimeWork {
+            rounds,
+            verified: true,
+            ..work(self.null_s, 1, memory_bound)
+        };
         let mut request = machine.request(task, prepared, object, user, Work::Time(work));
         request.libraries.push(blas.path.clone());
         // A library is trusted to end: what keeps it for seconds is the machine.
@@ -140,8 +219,16 @@ impl Roof {
 /// own size must come from memory.
 fn footprint(task: &Task) -> f64 {
     let sizes = &task.spec.sizes.timed;
-    let bytes = |arg: &Arg| arg.elements(sizes).map_or(0, |elements| elements * arg.kind.bytes());
-    task.spec.args.iter().filter(|arg| arg.is_buffer()).map(bytes).sum::<usize>() as f64
+    let bytes = |arg: &Arg| {
+        arg.elements(sizes)
+            .map_or(0, |elements| elements * arg.kind.bytes())
+    };
+    task.spec
+        .args
+        .iter()
+        .filter(|arg| arg.is_buffer())
+        .map(bytes)
+        .sum::<usize>() as f64
 }
 
 /// The fastest call of a roof at the bench's threads, or on one core as if the others were as
@@ -161,7 +248,10 @@ fn best_of(
     let memory_bound = shared > 1.0;
     let mut at = |threads, calls| {
         let work = work(null_s, calls, memory_bound);
-        timing(slot, &request(machine, own, threads, user, Work::Time(work)))
+        timing(
+            slot,
+            &request(machine, own, threads, user, Work::Time(work)),
+        )
     };
     let threads = machine.settings.threads;
     if threads == 1 {
@@ -177,16 +267,33 @@ impl TaskRoof {
     /// measured again.
     pub(crate) fn with(self, baseline: &Timing) -> Self {
         let Some(before_s) = self.baseline_s else {
-            return Self { baseline_s: Some(baseline.min_s), quiet: baseline.quiet, ..self };
+            return Self {
+                baseline_s: Some(baseline.min_s),
+                quiet: baseline.quiet,
+                ..self
+            };
         };
-        Self { baseline_s: Some(before_s.min(baseline.min_s)), quiet: self.quiet || baseline.quiet, ..self }
+        Self {
+            baseline_s: Some(before_s.min(baseline.min_s)),
+            quiet: self.quiet || baseline.quiet,
+            ..self
+        }
     }
 
     /// The better bound of two measurements, with the later baseline.
     pub(crate) fn or_better(self, other: Self) -> Self {
         // A baseline that met a busy moment would flatter every candidate until it is measured again.
-        let baseline_s = self.baseline_s.into_iter().chain(other.baseline_s).reduce(f64::min);
-        Self { bound_s: self.bound_s.min(other.bound_s), baseline_s, quiet: self.quiet || other.quiet, ..other }
+        let baseline_s = self
+            .baseline_s
+            .into_iter()
+            .chain(other.baseline_s)
+            .reduce(f64::min);
+        Self {
+            bound_s: self.bound_s.min(other.bound_s),
+            baseline_s,
+            quiet: self.quiet || other.quiet,
+            ..other
+        }
     }
 }
 
@@ -196,15 +303,41 @@ mod tests {
 
     #[test]
     fn a_busy_moment_makes_neither_bound_nor_baseline_slower() {
-        let quiet = TaskRoof { bound_s: 1.0, memory_bound: false, baseline_s: Some(1.2), quiet: true };
-        let busy = TaskRoof { bound_s: 1.7, memory_bound: true, baseline_s: Some(2.4), quiet: false };
+        let quiet = TaskRoof {
+            bound_s: 1.0,
+            memory_bound: false,
+            baseline_s: Some(1.2),
+            quiet: true,
+        };
+        let busy = TaskRoof {
+            bound_s: 1.7,
+            memory_bound: true,
+            baseline_s: Some(2.4),
+            quiet: false,
+        };
         let both = quiet.or_better(busy);
-        assert_eq!((both.bound_s, both.baseline_s, both.memory_bound, both.quiet), (1.0, Some(1.2), true, true));
-        let again = busy.with(&Timing { quiet: true, ..Timing::steady(1.1) });
-        assert_eq!((again.baseline_s, again.quiet, again.bound_s), (Some(1.1), true, 1.7), "only the baseline is new");
-        let slower = quiet.with(&Timing { quiet: false, ..Timing::steady(1.9) });
+        assert_eq!(
+            (both.bound_s, both.baseline_s, both.memory_bound, both.quiet),
+            (1.0, Some(1.2), true, true)
+        );
+        let again = busy.with(&Timing {
+            quiet: true,
+            ..Timing::steady(1.1)
+        });
+        assert_eq!(
+            (again.baseline_s, again.quiet, again.bound_s),
+            (Some(1.1), true, 1.7),
+            "only the baseline is new"
+        );
+        let slower = quiet.with(&Timing {
+            quiet: false,
+            ..Timing::steady(1.9)
+        });
         assert_eq!((slower.baseline_s, slower.quiet), (Some(1.2), true));
-        let without = TaskRoof { baseline_s: None, ..busy };
+        let without = TaskRoof {
+            baseline_s: None,
+            ..busy
+        };
         assert_eq!(without.with(&Timing::steady(1.9)).baseline_s, Some(1.9));
         assert_eq!(quiet.or_better(without).baseline_s, Some(1.2));
         assert_eq!(without.or_better(quiet).baseline_s, Some(1.2));

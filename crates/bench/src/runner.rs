@@ -3,7 +3,10 @@
 //! It is trusted until it loads the candidate's object. It holds no clock, no reference,
 //! no secret and no channel for results but the notes of `draws.rs`: it stops itself when a run is done, and what
 //! "done" means is for the supervisor to see.
-#![expect(unsafe_code, reason = "loads and calls foreign code; that is its purpose")]
+#![expect(
+    unsafe_code,
+    reason = "loads and calls foreign code; that is its purpose"
+)]
 
 use std::ffi::{CStr, CString, c_void};
 use std::fs::File;
@@ -96,7 +99,9 @@ pub(crate) fn run() -> i32 {
                 return SETUP_FAILED;
             }
             drop(report);
-            let Some(call) = load_candidate(&spec.object) else { return NOT_LOADED };
+            let Some(call) = load_candidate(&spec.object) else {
+                return NOT_LOADED;
+            };
             if calls::close_last_doors(spec.stacks).is_err() {
                 return SETUP_FAILED;
             }
@@ -110,7 +115,12 @@ pub(crate) fn run() -> i32 {
     }
 }
 
-fn run_plans(plan: *const Plan, sets: &[Vec<*mut c_void>], mut drawing: Option<Drawing>, call: Call) -> ! {
+fn run_plans(
+    plan: *const Plan,
+    sets: &[Vec<*mut c_void>],
+    mut drawing: Option<Drawing>,
+    call: Call,
+) -> ! {
     loop {
         sys::stop_self();
         // SAFETY: the plan page stays mapped; the supervisor writes it only while we are stopped.
@@ -125,11 +135,17 @@ fn run_plans(plan: *const Plan, sets: &[Vec<*mut c_void>], mut drawing: Option<D
     }
 }
 
-type Prepared = (RunnerSpec, *const Plan, Vec<Vec<*mut c_void>>, Option<Drawing>);
+type Prepared = (
+    RunnerSpec,
+    *const Plan,
+    Vec<Vec<*mut c_void>>,
+    Option<Drawing>,
+);
 
 fn prepare() -> Result<Prepared, String> {
     let spec = read_spec()?;
-    let plan_page = memory::map_guarded(&sys::inherited(PLAN_FD), 0, PAGE, false).map_err(|e| format!("plan: {e}"))?;
+    let plan_page = memory::map_guarded(&sys::inherited(PLAN_FD), 0, PAGE, false)
+        .map_err(|e| format!("plan: {e}"))?;
     let (sets, drawing) = map_sets(&spec.layout)?;
     allow_matrix_unit();
     // When memory runs out, the candidate goes first and not its judge. Where that cannot be said, it is not.
@@ -156,7 +172,10 @@ fn prepare() -> Result<Prepared, String> {
     sys::no_new_privileges().map_err(fail("no new privileges"))?;
     if spec.landlock {
         // Before the pool starts: Landlock binds a thread and those it starts, not its siblings.
-        let open = files::OpenFiles { read: vec![spec.object.clone()], ..files::OpenFiles::default() };
+        let open = files::OpenFiles {
+            read: vec![spec.object.clone()],
+            ..files::OpenFiles::default()
+        };
         files::confine(&open)?;
     }
     start_pool(spec.threads)?;
@@ -166,7 +185,9 @@ fn prepare() -> Result<Prepared, String> {
 
 fn read_spec() -> Result<RunnerSpec, String> {
     let mut text = String::new();
-    File::from(sys::inherited(SPEC_FD)).read_to_string(&mut text).map_err(|error| format!("spec: {error}"))?;
+    File::from(sys::inherited(SPEC_FD))
+        .read_to_string(&mut text)
+        .map_err(|error| format!("spec: {error}"))?;
     serde_json::from_str(text.trim_end_matches('\0')).map_err(|error| format!("spec: {error}"))
 }
 
@@ -178,13 +199,26 @@ fn map_sets(layout: &Layout) -> Result<(Vec<Vec<*mut c_void>>, Option<Drawing>),
             Region::Inputs => (&inputs, false),
             Region::Outputs => (&outputs, true),
         };
-        let pages = memory::map_guarded(file.0, place.offset, place.span, file.1)
-            .map_err(|error| format!("buffer at {} of descriptor {}: {error}", place.offset, file.0.as_raw_fd()))?;
+        let pages =
+            memory::map_guarded(file.0, place.offset, place.span, file.1).map_err(|error| {
+                format!(
+                    "buffer at {} of descriptor {}: {error}",
+                    place.offset,
+                    file.0.as_raw_fd()
+                )
+            })?;
         // SAFETY: the lead lies within the pages just mapped.
         Ok::<*mut c_void, String>(unsafe { pages.add(place.lead) }.cast())
     };
-    let sets = layout.sets.iter().map(|set| set.places.iter().map(map).collect()).collect::<Result<_, String>>()?;
-    let notes = layout.notes.map(|(offset, span)| memory::map_guarded(&outputs, offset, span, true)).transpose();
+    let sets = layout
+        .sets
+        .iter()
+        .map(|set| set.places.iter().map(map).collect())
+        .collect::<Result<_, String>>()?;
+    let notes = layout
+        .notes
+        .map(|(offset, span)| memory::map_guarded(&outputs, offset, span, true))
+        .transpose();
     let notes = notes.map_err(|error| format!("notes: {error}"))?;
     Ok((sets, notes.map(|told| Drawing::new(layout, told.cast()))))
 }
@@ -200,7 +234,9 @@ fn initialise_openmp() {
         }
         let (pid, user) = (libc::getpid(), libc::getuid());
         // Absent with GNU's runtime.
-        drop(std::fs::remove_file(format!("/dev/shm/__KMP_REGISTERED_LIB_{pid}_{user}")));
+        drop(std::fs::remove_file(format!(
+            "/dev/shm/__KMP_REGISTERED_LIB_{pid}_{user}"
+        )));
     }
 }
 
@@ -217,7 +253,14 @@ fn start_pool(threads: u32) -> Result<(), String> {
         return Err("the OpenMP runtime has no GOMP_parallel".into());
     }
     // SAFETY: this is its documented type.
-    unsafe { std::mem::transmute::<*mut c_void, StartTeam>(symbol)(nothing, std::ptr::null_mut(), threads, 0) };
+    unsafe {
+        std::mem::transmute::<*mut c_void, StartTeam>(symbol)(
+            nothing,
+            std::ptr::null_mut(),
+            threads,
+            0,
+        )
+    };
     Ok(())
 }
 
@@ -233,7 +276,11 @@ fn last_load_error() -> String {
     // SAFETY: dlerror returns null or a C string that lives until the next dl call.
     unsafe {
         let text = libc::dlerror();
-        if text.is_null() { String::new() } else { CStr::from_ptr(text).to_string_lossy().into_owned() }
+        if text.is_null() {
+            String::new()
+        } else {
+            CStr::from_ptr(text).to_string_lossy().into_owned()
+        }
     }
 }
 
@@ -241,7 +288,11 @@ fn load_library(path: &Path) -> Result<(), String> {
     let name = CString::new(path.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
     // SAFETY: a trusted library.
     let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
-    if handle.is_null() { Err(last_load_error()) } else { Ok(()) }
+    if handle.is_null() {
+        Err(last_load_error())
+    } else {
+        Ok(())
+    }
 }
 
 fn load_candidate(object: &Path) -> Option<Call> {
@@ -249,7 +300,11 @@ fn load_candidate(object: &Path) -> Option<Call> {
     // SAFETY: from here on the process is the candidate's; the sandbox holds it.
     unsafe {
         let handle = libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
-        let symbol = if handle.is_null() { handle } else { libc::dlsym(handle, c"hotloop_call".as_ptr()) };
+        let symbol = if handle.is_null() {
+            handle
+        } else {
+            libc::dlsym(handle, c"hotloop_call".as_ptr())
+        };
         (!symbol.is_null()).then(|| std::mem::transmute::<*mut c_void, Call>(symbol))
     }
 }

@@ -36,20 +36,29 @@ impl Scratch {
     fn within(base: &Path) -> std::io::Result<Self> {
         sweep(base);
         loop {
-            let (now, number) = ((sys::now() * 1e9) as u64, NAMES.fetch_add(1, Ordering::Relaxed));
+            let (now, number) = (
+                (sys::now() * 1e9) as u64,
+                NAMES.fetch_add(1, Ordering::Relaxed),
+            );
             let path = base.join(format!("{PREFIX}{}-{now:x}-{number}", std::process::id()));
             fs_err::create_dir(&path)?;
             // Other users pass through but see no names: a candidate's user must reach its own object.
             fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o711))?;
             if let Some(lock) = claim(&path)? {
-                return Ok(Self { path: fs_err::canonicalize(path)?, _lock: lock, next: AtomicU64::new(0) });
+                return Ok(Self {
+                    path: fs_err::canonicalize(path)?,
+                    _lock: lock,
+                    next: AtomicU64::new(0),
+                });
             }
         }
     }
 
     /// A new folder inside, owned by `user` if given.
     pub(crate) fn folder(&self, user: Option<u32>) -> Result<Folder, BenchError> {
-        let path = self.path.join(format!("{}", self.next.fetch_add(1, Ordering::Relaxed)));
+        let path = self
+            .path
+            .join(format!("{}", self.next.fetch_add(1, Ordering::Relaxed)));
         let make = || {
             fs_err::create_dir(&path)?;
             fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o755))?;
@@ -62,8 +71,10 @@ impl Scratch {
 
 /// A failure to write in the scratch folder, with its remedy.
 pub(crate) fn no_space(error: &std::io::Error) -> BenchError {
-    BenchError::new(format!("cannot write in the working folder: {error}"))
-        .hint(sys::remedy(error, "free some space, or point TMPDIR at a folder with room"))
+    BenchError::new(format!("cannot write in the working folder: {error}")).hint(sys::remedy(
+        error,
+        "free some space, or point TMPDIR at a folder with room",
+    ))
 }
 
 impl Drop for Scratch {
@@ -94,18 +105,23 @@ impl Drop for Folder {
 fn claim(folder: &Path) -> std::io::Result<Option<File>> {
     let lock = File::create(folder.join(LOCK))?;
     // Where there are no locks at all, nobody sweeps.
-    let is_swept = matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) || !folder.join(LOCK).exists();
+    let is_swept =
+        matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) || !folder.join(LOCK).exists();
     Ok((!is_swept).then_some(lock))
 }
 
 /// Removes what benches left behind that no longer live.
 fn sweep(base: &Path) {
-    let Ok(entries) = std::fs::read_dir(base) else { return };
+    let Ok(entries) = std::fs::read_dir(base) else {
+        return;
+    };
     for entry in entries.filter_map(Result::ok) {
         if !entry.file_name().to_string_lossy().starts_with(PREFIX) {
             continue;
         }
-        let Ok(lock) = File::open(entry.path().join(LOCK)) else { continue };
+        let Ok(lock) = File::open(entry.path().join(LOCK)) else {
+            continue;
+        };
         // Held until the folder is gone: it may be one that is being made.
         if lock.try_lock().is_ok() {
             drop(std::fs::remove_dir_all(entry.path()));

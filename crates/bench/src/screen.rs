@@ -45,8 +45,16 @@ const PROHIBITED_HEADERS: [&str; 26] = [
 ];
 
 /// Beginnings of names that belong to libraries which do the task.
-const PROHIBITED_PREFIXES: [&str; 8] =
-    ["cblas_", "LAPACKE_", "mkl_", "MKL_", "openblas_", "bli_", "fftw_", "gsl_blas_"];
+const PROHIBITED_PREFIXES: [&str; 8] = [
+    "cblas_",
+    "LAPACKE_",
+    "mkl_",
+    "MKL_",
+    "openblas_",
+    "bli_",
+    "fftw_",
+    "gsl_blas_",
+];
 
 /// Whether the compiler's own preprocessor must be asked before the source can be screened.
 pub(crate) fn needs_preprocessing(scan: &Scan) -> bool {
@@ -62,12 +70,19 @@ pub(crate) fn directives(source: &str) -> Option<String> {
     let refusal = lexed.items.iter().find_map(|item| match item {
         // Its string goes to the assembler.
         Item::Directive(directive) if matches!(directive.name.as_ref(), "ident" | "sccs") => {
-            Some(format!("line {}: `#{}` is prohibited", directive.line, directive.name))
+            Some(format!(
+                "line {}: `#{}` is prohibited",
+                directive.line, directive.name
+            ))
         }
         Item::Directive(directive)
-            if matches!(directive.name.as_ref(), "include" | "include_next" | "import" | "embed") =>
+            if matches!(
+                directive.name.as_ref(),
+                "include" | "include_next" | "import" | "embed"
+            ) =>
         {
-            refuse_include(directive.header.as_deref()).map(|why| format!("line {}: {why}", directive.line))
+            refuse_include(directive.header.as_deref())
+                .map(|why| format!("line {}: {why}", directive.line))
         }
         Item::Directive(_) | Item::Token(_) => None,
     });
@@ -75,12 +90,17 @@ pub(crate) fn directives(source: &str) -> Option<String> {
 }
 
 fn refuse_include(header: Option<&str>) -> Option<String> {
-    let Some(header) = header else { return Some("an include must name its header literally".into()) };
+    let Some(header) = header else {
+        return Some("an include must name its header literally".into());
+    };
     if PROHIBITED_HEADERS.contains(&header) {
         return Some(format!("the header `{header}` is prohibited"));
     }
     // By whatever path, the candidate itself would come back under another name.
-    let is_path = header.starts_with('/') || header.split('/').any(|part| matches!(part, "." | ".." | "candidate.c"));
+    let is_path = header.starts_with('/')
+        || header
+            .split('/')
+            .any(|part| matches!(part, "." | ".." | "candidate.c"));
     is_path.then(|| format!("an include of the path `{header}` is prohibited"))
 }
 
@@ -88,7 +108,10 @@ fn refuse_include(header: Option<&str>) -> Option<String> {
 /// is its own.
 pub(crate) fn tokens(text: &str, scan: &Scan) -> Option<String> {
     if let Some(evidence) = scan.techniques.get(&Technique::OptimizePragma) {
-        return Some(format!("line {}: `{}` changes how the candidate is compiled", evidence.line, evidence.text));
+        return Some(format!(
+            "line {}: `{}` changes how the candidate is compiled",
+            evidence.line, evidence.text
+        ));
     }
     let lexed = lex::lex(text);
     let mut program: Vec<&Token<'_>> = Vec::new();
@@ -98,21 +121,33 @@ pub(crate) fn tokens(text: &str, scan: &Scan) -> Option<String> {
         match item {
             Item::Token(token) => program.push(token),
             // Macro bodies count where the preprocessor was not asked.
-            Item::Directive(directive) if directive.name == "define" => program.extend(&directive.body),
-            Item::Directive(directive) if directive.name == "pragma" => pragmas.push(directive.body.iter().collect()),
+            Item::Directive(directive) if directive.name == "define" => {
+                program.extend(&directive.body)
+            }
+            Item::Directive(directive) if directive.name == "pragma" => {
+                pragmas.push(directive.body.iter().collect())
+            }
             Item::Directive(_) => {}
         }
     }
     std::iter::once(&program).chain(&pragmas).find_map(|words| {
-        refuse_names(words).or_else(|| assembly::refuse_assembly(words)).or_else(|| assembly::refuse_attributes(words))
+        refuse_names(words)
+            .or_else(|| assembly::refuse_assembly(words))
+            .or_else(|| assembly::refuse_attributes(words))
     })
 }
 
 fn refuse_names(program: &[&Token<'_>]) -> Option<String> {
     let prohibited = |token: &&&Token<'_>| {
-        token.kind == TokenKind::Ident && PROHIBITED_PREFIXES.iter().any(|prefix| token.text.starts_with(prefix))
+        token.kind == TokenKind::Ident
+            && PROHIBITED_PREFIXES
+                .iter()
+                .any(|prefix| token.text.starts_with(prefix))
     };
-    program.iter().find(prohibited).map(|token| format!("`{}` belongs to a prohibited library", token.text))
+    program
+        .iter()
+        .find(prohibited)
+        .map(|token| format!("`{}` belongs to a prohibited library", token.text))
 }
 
 #[cfg(test)]
@@ -132,16 +167,29 @@ mod tests {
 
     #[test]
     fn clauses_are_read_like_all_else() {
-        assert!(refused("void f(void) {\n#pragma omp parallel if(({ asm(\".byte 1\"); 1; }))\n}").is_some());
+        assert!(
+            refused("void f(void) {\n#pragma omp parallel if(({ asm(\".byte 1\"); 1; }))\n}")
+                .is_some()
+        );
         assert!(refused("void f(void) {\n#pragma omp parallel if(cblas_dgemm(1))\n}").is_some());
         // Unknown pragmas may stand anywhere, and none ends what it stands in.
         assert!(refused("void f(void) { asm(\n#pragma unknown )\n\"syscall\"); }").is_some());
-        assert_eq!(refused("void f(void) {\n#pragma omp parallel for num_threads(2) schedule(static, 4)\n}"), None);
+        assert_eq!(
+            refused(
+                "void f(void) {\n#pragma omp parallel for num_threads(2) schedule(static, 4)\n}"
+            ),
+            None
+        );
     }
 
     #[test]
     fn comments_and_strings_are_free() {
-        assert_eq!(refused("// cblas_dgemm\n/* #include <cblas.h> */\nconst char *s = \"cblas_dgemm system(\";"), None);
+        assert_eq!(
+            refused(
+                "// cblas_dgemm\n/* #include <cblas.h> */\nconst char *s = \"cblas_dgemm system(\";"
+            ),
+            None
+        );
     }
 
     #[test]

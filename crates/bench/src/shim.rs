@@ -6,13 +6,19 @@ use flow::task::{Arg, Role, TaskSpec};
 pub(crate) fn candidate(spec: &TaskSpec) -> String {
     let call = format!("{}({})", spec.entry, values(spec, 0).join(", "));
     let body = match spec.args.iter().position(|arg| arg.role == Role::Return) {
-        Some(index) => format!("*({} *)a[{index}] = {call};", spec.args[index].kind.c_name()),
+        Some(index) => format!(
+            "*({} *)a[{index}] = {call};",
+            spec.args[index].kind.c_name()
+        ),
         None => format!("{call};"),
     };
     // Objects are linked without the compiler's start files, which would bring the handle that
     // static storage with destructors asks for.
     let handle = "__attribute__((weak, visibility(\"hidden\"))) void *__dso_handle;";
-    format!("{handle}\n{};\nvoid hotloop_call(void *const *a) {{ {body} }}\n", spec.prototype(&spec.entry))
+    format!(
+        "{handle}\n{};\nvoid hotloop_call(void *const *a) {{ {body} }}\n",
+        spec.prototype(&spec.entry)
+    )
 }
 
 /// `hotloop_reference`, `hotloop_check` and `hotloop_point`: call the task's trusted functions.
@@ -24,7 +30,9 @@ pub(crate) fn trusted(spec: &TaskSpec) -> String {
         .flat_map(|arg| match arg.role {
             Role::Scalar => vec![arg.kind.c_name().to_owned()],
             Role::In => vec![format!("const {} *", arg.kind.c_name())],
-            Role::Out | Role::Inout | Role::Return => vec![format!("{} *", arg.kind.c_name()), "double *".to_owned()],
+            Role::Out | Role::Inout | Role::Return => {
+                vec![format!("{} *", arg.kind.c_name()), "double *".to_owned()]
+            }
         })
         .collect();
     let (read, written) = (read.join(", "), written.join(", "));
@@ -42,14 +50,27 @@ pub(crate) fn trusted(spec: &TaskSpec) -> String {
 }
 
 fn parameters(spec: &TaskSpec, buffer: impl Fn(&Arg) -> String) -> Vec<String> {
-    let of = |arg: &Arg| if arg.is_buffer() { buffer(arg) } else { arg.kind.c_name().to_owned() };
+    let of = |arg: &Arg| {
+        if arg.is_buffer() {
+            buffer(arg)
+        } else {
+            arg.kind.c_name().to_owned()
+        }
+    };
     spec.args.iter().map(of).collect()
 }
 
 /// The arguments as the candidate takes them: no return value among them.
 fn values(spec: &TaskSpec, extra_per_output: usize) -> Vec<String> {
-    let count = spec.args.iter().filter(|arg| arg.role != Role::Return).count();
-    pointers(spec, extra_per_output).into_iter().take(count).collect()
+    let count = spec
+        .args
+        .iter()
+        .filter(|arg| arg.role != Role::Return)
+        .count();
+    pointers(spec, extra_per_output)
+        .into_iter()
+        .take(count)
+        .collect()
 }
 
 /// `a[i]` for each argument, `extra_per_output` more entries behind each output.
@@ -78,7 +99,12 @@ mod tests {
             "name = \"t\"\nsummary = \"\"\nlanguage = \"c\"\nentry = \"f\"\n{args}\n[sizes]\ntimed = {{ N = 4 }}\n\
              [cost]\nflops = \"N\"\nbytes = \"N\"\n[verify]\nmethod = \"full\"\nbound = \"1\"\nwhy = \"\"\n"
         );
-        flow::Task::parse(flow::task::TaskFiles { toml, ..Default::default() }).unwrap().spec
+        flow::Task::parse(flow::task::TaskFiles {
+            toml,
+            ..Default::default()
+        })
+        .unwrap()
+        .spec
     }
 
     #[test]
@@ -90,9 +116,18 @@ mod tests {
         );
         let code = candidate(&spec);
         assert!(code.contains("double f(float *x, long long n);"), "{code}");
-        assert!(code.contains("*(double *)a[2] = f(a[0], *(const long long *)a[1]);"), "{code}");
+        assert!(
+            code.contains("*(double *)a[2] = f(a[0], *(const long long *)a[1]);"),
+            "{code}"
+        );
         let code = trusted(&spec);
-        assert!(code.contains("void reference(const float *, long long, double *, double *);"), "{code}");
-        assert!(code.contains("reference(a[0], *(const long long *)a[1], a[2], a[3]);"), "{code}");
+        assert!(
+            code.contains("void reference(const float *, long long, double *, double *);"),
+            "{code}"
+        );
+        assert!(
+            code.contains("reference(a[0], *(const long long *)a[1], a[2], a[3]);"),
+            "{code}"
+        );
     }
 }

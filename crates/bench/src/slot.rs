@@ -34,12 +34,21 @@ struct Process {
 impl Slot {
     /// A slot on `cores`; its process starts with the first request.
     pub(crate) fn new(roles: &Path, cores: Vec<usize>, openblas_core: Option<String>) -> Self {
-        Self { roles: roles.to_owned(), cores, openblas_core, process: None }
+        Self {
+            roles: roles.to_owned(),
+            cores,
+            openblas_core,
+            process: None,
+        }
     }
 
     /// Asks, and waits at most `patience` for the answer. A supervisor that does not answer is
     /// killed, its candidate with it, and the next request starts a new one.
-    pub(crate) fn ask(&mut self, request: &Request, patience: Duration) -> Result<Answer, BenchError> {
+    pub(crate) fn ask(
+        &mut self,
+        request: &Request,
+        patience: Duration,
+    ) -> Result<Answer, BenchError> {
         let answer = self.try_ask(request, patience);
         if answer.is_err() {
             self.process = None;
@@ -53,27 +62,40 @@ impl Slot {
     fn try_ask(&mut self, request: &Request, patience: Duration) -> Result<Answer, BenchError> {
         let process = match &mut self.process {
             Some(process) => process,
-            none => none.insert(Process::start(&self.roles, &self.cores, self.openblas_core.as_deref())?),
+            none => none.insert(Process::start(
+                &self.roles,
+                &self.cores,
+                self.openblas_core.as_deref(),
+            )?),
         };
-        let mut text = serde_json::to_string(request).map_err(|error| BenchError::new(error.to_string()))?;
+        let mut text =
+            serde_json::to_string(request).map_err(|error| BenchError::new(error.to_string()))?;
         text.push('\n');
         process
             .stdin
             .write_all(text.as_bytes())
             .map_err(|error| BenchError::new(format!("the supervisor is gone: {error}")))?;
         match process.next_line(patience) {
-            Ok(line) => serde_json::from_str(&line)
-                .map_err(|error| BenchError::new(format!("the supervisor's answer cannot be read: {error}"))),
-            Err(RecvTimeoutError::Timeout) => {
-                Err(BenchError::new(format!("the supervisor did not answer within {} s", patience.as_secs())))
+            Ok(line) => serde_json::from_str(&line).map_err(|error| {
+                BenchError::new(format!("the supervisor's answer cannot be read: {error}"))
+            }),
+            Err(RecvTimeoutError::Timeout) => Err(BenchError::new(format!(
+                "the supervisor did not answer within {} s",
+                patience.as_secs()
+            ))),
+            Err(RecvTimeoutError::Disconnected) => {
+                Err(BenchError::new("the supervisor ended unexpectedly"))
             }
-            Err(RecvTimeoutError::Disconnected) => Err(BenchError::new("the supervisor ended unexpectedly")),
         }
     }
 }
 
 impl Process {
-    fn start(roles: &Path, cores: &[usize], openblas_core: Option<&str>) -> Result<Self, BenchError> {
+    fn start(
+        roles: &Path,
+        cores: &[usize],
+        openblas_core: Option<&str>,
+    ) -> Result<Self, BenchError> {
         let list: Vec<String> = cores.iter().map(ToString::to_string).collect();
         let mut command = Command::new(roles);
         command
@@ -90,13 +112,19 @@ impl Process {
             // What a terminal sends to the program, as Ctrl-Z, is not for the candidate that runs.
             .process_group(0)
             .spawn()
-            .map_err(|error| BenchError::new(format!("a supervisor could not be started: {error}")))?;
+            .map_err(|error| {
+                BenchError::new(format!("a supervisor could not be started: {error}"))
+            })?;
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(BenchError::new("a supervisor has no pipes"));
         };
         let (sender, lines) = channel();
         // Before the thread, so that without one the supervisor ends as well.
-        let process = Self { child, stdin, lines };
+        let process = Self {
+            child,
+            stdin,
+            lines,
+        };
         spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                 if sender.send(line).is_err() {

@@ -106,21 +106,28 @@ pub fn survey(roles: &Path) -> Survey {
         simd: machine::simd_level(),
         physical_cores: cores.len(),
         logical_cores: cores.iter().map(|core| core.siblings.len()).sum(),
-        compilers: [Compiler::Gcc, Compiler::Clang].map(|compiler| look_at(compiler, roles)).into(),
+        compilers: [Compiler::Gcc, Compiler::Clang]
+            .map(|compiler| look_at(compiler, roles))
+            .into(),
         openblas,
         layers: Layers::probe(roles, &[]),
     }
 }
 
 fn look_at(compiler: Compiler, roles: &Path) -> CompilerSurvey {
-    let settings = Settings { compiler, ..Settings::new(roles.to_owned()) };
+    let settings = Settings {
+        compiler,
+        ..Settings::new(roles.to_owned())
+    };
     let (toolchain, error) = match Toolchain::find(compiler, None) {
         Ok(toolchain) => (Some(toolchain), Machine::prepare(settings).err()),
         Err(error) => (None, Some(error)),
     };
     CompilerSurvey {
         name: compiler.name(),
-        version: toolchain.as_ref().map(|toolchain| toolchain.version.clone()),
+        version: toolchain
+            .as_ref()
+            .map(|toolchain| toolchain.version.clone()),
         openmp: toolchain.map(|toolchain| toolchain.openmp),
         ready: error.is_none(),
         problem: error.as_ref().map(|error| error.what.clone()),
@@ -142,7 +149,9 @@ pub fn noise(settings: Settings, times: usize) -> Result<Noise, BenchError> {
     }
     drop(slot);
     // In a thread of its own: pinning must not outlive the probes.
-    let calm = std::thread::spawn(move || calm_share(&cores)).join().unwrap_or(0.0);
+    let calm = std::thread::spawn(move || calm_share(&cores))
+        .join()
+        .unwrap_or(0.0);
     Ok(Noise {
         threads,
         null_s: statistics::median(&nulls),
@@ -179,7 +188,11 @@ pub fn logical_cores() -> Vec<usize> {
 
 /// The logical cores that the first timing slot of `threads` threads runs on.
 pub fn slot_cores(threads: usize) -> Vec<usize> {
-    cores::divide(&cores::usable(), 1, threads).0.into_iter().next().unwrap_or_default()
+    cores::divide(&cores::usable(), 1, threads)
+        .0
+        .into_iter()
+        .next()
+        .unwrap_or_default()
 }
 
 /// Time of all cores since the machine started, and the part of it in which a host gave them to others, in ticks.
@@ -187,7 +200,12 @@ pub fn stolen() -> (u64, u64) {
     let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
     let first = stat.lines().next().unwrap_or_default();
     // user, nice, system, idle, iowait, irq, softirq, steal; guests are counted in the first two.
-    let ticks: Vec<u64> = first.split_whitespace().skip(1).take(8).filter_map(|tick| tick.parse().ok()).collect();
+    let ticks: Vec<u64> = first
+        .split_whitespace()
+        .skip(1)
+        .take(8)
+        .filter_map(|tick| tick.parse().ok())
+        .collect();
     (ticks.iter().sum(), ticks.get(7).copied().unwrap_or(0))
 }
 

@@ -1,8 +1,8 @@
 //! Refusals that the object tells: what it needs from outside, defines, and runs at load.
 
 use object::elf::{
-    DT_AUDIT, DT_AUXILIARY, DT_FILTER, DT_FINI, DT_FINI_ARRAY, DT_INIT, DT_INIT_ARRAY, DT_PREINIT_ARRAY, DynamicTag,
-    SHN_UNDEF, STT_GNU_IFUNC, STT_NOTYPE,
+    DT_AUDIT, DT_AUXILIARY, DT_FILTER, DT_FINI, DT_FINI_ARRAY, DT_INIT, DT_INIT_ARRAY,
+    DT_PREINIT_ARRAY, DynamicTag, SHN_UNDEF, STT_GNU_IFUNC, STT_NOTYPE,
 };
 use object::read::elf::{ElfFile64, Sym};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol};
@@ -282,8 +282,9 @@ const RESERVED: &[&str] = &[
     "open",
     "getpid",
 ];
-const RESERVED_PREFIXES: &[&str] =
-    &["hotloop_", "GOMP_", "omp_", "__kmpc_", "pthread_", "cblas_", "__libc_", "_dl_", "__tls_"];
+const RESERVED_PREFIXES: &[&str] = &[
+    "hotloop_", "GOMP_", "omp_", "__kmpc_", "pthread_", "cblas_", "__libc_", "_dl_", "__tls_",
+];
 
 /// Sections that ordinary C makes.
 const PLAIN_SECTIONS: &[&str] = &[
@@ -315,27 +316,39 @@ const PLAIN_SECTIONS: &[&str] = &[
 
 /// Those of them that hold what a program defines. All others are the linker's, and what the loader finds there it acts on: a
 /// relocation of the right kind runs code.
-const OWN_SECTIONS: &[&str] = &[".text", ".rodata", ".data", ".bss", ".tdata", ".tbss", ".ldata", ".lbss", ".lrodata"];
+const OWN_SECTIONS: &[&str] = &[
+    ".text", ".rodata", ".data", ".bss", ".tdata", ".tbss", ".ldata", ".lbss", ".lrodata",
+];
 
 /// Reads a candidate's shared object.
 pub(crate) fn inspect(bytes: &[u8]) -> Finding {
     let Ok(file) = ElfFile64::<Endianness>::parse(bytes) else {
         return Finding::Refused("the object cannot be read".into());
     };
-    let refusal =
-        sections(&file).or_else(|| out_of_place(&file)).or_else(|| entry_points(&file)).or_else(|| defined(&file));
+    let refusal = sections(&file)
+        .or_else(|| out_of_place(&file))
+        .or_else(|| entry_points(&file))
+        .or_else(|| defined(&file));
     refusal.map_or_else(|| needed(&file), Finding::Refused)
 }
 
 fn sections(file: &ElfFile64<'_, Endianness>) -> Option<String> {
     for section in file.sections() {
-        let Ok(name) = section.name() else { return Some("a section without a name".into()) };
-        let starts_code =
-            [".init", ".fini", ".ctors", ".dtors", ".preinit"].iter().any(|start| name.starts_with(start));
+        let Ok(name) = section.name() else {
+            return Some("a section without a name".into());
+        };
+        let starts_code = [".init", ".fini", ".ctors", ".dtors", ".preinit"]
+            .iter()
+            .any(|start| name.starts_with(start));
         if starts_code {
-            return Some(format!("code that runs at load or exit (section `{name}`) is prohibited"));
+            return Some(format!(
+                "code that runs at load or exit (section `{name}`) is prohibited"
+            ));
         }
-        if !PLAIN_SECTIONS.iter().any(|plain| name == *plain || (!plain.is_empty() && name.starts_with(plain))) {
+        if !PLAIN_SECTIONS
+            .iter()
+            .any(|plain| name == *plain || (!plain.is_empty() && name.starts_with(plain)))
+        {
             return Some(format!("the section `{name}` is prohibited"));
         }
     }
@@ -346,11 +359,18 @@ fn sections(file: &ElfFile64<'_, Endianness>) -> Option<String> {
 /// what a compiler puts somewhere has one.
 fn out_of_place(file: &ElfFile64<'_, Endianness>) -> Option<String> {
     for symbol in file.symbols().chain(file.dynamic_symbols()) {
-        let Some(Ok(section)) = symbol.section_index().map(|index| file.section_by_index(index)) else { continue };
+        let Some(Ok(section)) = symbol
+            .section_index()
+            .map(|index| file.section_by_index(index))
+        else {
+            continue;
+        };
         let section = section.name().unwrap_or("?");
         if symbol.size() > 0 && !OWN_SECTIONS.iter().any(|own| section.starts_with(own)) {
             let name = symbol.name().unwrap_or("?");
-            return Some(format!("`{name}` in the section `{section}`, which is the linker's, is prohibited"));
+            return Some(format!(
+                "`{name}` in the section `{section}`, which is the linker's, is prohibited"
+            ));
         }
     }
     None
@@ -359,9 +379,19 @@ fn out_of_place(file: &ElfFile64<'_, Endianness>) -> Option<String> {
 /// Code that the loader runs by itself. The linker makes an entry point of a plain function named
 /// `_init`, which needs no section of its own.
 fn entry_points(file: &ElfFile64<'_, Endianness>) -> Option<String> {
-    const RUN_BY_LOADER: [DynamicTag; 8] =
-        [DT_INIT, DT_FINI, DT_INIT_ARRAY, DT_FINI_ARRAY, DT_PREINIT_ARRAY, DT_AUDIT, DT_AUXILIARY, DT_FILTER];
-    let Ok(table) = file.elf_dynamic_table() else { return Some("the object's dynamic table cannot be read".into()) };
+    const RUN_BY_LOADER: [DynamicTag; 8] = [
+        DT_INIT,
+        DT_FINI,
+        DT_INIT_ARRAY,
+        DT_FINI_ARRAY,
+        DT_PREINIT_ARRAY,
+        DT_AUDIT,
+        DT_AUXILIARY,
+        DT_FILTER,
+    ];
+    let Ok(table) = file.elf_dynamic_table() else {
+        return Some("the object's dynamic table cannot be read".into());
+    };
     let runs = table.iter().any(|entry| RUN_BY_LOADER.contains(&entry.tag));
     runs.then(|| "code that runs at load or exit is prohibited".to_owned())
 }
@@ -376,10 +406,17 @@ fn defined(file: &ElfFile64<'_, Endianness>) -> Option<String> {
         if symbol.elf_symbol().st_type() == STT_GNU_IFUNC {
             return Some(format!("`{name}` is resolved by code that runs at load"));
         }
-        if name == "hotloop_call" || !symbol.is_global() || symbol.elf_symbol().st_type() == STT_NOTYPE {
+        if name == "hotloop_call"
+            || !symbol.is_global()
+            || symbol.elf_symbol().st_type() == STT_NOTYPE
+        {
             continue;
         }
-        if RESERVED.contains(&name) || RESERVED_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
+        if RESERVED.contains(&name)
+            || RESERVED_PREFIXES
+                .iter()
+                .any(|prefix| name.starts_with(prefix))
+        {
             return Some(format!("defining `{name}` is prohibited"));
         }
     }
@@ -390,11 +427,14 @@ fn needed(file: &ElfFile64<'_, Endianness>) -> Finding {
     let endian = file.endian();
     for symbol in file.dynamic_symbols() {
         let Ok(name) = symbol.name() else { continue };
-        if symbol.elf_symbol().st_shndx(endian) != SHN_UNDEF || name.is_empty() || is_allowed(name) {
+        if symbol.elf_symbol().st_shndx(endian) != SHN_UNDEF || name.is_empty() || is_allowed(name)
+        {
             continue;
         }
         return if crate::sys::symbol_exists(name) || looks_like_blas(name) {
-            Finding::Refused(format!("`{name}` is not among the functions that a candidate may call"))
+            Finding::Refused(format!(
+                "`{name}` is not among the functions that a candidate may call"
+            ))
         } else {
             Finding::Undefined(format!("undefined reference to `{name}'"))
         };
@@ -409,7 +449,10 @@ pub(crate) fn of_threads(bytes: &[u8]) -> Option<String> {
     let mut undefined = file.dynamic_symbols().filter(ObjectSymbol::is_undefined);
     undefined.find_map(|symbol| {
         let name = symbol.name().ok()?;
-        starts.iter().any(|start| name.starts_with(start)).then(|| name.to_owned())
+        starts
+            .iter()
+            .any(|start| name.starts_with(start))
+            .then(|| name.to_owned())
     })
 }
 
@@ -421,7 +464,10 @@ fn is_allowed(name: &str) -> bool {
         .and_then(|rest| rest.strip_suffix("_finite").or(rest.strip_suffix("_chk")))
         .unwrap_or(plain);
     // `atoi` is `__isoc23_strtol` where the compiler expands it and the C library is glibc 2.38 or newer.
-    let plain = plain.strip_prefix("__isoc23_").or(plain.strip_prefix("__isoc99_")).unwrap_or(plain);
+    let plain = plain
+        .strip_prefix("__isoc23_")
+        .or(plain.strip_prefix("__isoc99_"))
+        .unwrap_or(plain);
     let base = plain.strip_suffix(['f', 'l']).unwrap_or(plain);
     ALLOWED.contains(&plain)
         || ALLOWED_THREADS.contains(&plain)
@@ -436,10 +482,18 @@ fn is_allowed(name: &str) -> bool {
 fn looks_like_blas(name: &str) -> bool {
     let bare = name.trim_end_matches('_');
     let routine = |stem: &str| {
-        bare.len() == stem.len() + 1 && bare.ends_with(stem) && matches!(bare.as_bytes()[0], b's' | b'd' | b'c' | b'z')
+        bare.len() == stem.len() + 1
+            && bare.ends_with(stem)
+            && matches!(bare.as_bytes()[0], b's' | b'd' | b'c' | b'z')
     };
-    ["cblas_", "LAPACKE_", "mkl_", "fftw_", "openblas_"].iter().any(|prefix| name.starts_with(prefix))
-        || ["gemm", "gemv", "symm", "trsm", "trmm", "syrk", "dot", "axpy", "ger"].iter().any(|stem| routine(stem))
+    ["cblas_", "LAPACKE_", "mkl_", "fftw_", "openblas_"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+        || [
+            "gemm", "gemv", "symm", "trsm", "trmm", "syrk", "dot", "axpy", "ger",
+        ]
+        .iter()
+        .any(|stem| routine(stem))
 }
 
 #[cfg(test)]
@@ -448,28 +502,61 @@ mod tests {
 
     #[test]
     fn mathematics_is_allowed_in_all_widths() {
-        for name in ["sin", "sinf", "sinl", "exp", "__exp_finite", "fmaf", "_ZGVdN4v_exp", "GOMP_parallel", "__divti3"]
-        {
+        for name in [
+            "sin",
+            "sinf",
+            "sinl",
+            "exp",
+            "__exp_finite",
+            "fmaf",
+            "_ZGVdN4v_exp",
+            "GOMP_parallel",
+            "__divti3",
+        ] {
             assert!(is_allowed(name), "{name}");
         }
-        for name in ["system", "fork", "dlopen", "cblas_dgemm", "open", "fopen", "mprotect", "getenv", "execve"] {
+        for name in [
+            "system",
+            "fork",
+            "dlopen",
+            "cblas_dgemm",
+            "open",
+            "fopen",
+            "mprotect",
+            "getenv",
+            "execve",
+        ] {
             assert!(!is_allowed(name), "{name}");
         }
     }
 
     #[test]
     fn a_standards_own_names_are_those_of_its_functions() {
-        for name in ["__isoc23_strtol", "__isoc23_strtoul", "__isoc23_sscanf", "__isoc99_sscanf", "strtoull"] {
+        for name in [
+            "__isoc23_strtol",
+            "__isoc23_strtoul",
+            "__isoc23_sscanf",
+            "__isoc99_sscanf",
+            "strtoull",
+        ] {
             assert!(is_allowed(name), "{name}");
         }
-        for name in ["__isoc23_fscanf", "__isoc99_scanf", "__isoc23_system", "__isoc23_", "fscanf"] {
+        for name in [
+            "__isoc23_fscanf",
+            "__isoc99_scanf",
+            "__isoc23_system",
+            "__isoc23_",
+            "fscanf",
+        ] {
             assert!(!is_allowed(name), "{name}");
         }
     }
 
     #[test]
     fn blas_is_known_by_name() {
-        assert!(looks_like_blas("dgemm_") && looks_like_blas("sgemm") && looks_like_blas("cblas_dgemv"));
+        assert!(
+            looks_like_blas("dgemm_") && looks_like_blas("sgemm") && looks_like_blas("cblas_dgemv")
+        );
         assert!(!looks_like_blas("my_dgemm") && !looks_like_blas("transpose"));
     }
 }

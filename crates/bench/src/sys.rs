@@ -1,5 +1,8 @@
 //! Thin safe wrappers over the system calls that the bench needs.
-#![expect(unsafe_code, reason = "system calls; every wrapper checks its return value")]
+#![expect(
+    unsafe_code,
+    reason = "system calls; every wrapper checks its return value"
+)]
 
 use std::ffi::CString;
 use std::io;
@@ -15,12 +18,19 @@ use std::time::Duration;
 pub(crate) type Pid = libc::pid_t;
 
 fn check(status: libc::c_int) -> io::Result<libc::c_int> {
-    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(status) }
+    if status < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(status)
+    }
 }
 
 /// Seconds of the raw monotonic clock, which no time service bends.
 pub(crate) fn now() -> f64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: `time` outlives the call.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_RAW, &raw mut time) };
     time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
@@ -31,11 +41,15 @@ pub(crate) fn memory_file(name: &str, bytes: usize) -> io::Result<OwnedFd> {
     let name = CString::new(name)?;
     // SAFETY: `name` is a C string; the descriptor is fresh and ours.
     let file = unsafe {
-        let fd = check(libc::memfd_create(name.as_ptr(), libc::MFD_ALLOW_SEALING | libc::MFD_CLOEXEC))?;
+        let fd = check(libc::memfd_create(
+            name.as_ptr(),
+            libc::MFD_ALLOW_SEALING | libc::MFD_CLOEXEC,
+        ))?;
         OwnedFd::from_raw_fd(fd)
     };
     // SAFETY: a valid descriptor.
-    check(unsafe { libc::ftruncate(file.as_raw_fd(), bytes as libc::off_t) }).map_err(with_remedy)?;
+    check(unsafe { libc::ftruncate(file.as_raw_fd(), bytes as libc::off_t) })
+        .map_err(with_remedy)?;
     Ok(file)
 }
 
@@ -52,7 +66,11 @@ fn with_remedy(error: io::Error) -> io::Error {
 
 /// What mends a failure to write: the limit where that is in the way, else `room`.
 pub(crate) fn remedy(error: &io::Error, room: &'static str) -> &'static str {
-    if error.kind() == io::ErrorKind::FileTooLarge { RAISE } else { room }
+    if error.kind() == io::ErrorKind::FileTooLarge {
+        RAISE
+    } else {
+        room
+    }
 }
 
 /// Forbids changes of size and, with `contents`, any new writable mapping.
@@ -61,7 +79,9 @@ pub(crate) fn remedy(error: &io::Error, room: &'static str) -> &'static str {
 /// descriptor alone keeps the content safe, so its absence is not an error.
 pub(crate) fn seal(file: &OwnedFd, contents: bool) -> io::Result<()> {
     // SAFETY: plain system call on an open descriptor.
-    let add = |seals: libc::c_int| unsafe { check(libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals)) };
+    let add = |seals: libc::c_int| unsafe {
+        check(libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals))
+    };
     add(libc::F_SEAL_SHRINK | libc::F_SEAL_GROW)?;
     if contents
         && let Err(error) = add(libc::F_SEAL_FUTURE_WRITE)
@@ -77,7 +97,12 @@ pub(crate) fn seal(file: &OwnedFd, contents: bool) -> io::Result<()> {
 pub(crate) fn reopen_readonly(file: &OwnedFd) -> io::Result<OwnedFd> {
     let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
     // SAFETY: `path` is a C string; the descriptor is fresh and ours.
-    unsafe { Ok(OwnedFd::from_raw_fd(check(libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC))?)) }
+    unsafe {
+        Ok(OwnedFd::from_raw_fd(check(libc::open(
+            path.as_ptr(),
+            libc::O_RDONLY | libc::O_CLOEXEC,
+        ))?))
+    }
 }
 
 /// What became of a child that was waited for.
@@ -122,14 +147,27 @@ fn wait(pid: Pid, options: libc::c_int) -> io::Result<(ExitStatus, Usage)> {
     check(unsafe { libc::wait4(pid, &raw mut status, options, &raw mut usage) })?;
     let seconds = |time: libc::timeval| time.tv_sec as f64 + 1e-6 * time.tv_usec as f64;
     let processor_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
-    Ok((ExitStatus::from_raw(status), Usage { processor_s, peak_bytes: usage.ru_maxrss as u64 * 1024 }))
+    Ok((
+        ExitStatus::from_raw(status),
+        Usage {
+            processor_s,
+            peak_bytes: usage.ru_maxrss as u64 * 1024,
+        },
+    ))
 }
 
 /// Whether a stopped child was continued since it last stopped.
 pub(crate) fn was_continued(pid: Pid) -> io::Result<bool> {
     // SAFETY: an all-zero siginfo is valid, and it outlives the call.
     let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
-    check(unsafe { libc::waitid(libc::P_PID, pid as libc::id_t, &raw mut info, libc::WCONTINUED | libc::WNOHANG) })?;
+    check(unsafe {
+        libc::waitid(
+            libc::P_PID,
+            pid as libc::id_t,
+            &raw mut info,
+            libc::WCONTINUED | libc::WNOHANG,
+        )
+    })?;
     // SAFETY: waitid left it zero or filled it.
     Ok(unsafe { info.si_pid() } == pid)
 }
@@ -154,27 +192,44 @@ pub(crate) fn reap_with_usage(pid: Pid) -> io::Result<(ExitStatus, Usage)> {
 /// How many processes this system has killed so far because memory ran out.
 pub(crate) fn killed_for_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/vmstat").ok()?;
-    text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.parse().ok())
+    text.lines()
+        .find_map(|line| line.strip_prefix("oom_kill ")?.parse().ok())
 }
 
 /// Bytes that can still be written where `path` lies; none where no file can be made.
 pub(crate) fn free_bytes(path: &Path) -> u64 {
-    let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return 0 };
+    let Ok(path) = CString::new(path.as_os_str().as_bytes()) else {
+        return 0;
+    };
     // SAFETY: an all-zero result is valid and outlives the call.
     unsafe {
         let mut found: libc::statvfs = std::mem::zeroed();
-        let known = libc::statvfs(path.as_ptr(), &raw mut found) == 0 && (found.f_files == 0 || found.f_favail > 0);
-        if known { found.f_bavail * found.f_frsize } else { 0 }
+        let known = libc::statvfs(path.as_ptr(), &raw mut found) == 0
+            && (found.f_files == 0 || found.f_favail > 0);
+        if known {
+            found.f_bavail * found.f_frsize
+        } else {
+            0
+        }
     }
 }
 
-fn catch(signal: libc::c_int, handler: extern "C" fn(libc::c_int), flags: libc::c_int) -> io::Result<()> {
+fn catch(
+    signal: libc::c_int,
+    handler: extern "C" fn(libc::c_int),
+    flags: libc::c_int,
+) -> io::Result<()> {
     // SAFETY: an all-zero sigaction is valid, and the handlers below only touch what signals may.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler as *const () as usize;
         action.sa_flags = flags;
-        check(libc::sigaction(signal, &raw const action, std::ptr::null_mut())).map(drop)
+        check(libc::sigaction(
+            signal,
+            &raw const action,
+            std::ptr::null_mut(),
+        ))
+        .map(drop)
     }
 }
 
@@ -211,12 +266,21 @@ pub(crate) fn times_continued() -> usize {
 
 /// Interrupts waits after `first` and then every 10 ms; `None` ends that.
 pub(crate) fn set_alarm(first: Option<Duration>) {
-    let of = |d: Duration| libc::timeval { tv_sec: d.as_secs() as i64, tv_usec: i64::from(d.subsec_micros()) };
+    let of = |d: Duration| libc::timeval {
+        tv_sec: d.as_secs() as i64,
+        tv_usec: i64::from(d.subsec_micros()),
+    };
     let (value, interval) = match first {
-        Some(first) => (first.max(Duration::from_micros(1)), Duration::from_millis(10)),
+        Some(first) => (
+            first.max(Duration::from_micros(1)),
+            Duration::from_millis(10),
+        ),
         None => (Duration::ZERO, Duration::ZERO),
     };
-    let timer = libc::itimerval { it_interval: of(interval), it_value: of(value) };
+    let timer = libc::itimerval {
+        it_interval: of(interval),
+        it_value: of(value),
+    };
     // SAFETY: `timer` outlives the call; the arguments are valid by construction.
     unsafe { libc::setitimer(libc::ITIMER_REAL, &raw const timer, std::ptr::null_mut()) };
 }
@@ -252,14 +316,19 @@ pub(crate) fn affinity(tid: Pid) -> io::Result<Vec<usize>> {
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     check(unsafe { libc::sched_getaffinity(tid, size_of_val(&set), &raw mut set) })?;
     // SAFETY: the index is below CPU_SETSIZE.
-    Ok((0..libc::CPU_SETSIZE as usize).filter(|core| unsafe { libc::CPU_ISSET(*core, &set) }).collect())
+    Ok((0..libc::CPU_SETSIZE as usize)
+        .filter(|core| unsafe { libc::CPU_ISSET(*core, &set) })
+        .collect())
 }
 
 /// Pins a thread to cores (0: the calling thread).
 pub(crate) fn pin(tid: Pid, cores: &[usize]) -> io::Result<()> {
     // SAFETY: an all-zero set is valid; indices are checked by CPU_SET's bound below.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    for core in cores.iter().filter(|core| **core < libc::CPU_SETSIZE as usize) {
+    for core in cores
+        .iter()
+        .filter(|core| **core < libc::CPU_SETSIZE as usize)
+    {
         unsafe { libc::CPU_SET(*core, &mut set) };
     }
     check(unsafe { libc::sched_setaffinity(tid, size_of_val(&set), &raw const set) }).map(drop)
@@ -271,15 +340,25 @@ pub(crate) fn limit(resource: libc::__rlimit_resource_t, value: u64) -> io::Resu
 }
 
 /// Sets the soft and the hard limit of a resource.
-pub(crate) fn limit_softly(resource: libc::__rlimit_resource_t, soft: u64, hard: u64) -> io::Result<()> {
-    let limit = libc::rlimit { rlim_cur: soft, rlim_max: hard };
+pub(crate) fn limit_softly(
+    resource: libc::__rlimit_resource_t,
+    soft: u64,
+    hard: u64,
+) -> io::Result<()> {
+    let limit = libc::rlimit {
+        rlim_cur: soft,
+        rlim_max: hard,
+    };
     // SAFETY: `limit` outlives the call.
     check(unsafe { libc::setrlimit(resource, &raw const limit) }).map(drop)
 }
 
 /// Sets both limits of a resource, as far as the hard one allows.
 pub(crate) fn limit_within(resource: libc::__rlimit_resource_t, value: u64) -> io::Result<()> {
-    let mut now = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    let mut now = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
     // SAFETY: `now` outlives the call.
     check(unsafe { libc::getrlimit(resource, &raw mut now) })?;
     limit(resource, value.min(now.rlim_max))
@@ -329,7 +408,14 @@ pub(crate) fn inherit_as(source: RawFd, target: RawFd) -> io::Result<()> {
 pub(crate) fn close_from(first: RawFd) {
     // SAFETY: callers keep nothing above `first`; old kernels lack the call and lose nothing but tidiness,
     // since all our descriptors are close-on-exec.
-    unsafe { libc::syscall(libc::SYS_close_range, first as libc::c_uint, libc::c_uint::MAX, 0) };
+    unsafe {
+        libc::syscall(
+            libc::SYS_close_range,
+            first as libc::c_uint,
+            libc::c_uint::MAX,
+            0,
+        )
+    };
 }
 
 /// Takes the descriptor that the parent left at `fd`.
@@ -344,9 +430,17 @@ pub(crate) fn wait_end(pid: Pid, timeout: Duration) -> io::Result<bool> {
     unsafe {
         let fd = check(libc::syscall(libc::SYS_pidfd_open, pid, 0) as libc::c_int)?;
         let fd = OwnedFd::from_raw_fd(fd);
-        let mut entry = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let mut entry = libc::pollfd {
+            fd: fd.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        };
         loop {
-            match check(libc::poll(&raw mut entry, 1, timeout.as_millis() as libc::c_int)) {
+            match check(libc::poll(
+                &raw mut entry,
+                1,
+                timeout.as_millis() as libc::c_int,
+            )) {
                 Ok(ready) => return Ok(ready > 0),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
@@ -363,7 +457,13 @@ pub(crate) fn change_owner(path: &Path, uid: u32) -> io::Result<()> {
 /// Stops this process's whole thread group: "I am done".
 pub(crate) fn stop_self() {
     // SAFETY: plain system calls. Not `raise`: that would go through code that a candidate may reach.
-    unsafe { libc::syscall(libc::SYS_kill, libc::syscall(libc::SYS_getpid), libc::SIGSTOP) };
+    unsafe {
+        libc::syscall(
+            libc::SYS_kill,
+            libc::syscall(libc::SYS_getpid),
+            libc::SIGSTOP,
+        )
+    };
 }
 
 /// The name of a signal, for people.
@@ -409,7 +509,8 @@ pub(crate) fn symbol_exists(name: &str) -> bool {
         MATHEMATICS.call_once(|| {
             libc::dlopen(c"libm.so.6".as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL);
         });
-        CString::new(name).is_ok_and(|name| !libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()).is_null())
+        CString::new(name)
+            .is_ok_and(|name| !libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()).is_null())
     }
 }
 
@@ -430,13 +531,30 @@ mod tests {
     #[test]
     fn who_outlives_the_file_limit_leaves_it_to_others() {
         outlive_file_limit().unwrap();
-        let child = std::process::Command::new("cat").arg("/proc/self/status").output().unwrap();
+        let child = std::process::Command::new("cat")
+            .arg("/proc/self/status")
+            .output()
+            .unwrap();
         let of = |status: &str, set: &str| {
-            let bits = status.lines().find_map(|line| line.strip_prefix(set)).unwrap().trim();
+            let bits = status
+                .lines()
+                .find_map(|line| line.strip_prefix(set))
+                .unwrap()
+                .trim();
             u64::from_str_radix(bits, 16).unwrap() >> (libc::SIGXFSZ - 1) & 1
         };
-        assert_eq!(of(&std::fs::read_to_string("/proc/self/status").unwrap(), "SigCgt:"), 1);
+        assert_eq!(
+            of(
+                &std::fs::read_to_string("/proc/self/status").unwrap(),
+                "SigCgt:"
+            ),
+            1
+        );
         let child = String::from_utf8(child.stdout).unwrap();
-        assert_eq!((of(&child, "SigIgn:"), of(&child, "SigCgt:")), (0, 0), "it ends whom it ended before");
+        assert_eq!(
+            (of(&child, "SigIgn:"), of(&child, "SigCgt:")),
+            (0, 0),
+            "it ends whom it ended before"
+        );
     }
 }

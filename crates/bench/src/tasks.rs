@@ -60,19 +60,26 @@ pub fn load(name: &str) -> Result<Task, BenchError> {
         return load_folder(Path::new(name));
     }
     let names: Vec<&str> = shipped().collect();
-    Err(BenchError::new(format!("there is no task `{name}`")).hint(format!(
-        "the shipped tasks are {}; a folder of your own is named by its path, as in ./{name}",
-        names.join(", ")
-    )))
+    Err(
+        BenchError::new(format!("there is no task `{name}`")).hint(format!(
+            "the shipped tasks are {}; a folder of your own is named by its path, as in ./{name}",
+            names.join(", ")
+        )),
+    )
 }
 
 fn load_folder(folder: &Path) -> Result<Task, BenchError> {
     let read = |file: &str| {
         fs_err::read_to_string(folder.join(file)).map_err(|error| {
-            BenchError::new(error.to_string()).hint("a task folder holds task.toml, reference.c, prompt.md and seed.c")
+            BenchError::new(error.to_string())
+                .hint("a task folder holds task.toml, reference.c, prompt.md and seed.c")
         })
     };
-    let baseline = folder.join("baseline.c").exists().then(|| read("baseline.c")).transpose()?;
+    let baseline = folder
+        .join("baseline.c")
+        .exists()
+        .then(|| read("baseline.c"))
+        .transpose()?;
     let files = TaskFiles {
         toml: read("task.toml")?,
         reference: read("reference.c")?,
@@ -96,7 +103,10 @@ mod tests {
         for name in shipped() {
             let task = load(name).unwrap();
             assert_eq!(task.spec.name, name);
-            assert!(task.prompt.contains(&task.spec.entry), "{name}: the prompt names the entry point");
+            assert!(
+                task.prompt.contains(&task.spec.entry),
+                "{name}: the prompt names the entry point"
+            );
         }
     }
 

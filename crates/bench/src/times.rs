@@ -27,10 +27,18 @@ impl Times {
         // Behind the command's name, which may hold anything: state, parent, group; from the twelfth on, the times.
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let seconds = |first: usize| -> Option<f64> {
-            let both: Option<Vec<f64>> = fields.get(first..first + 2)?.iter().map(|field| field.parse().ok()).collect();
+            let both: Option<Vec<f64>> = fields
+                .get(first..first + 2)?
+                .iter()
+                .map(|field| field.parse().ok())
+                .collect();
             Some(both?.iter().sum::<f64>() / TICKS)
         };
-        Some(Self { group: fields.get(2)?.parse().ok()?, own_s: seconds(11)?, reaped_s: seconds(13)? })
+        Some(Self {
+            group: fields.get(2)?.parse().ok()?,
+            own_s: seconds(11)?,
+            reaped_s: seconds(13)?,
+        })
     }
 }
 
@@ -41,7 +49,14 @@ mod tests {
     #[test]
     fn the_times_of_a_process_are_read() {
         let stat = "7 (a) b) R 1 42 42 0 -1 4194304 9 9 9 9 100 20 3 7 20 0 1 0 5 6 7";
-        assert_eq!(Times::read(stat), Some(Times { group: 42, own_s: 1.2, reaped_s: 0.1 }));
+        assert_eq!(
+            Times::read(stat),
+            Some(Times {
+                group: 42,
+                own_s: 1.2,
+                reaped_s: 0.1
+            })
+        );
         assert_eq!((Times::read(""), Times::read("7 (a) R 1 42")), (None, None));
         assert!(Times::of(std::process::id() as Pid).is_some());
     }

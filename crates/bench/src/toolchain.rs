@@ -32,9 +32,17 @@ pub(crate) struct Toolchain {
 /// What clang's `-###` says of the target. The rest names temporary files and the current folder, which differ each time.
 fn targeted(said: &str) -> String {
     let words: Vec<&str> = said.split_whitespace().collect();
-    let about = ["\"-triple\"", "\"-target-cpu\"", "\"-target-feature\"", "\"-tune-cpu\""];
+    let about = [
+        "\"-triple\"",
+        "\"-target-cpu\"",
+        "\"-target-feature\"",
+        "\"-tune-cpu\"",
+    ];
     let pairs = words.windows(2).filter(|pair| about.contains(&pair[0]));
-    pairs.map(|pair| pair.join(" ")).collect::<Vec<_>>().join("\n")
+    pairs
+        .map(|pair| pair.join(" "))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// How candidates are linked: constants never on pages with code, whatever a linker does by itself, as code they could be run.
@@ -63,27 +71,47 @@ impl Toolchain {
             .and_then(|text| text.lines().next().map(str::to_owned))
             .ok_or_else(|| BenchError::new(format!("{} does not run", path.display())))?;
         let openmp = openmp_runtime(compiler, &path).ok_or_else(|| {
-            let package = if compiler == Compiler::Clang { "libomp-dev" } else { "gcc" };
-            BenchError::new(format!("{name} has no OpenMP runtime")).hint(format!("apt-get install -y {package}"))
+            let package = if compiler == Compiler::Clang {
+                "libomp-dev"
+            } else {
+                "gcc"
+            };
+            BenchError::new(format!("{name} has no OpenMP runtime"))
+                .hint(format!("apt-get install -y {package}"))
         })?;
         let target = match compiler {
             Compiler::Gcc => say(&path, &["-march=native", "-Q", "--help=target"]),
-            Compiler::Clang => {
-                say_error(&path, &["-march=native", "-###", "-x", "c", "/dev/null"]).map(|said| targeted(&said))
-            }
+            Compiler::Clang => say_error(&path, &["-march=native", "-###", "-x", "c", "/dev/null"])
+                .map(|said| targeted(&said)),
         };
-        let programs: Vec<PathBuf> = ["as", "ld"].iter().filter_map(|name| program(&path, name)).collect();
+        let programs: Vec<PathBuf> = ["as", "ld"]
+            .iter()
+            .filter_map(|name| program(&path, name))
+            .collect();
         let mut identity = blake3::Hasher::new();
         let versions = programs.iter().map(|program| say(program, &["--version"]));
-        let library = std::fs::canonicalize(&openmp).map(|real| real.display().to_string()).ok();
-        for part in [Some(version.clone()), target, library, c_library()].into_iter().chain(versions) {
+        let library = std::fs::canonicalize(&openmp)
+            .map(|real| real.display().to_string())
+            .ok();
+        for part in [Some(version.clone()), target, library, c_library()]
+            .into_iter()
+            .chain(versions)
+        {
             identity.update(part.unwrap_or_default().as_bytes());
         }
         let mut files = files_of(compiler, &path, &programs);
         files.read.extend(openmp.canonicalize());
         let identity = identity.finalize().to_hex()[..16].to_owned();
         let linker = (compiler == Compiler::Gcc).then(|| linker(&path)).flatten();
-        Ok(Self { compiler, path, version, identity, openmp, files, linker })
+        Ok(Self {
+            compiler,
+            path,
+            version,
+            identity,
+            openmp,
+            files,
+            linker,
+        })
     }
 
     /// Flags that every candidate is compiled with, apart from the level.
@@ -101,7 +129,12 @@ impl Toolchain {
             // A shared object must not lose the inlining that a program would get.
             // One file has nothing to gain from the linker's plugin, and systems keep it in odd places.
             Compiler::Gcc => {
-                flags.extend(["-fno-semantic-interposition", "-fmax-errors=8", "-fno-lto", "-fno-use-linker-plugin"]);
+                flags.extend([
+                    "-fno-semantic-interposition",
+                    "-fmax-errors=8",
+                    "-fno-lto",
+                    "-fno-use-linker-plugin",
+                ]);
             }
             Compiler::Clang => flags.extend(["-ferror-limit=8", "-fno-caret-diagnostics"]),
         }
@@ -123,8 +156,13 @@ fn missing(compiler: Compiler) -> BenchError {
         Compiler::Gcc => "gcc libc6-dev",
         Compiler::Clang => "clang libomp-dev",
     };
-    BenchError::new(format!("the C compiler `{}` was not found", compiler.name()))
-        .hint(format!("apt-get install -y {package}, or name one with --cc PATH"))
+    BenchError::new(format!(
+        "the C compiler `{}` was not found",
+        compiler.name()
+    ))
+    .hint(format!(
+        "apt-get install -y {package}, or name one with --cc PATH"
+    ))
 }
 
 fn c_library() -> Option<String> {
@@ -134,15 +172,27 @@ fn c_library() -> Option<String> {
 /// The first executable of that name in `PATH`.
 pub(crate) fn search_path(name: &str) -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt;
-    let is_executable =
-        |path: &PathBuf| path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0);
-    std::env::split_paths(&std::env::var_os("PATH")?).map(|folder| folder.join(name)).find(is_executable)
+    let is_executable = |path: &PathBuf| {
+        path.metadata()
+            .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+    };
+    std::env::split_paths(&std::env::var_os("PATH")?)
+        .map(|folder| folder.join(name))
+        .find(is_executable)
 }
 
 fn run(program: &Path, arguments: &[&str]) -> Option<(String, String)> {
-    let output = Command::new(program).args(arguments).env("LC_ALL", "C").stdin(Stdio::null()).output().ok()?;
+    let output = Command::new(program)
+        .args(arguments)
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        .output()
+        .ok()?;
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    output.status.success().then(|| (text(output.stdout), text(output.stderr)))
+    output
+        .status
+        .success()
+        .then(|| (text(output.stdout), text(output.stderr)))
 }
 
 fn say(program: &Path, arguments: &[&str]) -> Option<String> {
@@ -164,7 +214,11 @@ fn file(compiler: &Path, name: &str) -> Option<PathBuf> {
 fn program(compiler: &Path, name: &str) -> Option<PathBuf> {
     let answer = say(compiler, &[&format!("-print-prog-name={name}")])?;
     let path = PathBuf::from(answer.trim());
-    if path.is_absolute() { path.exists().then_some(path) } else { search_path(answer.trim()) }
+    if path.is_absolute() {
+        path.exists().then_some(path)
+    } else {
+        search_path(answer.trim())
+    }
 }
 
 /// Asks the driver how it would link a candidate: everything but the plugin, the object that
@@ -172,20 +226,39 @@ fn program(compiler: &Path, name: &str) -> Option<PathBuf> {
 fn linker(compiler: &Path) -> Option<Linker> {
     let object = file(compiler, "libgcc.a")?.display().to_string();
     let output = "hotloop-linker-output";
-    let mut arguments = vec!["-###", "-shared", "-nostartfiles", "-fopenmp", "-fno-lto", "-fno-use-linker-plugin"];
+    let mut arguments = vec![
+        "-###",
+        "-shared",
+        "-nostartfiles",
+        "-fopenmp",
+        "-fno-lto",
+        "-fno-use-linker-plugin",
+    ];
     arguments.extend([LINKING, &object, "-lm", "-o", output]);
     let said = say_error(compiler, &arguments)?;
-    let line = said.lines().rev().find(|line| line.starts_with(' ') && line.contains("collect2"))?;
-    let words = line.split_whitespace().skip(1).map(|word| word.trim_matches('"').to_owned());
+    let line = said
+        .lines()
+        .rev()
+        .find(|line| line.starts_with(' ') && line.contains("collect2"))?;
+    let words = line
+        .split_whitespace()
+        .skip(1)
+        .map(|word| word.trim_matches('"').to_owned());
     // `-f` flags are for the driver's own linker step.
-    let words: Vec<String> = words.filter(|word| !word.starts_with("-f") && !word.starts_with("-plugin")).collect();
+    let words: Vec<String> = words
+        .filter(|word| !word.starts_with("-f") && !word.starts_with("-plugin"))
+        .collect();
     let at = words.iter().position(|word| *word == object)?;
     let mut before: Vec<String> = words[..at].to_vec();
     // The name of the output comes with its flag.
     let name = before.iter().position(|word| word == output)?;
     before.drain(name.checked_sub(1)?..=name);
     let path = program(compiler, "ld")?;
-    Some(Linker { path, before, behind: words[at + 1..].to_vec() })
+    Some(Linker {
+        path,
+        before,
+        behind: words[at + 1..].to_vec(),
+    })
 }
 
 fn openmp_runtime(compiler: Compiler, path: &Path) -> Option<PathBuf> {
@@ -205,8 +278,14 @@ fn files_of(compiler: Compiler, path: &Path, programs: &[PathBuf]) -> OpenFiles 
         Compiler::Gcc => vec!["cc1", "collect2", "lto-wrapper"],
         Compiler::Clang => vec![],
     };
-    let parts: Vec<PathBuf> = parts.iter().filter_map(|name| program(path, name)).collect();
-    for program in std::iter::once(&path.to_owned()).chain(programs).chain(&parts) {
+    let parts: Vec<PathBuf> = parts
+        .iter()
+        .filter_map(|name| program(path, name))
+        .collect();
+    for program in std::iter::once(&path.to_owned())
+        .chain(programs)
+        .chain(&parts)
+    {
         execute.insert(program.clone());
         execute.extend(std::fs::canonicalize(program));
         execute.extend(shared_libraries(program));
@@ -214,11 +293,24 @@ fn files_of(compiler: Compiler, path: &Path, programs: &[PathBuf]) -> OpenFiles 
     execute.extend(parts.iter().map(|part| parent(part)));
     // The compiler's own folders: internal headers, libgcc, start files, plugins.
     for name in ["libgcc.a", "crtbeginS.o", "liblto_plugin.so", "include"] {
-        let folder = file(path, name).map(|found| if found.is_dir() { found } else { parent(&found) });
-        execute.extend(folder.into_iter().flat_map(|folder| [folder.clone(), folder.canonicalize().unwrap_or(folder)]));
+        let folder = file(path, name).map(|found| {
+            if found.is_dir() {
+                found
+            } else {
+                parent(&found)
+            }
+        });
+        execute.extend(
+            folder
+                .into_iter()
+                .flat_map(|folder| [folder.clone(), folder.canonicalize().unwrap_or(folder)]),
+        );
     }
-    execute
-        .extend(say(path, &["-print-resource-dir"]).map(|text| PathBuf::from(text.trim())).filter(|p| p.is_absolute()));
+    execute.extend(
+        say(path, &["-print-resource-dir"])
+            .map(|text| PathBuf::from(text.trim()))
+            .filter(|p| p.is_absolute()),
+    );
     read.extend(include_folders(path));
     for name in LINKED {
         if let Some(found) = file(path, name) {
@@ -261,7 +353,11 @@ fn parent(path: &Path) -> PathBuf {
 /// Absolute paths that a linker script names.
 fn script_members(path: &Path) -> Vec<PathBuf> {
     let is_script = path.metadata().is_ok_and(|data| data.len() < 4096);
-    let text = if is_script { std::fs::read_to_string(path).unwrap_or_default() } else { String::new() };
+    let text = if is_script {
+        std::fs::read_to_string(path).unwrap_or_default()
+    } else {
+        String::new()
+    };
     text.split(|c: char| c.is_whitespace() || c == '(' || c == ')')
         .filter(|word| word.starts_with('/') && !word.starts_with("/*"))
         .map(PathBuf::from)
@@ -270,8 +366,13 @@ fn script_members(path: &Path) -> Vec<PathBuf> {
 
 /// The libraries that a program loads, and the loader itself.
 fn shared_libraries(program: &Path) -> Vec<PathBuf> {
-    let listing = Command::new(program).env("LD_TRACE_LOADED_OBJECTS", "1").stdin(Stdio::null()).output();
-    let Ok(listing) = listing else { return Vec::new() };
+    let listing = Command::new(program)
+        .env("LD_TRACE_LOADED_OBJECTS", "1")
+        .stdin(Stdio::null())
+        .output();
+    let Ok(listing) = listing else {
+        return Vec::new();
+    };
     String::from_utf8_lossy(&listing.stdout)
         .split_whitespace()
         .filter(|word| word.starts_with('/'))
@@ -282,7 +383,8 @@ fn shared_libraries(program: &Path) -> Vec<PathBuf> {
 
 /// The folders that `#include <...>` searches.
 fn include_folders(compiler: &Path) -> Vec<PathBuf> {
-    let text = say_error(compiler, &["-E", "-v", "-fopenmp", "-x", "c", "/dev/null"]).unwrap_or_default();
+    let text =
+        say_error(compiler, &["-E", "-v", "-fopenmp", "-x", "c", "/dev/null"]).unwrap_or_default();
     text.lines()
         .skip_while(|line| !line.starts_with("#include <"))
         .skip(1)
@@ -298,10 +400,22 @@ mod tests {
     #[test]
     fn a_toolchain_is_the_same_one_each_time() {
         for compiler in [Compiler::Gcc, Compiler::Clang] {
-            let identity = || Toolchain::find(compiler, None).ok().map(|toolchain| toolchain.identity);
-            assert_eq!(identity(), identity(), "{compiler:?}: its machine class would change from start to start");
+            let identity = || {
+                Toolchain::find(compiler, None)
+                    .ok()
+                    .map(|toolchain| toolchain.identity)
+            };
+            assert_eq!(
+                identity(),
+                identity(),
+                "{compiler:?}: its machine class would change from start to start"
+            );
         }
-        let said = "clang -cc1\" \"-triple\" \"x86\" \"-target-cpu\" \"native\" \"-o\" \"/tmp/null-1.o\"";
-        assert_eq!(targeted(said), "\"-triple\" \"x86\"\n\"-target-cpu\" \"native\"");
+        let said =
+            "clang -cc1\" \"-triple\" \"x86\" \"-target-cpu\" \"native\" \"-o\" \"/tmp/null-1.o\"";
+        assert_eq!(
+            targeted(said),
+            "\"-triple\" \"x86\"\n\"-target-cpu\" \"native\""
+        );
     }
 }

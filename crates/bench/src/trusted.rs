@@ -1,5 +1,8 @@
 //! A task's trusted code, loaded into the supervisor: reference, check, point, baseline.
-#![expect(unsafe_code, reason = "calls the task's own C code through the generated shim")]
+#![expect(
+    unsafe_code,
+    reason = "calls the task's own C code through the generated shim"
+)]
 
 use std::ffi::{CString, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -23,14 +26,22 @@ fn open(path: &Path, flags: i32) -> Result<*mut c_void, String> {
     let name = CString::new(path.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
     // SAFETY: trusted code; handles stay open for the life of the supervisor.
     let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | flags) };
-    if handle.is_null() { Err(format!("{}: cannot be loaded", path.display())) } else { Ok(handle) }
+    if handle.is_null() {
+        Err(format!("{}: cannot be loaded", path.display()))
+    } else {
+        Ok(handle)
+    }
 }
 
 fn symbol(handle: *mut c_void, name: &str) -> Result<*mut c_void, String> {
     let text = CString::new(name).map_err(|error| error.to_string())?;
     // SAFETY: a live handle and a C string.
     let address = unsafe { libc::dlsym(handle, text.as_ptr()) };
-    if address.is_null() { Err(format!("the object lacks `{name}`")) } else { Ok(address) }
+    if address.is_null() {
+        Err(format!("the object lacks `{name}`"))
+    } else {
+        Ok(address)
+    }
 }
 
 impl Trusted {
@@ -46,15 +57,20 @@ impl Trusted {
             let check = symbol(handle, "hotloop_check")?;
             let point = symbol(handle, "hotloop_point")?;
             Ok(Self {
-                reference: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(Pointers)>(symbol(
-                    handle,
-                    "hotloop_reference",
-                )?),
+                reference: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(Pointers)>(
+                    symbol(handle, "hotloop_reference")?,
+                ),
                 check: asks("hotloop_has_check")?.then(|| {
-                    std::mem::transmute::<*mut c_void, unsafe extern "C" fn(Pointers, *const f64) -> f64>(check)
+                    std::mem::transmute::<
+                        *mut c_void,
+                        unsafe extern "C" fn(Pointers, *const f64) -> f64,
+                    >(check)
                 }),
                 point: asks("hotloop_has_point")?.then(|| {
-                    std::mem::transmute::<*mut c_void, unsafe extern "C" fn(Pointers, libc::c_long) -> f64>(point)
+                    std::mem::transmute::<
+                        *mut c_void,
+                        unsafe extern "C" fn(Pointers, libc::c_long) -> f64,
+                    >(point)
                 }),
             })
         }
@@ -69,13 +85,15 @@ impl Trusted {
     /// The worst error by random projection, in units of scale.
     pub(crate) fn check(&self, pointers: &[*mut c_void], vector: &[f64]) -> Option<f64> {
         // SAFETY: as above; the vector has the length that the task declares.
-        self.check.map(|check| unsafe { check(pointers.as_ptr(), vector.as_ptr()) })
+        self.check
+            .map(|check| unsafe { check(pointers.as_ptr(), vector.as_ptr()) })
     }
 
     /// The right value of element `index` of the first output.
     pub(crate) fn point(&self, pointers: &[*mut c_void], index: usize) -> Option<f64> {
         // SAFETY: as above; the index is within the output.
-        self.point.map(|point| unsafe { point(pointers.as_ptr(), index as libc::c_long) })
+        self.point
+            .map(|point| unsafe { point(pointers.as_ptr(), index as libc::c_long) })
     }
 }
 
@@ -86,7 +104,11 @@ impl Baseline {
         let handle = open(path, libc::RTLD_LOCAL)?;
         let call = symbol(handle, "hotloop_call")?;
         // SAFETY: the shim declares this symbol with this type.
-        Ok(Self { call: unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn(Pointers)>(call) } })
+        Ok(Self {
+            call: unsafe {
+                std::mem::transmute::<*mut c_void, unsafe extern "C" fn(Pointers)>(call)
+            },
+        })
     }
 
     /// Calls it: one pointer per argument.

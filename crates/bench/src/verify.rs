@@ -76,8 +76,16 @@ struct Found {
 
 impl Default for Found {
     fn default() -> Self {
-        let checks = Checks { paper: true, strict: true, error: 0.0 };
-        Self { checks, strict_why: None, paper_why: None }
+        let checks = Checks {
+            paper: true,
+            strict: true,
+            error: 0.0,
+        };
+        Self {
+            checks,
+            strict_why: None,
+            paper_why: None,
+        }
     }
 }
 
@@ -96,7 +104,11 @@ impl Found {
 
     /// Fails both checks: something was written that is not the candidate's to write.
     fn fail_both(&mut self, why: String) {
-        self.checks = Checks { paper: false, strict: false, error: f64::INFINITY };
+        self.checks = Checks {
+            paper: false,
+            strict: false,
+            error: f64::INFINITY,
+        };
         self.strict_why.get_or_insert_with(|| why.clone());
         self.paper_why.get_or_insert(why);
     }
@@ -126,8 +138,19 @@ struct Expected {
 
 impl Verifier {
     /// A verifier that has seen nothing yet.
-    pub(crate) fn new(spec: TaskSpec, trusted: Option<Trusted>, baseline: Option<Baseline>) -> Self {
-        Self { spec, trusted, baseline, canary: 0, initial: Vec::new(), found: Found::default() }
+    pub(crate) fn new(
+        spec: TaskSpec,
+        trusted: Option<Trusted>,
+        baseline: Option<Baseline>,
+    ) -> Self {
+        Self {
+            spec,
+            trusted,
+            baseline,
+            canary: 0,
+            initial: Vec::new(),
+            found: Found::default(),
+        }
     }
 
     /// What the checks add up to so far.
@@ -142,20 +165,38 @@ impl Verifier {
             Check::Paper => &self.found.paper_why,
         };
         let checks = &self.found.checks;
-        why.clone().map(|why| Mismatch { why, error: checks.error, paper: checks.paper })
+        why.clone().map(|why| Mismatch {
+            why,
+            error: checks.error,
+            paper: checks.paper,
+        })
     }
 
     /// Gives the sets of `calls` fresh inputs, poisoned outputs and fresh canaries, shared among the crew.
-    pub(crate) fn freshen(&mut self, fresh: &mut Fresh, crew: &Crew, buffers: &mut Buffers, calls: Range<usize>) {
+    pub(crate) fn freshen(
+        &mut self,
+        fresh: &mut Fresh,
+        crew: &Crew,
+        buffers: &mut Buffers,
+        calls: Range<usize>,
+    ) {
         self.canary = fresh.word() as u8;
         self.initial.resize(buffers.layout.sets.len(), Vec::new());
         let (spec, canary) = (&self.spec, self.canary);
-        let own: Vec<_> =
-            self.initial[calls.clone()].iter_mut().map(|initial| Mutex::new((fresh.fork(), initial))).collect();
+        let own: Vec<_> = self.initial[calls.clone()]
+            .iter_mut()
+            .map(|initial| Mutex::new((fresh.fork(), initial)))
+            .collect();
         crew.share(calls.len(), &|at| {
             let mut own = own[at].lock().expect("each is taken once");
             let (fresh, initial) = &mut *own;
-            **initial = freshen_set(fresh, spec, &buffers.layout.sets[calls.start + at], buffers, canary);
+            **initial = freshen_set(
+                fresh,
+                spec,
+                &buffers.layout.sets[calls.start + at],
+                buffers,
+                canary,
+            );
         });
     }
 
@@ -168,13 +209,25 @@ impl Verifier {
         calls: Range<usize>,
         paper: bool,
     ) {
-        let own: Vec<_> = calls.clone().map(|_| Mutex::new((fresh.fork(), Found::default()))).collect();
+        let own: Vec<_> = calls
+            .clone()
+            .map(|_| Mutex::new((fresh.fork(), Found::default())))
+            .collect();
         let verifier = &*self;
         crew.share(calls.len(), &|at| {
             let index = calls.start + at;
             let mut own = own[at].lock().expect("each is taken once");
             let (fresh, found) = &mut *own;
-            verifier.check_set(fresh, &Call { buffers, set: &buffers.layout.sets[index], index }, paper, found);
+            verifier.check_set(
+                fresh,
+                &Call {
+                    buffers,
+                    set: &buffers.layout.sets[index],
+                    index,
+                },
+                paper,
+                found,
+            );
         });
         for own in own {
             self.found.add(own.into_inner().expect("nobody holds it").1);
@@ -185,7 +238,8 @@ impl Verifier {
         let Call { buffers, set, .. } = *call;
         self.check_canaries(buffers, set, found);
         self.check_note(call, found);
-        let bound = formula::evaluate(&self.spec.verify.bound, &set.sizes).expect("checked by Task::parse")
+        let bound = formula::evaluate(&self.spec.verify.bound, &set.sizes)
+            .expect("checked by Task::parse")
             * (f64::EPSILON / 2.0);
         let mut expected = None;
         match self.spec.verify.method.clone() {
@@ -193,14 +247,23 @@ impl Verifier {
                 let length = formula::count(&length, &set.sizes).expect("checked by Task::parse");
                 let mut vector = vec![0u8; 8 * length];
                 fresh.doubles(&mut vector, -1.0, 1.0);
-                let vector: Vec<f64> =
-                    vector.as_chunks::<8>().0.iter().map(|chunk| f64::from_ne_bytes(*chunk)).collect();
-                let error = self.trusted().check(&pointers(buffers, set), &vector).unwrap_or(f64::INFINITY);
+                let vector: Vec<f64> = vector
+                    .as_chunks::<8>()
+                    .0
+                    .iter()
+                    .map(|chunk| f64::from_ne_bytes(*chunk))
+                    .collect();
+                let error = self
+                    .trusted()
+                    .check(&pointers(buffers, set), &vector)
+                    .unwrap_or(f64::INFINITY);
                 found.note_error(error);
                 if !within(error, bound) {
                     let full = self.expect(call);
                     self.compare(call, &full, bound, found);
-                    found.fail_strict(format!("a random projection of the output is off by {error:.1e} of its scale"));
+                    found.fail_strict(format!(
+                        "a random projection of the output is off by {error:.1e} of its scale"
+                    ));
                     expected = Some(full);
                 }
             }
@@ -216,14 +279,26 @@ impl Verifier {
     }
 
     fn trusted(&self) -> &Trusted {
-        self.trusted.as_ref().expect("whatever is checked has a reference")
+        self.trusted
+            .as_ref()
+            .expect("whatever is checked has a reference")
     }
 
     fn check_canaries(&self, buffers: &Buffers, set: &Set, found: &mut Found) {
-        for (arg, place) in self.spec.args.iter().zip(&set.places).filter(|(_, place)| place.region == Region::Outputs)
+        for (arg, place) in self
+            .spec
+            .args
+            .iter()
+            .zip(&set.places)
+            .filter(|(_, place)| place.region == Region::Outputs)
         {
             for (start, length) in place.slack() {
-                if buffers.outputs.slice(start, length).iter().any(|byte| *byte != self.canary) {
+                if buffers
+                    .outputs
+                    .slice(start, length)
+                    .iter()
+                    .any(|byte| *byte != self.canary)
+                {
                     found.fail_both(format!("wrote outside of `{}`", arg.name));
                     return;
                 }
@@ -233,11 +308,19 @@ impl Verifier {
 
     /// What was seen when the call had returned must be there still: nothing of it was left for a later call.
     fn check_note(&self, call: &Call<'_>, found: &mut Found) {
-        let Call { buffers, set, index } = *call;
-        let Some(note) = buffers.notes.get(index) else { return };
+        let Call {
+            buffers,
+            set,
+            index,
+        } = *call;
+        let Some(note) = buffers.notes.get(index) else {
+            return;
+        };
         let outputs: Vec<_> = outputs(&self.spec, set).collect();
         let bytes: Vec<usize> = outputs.iter().map(|(_, place)| place.bytes).collect();
-        let Some((output, byte)) = draws::spot(note.after, &bytes) else { return };
+        let Some((output, byte)) = draws::spot(note.after, &bytes) else {
+            return;
+        };
         let (arg, place) = outputs[output];
         let now = &buffers.bytes(place)[byte..byte + 4];
         if *now != (note.seen as u32).to_ne_bytes() {
@@ -247,7 +330,11 @@ impl Verifier {
 
     /// Runs the reference on the set's inputs.
     fn expect(&self, call: &Call<'_>) -> Vec<Expected> {
-        let Call { buffers, set, index } = *call;
+        let Call {
+            buffers,
+            set,
+            index,
+        } = *call;
         let mut expected: Vec<Expected> = Vec::new();
         let mut initial = self.initial[index].iter();
         for (arg, place) in outputs(&self.spec, set) {
@@ -261,7 +348,10 @@ impl Verifier {
                     *value = u64::from_ne_bytes(word);
                 }
             }
-            expected.push(Expected { values, scale: vec![0.0; elements] });
+            expected.push(Expected {
+                values,
+                scale: vec![0.0; elements],
+            });
         }
         let mut outputs = expected.iter_mut();
         let mut pointers: Vec<*mut c_void> = Vec::new();
@@ -282,22 +372,38 @@ impl Verifier {
     fn compare(&self, call: &Call<'_>, expected: &[Expected], bound: f64, found: &mut Found) {
         let Call { buffers, set, .. } = *call;
         for ((arg, place), expected) in outputs(&self.spec, set).zip(expected) {
-            let (got, want) = (buffers.bytes(place), as_bytes(&expected.values, place.bytes));
+            let (got, want) = (
+                buffers.bytes(place),
+                as_bytes(&expected.values, place.bytes),
+            );
             let worst = worst(arg.kind, got, want, &expected.scale);
             found.note_error(worst.0);
             if !within(worst.0, bound) {
-                let (got, want) = (number(arg.kind, got, worst.1), number(arg.kind, want, worst.1));
+                let (got, want) = (
+                    number(arg.kind, got, worst.1),
+                    number(arg.kind, want, worst.1),
+                );
                 let at = element_name(arg, set, worst.1);
                 let sizes = size_names(set);
-                found.fail_strict(format!("{at} is {got:.17e} but should be {want:.17e} ({sizes})"));
+                found.fail_strict(format!(
+                    "{at} is {got:.17e} but should be {want:.17e} ({sizes})"
+                ));
             }
         }
     }
 
     /// The paper's check of the first output: four corners, the centre, 100 random points.
-    fn check_points(&self, fresh: &mut Fresh, call: &Call<'_>, expected: Option<&[Expected]>, found: &mut Found) {
+    fn check_points(
+        &self,
+        fresh: &mut Fresh,
+        call: &Call<'_>,
+        expected: Option<&[Expected]>,
+        found: &mut Found,
+    ) {
         let Call { buffers, set, .. } = *call;
-        let Some((arg, place)) = outputs(&self.spec, set).next() else { return };
+        let Some((arg, place)) = outputs(&self.spec, set).next() else {
+            return;
+        };
         let elements = place.bytes / arg.kind.bytes();
         if elements == 0 {
             return;
@@ -310,7 +416,9 @@ impl Verifier {
             if !within(error, PAPER_TOLERANCE) {
                 found.checks.paper = false;
                 let at = element_name(arg, set, point);
-                found.paper_why.get_or_insert(format!("{at} is {got:.9e} but should be {want:.9e}"));
+                found
+                    .paper_why
+                    .get_or_insert(format!("{at} is {got:.9e} but should be {want:.9e}"));
                 return;
             }
         }
@@ -325,14 +433,24 @@ impl Verifier {
         points: &[usize],
     ) -> Vec<f64> {
         let Call { buffers, set, .. } = *call;
-        let pick = |bytes: &[u8]| points.iter().map(|point| number(arg.kind, bytes, *point)).collect();
+        let pick = |bytes: &[u8]| {
+            points
+                .iter()
+                .map(|point| number(arg.kind, bytes, *point))
+                .collect()
+        };
         // Library and `point` read the buffers as the candidate left them: that will not do where it
         // overwrote what they need, or where they would write into its other outputs.
         let is_plain = arg.role == Role::Out && outputs(&self.spec, set).count() == 1;
         if let Some(baseline) = self.baseline.as_ref().filter(|_| is_plain) {
             let mut values = vec![0u64; place.bytes.div_ceil(8)];
             let mut pointers = pointers(buffers, set);
-            let position = self.spec.args.iter().position(Arg::is_output).expect("a task writes something");
+            let position = self
+                .spec
+                .args
+                .iter()
+                .position(Arg::is_output)
+                .expect("a task writes something");
             pointers[position] = values.as_mut_ptr().cast();
             baseline.call(&pointers);
             return pick(as_bytes(&values, place.bytes));
@@ -341,15 +459,20 @@ impl Verifier {
             return pick(as_bytes(&expected[0].values, place.bytes));
         }
         let pointers = pointers(buffers, set);
-        let alone: Option<Vec<f64>> =
-            points.iter().map(|point| self.trusted().point(&pointers, *point).filter(|_| is_plain)).collect();
+        let alone: Option<Vec<f64>> = points
+            .iter()
+            .map(|point| self.trusted().point(&pointers, *point).filter(|_| is_plain))
+            .collect();
         alone.unwrap_or_else(|| pick(as_bytes(&self.expect(call)[0].values, place.bytes)))
     }
 }
 
 /// One pointer per argument.
 fn pointers(buffers: &Buffers, set: &Set) -> Vec<*mut c_void> {
-    set.places.iter().map(|place| buffers.address(place)).collect()
+    set.places
+        .iter()
+        .map(|place| buffers.address(place))
+        .collect()
 }
 
 /// Whether an error is small enough; NaN never is, which `error > bound` would forget.
@@ -358,8 +481,17 @@ fn within(error: f64, bound: f64) -> bool {
 }
 
 /// Fresh inputs, a poisoned output and canaries for one set; copies of what is in and out.
-#[expect(unsafe_code, reason = "the sets of one mapping are filled side by side")]
-fn freshen_set(fresh: &mut Fresh, spec: &TaskSpec, set: &Set, buffers: &Buffers, canary: u8) -> Vec<Vec<u8>> {
+#[expect(
+    unsafe_code,
+    reason = "the sets of one mapping are filled side by side"
+)]
+fn freshen_set(
+    fresh: &mut Fresh,
+    spec: &TaskSpec,
+    set: &Set,
+    buffers: &Buffers,
+    canary: u8,
+) -> Vec<Vec<u8>> {
     for (arg, place) in spec.args.iter().zip(&set.places) {
         let mapping = buffers.mapping(place.region);
         for (start, length) in place.slack() {
@@ -368,7 +500,11 @@ fn freshen_set(fresh: &mut Fresh, spec: &TaskSpec, set: &Set, buffers: &Buffers,
         }
         let rows: &[u8] = match &arg.fill {
             Some(Fill::Columns { rows, .. }) => {
-                let rows = spec.args.iter().position(|other| other.name == *rows).expect("checked by Task::parse");
+                let rows = spec
+                    .args
+                    .iter()
+                    .position(|other| other.name == *rows)
+                    .expect("checked by Task::parse");
                 buffers.bytes(&set.places[rows])
             }
             _ => &[],
@@ -378,15 +514,22 @@ fn freshen_set(fresh: &mut Fresh, spec: &TaskSpec, set: &Set, buffers: &Buffers,
         let bytes = unsafe { mapping.part_mut(start, length) };
         match arg.role {
             Role::Out | Role::Return => inputs::poison(fresh, arg.kind, bytes),
-            Role::In | Role::Scalar | Role::Inout => inputs::fill(fresh, arg, set, bytes, |_| Some(rows)),
+            Role::In | Role::Scalar | Role::Inout => {
+                inputs::fill(fresh, arg, set, bytes, |_| Some(rows))
+            }
         }
     }
     let in_and_out = outputs(spec, set).filter(|(arg, _)| arg.role == Role::Inout);
-    in_and_out.map(|(_, place)| buffers.bytes(place).to_vec()).collect()
+    in_and_out
+        .map(|(_, place)| buffers.bytes(place).to_vec())
+        .collect()
 }
 
 fn outputs<'a>(spec: &'a TaskSpec, set: &'a Set) -> impl Iterator<Item = (&'a Arg, &'a Place)> {
-    spec.args.iter().zip(&set.places).filter(|(arg, _)| arg.is_output())
+    spec.args
+        .iter()
+        .zip(&set.places)
+        .filter(|(arg, _)| arg.is_output())
 }
 
 #[expect(unsafe_code, reason = "words are bytes too")]
@@ -410,7 +553,9 @@ fn number(kind: Kind, bytes: &[u8], index: usize) -> f64 {
 /// The worst error of a buffer relative to the elements' scales, and which element has it.
 fn worst(kind: Kind, got: &[u8], want: &[u8], scale: &[f64]) -> (f64, usize) {
     match kind {
-        Kind::F64 => worst_of(got, want, scale, |got, want| (f64::from_ne_bytes(got) - f64::from_ne_bytes(want)).abs()),
+        Kind::F64 => worst_of(got, want, scale, |got, want| {
+            (f64::from_ne_bytes(got) - f64::from_ne_bytes(want)).abs()
+        }),
         Kind::F32 => worst_of(got, want, scale, |got, want| {
             (f64::from(f32::from_ne_bytes(got)) - f64::from(f32::from_ne_bytes(want))).abs()
         }),
@@ -418,9 +563,9 @@ fn worst(kind: Kind, got: &[u8], want: &[u8], scale: &[f64]) -> (f64, usize) {
             f64::from(i32::from_ne_bytes(got).abs_diff(i32::from_ne_bytes(want)))
         }),
         // Exact where a double would not be.
-        Kind::I64 => {
-            worst_of(got, want, scale, |got, want| i64::from_ne_bytes(got).abs_diff(i64::from_ne_bytes(want)) as f64)
-        }
+        Kind::I64 => worst_of(got, want, scale, |got, want| {
+            i64::from_ne_bytes(got).abs_diff(i64::from_ne_bytes(want)) as f64
+        }),
     }
 }
 
@@ -449,7 +594,11 @@ fn worst_of<const BYTES: usize>(
 
 /// The first output as a matrix: all but the last dimension are rows.
 fn rows_and_columns(arg: &Arg, set: &Set) -> (usize, usize) {
-    let dims: Vec<usize> = arg.shape.iter().map(|dim| formula::count(dim, &set.sizes).expect("checked")).collect();
+    let dims: Vec<usize> = arg
+        .shape
+        .iter()
+        .map(|dim| formula::count(dim, &set.sizes).expect("checked"))
+        .collect();
     match dims.split_last() {
         Some((columns, rows)) => (rows.iter().product(), *columns),
         None => (1, 1),
@@ -459,9 +608,15 @@ fn rows_and_columns(arg: &Arg, set: &Set) -> (usize, usize) {
 fn paper_points(fresh: &mut Fresh, (rows, columns): (usize, usize)) -> Vec<usize> {
     let at = |row: usize, column: usize| row * columns + column;
     let (last_row, last_column) = (rows - 1, columns - 1);
-    let mut points =
-        vec![at(0, 0), at(0, last_column), at(last_row, 0), at(last_row, last_column), at(rows / 2, columns / 2)];
-    points.extend((points.len()..PAPER_POINTS).map(|_| at(fresh.index(rows), fresh.index(columns))));
+    let mut points = vec![
+        at(0, 0),
+        at(0, last_column),
+        at(last_row, 0),
+        at(last_row, last_column),
+        at(rows / 2, columns / 2),
+    ];
+    points
+        .extend((points.len()..PAPER_POINTS).map(|_| at(fresh.index(rows), fresh.index(columns))));
     points
 }
 
@@ -470,10 +625,19 @@ fn element_name(arg: &Arg, set: &Set, index: usize) -> String {
     match arg.shape.len() {
         0 => "the return value".to_owned(),
         1 => format!("{}[{index}]", arg.name),
-        _ => format!("{}[{}][{}]", arg.name, index / columns.max(1), index % columns.max(1)),
+        _ => format!(
+            "{}[{}][{}]",
+            arg.name,
+            index / columns.max(1),
+            index % columns.max(1)
+        ),
     }
 }
 
 fn size_names(set: &Set) -> String {
-    set.sizes.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+    set.sizes
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect::<Vec<_>>()
+        .join(" ")
 }

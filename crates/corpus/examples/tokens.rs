@@ -7,8 +7,16 @@ use std::path::PathBuf;
 use corpus::{Options, synth, tokenizer, write};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let folder = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| "tokens".to_owned()));
-    let options = Options { programs: 60_000, records: 5_000, ..Options::STANDARD };
+    let folder = PathBuf::from(
+        std::env::args()
+            .nth(1)
+            .unwrap_or_else(|| "tokens".to_owned()),
+    );
+    let options = Options {
+        programs: 60_000,
+        records: 5_000,
+        ..Options::STANDARD
+    };
     write(&options, &folder)?;
     let records = synth(&options);
     let bpe = tokenizer(records.pool());

@@ -113,8 +113,20 @@ mod tests {
     fn every_combination_has_its_number() {
         let all: HashSet<Both> = (0..Both::combinations()).map(Both::nth).collect();
         assert_eq!(all.len(), 6);
-        assert_eq!(Both::nth(0), Both { word: Word::One, number: Number(0) });
-        assert_eq!(Both::nth(5), Both { word: Word::Two, number: Number(16) });
+        assert_eq!(
+            Both::nth(0),
+            Both {
+                word: Word::One,
+                number: Number(0)
+            }
+        );
+        assert_eq!(
+            Both::nth(5),
+            Both {
+                word: Word::Two,
+                number: Number(16)
+            }
+        );
     }
 
     #[test]

@@ -27,7 +27,11 @@ pub struct Bpe {
 
 impl Bpe {
     /// Learns from `texts` until there are `size` tokens, or nothing is left to join.
-    pub fn train<'a>(texts: impl IntoIterator<Item = &'a str>, special: Vec<String>, size: usize) -> Self {
+    pub fn train<'a>(
+        texts: impl IntoIterator<Item = &'a str>,
+        special: Vec<String>,
+        size: usize,
+    ) -> Self {
         let first = special.len() as u32;
         let mut counts: BTreeMap<&[u8], u64> = BTreeMap::new();
         for text in texts {
@@ -37,13 +41,28 @@ impl Bpe {
         }
         let mut words: Vec<(Vec<u32>, u64)> = counts
             .into_iter()
-            .map(|(piece, count)| (piece.iter().map(|byte| first + u32::from(*byte)).collect(), count))
+            .map(|(piece, count)| {
+                (
+                    piece.iter().map(|byte| first + u32::from(*byte)).collect(),
+                    count,
+                )
+            })
             .collect();
-        let mut bpe = Self { special, tokens: (0..=255).map(|byte| vec![byte]).collect(), merges: Vec::new() };
-        let mut known: HashMap<Vec<u8>, u32> =
-            bpe.tokens.iter().enumerate().map(|(at, bytes)| (bytes.clone(), first + at as u32)).collect();
+        let mut bpe = Self {
+            special,
+            tokens: (0..=255).map(|byte| vec![byte]).collect(),
+            merges: Vec::new(),
+        };
+        let mut known: HashMap<Vec<u8>, u32> = bpe
+            .tokens
+            .iter()
+            .enumerate()
+            .map(|(at, bytes)| (bytes.clone(), first + at as u32))
+            .collect();
         while bpe.len() < size {
-            let Some(pair) = bpe.best_pair(&words) else { break };
+            let Some(pair) = bpe.best_pair(&words) else {
+                break;
+            };
             let bytes = bpe.joined(pair);
             let next = bpe.len() as u32;
             // Two pairs may make the same bytes: they are one token.
@@ -76,11 +95,16 @@ impl Bpe {
     }
 
     fn joined(&self, pair: [u32; 2]) -> Vec<u8> {
-        pair.iter().flat_map(|token| self.bytes(*token)).copied().collect()
+        pair.iter()
+            .flat_map(|token| self.bytes(*token))
+            .copied()
+            .collect()
     }
 
     fn bytes(&self, token: u32) -> &[u8] {
-        self.tokens.get((token as usize).wrapping_sub(self.special.len())).map_or(&[], Vec::as_slice)
+        self.tokens
+            .get((token as usize).wrapping_sub(self.special.len()))
+            .map_or(&[], Vec::as_slice)
     }
 
     /// How many tokens there are.
@@ -96,8 +120,14 @@ impl Bpe {
     /// Prepares for encoding.
     pub fn encoder(&self) -> Encoder<'_> {
         let merges = self.merges.iter().enumerate();
-        let ranks = merges.map(|(rank, (pair, token))| (*pair, (rank, *token))).collect();
-        Encoder { bpe: self, ranks, known: RefCell::default() }
+        let ranks = merges
+            .map(|(rank, (pair, token))| (*pair, (rank, *token)))
+            .collect();
+        Encoder {
+            bpe: self,
+            ranks,
+            known: RefCell::default(),
+        }
     }
 
     /// The text of `tokens`; bytes that are no UTF-8 are replaced.
@@ -115,10 +145,18 @@ impl Bpe {
     /// The vocabulary as a Hugging Face `tokenizer.json`.
     pub fn tokenizer_json(&self) -> Value {
         let alphabet = byte_letters();
-        let word =
-            |token: u32| -> String { self.bytes(token).iter().map(|byte| alphabet[usize::from(*byte)]).collect() };
+        let word = |token: u32| -> String {
+            self.bytes(token)
+                .iter()
+                .map(|byte| alphabet[usize::from(*byte)])
+                .collect()
+        };
         let first = self.special.len() as u32;
-        let control = self.special.iter().enumerate().map(|(id, content)| (content.clone(), id as u32));
+        let control = self
+            .special
+            .iter()
+            .enumerate()
+            .map(|(id, content)| (content.clone(), id as u32));
         let plain = (first..self.len() as u32).map(|id| (word(id), id));
         let vocabulary: BTreeMap<String, u32> = control.chain(plain).collect();
         let merges: Vec<[String; 2]> = self.merges.iter().map(|(pair, _)| pair.map(word)).collect();
@@ -165,9 +203,17 @@ impl Encoder<'_> {
         let mut tokens = Vec::new();
         let mut rest = text;
         while !rest.is_empty() {
-            let control = |at: usize| special.iter().position(|token| rest[at..].starts_with(token.as_str()));
-            let next = rest.match_indices('<').find_map(|(at, _)| Some((at, control(at)?)));
-            let (plain, behind) = next.map_or((rest.len(), rest.len()), |(at, id)| (at, at + special[id].len()));
+            let control = |at: usize| {
+                special
+                    .iter()
+                    .position(|token| rest[at..].starts_with(token.as_str()))
+            };
+            let next = rest
+                .match_indices('<')
+                .find_map(|(at, _)| Some((at, control(at)?)));
+            let (plain, behind) = next.map_or((rest.len(), rest.len()), |(at, id)| {
+                (at, at + special[id].len())
+            });
             for piece in pieces(&rest.as_bytes()[..plain]) {
                 let mut known = self.known.borrow_mut();
                 if let Some(met) = known.get(piece) {
@@ -187,8 +233,11 @@ impl Encoder<'_> {
     fn encode_piece(&self, piece: &[u8]) -> Vec<u32> {
         let first = self.bpe.special.len() as u32;
         let mut word: Vec<u32> = piece.iter().map(|byte| first + u32::from(*byte)).collect();
-        let best =
-            |word: &[u32]| word.windows(2).filter_map(|pair| Some((*self.ranks.get(pair)?, [pair[0], pair[1]]))).min();
+        let best = |word: &[u32]| {
+            word.windows(2)
+                .filter_map(|pair| Some((*self.ranks.get(pair)?, [pair[0], pair[1]])))
+                .min()
+        };
         while let Some(((_, token), pair)) = best(&word) {
             join(&mut word, pair, token);
         }
@@ -224,7 +273,8 @@ fn pieces(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// The length of a match of [`CUT`] that starts at `at`; 0 for none.
 fn match_length(text: &[u8], at: usize) -> usize {
-    let run = |from: usize, is: fn(&u8) -> bool| text[from..].iter().take_while(|byte| is(byte)).count();
+    let run =
+        |from: usize, is: fn(&u8) -> bool| text[from..].iter().take_while(|byte| is(byte)).count();
     let in_name = at > 0 && (text[at - 1].is_ascii_alphanumeric() || text[at - 1] == b'_');
     match text.get(at) {
         Some(b'\n') => 1 + run(at + 1, |byte| *byte == b' '),
@@ -238,8 +288,17 @@ fn match_length(text: &[u8], at: usize) -> usize {
 fn byte_letters() -> Vec<char> {
     let mut others = 256..;
     let printable = |byte: u32| matches!(byte, 33..=126 | 161..=172 | 174..=255);
-    let letter = |byte: u32| if printable(byte) { Some(byte) } else { others.next() };
-    (0..256).map(letter).map(|code| code.and_then(char::from_u32).unwrap_or('?')).collect()
+    let letter = |byte: u32| {
+        if printable(byte) {
+            Some(byte)
+        } else {
+            others.next()
+        }
+    };
+    (0..256)
+        .map(letter)
+        .map(|code| code.and_then(char::from_u32).unwrap_or('?'))
+        .collect()
 }
 
 #[cfg(test)]
@@ -247,14 +306,26 @@ mod tests {
     use super::*;
 
     fn cut(text: &str) -> Vec<String> {
-        pieces(text.as_bytes()).map(|piece| String::from_utf8_lossy(piece).into_owned()).collect()
+        pieces(text.as_bytes())
+            .map(|piece| String::from_utf8_lossy(piece).into_owned())
+            .collect()
     }
 
     #[test]
     fn lines_and_numbers_are_pieces_of_their_own() {
         assert_eq!(
             cut("for(i=0;i<256;i+=16)\n  s10=_mm512_x(4*v);"),
-            ["for(i=0;i<", "256", ";i+=", "16", ")", "\n  ", "s10=_mm512_x(", "4", "*v);"]
+            [
+                "for(i=0;i<",
+                "256",
+                ";i+=",
+                "16",
+                ")",
+                "\n  ",
+                "s10=_mm512_x(",
+                "4",
+                "*v);"
+            ]
         );
         assert_eq!(cut(""), Vec::<String>::new());
         assert_eq!(cut("\n\n 7"), ["\n", "\n ", "7"]);
@@ -266,7 +337,10 @@ mod tests {
         let bpe = Bpe::train([text], vec!["<end>".to_owned()], 259);
         assert_eq!(bpe.len(), 259);
         assert_eq!(bpe.decode(&[257]), "ab");
-        assert_eq!(bpe.encoder().encode("abab<end>x<"), [258, 0, 1 + u32::from(b'x'), 1 + u32::from(b'<')]);
+        assert_eq!(
+            bpe.encoder().encode("abab<end>x<"),
+            [258, 0, 1 + u32::from(b'x'), 1 + u32::from(b'<')]
+        );
         assert_eq!(bpe.decode(&bpe.encoder().encode(text)), text);
     }
 
@@ -274,7 +348,11 @@ mod tests {
     fn bytes_have_their_known_letters() {
         let letters = byte_letters();
         assert_eq!(
-            (letters[usize::from(b'\n')], letters[usize::from(b' ')], letters[usize::from(b'A')]),
+            (
+                letters[usize::from(b'\n')],
+                letters[usize::from(b' ')],
+                letters[usize::from(b'A')]
+            ),
             ('Ċ', 'Ġ', 'A')
         );
         assert_eq!(letters[0xad], 'Ń');
@@ -282,7 +360,11 @@ mod tests {
 
     #[test]
     fn training_is_deterministic() {
-        let texts = ["for(int i=0;i<M;i++)", "for(int j=0;j<N;j++)", "x y z x y z"];
+        let texts = [
+            "for(int i=0;i<M;i++)",
+            "for(int j=0;j<N;j++)",
+            "x y z x y z",
+        ];
         let train = || Bpe::train(texts, vec![], 290);
         assert_eq!(train(), train());
         assert_eq!(train().tokenizer_json(), train().tokenizer_json());

@@ -59,13 +59,19 @@ impl Breakage {
             Self::OffByOne => {
                 let places = conditions(source);
                 let at = *pick(&places, rng)?;
-                let verdict = rng.weighted(&[(None, 1), (Some(Why::Outside), 2), (Some(Why::Large), 2)]);
-                let label = if verdict.is_none() { Label::Crashed } else { Label::Wrong };
+                let verdict =
+                    rng.weighted(&[(None, 1), (Some(Why::Outside), 2), (Some(Why::Large), 2)]);
+                let label = if verdict.is_none() {
+                    Label::Crashed
+                } else {
+                    Label::Wrong
+                };
                 (splice(source, at, 1, "<="), label, verdict)
             }
             Self::MissingZero => {
-                let is_zero =
-                    |line: &str| line.contains("memset(") || (line.starts_with("for(") && line.ends_with("]=0;"));
+                let is_zero = |line: &str| {
+                    line.contains("memset(") || (line.starts_with("for(") && line.ends_with("]=0;"))
+                };
                 if let Some(without) = without_line(source, is_zero, rng) {
                     (without, Label::Wrong, Some(Why::Nan))
                 } else {
@@ -86,46 +92,90 @@ impl Breakage {
                 ];
                 let found: Vec<(usize, usize, &str)> = SWAPS
                     .iter()
-                    .flat_map(|(from, to)| places(source, from).into_iter().map(|at| (at, from.len(), *to)))
+                    .flat_map(|(from, to)| {
+                        places(source, from)
+                            .into_iter()
+                            .map(|at| (at, from.len(), *to))
+                    })
                     .collect();
                 let (at, length, to) = *pick(&found, rng)?;
-                (splice(source, at, length, to), Label::Wrong, Some(rng.weighted(&[(Why::Large, 3), (Why::Nan, 1)])))
+                (
+                    splice(source, at, length, to),
+                    Label::Wrong,
+                    Some(rng.weighted(&[(Why::Large, 3), (Why::Nan, 1)])),
+                )
             }
             Self::MissingRemainder => {
                 let is_rest = |line: &str| {
-                    line.starts_with("for(;") && line.ends_with(';') || line.contains("?N/") || line.contains("?256/")
+                    line.starts_with("for(;") && line.ends_with(';')
+                        || line.contains("?N/")
+                        || line.contains("?256/")
                 };
                 let without = without_line(source, is_rest, rng)?;
-                (without, Label::Wrong, Some(rng.weighted(&[(Why::Nan, 3), (Why::Large, 1)])))
+                (
+                    without,
+                    Label::Wrong,
+                    Some(rng.weighted(&[(Why::Nan, 3), (Why::Large, 1)])),
+                )
             }
             Self::Undeclared => {
                 let declares = |line: &str| {
-                    ["int ", "double ", "double*", "const double*", "__m"].iter().any(|kind| line.starts_with(kind))
+                    ["int ", "double ", "double*", "const double*", "__m"]
+                        .iter()
+                        .any(|kind| line.starts_with(kind))
                 };
-                (without_line(source, declares, rng)?, Label::NotCompiled, Some(Why::Undeclared))
+                (
+                    without_line(source, declares, rng)?,
+                    Label::NotCompiled,
+                    Some(Why::Undeclared),
+                )
             }
             Self::MissingSemicolon => {
                 let at = *pick(&places(source, ";\n"), rng)?;
-                (splice(source, at, 1, ""), Label::NotCompiled, Some(Why::Syntax))
+                (
+                    splice(source, at, 1, ""),
+                    Label::NotCompiled,
+                    Some(Why::Syntax),
+                )
             }
             Self::NoStep => {
-                let found: Vec<usize> = ["i++)", "j++)", "k++)"].iter().flat_map(|step| places(source, step)).collect();
+                let found: Vec<usize> = ["i++)", "j++)", "k++)"]
+                    .iter()
+                    .flat_map(|step| places(source, step))
+                    .collect();
                 let at = *pick(&found, rng)?;
                 (splice(source, at, 3, ""), Label::TimedOut, None)
             }
             Self::LostSum => {
-                let found: Vec<usize> = places(source, "]+=").into_iter().chain(places(source, "s+=")).collect();
+                let found: Vec<usize> = places(source, "]+=")
+                    .into_iter()
+                    .chain(places(source, "s+="))
+                    .collect();
                 let at = *pick(&found, rng)?;
-                (splice(source, at + 1, 2, "="), Label::Wrong, Some(Why::Large))
+                (
+                    splice(source, at + 1, 2, "="),
+                    Label::Wrong,
+                    Some(Why::Large),
+                )
             }
             Self::WrongStep => {
-                let found: Vec<(usize, u32, usize)> =
-                    places(source, "+=").into_iter().filter_map(|at| step(source, at)).collect();
+                let found: Vec<(usize, u32, usize)> = places(source, "+=")
+                    .into_iter()
+                    .filter_map(|at| step(source, at))
+                    .collect();
                 let (at, by, length) = *pick(&found, rng)?;
-                (splice(source, at, length, &(2 * by).to_string()), Label::Wrong, Some(Why::Nan))
+                (
+                    splice(source, at, length, &(2 * by).to_string()),
+                    Label::Wrong,
+                    Some(Why::Nan),
+                )
             }
         };
-        Some(Broken { source: broken, label, why })
+        Some(Broken {
+            source: broken,
+            label,
+            why,
+        })
     }
 }
 
@@ -135,7 +185,11 @@ pub fn broken(source: &str, rng: &mut Rng) -> Option<Broken> {
 }
 
 fn pick<'a, T>(places: &'a [T], rng: &mut Rng) -> Option<&'a T> {
-    if places.is_empty() { None } else { Some(&places[rng.below(places.len())]) }
+    if places.is_empty() {
+        None
+    } else {
+        Some(&places[rng.below(places.len())])
+    }
 }
 
 fn places(source: &str, text: &str) -> Vec<usize> {
@@ -151,7 +205,8 @@ fn conditions(source: &str) -> Vec<usize> {
     let in_head = |at: usize| {
         let line = source[..at].rfind('\n').map_or(0, |end| end + 1);
         let head = &source[line..at];
-        head.rfind("for(").is_some_and(|start| head[start..].matches(';').count() == 1)
+        head.rfind("for(")
+            .is_some_and(|start| head[start..].matches(';').count() == 1)
     };
     source
         .match_indices('<')
@@ -170,9 +225,18 @@ fn step(source: &str, at: usize) -> Option<(usize, u32, usize)> {
 /// The source without one of the lines that `is_target` says; lines are shown without indentation.
 fn without_line(source: &str, is_target: impl Fn(&str) -> bool, rng: &mut Rng) -> Option<String> {
     let lines: Vec<&str> = source.split_inclusive('\n').collect();
-    let found: Vec<usize> = (0..lines.len()).filter(|at| is_target(lines[*at].trim())).collect();
+    let found: Vec<usize> = (0..lines.len())
+        .filter(|at| is_target(lines[*at].trim()))
+        .collect();
     let gone = *pick(&found, rng)?;
-    Some(lines.iter().enumerate().filter(|(at, _)| *at != gone).map(|(_, line)| *line).collect())
+    Some(
+        lines
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| *at != gone)
+            .map(|(_, line)| *line)
+            .collect(),
+    )
 }
 
 #[cfg(test)]
@@ -183,9 +247,16 @@ mod tests {
 
     fn check(breakage: Breakage, gone: &str, instead: &str) {
         let mut rng = Rng::new(3, 3);
-        let all: Vec<String> = (0..50).filter_map(|_| breakage.apply(SOURCE, &mut rng)).map(|b| b.source).collect();
+        let all: Vec<String> = (0..50)
+            .filter_map(|_| breakage.apply(SOURCE, &mut rng))
+            .map(|b| b.source)
+            .collect();
         assert!(all.iter().all(|broken| broken != SOURCE));
-        assert!(all.iter().any(|broken| *broken == SOURCE.replacen(gone, instead, 1)), "{breakage:?}");
+        assert!(
+            all.iter()
+                .any(|broken| *broken == SOURCE.replacen(gone, instead, 1)),
+            "{breakage:?}"
+        );
     }
 
     #[test]
@@ -201,7 +272,13 @@ mod tests {
 
     #[test]
     fn what_has_no_place_for_a_fault_is_left() {
-        assert_eq!(Breakage::MissingRemainder.apply(SOURCE, &mut Rng::new(1, 1)), None);
-        assert_eq!(Breakage::WrongIndex.apply(SOURCE, &mut Rng::new(1, 1)), None);
+        assert_eq!(
+            Breakage::MissingRemainder.apply(SOURCE, &mut Rng::new(1, 1)),
+            None
+        );
+        assert_eq!(
+            Breakage::WrongIndex.apply(SOURCE, &mut Rng::new(1, 1)),
+            None
+        );
     }
 }

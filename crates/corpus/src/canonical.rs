@@ -9,7 +9,11 @@ pub fn canonical(source: &str) -> String {
     let mut page = Page::default();
     for item in lex::lex(source).items {
         match item {
-            Item::Token(token) => page.token(&token, source.get(token.offset..token.end).unwrap_or(""), &mut text),
+            Item::Token(token) => page.token(
+                &token,
+                source.get(token.offset..token.end).unwrap_or(""),
+                &mut text,
+            ),
             Item::Directive(directive) => {
                 if !text.is_empty() && !text.ends_with('\n') {
                     text.push('\n');
@@ -86,15 +90,20 @@ impl<'a> Page<'a> {
 
     /// Whether the last token and this one would be read as others without a space.
     fn needs_space(&self, token: &Token<'_>) -> bool {
-        let Some((kind, last)) = &self.last else { return false };
+        let Some((kind, last)) = &self.last else {
+            return false;
+        };
         let word = |kind| matches!(kind, TokenKind::Ident | TokenKind::Number);
         if word(*kind) && word(token.kind) {
             return true;
         }
-        let (Some(before), Some(after)) = (last.chars().last(), token.text.chars().next()) else { return false };
+        let (Some(before), Some(after)) = (last.chars().last(), token.text.chars().next()) else {
+            return false;
+        };
         *kind == TokenKind::Punct
             && token.kind == TokenKind::Punct
-            && ("+-&|<>=".contains(before) && before == after || before == '/' && "*/".contains(after))
+            && ("+-&|<>=".contains(before) && before == after
+                || before == '/' && "*/".contains(after))
     }
 }
 
@@ -104,7 +113,11 @@ mod tests {
 
     fn check(source: &str, expect: &str) {
         assert_eq!(canonical(source), expect);
-        assert_eq!(canonical(expect), expect, "a canonical text is its own canonical form");
+        assert_eq!(
+            canonical(expect),
+            expect,
+            "a canonical text is its own canonical form"
+        );
     }
 
     #[test]
@@ -117,7 +130,10 @@ mod tests {
 
     #[test]
     fn initialisers_stay_on_their_line() {
-        check("void f(void) { double s[2][2] = { { 0 } }; }", "void f(void){\n double s[2][2]={{0}};\n}\n");
+        check(
+            "void f(void) { double s[2][2] = { { 0 } }; }",
+            "void f(void){\n double s[2][2]={{0}};\n}\n",
+        );
     }
 
     #[test]
@@ -130,6 +146,9 @@ mod tests {
 
     #[test]
     fn spaces_that_count_are_kept() {
-        check("int f(int a) { return a - -a + + +a & ( a && a); }", "int f(int a){\n return a- -a+ + +a&(a&&a);\n}\n");
+        check(
+            "int f(int a) { return a - -a + + +a & ( a && a); }",
+            "int f(int a){\n return a- -a+ + +a&(a&&a);\n}\n",
+        );
     }
 }

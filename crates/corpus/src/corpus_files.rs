@@ -72,7 +72,9 @@ impl Lengths {
     pub fn of(mut lengths: Vec<usize>) -> Self {
         lengths.sort_unstable();
         let sum: usize = lengths.iter().sum();
-        let at = |share: usize| lengths.get((lengths.len() * share / 100).min(lengths.len().saturating_sub(1)));
+        let at = |share: usize| {
+            lengths.get((lengths.len() * share / 100).min(lengths.len().saturating_sub(1)))
+        };
         Self {
             mean: sum as f64 / lengths.len().max(1) as f64,
             p95: at(95).copied().unwrap_or(0),
@@ -84,16 +86,33 @@ impl Lengths {
 /// The vocabulary for a pool of candidates.
 pub fn tokenizer(pool: &Pool) -> Bpe {
     let every = (pool.len() / TRAINED_ON).max(1);
-    let sources: Vec<String> = pool.programs().step_by(every).map(crate::Program::source).collect();
-    Bpe::train(sources.iter().map(String::as_str), special_tokens(), VOCABULARY)
+    let sources: Vec<String> = pool
+        .programs()
+        .step_by(every)
+        .map(crate::Program::source)
+        .collect();
+    Bpe::train(
+        sources.iter().map(String::as_str),
+        special_tokens(),
+        VOCABULARY,
+    )
 }
 
 /// Writes a corpus to `folder`, which must not exist or be empty, and tells what was written.
 pub fn write(options: &Options, folder: &Path) -> Result<Manifest, WriteError> {
-    let failed = |source: io::Error| WriteError { folder: folder.to_owned(), source };
-    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let failed = |source: io::Error| WriteError {
+        folder: folder.to_owned(),
+        source,
+    };
+    let parent = folder
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     fs_err::create_dir_all(parent).map_err(failed)?;
-    let draft = tempfile::Builder::new().prefix(".corpus-").tempdir_in(parent).map_err(failed)?;
+    let draft = tempfile::Builder::new()
+        .prefix(".corpus-")
+        .tempdir_in(parent)
+        .map_err(failed)?;
     let manifest = write_files(options, draft.path()).map_err(failed)?;
     // An existing folder with content is never replaced: the rename fails.
     fs_err::rename(draft.path(), folder).map_err(failed)?;
@@ -106,12 +125,24 @@ fn write_files(options: &Options, folder: &Path) -> io::Result<Manifest> {
     let programs = records.pool().len();
     let bpe = tokenizer(records.pool());
     let encoder = bpe.encoder();
-    let tokens =
-        Lengths::of(records.pool().programs().map(|program| encoder.encode(&program.source()).len()).collect());
-    let mut shards = [Shards::new(folder, "train"), Shards::new(folder, "validation")];
+    let tokens = Lengths::of(
+        records
+            .pool()
+            .programs()
+            .map(|program| encoder.encode(&program.source()).len())
+            .collect(),
+    );
+    let mut shards = [
+        Shards::new(folder, "train"),
+        Shards::new(folder, "validation"),
+    ];
     let mut counts = BTreeMap::new();
     for record in records {
-        for key in [record.task.clone(), record.stage.to_string(), record.role.name().to_owned()] {
+        for key in [
+            record.task.clone(),
+            record.stage.to_string(),
+            record.role.name().to_owned(),
+        ] {
             *counts.entry(key).or_default() += 1;
         }
         let line = serde_json::to_vec(&record)?;
@@ -125,8 +156,20 @@ fn write_files(options: &Options, folder: &Path) -> io::Result<Manifest> {
     }
     let json = serde_json::to_vec_pretty(&bpe.tokenizer_json())?;
     files.push(write_file(folder, "tokenizer.json", &json)?);
-    let manifest = Manifest { options: *options, programs, train, validation, counts, tokens, files };
-    write_file(folder, "manifest.json", &serde_json::to_vec_pretty(&manifest)?)?;
+    let manifest = Manifest {
+        options: *options,
+        programs,
+        train,
+        validation,
+        counts,
+        tokens,
+        files,
+    };
+    write_file(
+        folder,
+        "manifest.json",
+        &serde_json::to_vec_pretty(&manifest)?,
+    )?;
     Ok(manifest)
 }
 
@@ -134,7 +177,11 @@ fn write_file(folder: &Path, name: &str, content: &[u8]) -> io::Result<File> {
     let mut file = fs_err::File::create(folder.join(name))?;
     file.write_all(content)?;
     file.sync_all()?;
-    Ok(File { name: name.to_owned(), bytes: content.len() as u64, blake3: blake3::hash(content).to_hex().to_string() })
+    Ok(File {
+        name: name.to_owned(),
+        bytes: content.len() as u64,
+        blake3: blake3::hash(content).to_hex().to_string(),
+    })
 }
 
 /// Numbered files of records.
@@ -148,7 +195,13 @@ struct Shards<'a> {
 
 impl<'a> Shards<'a> {
     fn new(folder: &'a Path, name: &'static str) -> Self {
-        Self { folder, name, records: 0, open: None, files: Vec::new() }
+        Self {
+            folder,
+            name,
+            records: 0,
+            open: None,
+            files: Vec::new(),
+        }
     }
 
     fn next_name(&self) -> String {
@@ -175,7 +228,11 @@ impl<'a> Shards<'a> {
         if let Some((mut file, hasher, bytes)) = self.open.take() {
             file.flush()?;
             file.get_ref().sync_all()?;
-            self.files.push(File { name: self.next_name(), bytes, blake3: hasher.finalize().to_hex().to_string() });
+            self.files.push(File {
+                name: self.next_name(),
+                bytes,
+                blake3: hasher.finalize().to_hex().to_string(),
+            });
         }
         Ok(())
     }

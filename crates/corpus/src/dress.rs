@@ -134,23 +134,35 @@ impl Threads {
         let next = step_of(var, step);
         let plain = format!("for(int {var}=0;{var}<{end};{next}){{");
         let pragma = match self {
-            Self::None => return Head { text: plain, braces: 1 },
+            Self::None => {
+                return Head {
+                    text: plain,
+                    braces: 1,
+                };
+            }
             Self::For => "",
             Self::Static => " schedule(static)",
             Self::Dynamic => " schedule(dynamic)",
             Self::Guided => " schedule(guided)",
             Self::Collapse => " collapse(2)",
             Self::Split => {
-                let team = "#pragma omp parallel\n{int t=omp_get_thread_num(),p=omp_get_num_threads();";
+                let team =
+                    "#pragma omp parallel\n{int t=omp_get_thread_num(),p=omp_get_num_threads();";
                 let own = if step == 1 {
                     format!("for(int {var}={end}*t/p;{var}<{end}*(t+1)/p;{var}++){{")
                 } else {
                     format!("for(int {var}={step}*t;{var}<{end};{var}+={step}*p){{")
                 };
-                return Head { text: format!("\n{team}{own}"), braces: 2 };
+                return Head {
+                    text: format!("\n{team}{own}"),
+                    braces: 2,
+                };
             }
         };
-        Head { text: format!("\n#pragma omp parallel for{pragma}\n{plain}"), braces: 1 }
+        Head {
+            text: format!("\n#pragma omp parallel for{pragma}\n{plain}"),
+            braces: 1,
+        }
     }
 
     /// Whether there are threads.
@@ -161,7 +173,11 @@ impl Threads {
 
 /// `var++` or `var+=step`.
 pub fn step_of(var: &str, step: u32) -> String {
-    if step == 1 { format!("{var}++") } else { format!("{var}+={step}") }
+    if step == 1 {
+        format!("{var}++")
+    } else {
+        format!("{var}+={step}")
+    }
 }
 
 axis!(
@@ -272,7 +288,11 @@ impl Unit {
     }
 
     fn prefix(self) -> &'static str {
-        if self.width() == 8 { "_mm512" } else { "_mm256" }
+        if self.width() == 8 {
+            "_mm512"
+        } else {
+            "_mm256"
+        }
     }
 
     /// What lies at `base + index`, which need not be aligned.
@@ -287,8 +307,12 @@ impl Unit {
     /// The statement that puts `value` at `base + index`.
     pub fn store(self, base: &str, index: &str, value: &str) -> String {
         match self {
-            Self::Scalar | Self::Ext4 | Self::Ext8 => format!("{}={value};", self.load(base, index)),
-            Self::Avx2 | Self::Avx512 => format!("{}_storeu_pd({base}+{index},{value});", self.prefix()),
+            Self::Scalar | Self::Ext4 | Self::Ext8 => {
+                format!("{}={value};", self.load(base, index))
+            }
+            Self::Avx2 | Self::Avx512 => {
+                format!("{}_storeu_pd({base}+{index},{value});", self.prefix())
+            }
         }
     }
 
@@ -302,14 +326,20 @@ impl Unit {
 
     /// The type that `splat` gives.
     pub fn splat_name(self) -> &'static str {
-        if self.is_intrinsic() { self.name() } else { "double" }
+        if self.is_intrinsic() {
+            self.name()
+        } else {
+            "double"
+        }
     }
 
     /// The statement `sum += a * b`.
     pub fn fma(self, sum: &str, a: &str, b: &str) -> String {
         match self {
             Self::Scalar | Self::Ext4 | Self::Ext8 => format!("{sum}+={a}*{b};"),
-            Self::Avx2 | Self::Avx512 => format!("{sum}={}_fmadd_pd({a},{b},{sum});", self.prefix()),
+            Self::Avx2 | Self::Avx512 => {
+                format!("{sum}={}_fmadd_pd({a},{b},{sum});", self.prefix())
+            }
         }
     }
 }
@@ -340,7 +370,11 @@ impl Needs {
             (self.stdlib, "stdlib"),
             (self.string, "string"),
         ];
-        headers.iter().filter(|(needed, _)| *needed).map(|(_, name)| format!("#include<{name}.h>\n")).collect()
+        headers
+            .iter()
+            .filter(|(needed, _)| *needed)
+            .map(|(_, name)| format!("#include<{name}.h>\n"))
+            .collect()
     }
 }
 

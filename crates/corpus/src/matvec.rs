@@ -91,18 +91,40 @@ impl Matvec {
         let (vector, one_row) = (self.unit.is_vector(), self.rows.0 == 1);
         let pragmas = self.simd == Simd::No || (self.unroll == Unroll::One && self.sums.0 == 1);
         let unit = if vector {
-            self.simd == Simd::No && self.tile.0 == 0 && self.unroll.hand().is_none() && self.along == Along::Row
+            self.simd == Simd::No
+                && self.tile.0 == 0
+                && self.unroll.hand().is_none()
+                && self.along == Along::Row
         } else {
-            self.rest == Rest::Loop && (self.sums.0 == 1) && (one_row || self.unroll.hand().is_none())
+            self.rest == Rest::Loop
+                && (self.sums.0 == 1)
+                && (one_row || self.unroll.hand().is_none())
         };
         let mask = self.rest == Rest::Loop || (self.unit == Unit::Avx512 && self.sums.0 == 1);
-        let edge = if self.tile.0 > 0 { self.edge == Edge::Min } else { self.edge == Edge::Exact };
+        let edge = if self.tile.0 > 0 {
+            self.edge == Edge::Min
+        } else {
+            self.edge == Edge::Exact
+        };
         let along = self.along == Along::Row
-            || (one_row && !self.threads.any() && self.address == Address::Index && self.unroll.hand().is_none());
+            || (one_row
+                && !self.threads.any()
+                && self.address == Address::Index
+                && self.unroll.hand().is_none());
         let tiled = self.tile.0 == 0
-            || (one_row && !self.threads.any() && self.unroll.hand().is_none() && self.along == Along::Row);
+            || (one_row
+                && !self.threads.any()
+                && self.unroll.hand().is_none()
+                && self.along == Along::Row);
         let size = self.rows.0 * self.sums.0 <= 8;
-        pragmas && unit && mask && edge && along && tiled && size && self.threads != Threads::Collapse
+        pragmas
+            && unit
+            && mask
+            && edge
+            && along
+            && tiled
+            && size
+            && self.threads != Threads::Collapse
     }
 
     /// Its techniques.
@@ -142,15 +164,25 @@ impl Matvec {
     }
 
     fn columns(&self) -> String {
-        let ahead = self.prefetch.statement(|distance| format!("A+i*N+j+{distance}"));
+        let ahead = self
+            .prefetch
+            .statement(|distance| format!("A+i*N+j+{distance}"));
         let body = format!("{ahead}y[i]+=A[i*N+j]*x[j];");
-        let body = if ahead.is_empty() { body } else { format!("{{{body}}}") };
+        let body = if ahead.is_empty() {
+            body
+        } else {
+            format!("{{{body}}}")
+        };
         let pragma = self.pragma("");
-        format!("for(int i=0;i<M;i++)y[i]=0;for(int j=0;j<N;j++){{{pragma}for(int i=0;i<M;i++){body}}}")
+        format!(
+            "for(int i=0;i<M;i++)y[i]=0;for(int j=0;j<N;j++){{{pragma}for(int i=0;i<M;i++){body}}}"
+        )
     }
 
     fn tiled(&self, tile: u32) -> String {
-        let ahead = self.prefetch.statement(|distance| format!("A+(i+{distance})*N+jj"));
+        let ahead = self
+            .prefetch
+            .statement(|distance| format!("A+(i+{distance})*N+jj"));
         let (declared, name) = self.row(1);
         let pragma = self.pragma(" reduction(+:s)");
         let a = name(0, "j");
@@ -170,7 +202,11 @@ impl Matvec {
             })
             .collect();
         let kind = self.qualifiers.local().trim_end_matches('*');
-        let declared = if pointer { format!("{kind} {};", names.join(",")) } else { String::new() };
+        let declared = if pointer {
+            format!("{kind} {};", names.join(","))
+        } else {
+            String::new()
+        };
         let name = move |r: u32, j: &str| match (pointer, r) {
             (true, r) => format!("a{r}[{j}]"),
             (false, 0) => format!("A[i*N+{j}]"),
@@ -181,12 +217,22 @@ impl Matvec {
 
     fn all_rows(&self) -> String {
         let rows = self.rows.0;
-        let end = if rows > 1 { format!("M/{rows}*{rows}") } else { "M".to_owned() };
+        let end = if rows > 1 {
+            format!("M/{rows}*{rows}")
+        } else {
+            "M".to_owned()
+        };
         let head = self.threads.head("i", &end, rows);
-        let body = if self.unit.is_vector() { self.vector_rows() } else { self.scalar_rows() };
+        let body = if self.unit.is_vector() {
+            self.vector_rows()
+        } else {
+            self.scalar_rows()
+        };
         let mut code = format!("{}{body}{}", head.text, "}".repeat(head.braces));
         if rows > 1 {
-            code += &format!("for(int i={end};i<M;i++){{double s=0;for(int j=0;j<N;j++)s+=A[i*N+j]*x[j];y[i]=s;}}");
+            code += &format!(
+                "for(int i={end};i<M;i++){{double s=0;for(int j=0;j<N;j++)s+=A[i*N+j]*x[j];y[i]=s;}}"
+            );
         }
         code
     }
@@ -194,7 +240,9 @@ impl Matvec {
     fn scalar_rows(&self) -> String {
         let rows = self.rows.0;
         let (declared, name) = self.row(rows);
-        let ahead = self.prefetch.statement(|distance| format!("A+(i+{distance})*N"));
+        let ahead = self
+            .prefetch
+            .statement(|distance| format!("A+(i+{distance})*N"));
         let by = self.unroll.hand().unwrap_or(1);
         let sums: Vec<String> = (0..rows.max(by)).map(|r| format!("s{r}")).collect();
         let zeros: Vec<String> = sums.iter().map(|sum| format!("{sum}=0")).collect();
@@ -202,18 +250,36 @@ impl Matvec {
         if by > 1 {
             let body: String = (0..by)
                 .map(|at| {
-                    let j = if at == 0 { "j".to_owned() } else { format!("j+{at}") };
+                    let j = if at == 0 {
+                        "j".to_owned()
+                    } else {
+                        format!("j+{at}")
+                    };
                     format!("s{at}+={}*x[{j}];", name(0, &j))
                 })
                 .collect();
             let tail = format!("s0+={}*x[j];", name(0, "j"));
-            code += &format!("int j=0;for(;j+{by}<=N;j+={by}){{{body}}}for(;j<N;j++){tail}y[i]={};", sums.join("+"));
+            code += &format!(
+                "int j=0;for(;j+{by}<=N;j+={by}){{{body}}}for(;j<N;j++){tail}y[i]={};",
+                sums.join("+")
+            );
             return code;
         }
-        let body: String = (0..rows).map(|r| format!("s{r}+={}*x[j];", name(r, "j"))).collect();
-        let body = if rows > 1 { format!("{{{body}}}") } else { body };
-        code += &format!("{}for(int j=0;j<N;j++){body}", self.pragma(&format!(" reduction(+:{})", sums.join(","))));
-        code + &(0..rows).map(|r| format!("y[i{}]=s{r};", plus(r))).collect::<String>()
+        let body: String = (0..rows)
+            .map(|r| format!("s{r}+={}*x[j];", name(r, "j")))
+            .collect();
+        let body = if rows > 1 {
+            format!("{{{body}}}")
+        } else {
+            body
+        };
+        code += &format!(
+            "{}for(int j=0;j<N;j++){body}",
+            self.pragma(&format!(" reduction(+:{})", sums.join(",")))
+        );
+        code + &(0..rows)
+            .map(|r| format!("y[i{}]=s{r};", plus(r)))
+            .collect::<String>()
     }
 
     fn vector_rows(&self) -> String {
@@ -232,24 +298,41 @@ impl Matvec {
                 ["A".to_owned(), format!("(i+{r})*N+{j}")]
             }
         };
-        let ahead = self.prefetch.statement(|distance| format!("A+i*N+j+{}", distance * stride));
+        let ahead = self
+            .prefetch
+            .statement(|distance| format!("A+i*N+j+{}", distance * stride));
         let mut code = format!("{declared}{} {};", unit.name(), zeros.join(","));
         if self.rest == Rest::Mask {
-            code += &format!("{}for(int j=0;j<N;j+=8){{{ahead}__mmask8 m=N-j<8?(1<<(N-j))-1:255;", self.pragma(""));
+            code += &format!(
+                "{}for(int j=0;j<N;j+=8){{{ahead}__mmask8 m=N-j<8?(1<<(N-j))-1:255;",
+                self.pragma("")
+            );
             code += "__m512d z=_mm512_maskz_loadu_pd(m,x+j);";
             for r in 0..rows {
                 let [base, index] = base(r, "j");
-                code += &unit.fma(&format!("s{r}0"), &format!("_mm512_maskz_loadu_pd(m,{base}+{index})"), "z");
+                code += &unit.fma(
+                    &format!("s{r}0"),
+                    &format!("_mm512_maskz_loadu_pd(m,{base}+{index})"),
+                    "z",
+                );
             }
             code += "}";
         } else {
-            let loads: Vec<String> =
-                (0..sums).map(|v| format!("z{v}={}", unit.load("x", &format!("j{}", plus(v * width))))).collect();
-            code += &format!("int j=0;{}for(;j+{stride}<=N;j+={stride}){{{ahead}", self.pragma(""));
+            let loads: Vec<String> = (0..sums)
+                .map(|v| format!("z{v}={}", unit.load("x", &format!("j{}", plus(v * width)))))
+                .collect();
+            code += &format!(
+                "int j=0;{}for(;j+{stride}<=N;j+={stride}){{{ahead}",
+                self.pragma("")
+            );
             code += &format!("{} {};", unit.name(), loads.join(","));
             for (r, v) in each() {
                 let [base, index] = base(r, &format!("j{}", plus(v * width)));
-                code += &unit.fma(&format!("s{r}{v}"), &unit.load(&base, &index), &format!("z{v}"));
+                code += &unit.fma(
+                    &format!("s{r}{v}"),
+                    &unit.load(&base, &index),
+                    &format!("z{v}"),
+                );
             }
             code += "}";
         }
@@ -257,8 +340,14 @@ impl Matvec {
             code += &self.reduce(r);
         }
         if self.rest == Rest::Loop {
-            let tails: String = (0..rows).map(|r| format!("y[i{}]+={}*x[j];", plus(r), name(r, "j"))).collect();
-            code += &if rows > 1 { format!("for(;j<N;j++){{{tails}}}") } else { format!("for(;j<N;j++){tails}") };
+            let tails: String = (0..rows)
+                .map(|r| format!("y[i{}]+={}*x[j];", plus(r), name(r, "j")))
+                .collect();
+            code += &if rows > 1 {
+                format!("for(;j<N;j++){{{tails}}}")
+            } else {
+                format!("for(;j<N;j++){tails}")
+            };
         }
         code
     }
@@ -269,8 +358,9 @@ impl Matvec {
         let sums: Vec<String> = (0..self.sums.0).map(|v| format!("s{r}{v}")).collect();
         match self.unit {
             Unit::Avx512 => {
-                let total =
-                    sums.iter().skip(1).fold(sums[0].clone(), |sum, next| format!("_mm512_add_pd({sum},{next})"));
+                let total = sums.iter().skip(1).fold(sums[0].clone(), |sum, next| {
+                    format!("_mm512_add_pd({sum},{next})")
+                });
                 format!("{y}=_mm512_reduce_add_pd({total});")
             }
             Unit::Scalar | Unit::Avx2 | Unit::Ext4 | Unit::Ext8 => {
@@ -284,5 +374,9 @@ impl Matvec {
 }
 
 fn plus(by: u32) -> String {
-    if by == 0 { String::new() } else { format!("+{by}") }
+    if by == 0 {
+        String::new()
+    } else {
+        format!("+{by}")
+    }
 }

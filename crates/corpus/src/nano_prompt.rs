@@ -132,9 +132,19 @@ pub struct NanoPrompt<'a> {
 impl NanoPrompt<'_> {
     /// The prompt as text; the answer is to follow it.
     pub fn render(&self) -> String {
-        let mut text = format!("{}{}{}", task_token(self.task), stage_token(self.stage), role_token(self.role));
+        let mut text = format!(
+            "{}{}{}",
+            task_token(self.task),
+            stage_token(self.stage),
+            role_token(self.role)
+        );
         if let Some(parent) = self.parent {
-            text.extend([PARENT, &canonical(parent.source), PARENT_END, &verdict_token(parent.label)]);
+            text.extend([
+                PARENT,
+                &canonical(parent.source),
+                PARENT_END,
+                &verdict_token(parent.label),
+            ]);
             text.extend(parent.why.map(why_token));
         }
         text + ANSWER
@@ -163,7 +173,9 @@ fn why_token(why: Why) -> String {
 
 /// All control tokens in the order of their ids.
 pub fn special_tokens() -> Vec<String> {
-    let mut tokens: Vec<String> = [PAD, END, PARENT, PARENT_END, ANSWER].map(str::to_owned).into();
+    let mut tokens: Vec<String> = [PAD, END, PARENT, PARENT_END, ANSWER]
+        .map(str::to_owned)
+        .into();
     tokens.extend(TASKS.iter().map(|(task, _)| task_token(task)));
     tokens.extend(Stage::ALL.map(stage_token));
     tokens.extend(Role::ALL.map(role_token));
@@ -179,14 +191,30 @@ mod tests {
 
     #[test]
     fn a_prompt_is_control_tokens_and_canonical_code() {
-        let parent = Parent { source: "void f( void ) { } // x", label: Label::Wrong, why: Some(Why::Nan) };
-        let prompt = NanoPrompt { task: "matmul", stage: Stage::Simd, role: Role::Repair, parent: Some(parent) };
+        let parent = Parent {
+            source: "void f( void ) { } // x",
+            label: Label::Wrong,
+            why: Some(Why::Nan),
+        };
+        let prompt = NanoPrompt {
+            task: "matmul",
+            stage: Stage::Simd,
+            role: Role::Repair,
+            parent: Some(parent),
+        };
         assert_eq!(
             prompt.render(),
             "<task:matmul><stage:3><role:repair><parent>void f(void){\n}\n</parent><verdict:wrong><why:nan><answer>"
         );
-        let bare = NanoPrompt { role: Role::Explore, parent: None, ..prompt };
-        assert_eq!(bare.render(), "<task:matmul><stage:3><role:explore><answer>");
+        let bare = NanoPrompt {
+            role: Role::Explore,
+            parent: None,
+            ..prompt
+        };
+        assert_eq!(
+            bare.render(),
+            "<task:matmul><stage:3><role:explore><answer>"
+        );
     }
 
     #[test]
@@ -198,16 +226,37 @@ mod tests {
 
     #[test]
     fn verdicts_shrink_to_a_word() {
-        let compiler = |text: &str| Why::of(&Verdict::NotCompiled { diagnostics: text.to_owned() });
-        assert_eq!(compiler("error: 'je' undeclared (first use in this function)"), Some(Why::Undeclared));
-        assert_eq!(compiler("error: expected ';' before '}' token"), Some(Why::Syntax));
-        let wrong = |error| Why::of(&Verdict::Wrong(Mismatch { why: "C[0] is off".into(), error, paper: false }));
+        let compiler = |text: &str| {
+            Why::of(&Verdict::NotCompiled {
+                diagnostics: text.to_owned(),
+            })
+        };
+        assert_eq!(
+            compiler("error: 'je' undeclared (first use in this function)"),
+            Some(Why::Undeclared)
+        );
+        assert_eq!(
+            compiler("error: expected ';' before '}' token"),
+            Some(Why::Syntax)
+        );
+        let wrong = |error| {
+            Why::of(&Verdict::Wrong(Mismatch {
+                why: "C[0] is off".into(),
+                error,
+                paper: false,
+            }))
+        };
         assert_eq!(wrong(f64::INFINITY), Some(Why::Nan));
         assert_eq!(wrong(0.5), Some(Why::Large));
         assert_eq!(wrong(1e-9), Some(Why::Small));
         let scan = flow::technique::scan("void f(void) {\n#pragma omp parallel\n;}");
         let why = Stage::Simd.violation(&scan).unwrap();
         assert_eq!(Why::of(&Verdict::Refused { why }), Some(Why::Threads));
-        assert_eq!(Why::of(&Verdict::Crashed { how: "signal 11".into() }), None);
+        assert_eq!(
+            Why::of(&Verdict::Crashed {
+                how: "signal 11".into()
+            }),
+            None
+        );
     }
 }

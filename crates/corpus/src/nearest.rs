@@ -12,9 +12,10 @@ use flow::lex::{self, Item, Token, TokenKind};
 
 /// Words that mean the same in every program.
 const KEYWORDS: [&str; 32] = [
-    "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for",
-    "goto", "if", "inline", "int", "long", "restrict", "return", "short", "signed", "sizeof", "static", "struct",
-    "switch", "typedef", "union", "unsigned", "void", "volatile", "while",
+    "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
+    "extern", "float", "for", "goto", "if", "inline", "int", "long", "restrict", "return", "short",
+    "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void",
+    "volatile", "while",
 ];
 
 /// A program as tokens, ready to be compared.
@@ -35,20 +36,39 @@ impl Tokens {
             match item {
                 Item::Token(token) if token.text == "register" => {}
                 Item::Token(token) => {
-                    let called = matches!(items.get(at + 1), Some(Item::Token(next)) if next.is_punct("("));
+                    let called =
+                        matches!(items.get(at + 1), Some(Item::Token(next)) if next.is_punct("("));
                     found.push((text(token, source), is_name(token) && !called));
                 }
                 Item::Directive(directive) if directive.name == "include" => {}
                 Item::Directive(directive) => {
                     found.push((format!("#{}", directive.name), false));
-                    found.extend(directive.body.iter().map(|token| (text(token, source), false)));
+                    found.extend(
+                        directive
+                            .body
+                            .iter()
+                            .map(|token| (text(token, source), false)),
+                    );
                 }
             }
         }
         // Names in directives are known to be names by where they stand in the program.
-        let own: HashSet<&str> = found.iter().filter(|(_, name)| *name).map(|(text, _)| text.as_str()).collect();
-        let nameless = found.iter().map(|(text, _)| if own.contains(text.as_str()) { hash("\0") } else { hash(text) });
-        Self { nameless: nameless.collect(), written: found.iter().map(|(text, _)| hash(text)).collect() }
+        let own: HashSet<&str> = found
+            .iter()
+            .filter(|(_, name)| *name)
+            .map(|(text, _)| text.as_str())
+            .collect();
+        let nameless = found.iter().map(|(text, _)| {
+            if own.contains(text.as_str()) {
+                hash("\0")
+            } else {
+                hash(text)
+            }
+        });
+        Self {
+            nameless: nameless.collect(),
+            written: found.iter().map(|(text, _)| hash(text)).collect(),
+        }
     }
 
     /// How many there are.
@@ -64,8 +84,16 @@ impl Tokens {
     /// How far this is from another program.
     pub fn distance(&self, other: &Self) -> Distance {
         Distance {
-            nameless: share(edits(&self.nameless, &other.nameless), self.len(), other.len()),
-            written: share(edits(&self.written, &other.written), self.len(), other.len()),
+            nameless: share(
+                edits(&self.nameless, &other.nameless),
+                self.len(),
+                other.len(),
+            ),
+            written: share(
+                edits(&self.written, &other.written),
+                self.len(),
+                other.len(),
+            ),
         }
     }
 }
@@ -81,11 +109,18 @@ pub struct Distance {
 
 /// The nearest of `others`: which it is, and how far. By the names' absence first; names decide between
 /// equals.
-pub fn nearest<'a>(program: &Tokens, others: impl IntoIterator<Item = &'a Tokens>) -> Option<(usize, Distance)> {
+pub fn nearest<'a>(
+    program: &Tokens,
+    others: impl IntoIterator<Item = &'a Tokens>,
+) -> Option<(usize, Distance)> {
     let mut best: Option<(usize, Distance)> = None;
     for (at, other) in others.into_iter().enumerate() {
         // So many tokens are too many on one side: no need to look at which.
-        let least = share(program.len().abs_diff(other.len()), program.len(), other.len());
+        let least = share(
+            program.len().abs_diff(other.len()),
+            program.len(),
+            other.len(),
+        );
         if best.is_some_and(|(_, best)| least > best.nameless) {
             continue;
         }
@@ -105,20 +140,29 @@ fn share(edits: usize, one: usize, other: usize) -> f64 {
 /// The text as written: a decoded literal could read like another token.
 fn text(token: &Token<'_>, source: &str) -> String {
     match token.kind {
-        TokenKind::Str | TokenKind::Char => source.get(token.offset..token.end).unwrap_or(&token.text).to_owned(),
-        TokenKind::Ident | TokenKind::Number | TokenKind::Punct | TokenKind::Other => token.text.to_string(),
+        TokenKind::Str | TokenKind::Char => source
+            .get(token.offset..token.end)
+            .unwrap_or(&token.text)
+            .to_owned(),
+        TokenKind::Ident | TokenKind::Number | TokenKind::Punct | TokenKind::Other => {
+            token.text.to_string()
+        }
     }
 }
 
 /// Whether a word may be a name of the program's own: no keyword, and no vector type. What is
 /// called is not either, since it says what is done.
 fn is_name(token: &Token<'_>) -> bool {
-    token.kind == TokenKind::Ident && !KEYWORDS.contains(&token.text.as_ref()) && !token.text.starts_with("__")
+    token.kind == TokenKind::Ident
+        && !KEYWORDS.contains(&token.text.as_ref())
+        && !token.text.starts_with("__")
 }
 
 /// FNV-1a; among the few thousand words of a corpus 64 bits do not collide.
 fn hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 /// Levenshtein's distance.
@@ -126,7 +170,12 @@ fn edits(one: &[u64], other: &[u64]) -> usize {
     // What both begin and end with costs nothing.
     let front = one.iter().zip(other).take_while(|(a, b)| a == b).count();
     let (one, other) = (&one[front..], &other[front..]);
-    let back = one.iter().rev().zip(other.iter().rev()).take_while(|(a, b)| a == b).count();
+    let back = one
+        .iter()
+        .rev()
+        .zip(other.iter().rev())
+        .take_while(|(a, b)| a == b)
+        .count();
     let (one, other) = (&one[..one.len() - back], &other[..other.len() - back]);
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (above, a) in one.iter().enumerate() {
@@ -159,16 +208,23 @@ mod tests {
     #[test]
     fn edits_are_levenshteins() {
         let words = |text: &str| text.bytes().map(u64::from).collect::<Vec<u64>>();
-        for (one, other, wanted) in
-            [("", "", 0), ("", "abc", 3), ("kitten", "sitting", 3), ("flaw", "lawn", 2), ("abcd", "abcd", 0)]
-        {
+        for (one, other, wanted) in [
+            ("", "", 0),
+            ("", "abc", 3),
+            ("kitten", "sitting", 3),
+            ("flaw", "lawn", 2),
+            ("abcd", "abcd", 0),
+        ] {
             assert_eq!(edits(&words(one), &words(other)), wanted, "{one} {other}");
         }
     }
 
     #[test]
     fn space_comments_and_headers_do_not_count() {
-        let found = distance("#include <omp.h>\nint f ( void ) { /* one */ return 1; }", "int f(void){return 1;}");
+        let found = distance(
+            "#include <omp.h>\nint f ( void ) { /* one */ return 1; }",
+            "int f(void){return 1;}",
+        );
         is(found.written, 0.0);
         is(found.nameless, 0.0);
     }
@@ -192,7 +248,10 @@ mod tests {
     #[test]
     fn what_is_called_and_what_pragmas_say_counts() {
         // void f ( void ) { g ( ) ; } are eleven tokens.
-        is(distance("void f(void){g();}", "void f(void){h();}").nameless, 1.0 / 11.0);
+        is(
+            distance("void f(void){g();}", "void f(void){h();}").nameless,
+            1.0 / 11.0,
+        );
         // The pragma has four tokens: its name and three words.
         let plain = "void f(void){for(;;);}";
         let with = "void f(void){\n#pragma omp parallel for\nfor(;;);}";
@@ -202,13 +261,22 @@ mod tests {
     #[test]
     fn a_statement_more_is_its_tokens() {
         // Eight tokens without, twelve with `a = 1 ;`.
-        is(distance("void f(int a){}", "void f(int a){a=1;}").written, 4.0 / 12.0);
+        is(
+            distance("void f(int a){}", "void f(int a){a=1;}").written,
+            4.0 / 12.0,
+        );
     }
 
     #[test]
     fn the_nearest_is_found_and_names_decide_between_equals() {
-        let all = ["int f(int x){return x;}", "int f(int a){return a;}", "void g(void){}"].map(Tokens::of);
-        let (at, found) = nearest(&Tokens::of("int f(int a){return a;}"), &all).expect("there are some");
+        let all = [
+            "int f(int x){return x;}",
+            "int f(int a){return a;}",
+            "void g(void){}",
+        ]
+        .map(Tokens::of);
+        let (at, found) =
+            nearest(&Tokens::of("int f(int a){return a;}"), &all).expect("there are some");
         assert_eq!(at, 1);
         is(found.written, 0.0);
         assert!(nearest(&all[0], []).is_none());

@@ -40,7 +40,11 @@ impl Pool {
 
     fn draw_where(seed: u64, count: usize, wanted: impl Fn(&str) -> bool) -> Self {
         let mut buckets = BTreeMap::new();
-        for (at, (task, share)) in TASKS.iter().enumerate().filter(|(_, (task, _))| wanted(task)) {
+        for (at, (task, share)) in TASKS
+            .iter()
+            .enumerate()
+            .filter(|(_, (task, _))| wanted(task))
+        {
             let mut rng = Rng::new(seed, at as u64);
             let mut wanted = count * *share as usize / 100;
             let mut drawn = HashSet::new();
@@ -49,7 +53,13 @@ impl Pool {
             let mut shares = 100;
             stages.sort_by_key(|(stage, _)| order(*stage));
             for (stage, share) in stages {
-                let bucket = fill(task, stage, wanted * share as usize / shares, &mut drawn, &mut rng);
+                let bucket = fill(
+                    task,
+                    stage,
+                    wanted * share as usize / shares,
+                    &mut drawn,
+                    &mut rng,
+                );
                 wanted -= bucket.len();
                 shares -= share as usize;
                 buckets.insert((*task, stage), bucket);
@@ -91,7 +101,13 @@ fn order(stage: Stage) -> u8 {
     }
 }
 
-fn fill(task: &str, stage: Stage, count: usize, drawn: &mut HashSet<String>, rng: &mut Rng) -> Vec<Program> {
+fn fill(
+    task: &str,
+    stage: Stage,
+    count: usize,
+    drawn: &mut HashSet<String>,
+    rng: &mut Rng,
+) -> Vec<Program> {
     let mut bucket = Vec::with_capacity(count);
     let mut idle = 0;
     // A draw often brings what was drawn before: its source is not written again to find that out.
@@ -119,7 +135,10 @@ mod tests {
     fn one_task_alone_is_drawn_as_among_all() {
         let all = Pool::draw(7, 600);
         let alone = Pool::draw_task(7, 600, "stencil2d");
-        let among: Vec<&Program> = all.programs().filter(|program| program.task() == "stencil2d").collect();
+        let among: Vec<&Program> = all
+            .programs()
+            .filter(|program| program.task() == "stencil2d")
+            .collect();
         assert!(!alone.is_empty() && alone.programs().collect::<Vec<_>>() == among);
     }
 }

@@ -14,8 +14,14 @@ use crate::stencil::Stencil;
 use crate::transpose::Transpose;
 
 /// The tasks that the corpus knows, with their shares of the mixture in percent.
-pub const TASKS: [(&str, u32); 6] =
-    [("matmul", 50), ("matmul-any", 10), ("matvec", 12), ("transpose", 10), ("stencil2d", 10), ("softmax", 8)];
+pub const TASKS: [(&str, u32); 6] = [
+    ("matmul", 50),
+    ("matmul-any", 10),
+    ("matvec", 12),
+    ("transpose", 10),
+    ("stencil2d", 10),
+    ("softmax", 8),
+];
 
 /// The longest canonical source, in bytes: keeps candidates within about 250 tokens.
 pub const BYTES_MAX: usize = 960;
@@ -67,11 +73,21 @@ impl Program {
     fn families() -> [Family; 6] {
         [
             (Nest::combinations(), |index| Self::Nest(Nest::nth(index))),
-            (MicroTile::combinations(), |index| Self::MicroTile(MicroTile::nth(index))),
-            (Matvec::combinations(), |index| Self::Matvec(Matvec::nth(index))),
-            (Transpose::combinations(), |index| Self::Transpose(Transpose::nth(index))),
-            (Stencil::combinations(), |index| Self::Stencil(Stencil::nth(index))),
-            (Softmax::combinations(), |index| Self::Softmax(Softmax::nth(index))),
+            (MicroTile::combinations(), |index| {
+                Self::MicroTile(MicroTile::nth(index))
+            }),
+            (Matvec::combinations(), |index| {
+                Self::Matvec(Matvec::nth(index))
+            }),
+            (Transpose::combinations(), |index| {
+                Self::Transpose(Transpose::nth(index))
+            }),
+            (Stencil::combinations(), |index| {
+                Self::Stencil(Stencil::nth(index))
+            }),
+            (Softmax::combinations(), |index| {
+                Self::Softmax(Softmax::nth(index))
+            }),
         ]
     }
 
@@ -133,7 +149,11 @@ impl Program {
         let source = self.source();
         for step in 0..RELATIVES {
             // Starts anew now and then, so that the relative stays near.
-            at = if step % 4 == 0 { self.changed(rng) } else { at.changed(rng) };
+            at = if step % 4 == 0 {
+                self.changed(rng)
+            } else {
+                at.changed(rng)
+            };
             if !fits(&at) {
                 continue;
             }
@@ -170,7 +190,12 @@ impl Program {
     /// The stage that it belongs to: the first that allows it, or the last for those that use
     /// all that earlier stages brought.
     pub fn stage(&self) -> Stage {
-        let Uses { blocks, simd, threads, prefetch } = self.uses();
+        let Uses {
+            blocks,
+            simd,
+            threads,
+            prefetch,
+        } = self.uses();
         match (prefetch, threads, simd, blocks) {
             (true, true, true, _) | (true, true, _, true) => Stage::All,
             (true, ..) => Stage::Prefetch,

@@ -12,7 +12,10 @@ impl Rng {
         rng
     }
 
-    #[expect(clippy::should_implement_trait, reason = "an endless stream needs no iterator")]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "an endless stream needs no iterator"
+    )]
     /// The next 64 bits.
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -53,7 +56,9 @@ mod tests {
     #[test]
     fn weights_are_kept() {
         let mut rng = Rng::new(1, 2);
-        let threes = (0..4000).filter(|_| rng.weighted(&[(1, 3), (3, 1), (7, 0)]) == 3).count();
+        let threes = (0..4000)
+            .filter(|_| rng.weighted(&[(1, 3), (3, 1), (7, 0)]) == 3)
+            .count();
         assert!((850..1150).contains(&threes), "{threes}");
     }
 

@@ -102,11 +102,19 @@ impl Softmax {
     }
 
     fn a(&self, j: &str) -> String {
-        if self.address == Address::Rows { format!("a[{j}]") } else { format!("in[i*N+{j}]") }
+        if self.address == Address::Rows {
+            format!("a[{j}]")
+        } else {
+            format!("in[i*N+{j}]")
+        }
     }
 
     fn b(&self, j: &str) -> String {
-        if self.address == Address::Rows { format!("b[{j}]") } else { format!("out[i*N+{j}]") }
+        if self.address == Address::Rows {
+            format!("b[{j}]")
+        } else {
+            format!("out[i*N+{j}]")
+        }
     }
 
     /// The C source, not yet canonical.
@@ -122,12 +130,19 @@ impl Softmax {
         code += &format!("void softmax({input}in,{output}out,int M,int N){{");
         let head = self.threads.head("i", "M", 1);
         code += &head.text;
-        code += &self.prefetch.statement(|distance| format!("in+(i+{distance})*N"));
+        code += &self
+            .prefetch
+            .statement(|distance| format!("in+(i+{distance})*N"));
         if self.address == Address::Rows {
             code += &format!("{}a=in+i*N;double*b=out+i*N;", self.qualifiers.local());
         }
-        let simd =
-            |clause: &str| if self.simd == Simd::Yes { format!("\n#pragma omp simd{clause}\n") } else { String::new() };
+        let simd = |clause: &str| {
+            if self.simd == Simd::Yes {
+                format!("\n#pragma omp simd{clause}\n")
+            } else {
+                String::new()
+            }
+        };
         if self.maximum != Maximum::None {
             let a = self.a("j");
             let test = match self.maximum {
@@ -135,10 +150,21 @@ impl Softmax {
                 Maximum::Call => format!("m=fmax(m,{a});"),
                 Maximum::Choose | Maximum::None => format!("m={a}>m?{a}:m;"),
             };
-            let first = if self.address == Address::Rows { "a[0]" } else { "in[i*N]" };
-            code += &format!("double m={first};{}for(int j=1;j<N;j++){test}", simd(" reduction(max:m)"));
+            let first = if self.address == Address::Rows {
+                "a[0]"
+            } else {
+                "in[i*N]"
+            };
+            code += &format!(
+                "double m={first};{}for(int j=1;j<N;j++){test}",
+                simd(" reduction(max:m)")
+            );
         }
-        let argument = if self.maximum == Maximum::None { self.a("j") } else { format!("{}-m", self.a("j")) };
+        let argument = if self.maximum == Maximum::None {
+            self.a("j")
+        } else {
+            format!("{}-m", self.a("j"))
+        };
         let b = self.b("j");
         code += "double s=0;";
         code += &match self.keep {
@@ -154,13 +180,28 @@ impl Softmax {
     }
 
     fn last_pass(&self, simd: &str) -> String {
-        let sign = if self.finish == Finish::Divide { "/" } else { "*" };
+        let sign = if self.finish == Finish::Divide {
+            "/"
+        } else {
+            "*"
+        };
         let one = format!("{}{sign}=s;", self.b("j"));
-        let pragma = self.unroll.pragma().map_or(simd.to_owned(), |by| format!("\n#pragma GCC unroll {by}\n"));
+        let pragma = self
+            .unroll
+            .pragma()
+            .map_or(simd.to_owned(), |by| format!("\n#pragma GCC unroll {by}\n"));
         if self.unit.is_vector() {
             let (unit, width) = (self.unit, self.unit.width());
-            let (base, index) = if self.address == Address::Rows { ("b", "j") } else { ("out", "i*N+j") };
-            let word = if self.finish == Finish::Divide { "div" } else { "mul" };
+            let (base, index) = if self.address == Address::Rows {
+                ("b", "j")
+            } else {
+                ("out", "i*N+j")
+            };
+            let word = if self.finish == Finish::Divide {
+                "div"
+            } else {
+                "mul"
+            };
             let old = unit.load(base, index);
             let value = match unit {
                 Unit::Avx2 => format!("_mm256_{word}_pd({old},{})", unit.splat("s")),
@@ -168,11 +209,21 @@ impl Softmax {
                 Unit::Scalar | Unit::Ext4 | Unit::Ext8 => format!("{old}{sign}s"),
             };
             let store = unit.store(base, index, &value);
-            return format!("int j=0;{pragma}for(;j+{width}<=N;j+={width}){store}for(;j<N;j++){one}");
+            return format!(
+                "int j=0;{pragma}for(;j+{width}<=N;j+={width}){store}for(;j<N;j++){one}"
+            );
         }
         if let Some(by) = self.unroll.hand() {
-            let each = |ahead: u32| if ahead == 0 { "j".to_owned() } else { format!("j+{ahead}") };
-            let body: String = (0..by).map(|ahead| format!("{}{sign}=s;", self.b(&each(ahead)))).collect();
+            let each = |ahead: u32| {
+                if ahead == 0 {
+                    "j".to_owned()
+                } else {
+                    format!("j+{ahead}")
+                }
+            };
+            let body: String = (0..by)
+                .map(|ahead| format!("{}{sign}=s;", self.b(&each(ahead))))
+                .collect();
             return format!("int j=0;for(;j+{by}<=N;j+={by}){{{body}}}for(;j<N;j++){one}");
         }
         format!("{pragma}for(int j=0;j<N;j++){one}")

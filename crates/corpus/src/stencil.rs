@@ -98,7 +98,11 @@ impl Stencil {
     }
 
     fn order(&self) -> [usize; 2] {
-        if self.order == Order::Rows { [0, 1] } else { [1, 0] }
+        if self.order == Order::Rows {
+            [0, 1]
+        } else {
+            [1, 0]
+        }
     }
 
     /// Whether the choices fit together, and none of them is without effect.
@@ -113,18 +117,28 @@ impl Stencil {
         };
         let test = self.boundary != Boundary::Test
             || (self.unroll == Unroll::One && self.simd == Simd::No && !self.unit.is_vector());
-        let unit =
-            !self.unit.is_vector() || (rows && !by_hand && self.simd == Simd::No && self.address != Address::Number);
+        let unit = !self.unit.is_vector()
+            || (rows && !by_hand && self.simd == Simd::No && self.address != Address::Number);
         let pragmas = self.simd == Simd::No || (self.unroll == Unroll::One && rows);
         let address = self.address != Address::Rows || rows;
-        let unrolled = !by_hand || (self.unroll != Unroll::Hand8 && self.address != Address::Number && rows);
+        let unrolled =
+            !by_hand || (self.unroll != Unroll::Hand8 && self.address != Address::Number && rows);
         let threads = match self.threads {
             Threads::None => true,
             Threads::Collapse => self.ti.0 > 0 && self.tj.0 > 0,
-            Threads::Split => tiled && self.tiles()[self.order()[0]] > 0 || (!tiled && self.boundary == Boundary::Test),
+            Threads::Split => {
+                tiled && self.tiles()[self.order()[0]] > 0
+                    || (!tiled && self.boundary == Boundary::Test)
+            }
             _ => !tiled || self.tiles()[self.order()[0]] > 0,
         };
-        edge && test && unit && pragmas && address && unrolled && threads && (rows || !self.prefetch.any())
+        edge && test
+            && unit
+            && pragmas
+            && address
+            && unrolled
+            && threads
+            && (rows || !self.prefetch.any())
     }
 
     /// Its techniques.
@@ -158,16 +172,28 @@ impl Stencil {
         };
         let mut braces = 0;
         let mut threads = self.threads;
-        let tiled: Vec<usize> = self.order().into_iter().filter(|d| self.tiles()[*d] > 0).collect();
+        let tiled: Vec<usize> = self
+            .order()
+            .into_iter()
+            .filter(|d| self.tiles()[*d] > 0)
+            .collect();
         for dimension in &tiled {
             let var = VARS[*dimension];
             // Tiles start at 0 or 1, as the cells inside do.
-            let mut head = threads.head(&format!("{var}{var}"), SIZES[*dimension], self.tiles()[*dimension]);
+            let mut head = threads.head(
+                &format!("{var}{var}"),
+                SIZES[*dimension],
+                self.tiles()[*dimension],
+            );
             if self.boundary != Boundary::Test && threads != Threads::Split {
-                head.text = head.text.replace(&format!("{var}{var}=0;"), &format!("{var}{var}=1;"));
+                head.text = head
+                    .text
+                    .replace(&format!("{var}{var}=0;"), &format!("{var}{var}=1;"));
             } else if threads == Threads::Split && self.boundary != Boundary::Test {
                 let tile = self.tiles()[*dimension];
-                head.text = head.text.replace(&format!("={tile}*t;"), &format!("={tile}*t+1;"));
+                head.text = head
+                    .text
+                    .replace(&format!("={tile}*t;"), &format!("={tile}*t+1;"));
             }
             code += &head.text;
             braces += head.braces;
@@ -175,7 +201,11 @@ impl Stencil {
         }
         if self.edge == Edge::Min {
             for dimension in tiled {
-                let (var, tile, end) = (VARS[dimension], self.tiles()[dimension], self.end(dimension));
+                let (var, tile, end) = (
+                    VARS[dimension],
+                    self.tiles()[dimension],
+                    self.end(dimension),
+                );
                 code += &format!("int {var}e={var}{var}+{tile}<{end}?{var}{var}+{tile}:{end};");
             }
         }
@@ -183,7 +213,9 @@ impl Stencil {
         let (head, closing) = self.head(outer, threads);
         code += &head;
         braces += closing;
-        code += &self.prefetch.statement(|distance| format!("in+(i+{})*W", distance + 1));
+        code += &self
+            .prefetch
+            .statement(|distance| format!("in+(i+{})*W", distance + 1));
         if self.address == Address::Rows {
             let kind = self.qualifiers.local();
             let kind = kind.trim_end_matches('*');
@@ -197,7 +229,11 @@ impl Stencil {
     /// The end of the cells that the loops visit.
     fn end(&self, dimension: usize) -> String {
         let size = SIZES[dimension];
-        if self.boundary == Boundary::Test { size.to_owned() } else { format!("{size}-1") }
+        if self.boundary == Boundary::Test {
+            size.to_owned()
+        } else {
+            format!("{size}-1")
+        }
     }
 
     fn from(&self, dimension: usize) -> String {
@@ -210,7 +246,11 @@ impl Stencil {
     }
 
     fn inside(&self, dimension: usize) -> String {
-        let (var, tile, end) = (VARS[dimension], self.tiles()[dimension], self.end(dimension));
+        let (var, tile, end) = (
+            VARS[dimension],
+            self.tiles()[dimension],
+            self.end(dimension),
+        );
         match (tile, self.edge) {
             (0, _) => format!("{var}<{end}"),
             (_, Edge::Min) => format!("{var}<{var}e"),
@@ -222,15 +262,24 @@ impl Stencil {
         let (var, from) = (VARS[dimension], self.from(dimension));
         if self.tiles()[dimension] == 0 {
             let mut head = threads.head(var, &self.end(dimension), 1);
-            head.text = head.text.replace(&format!("int {var}=0;"), &format!("int {var}={from};"));
+            head.text = head
+                .text
+                .replace(&format!("int {var}=0;"), &format!("int {var}={from};"));
             return (head.text, head.braces);
         }
-        (format!("for(int {var}={from};{};{var}++){{", self.inside(dimension)), 1)
+        (
+            format!("for(int {var}={from};{};{var}++){{", self.inside(dimension)),
+            1,
+        )
     }
 
     /// The names of a cell and its neighbours (own, left, right, above, below) and of the result.
     fn names(&self, ahead: u32) -> [String; 6] {
-        let j = if ahead == 0 { "j".to_owned() } else { format!("j+{ahead}") };
+        let j = if ahead == 0 {
+            "j".to_owned()
+        } else {
+            format!("j+{ahead}")
+        };
         let left = if ahead == 0 {
             "j-1".to_owned()
         } else if ahead == 1 {
@@ -256,17 +305,27 @@ impl Stencil {
                 format!("c[{j}]"),
                 format!("d[{j}]"),
             ],
-            Address::Number => ["in[x]", "in[x-1]", "in[x+1]", "in[x-W]", "in[x+W]", "out[x]"].map(str::to_owned),
+            Address::Number => [
+                "in[x]", "in[x-1]", "in[x+1]", "in[x-W]", "in[x+W]", "out[x]",
+            ]
+            .map(str::to_owned),
         }
     }
 
     fn scale(&self) -> &'static str {
-        if self.scale == Scale::Divide { "/5" } else { "*0.2" }
+        if self.scale == Scale::Divide {
+            "/5"
+        } else {
+            "*0.2"
+        }
     }
 
     fn statement(&self, ahead: u32) -> String {
         let [own, left, right, above, below, result] = self.names(ahead);
-        format!("{result}=({own}+{left}+{right}+{above}+{below}){};", self.scale())
+        format!(
+            "{result}=({own}+{left}+{right}+{above}+{below}){};",
+            self.scale()
+        )
     }
 
     fn innermost(&self, inner: usize) -> String {
@@ -279,10 +338,15 @@ impl Stencil {
         if self.address == Address::Number {
             one = format!("{{int x=i*W+j;{one}}}");
         }
-        let end = condition.strip_prefix(&format!("{var}<")).unwrap_or(&condition);
+        let end = condition
+            .strip_prefix(&format!("{var}<"))
+            .unwrap_or(&condition);
         if self.unit.is_vector() {
             let width = self.unit.width();
-            let pragma = self.unroll.pragma().map_or(String::new(), |by| format!("\n#pragma GCC unroll {by}\n"));
+            let pragma = self
+                .unroll
+                .pragma()
+                .map_or(String::new(), |by| format!("\n#pragma GCC unroll {by}\n"));
             let body = self.vector();
             return format!(
                 "int {var}={from};{pragma}for(;{var}+{width}<={end};{var}+={width}){{{body}}}for(;{condition};{var}++){one}"
@@ -291,7 +355,9 @@ impl Stencil {
         if let Some(by) = self.unroll.hand() {
             let body: String = (0..by).map(|ahead| self.statement(ahead)).collect();
             let next = step_of(var, by);
-            return format!("int {var}={from};for(;{var}+{by}<={end};{next}){{{body}}}for(;{condition};{var}++){one}");
+            return format!(
+                "int {var}={from};for(;{var}+{by}<={end};{next}){{{body}}}for(;{condition};{var}++){one}"
+            );
         }
         let pragma = match (self.unroll.pragma(), self.simd) {
             (Some(by), _) => format!("\n#pragma GCC unroll {by}\n"),
@@ -305,7 +371,10 @@ impl Stencil {
     fn vector(&self) -> String {
         let unit = self.unit;
         let split = |name: &String| {
-            let (base, index) = name.trim_end_matches(']').split_once('[').unwrap_or((name, "0"));
+            let (base, index) = name
+                .trim_end_matches(']')
+                .split_once('[')
+                .unwrap_or((name, "0"));
             (base.to_owned(), index.to_owned())
         };
         let names = self.names(0);

@@ -24,7 +24,12 @@ pub struct Options {
 
 impl Options {
     /// 60,000 candidates in 300,000 records.
-    pub const STANDARD: Self = Self { seed: 1, programs: 60_000, records: 300_000, validation_percent: 2 };
+    pub const STANDARD: Self = Self {
+        seed: 1,
+        programs: 60_000,
+        records: 300_000,
+        validation_percent: 2,
+    };
 }
 
 /// One example; the loss is on the answer alone.
@@ -52,7 +57,12 @@ impl Record {
 }
 
 /// Shares of the roles, in percent.
-const ROLES: [(Role, u32); 4] = [(Role::Explore, 40), (Role::Deepen, 20), (Role::Improve, 20), (Role::Repair, 20)];
+const ROLES: [(Role, u32); 4] = [
+    (Role::Explore, 40),
+    (Role::Deepen, 20),
+    (Role::Improve, 20),
+    (Role::Repair, 20),
+];
 /// Percent of deepening prompts that start from the task's seed, as searches do.
 const FROM_SEED: usize = 30;
 /// Percent of repairs that take out a technique that the stage forbids.
@@ -91,8 +101,16 @@ impl Synth {
     /// The next candidate by the shares of tasks and stages.
     fn program(&mut self) -> Option<Program> {
         for _ in 0..DRAWS {
-            let tasks: Vec<(usize, u32)> = TASKS.iter().enumerate().map(|(at, (_, share))| (at, *share)).collect();
-            let stages: Vec<(usize, u32)> = STAGES.iter().enumerate().map(|(at, (_, share))| (at, *share)).collect();
+            let tasks: Vec<(usize, u32)> = TASKS
+                .iter()
+                .enumerate()
+                .map(|(at, (_, share))| (at, *share))
+                .collect();
+            let stages: Vec<(usize, u32)> = STAGES
+                .iter()
+                .enumerate()
+                .map(|(at, (_, share))| (at, *share))
+                .collect();
             let (task, stage) = (self.rng.weighted(&tasks), self.rng.weighted(&stages));
             let bucket = self.pool.bucket(TASKS[task].0, STAGES[stage].0);
             if bucket.is_empty() {
@@ -115,11 +133,26 @@ impl Synth {
             task: task.to_owned(),
             stage,
             role,
-            prompt: NanoPrompt { task, stage, role, parent }.render(),
+            prompt: NanoPrompt {
+                task,
+                stage,
+                role,
+                parent,
+            }
+            .render(),
             answer: answer.clone(),
         };
-        let correct =
-            |role, source: &str| record(role, stage, Some(Parent { source, label: Label::Correct, why: None }));
+        let correct = |role, source: &str| {
+            record(
+                role,
+                stage,
+                Some(Parent {
+                    source,
+                    label: Label::Correct,
+                    why: None,
+                }),
+            )
+        };
         match role {
             Role::Deepen if stage > Stage::RegisterBlocking => {
                 if rng.percent(FROM_SEED) {
@@ -138,18 +171,34 @@ impl Synth {
                 let forbidden = |parent: &Program| forbidden(parent, stage).is_some();
                 if let Some(parent) = program.relative(rng, forbidden) {
                     let why = self::forbidden(&parent, stage);
-                    return record(role, stage, Some(Parent { source: &parent.source(), label: Label::Refused, why }));
+                    return record(
+                        role,
+                        stage,
+                        Some(Parent {
+                            source: &parent.source(),
+                            label: Label::Refused,
+                            why,
+                        }),
+                    );
                 }
             }
             Role::Repair => {
                 if let Some(broken) = breakage::broken(&answer, rng) {
-                    let parent = Parent { source: &broken.source, label: broken.label, why: broken.why };
+                    let parent = Parent {
+                        source: &broken.source,
+                        label: broken.label,
+                        why: broken.why,
+                    };
                     return record(role, stage, Some(parent));
                 }
             }
             Role::Explore | Role::Deepen => {}
         }
-        let asked = if rng.percent(ALLOWED_MORE) { later(stage, rng) } else { stage };
+        let asked = if rng.percent(ALLOWED_MORE) {
+            later(stage, rng)
+        } else {
+            stage
+        };
         record(Role::Explore, asked, None)
     }
 }

@@ -96,7 +96,11 @@ impl Transpose {
     }
 
     fn order(&self) -> [usize; 2] {
-        if self.order == Order::Reads { [0, 1] } else { [1, 0] }
+        if self.order == Order::Reads {
+            [0, 1]
+        } else {
+            [1, 0]
+        }
     }
 
     /// Whether the choices fit together, and none of them is without effect.
@@ -108,12 +112,15 @@ impl Transpose {
             Edge::Min => tiled && self.block == Block::Element,
             Edge::And => tiled && !by_hand,
         };
-        let block = self.block == Block::Element || (self.unroll == Unroll::One && self.address == Address::Index);
+        let block = self.block == Block::Element
+            || (self.unroll == Unroll::One && self.address == Address::Index);
         let outer_tiled = self.tiles()[self.order()[0]] > 0;
         let collapse = match self.threads {
             Threads::Collapse => {
                 let both = self.ti.0 > 0 && self.tj.0 > 0;
-                let plain = self.unroll == Unroll::One && self.address == Address::Index && !self.prefetch.any();
+                let plain = self.unroll == Unroll::One
+                    && self.address == Address::Index
+                    && !self.prefetch.any();
                 both || (!tiled && plain)
             }
             _ => outer_tiled || !tiled,
@@ -139,20 +146,30 @@ impl Transpose {
             ..Needs::default()
         };
         let (input, output) = (self.qualifiers.input(), self.qualifiers.output());
-        let mut code = needs.lines() + &format!("void transpose({input}in,{output}out,int M,int N){{");
+        let mut code =
+            needs.lines() + &format!("void transpose({input}in,{output}out,int M,int N){{");
         let mut braces = 0;
         let mut threads = self.threads;
-        let tiled: Vec<usize> = self.order().into_iter().filter(|d| self.tiles()[*d] > 0).collect();
+        let tiled: Vec<usize> = self
+            .order()
+            .into_iter()
+            .filter(|d| self.tiles()[*d] > 0)
+            .collect();
         for dimension in &tiled {
             let var = VARS[*dimension];
-            let head = threads.head(&format!("{var}{var}"), SIZES[*dimension], self.tiles()[*dimension]);
+            let head = threads.head(
+                &format!("{var}{var}"),
+                SIZES[*dimension],
+                self.tiles()[*dimension],
+            );
             code += &head.text;
             braces += head.braces;
             threads = Threads::None;
         }
         if self.edge == Edge::Min {
             for dimension in tiled {
-                let (var, size, tile) = (VARS[dimension], SIZES[dimension], self.tiles()[dimension]);
+                let (var, size, tile) =
+                    (VARS[dimension], SIZES[dimension], self.tiles()[dimension]);
                 code += &format!("int {var}e={var}{var}+{tile}<{size}?{var}{var}+{tile}:{size};");
             }
         }
@@ -181,11 +198,22 @@ impl Transpose {
         let (var, size, tile) = (VARS[dimension], SIZES[dimension], self.tiles()[dimension]);
         let step = self.block.shape()[dimension];
         if tile == 0 {
-            let end = if step > 1 { format!("{size}/{step}*{step}") } else { size.to_owned() };
+            let end = if step > 1 {
+                format!("{size}/{step}*{step}")
+            } else {
+                size.to_owned()
+            };
             let head = threads.head(var, &end, step);
             return (head.text, head.braces);
         }
-        (format!("for(int {var}={var}{var};{};{}){{", self.inside(dimension), step_of(var, step)), 1)
+        (
+            format!(
+                "for(int {var}={var}{var};{};{}){{",
+                self.inside(dimension),
+                step_of(var, step)
+            ),
+            1,
+        )
     }
 
     fn inside(&self, dimension: usize) -> String {
@@ -194,7 +222,9 @@ impl Transpose {
         match (tile, self.edge) {
             (0, _) => format!("{var}<{size}"),
             (_, Edge::Min) => format!("{var}<{var}e"),
-            (_, Edge::And | Edge::Exact) if step > 1 => format!("{var}<{var}{var}+{tile}&&{var}+{step}<={size}"),
+            (_, Edge::And | Edge::Exact) if step > 1 => {
+                format!("{var}<{var}{var}+{tile}&&{var}+{step}<={size}")
+            }
             (_, Edge::And | Edge::Exact) => format!("{var}<{var}{var}+{tile}&&{var}<{size}"),
         }
     }
@@ -202,11 +232,23 @@ impl Transpose {
     /// The innermost loop over single elements.
     fn elements(&self, inner: usize) -> String {
         let var = VARS[inner];
-        let from = if self.tiles()[inner] > 0 { format!("{var}{var}") } else { "0".to_owned() };
+        let from = if self.tiles()[inner] > 0 {
+            format!("{var}{var}")
+        } else {
+            "0".to_owned()
+        };
         let rows = self.address == Address::Rows;
         let statement = |ahead: u32| {
-            let at = if ahead == 0 { var.to_owned() } else { format!("{var}+{ahead}") };
-            let factor = if ahead == 0 { var.to_owned() } else { format!("({var}+{ahead})") };
+            let at = if ahead == 0 {
+                var.to_owned()
+            } else {
+                format!("{var}+{ahead}")
+            };
+            let factor = if ahead == 0 {
+                var.to_owned()
+            } else {
+                format!("({var}+{ahead})")
+            };
             match (inner, rows) {
                 (1, true) => format!("out[{factor}*M+i]=a[{at}];"),
                 (1, false) => format!("out[{factor}*M+i]=in[i*N+{at}];"),
@@ -222,7 +264,9 @@ impl Transpose {
         let condition = self.inside(inner);
         if let Some(by) = self.unroll.hand() {
             let body: String = (0..by).map(statement).collect();
-            let end = condition.strip_prefix(&format!("{var}<")).unwrap_or(&condition);
+            let end = condition
+                .strip_prefix(&format!("{var}<"))
+                .unwrap_or(&condition);
             let next = step_of(var, by);
             code += &format!(
                 "int {var}={from};for(;{var}+{by}<={end};{next}){{{body}}}for(;{condition};{var}++){}",
@@ -252,15 +296,39 @@ impl Transpose {
                 )
             }
             Block::Avx2 => {
-                let row = |r: u32| if r == 0 { "i".to_owned() } else { format!("(i+{r})") };
-                let column = |c: u32| if c == 0 { "j".to_owned() } else { format!("(j+{c})") };
-                let loads: Vec<String> = (0..4).map(|r| format!("a{r}=_mm256_loadu_pd(in+{}*N+j)", row(r))).collect();
+                let row = |r: u32| {
+                    if r == 0 {
+                        "i".to_owned()
+                    } else {
+                        format!("(i+{r})")
+                    }
+                };
+                let column = |c: u32| {
+                    if c == 0 {
+                        "j".to_owned()
+                    } else {
+                        format!("(j+{c})")
+                    }
+                };
+                let loads: Vec<String> = (0..4)
+                    .map(|r| format!("a{r}=_mm256_loadu_pd(in+{}*N+j)", row(r)))
+                    .collect();
                 let halves = "b0=_mm256_unpacklo_pd(a0,a1),b1=_mm256_unpackhi_pd(a0,a1),\
                     b2=_mm256_unpacklo_pd(a2,a3),b3=_mm256_unpackhi_pd(a2,a3)";
-                let stores: String = [(0, "b0,b2,32"), (1, "b1,b3,32"), (2, "b0,b2,49"), (3, "b1,b3,49")]
-                    .iter()
-                    .map(|(c, mix)| format!("_mm256_storeu_pd(out+{}*M+i,_mm256_permute2f128_pd({mix}));", column(*c)))
-                    .collect();
+                let stores: String = [
+                    (0, "b0,b2,32"),
+                    (1, "b1,b3,32"),
+                    (2, "b0,b2,49"),
+                    (3, "b1,b3,49"),
+                ]
+                .iter()
+                .map(|(c, mix)| {
+                    format!(
+                        "_mm256_storeu_pd(out+{}*M+i,_mm256_permute2f128_pd({mix}));",
+                        column(*c)
+                    )
+                })
+                .collect();
                 format!("__m256d {},{halves};{stores}", loads.join(","))
             }
             Block::Gather => "__m256i x=_mm256_set_epi32(7*N,6*N,5*N,4*N,3*N,2*N,N,0);\

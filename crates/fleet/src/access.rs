@@ -36,9 +36,11 @@ impl Access {
     /// Reads an access file.
     pub fn read(path: &Path) -> Result<Self, BenchError> {
         let hint = "`hotloop fleet up` writes one; it holds url, token and ca";
-        let text = fs_err::read_to_string(path).map_err(|error| BenchError::new(error.to_string()).hint(hint))?;
-        let mut access: Self = toml::from_str(&text)
-            .map_err(|error| BenchError::new(format!("{}: {}", path.display(), error.message())).hint(hint))?;
+        let text = fs_err::read_to_string(path)
+            .map_err(|error| BenchError::new(error.to_string()).hint(hint))?;
+        let mut access: Self = toml::from_str(&text).map_err(|error| {
+            BenchError::new(format!("{}: {}", path.display(), error.message())).hint(hint)
+        })?;
         let folder = path.parent().unwrap_or(Path::new("."));
         access.ca = access.ca.map(|ca| folder.join(ca));
         Ok(access)
@@ -47,8 +49,16 @@ impl Access {
     /// The access file's text.
     pub(crate) fn text(&self) -> String {
         let quoted = |text: &str| serde_json::Value::from(text).to_string();
-        let ca = self.ca.as_ref().map(|ca| format!("ca = {}\n", quoted(&ca.display().to_string())));
-        format!("url = {}\ntoken = {}\n{}", quoted(&self.url), quoted(&self.token), ca.unwrap_or_default())
+        let ca = self
+            .ca
+            .as_ref()
+            .map(|ca| format!("ca = {}\n", quoted(&ca.display().to_string())));
+        format!(
+            "url = {}\ntoken = {}\n{}",
+            quoted(&self.url),
+            quoted(&self.token),
+            ca.unwrap_or_default()
+        )
     }
 
     /// Connects, and from then on stays connected. Waits at most `patience` for a server that is
@@ -82,11 +92,17 @@ impl Access {
                     );
                 }
                 ConnectErrorKind::ServerParse => {
-                    return failed(format!("{}: no address of a server", self.url), "write tls://HOST:PORT");
+                    return failed(
+                        format!("{}: no address of a server", self.url),
+                        "write tls://HOST:PORT",
+                    );
                 }
                 _ if is_certificate(&why) => {
                     return failed(
-                        format!("{}: the server's certificate is not accepted: {why}", self.url),
+                        format!(
+                            "{}: the server's certificate is not accepted: {why}",
+                            self.url
+                        ),
                         "is the certificate expired or another authority's? `hotloop fleet down` and `up` make new ones",
                     );
                 }
@@ -95,7 +111,10 @@ impl Access {
                 }
                 _ => {
                     if reminder.is_due() {
-                        log(&format!("waiting: {}: no server answers: {why}; {LOOK}", self.url));
+                        log(&format!(
+                            "waiting: {}: no server answers: {why}; {LOOK}",
+                            self.url
+                        ));
                     }
                     tokio::time::sleep(Duration::from_millis(200)).await;
                 }
@@ -118,7 +137,9 @@ impl Access {
                 let log = Log::clone(&log);
                 async move {
                     match event {
-                        Event::Disconnected => log("the connection to the server is lost; trying again"),
+                        Event::Disconnected => {
+                            log("the connection to the server is lost; trying again")
+                        }
                         Event::ServerError(error) => log(&format!("the server says: {error}")),
                         _ => {}
                     }
@@ -149,5 +170,13 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
 }
 
 fn is_certificate(why: &str) -> bool {
-    ["certificate", "UnknownIssuer", "Expired", "NotValidForName", "BadSignature"].iter().any(|word| why.contains(word))
+    [
+        "certificate",
+        "UnknownIssuer",
+        "Expired",
+        "NotValidForName",
+        "BadSignature",
+    ]
+    .iter()
+    .any(|word| why.contains(word))
 }

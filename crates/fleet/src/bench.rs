@@ -86,7 +86,10 @@ impl Outstanding {
     }
 
     fn holds(&self, id: &str) -> bool {
-        self.lock().by_sequence.values().any(|ids| ids.iter().any(|one| one == id))
+        self.lock()
+            .by_sequence
+            .values()
+            .any(|ids| ids.iter().any(|one| one == id))
     }
 }
 
@@ -105,7 +108,12 @@ enum Event {
 impl FleetBench {
     /// Jobs whose replies have not been taken yet.
     pub fn pending(&self) -> usize {
-        self.ready.len() + self.waiting.values().map(|waiting| waiting.askers.len()).sum::<usize>()
+        self.ready.len()
+            + self
+                .waiting
+                .values()
+                .map(|waiting| waiting.askers.len())
+                .sum::<usize>()
     }
 
     /// The workers that are heard.
@@ -114,27 +122,46 @@ impl FleetBench {
     }
 
     fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
-        self.runtime.as_ref().expect("it is only taken by drop").block_on(future)
+        self.runtime
+            .as_ref()
+            .expect("it is only taken by drop")
+            .block_on(future)
     }
 
     fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
-        self.runtime.as_ref().expect("it is only taken by drop").spawn(future);
+        self.runtime
+            .as_ref()
+            .expect("it is only taken by drop")
+            .spawn(future);
     }
 
     fn id(&self, key: &Key) -> String {
         let attempt = self.attempts.get(key).copied().unwrap_or(0).to_string();
         let how = serde_json::to_string(&self.how).unwrap_or_default();
         let stage = key.2.map_or(String::new(), |stage| stage.to_string());
-        wire::hash(&[&self.scope, &key.0, &key.1, &stage, &how, &self.class, &attempt])
+        wire::hash(&[
+            &self.scope,
+            &key.0,
+            &key.1,
+            &stage,
+            &how,
+            &self.class,
+            &attempt,
+        ])
     }
 
     /// Hands jobs to the server as groups that fit into messages.
     fn send(&mut self, ids: &[String], again: bool) -> Result<(), BenchError> {
         let mut groups: Vec<(Vec<String>, usize)> = Vec::new();
         for id in ids {
-            let bytes = self.waiting.get(id).map_or(0, |waiting| waiting.job.candidate.source.len());
+            let bytes = self
+                .waiting
+                .get(id)
+                .map_or(0, |waiting| waiting.job.candidate.source.len());
             match groups.last_mut() {
-                Some((group, sum)) if !self.spread && group.len() < GROUP_JOBS && *sum + bytes <= GROUP_BYTES => {
+                Some((group, sum))
+                    if !self.spread && group.len() < GROUP_JOBS && *sum + bytes <= GROUP_BYTES =>
+                {
                     group.push(id.clone());
                     *sum += bytes;
                 }
@@ -144,7 +171,9 @@ impl FleetBench {
         let messages: Vec<(Vec<String>, Vec<u8>)> = groups
             .into_iter()
             .map(|(ids, _)| {
-                let jobs = ids.iter().filter_map(|id| Some((id.as_str(), &self.waiting.get(id)?.job)));
+                let jobs = ids
+                    .iter()
+                    .filter_map(|id| Some((id.as_str(), &self.waiting.get(id)?.job)));
                 let bytes = Group::new(&self.scope, &self.how, jobs).bytes();
                 (ids, bytes)
             })
@@ -161,7 +190,10 @@ impl FleetBench {
     fn handle(&mut self, event: Event) -> Result<(), BenchError> {
         match event {
             Event::Reply(reply, acker, at) => self.take(reply, &acker, at),
-            Event::Lost { sequence, deliveries } => self.lose(sequence, deliveries),
+            Event::Lost {
+                sequence,
+                deliveries,
+            } => self.lose(sequence, deliveries),
             Event::Gone { sequence } => self.resend(sequence)?,
             Event::Over(error) => return Err(error),
         }
@@ -177,7 +209,11 @@ impl FleetBench {
         };
         let Some(mut wanted) = known else {
             // Cancelled, or told before; one for an earlier coordinator stays until it is asked for.
-            if !reply.replies.iter().any(|one| self.early.contains_key(&one.id)) {
+            if !reply
+                .replies
+                .iter()
+                .any(|one| self.early.contains_key(&one.id))
+            {
                 self.acknowledge(acker);
             }
             return;
@@ -201,8 +237,16 @@ impl FleetBench {
     }
 
     /// A job is over since `at`, which may be long ago: nobody need have looked since.
-    fn finish(&mut self, id: &str, judged: &Result<Judgement, BenchError>, at: Instant, acker: Option<&Arc<Acker>>) {
-        let Some(waiting) = self.waiting.remove(id) else { return };
+    fn finish(
+        &mut self,
+        id: &str,
+        judged: &Result<Judgement, BenchError>,
+        at: Instant,
+        acker: Option<&Arc<Acker>>,
+    ) {
+        let Some(waiting) = self.waiting.remove(id) else {
+            return;
+        };
         *self.attempts.entry(waiting.key).or_default() += 1;
         for (id, since) in waiting.askers {
             let mut judged = judged.clone();
@@ -214,7 +258,9 @@ impl FleetBench {
     }
 
     fn lose(&mut self, sequence: u64, deliveries: u64) {
-        let Some(ids) = self.open.lock().by_sequence.remove(&sequence) else { return };
+        let Some(ids) = self.open.lock().by_sequence.remove(&sequence) else {
+            return;
+        };
         let error = BenchError::new(format!(
             "a group of {} was given to workers {deliveries} times, and none answered",
             flow::count(ids.len(), "candidate")
@@ -227,15 +273,21 @@ impl FleetBench {
     }
 
     fn resend(&mut self, sequence: u64) -> Result<(), BenchError> {
-        let Some(ids) = self.open.lock().by_sequence.remove(&sequence) else { return Ok(()) };
+        let Some(ids) = self.open.lock().by_sequence.remove(&sequence) else {
+            return Ok(());
+        };
         let mut again = Vec::new();
         for id in ids {
-            let Some(waiting) = self.waiting.get_mut(&id) else { continue };
+            let Some(waiting) = self.waiting.get_mut(&id) else {
+                continue;
+            };
             waiting.resent += 1;
             if waiting.resent > RESENDS {
                 self.finish(
                     &id,
-                    &Err(BenchError::new("the fleet took the candidate and gave no verdict, three times")),
+                    &Err(BenchError::new(
+                        "the fleet took the candidate and gave no verdict, three times",
+                    )),
                     Instant::now(),
                     None,
                 );
@@ -244,7 +296,9 @@ impl FleetBench {
             }
         }
         if !again.is_empty() {
-            (self.log)(&format!("group {sequence} was taken without an answer; its candidates are sent again"));
+            (self.log)(&format!(
+                "group {sequence} was taken without an answer; its candidates are sent again"
+            ));
             self.send(&again, true)?;
         }
         Ok(())
@@ -254,7 +308,10 @@ impl FleetBench {
     /// killed before finds it again.
     fn release(&self, acker: &Arc<Acker>) {
         let waiting = self.ready.iter().filter_map(|(_, other)| other.as_ref());
-        if !waiting.chain(self.early.values().map(|(_, other)| other)).any(|other| Arc::ptr_eq(other, acker)) {
+        if !waiting
+            .chain(self.early.values().map(|(_, other)| other))
+            .any(|other| Arc::ptr_eq(other, acker))
+        {
             self.acknowledge(acker);
         }
     }
@@ -290,9 +347,11 @@ async fn publish(
         let mut headers = with_id(&name);
         headers.insert(IDS, list.as_str());
         headers.insert(crate::worker::COUNT, ids.len().to_string().as_str());
-        let ack = link.publish(subject, headers, bytes.clone(), PATIENCE).await?;
-        let is_gone =
-            ack.duplicate && matches!(link.jobs.get_raw_message(ack.sequence).await, Err(error) if is_missing(&error));
+        let ack = link
+            .publish(subject, headers, bytes.clone(), PATIENCE)
+            .await?;
+        let is_gone = ack.duplicate
+            && matches!(link.jobs.get_raw_message(ack.sequence).await, Err(error) if is_missing(&error));
         if !is_gone {
             open.lock().by_sequence.insert(ack.sequence, ids);
             return Ok(());
@@ -306,14 +365,26 @@ impl Bench for FleetBench {
         let mut new = Vec::new();
         let mut told = Vec::new();
         for job in jobs {
-            let key = (job.task.hash.clone(), job.candidate.hash.clone(), job.stage.map(flow::Stage::number));
+            let key = (
+                job.task.hash.clone(),
+                job.candidate.hash.clone(),
+                job.stage.map(flow::Stage::number),
+            );
             let id = self.id(&key);
             let asker = (job.id, Instant::now());
             if let Some(waiting) = self.waiting.get_mut(&id) {
                 waiting.askers.push(asker);
                 continue;
             }
-            self.waiting.insert(id.clone(), Waiting { key, job, askers: vec![asker], resent: 0 });
+            self.waiting.insert(
+                id.clone(),
+                Waiting {
+                    key,
+                    job,
+                    askers: vec![asker],
+                    resent: 0,
+                },
+            );
             if self.early.contains_key(&id) {
                 told.push(id);
             } else if !self.open.holds(&id) {
@@ -343,18 +414,27 @@ impl Bench for FleetBench {
                 }
                 return Ok(Some(reply));
             }
-            match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            match self
+                .events
+                .recv_timeout(deadline.saturating_duration_since(Instant::now()))
+            {
                 Ok(event) => self.handle(event)?,
                 Err(RecvTimeoutError::Timeout) => return Ok(None),
-                Err(RecvTimeoutError::Disconnected) => return Err(BenchError::new("the fleet's listeners have ended")),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(BenchError::new("the fleet's listeners have ended"));
+                }
             }
         }
     }
 
     fn cancel(&mut self, ids: &[JobId]) {
         let keep = |reply: &(Reply, Option<Arc<Acker>>)| !ids.contains(&reply.0.id);
-        let ackers: Vec<Arc<Acker>> =
-            self.ready.iter().filter(|reply| !keep(reply)).filter_map(|(_, acker)| acker.clone()).collect();
+        let ackers: Vec<Arc<Acker>> = self
+            .ready
+            .iter()
+            .filter(|reply| !keep(reply))
+            .filter_map(|(_, acker)| acker.clone())
+            .collect();
         self.ready.retain(keep);
         for acker in &ackers {
             self.release(acker);
@@ -366,7 +446,12 @@ impl Bench for FleetBench {
         let unwanted: Vec<u64> = {
             let mut groups = self.open.lock();
             let wanted = |ids: &Vec<String>| ids.iter().any(|id| self.waiting.contains_key(id));
-            let unwanted = groups.by_sequence.iter().filter(|(_, ids)| !wanted(ids)).map(|(at, _)| *at).collect();
+            let unwanted = groups
+                .by_sequence
+                .iter()
+                .filter(|(_, ids)| !wanted(ids))
+                .map(|(at, _)| *at)
+                .collect();
             groups.by_sequence.retain(|_, ids| wanted(ids));
             unwanted
         };

@@ -48,7 +48,12 @@ pub struct Server {
 
 impl Default for Server {
     fn default() -> Self {
-        Self { listen: "127.0.0.1:4222".to_owned(), reach: None, hosts: Vec::new(), program: None }
+        Self {
+            listen: "127.0.0.1:4222".to_owned(),
+            reach: None,
+            hosts: Vec::new(),
+            program: None,
+        }
     }
 }
 
@@ -94,13 +99,26 @@ pub struct WorkerConfig {
 
 impl Default for WorkerConfig {
     fn default() -> Self {
-        Self { slots: 1, lease: 30.0, deliveries: 3, calm: 0.5, share_cores: false, grace: 20.0, arguments: Vec::new() }
+        Self {
+            slots: 1,
+            lease: 30.0,
+            deliveries: 3,
+            calm: 0.5,
+            share_cores: false,
+            grace: 20.0,
+            arguments: Vec::new(),
+        }
     }
 }
 
 /// Nodes of one kind.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", rename_all_fields = "kebab-case", tag = "kind")]
+#[serde(
+    deny_unknown_fields,
+    rename_all = "kebab-case",
+    rename_all_fields = "kebab-case",
+    tag = "kind"
+)]
 pub enum Nodes {
     /// Processes on this machine.
     Local {
@@ -187,7 +205,9 @@ fn minute() -> u32 {
 /// Seconds of a time limit as sbatch reads it: `M`, `M:S`, `H:M:S`, `D-H`, `D-H:M` or `D-H:M:S`. None for what is no
 /// such limit; sbatch says what is wrong with it, if anything is.
 fn slurm_seconds(text: &str) -> Option<u64> {
-    let (days, rest) = text.split_once('-').map_or((None, text), |(days, rest)| (Some(days), rest));
+    let (days, rest) = text
+        .split_once('-')
+        .map_or((None, text), |(days, rest)| (Some(days), rest));
     let number = |text: &str| text.parse::<u32>().ok().map(u64::from);
     let parts: Vec<u64> = rest.split(':').map(number).collect::<Option<_>>()?;
     let clock = match (days, parts.as_slice()) {
@@ -205,17 +225,27 @@ impl Config {
     /// Reads a `fleet.toml`.
     pub fn read(path: &Path) -> Result<Self, BenchError> {
         let hint = "`hotloop fleet example` prints one with every key";
-        let text = fs_err::read_to_string(path).map_err(|error| BenchError::new(error.to_string()).hint(hint))?;
+        let text = fs_err::read_to_string(path)
+            .map_err(|error| BenchError::new(error.to_string()).hint(hint))?;
         let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-        let folder = std::path::absolute(if folder.as_os_str().is_empty() { ".".into() } else { folder })
-            .map_err(|error| BenchError::new(error.to_string()))?;
-        Self::parse(&text, &folder).map_err(|why| BenchError::new(format!("{}: {why}", path.display())).hint(hint))
+        let folder = std::path::absolute(if folder.as_os_str().is_empty() {
+            ".".into()
+        } else {
+            folder
+        })
+        .map_err(|error| BenchError::new(error.to_string()))?;
+        Self::parse(&text, &folder)
+            .map_err(|why| BenchError::new(format!("{}: {why}", path.display())).hint(hint))
     }
 
     fn parse(text: &str, folder: &Path) -> Result<Self, String> {
-        let mut config: Self = toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
+        let mut config: Self =
+            toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
         if !crate::wire::is_word(&config.name) {
-            return Err(format!("name: `{}` must be letters, digits, - and _", config.name));
+            return Err(format!(
+                "name: `{}` must be letters, digits, - and _",
+                config.name
+            ));
         }
         if config.state.as_os_str().is_empty() {
             config.state = format!("{}.fleet", config.name).into();
@@ -235,20 +265,35 @@ impl Config {
     }
 
     fn check(&self) -> Result<(), String> {
-        let address = |key: &str, text: &str| match text.rsplit_once(':').map(|(_, port)| port.parse::<u16>()) {
+        let address = |key: &str, text: &str| match text
+            .rsplit_once(':')
+            .map(|(_, port)| port.parse::<u16>())
+        {
             Some(Ok(port)) if port > 0 => Ok(()),
             _ => Err(format!("{key}: `{text}` is not HOST:PORT")),
         };
         address("server.listen", &self.server.listen)?;
-        self.server.reach.iter().try_for_each(|reach| address("server.reach", reach))?;
+        self.server
+            .reach
+            .iter()
+            .try_for_each(|reach| address("server.reach", reach))?;
         if !(0.5..=3600.0).contains(&self.worker.lease) {
-            return Err(format!("worker.lease: {} is not between 0.5 and 3600 seconds", self.worker.lease));
+            return Err(format!(
+                "worker.lease: {} is not between 0.5 and 3600 seconds",
+                self.worker.lease
+            ));
         }
         if !(0.0..=1.0).contains(&self.worker.calm) {
-            return Err(format!("worker.calm: {} is not between 0 and 1", self.worker.calm));
+            return Err(format!(
+                "worker.calm: {} is not between 0 and 1",
+                self.worker.calm
+            ));
         }
         if !(0.0..=3600.0).contains(&self.worker.grace) {
-            return Err(format!("worker.grace: {} is not between 0 and 3600 seconds", self.worker.grace));
+            return Err(format!(
+                "worker.grace: {} is not between 0 and 3600 seconds",
+                self.worker.grace
+            ));
         }
         for nodes in &self.nodes {
             match nodes {
@@ -263,20 +308,28 @@ impl Config {
                             .into(),
                     );
                 }
-                Nodes::Local { count, cores } if !cores.is_empty() && cores.len() != *count as usize => {
-                    let (lists, workers) = (flow::count(cores.len(), "list"), flow::count(*count as usize, "worker"));
+                Nodes::Local { count, cores }
+                    if !cores.is_empty() && cores.len() != *count as usize =>
+                {
+                    let (lists, workers) = (
+                        flow::count(cores.len(), "list"),
+                        flow::count(*count as usize, "worker"),
+                    );
                     return Err(format!("nodes: {lists} of cores for {workers}"));
                 }
                 // Its workers would stop as soon as they start, again and again.
                 Nodes::Slurm { time, warning, .. }
-                    if *warning > 0 && slurm_seconds(time).is_some_and(|end| end <= u64::from(*warning)) =>
+                    if *warning > 0
+                        && slurm_seconds(time).is_some_and(|end| end <= u64::from(*warning)) =>
                 {
                     return Err(format!(
                         "nodes: warning: {warning} s before the end of `time`, {time}, is before its begin; \
                          raise `time`, or lower `warning`"
                     ));
                 }
-                Nodes::Command { start, stop, .. } if !start.contains("{command}") || !stop.contains("{id}") => {
+                Nodes::Command { start, stop, .. }
+                    if !start.contains("{command}") || !stop.contains("{id}") =>
+                {
                     return Err("nodes: `start` needs {command}, and `stop` needs {id}".into());
                 }
                 _ => {}
@@ -287,14 +340,20 @@ impl Config {
 
     /// The port of the server, on its own machine.
     pub(crate) fn server_port(&self) -> u16 {
-        self.server.listen.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).unwrap_or(4222)
+        self.server
+            .listen
+            .rsplit_once(':')
+            .and_then(|(_, port)| port.parse().ok())
+            .unwrap_or(4222)
     }
 
     /// The server as this machine reaches it.
     pub fn url(&self) -> String {
         match &self.site {
             Some(site) => format!("tls://127.0.0.1:{}", site.port),
-            None if self.server.listen.starts_with("0.0.0.0:") => format!("tls://127.0.0.1:{}", self.server_port()),
+            None if self.server.listen.starts_with("0.0.0.0:") => {
+                format!("tls://127.0.0.1:{}", self.server_port())
+            }
             None => format!("tls://{}", self.server.listen),
         }
     }
@@ -319,8 +378,20 @@ mod tests {
         assert_eq!(config.nodes.len(), 2, "{config:?}");
         // What is only shown must be true as well; [site] and nodes of this machine exclude each other.
         let shown = EXAMPLE.replace("\n# ", "\n");
-        let shown = shown.split("# A fleet: ").last().unwrap().split_once('\n').unwrap().1;
-        let shown = shown.split_once("behind a `#`").unwrap().1.split_once('\n').unwrap().1;
+        let shown = shown
+            .split("# A fleet: ")
+            .last()
+            .unwrap()
+            .split_once('\n')
+            .unwrap()
+            .1;
+        let shown = shown
+            .split_once("behind a `#`")
+            .unwrap()
+            .1
+            .split_once('\n')
+            .unwrap()
+            .1;
         let (before, site) = shown.split_once("\n[site]").unwrap();
         let (site, after) = site.split_once("\n[worker]").unwrap();
         let all = parse(&format!("{before}\n[worker]{after}")).unwrap();
@@ -335,22 +406,40 @@ mod tests {
             })
             .collect();
         assert_eq!(kinds, ["local", "slurm", "ssh", "command"]);
-        assert!(parse(&format!("[site]{site}")).unwrap().site.is_some_and(|site| site.hotloop.is_some()));
+        assert!(
+            parse(&format!("[site]{site}"))
+                .unwrap()
+                .site
+                .is_some_and(|site| site.hotloop.is_some())
+        );
     }
 
     #[test]
     fn paths_are_beside_the_file() {
         let config = parse("name = \"a\"\n[site]\nssh = \"x\"\nssh-config = \"c\"").unwrap();
         assert_eq!(config.state, Path::new("/here/a.fleet"));
-        assert_eq!(config.site.as_ref().unwrap().ssh_config.as_deref(), Some(Path::new("/here/c")));
+        assert_eq!(
+            config.site.as_ref().unwrap().ssh_config.as_deref(),
+            Some(Path::new("/here/c"))
+        );
         assert_eq!(config.url(), "tls://127.0.0.1:14222");
         assert_eq!(parse("").unwrap().url(), "tls://127.0.0.1:4222");
     }
 
     #[test]
     fn time_limits_are_read_as_slurm_reads_them() {
-        let read =
-            ["90", "1:30", "01:00:00", "2-1", "1-0:30", "1-00:00:05", "UNLIMITED", "soon", ""].map(slurm_seconds);
+        let read = [
+            "90",
+            "1:30",
+            "01:00:00",
+            "2-1",
+            "1-0:30",
+            "1-00:00:05",
+            "UNLIMITED",
+            "soon",
+            "",
+        ]
+        .map(slurm_seconds);
         let some = [5400, 90, 3600, 176_400, 88_200, 86_405].map(Some);
         assert_eq!(read[..6], some);
         assert_eq!(read[6..], [None; 3]);
@@ -367,10 +456,19 @@ mod tests {
             ("[worker]\nlease = 0", "worker.lease"),
             ("[worker]\ncalm = 2", "worker.calm"),
             ("[worker]\ngrace = -1", "worker.grace"),
-            ("[[nodes]]\nkind = \"slurm\"\ntime = \"0:50\"", "warning: 60 s before the end of `time`, 0:50"),
+            (
+                "[[nodes]]\nkind = \"slurm\"\ntime = \"0:50\"",
+                "warning: 60 s before the end of `time`, 0:50",
+            ),
             ("[[nodes]]\nkind = \"cloud\"", "cloud"),
-            ("[[nodes]]\nkind = \"local\"\ncount = 2\ncores = [\"0\"]", "cores"),
-            ("[[nodes]]\nkind = \"command\"\nstart = \"x\"\nlist = \"y\"\nstop = \"z\"", "{command}"),
+            (
+                "[[nodes]]\nkind = \"local\"\ncount = 2\ncores = [\"0\"]",
+                "cores",
+            ),
+            (
+                "[[nodes]]\nkind = \"command\"\nstart = \"x\"\nlist = \"y\"\nstop = \"z\"",
+                "{command}",
+            ),
             ("[site]\nssh = \"x\"\n[[nodes]]\nkind = \"local\"", "[site]"),
         ] {
             let why = parse(text).unwrap_err();

@@ -49,8 +49,12 @@ pub(crate) fn own(cores: &[usize], shared: bool) -> Result<Owned, BenchError> {
             .open(&path)
             .map_err(|error| BenchError::new(format!("{}: {error}", path.display())))?;
         if !comes_free(&file) {
-            return Err(BenchError::new(format!("another worker of this machine owns core {core}"))
-                .hint("give each its own with --cores, or let them disturb each other with --share-cores"));
+            return Err(BenchError::new(format!(
+                "another worker of this machine owns core {core}"
+            ))
+            .hint(
+                "give each its own with --cores, or let them disturb each other with --share-cores",
+            ));
         }
         locks.push(file);
     }

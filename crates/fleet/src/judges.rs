@@ -26,7 +26,9 @@ pub struct RealJudges {
 impl RealJudges {
     /// `roles` is the executable that plays the bench's hidden roles.
     pub fn new(roles: PathBuf) -> Self {
-        Self { base: Settings::new(roles) }
+        Self {
+            base: Settings::new(roles),
+        }
     }
 }
 
@@ -38,7 +40,10 @@ impl Judges for RealJudges {
         let mut found = Vec::new();
         let mut problem = None;
         for compiler in [Compiler::Gcc, Compiler::Clang] {
-            match LocalBench::start(Settings { compiler, ..self.base.clone() }) {
+            match LocalBench::start(Settings {
+                compiler,
+                ..self.base.clone()
+            }) {
                 Ok(bench) => found.push((compiler, bench.facts())),
                 Err(error) => problem = problem.or(Some(error)),
             }
@@ -51,10 +56,16 @@ impl Judges for RealJudges {
 
     fn noise(&self) -> Result<WorkerNoise, BenchError> {
         let noise = bench::survey::noise(self.base.clone(), PEAKS)?;
-        Ok(WorkerNoise { calm: noise.calm, peak_cv: noise.peak_cv, peak_gflops: noise.peak_flops / 1e9 })
+        Ok(WorkerNoise {
+            calm: noise.calm,
+            peak_cv: noise.peak_cv,
+            peak_gflops: noise.peak_flops / 1e9,
+        })
     }
 
     fn start(&self, how: &How, slots: u32) -> Result<Box<dyn Bench>, BenchError> {
-        Ok(Box::new(LocalBench::start(how.settings(&self.base, slots))?))
+        Ok(Box::new(LocalBench::start(
+            how.settings(&self.base, slots),
+        )?))
     }
 }

@@ -88,8 +88,12 @@ pub fn down(config: &Config, patience: Duration, log: &Log) -> Result<bool, Benc
         crate::server::write(&config.state, &[("stop", String::new())])?;
         while is_up(config) {
             if begin.elapsed() >= patience {
-                return Err(BenchError::new("the fleet's keeper does not end")
-                    .hint(format!("look into {}", config.state.join("keeper.log").display())));
+                return Err(
+                    BenchError::new("the fleet's keeper does not end").hint(format!(
+                        "look into {}",
+                        config.state.join("keeper.log").display()
+                    )),
+                );
             }
             std::thread::sleep(Duration::from_millis(100));
         }
@@ -107,7 +111,12 @@ pub fn down(config: &Config, patience: Duration, log: &Log) -> Result<bool, Benc
 }
 
 /// Keeps a fleet up until `stop` is set or another process asks. `program` is hotloop's own file.
-pub fn keep(config: &Config, program: &Path, stop: &AtomicBool, log: &Log) -> Result<(), BenchError> {
+pub fn keep(
+    config: &Config,
+    program: &Path,
+    stop: &AtomicBool,
+    log: &Log,
+) -> Result<(), BenchError> {
     fs_err::create_dir_all(&config.state).map_err(|error| BenchError::new(error.to_string()))?;
     let _lock = lock(config)?;
     let asked = config.state.join("stop");
@@ -136,12 +145,18 @@ fn lock_path(config: &Config) -> PathBuf {
 
 fn lock(config: &Config) -> Result<File, BenchError> {
     let path = lock_path(config);
-    let file = File::options().create(true).truncate(false).write(true).open(&path);
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&path);
     let file = file.map_err(|error| BenchError::new(format!("{}: {error}", path.display())))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(_) => Err(BenchError::new(format!("the fleet {} is up already", config.name))
-            .hint("`hotloop fleet status` shows it; `hotloop fleet down` ends it")),
+        Err(_) => Err(
+            BenchError::new(format!("the fleet {} is up already", config.name))
+                .hint("`hotloop fleet status` shows it; `hotloop fleet down` ends it"),
+        ),
     }
 }
 
@@ -159,21 +174,40 @@ struct Keeper {
 
 impl Keeper {
     /// Finds the benchmark side, and what an earlier keeper left there.
-    fn start(config: &Config, program: &Path, log: &Log, before: &Record) -> Result<Self, BenchError> {
+    fn start(
+        config: &Config,
+        program: &Path,
+        log: &Log,
+        before: &Record,
+    ) -> Result<Self, BenchError> {
         let (side, tunnel) = match &config.site {
-            None => (Side::Here { folder: config.state.clone() }, None),
+            None => (
+                Side::Here {
+                    folder: config.state.clone(),
+                },
+                None,
+            ),
             Some(site) => {
                 let ssh = site::ssh(site, &config.state);
                 let target = format!("127.0.0.1:{}", config.server_port());
                 let mut tunnel = Tunnel::new(ssh.clone(), site.port, target);
                 tunnel.open(Duration::from_secs(30))?;
                 let wanted = format!("{}/{}", site.folder, config.name);
-                let bare = Side::There { ssh: ssh.clone(), folder: wanted.clone() };
-                let folder = bare.shell(&format!("umask 077; mkdir -p {0} && cd {0} && pwd", quote(&wanted)))?;
+                let bare = Side::There {
+                    ssh: ssh.clone(),
+                    folder: wanted.clone(),
+                };
+                let folder = bare.shell(&format!(
+                    "umask 077; mkdir -p {0} && cd {0} && pwd",
+                    quote(&wanted)
+                ))?;
                 (Side::There { ssh, folder }, Some(tunnel))
             }
         };
-        let far = config.site.as_ref().map(|site| site.hotloop.clone().unwrap_or_else(|| "hotloop".to_owned()));
+        let far = config
+            .site
+            .as_ref()
+            .map(|site| site.hotloop.clone().unwrap_or_else(|| "hotloop".to_owned()));
         let program = far.unwrap_or_else(|| program.display().to_string());
         let mut pools = nodes::pools(config, &side, &program);
         for pool in &mut pools {
@@ -188,7 +222,16 @@ impl Keeper {
         };
         let server = Kept::new(config, log);
         let log = Log::clone(log);
-        Ok(Self { config: config.clone(), side, tunnel, server, pools, record, unwritten: false, log })
+        Ok(Self {
+            config: config.clone(),
+            side,
+            tunnel,
+            server,
+            pools,
+            record,
+            unwritten: false,
+            log,
+        })
     }
 
     /// Starts the server, or finds it running.
@@ -207,7 +250,10 @@ impl Keeper {
     fn tell(&mut self) {
         let written = self.record.write(&self.config.state);
         if let (Err(error), false) = (&written, self.unwritten) {
-            self.note(&format!("fleet.json cannot be written; the fleet goes on: {}", error.what));
+            self.note(&format!(
+                "fleet.json cannot be written; the fleet goes on: {}",
+                error.what
+            ));
         }
         self.unwritten = written.is_err();
     }
@@ -249,8 +295,17 @@ impl Keeper {
         }
         said.extend(self.server.end(&self.side));
         if let Side::There { folder, .. } = &self.side {
-            let files = ["worker.toml", "nats.conf", "server.key", "server.pem", "ca.pem"];
-            let paths: Vec<String> = files.iter().map(|file| quote(&format!("{folder}/{file}"))).collect();
+            let files = [
+                "worker.toml",
+                "nats.conf",
+                "server.key",
+                "server.pem",
+                "ca.pem",
+            ];
+            let paths: Vec<String> = files
+                .iter()
+                .map(|file| quote(&format!("{folder}/{file}")))
+                .collect();
             if let Err(error) = self.side.shell(&format!("rm -f {}", paths.join(" "))) {
                 said.push(error.what);
             }
@@ -262,9 +317,16 @@ impl Keeper {
             (self.log)(line);
         }
         // Without them, the next fleet makes new ones.
-        for name in
-            ["fleet.json", "access.toml", "ca.pem", "server.pem", "server.key", "nats.conf", "worker.toml", "token"]
-        {
+        for name in [
+            "fleet.json",
+            "access.toml",
+            "ca.pem",
+            "server.pem",
+            "server.key",
+            "nats.conf",
+            "worker.toml",
+            "token",
+        ] {
             drop(std::fs::remove_file(self.config.state.join(name)));
         }
     }
@@ -274,7 +336,8 @@ impl Keeper {
 pub fn access(config: &Config) -> Result<Access, BenchError> {
     if !config.access_file().exists() {
         return Err(
-            BenchError::new(format!("the fleet {} is not up", config.name)).hint("`hotloop fleet up` starts it")
+            BenchError::new(format!("the fleet {} is not up", config.name))
+                .hint("`hotloop fleet up` starts it"),
         );
     }
     Access::read(&config.access_file())
@@ -287,13 +350,17 @@ mod tests {
     #[test]
     fn what_fails_again_and_again_is_noted_once() {
         let mut record = Record::default();
-        let told: Vec<bool> =
-            ["up", "no sbatch", "no sbatch", "down", "no sbatch"].map(|line| record.note(line)).into();
+        let told: Vec<bool> = ["up", "no sbatch", "no sbatch", "down", "no sbatch"]
+            .map(|line| record.note(line))
+            .into();
         assert_eq!(told, [true, true, false, true, true]);
         assert_eq!(record.notes, ["up", "no sbatch", "down", "no sbatch"]);
         for number in 0..50 {
             record.note(&number.to_string());
         }
-        assert_eq!((record.notes.len(), record.notes[NOTES - 1].as_str()), (NOTES, "49"));
+        assert_eq!(
+            (record.notes.len(), record.notes[NOTES - 1].as_str()),
+            (NOTES, "49")
+        );
     }
 }

@@ -34,18 +34,36 @@ pub(crate) struct Link {
 
 impl Link {
     /// Connects and makes the streams, or finds them made.
-    pub(crate) async fn open(access: &Access, name: &str, patience: Duration, log: &Log) -> Result<Self, BenchError> {
+    pub(crate) async fn open(
+        access: &Access,
+        name: &str,
+        patience: Duration,
+        log: &Log,
+    ) -> Result<Self, BenchError> {
         let client = access.connect(name, patience, log).await?;
         let context = jetstream::new(client);
         let begin = Instant::now();
         loop {
             match Self::streams(&context).await {
-                Ok([jobs, verdicts, lost, workers]) => return Ok(Self { context, jobs, verdicts, lost, workers }),
+                Ok([jobs, verdicts, lost, workers]) => {
+                    return Ok(Self {
+                        context,
+                        jobs,
+                        verdicts,
+                        lost,
+                        workers,
+                    });
+                }
                 // A server that has just started is not ready for streams at once.
-                Err(_) if begin.elapsed() < patience => tokio::time::sleep(Duration::from_millis(200)).await,
+                Err(_) if begin.elapsed() < patience => {
+                    tokio::time::sleep(Duration::from_millis(200)).await
+                }
                 Err(why) => {
-                    return Err(BenchError::new(format!("{}: the server's streams cannot be made: {why}", access.url))
-                        .hint("the server needs JetStream, and room in its store_dir"));
+                    return Err(BenchError::new(format!(
+                        "{}: the server's streams cannot be made: {why}",
+                        access.url
+                    ))
+                    .hint("the server needs JetStream, and room in its store_dir"));
                 }
             }
         }
@@ -59,7 +77,10 @@ impl Link {
             max_age: KEPT,
             ..Config::default()
         };
-        let queue = |name: &str, subject: &str| Config { retention: RetentionPolicy::WorkQueue, ..base(name, subject) };
+        let queue = |name: &str, subject: &str| Config {
+            retention: RetentionPolicy::WorkQueue,
+            ..base(name, subject)
+        };
         let advisories = format!("$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.{JOBS}.>");
         let beats = Config {
             max_messages_per_subject: 1,
@@ -67,13 +88,23 @@ impl Link {
             duplicate_window: SILENT,
             ..base(WORKERS, "hotloop.workers.*")
         };
-        let wanted =
-            [queue(JOBS, "hotloop.jobs.>"), queue(VERDICTS, "hotloop.verdicts.*"), base(LOST, &advisories), beats];
+        let wanted = [
+            queue(JOBS, "hotloop.jobs.>"),
+            queue(VERDICTS, "hotloop.verdicts.*"),
+            base(LOST, &advisories),
+            beats,
+        ];
         let mut made = Vec::new();
         for config in wanted {
-            made.push(context.get_or_create_stream(config).await.map_err(|error| chain(&error))?);
+            made.push(
+                context
+                    .get_or_create_stream(config)
+                    .await
+                    .map_err(|error| chain(&error))?,
+            );
         }
-        made.try_into().map_err(|_| "a stream is missing".to_owned())
+        made.try_into()
+            .map_err(|_| "a stream is missing".to_owned())
     }
 
     /// Publishes until the server has it, through cut connections and restarts.
@@ -86,8 +117,10 @@ impl Link {
     ) -> Result<PublishAck, BenchError> {
         let begin = Instant::now();
         loop {
-            let sent =
-                self.context.publish_with_headers(subject.to_owned(), headers.clone(), payload.clone().into()).await;
+            let sent = self
+                .context
+                .publish_with_headers(subject.to_owned(), headers.clone(), payload.clone().into())
+                .await;
             let error = match sent {
                 Ok(acknowledged) => match acknowledged.await {
                     Ok(ack) => return Ok(ack),
@@ -95,10 +128,15 @@ impl Link {
                 },
                 Err(error) => error,
             };
-            let hopeless =
-                matches!(error.kind(), PublishErrorKind::MaxPayloadExceeded | PublishErrorKind::WrongLastMessageId);
+            let hopeless = matches!(
+                error.kind(),
+                PublishErrorKind::MaxPayloadExceeded | PublishErrorKind::WrongLastMessageId
+            );
             if hopeless || begin.elapsed() >= patience {
-                return Err(BenchError::new(format!("{subject}: the server does not take it: {}", chain(&error))));
+                return Err(BenchError::new(format!(
+                    "{subject}: the server does not take it: {}",
+                    chain(&error)
+                )));
             }
             tokio::time::sleep(Duration::from_millis(250)).await;
         }
@@ -123,7 +161,10 @@ impl Link {
             inactive_threshold: KEPT,
             ..pull::Config::default()
         };
-        stream.create_consumer(config).await.map_err(|error| chain(&error))
+        stream
+            .create_consumer(config)
+            .await
+            .map_err(|error| chain(&error))
     }
 
     /// The last beats of all workers that are heard.
@@ -131,7 +172,11 @@ impl Link {
         let mut beats = Vec::new();
         let mut next = 1;
         loop {
-            match self.workers.get_first_raw_message_by_subject("hotloop.workers.*", next).await {
+            match self
+                .workers
+                .get_first_raw_message_by_subject("hotloop.workers.*", next)
+                .await
+            {
                 Ok(message) => {
                     next = message.sequence + 1;
                     beats.extend(serde_json::from_slice::<Beat>(&message.payload).ok());
@@ -143,7 +188,12 @@ impl Link {
                     beats.dedup_by(|a, b| a.worker == b.worker);
                     return Ok(beats);
                 }
-                Err(error) => return Err(BenchError::new(format!("workers cannot be listed: {}", chain(&error)))),
+                Err(error) => {
+                    return Err(BenchError::new(format!(
+                        "workers cannot be listed: {}",
+                        chain(&error)
+                    )));
+                }
             }
         }
     }
@@ -151,7 +201,10 @@ impl Link {
 
 /// Whether an error says that there is no such message.
 pub(crate) fn is_missing(error: &async_nats::jetstream::stream::RawMessageError) -> bool {
-    matches!(error.kind(), async_nats::jetstream::stream::RawMessageErrorKind::NoMessageFound)
+    matches!(
+        error.kind(),
+        async_nats::jetstream::stream::RawMessageErrorKind::NoMessageFound
+    )
 }
 
 /// Headers with a message's id, by which the server tells copies.

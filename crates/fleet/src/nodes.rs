@@ -70,33 +70,62 @@ pub(crate) fn pools(config: &Config, side: &Side, program: &str) -> Vec<Pool> {
         .enumerate()
         .map(|(number, nodes)| {
             let (kind, count, launcher): (_, usize, Box<dyn Launcher>) = match nodes {
-                Nodes::Local { count, cores } => {
-                    ("local", *count as usize, Box::new(Hosts::local(config, side, program, cores)))
-                }
-                Nodes::Ssh { hosts, .. } => ("ssh", hosts.len(), Box::new(Hosts::ssh(config, nodes, program))),
-                Nodes::Slurm { count, .. } => {
-                    ("slurm", *count as usize, Box::new(Jobs::slurm(config, nodes, side.clone(), program, number)))
-                }
-                Nodes::Command { count, start, list, stop } => {
+                Nodes::Local { count, cores } => (
+                    "local",
+                    *count as usize,
+                    Box::new(Hosts::local(config, side, program, cores)),
+                ),
+                Nodes::Ssh { hosts, .. } => (
+                    "ssh",
+                    hosts.len(),
+                    Box::new(Hosts::ssh(config, nodes, program)),
+                ),
+                Nodes::Slurm { count, .. } => (
+                    "slurm",
+                    *count as usize,
+                    Box::new(Jobs::slurm(config, nodes, side.clone(), program, number)),
+                ),
+                Nodes::Command {
+                    count,
+                    start,
+                    list,
+                    stop,
+                } => {
                     let templates = [start.clone(), list.clone(), stop.clone()];
-                    ("command", *count as usize, Box::new(Jobs::command(config, side.clone(), program, templates)))
+                    (
+                        "command",
+                        *count as usize,
+                        Box::new(Jobs::command(config, side.clone(), program, templates)),
+                    )
                 }
             };
-            Pool { kind, number, launcher, places: (0..count).map(|_| Place::new()).collect(), replaced: 0 }
+            Pool {
+                kind,
+                number,
+                launcher,
+                places: (0..count).map(|_| Place::new()).collect(),
+                replaced: 0,
+            }
         })
         .collect()
 }
 
 impl Place {
     fn new() -> Self {
-        Self { node: None, failures: 0, not_before: Instant::now() }
+        Self {
+            node: None,
+            failures: 0,
+            not_before: Instant::now(),
+        }
     }
 }
 
 impl Pool {
     /// Adopts what an earlier keeper started for this pool, as far as it lives.
     pub(crate) fn adopt(&mut self, known: &[NodeState]) {
-        let mine = known.iter().filter(|node| node.kind == self.kind && node.pool == self.number);
+        let mine = known
+            .iter()
+            .filter(|node| node.kind == self.kind && node.pool == self.number);
         for (place, node) in self.places.iter_mut().zip(mine) {
             place.node = Some((node.id.clone(), Instant::now()));
         }
@@ -104,7 +133,11 @@ impl Pool {
 
     /// Starts what is missing; says what happened.
     pub(crate) fn tend(&mut self, say: &mut dyn FnMut(String)) {
-        let ids: Vec<String> = self.places.iter().filter_map(|place| Some(place.node.as_ref()?.0.clone())).collect();
+        let ids: Vec<String> = self
+            .places
+            .iter()
+            .filter_map(|place| Some(place.node.as_ref()?.0.clone()))
+            .collect();
         let living = match self.launcher.living(&ids) {
             Ok(living) => living,
             // Who cannot be asked is not known to be dead.
@@ -114,9 +147,17 @@ impl Pool {
             if let Some((id, since)) = &place.node
                 && !living.contains(id)
             {
-                say(format!("{} {id} has ended after {:.0} s", self.kind, since.elapsed().as_secs_f64()));
+                say(format!(
+                    "{} {id} has ended after {:.0} s",
+                    self.kind,
+                    since.elapsed().as_secs_f64()
+                ));
                 self.replaced += 1;
-                place.failures = if since.elapsed() < SOON { place.failures + 1 } else { 0 };
+                place.failures = if since.elapsed() < SOON {
+                    place.failures + 1
+                } else {
+                    0
+                };
                 place.not_before = Instant::now() + pause(place.failures);
                 place.node = None;
             }
@@ -147,12 +188,15 @@ impl Pool {
     }
 
     pub(crate) fn states(&self) -> impl Iterator<Item = NodeState> {
-        self.places.iter().filter_map(|place| place.node.as_ref()).map(|(id, since)| NodeState {
-            kind: self.kind.to_owned(),
-            pool: self.number,
-            id: id.clone(),
-            up_s: since.elapsed().as_secs_f64(),
-        })
+        self.places
+            .iter()
+            .filter_map(|place| place.node.as_ref())
+            .map(|(id, since)| NodeState {
+                kind: self.kind.to_owned(),
+                pool: self.number,
+                id: id.clone(),
+                up_s: since.elapsed().as_secs_f64(),
+            })
     }
 
     pub(crate) fn wanted(&self) -> usize {
@@ -170,7 +214,9 @@ fn pause(failures: u32) -> Duration {
 /// A worker's command line, as words.
 fn command(config: &Config, program: &str, access: &str) -> Vec<String> {
     let worker = &config.worker;
-    let mut words: Vec<String> = [program, "worker", "--access", access].map(str::to_owned).to_vec();
+    let mut words: Vec<String> = [program, "worker", "--access", access]
+        .map(str::to_owned)
+        .to_vec();
     let options = [
         ("--slots", worker.slots.to_string()),
         ("--lease", worker.lease.to_string()),
@@ -178,7 +224,11 @@ fn command(config: &Config, program: &str, access: &str) -> Vec<String> {
         ("--calm", worker.calm.to_string()),
         ("--grace", worker.grace.to_string()),
     ];
-    words.extend(options.into_iter().flat_map(|(name, value)| [name.to_owned(), value]));
+    words.extend(
+        options
+            .into_iter()
+            .flat_map(|(name, value)| [name.to_owned(), value]),
+    );
     if worker.share_cores {
         words.push("--share-cores".to_owned());
     }
@@ -188,7 +238,11 @@ fn command(config: &Config, program: &str, access: &str) -> Vec<String> {
 
 /// Words as a line for a shell.
 fn line(words: &[String]) -> String {
-    words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
+    words
+        .iter()
+        .map(|word| quote(word))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[cfg(test)]
@@ -208,7 +262,11 @@ mod tests {
         }
 
         fn living(&mut self, ids: &[String]) -> Result<Vec<String>, BenchError> {
-            Ok(ids.iter().filter(|id| self.0.borrow().1.contains(id)).cloned().collect())
+            Ok(ids
+                .iter()
+                .filter(|id| self.0.borrow().1.contains(id))
+                .cloned()
+                .collect())
         }
 
         fn stop(&mut self, id: &str) -> Result<(), BenchError> {
@@ -224,7 +282,13 @@ mod tests {
     /// A pool of two places.
     fn pool(world: &World, number: usize) -> Pool {
         let places = (0..2).map(|_| Place::new()).collect();
-        Pool { kind: "fake", number, launcher: Box::new(Fake(world.clone())), places, replaced: 0 }
+        Pool {
+            kind: "fake",
+            number,
+            launcher: Box::new(Fake(world.clone())),
+            places,
+            replaced: 0,
+        }
     }
 
     #[test]
@@ -247,8 +311,11 @@ mod tests {
     #[test]
     fn each_of_two_pools_adopts_its_own() {
         let world = World::default();
-        let ids =
-            |pools: &[Pool; 2]| pools.each_ref().map(|pool| pool.states().map(|node| node.id).collect::<Vec<_>>());
+        let ids = |pools: &[Pool; 2]| {
+            pools
+                .each_ref()
+                .map(|pool| pool.states().map(|node| node.id).collect::<Vec<_>>())
+        };
         let mut before = [pool(&world, 0), pool(&world, 1)];
         for pool in &mut before {
             pool.tend(&mut |_| {});
@@ -263,6 +330,9 @@ mod tests {
 
     #[test]
     fn pauses_grow_to_a_limit() {
-        assert_eq!([0, 1, 2, 3, 30].map(|failures| pause(failures).as_secs()), [0, 2, 4, 8, 300]);
+        assert_eq!(
+            [0, 1, 2, 3, 30].map(|failures| pause(failures).as_secs()),
+            [0, 2, 4, 8, 300]
+        );
     }
 }

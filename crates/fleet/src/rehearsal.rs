@@ -37,8 +37,11 @@ impl RehearsalBench {
 
     fn fill(&mut self) {
         while self.running.len() < self.slots {
-            let Some(job) = self.queue.pop_front() else { return };
-            self.running.push((Instant::now() + seconds(&job.candidate.source), job));
+            let Some(job) = self.queue.pop_front() else {
+                return;
+            };
+            self.running
+                .push((Instant::now() + seconds(&job.candidate.source), job));
         }
     }
 }
@@ -48,7 +51,11 @@ fn asked(source: &str) -> Option<&str> {
 }
 
 fn seconds(source: &str) -> Duration {
-    Duration::from_secs_f64(asked(source).and_then(|word| word.parse().ok()).unwrap_or(0.0))
+    Duration::from_secs_f64(
+        asked(source)
+            .and_then(|word| word.parse().ok())
+            .unwrap_or(0.0),
+    )
 }
 
 fn judge(source: &str) -> Result<Judgement, BenchError> {
@@ -56,7 +63,10 @@ fn judge(source: &str) -> Result<Judgement, BenchError> {
         Some("fail") => Err(BenchError::new("the machine failed, as it was asked to")),
         // As if the machine went down: no farewell, no clean-up.
         Some("die") => std::process::abort(),
-        _ => Ok(Judgement { verdict: Verdict::Correct(Measured::steady(1.0, 1.0)), seconds: Seconds::default() }),
+        _ => Ok(Judgement {
+            verdict: Verdict::Correct(Measured::steady(1.0, 1.0)),
+            seconds: Seconds::default(),
+        }),
     }
 }
 
@@ -69,13 +79,24 @@ impl Bench for RehearsalBench {
 
     fn next(&mut self, timeout: Duration) -> Result<Option<Reply>, BenchError> {
         let deadline = Instant::now() + timeout;
-        let first = self.running.iter().enumerate().min_by_key(|(_, (end, _))| *end).map(|(at, (end, _))| (at, *end));
+        let first = self
+            .running
+            .iter()
+            .enumerate()
+            .min_by_key(|(_, (end, _))| *end)
+            .map(|(at, (end, _))| (at, *end));
         let wait_until = first.map_or(deadline, |(_, end)| end.min(deadline));
         std::thread::sleep(wait_until.saturating_duration_since(Instant::now()));
-        let Some((at, _)) = first.filter(|(_, end)| *end <= Instant::now()) else { return Ok(None) };
+        let Some((at, _)) = first.filter(|(_, end)| *end <= Instant::now()) else {
+            return Ok(None);
+        };
         let (_, job) = self.running.swap_remove(at);
         self.fill();
-        let judged = if self.broken { judge("rehearse: fail") } else { judge(&job.candidate.source) };
+        let judged = if self.broken {
+            judge("rehearse: fail")
+        } else {
+            judge(&job.candidate.source)
+        };
         Ok(Some(Reply { id: job.id, judged }))
     }
 
@@ -118,10 +139,17 @@ impl Judges for RehearsalJudges {
     }
 
     fn noise(&self) -> Result<WorkerNoise, BenchError> {
-        Ok(WorkerNoise { calm: self.calm, peak_cv: 0.0, peak_gflops: 1.0 })
+        Ok(WorkerNoise {
+            calm: self.calm,
+            peak_cv: 0.0,
+            peak_gflops: 1.0,
+        })
     }
 
     fn start(&self, _how: &How, slots: u32) -> Result<Box<dyn Bench>, BenchError> {
-        Ok(Box::new(RehearsalBench { broken: self.broken, ..RehearsalBench::new(slots) }))
+        Ok(Box::new(RehearsalBench {
+            broken: self.broken,
+            ..RehearsalBench::new(slots)
+        }))
     }
 }

@@ -16,7 +16,10 @@ pub(crate) struct Reminder {
 impl Reminder {
     /// The wait begins.
     pub(crate) fn new() -> Self {
-        Self { since: Instant::now(), next: FIRST }
+        Self {
+            since: Instant::now(),
+            next: FIRST,
+        }
     }
 
     /// Whether it is time for a word.

@@ -7,7 +7,8 @@ use std::process::{Child, Command, Stdio};
 
 use flow::BenchError;
 use rcgen::{
-    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -16,7 +17,11 @@ use crate::Access;
 /// Days that a fleet's certificates hold.
 pub const DAYS: i64 = 365;
 /// Where distributions put it, which is not in everybody's PATH.
-const PROGRAMS: [&str; 3] = ["nats-server", "/usr/sbin/nats-server", "/usr/local/bin/nats-server"];
+const PROGRAMS: [&str; 3] = [
+    "nats-server",
+    "/usr/sbin/nats-server",
+    "/usr/local/bin/nats-server",
+];
 /// The line that older servers do not know.
 const SYNC: &str = "  sync_interval: always\n";
 
@@ -41,9 +46,14 @@ pub struct Spec {
 
 /// The files of a server: its configuration, certificates and keys, by name.
 pub fn files(spec: &Spec) -> Result<Vec<(&'static str, String)>, BenchError> {
-    let (ca, certificate, key) =
-        certificates(spec).map_err(|error| BenchError::new(format!("certificates cannot be made: {error}")))?;
-    Ok(vec![("nats.conf", configuration(spec)), ("ca.pem", ca), ("server.pem", certificate), ("server.key", key)])
+    let (ca, certificate, key) = certificates(spec)
+        .map_err(|error| BenchError::new(format!("certificates cannot be made: {error}")))?;
+    Ok(vec![
+        ("nats.conf", configuration(spec)),
+        ("ca.pem", ca),
+        ("server.pem", certificate),
+        ("server.key", key),
+    ])
 }
 
 fn configuration(spec: &Spec) -> String {
@@ -70,8 +80,13 @@ fn certificates(spec: &Spec) -> Result<(String, String, String), rcgen::Error> {
     };
     let mut authority = CertificateParams::new(Vec::new())?;
     authority.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
-    authority.distinguished_name.push(DnType::CommonName, "hotloop fleet authority");
-    authority.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
+    authority
+        .distinguished_name
+        .push(DnType::CommonName, "hotloop fleet authority");
+    authority.key_usages = vec![
+        KeyUsagePurpose::KeyCertSign,
+        KeyUsagePurpose::DigitalSignature,
+    ];
     valid(&mut authority);
     let authority_key = KeyPair::generate()?;
     let authority_pem = authority.self_signed(&authority_key)?.pem();
@@ -81,7 +96,9 @@ fn certificates(spec: &Spec) -> Result<(String, String, String), rcgen::Error> {
     names.sort_unstable();
     names.dedup();
     let mut server = CertificateParams::new(names)?;
-    server.distinguished_name.push(DnType::CommonName, "hotloop fleet server");
+    server
+        .distinguished_name
+        .push(DnType::CommonName, "hotloop fleet server");
     server.key_usages = vec![KeyUsagePurpose::DigitalSignature];
     server.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
     server.use_authority_key_identifier_extension = true;
@@ -105,10 +122,16 @@ pub fn write(folder: &Path, files: &[(&str, String)]) -> Result<(), BenchError> 
     fs_err::create_dir_all(folder).map_err(|error| BenchError::new(error.to_string()))?;
     for (name, text) in files {
         let path = folder.join(name);
-        let failed = |error: std::io::Error| BenchError::new(format!("{}: {error}", path.display()));
+        let failed =
+            |error: std::io::Error| BenchError::new(format!("{}: {error}", path.display()));
         // Anew, so that the mode holds for a file that was there before.
         drop(std::fs::remove_file(&path));
-        let mut file = std::fs::File::options().write(true).create_new(true).mode(0o600).open(&path).map_err(failed)?;
+        let mut file = std::fs::File::options()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path)
+            .map_err(failed)?;
         std::io::Write::write_all(&mut file, text.as_bytes()).map_err(failed)?;
     }
     Ok(())
@@ -116,14 +139,22 @@ pub fn write(folder: &Path, files: &[(&str, String)]) -> Result<(), BenchError> 
 
 /// Writes an access file beside its `ca.pem`.
 pub fn write_access(folder: &Path, name: &str, url: &str, token: &str) -> Result<(), BenchError> {
-    let access = Access { url: url.to_owned(), token: token.to_owned(), ca: Some("ca.pem".into()) };
+    let access = Access {
+        url: url.to_owned(),
+        token: token.to_owned(),
+        ca: Some("ca.pem".into()),
+    };
     write(folder, &[(name, access.text())])
 }
 
 /// The server's program: the one named, or the first that is found.
 pub fn program(named: Option<&str>) -> Result<String, BenchError> {
-    let answers =
-        |program: &&str| Command::new(program).arg("--version").output().is_ok_and(|out| out.status.success());
+    let answers = |program: &&str| {
+        Command::new(program)
+            .arg("--version")
+            .output()
+            .is_ok_and(|out| out.status.success())
+    };
     let candidates: Vec<&str> = named.map_or_else(|| PROGRAMS.to_vec(), |named| vec![named]);
     candidates.iter().find(|program| answers(program)).map(|program| (*program).to_owned()).ok_or_else(|| {
         BenchError::new(format!("{}: there is no such program", candidates[0]))
@@ -135,7 +166,13 @@ pub fn program(named: Option<&str>) -> Result<String, BenchError> {
 /// gets a configuration without that line, and the returned notice says so.
 pub fn fit(program: &str, folder: &Path) -> Result<Option<String>, BenchError> {
     let path = folder.join("nats.conf");
-    let check = || Command::new(program).arg("-t").arg("-c").arg(&path).output();
+    let check = || {
+        Command::new(program)
+            .arg("-t")
+            .arg("-c")
+            .arg(&path)
+            .output()
+    };
     let failed = |error: std::io::Error| BenchError::new(format!("{program}: {error}"));
     let said = check().map_err(failed)?;
     if said.status.success() {
@@ -143,14 +180,22 @@ pub fn fit(program: &str, folder: &Path) -> Result<Option<String>, BenchError> {
     }
     let why = String::from_utf8_lossy(&said.stderr).into_owned();
     if !why.contains("sync_interval") {
-        return Err(BenchError::new(format!("{program} refuses {}: {}", path.display(), why.trim())));
+        return Err(BenchError::new(format!(
+            "{program} refuses {}: {}",
+            path.display(),
+            why.trim()
+        )));
     }
     let text = fs_err::read_to_string(&path).map_err(|error| BenchError::new(error.to_string()))?;
     write(folder, &[("nats.conf", text.replace(SYNC, ""))])?;
     let said = check().map_err(failed)?;
     if !said.status.success() {
         let why = String::from_utf8_lossy(&said.stderr).into_owned();
-        return Err(BenchError::new(format!("{program} refuses {}: {}", path.display(), why.trim())));
+        return Err(BenchError::new(format!(
+            "{program} refuses {}: {}",
+            path.display(),
+            why.trim()
+        )));
     }
     Ok(Some(OLD.to_owned()))
 }
@@ -163,7 +208,9 @@ pub fn start(program: &str, folder: &Path) -> Result<Child, BenchError> {
         .append(true)
         .open(&log)
         .map_err(|error| BenchError::new(format!("{}: {error}", log.display())))?;
-    let error = out.try_clone().map_err(|error| BenchError::new(error.to_string()))?;
+    let error = out
+        .try_clone()
+        .map_err(|error| BenchError::new(error.to_string()))?;
     Command::new(program)
         .arg("-c")
         .arg(folder.join("nats.conf"))
@@ -189,7 +236,12 @@ mod tests {
         };
         let files = files(&spec).unwrap();
         let text = &files[0].1;
-        for line in ["sync_interval: always", "cert_file: \"/x/server.pem\"", &spec.token, "max_payload: 8MB"] {
+        for line in [
+            "sync_interval: always",
+            "cert_file: \"/x/server.pem\"",
+            &spec.token,
+            "max_payload: 8MB",
+        ] {
             assert!(text.contains(line), "{line}: {text}");
         }
         assert_eq!(spec.token.len(), 32);
@@ -202,7 +254,9 @@ mod tests {
         let path = folder.path().join("a");
         std::fs::write(&path, "old").unwrap();
         write(folder.path(), &[("a", "new".into())]).unwrap();
-        let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path).unwrap().permissions());
+        let mode = std::os::unix::fs::PermissionsExt::mode(
+            &std::fs::metadata(&path).unwrap().permissions(),
+        );
         assert_eq!(mode & 0o777, 0o600);
     }
 }

@@ -28,7 +28,12 @@ impl Ssh {
             command.arg("-F").arg(config);
         }
         // Nobody is there to type a password, and a dead peer must be noticed.
-        for option in ["BatchMode=yes", "ConnectTimeout=15", "ServerAliveInterval=5", "ServerAliveCountMax=3"] {
+        for option in [
+            "BatchMode=yes",
+            "ConnectTimeout=15",
+            "ServerAliveInterval=5",
+            "ServerAliveCountMax=3",
+        ] {
             command.args(["-o", option]);
         }
         if let Some(control) = &self.control {
@@ -52,13 +57,17 @@ impl Ssh {
         }
         let mut command = self.command();
         command.args(["-M", "-N", "-o", "ExitOnForwardFailure=yes", "-L"]);
-        command.arg(format!("127.0.0.1:{port}:{target}")).arg(&self.host);
+        command
+            .arg(format!("127.0.0.1:{port}:{target}"))
+            .arg(&self.host);
         command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|error| BenchError::new(format!("ssh: {error}")).hint("install an OpenSSH client"))
+            .map_err(|error| {
+                BenchError::new(format!("ssh: {error}")).hint("install an OpenSSH client")
+            })
     }
 
     /// Whether the shared connection stands.
@@ -70,7 +79,12 @@ impl Ssh {
     fn tell(&self, what: &str) -> bool {
         let mut command = self.command();
         command.args(["-O", what]).arg(&self.host);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|s| s.success())
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|s| s.success())
     }
 }
 
@@ -131,7 +145,10 @@ impl Side {
             Self::Here { folder } => crate::server::write(folder, &[(name, text.to_owned())]),
             Self::There { folder, .. } => {
                 let path = quote(&format!("{folder}/{name}"));
-                let line = format!("umask 077; mkdir -p {}; rm -f {path}; cat > {path}", quote(folder));
+                let line = format!(
+                    "umask 077; mkdir -p {}; rm -f {path}; cat > {path}",
+                    quote(folder)
+                );
                 self.shell_with(&line, text).map(drop)
             }
         }
@@ -141,9 +158,15 @@ impl Side {
 /// The benchmark side of a fleet; `control` is where the shared connection's socket goes.
 pub(crate) fn ssh(site: &config::Site, state: &Path) -> Ssh {
     // Sockets have short names: 100 bytes must do.
-    let control =
-        std::env::temp_dir().join(format!("hotloop-ssh-{}", &crate::wire::hash(&[&state.display().to_string()])[..12]));
-    Ssh { host: site.ssh.clone(), config: site.ssh_config.clone(), control: Some(control) }
+    let control = std::env::temp_dir().join(format!(
+        "hotloop-ssh-{}",
+        &crate::wire::hash(&[&state.display().to_string()])[..12]
+    ));
+    Ssh {
+        host: site.ssh.clone(),
+        config: site.ssh_config.clone(),
+        control: Some(control),
+    }
 }
 
 fn run(mut command: Command, input: &str) -> Result<String, String> {
@@ -157,13 +180,19 @@ fn run(mut command: Command, input: &str) -> Result<String, String> {
         // One that does not read says why on its own.
         drop(stdin.write_all(input.as_bytes()));
     }
-    let output = child.wait_with_output().map_err(|error| error.to_string())?;
+    let output = child
+        .wait_with_output()
+        .map_err(|error| error.to_string())?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
     if output.status.success() {
         return Ok(text(&output.stdout));
     }
     let said = text(&output.stderr);
-    Err(if said.is_empty() { output.status.to_string() } else { said })
+    Err(if said.is_empty() {
+        output.status.to_string()
+    } else {
+        said
+    })
 }
 
 /// A word for a shell.
@@ -186,7 +215,12 @@ pub(crate) fn wait(child: &mut Child, patience: Duration) -> bool {
 /// Asks a process of ours to end, and makes it after a while.
 pub(crate) fn end(child: &mut Child, patience: Duration) {
     // The process is not waited for yet, so the number is still its own.
-    drop(Command::new("kill").arg(child.id().to_string()).stderr(Stdio::null()).status());
+    drop(
+        Command::new("kill")
+            .arg(child.id().to_string())
+            .stderr(Stdio::null())
+            .status(),
+    );
     if !wait(child, patience) {
         drop(child.kill());
         drop(child.wait());
@@ -199,9 +233,14 @@ mod tests {
 
     #[test]
     fn words_reach_the_shell_as_they_are() {
-        let here = Side::Here { folder: "/tmp".into() };
+        let here = Side::Here {
+            folder: "/tmp".into(),
+        };
         for word in ["plain", "it's", "a b;c", "$HOME `id`", "\"quoted\""] {
-            assert_eq!(here.shell(&format!("printf %s {}", quote(word))).unwrap(), word);
+            assert_eq!(
+                here.shell(&format!("printf %s {}", quote(word))).unwrap(),
+                word
+            );
         }
         assert_eq!(here.shell_with("cat", "in").unwrap(), "in");
         let error = here.shell("echo no >&2; exit 3").unwrap_err();

@@ -63,7 +63,9 @@ pub fn of_server(access: &Access, patience: Duration, log: &Log) -> Result<Statu
                 .get_info()
                 .await
                 .map(|info| info.state.messages)
-                .map_err(|error| BenchError::new(format!("the server's streams cannot be read: {error}")))
+                .map_err(|error| {
+                    BenchError::new(format!("the server's streams cannot be read: {error}"))
+                })
         };
         Ok(Status {
             name: access.url.clone(),

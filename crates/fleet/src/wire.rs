@@ -51,7 +51,11 @@ pub(crate) fn worker_subject(worker: &str) -> String {
 
 /// Whether a text can be one word of a subject and of a consumer's name.
 pub(crate) fn is_word(text: &str) -> bool {
-    !text.is_empty() && text.len() <= 80 && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+    !text.is_empty()
+        && text.len() <= 80
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
 }
 
 /// How to judge: what of the settings is the asker's choice. Slots, cores and paths are the worker's.
@@ -145,10 +149,25 @@ impl WireTask {
 
     /// The task, if it keeps every rule of a task. Its hash is made anew: caches trust it.
     fn task(self) -> Result<Task, String> {
-        self.spec.check(self.baseline.is_some()).map_err(|error| error.to_string())?;
+        self.spec
+            .check(self.baseline.is_some())
+            .map_err(|error| error.to_string())?;
         let hash = hash(&[&serde_json::to_string(&self).map_err(|error| error.to_string())?]);
-        let Self { spec, reference, prompt, seed, baseline } = self;
-        Ok(Task { spec, reference, prompt, seed, baseline, hash: hash[..16].to_owned() })
+        let Self {
+            spec,
+            reference,
+            prompt,
+            seed,
+            baseline,
+        } = self;
+        Ok(Task {
+            spec,
+            reference,
+            prompt,
+            seed,
+            baseline,
+            hash: hash[..16].to_owned(),
+        })
     }
 }
 
@@ -177,18 +196,36 @@ pub(crate) struct Group {
 
 impl Group {
     /// A group of jobs; each comes with its id.
-    pub(crate) fn new<'a>(scope: &str, how: &How, jobs: impl IntoIterator<Item = (&'a str, &'a Job)>) -> Self {
+    pub(crate) fn new<'a>(
+        scope: &str,
+        how: &How,
+        jobs: impl IntoIterator<Item = (&'a str, &'a Job)>,
+    ) -> Self {
         let mut tasks: Vec<Arc<Task>> = Vec::new();
         let mut wired = Vec::new();
         for (id, job) in jobs {
-            let task = tasks.iter().position(|task| task.hash == job.task.hash).unwrap_or_else(|| {
-                tasks.push(Arc::clone(&job.task));
-                tasks.len() - 1
+            let task = tasks
+                .iter()
+                .position(|task| task.hash == job.task.hash)
+                .unwrap_or_else(|| {
+                    tasks.push(Arc::clone(&job.task));
+                    tasks.len() - 1
+                });
+            wired.push(WireJob {
+                id: id.to_owned(),
+                task,
+                source: job.candidate.source.clone(),
+                stage: job.stage,
             });
-            wired.push(WireJob { id: id.to_owned(), task, source: job.candidate.source.clone(), stage: job.stage });
         }
         let tasks = tasks.iter().map(|task| WireTask::of(task)).collect();
-        Self { version: VERSION, scope: scope.to_owned(), how: how.clone(), tasks, jobs: wired }
+        Self {
+            version: VERSION,
+            scope: scope.to_owned(),
+            how: how.clone(),
+            tasks,
+            jobs: wired,
+        }
     }
 
     pub(crate) fn bytes(&self) -> Vec<u8> {
@@ -199,20 +236,30 @@ impl Group {
     /// Reads and checks a group; the error says why it is refused.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, String> {
         if bytes.len() > MESSAGE_BYTES {
-            return Err(format!("{} bytes are more than {MESSAGE_BYTES}", bytes.len()));
+            return Err(format!(
+                "{} bytes are more than {MESSAGE_BYTES}",
+                bytes.len()
+            ));
         }
         let group: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         if group.version != VERSION {
-            return Err(format!("its layout is {}, ours is {VERSION}: use one hotloop everywhere", group.version));
+            return Err(format!(
+                "its layout is {}, ours is {VERSION}: use one hotloop everywhere",
+                group.version
+            ));
         }
         if !is_word(&group.scope) || !group.how.is_sane() {
             return Err("its scope or its settings are out of bounds".to_owned());
         }
         if group.jobs.is_empty() || group.jobs.len() > GROUP_JOBS {
-            return Err(format!("{} jobs are not between 1 and {GROUP_JOBS}", group.jobs.len()));
+            return Err(format!(
+                "{} jobs are not between 1 and {GROUP_JOBS}",
+                group.jobs.len()
+            ));
         }
-        let sound =
-            |job: &WireJob| is_word(&job.id) && job.task < group.tasks.len() && job.source.len() <= SOURCE_BYTES;
+        let sound = |job: &WireJob| {
+            is_word(&job.id) && job.task < group.tasks.len() && job.source.len() <= SOURCE_BYTES
+        };
         if !group.jobs.iter().all(sound) {
             return Err("one of its jobs is out of bounds".to_owned());
         }
@@ -221,12 +268,24 @@ impl Group {
 
     /// The jobs for a bench, numbered by their place.
     pub(crate) fn jobs(&self) -> Result<Vec<Job>, String> {
-        let tasks: Vec<Arc<Task>> =
-            self.tasks.iter().map(|task| task.clone().task().map(Arc::new)).collect::<Result<_, _>>()?;
+        let tasks: Vec<Arc<Task>> = self
+            .tasks
+            .iter()
+            .map(|task| task.clone().task().map(Arc::new))
+            .collect::<Result<_, _>>()?;
         let job = |(place, job): (usize, &WireJob)| {
             let hash = blake3::hash(job.source.as_bytes()).to_hex().to_string();
-            let candidate = Candidate { source: job.source.clone(), hash, notes: Vec::new() };
-            Job { id: JobId(place as u64), task: Arc::clone(&tasks[job.task]), candidate, stage: job.stage }
+            let candidate = Candidate {
+                source: job.source.clone(),
+                hash,
+                notes: Vec::new(),
+            };
+            Job {
+                id: JobId(place as u64),
+                task: Arc::clone(&tasks[job.task]),
+                candidate,
+                stage: job.stage,
+            }
         };
         Ok(self.jobs.iter().enumerate().map(job).collect())
     }
@@ -290,7 +349,14 @@ impl GroupReply {
         noise: Option<WorkerNoise>,
         replies: Vec<WireReply>,
     ) -> Self {
-        Self { version: VERSION, sequence, delivery, worker: worker.to_owned(), noise, replies }
+        Self {
+            version: VERSION,
+            sequence,
+            delivery,
+            worker: worker.to_owned(),
+            noise,
+            replies,
+        }
     }
 
     pub(crate) fn bytes(&self) -> Vec<u8> {
@@ -300,22 +366,35 @@ impl GroupReply {
     /// Reads and checks a reply; the error says why it is refused.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, String> {
         if bytes.len() > MESSAGE_BYTES {
-            return Err(format!("{} bytes are more than {MESSAGE_BYTES}", bytes.len()));
+            return Err(format!(
+                "{} bytes are more than {MESSAGE_BYTES}",
+                bytes.len()
+            ));
         }
         let reply: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         if reply.version != VERSION {
-            return Err(format!("its layout is {}, ours is {VERSION}: use one hotloop everywhere", reply.version));
+            return Err(format!(
+                "its layout is {}, ours is {VERSION}: use one hotloop everywhere",
+                reply.version
+            ));
         }
         if !is_word(&reply.worker) || reply.replies.is_empty() || reply.replies.len() > GROUP_JOBS {
             return Err("its worker or its number of verdicts is out of bounds".to_owned());
         }
         let short = |judged: &Judged| match judged {
             Judged::Judgement(judgement) => {
-                serde_json::to_string(judgement).is_ok_and(|text| text.len() <= TEXT_BYTES) && is_sane(judgement)
+                serde_json::to_string(judgement).is_ok_and(|text| text.len() <= TEXT_BYTES)
+                    && is_sane(judgement)
             }
-            Judged::Failure { what, hint } => what.len() + hint.as_ref().map_or(0, String::len) <= TEXT_BYTES,
+            Judged::Failure { what, hint } => {
+                what.len() + hint.as_ref().map_or(0, String::len) <= TEXT_BYTES
+            }
         };
-        if !reply.replies.iter().all(|one| is_word(&one.id) && short(&one.judged)) {
+        if !reply
+            .replies
+            .iter()
+            .all(|one| is_word(&one.id) && short(&one.judged))
+        {
             return Err("one of its verdicts is out of bounds".to_owned());
         }
         Ok(reply)
@@ -328,9 +407,13 @@ fn is_sane(judgement: &Judgement) -> bool {
     // A task may count no operations at all.
     let not_negative = |value: f64| value.is_finite() && value >= 0.0;
     let seconds = &judgement.seconds;
-    [seconds.compile, seconds.run, seconds.total].iter().all(|value| not_negative(*value))
+    [seconds.compile, seconds.run, seconds.total]
+        .iter()
+        .all(|value| not_negative(*value))
         && judgement.verdict.measured().is_none_or(|measured| {
-            not_negative(measured.gflops) && positive(measured.seconds) && positive(measured.timing.min_s)
+            not_negative(measured.gflops)
+                && positive(measured.seconds)
+                && positive(measured.timing.min_s)
         })
 }
 
@@ -413,7 +496,12 @@ mod tests {
     fn group() -> Group {
         let task = Arc::new(bench::tasks::load("transpose").unwrap());
         let candidate = Candidate::from_source(task.seed.as_bytes(), &task).unwrap();
-        let job = Job { id: JobId(7), task, candidate, stage: Stage::try_from(2).ok() };
+        let job = Job {
+            id: JobId(7),
+            task,
+            candidate,
+            stage: Stage::try_from(2).ok(),
+        };
         let how = How::of(&Settings::new("/bin/true".into())).unwrap();
         Group::new("scope", &how, [("a", &job), ("b", &job)])
     }
@@ -432,7 +520,15 @@ mod tests {
 
     #[test]
     fn a_task_with_a_path_for_a_name_is_refused() {
-        for name in ["../../etc/passwd", "a/b", "", "A", "a\0b", ".", "transpose\n"] {
+        for name in [
+            "../../etc/passwd",
+            "a/b",
+            "",
+            "A",
+            "a\0b",
+            ".",
+            "transpose\n",
+        ] {
             let mut bad = group();
             bad.tasks[0].spec.name = name.to_owned();
             let read = Group::read(&bad.bytes()).unwrap();
@@ -441,7 +537,13 @@ mod tests {
         }
         let mut bad = group();
         bad.tasks[0].spec.entry = "f(){}int x".to_owned();
-        assert!(Group::read(&bad.bytes()).unwrap().jobs().unwrap_err().contains("entry"));
+        assert!(
+            Group::read(&bad.bytes())
+                .unwrap()
+                .jobs()
+                .unwrap_err()
+                .contains("entry")
+        );
     }
 
     #[test]
@@ -458,29 +560,60 @@ mod tests {
         assert!(refused(&|group| group.jobs.clear()).contains("jobs"));
         assert!(refused(&|group| group.jobs[0].task = 5).contains("bounds"));
         assert!(refused(&|group| group.jobs[0].id = "*".into()).contains("bounds"));
-        assert!(refused(&|group| group.jobs[0].source = "x".repeat(SOURCE_BYTES + 1)).contains("bounds"));
+        assert!(
+            refused(&|group| group.jobs[0].source = "x".repeat(SOURCE_BYTES + 1))
+                .contains("bounds")
+        );
         assert!(Group::read(b"{}").is_err() && Group::read(b"\xff").is_err());
-        assert!(Group::read(&vec![b' '; MESSAGE_BYTES + 1]).unwrap_err().contains("bytes"));
+        assert!(
+            Group::read(&vec![b' '; MESSAGE_BYTES + 1])
+                .unwrap_err()
+                .contains("bytes")
+        );
     }
 
     #[test]
     fn speeds_and_times_must_be_possible() {
         let read = |gflops: f64, seconds: f64| {
             let verdict = flow::Verdict::Correct(flow::verdict::Measured::steady(gflops, seconds));
-            let judgement = Judgement { verdict, seconds: flow::bench::Seconds::default() };
-            let reply = WireReply { id: "a".into(), judged: Judged::Judgement(judgement) };
+            let judgement = Judgement {
+                verdict,
+                seconds: flow::bench::Seconds::default(),
+            };
+            let reply = WireReply {
+                id: "a".into(),
+                judged: Judged::Judgement(judgement),
+            };
             GroupReply::read(&GroupReply::new((1, 1), "worker", None, vec![reply]).bytes())
         };
         assert!(read(5.0, 0.001).is_ok());
         assert!(read(0.0, 0.001).is_ok(), "a task may count no operations");
-        for (gflops, seconds) in [(-1.0, 0.001), (f64::INFINITY, 0.001), (f64::NAN, 0.001), (5.0, 0.0), (5.0, -1.0)] {
-            assert!(read(gflops, seconds).is_err(), "{gflops} GFLOPS, {seconds} s");
+        for (gflops, seconds) in [
+            (-1.0, 0.001),
+            (f64::INFINITY, 0.001),
+            (f64::NAN, 0.001),
+            (5.0, 0.0),
+            (5.0, -1.0),
+        ] {
+            assert!(
+                read(gflops, seconds).is_err(),
+                "{gflops} GFLOPS, {seconds} s"
+            );
         }
     }
 
     #[test]
     fn a_compilers_path_is_not_sent() {
-        let settings = Settings { compiler_path: Some("/opt/cc".into()), ..Settings::new("/bin/true".into()) };
-        assert!(How::of(&settings).unwrap_err().hint.unwrap().contains("--cc"));
+        let settings = Settings {
+            compiler_path: Some("/opt/cc".into()),
+            ..Settings::new("/bin/true".into())
+        };
+        assert!(
+            How::of(&settings)
+                .unwrap_err()
+                .hint
+                .unwrap()
+                .contains("--cc")
+        );
     }
 }

@@ -91,14 +91,26 @@ pub fn work(duty: Duty, judges: &dyn Judges, stop: &AtomicBool) -> Result<(), Be
     let _owned = cores::own(&cores, duty.share_cores)?;
     let machine = judges.machine()?;
     let noise = judges.noise()?;
-    let classes: Vec<&str> = machine.iter().map(|(_, facts)| facts.class.as_str()).collect();
+    let classes: Vec<&str> = machine
+        .iter()
+        .map(|(_, facts)| facts.class.as_str())
+        .collect();
     let class = wire::hash(&classes)[..12].to_owned();
     let slots = duty.slots.max(1);
     // The network's thread stays off the first slot's cores, where there are others.
     let timed = bench::survey::slot_cores(slots as usize);
-    let rest: Vec<usize> = cores.iter().copied().filter(|core| !timed.contains(core)).collect();
+    let rest: Vec<usize> = cores
+        .iter()
+        .copied()
+        .filter(|core| !timed.contains(core))
+        .collect();
     let runtime = runtime((!rest.is_empty()).then_some(rest))?;
-    let name = format!("{}-{}-{}", wordly(&host()), std::process::id(), &nonce()[..4]);
+    let name = format!(
+        "{}-{}-{}",
+        wordly(&host()),
+        std::process::id(),
+        &nonce()[..4]
+    );
     let link = runtime.block_on(Link::open(&duty.access, &name, duty.patience, &duty.log))?;
     let health = Health::new(noise, duty.calm);
     (duty.log)(&format!(
@@ -127,14 +139,20 @@ pub fn work(duty: Duty, judges: &dyn Judges, stop: &AtomicBool) -> Result<(), Be
 
 /// The worker's cores; the process and all it starts keep to them.
 fn claim(duty: &Duty) -> Result<Vec<usize>, BenchError> {
-    let Some(list) = &duty.cores else { return Ok(bench::survey::logical_cores()) };
-    let cores = cores::parse(list)
-        .ok_or_else(|| BenchError::new(format!("--cores {list}: no list of cores")).hint("write it as in 0-3,8"))?;
+    let Some(list) = &duty.cores else {
+        return Ok(bench::survey::logical_cores());
+    };
+    let cores = cores::parse(list).ok_or_else(|| {
+        BenchError::new(format!("--cores {list}: no list of cores")).hint("write it as in 0-3,8")
+    })?;
     let allowed = bench::survey::logical_cores();
     if let Some(core) = cores.iter().find(|core| !allowed.contains(core)) {
-        return Err(BenchError::new(format!("--cores {list}: core {core} is not among those that may be used")));
+        return Err(BenchError::new(format!(
+            "--cores {list}: core {core} is not among those that may be used"
+        )));
     }
-    bench::survey::pin_to_cores(&cores).map_err(|error| BenchError::new(format!("--cores {list}: {error}")))?;
+    bench::survey::pin_to_cores(&cores)
+        .map_err(|error| BenchError::new(format!("--cores {list}: {error}")))?;
     Ok(cores)
 }
 
@@ -145,11 +163,19 @@ fn host() -> String {
 
 /// A text made fit for a subject.
 fn wordly(text: &str) -> String {
-    text.chars().take(30).map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+    text.chars()
+        .take(30)
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect()
 }
 
 impl Worker<'_> {
-    fn serve(&mut self, runtime: &Runtime, link: &Link, stop: &AtomicBool) -> Result<(), BenchError> {
+    fn serve(
+        &mut self,
+        runtime: &Runtime,
+        link: &Link,
+        stop: &AtomicBool,
+    ) -> Result<(), BenchError> {
         let puller = Puller::start(runtime, link, &self.class, &self.duty, self.room())?;
         let mut answers = Answers::new(runtime, link);
         let mut beaten: Option<Instant> = None;
@@ -159,7 +185,8 @@ impl Worker<'_> {
                 stopping = Some(Instant::now());
                 self.health.drain();
             }
-            puller.pause(!self.health.is_ready() || self.trial.is_some() || !self.parked.is_empty());
+            puller
+                .pause(!self.health.is_ready() || self.trial.is_some() || !self.parked.is_empty());
             if beaten.is_none_or(|at| at.elapsed() >= BEAT) {
                 beaten = Some(Instant::now());
                 let beat = self.beat(puller.busy());
@@ -211,7 +238,9 @@ impl Worker<'_> {
                 self.bench = None;
                 self.trial = None;
                 self.health.failed("bench", &error);
-                let Self { held, name, health, .. } = self;
+                let Self {
+                    held, name, health, ..
+                } = self;
                 for held in held.drain(..) {
                     answers.fail(held.came, &held.group, name, health.noise(), &error);
                 }
@@ -237,7 +266,11 @@ impl Worker<'_> {
 
     /// Begins a group, or parks it while the bench is at work that is to be judged otherwise.
     fn place(&mut self, came: Came, group: Group, answers: &mut Answers) {
-        if self.bench.as_ref().is_some_and(|(how, _)| *how != group.how) {
+        if self
+            .bench
+            .as_ref()
+            .is_some_and(|(how, _)| *how != group.how)
+        {
             if !self.is_idle() {
                 self.parked.push((came, group));
                 return;
@@ -261,7 +294,12 @@ impl Worker<'_> {
         match begun {
             Ok(first) => {
                 let judged = group.jobs.iter().map(|_| None).collect();
-                self.held.push(Held { came, group, first, judged });
+                self.held.push(Held {
+                    came,
+                    group,
+                    first,
+                    judged,
+                });
             }
             Err(error) => {
                 (self.duty.log)(&format!("group {}: {error}", came.sequence));
@@ -294,15 +332,19 @@ impl Worker<'_> {
             match reply.judged {
                 Ok(_) => self.health.acquit(),
                 Err(error) => {
-                    (self.duty.log)(&format!("quarantine: the machine fails on a task's own seed: {error}"));
+                    (self.duty.log)(&format!(
+                        "quarantine: the machine fails on a task's own seed: {error}"
+                    ));
                     self.health.condemn(&error);
                     self.abandon(answers);
                 }
             }
             return;
         }
-        let Some(at) =
-            self.held.iter().position(|held| (held.first..held.first + held.judged.len() as u64).contains(&id))
+        let Some(at) = self
+            .held
+            .iter()
+            .position(|held| (held.first..held.first + held.judged.len() as u64).contains(&id))
         else {
             return;
         };
@@ -324,9 +366,20 @@ impl Worker<'_> {
                 .judged
                 .into_iter()
                 .enumerate()
-                .filter_map(|(place, judged)| Some(WireReply { id: id(place), judged: judged? }))
+                .filter_map(|(place, judged)| {
+                    Some(WireReply {
+                        id: id(place),
+                        judged: judged?,
+                    })
+                })
                 .collect();
-            answers.send(held.came, &held.group.scope, &self.name, self.health.noise(), replies);
+            answers.send(
+                held.came,
+                &held.group.scope,
+                &self.name,
+                self.health.noise(),
+                replies,
+            );
         }
     }
 
@@ -336,9 +389,15 @@ impl Worker<'_> {
         let group = &self.held[at].group;
         let how = group.how.clone();
         let Ok(jobs) = group.jobs() else { return };
-        let Some(job) = jobs.into_iter().nth(place) else { return };
+        let Some(job) = jobs.into_iter().nth(place) else {
+            return;
+        };
         if let Ok(candidate) = Candidate::from_source(job.task.seed.as_bytes(), &job.task) {
-            let trial = Job { candidate, stage: None, ..job };
+            let trial = Job {
+                candidate,
+                stage: None,
+                ..job
+            };
             match self.submit(&how, vec![trial]) {
                 Ok(id) => self.trial = Some(id),
                 Err(error) => self.health.condemn(&error),
@@ -350,7 +409,13 @@ impl Worker<'_> {
     fn abandon(&mut self, answers: &mut Answers) {
         self.bench = None;
         let parked = self.parked.drain(..).map(|(came, _)| came);
-        answers.hand_back(self.held.drain(..).map(|held| held.came).chain(parked).collect());
+        answers.hand_back(
+            self.held
+                .drain(..)
+                .map(|held| held.came)
+                .chain(parked)
+                .collect(),
+        );
     }
 
     /// A machine that was not quiet is listened to again, now and then.

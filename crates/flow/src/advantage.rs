@@ -62,13 +62,25 @@ impl Advantage {
     /// The advantages of a group. `copies` is how many unmasked members each program has, its own included; `floor` is
     /// the least std, `noise` the timing noise in reward units.
     pub fn of(self, rewards: &[Option<f64>], copies: &[u32], floor: f64, noise: f64) -> Advantages {
-        let share = |copies: &u32| if self == Self::Shared { 1.0 / f64::from((*copies).max(1)) } else { 1.0 };
+        let share = |copies: &u32| {
+            if self == Self::Shared {
+                1.0 / f64::from((*copies).max(1))
+            } else {
+                1.0
+            }
+        };
         let shares: Vec<f64> = copies.iter().map(share).collect();
-        let known: Vec<(f64, f64)> =
-            rewards.iter().zip(&shares).filter_map(|(reward, share)| Some(((*reward)?, *share))).collect();
+        let known: Vec<(f64, f64)> = rewards
+            .iter()
+            .zip(&shares)
+            .filter_map(|(reward, share)| Some(((*reward)?, *share)))
+            .collect();
         let count = known.iter().map(|(_, share)| share).sum::<f64>();
         let mean_of = |of: &dyn Fn(f64) -> f64| {
-            let sum = known.iter().map(|(reward, share)| share * of(*reward)).sum::<f64>();
+            let sum = known
+                .iter()
+                .map(|(reward, share)| share * of(*reward))
+                .sum::<f64>();
             if known.is_empty() { 0.0 } else { sum / count }
         };
         let mean = mean_of(&|reward| reward);
@@ -84,15 +96,28 @@ impl Advantage {
         };
         let value = |(reward, share): (&Option<f64>, &f64)| Some(of_one((*reward)?) * share);
         let is_live = fate == Fate::Live;
-        let values = rewards.iter().zip(&shares).map(|member| value(member).filter(|_| is_live)).collect();
-        Advantages { values, fate, mean, std, divisor }
+        let values = rewards
+            .iter()
+            .zip(&shares)
+            .map(|member| value(member).filter(|_| is_live))
+            .collect();
+        Advantages {
+            values,
+            fate,
+            mean,
+            std,
+            divisor,
+        }
     }
 }
 
 fn fate(known: &[(f64, f64)], members: usize, std: f64, noise: f64) -> Fate {
     if known.len() * 2 < members || known.len() < 2 {
         Fate::Dropped
-    } else if known.iter().all(|(reward, _)| reward.total_cmp(&known[0].0).is_eq()) {
+    } else if known
+        .iter()
+        .all(|(reward, _)| reward.total_cmp(&known[0].0).is_eq())
+    {
         Fate::Dead
     } else if std < noise {
         Fate::Drowned
@@ -111,7 +136,10 @@ mod tests {
         let advantages = advantage.of(&rewards, &vec![1; rewards.len()], floor, noise);
         assert_eq!(advantages.fate, Fate::Live);
         for (got, want) in advantages.values.iter().zip(expect) {
-            assert!((got.unwrap() - want).abs() < 1e-5, "{advantages:?} is not {expect:?}");
+            assert!(
+                (got.unwrap() - want).abs() < 1e-5,
+                "{advantages:?} is not {expect:?}"
+            );
         }
     }
 
@@ -120,12 +148,24 @@ mod tests {
         // Mean 2.5, std of the group 1.5.
         check(Advantage::Std, &[1.0, 4.0], 0.0, 0.0, &[-1.0, 1.0]);
         check(Advantage::MeanOnly, &[1.0, 4.0], 0.0, 0.0, &[-1.5, 1.5]);
-        check(Advantage::LeaveOneOut, &[1.0, 4.0, 7.0], 0.0, 0.0, &[-4.5, 0.0, 4.5]);
+        check(
+            Advantage::LeaveOneOut,
+            &[1.0, 4.0, 7.0],
+            0.0,
+            0.0,
+            &[-4.5, 0.0, 4.5],
+        );
     }
 
     #[test]
     fn the_std_has_a_floor_set_by_hand_and_one_set_by_noise() {
-        check(Advantage::Std, &[1.0, 1.2], 0.3, 0.0, &[-1.0 / 3.0, 1.0 / 3.0]);
+        check(
+            Advantage::Std,
+            &[1.0, 1.2],
+            0.3,
+            0.0,
+            &[-1.0 / 3.0, 1.0 / 3.0],
+        );
         check(Advantage::Std, &[1.0, 4.0], 0.3, 1.0, &[-0.5, 0.5]);
         // Other estimators divide by nothing.
         check(Advantage::MeanOnly, &[1.0, 1.2], 0.3, 0.0, &[-0.1, 0.1]);
@@ -137,7 +177,12 @@ mod tests {
         let rewards = [1.0, 4.0, 4.0, 4.0, 4.0].map(Some);
         let shared = Advantage::Shared.of(&rewards, &[1, 1, 3, 3, 3], 0.0, 0.0);
         let one = 1.0 / 2.0f64.sqrt();
-        for (got, want) in shared.values.iter().zip([-2.0 * one, one, one / 3.0, one / 3.0, one / 3.0]) {
+        for (got, want) in
+            shared
+                .values
+                .iter()
+                .zip([-2.0 * one, one, one / 3.0, one / 3.0, one / 3.0])
+        {
             assert!((got.unwrap() - want).abs() < 1e-5, "{shared:?}");
         }
         assert!((shared.mean - 3.0).abs() < 1e-12);
@@ -160,7 +205,10 @@ mod tests {
             advantages.fate
         };
         assert_eq!(of(&[Some(-4.0); 8], 0.0), Fate::Dead);
-        assert_eq!(of(&[Some(1.0), Some(2.0), None, None, None], 0.0), Fate::Dropped);
+        assert_eq!(
+            of(&[Some(1.0), Some(2.0), None, None, None], 0.0),
+            Fate::Dropped
+        );
         assert_eq!(of(&[Some(1.0), Some(2.0), None, None], 0.0), Fate::Live);
         assert_eq!(of(&[Some(1.0), None], 0.0), Fate::Dropped);
         assert_eq!(of(&[None, None], 0.0), Fate::Dropped);

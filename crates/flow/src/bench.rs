@@ -115,7 +115,10 @@ pub struct BenchError {
 impl BenchError {
     /// A failure without a known remedy.
     pub fn new(what: impl Into<String>) -> Self {
-        Self { what: what.into(), hint: None }
+        Self {
+            what: what.into(),
+            hint: None,
+        }
     }
 
     /// The same failure with a remedy.

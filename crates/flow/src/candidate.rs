@@ -91,7 +91,11 @@ impl<'a> Part<'a> {
     fn of(block: Block<'a>, task: &Task) -> Self {
         let outline = Outline::of(&lex::lex(block.text));
         let fit = fit(&outline, task);
-        Self { block, outline, fit }
+        Self {
+            block,
+            outline,
+            fit,
+        }
     }
 
     /// The text, up to the end of its last whole function where nothing else marks its end.
@@ -100,59 +104,119 @@ impl<'a> Part<'a> {
         if self.block.kind == BlockKind::Closed {
             return text;
         }
-        let end = self.outline.functions.iter().filter_map(|function| function.end).max().unwrap_or(text.len());
+        let end = self
+            .outline
+            .functions
+            .iter()
+            .filter_map(|function| function.end)
+            .max()
+            .unwrap_or(text.len());
         // Directives behind it, such as the end of a guard, belong to it.
         let belongs = |line: &&str| {
-            let name = line.trim_start().strip_prefix('#').unwrap_or("").trim_start();
-            line.trim().is_empty() || ["endif", "undef", "pragma"].iter().any(|known| name.starts_with(known))
+            let name = line
+                .trim_start()
+                .strip_prefix('#')
+                .unwrap_or("")
+                .trim_start();
+            line.trim().is_empty()
+                || ["endif", "undef", "pragma"]
+                    .iter()
+                    .any(|known| name.starts_with(known))
         };
-        let behind: usize = text[end..].split_inclusive('\n').take_while(belongs).map(str::len).sum();
+        let behind: usize = text[end..]
+            .split_inclusive('\n')
+            .take_while(belongs)
+            .map(str::len)
+            .sum();
         &text[..end + behind]
     }
 }
 
 fn fit(outline: &Outline<'_>, task: &Task) -> Fit {
     let is_entry = |function: &&outline::Function| outline.name(function) == task.spec.entry;
-    let of = |function: &outline::Function| match (signature::check(outline, function, &task.spec), function.end) {
+    let of = |function: &outline::Function| match (
+        signature::check(outline, function, &task.spec),
+        function.end,
+    ) {
         (Err(why), _) => Fit::WrongSignature(why),
         (Ok(()), None) => Fit::CutOff,
         (Ok(()), Some(_)) => Fit::Whole,
     };
-    let declared = outline.prototypes.iter().find(is_entry).map(|_| Fit::Declared);
-    outline.functions.iter().filter(is_entry).map(of).chain(declared).max().unwrap_or(Fit::Absent)
+    let declared = outline
+        .prototypes
+        .iter()
+        .find(is_entry)
+        .map(|_| Fit::Declared);
+    outline
+        .functions
+        .iter()
+        .filter(is_entry)
+        .map(of)
+        .chain(declared)
+        .max()
+        .unwrap_or(Fit::Absent)
 }
 
 impl Candidate {
     /// Finds the candidate in what a model printed.
     pub fn extract(completion: &str, task: &Task) -> Result<Self, Malformed> {
         if completion.len() > COMPLETION_BYTES {
-            return malformed(format!("the completion is longer than {COMPLETION_BYTES} bytes"));
+            return malformed(format!(
+                "the completion is longer than {COMPLETION_BYTES} bytes"
+            ));
         }
         let entry = &task.spec.entry;
-        let parts: Vec<Part<'_>> =
-            blocks::blocks(completion).into_iter().map(|block| Part::of(block.code(entry), task)).collect();
+        let parts: Vec<Part<'_>> = blocks::blocks(completion)
+            .into_iter()
+            .map(|block| Part::of(block.code(entry), task))
+            .collect();
         let rank = |part: &Part<'_>| {
-            let usable = part.fit == Fit::Whole || (part.fit == Fit::CutOff && part.block.kind == BlockKind::Closed);
-            (usable && part.fit == Fit::Whole, usable, part.block.kind != BlockKind::Bare)
+            let usable = part.fit == Fit::Whole
+                || (part.fit == Fit::CutOff && part.block.kind == BlockKind::Closed);
+            (
+                usable && part.fit == Fit::Whole,
+                usable,
+                part.block.kind != BlockKind::Bare,
+            )
         };
         // `max_by_key` takes the last of equals.
-        let Some((chosen, part)) =
-            parts.iter().enumerate().max_by_key(|(_, part)| rank(part)).filter(|(_, part)| rank(part).1)
+        let Some((chosen, part)) = parts
+            .iter()
+            .enumerate()
+            .max_by_key(|(_, part)| rank(part))
+            .filter(|(_, part)| rank(part).1)
         else {
             return malformed(why_none(&parts, task));
         };
         let mut notes = Vec::new();
         let text = part.text();
-        if text.trim_end().len() < part.block.text.trim_end().len() && part.block.kind == BlockKind::Open {
-            notes.push("the answer was cut off; what follows its last whole function is dropped".to_owned());
+        if text.trim_end().len() < part.block.text.trim_end().len()
+            && part.block.kind == BlockKind::Open
+        {
+            notes.push(
+                "the answer was cut off; what follows its last whole function is dropped"
+                    .to_owned(),
+            );
         }
         let (helpers, names) = helpers(&parts, chosen);
         let merged = helpers + text;
         // A helper that is not whole must not spoil what stood on its own.
-        if Part::of(Block { text: &merged, kind: BlockKind::Closed }, task).fit < part.fit {
+        if Part::of(
+            Block {
+                text: &merged,
+                kind: BlockKind::Closed,
+            },
+            task,
+        )
+        .fit < part.fit
+        {
             return Self::finish(text.to_owned(), notes, task);
         }
-        notes.extend(names.into_iter().map(|names| format!("the block that defines {names} is put in front")));
+        notes.extend(
+            names
+                .into_iter()
+                .map(|names| format!("the block that defines {names} is put in front")),
+        );
         Self::finish(merged, notes, task)
     }
 
@@ -166,7 +230,13 @@ impl Candidate {
         if matches!(source, Cow::Owned(_)) {
             notes.push("bytes that are not UTF-8 are replaced".to_owned());
         }
-        let part = Part::of(Block { text: &source, kind: BlockKind::Closed }, task);
+        let part = Part::of(
+            Block {
+                text: &source,
+                kind: BlockKind::Closed,
+            },
+            task,
+        );
         if part.fit < Fit::CutOff {
             return malformed(why_none(&[part], task));
         }
@@ -208,9 +278,15 @@ impl Candidate {
         match token.kind {
             // As written: a decoded literal could read like another one.
             TokenKind::Str | TokenKind::Char => {
-                text.push_str(self.source.get(token.offset..token.end).unwrap_or(&token.text));
+                text.push_str(
+                    self.source
+                        .get(token.offset..token.end)
+                        .unwrap_or(&token.text),
+                );
             }
-            TokenKind::Ident | TokenKind::Number | TokenKind::Punct | TokenKind::Other => text.push_str(&token.text),
+            TokenKind::Ident | TokenKind::Number | TokenKind::Punct | TokenKind::Other => {
+                text.push_str(&token.text)
+            }
         }
     }
 
@@ -222,29 +298,44 @@ impl Candidate {
             return malformed("the source contains a NUL byte");
         }
         if let Some(line) = lone_return(&source) {
-            return malformed(format!("line {line} has a carriage return in it, where compilers disagree on its end"));
+            return malformed(format!(
+                "line {line} has a carriage return in it, where compilers disagree on its end"
+            ));
         }
         let lexed = lex::lex(&source);
         refuse_disguises(&lexed)?;
         let dropped = storage_words(&Outline::of(&lexed), &task.spec.entry);
         if !dropped.is_empty() {
             source = mended(&source, &lexed, &dropped, &task.spec.entry)?;
-            notes.push(format!("storage words are dropped from `{}`: the linker must see it", task.spec.entry));
+            notes.push(format!(
+                "storage words are dropped from `{}`: the linker must see it",
+                task.spec.entry
+            ));
         }
         if !source.ends_with('\n') {
             source.push('\n');
         }
         let hash = blake3::hash(source.as_bytes()).to_hex().to_string();
-        Ok(Self { source, hash, notes })
+        Ok(Self {
+            source,
+            hash,
+            notes,
+        })
     }
 }
 
 fn why_none(parts: &[Part<'_>], task: &Task) -> String {
     let entry = &task.spec.entry;
     match parts.iter().map(|part| &part.fit).max() {
-        None | Some(Fit::Absent) => format!("no function `{entry}` is defined; wanted is `{}`", task.signature()),
+        None | Some(Fit::Absent) => format!(
+            "no function `{entry}` is defined; wanted is `{}`",
+            task.signature()
+        ),
         Some(Fit::Declared) => {
-            format!("`{entry}` is declared but has no body of the form `{} {{ ... }}`", task.signature())
+            format!(
+                "`{entry}` is declared but has no body of the form `{} {{ ... }}`",
+                task.signature()
+            )
         }
         Some(Fit::WrongSignature(why)) => why.clone(),
         Some(Fit::CutOff | Fit::Whole) => format!("the definition of `{entry}` is cut off"),
@@ -254,14 +345,19 @@ fn why_none(parts: &[Part<'_>], task: &Task) -> String {
 /// The line of the first carriage return that no newline follows. To some compilers it is a
 /// newline, to others it undoes the splice that a backslash before it would be.
 fn lone_return(source: &str) -> Option<usize> {
-    let at = source.match_indices('\r').find(|(at, _)| !source[at + 1..].starts_with('\n'))?.0;
+    let at = source
+        .match_indices('\r')
+        .find(|(at, _)| !source[at + 1..].starts_with('\n'))?
+        .0;
     Some(source[..at].bytes().filter(|&byte| byte == b'\n').count() + 1)
 }
 
 /// Three constructs that let a compiler see other code than a scan does.
 fn refuse_disguises(lexed: &Lexed<'_>) -> Result<(), Malformed> {
     if let Some(line) = lexed.raw_string {
-        return malformed(format!("line {line} has a raw string literal, which is not C"));
+        return malformed(format!(
+            "line {line} has a raw string literal, which is not C"
+        ));
     }
     if let Some(line) = lex::universal_name(lexed) {
         return malformed(format!(
@@ -270,13 +366,17 @@ fn refuse_disguises(lexed: &Lexed<'_>) -> Result<(), Malformed> {
     }
     let marker = lexed.items.iter().find_map(|item| match item {
         Item::Directive(directive) if directive.name == "line" => Some(directive.line),
-        Item::Directive(directive) if directive.name.is_empty() => {
-            directive.body.first().filter(|first| first.kind == TokenKind::Number).map(|_| directive.line)
-        }
+        Item::Directive(directive) if directive.name.is_empty() => directive
+            .body
+            .first()
+            .filter(|first| first.kind == TokenKind::Number)
+            .map(|_| directive.line),
         Item::Directive(_) | Item::Token(_) => None,
     });
     marker.map_or(Ok(()), |line| {
-        malformed(format!("line {line} has a `#line` directive, which hides where code comes from"))
+        malformed(format!(
+            "line {line} has a `#line` directive, which hides where code comes from"
+        ))
     })
 }
 
@@ -285,12 +385,19 @@ fn refuse_disguises(lexed: &Lexed<'_>) -> Result<(), Malformed> {
 fn helpers(parts: &[Part<'_>], chosen: usize) -> (String, Vec<String>) {
     let part = &parts[chosen];
     let own = part.outline.defined();
-    let declared = part.outline.prototypes.iter().map(|prototype| part.outline.name(prototype)).collect();
+    let declared = part
+        .outline
+        .prototypes
+        .iter()
+        .map(|prototype| part.outline.name(prototype))
+        .collect();
     let others: Vec<(&Part<'_>, BTreeSet<&str>)> = parts
         .iter()
         .enumerate()
         .filter(|(at, other)| {
-            *at != chosen && other.block.kind == BlockKind::Closed && part.block.kind != BlockKind::Bare
+            *at != chosen
+                && other.block.kind == BlockKind::Closed
+                && part.block.kind != BlockKind::Bare
         })
         .map(|(_, other)| (other, other.outline.defined()))
         .collect();
@@ -299,7 +406,10 @@ fn helpers(parts: &[Part<'_>], chosen: usize) -> (String, Vec<String>) {
     let mut definers: BTreeMap<&str, Option<usize>> = BTreeMap::new();
     for (at, (_, defined)) in others.iter().enumerate() {
         for name in defined {
-            definers.entry(name).and_modify(|only| *only = None).or_insert(Some(at));
+            definers
+                .entry(name)
+                .and_modify(|only| *only = None)
+                .or_insert(Some(at));
         }
     }
     let mut wanted = vec![false; others.len()];
@@ -310,11 +420,19 @@ fn helpers(parts: &[Part<'_>], chosen: usize) -> (String, Vec<String>) {
     }
     let mut source = String::new();
     let mut names = Vec::new();
-    for ((other, defined), _) in
-        others.iter().zip(wanted).filter(|((_, defined), wanted)| *wanted && defined.is_disjoint(&own))
+    for ((other, defined), _) in others
+        .iter()
+        .zip(wanted)
+        .filter(|((_, defined), wanted)| *wanted && defined.is_disjoint(&own))
     {
         source.push_str(other.block.text);
-        names.push(defined.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "));
+        names.push(
+            defined
+                .iter()
+                .map(|name| format!("`{name}`"))
+                .collect::<Vec<_>>()
+                .join(", "),
+        );
     }
     (source, names)
 }
@@ -322,13 +440,22 @@ fn helpers(parts: &[Part<'_>], chosen: usize) -> (String, Vec<String>) {
 /// Where the words stand that keep the entry point from the linker, in order.
 fn storage_words(outline: &Outline<'_>, entry: &str) -> Vec<Range<usize>> {
     let mut words = Vec::new();
-    for function in
-        outline.functions.iter().chain(&outline.prototypes).filter(|function| outline.name(function) == entry)
+    for function in outline
+        .functions
+        .iter()
+        .chain(&outline.prototypes)
+        .filter(|function| outline.name(function) == entry)
     {
         let head = &outline.tokens[function.head.clone()];
         let is_extern = head.iter().any(|token| token.is_ident("extern"));
-        let hides = |token: &&Token<'_>| token.is_ident("static") || (signature::is_inline(&token.text) && !is_extern);
-        words.extend(head.iter().filter(hides).map(|token| token.offset..token.end));
+        let hides = |token: &&Token<'_>| {
+            token.is_ident("static") || (signature::is_inline(&token.text) && !is_extern)
+        };
+        words.extend(
+            head.iter()
+                .filter(hides)
+                .map(|token| token.offset..token.end),
+        );
     }
     words.sort_unstable_by_key(|range| range.start);
     words
@@ -336,10 +463,17 @@ fn storage_words(outline: &Outline<'_>, entry: &str) -> Vec<Range<usize>> {
 
 /// The source without the storage words at `dropped`, where nothing else of it becomes other code by that: behind
 /// `static` a `#` begins no directive, and where that was it does.
-fn mended(source: &str, lexed: &Lexed<'_>, dropped: &[Range<usize>], entry: &str) -> Result<String, Malformed> {
+fn mended(
+    source: &str,
+    lexed: &Lexed<'_>,
+    dropped: &[Range<usize>],
+    entry: &str,
+) -> Result<String, Malformed> {
     let text = without(source, dropped);
     let is_kept = |item: &&Item<'_>| match item {
-        Item::Token(token) => dropped.binary_search_by_key(&token.offset, |range| range.start).is_err(),
+        Item::Token(token) => dropped
+            .binary_search_by_key(&token.offset, |range| range.start)
+            .is_err(),
         Item::Directive(_) => true,
     };
     let told = |item: &Item<'_>| match item {
@@ -350,7 +484,9 @@ fn mended(source: &str, lexed: &Lexed<'_>, dropped: &[Range<usize>], entry: &str
     if lex::lex(&text).items.iter().map(told).eq(wanted) {
         return Ok(text);
     }
-    malformed(format!("without the storage words of `{entry}` other code would stand there"))
+    malformed(format!(
+        "without the storage words of `{entry}` other code would stand there"
+    ))
 }
 
 /// The source without `dropped`, each with one blank behind it.

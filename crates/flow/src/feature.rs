@@ -125,36 +125,60 @@ impl Features {
     /// The block sizes as table III writes them.
     pub fn blocking_text(&self) -> String {
         let sizes: Vec<String> = self.blocking.iter().map(u64::to_string).collect();
-        if sizes.is_empty() { "none".to_owned() } else { sizes.join(", ") }
+        if sizes.is_empty() {
+            "none".to_owned()
+        } else {
+            sizes.join(", ")
+        }
     }
 }
 
 /// The loops that block, by their place in `nest.loops`.
 fn blocking_loops(nest: &Nest<'_>) -> BTreeSet<usize> {
-    let mentions =
-        |range: &Range<usize>, name: &str| nest.tokens[range.clone()].iter().any(|token| token.is_ident(name));
+    let mentions = |range: &Range<usize>, name: &str| {
+        nest.tokens[range.clone()]
+            .iter()
+            .any(|token| token.is_ident(name))
+    };
     let blocks = |at: &usize| {
         let outer = &nest.loops[*at];
-        let Some(step) = outer.step.filter(|step| *step > 1) else { return false };
-        nest.loops.iter().filter(|inner| outer.contains(inner.at)).any(|inner| {
-            let starts_there = mentions(&inner.start, &outer.variable);
-            let bound = &nest.tokens[inner.condition.clone()];
-            let bounded = bound.iter().position(|token| token.is_punct("<")).map(|less| &bound[less + 1..]);
-            starts_there || (step >= LEAST_BLOCK && bounded.and_then(|bound| nest.value(bound)) == Some(step))
-        })
+        let Some(step) = outer.step.filter(|step| *step > 1) else {
+            return false;
+        };
+        nest.loops
+            .iter()
+            .filter(|inner| outer.contains(inner.at))
+            .any(|inner| {
+                let starts_there = mentions(&inner.start, &outer.variable);
+                let bound = &nest.tokens[inner.condition.clone()];
+                let bounded = bound
+                    .iter()
+                    .position(|token| token.is_punct("<"))
+                    .map(|less| &bound[less + 1..]);
+                starts_there
+                    || (step >= LEAST_BLOCK
+                        && bounded.and_then(|bound| nest.value(bound)) == Some(step))
+            })
     };
     (0..nest.loops.len()).filter(blocks).collect()
 }
 
 /// Of several constructs, the one around the deepest nest of loops does the work.
 fn threads(nest: &Nest<'_>) -> Threads {
-    let splits = nest.tokens.iter().any(|token| token.is_ident("omp_get_thread_num"));
+    let splits = nest
+        .tokens
+        .iter()
+        .any(|token| token.is_ident("omp_get_thread_num"));
     let of_pragma = |pragma: &nest::Pragma| {
         let has = |word: &str| pragma.words.iter().any(|found| found == word);
         if !has("omp") {
             return None;
         }
-        let collapse = pragma.words.iter().position(|word| word == "collapse").and_then(|at| pragma.words.get(at + 2));
+        let collapse = pragma
+            .words
+            .iter()
+            .position(|word| word == "collapse")
+            .and_then(|at| pragma.words.get(at + 2));
         let threads = match collapse.and_then(|count| count.parse().ok()) {
             Some(count) if count > 1 => Threads::Collapse(count),
             _ if has("task") || has("taskloop") => Threads::Tasks,
@@ -181,7 +205,9 @@ fn prefetch(nest: &Nest<'_>, blocks: &BTreeSet<usize>) -> Prefetch {
         if !is_prefetch(token) {
             continue;
         }
-        let Some(close) = nest.closing(at + 1) else { continue };
+        let Some(close) = nest.closing(at + 1) else {
+            continue;
+        };
         match prefetched(nest, at, &nest.tokens[at + 2..close], blocks) {
             ahead @ Prefetch::Ahead(..) => return ahead,
             other if found == Prefetch::None || found == Prefetch::Other => found = other,
@@ -196,18 +222,34 @@ fn is_prefetch(token: &Token<'_>) -> bool {
 }
 
 /// Looks for `variable + number` in a prefetched address.
-fn prefetched(nest: &Nest<'_>, at: usize, address: &[Token<'_>], blocks: &BTreeSet<usize>) -> Prefetch {
+fn prefetched(
+    nest: &Nest<'_>,
+    at: usize,
+    address: &[Token<'_>],
+    blocks: &BTreeSet<usize>,
+) -> Prefetch {
     let around: Vec<&nest::Loop> = nest.around(at).collect();
     let blocks_of = |name: &str| {
-        blocks.iter().map(|block| &nest.loops[*block]).any(|each| each.variable == name && each.contains(at))
+        blocks
+            .iter()
+            .map(|block| &nest.loops[*block])
+            .any(|each| each.variable == name && each.contains(at))
     };
     for window in address.windows(3).filter(|window| window[1].is_punct("+")) {
         let pairs = [(&window[0], &window[2]), (&window[2], &window[0])];
         for (variable, added) in pairs {
-            let looped = around.iter().rev().find(|each| variable.is_ident(&each.variable));
-            let (Some(looped), Some(distance)) = (looped, nest.value(std::slice::from_ref(added))) else { continue };
+            let looped = around
+                .iter()
+                .rev()
+                .find(|each| variable.is_ident(&each.variable));
+            let (Some(looped), Some(distance)) = (looped, nest.value(std::slice::from_ref(added)))
+            else {
+                continue;
+            };
             // `B[k*N + j + 8]` points at a column, not ahead in time, where the sum runs over k.
-            let innermost = around.last().is_some_and(|last| last.variable == looped.variable);
+            let innermost = around
+                .last()
+                .is_some_and(|last| last.variable == looped.variable);
             if blocks_of(&looped.variable) && looped.step == Some(distance) {
                 return Prefetch::BlockBoundary;
             }
@@ -216,8 +258,14 @@ fn prefetched(nest: &Nest<'_>, at: usize, address: &[Token<'_>], blocks: &BTreeS
             }
         }
     }
-    let holds_loops = around.last().is_some_and(|last| nest.loops.iter().any(|each| last.contains(each.at)));
-    if holds_loops { Prefetch::BlockBoundary } else { Prefetch::Other }
+    let holds_loops = around
+        .last()
+        .is_some_and(|last| nest.loops.iter().any(|each| last.contains(each.at)));
+    if holds_loops {
+        Prefetch::BlockBoundary
+    } else {
+        Prefetch::Other
+    }
 }
 
 /// Where products are summed, and in what.
@@ -230,21 +278,30 @@ struct Sums {
 
 /// Finds `x = fmadd(a, b, x)`, `x = add(x, mul(a, b))` and `x += a * b` for local `x`.
 fn sums(nest: &Nest<'_>) -> Sums {
-    let mut sums = Sums { accumulators: BTreeMap::new(), at: None };
+    let mut sums = Sums {
+        accumulators: BTreeMap::new(),
+        at: None,
+    };
     let pointers = pointers(nest);
     for (at, token) in nest.tokens.iter().enumerate() {
         if !(token.is_punct("=") || token.is_punct("+=")) || nest.around(at).next().is_none() {
             continue;
         }
-        let Some((name, indexed)) = target(nest, at) else { continue };
+        let Some((name, indexed)) = target(nest, at) else {
+            continue;
+        };
         // A loop's head only counts.
-        let Some(end) = statement_end(nest, at) else { continue };
+        let Some(end) = statement_end(nest, at) else {
+            continue;
+        };
         let right = outside_brackets(&nest.tokens[at + 1..end]);
         let again = token.is_punct("+=") || right.iter().any(|token| token.is_ident(name));
         let product = right.iter().enumerate().any(|(index, token)| {
             (token.is_punct("*") && index > 0)
                 || (token.kind == TokenKind::Ident
-                    && ["fmadd", "fnmadd", "fma", "_mul_"].iter().any(|word| token.text.contains(word)))
+                    && ["fmadd", "fnmadd", "fma", "_mul_"]
+                        .iter()
+                        .any(|word| token.text.contains(word)))
         });
         if !again || !product {
             continue;
@@ -279,10 +336,15 @@ fn target<'n>(nest: &'n Nest<'_>, at: usize) -> Option<(&'n str, bool)> {
     let mut indexed = false;
     while nest.is_punct(index, "]") {
         indexed = true;
-        index = (0..index).rev().find(|open| nest.is_punct(*open, "[") && nest.closing(*open) == Some(index))?;
+        index = (0..index)
+            .rev()
+            .find(|open| nest.is_punct(*open, "[") && nest.closing(*open) == Some(index))?;
         index = index.checked_sub(1)?;
     }
-    let token = nest.tokens.get(index).filter(|token| token.kind == TokenKind::Ident)?;
+    let token = nest
+        .tokens
+        .get(index)
+        .filter(|token| token.kind == TokenKind::Ident)?;
     Some((token.text.as_ref(), indexed))
 }
 
@@ -304,11 +366,13 @@ fn elements(nest: &Nest<'_>, name: &str) -> u64 {
     let declared = |at: &usize| {
         nest.tokens[*at].is_ident(name)
             && nest.is_punct(at + 1, "[")
-            && at
-                .checked_sub(1)
-                .is_some_and(|before| nest.tokens[before].kind == TokenKind::Ident || nest.is_punct(before, ","))
+            && at.checked_sub(1).is_some_and(|before| {
+                nest.tokens[before].kind == TokenKind::Ident || nest.is_punct(before, ",")
+            })
     };
-    let Some(mut at) = (0..nest.tokens.len()).find(declared) else { return 1 };
+    let Some(mut at) = (0..nest.tokens.len()).find(declared) else {
+        return 1;
+    };
     let mut product = 1;
     at += 1;
     while nest.is_punct(at, "[") {
@@ -321,15 +385,24 @@ fn elements(nest: &Nest<'_>, name: &str) -> u64 {
 
 /// The names of pointers: what a `*` of a declaration stands before.
 fn pointers<'n>(nest: &'n Nest<'_>) -> BTreeSet<&'n str> {
-    let types = ["double", "float", "int", "const", "__m512d", "__m256d", "restrict", "__restrict", "__restrict__"];
+    let types = [
+        "double",
+        "float",
+        "int",
+        "const",
+        "__m512d",
+        "__m256d",
+        "restrict",
+        "__restrict",
+        "__restrict__",
+    ];
     let mut names = BTreeSet::new();
     for at in 0..nest.tokens.len() {
         let behind_type = at > 0 && types.iter().any(|word| nest.tokens[at - 1].is_ident(word));
         if behind_type && nest.is_punct(at, "*") {
-            let name = nest.tokens[at + 1..]
-                .iter()
-                .take(3)
-                .find(|token| token.kind == TokenKind::Ident && !types.iter().any(|word| token.is_ident(word)));
+            let name = nest.tokens[at + 1..].iter().take(3).find(|token| {
+                token.kind == TokenKind::Ident && !types.iter().any(|word| token.is_ident(word))
+            });
             names.extend(name.map(|token| token.text.as_ref()));
         }
     }
@@ -373,13 +446,16 @@ fn reads_back(nest: &Nest<'_>) -> bool {
             skip_to = nest.closing(at + 1).unwrap_or(at);
         } else if token.text.contains("_store") || token.text.contains("_stream_") {
             let close = nest.closing(at + 1).unwrap_or(nest.tokens.len());
-            let address = (at + 1..close).find(|index| pointers.contains(nest.tokens[*index].text.as_ref()));
+            let address =
+                (at + 1..close).find(|index| pointers.contains(nest.tokens[*index].text.as_ref()));
             if let Some(address) = address {
                 stored.insert(nest.tokens[address].text.as_ref());
                 skip_to = address + 1;
             }
         } else if pointers.contains(token.text.as_ref()) && nest.is_punct(at + 1, "[") {
-            let after = nest.closing(at + 1).map_or(nest.tokens.len(), |close| close + 1);
+            let after = nest
+                .closing(at + 1)
+                .map_or(nest.tokens.len(), |close| close + 1);
             match nest.tokens.get(after).map(|token| token.text.as_ref()) {
                 Some("=") => drop(stored.insert(token.text.as_ref())),
                 Some("+=" | "-=") => return true,
@@ -400,7 +476,10 @@ fn simd_bits(nest: &Nest<'_>) -> Option<u32> {
         match token.kind {
             TokenKind::Ident if found(["__m512", "_mm512_"]) => Some(512),
             TokenKind::Ident if found(["__m256", "_mm256_"]) => Some(256),
-            TokenKind::Ident if name.starts_with("__m128") || (name.starts_with("_mm_") && !is_prefetch(token)) => {
+            TokenKind::Ident
+                if name.starts_with("__m128")
+                    || (name.starts_with("_mm_") && !is_prefetch(token)) =>
+            {
                 Some(128)
             }
             TokenKind::Ident if name.trim_matches('_') == "vector_size" => {

@@ -19,8 +19,15 @@ pub struct FormulaError {
 ///
 /// Knows `+ - * /`, parentheses, numbers, the names in `sizes` and `log2(x)`.
 pub fn evaluate(formula: &str, sizes: &Sizes) -> Result<f64, FormulaError> {
-    let mut parser = Parser { rest: formula, depth: 0, sizes };
-    let fail = |why: String| FormulaError { formula: formula.to_owned(), why };
+    let mut parser = Parser {
+        rest: formula,
+        depth: 0,
+        sizes,
+    };
+    let fail = |why: String| FormulaError {
+        formula: formula.to_owned(),
+        why,
+    };
     let value = parser.sum().map_err(fail)?;
     if !parser.rest.trim_start().is_empty() {
         return Err(fail(format!("unexpected `{}`", parser.rest.trim_start())));
@@ -35,7 +42,10 @@ pub fn evaluate(formula: &str, sizes: &Sizes) -> Result<f64, FormulaError> {
 pub fn count(formula: &str, sizes: &Sizes) -> Result<usize, FormulaError> {
     let value = evaluate(formula, sizes)?;
     if value < 0.0 || value.fract() != 0.0 || value > 1e15 {
-        return Err(FormulaError { formula: formula.to_owned(), why: format!("{value} is not a count") });
+        return Err(FormulaError {
+            formula: formula.to_owned(),
+            why: format!("{value} is not a count"),
+        });
     }
     Ok(value as usize)
 }
@@ -90,8 +100,10 @@ impl Parser<'_> {
             return self.parenthesised();
         }
         self.rest = self.rest.trim_start();
-        let end =
-            self.rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.')).unwrap_or(self.rest.len());
+        let end = self
+            .rest
+            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'))
+            .unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
         if word.is_empty() {
             return Err("a number, a size or `(` is missing".into());
@@ -114,7 +126,11 @@ impl Parser<'_> {
         }
         let value = self.sum()?;
         self.depth -= 1;
-        if self.eat(')') { Ok(value) } else { Err("a `(` is not closed".into()) }
+        if self.eat(')') {
+            Ok(value)
+        } else {
+            Err("a `(` is not closed".into())
+        }
     }
 }
 
@@ -134,20 +150,40 @@ mod tests {
 
     #[test]
     fn mistakes_are_named() {
-        assert_eq!(evaluate("2*Q", &sizes()).unwrap_err().why, "unknown size `Q`");
-        assert_eq!(evaluate("2*(M", &sizes()).unwrap_err().why, "a `(` is not closed");
+        assert_eq!(
+            evaluate("2*Q", &sizes()).unwrap_err().why,
+            "unknown size `Q`"
+        );
+        assert_eq!(
+            evaluate("2*(M", &sizes()).unwrap_err().why,
+            "a `(` is not closed"
+        );
         assert_eq!(evaluate("2 M", &sizes()).unwrap_err().why, "unexpected `M`");
         assert!(count("M/2", &sizes()).is_err());
     }
 
     #[test]
     fn parentheses_end_before_the_stack_does() {
-        let nested =
-            |open: &str, depth: usize| evaluate(&format!("{}N{}", open.repeat(depth), ")".repeat(depth)), &sizes());
+        let nested = |open: &str, depth: usize| {
+            evaluate(
+                &format!("{}N{}", open.repeat(depth), ")".repeat(depth)),
+                &sizes(),
+            )
+        };
         assert_eq!(nested("(", DEPTH as usize), Ok(8.0));
         for open in ["(", "log2(", "1+("] {
-            assert!(nested(open, 1_000_000).unwrap_err().why.contains("in each other"), "{open}");
+            assert!(
+                nested(open, 1_000_000)
+                    .unwrap_err()
+                    .why
+                    .contains("in each other"),
+                "{open}"
+            );
         }
-        assert_eq!(evaluate(&"+(N)".repeat(1000)[1..], &sizes()), Ok(8000.0), "beside each other they may be many");
+        assert_eq!(
+            evaluate(&"+(N)".repeat(1000)[1..], &sizes()),
+            Ok(8000.0),
+            "beside each other they may be many"
+        );
     }
 }

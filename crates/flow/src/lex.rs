@@ -131,7 +131,11 @@ pub fn lex(source: &str) -> Lexed<'_> {
                 let mut directive = directive.into_owned();
                 directive.line += lines_before(&cuts, directive.offset);
                 (directive.offset, directive.end) = unjoin(&cuts, directive.offset, directive.end);
-                directive.body = directive.body.into_iter().map(|token| unjoin_token(token, &cuts)).collect();
+                directive.body = directive
+                    .body
+                    .into_iter()
+                    .map(|token| unjoin_token(token, &cuts))
+                    .collect();
                 Item::Directive(directive)
             }
         })
@@ -143,20 +147,29 @@ pub fn lex(source: &str) -> Lexed<'_> {
 pub fn universal_name(lexed: &Lexed<'_>) -> Option<u32> {
     let mut after_backslash = false;
     let mut is_one = |token: &Token<'_>| {
-        let begins = token.kind == TokenKind::Ident && token.text.starts_with(['u', 'U']) && token.text.len() > 4;
+        let begins = token.kind == TokenKind::Ident
+            && token.text.starts_with(['u', 'U'])
+            && token.text.len() > 4;
         let found = after_backslash && begins;
         after_backslash = token.text == "\\" && token.kind == TokenKind::Other;
         found
     };
     lexed.items.iter().find_map(|item| match item {
         Item::Token(token) => is_one(token).then_some(token.line),
-        Item::Directive(directive) => directive.body.iter().find(|token| is_one(token)).map(|token| token.line),
+        Item::Directive(directive) => directive
+            .body
+            .iter()
+            .find(|token| is_one(token))
+            .map(|token| token.line),
     })
 }
 
 /// The pragmas that literal `_Pragma("...")` in `tokens` stand for.
 pub fn pragmas(tokens: &[Token<'_>]) -> Vec<Directive<'static>> {
-    (0..tokens.len()).filter_map(|at| pragma_at(|ahead| tokens.get(at + ahead))).map(|(pragma, _)| pragma).collect()
+    (0..tokens.len())
+        .filter_map(|at| pragma_at(|ahead| tokens.get(at + ahead)))
+        .map(|(pragma, _)| pragma)
+        .collect()
 }
 
 /// A place where a spliced line was joined.
@@ -176,14 +189,21 @@ fn join_lines(source: &str) -> Option<(String, Vec<Cut>)> {
     let mut kept = 0;
     for (at, _) in source.match_indices('\\') {
         let rest = &source[at + 1..];
-        let blanks = rest.bytes().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c)).count();
+        let blanks = rest
+            .bytes()
+            .take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c))
+            .count();
         if rest.as_bytes().get(blanks) != Some(&b'\n') {
             continue;
         }
         joined.push_str(&source[kept..at]);
         kept = at + 1 + blanks + 1;
         let lines = cuts.len() as u32 + 1;
-        cuts.push(Cut { at: joined.len(), bytes: kept - joined.len(), lines });
+        cuts.push(Cut {
+            at: joined.len(),
+            bytes: kept - joined.len(),
+            lines,
+        });
     }
     if cuts.is_empty() {
         return None;
@@ -203,7 +223,10 @@ fn lines_before(cuts: &[Cut], at: usize) -> u32 {
 fn unjoin(cuts: &[Cut], offset: usize, end: usize) -> (usize, usize) {
     let bytes = |at| cut_before(cuts, at).map_or(0, |cut| cut.bytes);
     // The end follows its last byte, not a splice behind it.
-    (offset + bytes(offset), end + bytes(end.saturating_sub(1).max(offset)))
+    (
+        offset + bytes(offset),
+        end + bytes(end.saturating_sub(1).max(offset)),
+    )
 }
 
 fn unjoin_token(mut token: Token<'static>, cuts: &[Cut]) -> Token<'static> {
@@ -260,8 +283,18 @@ struct Lexer<'a> {
 impl<'a> Lexer<'a> {
     fn new(text: &'a str) -> Self {
         // Compilers pass over a byte order mark, so the first line may well be a directive.
-        let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        Self { text, at, line: 1, line_start: true, raw_string: None }
+        let at = if text.starts_with('\u{feff}') {
+            '\u{feff}'.len_utf8()
+        } else {
+            0
+        };
+        Self {
+            text,
+            at,
+            line: 1,
+            line_start: true,
+            raw_string: None,
+        }
     }
 
     fn run(mut self) -> Lexed<'a> {
@@ -278,7 +311,10 @@ impl<'a> Lexer<'a> {
                 items.push(Item::Token(self.token()));
             }
         }
-        Lexed { items: fold_pragmas(items), raw_string: self.raw_string }
+        Lexed {
+            items: fold_pragmas(items),
+            raw_string: self.raw_string,
+        }
     }
 
     fn rest(&self) -> &'a str {
@@ -301,10 +337,17 @@ impl<'a> Lexer<'a> {
                     self.line_start = true;
                 }
                 (Some(b' ' | b'\t' | b'\r' | 0x0b | 0x0c), _) => self.at += 1,
-                (Some(b'/'), Some(b'/')) => self.at += self.rest().find('\n').unwrap_or(self.rest().len()),
+                (Some(b'/'), Some(b'/')) => {
+                    self.at += self.rest().find('\n').unwrap_or(self.rest().len())
+                }
                 (Some(b'/'), Some(b'*')) => {
-                    let length = self.rest()[2..].find("*/").map_or(self.rest().len(), |inner| inner + 4);
-                    self.line += self.rest()[..length].bytes().filter(|&byte| byte == b'\n').count() as u32;
+                    let length = self.rest()[2..]
+                        .find("*/")
+                        .map_or(self.rest().len(), |inner| inner + 4);
+                    self.line += self.rest()[..length]
+                        .bytes()
+                        .filter(|&byte| byte == b'\n')
+                        .count() as u32;
                     self.at += length;
                 }
                 _ => return true,
@@ -316,11 +359,24 @@ impl<'a> Lexer<'a> {
         let (offset, line) = (self.at, self.line);
         self.at += hash;
         self.line_start = false;
-        let mut directive =
-            Directive { name: Cow::Borrowed(""), header: None, body: Vec::new(), offset, end: self.at, line };
+        let mut directive = Directive {
+            name: Cow::Borrowed(""),
+            header: None,
+            body: Vec::new(),
+            offset,
+            end: self.at,
+            line,
+        };
         while self.skip_blanks(true) {
-            let is_include = matches!(directive.name.as_ref(), "include" | "include_next" | "import" | "embed");
-            if is_include && directive.header.is_none() && directive.body.is_empty() && self.byte(0) == Some(b'<') {
+            let is_include = matches!(
+                directive.name.as_ref(),
+                "include" | "include_next" | "import" | "embed"
+            );
+            if is_include
+                && directive.header.is_none()
+                && directive.body.is_empty()
+                && self.byte(0) == Some(b'<')
+            {
                 let inner = &self.rest()[1..];
                 let length = inner.find(['>', '\n']).unwrap_or(inner.len());
                 directive.header = Some(Cow::Borrowed(&inner[..length]));
@@ -330,11 +386,18 @@ impl<'a> Lexer<'a> {
             }
             let token = self.token();
             directive.end = self.at;
-            if directive.name.is_empty() && directive.body.is_empty() && token.kind == TokenKind::Ident {
+            if directive.name.is_empty()
+                && directive.body.is_empty()
+                && token.kind == TokenKind::Ident
+            {
                 directive.name = token.text;
                 continue;
             }
-            if is_include && directive.body.is_empty() && directive.header.is_none() && token.kind == TokenKind::Str {
+            if is_include
+                && directive.body.is_empty()
+                && directive.header.is_none()
+                && token.kind == TokenKind::Str
+            {
                 directive.header = Some(token.text.clone());
             }
             directive.body.push(token);
@@ -348,7 +411,14 @@ impl<'a> Lexer<'a> {
         let (kind, text) = self.token_text();
         let is_literal = matches!(kind, TokenKind::Str | TokenKind::Char);
         let escaped = is_literal && has_other_escapes(&self.text[offset..self.at]);
-        Token { kind, text, escaped, offset, end: self.at, line }
+        Token {
+            kind,
+            text,
+            escaped,
+            offset,
+            end: self.at,
+            line,
+        }
     }
 
     fn token_text(&mut self) -> (TokenKind, Cow<'a, str>) {
@@ -366,7 +436,9 @@ impl<'a> Lexer<'a> {
                 }
             };
         }
-        if first.is_ascii_digit() || (first == b'.' && self.byte(1).is_some_and(|byte| byte.is_ascii_digit())) {
+        if first.is_ascii_digit()
+            || (first == b'.' && self.byte(1).is_some_and(|byte| byte.is_ascii_digit()))
+        {
             let number = self.take(|byte, before| {
                 is_word(byte)
                     || byte == b'.'
@@ -380,8 +452,9 @@ impl<'a> Lexer<'a> {
         let rest = self.rest();
         let may_join = self.byte(1).is_some_and(|next| next.is_ascii_punctuation());
         if may_join
-            && let Some((written, meant)) =
-                PUNCTUATORS.into_iter().find(|(written, _)| written.as_bytes()[0] == first && rest.starts_with(written))
+            && let Some((written, meant)) = PUNCTUATORS
+                .into_iter()
+                .find(|(written, _)| written.as_bytes()[0] == first && rest.starts_with(written))
         {
             self.at += written.len();
             return (TokenKind::Punct, Cow::Borrowed(meant));
@@ -422,8 +495,19 @@ impl<'a> Lexer<'a> {
         }
         let content = &self.text[start..self.at];
         self.at += usize::from(self.byte(0) == Some(quote));
-        let kind = if quote == b'"' { TokenKind::Str } else { TokenKind::Char };
-        (kind, if content.contains('\\') { Cow::Owned(decode(content)) } else { Cow::Borrowed(content) })
+        let kind = if quote == b'"' {
+            TokenKind::Str
+        } else {
+            TokenKind::Char
+        };
+        (
+            kind,
+            if content.contains('\\') {
+                Cow::Owned(decode(content))
+            } else {
+                Cow::Borrowed(content)
+            },
+        )
     }
 }
 
@@ -472,7 +556,11 @@ fn decode(content: &str) -> String {
             }
         };
         let mut taken = 0;
-        while let Some(digit) = chars.peek().filter(|_| taken < most).and_then(|letter| letter.to_digit(radix)) {
+        while let Some(digit) = chars
+            .peek()
+            .filter(|_| taken < most)
+            .and_then(|letter| letter.to_digit(radix))
+        {
             value = (value & 0x00ff_ffff) * radix + digit;
             taken += 1;
             chars.next();
@@ -483,7 +571,8 @@ fn decode(content: &str) -> String {
 }
 
 fn fold_pragmas(items: Vec<Item<'_>>) -> Vec<Item<'_>> {
-    let is_operator = |item: &Item<'_>| matches!(item, Item::Token(token) if token.is_ident("_Pragma"));
+    let is_operator =
+        |item: &Item<'_>| matches!(item, Item::Token(token) if token.is_ident("_Pragma"));
     if !items.iter().any(is_operator) {
         return items;
     }
@@ -507,14 +596,18 @@ fn fold_pragmas(items: Vec<Item<'_>>) -> Vec<Item<'_>> {
 
 /// The pragma that begins at token 0, and how many tokens it takes. One whose string has escapes stays as it is: to a
 /// compiler they are no escapes there, and what they hide is for its preprocessor to tell.
-fn pragma_at<'t, 'a: 't>(token: impl Fn(usize) -> Option<&'t Token<'a>>) -> Option<(Directive<'static>, usize)> {
+fn pragma_at<'t, 'a: 't>(
+    token: impl Fn(usize) -> Option<&'t Token<'a>>,
+) -> Option<(Directive<'static>, usize)> {
     let operator = token(0).filter(|first| first.is_ident("_Pragma"))?;
     token(1).filter(|open| open.is_punct("("))?;
     let mut close = 2;
     while token(close).filter(|_| close < PRAGMA_REACH)?.kind == TokenKind::Str {
         close += 1;
     }
-    let end = token(close).filter(|token| token.is_punct(")") && close > 2)?.end;
+    let end = token(close)
+        .filter(|token| token.is_punct(")") && close > 2)?
+        .end;
     let inner = || (2..close).filter_map(&token);
     if inner().any(|token| token.escaped) {
         return None;
@@ -536,7 +629,12 @@ impl Lexer<'_> {
     fn words(mut self, place: &Token<'_>) -> Vec<Token<'static>> {
         let mut words = Vec::new();
         while self.skip_blanks(false) {
-            words.push(Token { offset: place.offset, end: place.end, line: place.line, ..self.token().into_owned() });
+            words.push(Token {
+                offset: place.offset,
+                end: place.end,
+                line: place.line,
+                ..self.token().into_owned()
+            });
         }
         words
     }

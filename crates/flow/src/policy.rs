@@ -131,7 +131,9 @@ pub enum PolicyError {
     #[error("{0} is not supported by this policy")]
     Unsupported(&'static str),
     /// The prompt does not fit.
-    #[error("the prompt has {prompt} tokens and the answer up to {answer}, but the context is {context}")]
+    #[error(
+        "the prompt has {prompt} tokens and the answer up to {answer}, but the context is {context}"
+    )]
     ContextExceeded {
         /// Tokens of the prompt.
         prompt: u32,
@@ -157,7 +159,12 @@ pub enum PolicyError {
 /// Something that answers prompts and may learn from weighted answers.
 pub trait Policy {
     /// `count` answers to each chat, chat-major.
-    fn sample(&mut self, chats: &[Chat], count: u32, sampling: &Sampling) -> Result<Vec<Completion>, PolicyError>;
+    fn sample(
+        &mut self,
+        chats: &[Chat],
+        count: u32,
+        sampling: &Sampling,
+    ) -> Result<Vec<Completion>, PolicyError>;
     /// One optimiser step on a batch.
     fn update(&mut self, batch: &[WeightedTokens]) -> Result<Updated, PolicyError>;
     /// Writes weights and optimiser state, whole or not at all.

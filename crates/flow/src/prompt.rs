@@ -100,7 +100,10 @@ impl Render for Prose {
         parts.extend(self.vectors(ask.stage));
         if let Some(parent) = &ask.parent {
             parts.push(self.wording.role(ask.role).to_owned());
-            parts.push(format!("```c\n{}\n```", clipped(parent.source.trim(), PARENT_BYTES)));
+            parts.push(format!(
+                "```c\n{}\n```",
+                clipped(parent.source.trim(), PARENT_BYTES)
+            ));
             parts.extend(parent.verdict.map(told));
         }
         let message = |role, content| Message { role, content };
@@ -109,7 +112,11 @@ impl Render for Prose {
                 message(Speaker::System, self.wording.system().to_owned()),
                 message(Speaker::User, parts.join("\n\n")),
             ],
-            begun: if self.begin { begun(ask.task, ask.stage) } else { String::new() },
+            begun: if self.begin {
+                begun(ask.task, ask.stage)
+            } else {
+                String::new()
+            },
         }
     }
 }
@@ -155,15 +162,24 @@ fn told(verdict: &Verdict) -> String {
     let detail = clipped(detail.trim(), DETAIL_BYTES);
     match verdict {
         Verdict::Correct(measured) => {
-            let share = measured.peak_fraction.map(|share| format!(", {:.0} % of the machine's peak", share * 100.0));
-            format!("It is correct and reaches {:.1} GFLOPS{}.", measured.gflops, share.unwrap_or_default())
+            let share = measured
+                .peak_fraction
+                .map(|share| format!(", {:.0} % of the machine's peak", share * 100.0));
+            format!(
+                "It is correct and reaches {:.1} GFLOPS{}.",
+                measured.gflops,
+                share.unwrap_or_default()
+            )
         }
         Verdict::NotCompiled { .. } => format!("The compiler rejected it:\n\n```\n{detail}\n```"),
         Verdict::Refused { .. } => format!("It breaks a rule: {detail}"),
         Verdict::TimedOut { .. } => format!("It took too long: {detail}"),
         Verdict::Crashed { .. } => format!("It crashed: {detail}"),
         Verdict::Wrong(mismatch) if mismatch.error.is_finite() => {
-            format!("It computes something wrong: {detail} (relative error {:.1e})", mismatch.error)
+            format!(
+                "It computes something wrong: {detail} (relative error {:.1e})",
+                mismatch.error
+            )
         }
         Verdict::Wrong(_) => format!("It computes something wrong: {detail}"),
         Verdict::Malformed { .. } => format!("It could not be read: {detail}"),
@@ -176,7 +192,10 @@ fn clipped(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
         return text.to_owned();
     }
-    let end = (0..=bytes).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let end = (0..=bytes)
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0);
     format!("{}\n[...]", &text[..end])
 }
 

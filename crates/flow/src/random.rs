@@ -41,7 +41,9 @@ impl Random {
 
 /// The seed for one purpose of a run: `path` names it, e.g. what, which step, which group.
 pub fn seed(run: u64, path: &[u64]) -> u64 {
-    path.iter().fold(mix(run), |seed, part| mix(seed ^ mix(part.wrapping_add(0x9e37_79b9_7f4a_7c15))))
+    path.iter().fold(mix(run), |seed, part| {
+        mix(seed ^ mix(part.wrapping_add(0x9e37_79b9_7f4a_7c15)))
+    })
 }
 
 fn mix(value: u64) -> u64 {
@@ -70,7 +72,10 @@ mod tests {
             seen[random.below(5)] += 1;
             assert!((0.0..1.0).contains(&random.unit()));
         }
-        assert!(seen.iter().all(|count| (140..260).contains(count)), "{seen:?}");
+        assert!(
+            seen.iter().all(|count| (140..260).contains(count)),
+            "{seen:?}"
+        );
         assert_eq!(random.below(0), 0);
     }
 
@@ -85,7 +90,14 @@ mod tests {
 
     #[test]
     fn seeds_differ_by_purpose_and_order() {
-        let all = [seed(1, &[0]), seed(1, &[1]), seed(2, &[0]), seed(1, &[0, 1]), seed(1, &[1, 0]), seed(1, &[])];
+        let all = [
+            seed(1, &[0]),
+            seed(1, &[1]),
+            seed(2, &[0]),
+            seed(1, &[0, 1]),
+            seed(1, &[1, 0]),
+            seed(1, &[]),
+        ];
         let distinct: std::collections::BTreeSet<u64> = all.into_iter().collect();
         assert_eq!(distinct.len(), all.len());
     }

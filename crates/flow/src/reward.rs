@@ -9,7 +9,12 @@ use crate::verdict::{Measured, Phase, Verdict};
 
 /// The shape of the reward; `{ shape = "ladder" }` in configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "shape", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+#[serde(
+    tag = "shape",
+    rename_all = "kebab-case",
+    rename_all_fields = "kebab-case",
+    deny_unknown_fields
+)]
 pub enum Reward {
     /// Mikasa et al. eq. 3: -100 malformed or refused, -40 not compiled, -30 timed out,
     /// -20 crashed, -10 wrong; correct earns its GFLOPS.
@@ -105,7 +110,9 @@ pub enum RewardError {
         what: &'static str,
     },
     /// No shape has this name.
-    #[error("no such reward; there are ladder, ladder-group, ladder-log, weighted, composite and sol")]
+    #[error(
+        "no such reward; there are ladder, ladder-group, ladder-log, weighted, composite and sol"
+    )]
     Unknown,
 }
 
@@ -124,7 +131,10 @@ impl std::str::FromStr for Reward {
 
     /// The shape of that name with its default numbers.
     fn from_str(name: &str) -> Result<Self, RewardError> {
-        Self::ALL.into_iter().find(|reward| reward.name() == name).ok_or(RewardError::Unknown)
+        Self::ALL
+            .into_iter()
+            .find(|reward| reward.name() == name)
+            .ok_or(RewardError::Unknown)
     }
 }
 
@@ -133,9 +143,17 @@ impl Reward {
     pub const ALL: [Self; 6] = [
         Self::Ladder,
         Self::LadderGroup,
-        Self::LadderLog { low: 0.0, high: 8.0 },
+        Self::LadderLog {
+            low: 0.0,
+            high: 8.0,
+        },
         Self::Weighted,
-        Self::Composite { alpha: 1.0 / 3.0, beta: 1.0 / 3.0, gamma: 1.0 / 3.0, r_max: 3.0 },
+        Self::Composite {
+            alpha: 1.0 / 3.0,
+            beta: 1.0 / 3.0,
+            gamma: 1.0 / 3.0,
+            r_max: 3.0,
+        },
         Self::Sol,
     ];
 
@@ -161,27 +179,47 @@ impl Reward {
                 if !low.is_finite() || low < least {
                     return wrong(
                         "low",
-                        format!("{low} is less than a wrong candidate earns; set it to {least} or more"),
+                        format!(
+                            "{low} is less than a wrong candidate earns; set it to {least} or more"
+                        ),
                     );
                 }
                 let remedy = || format!("set high to at least {low}, or low to at most {high}");
                 (high.is_nan() || high < low)
                     .then(|| wrong("high", format!("{high} is below low, {low}; {}", remedy())))?
             }
-            Self::Composite { alpha, beta, gamma, r_max } => {
+            Self::Composite {
+                alpha,
+                beta,
+                gamma,
+                r_max,
+            } => {
                 let weights = [("alpha", alpha), ("beta", beta), ("gamma", gamma)];
                 let is_weight = |weight: f64| weight.is_finite() && weight >= 0.0;
-                if let Some((key, weight)) = weights.into_iter().find(|(_, weight)| !is_weight(*weight)) {
-                    return wrong(key, format!("{weight} would reward what is worse; set it to 0 or more"));
+                if let Some((key, weight)) =
+                    weights.into_iter().find(|(_, weight)| !is_weight(*weight))
+                {
+                    return wrong(
+                        key,
+                        format!("{weight} would reward what is worse; set it to 0 or more"),
+                    );
                 }
-                (r_max.is_nan() || r_max <= 0.0)
-                    .then(|| wrong("r-max", format!("{r_max} cuts every speedup off; set it to more than 0")))?
+                (r_max.is_nan() || r_max <= 0.0).then(|| {
+                    wrong(
+                        "r-max",
+                        format!("{r_max} cuts every speedup off; set it to more than 0"),
+                    )
+                })?
             }
         }
     }
 
     /// The reward of one verdict, as a group of one; `None` when it is masked.
-    pub fn of(&self, verdict: &Verdict, context: &RewardContext) -> Result<Option<f64>, RewardError> {
+    pub fn of(
+        &self,
+        verdict: &Verdict,
+        context: &RewardContext,
+    ) -> Result<Option<f64>, RewardError> {
         Ok(self.of_group(&[Some(verdict)], context)?.pop().flatten())
     }
 
@@ -192,8 +230,11 @@ impl Reward {
         verdicts: &[Option<&Verdict>],
         context: &RewardContext,
     ) -> Result<Vec<Option<f64>>, RewardError> {
-        let best =
-            verdicts.iter().flatten().filter_map(|verdict| Some(rung(verdict)?.measured()?.gflops)).fold(0.0, f64::max);
+        let best = verdicts
+            .iter()
+            .flatten()
+            .filter_map(|verdict| Some(rung(verdict)?.measured()?.gflops))
+            .fold(0.0, f64::max);
         let reward = |verdict: Option<&Verdict>| match verdict.and_then(rung) {
             Some(rung) => self.of_rung(rung, best, context),
             None => Ok(None),
@@ -201,11 +242,23 @@ impl Reward {
         verdicts.iter().copied().map(reward).collect()
     }
 
-    fn of_rung(self, rung: Rung<'_>, best: f64, context: &RewardContext) -> Result<Option<f64>, RewardError> {
-        let need = |value: Option<f64>, what| value.ok_or(RewardError::Missing { shape: self.name(), what });
+    fn of_rung(
+        self,
+        rung: Rung<'_>,
+        best: f64,
+        context: &RewardContext,
+    ) -> Result<Option<f64>, RewardError> {
+        let need = |value: Option<f64>, what| {
+            value.ok_or(RewardError::Missing {
+                shape: self.name(),
+                what,
+            })
+        };
         let reward = match (self, rung) {
             (Self::Ladder, Rung::Correct(measured)) => measured.gflops,
-            (Self::LadderGroup, Rung::Correct(measured)) if best > 0.0 => measured.gflops / best * 100.0,
+            (Self::LadderGroup, Rung::Correct(measured)) if best > 0.0 => {
+                measured.gflops / best * 100.0
+            }
             (Self::LadderGroup, Rung::Correct(_)) => 0.0,
             (Self::Ladder | Self::LadderGroup, failed) => failed.penalty(),
             (Self::LadderLog { low, high }, Rung::Correct(measured)) => {
@@ -216,14 +269,28 @@ impl Reward {
             (Self::LadderLog { .. }, failed) => failed.log_penalty(),
             (Self::Weighted, Rung::Correct(measured)) => {
                 let baseline = need(context.baseline_s, "the baseline's seconds")?;
-                if measured.seconds < baseline { 1.0 } else { 0.8 }
+                if measured.seconds < baseline {
+                    1.0
+                } else {
+                    0.8
+                }
             }
             (Self::Weighted, failed) => 0.4 * f64::from(u8::from(failed.compiled())),
-            (Self::Composite { alpha, beta, gamma, r_max }, Rung::Correct(measured)) => {
+            (
+                Self::Composite {
+                    alpha,
+                    beta,
+                    gamma,
+                    r_max,
+                },
+                Rung::Correct(measured),
+            ) => {
                 let baseline = need(context.baseline_s, "the baseline's seconds")?;
                 alpha + beta + gamma * (baseline / measured.seconds).min(r_max)
             }
-            (Self::Composite { alpha, .. }, failed) => alpha * f64::from(u8::from(failed.compiled())),
+            (Self::Composite { alpha, .. }, failed) => {
+                alpha * f64::from(u8::from(failed.compiled()))
+            }
             (Self::Sol, Rung::Correct(measured)) => {
                 let sol = need(context.sol_s.or(measured.roof_s), "the roof's seconds")?;
                 let baseline = need(context.baseline_s, "the baseline's seconds")?;
@@ -275,7 +342,11 @@ impl<'a> Rung<'a> {
     fn measured(self) -> Option<&'a Measured> {
         match self {
             Self::Correct(measured) => Some(measured),
-            Self::Unusable | Self::NotCompiled | Self::TimedOut(_) | Self::Crashed | Self::Wrong => None,
+            Self::Unusable
+            | Self::NotCompiled
+            | Self::TimedOut(_)
+            | Self::Crashed
+            | Self::Wrong => None,
         }
     }
 
@@ -319,7 +390,10 @@ mod tests {
     }
 
     fn suspect(gflops: f64) -> Verdict {
-        Verdict::Suspect { why: "too fast".into(), measured: Measured::steady(gflops, 1.0) }
+        Verdict::Suspect {
+            why: "too fast".into(),
+            measured: Measured::steady(gflops, 1.0),
+        }
     }
 
     /// One failure of each kind; the fourth met the compiler's limit.
@@ -327,28 +401,59 @@ mod tests {
         vec![
             Verdict::Malformed { why: String::new() },
             Verdict::Refused { why: String::new() },
-            Verdict::NotCompiled { diagnostics: String::new() },
-            Verdict::TimedOut { limit_s: 8.0, during: Phase::Compile },
-            Verdict::TimedOut { limit_s: 8.0, during: Phase::Run },
+            Verdict::NotCompiled {
+                diagnostics: String::new(),
+            },
+            Verdict::TimedOut {
+                limit_s: 8.0,
+                during: Phase::Compile,
+            },
+            Verdict::TimedOut {
+                limit_s: 8.0,
+                during: Phase::Run,
+            },
             Verdict::Crashed { how: String::new() },
-            Verdict::Wrong(Mismatch { why: String::new(), error: 1.0, paper: false }),
+            Verdict::Wrong(Mismatch {
+                why: String::new(),
+                error: 1.0,
+                paper: false,
+            }),
         ]
     }
 
     fn check(reward: Reward, verdicts: &[Verdict], context: RewardContext, expect: &[f64]) {
         let group: Vec<Option<&Verdict>> = verdicts.iter().map(Some).collect();
-        let rewards: Vec<f64> = reward.of_group(&group, &context).unwrap().into_iter().map(Option::unwrap).collect();
+        let rewards: Vec<f64> = reward
+            .of_group(&group, &context)
+            .unwrap()
+            .into_iter()
+            .map(Option::unwrap)
+            .collect();
         assert_eq!(rewards.len(), expect.len());
         for (got, want) in rewards.iter().zip(expect) {
-            assert!((got - want).abs() < 1e-12, "{}: got {rewards:?}, want {expect:?}", reward.name());
+            assert!(
+                (got - want).abs() < 1e-12,
+                "{}: got {rewards:?}, want {expect:?}",
+                reward.name()
+            );
         }
     }
 
-    const NOTHING: RewardContext = RewardContext { seed_s: None, seed_gflops: None, baseline_s: None, sol_s: None };
+    const NOTHING: RewardContext = RewardContext {
+        seed_s: None,
+        seed_gflops: None,
+        baseline_s: None,
+        sol_s: None,
+    };
 
     #[test]
     fn the_ladder_is_equation_3() {
-        check(Reward::Ladder, &failures(), NOTHING, &[-100.0, -100.0, -40.0, -30.0, -30.0, -20.0, -10.0]);
+        check(
+            Reward::Ladder,
+            &failures(),
+            NOTHING,
+            &[-100.0, -100.0, -40.0, -30.0, -30.0, -20.0, -10.0],
+        );
         check(Reward::Ladder, &[correct(230.7, 1.0)], NOTHING, &[230.7]);
     }
 
@@ -360,60 +465,139 @@ mod tests {
             Reward::LadderGroup,
             &verdicts,
             NOTHING,
-            &[-100.0, -100.0, -40.0, -30.0, -30.0, -20.0, -10.0, 25.0, 100.0],
+            &[
+                -100.0, -100.0, -40.0, -30.0, -30.0, -20.0, -10.0, 25.0, 100.0,
+            ],
         );
         check(Reward::LadderGroup, &[correct(0.0, 1.0)], NOTHING, &[0.0]);
     }
 
     #[test]
     fn the_log_ladder_doubles_by_ones_between_its_limits() {
-        let seed = RewardContext { seed_gflops: Some(2.0), ..NOTHING };
-        check("ladder-log".parse().unwrap(), &failures(), NOTHING, &[-4.0, -4.0, -3.0, -2.5, -2.5, -2.0, -1.0]);
-        let verdicts = [correct(2.0, 1.0), correct(8.0, 1.0), correct(0.1, 1.0), correct(0.0, 1.0), correct(1e9, 1.0)];
-        check("ladder-log".parse().unwrap(), &verdicts, seed, &[1.0, 3.0, 0.0, 0.0, 8.0]);
+        let seed = RewardContext {
+            seed_gflops: Some(2.0),
+            ..NOTHING
+        };
+        check(
+            "ladder-log".parse().unwrap(),
+            &failures(),
+            NOTHING,
+            &[-4.0, -4.0, -3.0, -2.5, -2.5, -2.0, -1.0],
+        );
+        let verdicts = [
+            correct(2.0, 1.0),
+            correct(8.0, 1.0),
+            correct(0.1, 1.0),
+            correct(0.0, 1.0),
+            correct(1e9, 1.0),
+        ];
+        check(
+            "ladder-log".parse().unwrap(),
+            &verdicts,
+            seed,
+            &[1.0, 3.0, 0.0, 0.0, 8.0],
+        );
     }
 
     #[test]
     fn weights_add_up_as_far_as_it_came() {
-        let baseline = RewardContext { baseline_s: Some(2.0), ..NOTHING };
-        check(Reward::Weighted, &failures(), NOTHING, &[0.0, 0.0, 0.0, 0.0, 0.4, 0.4, 0.4]);
-        check(Reward::Weighted, &[correct(1.0, 2.0), correct(1.0, 1.9)], baseline, &[0.8, 1.0]);
+        let baseline = RewardContext {
+            baseline_s: Some(2.0),
+            ..NOTHING
+        };
+        check(
+            Reward::Weighted,
+            &failures(),
+            NOTHING,
+            &[0.0, 0.0, 0.0, 0.0, 0.4, 0.4, 0.4],
+        );
+        check(
+            Reward::Weighted,
+            &[correct(1.0, 2.0), correct(1.0, 1.9)],
+            baseline,
+            &[0.8, 1.0],
+        );
     }
 
     #[test]
     fn the_composite_caps_the_speedup() {
-        let reward = Reward::Composite { alpha: 0.1, beta: 0.2, gamma: 1.0, r_max: 3.0 };
-        let baseline = RewardContext { baseline_s: Some(6.0), ..NOTHING };
-        check(reward, &failures(), NOTHING, &[0.0, 0.0, 0.0, 0.0, 0.1, 0.1, 0.1]);
-        check(reward, &[correct(1.0, 12.0), correct(1.0, 3.0), correct(1.0, 1.0)], baseline, &[0.8, 2.3, 3.3]);
+        let reward = Reward::Composite {
+            alpha: 0.1,
+            beta: 0.2,
+            gamma: 1.0,
+            r_max: 3.0,
+        };
+        let baseline = RewardContext {
+            baseline_s: Some(6.0),
+            ..NOTHING
+        };
+        check(
+            reward,
+            &failures(),
+            NOTHING,
+            &[0.0, 0.0, 0.0, 0.0, 0.1, 0.1, 0.1],
+        );
+        check(
+            reward,
+            &[correct(1.0, 12.0), correct(1.0, 3.0), correct(1.0, 1.0)],
+            baseline,
+            &[0.8, 2.3, 3.3],
+        );
     }
 
     #[test]
     fn the_roof_earns_one_and_the_baseline_a_half() {
-        let context = RewardContext { baseline_s: Some(3.0), sol_s: Some(1.0), ..NOTHING };
+        let context = RewardContext {
+            baseline_s: Some(3.0),
+            sol_s: Some(1.0),
+            ..NOTHING
+        };
         check(Reward::Sol, &failures(), NOTHING, &[0.0; 7]);
         check(
             Reward::Sol,
-            &[correct(1.0, 3.0), correct(1.0, 1.0), correct(1.0, 0.5), correct(1.0, 7.0)],
+            &[
+                correct(1.0, 3.0),
+                correct(1.0, 1.0),
+                correct(1.0, 0.5),
+                correct(1.0, 7.0),
+            ],
             context,
             &[0.5, 1.0, 1.0, 0.25],
         );
-        let no_scale = RewardContext { baseline_s: Some(1.0), sol_s: Some(1.0), ..NOTHING };
+        let no_scale = RewardContext {
+            baseline_s: Some(1.0),
+            sol_s: Some(1.0),
+            ..NOTHING
+        };
         check(Reward::Sol, &[correct(1.0, 4.0)], no_scale, &[0.25]);
         let mut own_roof = Measured::steady(1.0, 3.0);
         own_roof.roof_s = Some(1.0);
-        check(Reward::Sol, &[Verdict::Correct(own_roof)], RewardContext { baseline_s: Some(3.0), ..NOTHING }, &[0.5]);
+        check(
+            Reward::Sol,
+            &[Verdict::Correct(own_roof)],
+            RewardContext {
+                baseline_s: Some(3.0),
+                ..NOTHING
+            },
+            &[0.5],
+        );
     }
 
     #[test]
     fn masked_places_stay_masked_and_do_not_count() {
         let (fast, best) = (suspect(1e6), correct(10.0, 1.0));
         let group = [Some(&fast), None, Some(&best)];
-        assert_eq!(Reward::LadderGroup.of_group(&group, &NOTHING), Ok(vec![None, None, Some(100.0)]));
+        assert_eq!(
+            Reward::LadderGroup.of_group(&group, &NOTHING),
+            Ok(vec![None, None, Some(100.0)])
+        );
         for reward in Reward::ALL {
             assert_eq!(reward.of(&fast, &NOTHING), Ok(None), "{}", reward.name());
         }
-        assert_eq!(Reward::Ladder.of(&correct(f64::NAN, 1.0), &NOTHING), Ok(None));
+        assert_eq!(
+            Reward::Ladder.of(&correct(f64::NAN, 1.0), &NOTHING),
+            Ok(None)
+        );
     }
 
     #[test]
@@ -421,7 +605,12 @@ mod tests {
         for name in ["ladder-log", "weighted", "composite", "sol"] {
             let reward: Reward = name.parse().unwrap();
             let error = reward.of(&correct(1.0, 1.0), &NOTHING).unwrap_err();
-            assert!(error.to_string().starts_with(&format!("reward `{name}` needs the ")), "{error}");
+            assert!(
+                error
+                    .to_string()
+                    .starts_with(&format!("reward `{name}` needs the ")),
+                "{error}"
+            );
         }
         assert_eq!("best".parse::<Reward>(), Err(RewardError::Unknown));
     }
@@ -435,15 +624,33 @@ mod tests {
         }
         let reversed = mistake("shape = \"ladder-log\"\nlow = 8.0\nhigh = 0.0").unwrap();
         assert_eq!(reversed.key, "high");
-        assert_eq!(reversed.what, "0 is below low, 8; set high to at least 8, or low to at most 0");
-        assert_eq!(key("shape = \"ladder-log\"\nlow = 9.0"), Some("high"), "the default is below");
-        assert_eq!(key("shape = \"ladder-log\"\nlow = 2.0\nhigh = 2.0"), None, "all that is correct is worth the same");
-        assert_eq!(key("shape = \"ladder-log\"\nlow = -1.5"), Some("low"), "less than for a wrong answer");
+        assert_eq!(
+            reversed.what,
+            "0 is below low, 8; set high to at least 8, or low to at most 0"
+        );
+        assert_eq!(
+            key("shape = \"ladder-log\"\nlow = 9.0"),
+            Some("high"),
+            "the default is below"
+        );
+        assert_eq!(
+            key("shape = \"ladder-log\"\nlow = 2.0\nhigh = 2.0"),
+            None,
+            "all that is correct is worth the same"
+        );
+        assert_eq!(
+            key("shape = \"ladder-log\"\nlow = -1.5"),
+            Some("low"),
+            "less than for a wrong answer"
+        );
         assert_eq!(key("shape = \"ladder-log\"\nlow = nan"), Some("low"));
         assert_eq!(key("shape = \"ladder-log\"\nhigh = nan"), Some("high"));
         assert_eq!(key("shape = \"ladder-log\"\nhigh = inf"), None, "no limit");
         for name in ["alpha", "beta", "gamma"] {
-            assert_eq!(key(&format!("shape = \"composite\"\n{name} = -0.1")), Some(name));
+            assert_eq!(
+                key(&format!("shape = \"composite\"\n{name} = -0.1")),
+                Some(name)
+            );
             assert_eq!(key(&format!("shape = \"composite\"\n{name} = 0.0")), None);
         }
         assert_eq!(key("shape = \"composite\"\nr-max = 0.0"), Some("r-max"));
@@ -452,10 +659,15 @@ mod tests {
     #[test]
     fn configuration_names_a_shape_and_may_change_its_numbers() {
         for reward in Reward::ALL {
-            assert_eq!(toml::from_str::<Reward>(&format!("shape = \"{}\"", reward.name())), Ok(reward));
+            assert_eq!(
+                toml::from_str::<Reward>(&format!("shape = \"{}\"", reward.name())),
+                Ok(reward)
+            );
         }
         let composite: Reward = toml::from_str("shape = \"composite\"\nr-max = 5.0").unwrap();
-        assert!(matches!(composite, Reward::Composite { r_max, .. } if (r_max - 5.0).abs() < 1e-12));
+        assert!(
+            matches!(composite, Reward::Composite { r_max, .. } if (r_max - 5.0).abs() < 1e-12)
+        );
         assert!(toml::from_str::<Reward>("shape = \"composite\"\nrmax = 5.0").is_err());
     }
 }

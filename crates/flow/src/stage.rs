@@ -31,7 +31,10 @@ impl TryFrom<u8> for Stage {
     type Error = StageError;
 
     fn try_from(number: u8) -> Result<Self, StageError> {
-        Self::ALL.into_iter().find(|stage| stage.number() == number).ok_or(StageError(number))
+        Self::ALL
+            .into_iter()
+            .find(|stage| stage.number() == number)
+            .ok_or(StageError(number))
     }
 }
 
@@ -49,8 +52,14 @@ impl std::fmt::Display for Stage {
 
 impl Stage {
     /// All stages, in order.
-    pub const ALL: [Self; 6] =
-        [Self::RegisterBlocking, Self::CacheBlocking, Self::Simd, Self::Openmp, Self::Prefetch, Self::All];
+    pub const ALL: [Self; 6] = [
+        Self::RegisterBlocking,
+        Self::CacheBlocking,
+        Self::Simd,
+        Self::Openmp,
+        Self::Prefetch,
+        Self::All,
+    ];
 
     /// Its number, from 1.
     pub fn number(self) -> u8 {
@@ -71,7 +80,9 @@ impl Stage {
             Self::CacheBlocking => "register blocking and cache blocking",
             Self::Simd => "register blocking, cache blocking and SIMD (AVX-512)",
             Self::Openmp => "register blocking, cache blocking, SIMD (AVX-512) and OpenMP",
-            Self::Prefetch => "register blocking, cache blocking, SIMD (AVX-512), OpenMP and prefetch",
+            Self::Prefetch => {
+                "register blocking, cache blocking, SIMD (AVX-512), OpenMP and prefetch"
+            }
             Self::All => "all techniques",
         }
     }
@@ -79,9 +90,12 @@ impl Stage {
     /// What it forbids. Threads made by hand go with OpenMP.
     pub fn forbids(self) -> &'static [Technique] {
         match self {
-            Self::RegisterBlocking | Self::CacheBlocking => {
-                &[Technique::Simd, Technique::Openmp, Technique::Threads, Technique::Prefetch]
-            }
+            Self::RegisterBlocking | Self::CacheBlocking => &[
+                Technique::Simd,
+                Technique::Openmp,
+                Technique::Threads,
+                Technique::Prefetch,
+            ],
             Self::Simd => &[Technique::Openmp, Technique::Threads, Technique::Prefetch],
             Self::Openmp => &[Technique::Prefetch],
             Self::Prefetch | Self::All => &[],
@@ -102,9 +116,17 @@ impl Stage {
 
     /// The first forbidden technique that `scan` found, in a sentence.
     pub fn violation(self, scan: &Scan) -> Option<String> {
-        let found = self.forbids().iter().find_map(|technique| Some((technique, scan.techniques.get(technique)?)));
+        let found = self
+            .forbids()
+            .iter()
+            .find_map(|technique| Some((technique, scan.techniques.get(technique)?)));
         found.map(|(technique, evidence)| {
-            format!("{self} forbids {}: line {} uses `{}`", technique.name(), evidence.line, evidence.text)
+            format!(
+                "{self} forbids {}: line {} uses `{}`",
+                technique.name(),
+                evidence.line,
+                evidence.text
+            )
         })
     }
 }
@@ -120,7 +142,10 @@ mod tests {
             assert_eq!(Stage::try_from(number).map(u8::from), Ok(number));
         }
         assert_eq!(Stage::try_from(0), Err(StageError(0)));
-        assert_eq!(Stage::try_from(7).unwrap_err().to_string(), "stage 7 does not exist; stages are 1 to 6");
+        assert_eq!(
+            Stage::try_from(7).unwrap_err().to_string(),
+            "stage 7 does not exist; stages are 1 to 6"
+        );
     }
 
     #[test]
@@ -129,13 +154,19 @@ mod tests {
         struct Config {
             stage: Stage,
         }
-        assert_eq!(toml::from_str::<Config>("stage = 3").map(|config| config.stage), Ok(Stage::Simd));
+        assert_eq!(
+            toml::from_str::<Config>("stage = 3").map(|config| config.stage),
+            Ok(Stage::Simd)
+        );
         assert!(toml::from_str::<Config>("stage = 9").is_err());
     }
 
     #[test]
     fn stages_deepen_up_to_the_last() {
-        let path: Vec<u8> = Stage::ALL.into_iter().map(|stage| stage.deeper().number()).collect();
+        let path: Vec<u8> = Stage::ALL
+            .into_iter()
+            .map(|stage| stage.deeper().number())
+            .collect();
         assert_eq!(path, [2, 3, 4, 5, 6, 6]);
     }
 
@@ -143,11 +174,26 @@ mod tests {
     fn each_stage_forbids_less_than_the_one_before() {
         let used = "void f(double *a) { __m512d v; __builtin_prefetch(a);\n#pragma omp parallel\n{ pthread_create(0, 0, 0, 0); } }";
         let scan = scan(used);
-        let violations: Vec<Option<String>> = Stage::ALL.into_iter().map(|stage| stage.violation(&scan)).collect();
-        assert_eq!(violations[0].as_deref(), Some("stage 1 forbids SIMD: line 1 uses `__m512d`"));
-        assert_eq!(violations[1].as_deref(), Some("stage 2 forbids SIMD: line 1 uses `__m512d`"));
-        assert_eq!(violations[2].as_deref(), Some("stage 3 forbids OpenMP: line 2 uses `#pragma omp parallel`"));
-        assert_eq!(violations[3].as_deref(), Some("stage 4 forbids prefetch: line 1 uses `__builtin_prefetch`"));
+        let violations: Vec<Option<String>> = Stage::ALL
+            .into_iter()
+            .map(|stage| stage.violation(&scan))
+            .collect();
+        assert_eq!(
+            violations[0].as_deref(),
+            Some("stage 1 forbids SIMD: line 1 uses `__m512d`")
+        );
+        assert_eq!(
+            violations[1].as_deref(),
+            Some("stage 2 forbids SIMD: line 1 uses `__m512d`")
+        );
+        assert_eq!(
+            violations[2].as_deref(),
+            Some("stage 3 forbids OpenMP: line 2 uses `#pragma omp parallel`")
+        );
+        assert_eq!(
+            violations[3].as_deref(),
+            Some("stage 4 forbids prefetch: line 1 uses `__builtin_prefetch`")
+        );
         assert_eq!(violations[4..], [None, None]);
     }
 

@@ -14,9 +14,14 @@ pub fn median(values: &[f64]) -> f64 {
 pub fn quantile(values: &[f64], q: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
+    let Some(last) = sorted.len().checked_sub(1) else {
+        return f64::NAN;
+    };
     let position = q * last as f64;
-    let (low, high) = (sorted[position.floor() as usize], sorted[position.ceil() as usize]);
+    let (low, high) = (
+        sorted[position.floor() as usize],
+        sorted[position.ceil() as usize],
+    );
     low + (high - low) * position.fract()
 }
 

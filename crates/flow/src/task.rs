@@ -209,7 +209,11 @@ pub struct SizeSets {
 impl SizeSets {
     /// A problem whose sizes `pick` chooses, each between its least and its largest; none where nothing is drawn.
     pub fn draw(&self, mut pick: impl FnMut(i64, i64) -> i64) -> Option<Sizes> {
-        let sizes: Sizes = self.drawn.iter().map(|(name, (least, most))| (name.clone(), pick(*least, *most))).collect();
+        let sizes: Sizes = self
+            .drawn
+            .iter()
+            .map(|(name, (least, most))| (name.clone(), pick(*least, *most)))
+            .collect();
         (!sizes.is_empty()).then_some(sizes)
     }
 }
@@ -270,8 +274,8 @@ pub enum TaskError {
 impl Task {
     /// Reads and checks a task from its files.
     pub fn parse(files: TaskFiles) -> Result<Self, TaskError> {
-        let spec: TaskSpec =
-            toml::from_str(&files.toml).map_err(|e| TaskError::Toml(e.to_string().trim().to_owned()))?;
+        let spec: TaskSpec = toml::from_str(&files.toml)
+            .map_err(|e| TaskError::Toml(e.to_string().trim().to_owned()))?;
         spec.check(files.baseline.is_some())?;
         let mut hasher = blake3::Hasher::new();
         for part in [
@@ -311,7 +315,8 @@ impl Task {
 
     /// The relative bound on `|got - want| / scale`.
     pub fn bound(&self, sizes: &Sizes) -> f64 {
-        formula::evaluate(&self.spec.verify.bound, sizes).expect("checked by Task::parse") * (f64::EPSILON / 2.0)
+        formula::evaluate(&self.spec.verify.bound, sizes).expect("checked by Task::parse")
+            * (f64::EPSILON / 2.0)
     }
 }
 
@@ -323,31 +328,52 @@ impl TaskSpec {
         check_args(self)?;
         check_drawn(&self.sizes)?;
         // Of what is drawn the ends, and one that is odd where an end is even.
-        let ends: [fn(i64, i64) -> i64; 3] =
-            [|least, _| least, |least, most| most.min(least.saturating_add(1)), |_, most| most];
-        let drawn: Vec<Sizes> = ends.into_iter().filter_map(|end| self.sizes.draw(end)).collect();
-        for sizes in std::iter::once(&self.sizes.timed).chain(&self.sizes.hidden).chain(&drawn) {
+        let ends: [fn(i64, i64) -> i64; 3] = [
+            |least, _| least,
+            |least, most| most.min(least.saturating_add(1)),
+            |_, most| most,
+        ];
+        let drawn: Vec<Sizes> = ends
+            .into_iter()
+            .filter_map(|end| self.sizes.draw(end))
+            .collect();
+        for sizes in std::iter::once(&self.sizes.timed)
+            .chain(&self.sizes.hidden)
+            .chain(&drawn)
+        {
             check_formulas(self, sizes)?;
         }
-        if matches!(self.verify.method, Method::Projection(_)) && self.args.iter().any(|arg| arg.role == Role::Inout) {
-            return Err(TaskError::Rule("verify: a projection cannot see what an inout argument held before".into()));
+        if matches!(self.verify.method, Method::Projection(_))
+            && self.args.iter().any(|arg| arg.role == Role::Inout)
+        {
+            return Err(TaskError::Rule(
+                "verify: a projection cannot see what an inout argument held before".into(),
+            ));
         }
         if self.baseline.is_some() != baseline {
-            return Err(TaskError::Rule("`baseline` in task.toml and the file baseline.c need each other".into()));
+            return Err(TaskError::Rule(
+                "`baseline` in task.toml and the file baseline.c need each other".into(),
+            ));
         }
         Ok(())
     }
 
     /// The C prototype of a function named `name` with this task's arguments.
     pub fn prototype(&self, name: &str) -> String {
-        let returns = self.args.iter().find(|arg| arg.role == Role::Return).map_or("void", |arg| arg.kind.c_name());
+        let returns = self
+            .args
+            .iter()
+            .find(|arg| arg.role == Role::Return)
+            .map_or("void", |arg| arg.kind.c_name());
         let args: Vec<String> = self
             .args
             .iter()
             .filter(|arg| arg.role != Role::Return)
             .map(|arg| match arg.role {
                 Role::Scalar => format!("{} {}", arg.kind.c_name(), arg.name),
-                Role::In | Role::Out | Role::Inout | Role::Return => format!("{} *{}", arg.kind.c_name(), arg.name),
+                Role::In | Role::Out | Role::Inout | Role::Return => {
+                    format!("{} *{}", arg.kind.c_name(), arg.name)
+                }
             })
             .collect();
         format!("{returns} {name}({})", args.join(", "))
@@ -357,7 +383,9 @@ impl TaskSpec {
 impl Arg {
     /// The number of elements for `sizes`; 1 for scalars and return values.
     pub fn elements(&self, sizes: &Sizes) -> Result<usize, FormulaError> {
-        self.shape.iter().try_fold(1usize, |product, dim| Ok(product * formula::count(dim, sizes)?))
+        self.shape.iter().try_fold(1usize, |product, dim| {
+            Ok(product * formula::count(dim, sizes)?)
+        })
     }
 
     /// Whether the candidate writes it.
@@ -385,7 +413,10 @@ fn check_names(spec: &TaskSpec) -> Result<(), TaskError> {
         )));
     }
     if !is_identifier(&spec.entry) {
-        return Err(TaskError::Rule(format!("entry `{}` is not a C identifier", spec.entry)));
+        return Err(TaskError::Rule(format!(
+            "entry `{}` is not a C identifier",
+            spec.entry
+        )));
     }
     Ok(())
 }
@@ -401,7 +432,9 @@ fn check_args(spec: &TaskSpec) -> Result<(), TaskError> {
             Role::Scalar if arg.value.is_none() || !arg.shape.is_empty() => {
                 return rule(arg, "is a scalar: it needs `value` and no `shape`");
             }
-            Role::In | Role::Inout if arg.fill.is_none() => return rule(arg, "is read: it needs `fill`"),
+            Role::In | Role::Inout if arg.fill.is_none() => {
+                return rule(arg, "is read: it needs `fill`");
+            }
             Role::In | Role::Out | Role::Inout if arg.shape.is_empty() => {
                 return rule(arg, "is a buffer: it needs `shape`");
             }
@@ -412,21 +445,32 @@ fn check_args(spec: &TaskSpec) -> Result<(), TaskError> {
         }
         if let Some(Fill::Uniform(low, high)) = arg.fill {
             // Whole numbers are drawn from low on, one at least.
-            let least = if matches!(arg.kind, Kind::I32 | Kind::I64) { 1.0 } else { f64::MIN_POSITIVE };
+            let least = if matches!(arg.kind, Kind::I32 | Kind::I64) {
+                1.0
+            } else {
+                f64::MIN_POSITIVE
+            };
             if !(high - low >= least && (high - low).is_finite()) {
                 let fill = format!("has the fill uniform = [{low}, {high}], which holds nothing");
                 return rule(arg, &format!("{fill}; write low and then high"));
             }
         }
         if let Some(Fill::Columns { rows, .. }) = &arg.fill {
-            let is_rows = seen.get(rows).is_some_and(|rows| matches!(rows.fill, Some(Fill::RowPointers { .. })));
+            let is_rows = seen
+                .get(rows)
+                .is_some_and(|rows| matches!(rows.fill, Some(Fill::RowPointers { .. })));
             if !is_rows {
-                return rule(arg, "names `rows` that are no earlier `row-pointers` argument");
+                return rule(
+                    arg,
+                    "names `rows` that are no earlier `row-pointers` argument",
+                );
             }
         }
     }
     if !spec.args.iter().any(Arg::is_output) {
-        return Err(TaskError::Rule("args: nothing is written; one needs the role out, inout or return".into()));
+        return Err(TaskError::Rule(
+            "args: nothing is written; one needs the role out, inout or return".into(),
+        ));
     }
     Ok(())
 }
@@ -438,10 +482,14 @@ fn check_drawn(sizes: &SizeSets) -> Result<(), TaskError> {
     }
     for (name, (least, most)) in &sizes.drawn {
         if least > most {
-            return rule(format!("{name} = [{least}, {most}] holds nothing; write low and then high"));
+            return rule(format!(
+                "{name} = [{least}, {most}] holds nothing; write low and then high"
+            ));
         }
         if *least < 1 {
-            return rule(format!("{name} = [{least}, {most}] begins below 1, and no problem is empty"));
+            return rule(format!(
+                "{name} = [{least}, {most}] begins below 1, and no problem is empty"
+            ));
         }
     }
     Ok(())
@@ -450,16 +498,19 @@ fn check_drawn(sizes: &SizeSets) -> Result<(), TaskError> {
 fn check_formulas(spec: &TaskSpec, sizes: &Sizes) -> Result<(), TaskError> {
     let at = |key: String| move |source| TaskError::Formula { key, source };
     for arg in &spec.args {
-        arg.elements(sizes).map_err(at(format!("args.{}.shape", arg.name)))?;
+        arg.elements(sizes)
+            .map_err(at(format!("args.{}.shape", arg.name)))?;
         if let Some(value) = &arg.value {
             formula::evaluate(value, sizes).map_err(at(format!("args.{}.value", arg.name)))?;
         }
         match &arg.fill {
             Some(Fill::RowPointers { entries }) => {
-                let _ = formula::count(entries, sizes).map_err(at(format!("args.{}.fill", arg.name)))?;
+                let _ = formula::count(entries, sizes)
+                    .map_err(at(format!("args.{}.fill", arg.name)))?;
             }
             Some(Fill::Columns { columns, .. }) => {
-                let _ = formula::count(columns, sizes).map_err(at(format!("args.{}.fill", arg.name)))?;
+                let _ = formula::count(columns, sizes)
+                    .map_err(at(format!("args.{}.fill", arg.name)))?;
             }
             Some(Fill::Uniform(..)) | None => {}
         }
@@ -484,17 +535,24 @@ mod tests {
             let first = r#"type = "f64", role = "in", shape = ["M", "K"], fill = { uniform = [-1.0, 1.0] }"#;
             let other = first.replace("f64", kind).replace("[-1.0, 1.0]", limits);
             let toml = toml.replace(first, &other);
-            Task::parse(TaskFiles { toml, ..TaskFiles::default() }).map(|_| ()).map_err(|error| error.to_string())
+            Task::parse(TaskFiles {
+                toml,
+                ..TaskFiles::default()
+            })
+            .map(|_| ())
+            .map_err(|error| error.to_string())
         };
         assert_eq!(parse("f64", "[-2.0, 1.0]"), Ok(()));
-        let reversed =
-            "task.toml: args: `A` has the fill uniform = [1, -1], which holds nothing; write low and then high";
+        let reversed = "task.toml: args: `A` has the fill uniform = [1, -1], which holds nothing; write low and then high";
         assert_eq!(parse("f64", "[1.0, -1.0]"), Err(reversed.to_owned()));
         for limits in ["[1.0, 1.0]", "[nan, 1.0]", "[0.0, inf]"] {
             assert!(parse("f64", limits).is_err(), "{limits}");
         }
         assert_eq!(parse("i32", "[0.0, 1.0]"), Ok(()));
-        assert!(parse("i32", "[0.0, 0.5]").is_err(), "high is not included, and 0 is all there is below");
+        assert!(
+            parse("i32", "[0.0, 0.5]").is_err(),
+            "high is not included, and 0 is all there is below"
+        );
     }
 
     #[test]
@@ -503,18 +561,39 @@ mod tests {
             let toml = include_str!("../tests/data/matmul.toml");
             let toml = toml.replace("sizes = {", &format!("sizes = {{ drawn = {drawn},"));
             let toml = toml.replacen(r#"["M", "K"]"#, shape, 1);
-            Task::parse(TaskFiles { toml, ..TaskFiles::default() }).map_err(|error| error.to_string())
+            Task::parse(TaskFiles {
+                toml,
+                ..TaskFiles::default()
+            })
+            .map_err(|error| error.to_string())
         };
         let (plain, all) = (r#"["M", "K"]"#, "{ M = [1, 9], N = [2, 2], K = [3, 40] }");
         let task = parse(all, plain).unwrap();
         let largest = task.spec.sizes.draw(|_, most| most).unwrap();
-        assert_eq!(largest.into_values().collect::<Vec<_>>(), [40, 9, 2], "K, M and N");
-        assert_eq!(parse("{}", plain).unwrap().spec.sizes.draw(|least, _| least), None);
+        assert_eq!(
+            largest.into_values().collect::<Vec<_>>(),
+            [40, 9, 2],
+            "K, M and N"
+        );
+        assert_eq!(
+            parse("{}", plain)
+                .unwrap()
+                .spec
+                .sizes
+                .draw(|least, _| least),
+            None
+        );
         let rule = |what: &str| Err(format!("task.toml: sizes.drawn: {what}"));
         let told = |drawn: &str| parse(drawn, plain).map(|_| ());
-        assert_eq!(told("{ M = [1, 9] }"), rule("draws each size of `timed`, or none"));
+        assert_eq!(
+            told("{ M = [1, 9] }"),
+            rule("draws each size of `timed`, or none")
+        );
         let reversed = "M = [9, 1] holds nothing; write low and then high";
-        assert_eq!(told("{ M = [9, 1], N = [2, 2], K = [3, 40] }"), rule(reversed));
+        assert_eq!(
+            told("{ M = [9, 1], N = [2, 2], K = [3, 40] }"),
+            rule(reversed)
+        );
         let empty = "M = [0, 1] begins below 1, and no problem is empty";
         assert_eq!(told("{ M = [0, 1], N = [2, 2], K = [3, 40] }"), rule(empty));
         assert!(

@@ -75,8 +75,14 @@ pub struct Scan {
 
 impl Scan {
     fn note(&mut self, technique: Technique, line: u32, text: impl Into<String>) {
-        let evidence = Evidence { line, text: text.into() };
-        let first = self.techniques.entry(technique).or_insert_with(|| evidence.clone());
+        let evidence = Evidence {
+            line,
+            text: text.into(),
+        };
+        let first = self
+            .techniques
+            .entry(technique)
+            .or_insert_with(|| evidence.clone());
         if evidence.line < first.line {
             *first = evidence;
         }
@@ -142,7 +148,9 @@ const PLAIN_HEADERS: [&str; 47] = [
 /// Where a fact depends on what stands around a name, a macro could supply it.
 fn opens_context(token: &Token<'_>) -> bool {
     token.kind == TokenKind::Ident
-        && (facts::is_attribute(&token.text) || facts::is_asm(&token.text) || token.text == "_Pragma")
+        && (facts::is_attribute(&token.text)
+            || facts::is_asm(&token.text)
+            || token.text == "_Pragma")
 }
 
 #[derive(Default)]
@@ -156,7 +164,10 @@ pub fn scan(source: &str) -> Scan {
     let live = lex::live(&lexed);
     let is_disguised = lexed.raw_string.is_some() || lex::universal_name(&lexed).is_some();
     let unsure = !live.certain || is_disguised || may_change_headers(&lexed);
-    let mut scan = Scan { needs_preprocessing: unsure, ..Scan::default() };
+    let mut scan = Scan {
+        needs_preprocessing: unsure,
+        ..Scan::default()
+    };
     let mut macros: BTreeMap<&str, Macro<'_, '_>> = BTreeMap::new();
     let mut tokens: Vec<Token<'_>> = Vec::new();
     for item in &live.items {
@@ -168,14 +179,20 @@ pub fn scan(source: &str) -> Scan {
                         let known = macros.entry(name.text.as_ref()).or_default();
                         known.bodies.push(body);
                         // The operator itself can be redefined, and every pragma by it is then something else.
-                        scan.needs_preprocessing |= known.bodies.len() > 1 || name.is_ident("_Pragma");
+                        scan.needs_preprocessing |=
+                            known.bodies.len() > 1 || name.is_ident("_Pragma");
                     }
                 }
                 "include" => {
-                    let plain = directive.header.as_deref().is_some_and(|header| PLAIN_HEADERS.contains(&header));
+                    let plain = directive
+                        .header
+                        .as_deref()
+                        .is_some_and(|header| PLAIN_HEADERS.contains(&header));
                     scan.needs_preprocessing |= !plain;
                 }
-                "undef" | "include_next" | "import" | "embed" | "line" => scan.needs_preprocessing = true,
+                "undef" | "include_next" | "import" | "embed" | "line" => {
+                    scan.needs_preprocessing = true
+                }
                 "" => scan.needs_preprocessing |= !directive.body.is_empty(),
                 _ => {}
             },
@@ -189,22 +206,32 @@ pub fn scan(source: &str) -> Scan {
     for pragma in pragmas {
         facts::of_pragma(pragma, &mut scan);
         words.extend(&pragma.body);
-        scan.needs_preprocessing |= pragma.body.iter().any(|token| macros.contains_key(token.text.as_ref()));
+        scan.needs_preprocessing |= pragma
+            .body
+            .iter()
+            .any(|token| macros.contains_key(token.text.as_ref()));
     }
     let is_macro = |name: &str| macros.contains_key(name);
     facts::of_tokens(&tokens, is_macro, &mut scan);
     // What is left of these after `lex` has an operand that only the preprocessor knows.
     scan.needs_preprocessing |= tokens.iter().any(|token| token.is_ident("_Pragma"));
     let is_foreign = |token: &Token<'_>| {
-        token.kind == TokenKind::Ident && !is_macro(&token.text) && facts::may_be_a_headers_macro(&token.text)
+        token.kind == TokenKind::Ident
+            && !is_macro(&token.text)
+            && facts::may_be_a_headers_macro(&token.text)
     };
     // `[[gnu::optimize]]` may be put together of macros.
     let may_join = |token: &Token<'_>| !macros.is_empty() && token.is_punct("::");
-    scan.needs_preprocessing |= tokens.iter().any(|token| is_foreign(token) || may_join(token));
+    scan.needs_preprocessing |= tokens
+        .iter()
+        .any(|token| is_foreign(token) || may_join(token));
     for body in used_bodies(&words, &macros) {
-        scan.needs_preprocessing |= body.iter().any(|token| is_foreign(token) || may_join(token));
-        scan.needs_preprocessing |=
-            body.iter().any(|token| token.is_punct("#") || token.is_punct("##") || opens_context(token));
+        scan.needs_preprocessing |= body
+            .iter()
+            .any(|token| is_foreign(token) || may_join(token));
+        scan.needs_preprocessing |= body
+            .iter()
+            .any(|token| token.is_punct("#") || token.is_punct("##") || opens_context(token));
         facts::of_tokens(body, is_macro, &mut scan);
         for pragma in lex::pragmas(body) {
             facts::of_pragma(&pragma, &mut scan);
@@ -214,7 +241,10 @@ pub fn scan(source: &str) -> Scan {
 }
 
 /// The bodies of the macros that `words` use, directly or through other macros.
-fn used_bodies<'l, 'a>(words: &[&Token<'a>], macros: &BTreeMap<&str, Macro<'l, 'a>>) -> Vec<&'l [Token<'a>]> {
+fn used_bodies<'l, 'a>(
+    words: &[&Token<'a>],
+    macros: &BTreeMap<&str, Macro<'l, 'a>>,
+) -> Vec<&'l [Token<'a>]> {
     let mut used: BTreeSet<&str> = BTreeSet::new();
     let mut bodies = Vec::new();
     let mut waiting: Vec<&str> = Vec::new();
@@ -249,12 +279,19 @@ pub fn scan_preprocessed(text: &str, file_name: &str) -> Scan {
     let mut tokens = Vec::new();
     let mut read = |part: std::ops::Range<usize>, first_line: i64, ours: bool| {
         // Most of the text is headers: it is passed over unread.
-        let items = if ours { lex::lex(&text[part]).items } else { Vec::new() };
+        let items = if ours {
+            lex::lex(&text[part]).items
+        } else {
+            Vec::new()
+        };
         for item in items {
             match item {
                 Item::Directive(mut pragma) if pragma.name == "pragma" => {
                     pragma.line = moved(pragma.line, first_line - 1);
-                    pragma.body.iter_mut().for_each(|token| token.line = moved(token.line, first_line - 1));
+                    pragma
+                        .body
+                        .iter_mut()
+                        .for_each(|token| token.line = moved(token.line, first_line - 1));
                     facts::of_pragma(&pragma, &mut scan);
                 }
                 Item::Token(mut token) => {
@@ -283,12 +320,18 @@ pub fn scan_preprocessed(text: &str, file_name: &str) -> Scan {
 
 /// The line that follows a line marker, and its file.
 fn marker(line: &str) -> Option<(i64, String)> {
-    let rest = line.strip_prefix("# ").or_else(|| line.strip_prefix("#line "))?;
+    let rest = line
+        .strip_prefix("# ")
+        .or_else(|| line.strip_prefix("#line "))?;
     if !rest.starts_with(|first: char| first.is_ascii_digit()) {
         return None;
     }
-    let Some(Item::Directive(directive)) = lex::lex(line).items.pop() else { return None };
-    let [number, file, ..] = directive.body.as_slice() else { return None };
+    let Some(Item::Directive(directive)) = lex::lex(line).items.pop() else {
+        return None;
+    };
+    let [number, file, ..] = directive.body.as_slice() else {
+        return None;
+    };
     let number = number.text.parse::<i64>().ok()?.min(i64::from(u32::MAX));
     (file.kind == TokenKind::Str).then(|| (number, file.text.to_string()))
 }
@@ -302,25 +345,30 @@ pub fn paper_scan(source: &str) -> Scan {
     let mut scan = Scan::default();
     let line_of = |at: usize| source[..at].bytes().filter(|&byte| byte == b'\n').count() as u32 + 1;
     let patterns: [(Technique, &[&str]); 3] = [
-        (Technique::Simd, &["_mm512", "__m512", "_mm256", "__m256", "_mm_", "__m128"]),
+        (
+            Technique::Simd,
+            &["_mm512", "__m512", "_mm256", "__m256", "_mm_", "__m128"],
+        ),
         (Technique::Openmp, &["omp_get_", "omp_set_"]),
         (Technique::Prefetch, &["prefetch", "_MM_HINT_"]),
     ];
-    for (technique, pattern) in
-        patterns.iter().flat_map(|(technique, all)| all.iter().map(move |one| (*technique, *one)))
+    for (technique, pattern) in patterns
+        .iter()
+        .flat_map(|(technique, all)| all.iter().map(move |one| (*technique, *one)))
     {
         // A prefetch intrinsic is no vector code.
-        let found = source
-            .match_indices(pattern)
-            .find(|(at, _)| technique != Technique::Simd || !source[*at..].starts_with("_mm_prefetch"));
+        let found = source.match_indices(pattern).find(|(at, _)| {
+            technique != Technique::Simd || !source[*at..].starts_with("_mm_prefetch")
+        });
         if let Some((at, _)) = found {
             scan.note(technique, line_of(at), pattern);
         }
     }
     let is_omp = |at: usize| {
         let rest = source[at + "#".len()..].trim_start();
-        rest.strip_prefix("pragma")
-            .is_some_and(|rest| rest.starts_with(char::is_whitespace) && rest.trim_start().starts_with("omp"))
+        rest.strip_prefix("pragma").is_some_and(|rest| {
+            rest.starts_with(char::is_whitespace) && rest.trim_start().starts_with("omp")
+        })
     };
     if let Some((at, _)) = source.match_indices('#').find(|(at, _)| is_omp(*at)) {
         scan.note(Technique::Openmp, line_of(at), "#pragma omp");

@@ -101,7 +101,11 @@ impl Measured {
             peak_fraction: None,
             openblas_ratio: None,
             roof_s: None,
-            verify: Checks { paper: true, strict: true, error: 0.0 },
+            verify: Checks {
+                paper: true,
+                strict: true,
+                error: 0.0,
+            },
             timing: Timing::steady(seconds),
         }
     }
@@ -158,7 +162,9 @@ impl Label {
     /// (`suspect` may be right; a machine's failure has no label.)
     pub fn is_broken(self) -> bool {
         match self {
-            Self::Refused | Self::NotCompiled | Self::TimedOut | Self::Crashed | Self::Wrong => true,
+            Self::Refused | Self::NotCompiled | Self::TimedOut | Self::Crashed | Self::Wrong => {
+                true
+            }
             Self::Malformed | Self::Suspect | Self::Correct => false,
         }
     }
@@ -207,7 +213,11 @@ impl Verdict {
         let text = self.full_detail();
         let mut letters = text.chars().filter(|letter| is_harmless(*letter));
         let clean: String = letters.by_ref().take(DETAIL).collect();
-        if letters.next().is_some() { clean + "…" } else { clean }
+        if letters.next().is_some() {
+            clean + "…"
+        } else {
+            clean
+        }
     }
 
     /// With all that quotes the candidate cut, so that any message can carry it: a name can fill a whole file. The
@@ -230,12 +240,20 @@ impl Verdict {
 
     fn full_detail(&self) -> String {
         match self {
-            Self::Malformed { why } | Self::Refused { why } | Self::Suspect { why, .. } => why.clone(),
+            Self::Malformed { why } | Self::Refused { why } | Self::Suspect { why, .. } => {
+                why.clone()
+            }
             Self::NotCompiled { diagnostics } => diagnostics.clone(),
-            Self::TimedOut { limit_s, during: Phase::Compile } => {
+            Self::TimedOut {
+                limit_s,
+                during: Phase::Compile,
+            } => {
                 format!("the compiler did not end within {limit_s} s")
             }
-            Self::TimedOut { limit_s, during: Phase::Run } => format!("did not return within {limit_s} s"),
+            Self::TimedOut {
+                limit_s,
+                during: Phase::Run,
+            } => format!("did not return within {limit_s} s"),
             Self::Crashed { how } => how.clone(),
             Self::Wrong(mismatch) => mismatch.why.clone(),
             Self::Correct(_) => String::new(),
@@ -274,8 +292,7 @@ fn cut_middle(text: &mut String, most: usize) {
 
 /// Whether a terminal only shows it: no control characters, and none that turn the direction of text.
 fn is_harmless(letter: char) -> bool {
-    let turns =
-        matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+    let turns = matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
     matches!(letter, '\n' | '\t') || !(letter.is_control() || turns)
 }
 
@@ -285,7 +302,11 @@ mod finite_or_null {
 
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
     pub(super) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-        if value.is_finite() { serializer.serialize_f64(*value) } else { serializer.serialize_none() }
+        if value.is_finite() {
+            serializer.serialize_f64(*value)
+        } else {
+            serializer.serialize_none()
+        }
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
@@ -301,22 +322,41 @@ mod tests {
     fn details_cannot_command_a_terminal() {
         let why = "line 1:\n\t`\u{1b}[2J\u{9b}31mx\r\u{202e}y\u{7}` é".to_owned();
         assert_eq!(Verdict::Refused { why }.detail(), "line 1:\n\t`[2J31mxy` é");
-        let long = Verdict::Refused { why: "x".repeat(250_000) }.detail();
+        let long = Verdict::Refused {
+            why: "x".repeat(250_000),
+        }
+        .detail();
         assert_eq!(long.chars().count(), DETAIL + 1);
         assert!(long.ends_with('…'));
     }
 
     #[test]
     fn verdicts_are_cut_in_the_middle() {
-        let why = format!("`cblas_{}` belongs to a prohibited library", "é".repeat(70_000));
-        let Verdict::Refused { why } = (Verdict::Refused { why }).shortened() else { panic!("another verdict") };
+        let why = format!(
+            "`cblas_{}` belongs to a prohibited library",
+            "é".repeat(70_000)
+        );
+        let Verdict::Refused { why } = (Verdict::Refused { why }).shortened() else {
+            panic!("another verdict")
+        };
         assert_eq!(why.chars().count(), SENTENCE + 1);
         assert!(
-            why.starts_with("`cblas_éé") && why.contains('…') && why.ends_with("éé` belongs to a prohibited library")
+            why.starts_with("`cblas_éé")
+                && why.contains('…')
+                && why.ends_with("éé` belongs to a prohibited library")
         );
         let diagnostics = format!("undefined reference to `{}'", "x".repeat(70_000));
-        assert_eq!((Verdict::NotCompiled { diagnostics }).shortened().detail().chars().count(), DETAIL + 1);
-        let short = Verdict::Crashed { how: "x".repeat(SENTENCE) };
+        assert_eq!(
+            (Verdict::NotCompiled { diagnostics })
+                .shortened()
+                .detail()
+                .chars()
+                .count(),
+            DETAIL + 1
+        );
+        let short = Verdict::Crashed {
+            how: "x".repeat(SENTENCE),
+        };
         assert_eq!(short.clone().shortened(), short);
     }
 }

@@ -275,13 +275,15 @@ pub(crate) enum BenchCommand {
         json: bool,
     },
     /// What the bench reports against a plain in-process timing, at several numbers of threads
-    #[command(after_help = "Around every timed run the bench takes care: fresh inputs (fresh), buffers in the caches \
+    #[command(
+        after_help = "Around every timed run the bench takes care: fresh inputs (fresh), buffers in the caches \
 of their cores (warm), cores awake (wake), probes of all cores (probe), outputs verified (check), threads on cores of \
 their own (pin). --omit leaves some of it out, to find what a machine minds; each --omit and each --run-ms adds a row.
 
 Examples:
   hotloop bench threads
-  hotloop bench threads --threads 16 --omit warm --omit wake,probe --run-ms 15")]
+  hotloop bench threads --threads 16 --omit warm --omit wake,probe --run-ms 15"
+    )]
     Threads {
         /// Numbers of threads [default: 1, 2, 4, 8, 16 as far as there are cores]
         #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
@@ -318,9 +320,14 @@ fn parse_cares(text: &str) -> Result<Omitted, String> {
         "probe" => Ok(bench::Care::Probe),
         "check" => Ok(bench::Care::Check),
         "pin" => Ok(bench::Care::Pin),
-        other => Err(format!("{other} is none of fresh, warm, wake, probe, check and pin")),
+        other => Err(format!(
+            "{other} is none of fresh, warm, wake, probe, check and pin"
+        )),
     };
-    Ok(Omitted { names: text.to_owned(), cares: text.split(',').map(care).collect::<Result<_, _>>()? })
+    Ok(Omitted {
+        names: text.to_owned(),
+        cares: text.split(',').map(care).collect::<Result<_, _>>()?,
+    })
 }
 
 /// Optimisation levels.
@@ -393,11 +400,15 @@ fn parse_threads(text: &str) -> Result<Threads, String> {
 }
 
 fn parse_limit(text: &str) -> Result<f64, String> {
-    text.parse().ok().filter(|limit| (0.001..=600.0).contains(limit)).ok_or("is not between 0.001 and 600".to_owned())
+    text.parse()
+        .ok()
+        .filter(|limit| (0.001..=600.0).contains(limit))
+        .ok_or("is not between 0.001 and 600".to_owned())
 }
 
 fn parse_reward(text: &str) -> Result<Reward, String> {
-    text.parse().map_err(|error: flow::reward::RewardError| error.to_string())
+    text.parse()
+        .map_err(|error: flow::reward::RewardError| error.to_string())
 }
 
 #[cfg(test)]
@@ -408,10 +419,16 @@ mod tests {
 
     /// Lines that are broken by hand are broken again by a narrow terminal, in the middle.
     fn check(command: &clap::Command) {
-        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-        let is_prose = |line: &str| !line.is_empty() && !line.starts_with(' ') && !line.ends_with(':');
+        let help = command
+            .get_after_help()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        let is_prose =
+            |line: &str| !line.is_empty() && !line.starts_with(' ') && !line.ends_with(':');
         let lines: Vec<&str> = help.lines().collect();
-        let broken = lines.windows(2).find(|pair| is_prose(pair[0]) && is_prose(pair[1]));
+        let broken = lines
+            .windows(2)
+            .find(|pair| is_prose(pair[0]) && is_prose(pair[1]));
         assert_eq!(broken, None, "{}", command.get_name());
         command.get_subcommands().for_each(check);
     }
@@ -423,10 +440,18 @@ mod tests {
 
     /// Whoever takes something shows how.
     fn shows(command: &clap::Command, path: &str) {
-        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let help = command
+            .get_after_help()
+            .map(ToString::to_string)
+            .unwrap_or_default();
         let takes = command.get_arguments().next().is_some();
-        assert!(!takes || help.contains(&format!("  {path}")), "`{path} --help` has no example");
-        command.get_subcommands().for_each(|below| shows(below, &format!("{path} {}", below.get_name())));
+        assert!(
+            !takes || help.contains(&format!("  {path}")),
+            "`{path} --help` has no example"
+        );
+        command
+            .get_subcommands()
+            .for_each(|below| shows(below, &format!("{path} {}", below.get_name())));
     }
 
     #[test]

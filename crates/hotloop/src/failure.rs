@@ -41,17 +41,29 @@ pub(crate) struct Failure {
 impl Failure {
     /// The user's error.
     pub(crate) fn user(what: impl Into<String>) -> Self {
-        Self { status: Status::UserError, what: what.into(), hint: None }
+        Self {
+            status: Status::UserError,
+            what: what.into(),
+            hint: None,
+        }
     }
 
     /// The machine's failure.
     pub(crate) fn machine(what: impl Into<String>) -> Self {
-        Self { status: Status::MachineFailed, what: what.into(), hint: None }
+        Self {
+            status: Status::MachineFailed,
+            what: what.into(),
+            hint: None,
+        }
     }
 
     /// Stopped from outside: nothing more to say.
     pub(crate) fn interrupted() -> Self {
-        Self { status: Status::Interrupted, what: String::new(), hint: None }
+        Self {
+            status: Status::Interrupted,
+            what: String::new(),
+            hint: None,
+        }
     }
 
     /// The same failure with a remedy.
@@ -75,7 +87,11 @@ impl Failure {
 
     /// What `error` says of something that the user gave.
     pub(crate) fn of_user(error: BenchError) -> Self {
-        Self { status: Status::UserError, what: error.what, hint: error.hint }
+        Self {
+            status: Status::UserError,
+            what: error.what,
+            hint: error.hint,
+        }
     }
 
     /// Tells the user on standard error.
@@ -84,9 +100,15 @@ impl Failure {
             output::complain(&format!("hotloop: {}", self.what));
         }
         // Who was told already need not hear it twice.
-        let told =
-            |remedy: &&str| self.hint.as_ref().is_some_and(|hint| hint.contains(*remedy) || hint.contains("ulimit"));
-        if let Some(hint) = remedy(&self.what).filter(|remedy| !told(remedy)).or(self.hint.as_deref()) {
+        let told = |remedy: &&str| {
+            self.hint
+                .as_ref()
+                .is_some_and(|hint| hint.contains(*remedy) || hint.contains("ulimit"))
+        };
+        if let Some(hint) = remedy(&self.what)
+            .filter(|remedy| !told(remedy))
+            .or(self.hint.as_deref())
+        {
             output::complain(&format!("  hint: {hint}"));
         }
         self.status
@@ -100,14 +122,22 @@ const EFBIG: i32 = 27;
 /// them know their words only: most errors name the file or the address in a text.
 pub(crate) fn remedy(what: &str) -> Option<&'static str> {
     let too_large = std::io::Error::from_raw_os_error(EFBIG).to_string();
-    let fewer =
-        "keep below the endpoint's limit: HOTLOOP_API_PER_MINUTE=N in the environment lets N requests out a minute";
-    let known = [(too_large.as_str(), bench::role::RAISE), ("the last: status 429", fewer)];
-    known.into_iter().find_map(|(words, remedy)| what.contains(words).then_some(remedy))
+    let fewer = "keep below the endpoint's limit: HOTLOOP_API_PER_MINUTE=N in the environment lets N requests out a minute";
+    let known = [
+        (too_large.as_str(), bench::role::RAISE),
+        ("the last: status 429", fewer),
+    ];
+    known
+        .into_iter()
+        .find_map(|(words, remedy)| what.contains(words).then_some(remedy))
 }
 
 impl From<BenchError> for Failure {
     fn from(error: BenchError) -> Self {
-        Self { status: Status::MachineFailed, what: error.what, hint: error.hint }
+        Self {
+            status: Status::MachineFailed,
+            what: error.what,
+            hint: error.hint,
+        }
     }
 }

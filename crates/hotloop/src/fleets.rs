@@ -30,14 +30,20 @@ pub(crate) fn named(text: &str) -> Result<Named, Failure> {
     if text.contains("://") {
         let token = std::env::var(TOKEN).unwrap_or_default();
         let ca = std::env::var_os(CA).map(Into::into);
-        return Ok(Named::Access(Access { url: text.to_owned(), token, ca }));
+        return Ok(Named::Access(Access {
+            url: text.to_owned(),
+            token,
+            ca,
+        }));
     }
     let path = Path::new(text);
     // Both are TOML; only an access file has a url.
     if let Ok(access) = Access::read(path) {
         return Ok(Named::Access(access));
     }
-    Config::read(path).map(|config| Named::Config(Box::new(config))).map_err(Failure::of_user)
+    Config::read(path)
+        .map(|config| Named::Config(Box::new(config)))
+        .map_err(Failure::of_user)
 }
 
 /// How to reach the fleet's server.
@@ -50,7 +56,12 @@ fn access(text: &str) -> Result<Access, Failure> {
 
 /// A bench over a fleet. The same `scope` again, from the same machine, attaches to what is under way;
 /// `spread` gives every job to whichever worker is free.
-pub(crate) fn open(text: &str, settings: Settings, scope: &str, spread: bool) -> Result<Box<dyn Bench>, Failure> {
+pub(crate) fn open(
+    text: &str,
+    settings: Settings,
+    scope: &str,
+    spread: bool,
+) -> Result<Box<dyn Bench>, Failure> {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let host = host(&read("/etc/machine-id"), &read("/proc/sys/kernel/hostname"));
     let opening = Opening {
@@ -72,7 +83,9 @@ fn host(machine_id: &str, name: &str) -> String {
 
 /// A text that no other call gives.
 pub(crate) fn unique() -> String {
-    let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+    let now = std::time::SystemTime::UNIX_EPOCH
+        .elapsed()
+        .unwrap_or_default();
     format!("{} {}", std::process::id(), now.as_nanos())
 }
 
@@ -93,7 +106,11 @@ mod tests {
     #[test]
     fn hosts_without_an_id_of_their_own_differ_by_their_names() {
         assert_ne!(host("", "one\n"), host("", "two\n"));
-        assert_ne!(host("0123\n", "one\n"), host("0123\n", "two\n"), "containers of one image");
+        assert_ne!(
+            host("0123\n", "one\n"),
+            host("0123\n", "two\n"),
+            "containers of one image"
+        );
         assert_ne!(host("0123\n", "one\n"), host("4567\n", "one\n"));
     }
 }

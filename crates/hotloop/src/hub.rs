@@ -77,7 +77,11 @@ pub(crate) struct Hub {
 impl Hub {
     /// As `HF_ENDPOINT` and `HF_TOKEN` say.
     pub(crate) fn from_environment() -> Self {
-        let read = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+        let read = |name: &str| {
+            std::env::var(name)
+                .ok()
+                .filter(|value| !value.trim().is_empty())
+        };
         let endpoint = read("HF_ENDPOINT").unwrap_or_else(|| ENDPOINT.to_owned());
         Self::new(&endpoint, read("HF_TOKEN"), 5, Duration::from_secs(1))
     }
@@ -92,7 +96,13 @@ impl Hub {
             .redirect_auth_headers(RedirectAuthHeaders::SameHost)
             .http_status_as_error(false);
         let endpoint = endpoint.trim_end_matches('/').to_owned();
-        Self { endpoint, token, agent: settings.build().into(), tries, pause }
+        Self {
+            endpoint,
+            token,
+            agent: settings.build().into(),
+            tries,
+            pause,
+        }
     }
 
     /// Where it is.
@@ -115,11 +125,16 @@ impl Hub {
 
     /// What a model's repository holds at a branch, tag or commit.
     pub(crate) fn list(&self, name: &str, revision: &str) -> Result<Listing, HubError> {
-        let path = format!("api/models/{name}/revision/{}?blobs=true", encoded(revision, false));
+        let path = format!(
+            "api/models/{name}/revision/{}?blobs=true",
+            encoded(revision, false)
+        );
         let mut tried = 1;
         loop {
             match self.list_once(&path, name) {
-                Err(HubError::Broken(why)) if tried >= self.tries => return Err(HubError::Broken(why)),
+                Err(HubError::Broken(why)) if tried >= self.tries => {
+                    return Err(HubError::Broken(why));
+                }
                 Err(HubError::Broken(_)) => std::thread::sleep(self.pause * 2_u32.pow(tried - 1)),
                 done => return done,
             }
@@ -129,10 +144,14 @@ impl Hub {
 
     fn list_once(&self, path: &str, name: &str) -> Result<Listing, HubError> {
         let mut response = self.get(path).call().map_err(|error| no_line(&error))?;
-        let text = response.body_mut().read_to_string().map_err(|error| HubError::Broken(error.to_string()))?;
+        let text = response
+            .body_mut()
+            .read_to_string()
+            .map_err(|error| HubError::Broken(error.to_string()))?;
         check_status(response.status().as_u16(), name)?;
-        let listed: Listed = serde_json::from_str(&text)
-            .map_err(|error| HubError::Broken(format!("what it says of {name} is not understood: {error}")))?;
+        let listed: Listed = serde_json::from_str(&text).map_err(|error| {
+            HubError::Broken(format!("what it says of {name} is not understood: {error}"))
+        })?;
         listed.into_listing(name)
     }
 }
@@ -165,18 +184,37 @@ struct Large {
 impl Listed {
     fn into_listing(self, name: &str) -> Result<Listing, HubError> {
         // These become names of files here, so they must not lead elsewhere.
-        let is_hash = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let is_inside = |path: &str| path.split('/').all(|part| !part.is_empty() && !part.starts_with('.'));
+        let is_hash =
+            |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_inside = |path: &str| {
+            path.split('/')
+                .all(|part| !part.is_empty() && !part.starts_with('.'))
+        };
         if !is_hash(&self.sha) {
-            return Err(HubError::Broken(format!("{name} has the odd commit `{}`", self.sha)));
+            return Err(HubError::Broken(format!(
+                "{name} has the odd commit `{}`",
+                self.sha
+            )));
         }
-        let files = self.siblings.into_iter().filter(|file| is_inside(&file.rfilename)).filter_map(|file| {
-            let sha256 = file.lfs.as_ref().map(|large| large.sha256.clone());
-            let size = file.lfs.map(|large| large.size).or(file.size)?;
-            let id = sha256.clone().or(file.blob_id).filter(|id| is_hash(id))?;
-            Some(Entry { name: file.rfilename, size, id, sha256 })
-        });
-        Ok(Listing { commit: self.sha, files: files.collect() })
+        let files = self
+            .siblings
+            .into_iter()
+            .filter(|file| is_inside(&file.rfilename))
+            .filter_map(|file| {
+                let sha256 = file.lfs.as_ref().map(|large| large.sha256.clone());
+                let size = file.lfs.map(|large| large.size).or(file.size)?;
+                let id = sha256.clone().or(file.blob_id).filter(|id| is_hash(id))?;
+                Some(Entry {
+                    name: file.rfilename,
+                    size,
+                    id,
+                    sha256,
+                })
+            });
+        Ok(Listing {
+            commit: self.sha,
+            files: files.collect(),
+        })
     }
 }
 
@@ -184,8 +222,12 @@ impl Listed {
 fn check_status(status: u16, what: &str) -> Result<(), HubError> {
     match status {
         200..=299 => Ok(()),
-        401 | 403 => Err(HubError::Forbidden(format!("the hub does not give {what} (status {status})"))),
-        404 | 410 => Err(HubError::Missing(format!("the hub has no {what} (status {status})"))),
+        401 | 403 => Err(HubError::Forbidden(format!(
+            "the hub does not give {what} (status {status})"
+        ))),
+        404 | 410 => Err(HubError::Missing(format!(
+            "the hub has no {what} (status {status})"
+        ))),
         408 | 425 | 429 | 500..=599 => Err(HubError::Broken(format!("{what}: status {status}"))),
         _ => Err(HubError::Missing(format!("{what}: status {status}"))),
     }
@@ -205,21 +247,38 @@ fn no_line(error: &ureq::Error) -> HubError {
 /// Whether there is no one at the other end. A name that nobody knows has no kind of its own in the standard library.
 fn leads_nowhere(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{ConnectionRefused, HostUnreachable, NetworkUnreachable};
-    matches!(error.kind(), ConnectionRefused | HostUnreachable | NetworkUnreachable)
-        || error.to_string().starts_with("failed to lookup address information")
+    matches!(
+        error.kind(),
+        ConnectionRefused | HostUnreachable | NetworkUnreachable
+    ) || error
+        .to_string()
+        .starts_with("failed to lookup address information")
 }
 
 /// The SHA-256 in the hub's spelling.
 fn spelled(hash: sha2::Sha256) -> String {
-    hash.finalize().iter().fold(String::new(), |mut text, byte| {
-        text.extend([byte >> 4, byte & 15].map(|half| char::from_digit(half.into(), 16).unwrap_or_default()));
-        text
-    })
+    hash.finalize()
+        .iter()
+        .fold(String::new(), |mut text, byte| {
+            text.extend(
+                [byte >> 4, byte & 15]
+                    .map(|half| char::from_digit(half.into(), 16).unwrap_or_default()),
+            );
+            text
+        })
 }
 
 /// A text as part of an address; `path` keeps its slashes.
 fn encoded(text: &str, path: bool) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) || (path && byte == b'/');
-    let spell = |byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    let plain = |byte: u8| {
+        byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) || (path && byte == b'/')
+    };
+    let spell = |byte| {
+        if plain(byte) {
+            char::from(byte).to_string()
+        } else {
+            format!("%{byte:02X}")
+        }
+    };
     text.bytes().map(spell).collect()
 }

@@ -24,7 +24,10 @@ impl Judging {
         match LocalBench::start(settings) {
             // What a signal broke is no failure of the machine.
             _ if stop.asked() => Err(Failure::interrupted()),
-            Ok(bench) => Ok(Self { bench: Box::new(bench), stop }),
+            Ok(bench) => Ok(Self {
+                bench: Box::new(bench),
+                stop,
+            }),
             Err(error) => Err(error.into()),
         }
     }
@@ -62,7 +65,12 @@ impl Judging {
             }
             if let Some(came) = next? {
                 left -= 1;
-                progress.judged(came.judged.as_ref().ok().map(|judgement| judgement.verdict.label()));
+                progress.judged(
+                    came.judged
+                        .as_ref()
+                        .ok()
+                        .map(|judgement| judgement.verdict.label()),
+                );
                 reply(came.id, came.judged);
             }
         }
@@ -72,7 +80,9 @@ impl Judging {
     /// Judges one job; `None` when asked to stop.
     pub(crate) fn judge_one(&mut self, job: Job) -> Result<Option<Judgement>, Failure> {
         let mut judged = None;
-        self.judge(vec![job], &Progress::hidden(), |_, came| judged = Some(came))?;
+        self.judge(vec![job], &Progress::hidden(), |_, came| {
+            judged = Some(came)
+        })?;
         Ok(judged.transpose()?)
     }
 }

@@ -29,7 +29,11 @@ pub fn run() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are no errors; a usage error is the user's.
-            let status = if error.use_stderr() { Status::UserError } else { Status::Fine };
+            let status = if error.use_stderr() {
+                Status::UserError
+            } else {
+                Status::Fine
+            };
             drop(error.print());
             return status.into();
         }
@@ -54,7 +58,9 @@ pub fn run() -> ExitCode {
         Command::Tune(arguments) => cmd::tune::run(&arguments),
     };
     let status = ended.unwrap_or_else(|failure| failure.tell());
-    output::lost().map_or(status, |error| unsaid(error).tell()).into()
+    output::lost()
+        .map_or(status, |error| unsaid(error).tell())
+        .into()
 }
 
 /// What was printed is not whole, so that nobody takes a part for all of it.
@@ -65,7 +71,8 @@ fn unsaid(error: &std::io::Error) -> Failure {
 
 /// This executable, which also plays the bench's hidden roles.
 fn settings() -> Result<bench::Settings, Failure> {
-    let roles = std::env::current_exe()
-        .map_err(|error| Failure::machine(format!("this program's own file cannot be found: {error}")))?;
+    let roles = std::env::current_exe().map_err(|error| {
+        Failure::machine(format!("this program's own file cannot be found: {error}"))
+    })?;
     Ok(bench::Settings::new(roles))
 }

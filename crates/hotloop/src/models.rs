@@ -60,16 +60,25 @@ pub(crate) fn find(name: &str) -> Result<Place, Failure> {
         let full = |error| Failure::machine(format!("the nano policy cannot be unpacked: {error}"));
         return unpacked.map(Place::Unpacked).map_err(full);
     }
-    downloaded(name).map(Place::Path).ok_or_else(|| missing(name))
+    downloaded(name)
+        .map(Place::Path)
+        .ok_or_else(|| missing(name))
 }
 
 /// A name of the Hugging Face hub is `owner/model`.
 pub(crate) fn is_hub_name(name: &str) -> bool {
-    let is_gguf = Path::new(name).extension().is_some_and(|extension| extension == "gguf");
-    let is_plain = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
+    let is_gguf = Path::new(name)
+        .extension()
+        .is_some_and(|extension| extension == "gguf");
+    let is_plain = |part: &str| {
+        part.bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte))
+    };
     let parts: Vec<&str> = name.split('/').collect();
     parts.len() == 2
-        && parts.iter().all(|part| !part.is_empty() && !part.starts_with('.') && is_plain(part))
+        && parts
+            .iter()
+            .all(|part| !part.is_empty() && !part.starts_with('.') && is_plain(part))
         && !is_gguf
 }
 
@@ -93,9 +102,13 @@ pub(crate) fn downloaded(name: &str) -> Option<PathBuf> {
     if !is_hub_name(name) {
         return None;
     }
-    let entries = std::fs::read_dir(hub::snapshots(name)?).ok()?.filter_map(Result::ok);
+    let entries = std::fs::read_dir(hub::snapshots(name)?)
+        .ok()?
+        .filter_map(Result::ok);
     let whole = entries.filter(|entry| entry.path().join("config.json").exists());
-    whole.max_by_key(|entry| entry.metadata().and_then(|facts| facts.modified()).ok()).map(|entry| entry.path())
+    whole
+        .max_by_key(|entry| entry.metadata().and_then(|facts| facts.modified()).ok())
+        .map(|entry| entry.path())
 }
 
 /// Opens a model's files without reading its weights.
@@ -135,8 +148,12 @@ pub(crate) fn engine_failure(error: &EngineError) -> Failure {
 pub(crate) fn policy_failure(error: &PolicyError) -> Failure {
     let failure = Failure::user(error.to_string());
     match error {
-        PolicyError::ContextExceeded { .. } => failure.hint("ask for fewer tokens (--max-tokens), or ask less"),
-        PolicyError::Unsupported("a begun answer") => failure.hint("leave the beginning out with --begin ''"),
+        PolicyError::ContextExceeded { .. } => {
+            failure.hint("ask for fewer tokens (--max-tokens), or ask less")
+        }
+        PolicyError::Unsupported("a begun answer") => {
+            failure.hint("leave the beginning out with --begin ''")
+        }
         PolicyError::Unsupported(_) | PolicyError::Unanswerable(_) => failure,
         PolicyError::Stopped => Failure::interrupted(),
         PolicyError::Diverged(_) => {
@@ -151,14 +168,32 @@ pub(crate) fn answering(threads: usize, device: Device) -> Settings {
     Settings {
         learning: Learning::None,
         training: Training {
-            optim: OptimConfig { beta1: 0.9, beta2: 0.999, eps: 1e-8, weight_decay: 0.0, max_norm: 1.0 },
-            schedule: Schedule { peak: 0.0, warmup: 0, decay: Decay::Constant },
-            pack_tokens: if device.is_cuda() { CUDA_PACK_TOKENS } else { PACK_TOKENS },
+            optim: OptimConfig {
+                beta1: 0.9,
+                beta2: 0.999,
+                eps: 1e-8,
+                weight_decay: 0.0,
+                max_norm: 1.0,
+            },
+            schedule: Schedule {
+                peak: 0.0,
+                warmup: 0,
+                decay: Decay::Constant,
+            },
+            pack_tokens: if device.is_cuda() {
+                CUDA_PACK_TOKENS
+            } else {
+                PACK_TOKENS
+            },
             recompute: Recompute::Auto,
             seed: 0,
         },
         grpo: Grpo {
-            clip: Clip { low: 0.2, high: 0.2, kl: 0.0 },
+            clip: Clip {
+                low: 0.2,
+                high: 0.2,
+                kl: 0.0,
+            },
             normalisation: Normalisation::Token,
             temperature: 1.0,
             epochs: 1,
@@ -175,7 +210,11 @@ pub(crate) fn where_it_can<T>(
     settings: Settings,
     open: impl Fn(Settings) -> Result<T, EngineError>,
 ) -> Result<T, Failure> {
-    let mut on_cpu = Settings { device: Device::Cpu, slots: SLOTS, ..settings.clone() };
+    let mut on_cpu = Settings {
+        device: Device::Cpu,
+        slots: SLOTS,
+        ..settings.clone()
+    };
     on_cpu.training.pack_tokens = PACK_TOKENS;
     let device = settings.device;
     if device == Device::Auto
@@ -187,7 +226,9 @@ pub(crate) fn where_it_can<T>(
         if !device.falls_back(&error) {
             return Err(error);
         }
-        complain(&format!("the GPU is of no use here, so the CPU is used: {error}"));
+        complain(&format!(
+            "the GPU is of no use here, so the CPU is used: {error}"
+        ));
         open(on_cpu)
     });
     opened.map_err(|error| engine_failure(&error))
@@ -221,7 +262,12 @@ pub(crate) struct Asking {
 }
 
 /// A model behind an endpoint. After a signal nothing more is asked of it.
-pub(crate) fn api(address: &str, model: &str, asking: Asking, stop: &Stop) -> Result<ApiPolicy, Failure> {
+pub(crate) fn api(
+    address: &str,
+    model: &str,
+    asking: Asking,
+    stop: &Stop,
+) -> Result<ApiPolicy, Failure> {
     let (url, protocol) = Protocol::of(address);
     let config = ApiConfig {
         url: url.to_owned(),
@@ -233,7 +279,9 @@ pub(crate) fn api(address: &str, model: &str, asking: Asking, stop: &Stop) -> Re
         tries: 5,
         pause: Duration::from_secs(1),
         parallel: 8,
-        per_minute: asking.per_minute.map_or_else(per_minute, |limit| Ok(Some(limit)))?,
+        per_minute: asking
+            .per_minute
+            .map_or_else(per_minute, |limit| Ok(Some(limit)))?,
         context: 0,
     };
     let mut policy = ApiPolicy::new(config).map_err(|error| Failure::user(error.to_string()))?;
@@ -243,11 +291,17 @@ pub(crate) fn api(address: &str, model: &str, asking: Asking, stop: &Stop) -> Re
 
 /// The limit of the environment, if it sets one.
 fn per_minute() -> Result<Option<NonZeroU32>, Failure> {
-    let Some(text) = std::env::var_os(PER_MINUTE).filter(|text| !text.is_empty()) else { return Ok(None) };
+    let Some(text) = std::env::var_os(PER_MINUTE).filter(|text| !text.is_empty()) else {
+        return Ok(None);
+    };
     let text = text.to_string_lossy();
     let wrong = || {
-        Failure::user(format!("{PER_MINUTE} is `{text}`, which is no number of requests above 0"))
-            .hint(format!("set it as in {PER_MINUTE}=60, or unset it for no limit"))
+        Failure::user(format!(
+            "{PER_MINUTE} is `{text}`, which is no number of requests above 0"
+        ))
+        .hint(format!(
+            "set it as in {PER_MINUTE}=60, or unset it for no limit"
+        ))
     };
     text.trim().parse().map(Some).map_err(|_| wrong())
 }
@@ -265,10 +319,19 @@ mod tests {
     fn a_gpu_of_no_use_leaves_the_work_to_the_cpu_unless_it_was_asked_for() {
         let open = |settings: Settings| match settings.device {
             Device::Cpu => Ok((settings.slots, settings.training.pack_tokens)),
-            _ => Err(EngineError::Device(policy::cuda::Error::Shape("hidden_size is 7".into()))),
+            _ => Err(EngineError::Device(policy::cuda::Error::Shape(
+                "hidden_size is 7".into(),
+            ))),
         };
-        let asked = |device| Settings { device, slots: CUDA_SLOTS, ..answering(1, Device::Cpu) };
-        assert_eq!(where_it_can(asked(Device::Auto), open).ok(), Some((SLOTS, PACK_TOKENS)));
+        let asked = |device| Settings {
+            device,
+            slots: CUDA_SLOTS,
+            ..answering(1, Device::Cpu)
+        };
+        assert_eq!(
+            where_it_can(asked(Device::Auto), open).ok(),
+            Some((SLOTS, PACK_TOKENS))
+        );
         assert!(where_it_can(asked(Device::Cuda), open).is_err());
         let fails = |_| -> Result<(), EngineError> { Err(EngineError::NotFinite) };
         assert!(where_it_can(asked(Device::Auto), fails).is_err());
@@ -277,7 +340,16 @@ mod tests {
     #[test]
     fn hub_names_are_told_from_paths() {
         assert!(is_hub_name("Qwen/Qwen2.5-Coder-0.5B-Instruct"));
-        for path in ["./model", "../model", "/a/model", "a/b/c", "models/x.gguf", "model", "a/b?c", "a/b#c"] {
+        for path in [
+            "./model",
+            "../model",
+            "/a/model",
+            "a/b/c",
+            "models/x.gguf",
+            "model",
+            "a/b?c",
+            "a/b#c",
+        ] {
             assert!(!is_hub_name(path), "{path}");
         }
     }

@@ -21,10 +21,22 @@ const CONTEXT: usize = 704;
 
 /// Its files, as a model's folder has them.
 const FILES: [(&str, &[u8]); 4] = [
-    ("config.json", include_bytes!("../../../models/nano/config.json")),
-    ("model.safetensors", include_bytes!("../../../models/nano/model.safetensors")),
-    ("tokenizer.json", include_bytes!("../../../models/nano/tokenizer.json")),
-    ("tokenizer_config.json", include_bytes!("../../../models/nano/tokenizer_config.json")),
+    (
+        "config.json",
+        include_bytes!("../../../models/nano/config.json"),
+    ),
+    (
+        "model.safetensors",
+        include_bytes!("../../../models/nano/model.safetensors"),
+    ),
+    (
+        "tokenizer.json",
+        include_bytes!("../../../models/nano/tokenizer.json"),
+    ),
+    (
+        "tokenizer_config.json",
+        include_bytes!("../../../models/nano/tokenizer_config.json"),
+    ),
 ];
 
 /// A chat is one prompt of control tokens, and its answer ends with the end token.
@@ -34,7 +46,9 @@ pub(crate) const TEMPLATE: &str = "{% for message in messages %}{{ message.conte
 /// Writes its files to a folder.
 pub(crate) fn unpack(folder: &Path) -> io::Result<()> {
     fs_err::create_dir_all(folder)?;
-    FILES.iter().try_for_each(|(name, bytes)| fs_err::write(folder.join(name), bytes))
+    FILES
+        .iter()
+        .try_for_each(|(name, bytes)| fs_err::write(folder.join(name), bytes))
 }
 
 /// Its shape: about 3 million numbers.
@@ -65,7 +79,8 @@ pub(crate) fn speaks(model: &str) -> bool {
         return model == NAME;
     }
     let settings = fs_err::read(path.join("tokenizer_config.json")).unwrap_or_default();
-    serde_json::from_slice(&settings).is_ok_and(|settings: serde_json::Value| settings["chat_template"] == TEMPLATE)
+    serde_json::from_slice(&settings)
+        .is_ok_and(|settings: serde_json::Value| settings["chat_template"] == TEMPLATE)
 }
 
 /// Whether it has ever heard of a task.
@@ -74,8 +89,12 @@ pub(crate) fn check(task: &str) -> Result<(), Failure> {
     if known.contains(&task) {
         return Ok(());
     }
-    Err(Failure::user(format!("the nano policy was never taught `{task}`"))
-        .hint(format!("it knows {}; other tasks need a language model", known.join(", "))))
+    Err(
+        Failure::user(format!("the nano policy was never taught `{task}`")).hint(format!(
+            "it knows {}; other tasks need a language model",
+            known.join(", ")
+        )),
+    )
 }
 
 /// Prompts in control tokens.
@@ -92,7 +111,18 @@ impl Render for NanoRender {
         });
         // A fixed prompt names no stage: all techniques are allowed.
         let stage = ask.stage.unwrap_or(Stage::ALL[Stage::ALL.len() - 1]);
-        let prompt = NanoPrompt { task: &ask.task.spec.name, stage, role: ask.role, parent };
-        Chat { messages: vec![Message { role: Speaker::User, content: prompt.render() }], begun: String::new() }
+        let prompt = NanoPrompt {
+            task: &ask.task.spec.name,
+            stage,
+            role: ask.role,
+            parent,
+        };
+        Chat {
+            messages: vec![Message {
+                role: Speaker::User,
+                content: prompt.render(),
+            }],
+            begun: String::new(),
+        }
     }
 }

@@ -36,7 +36,8 @@ impl Progress {
     /// A bar of `total` judgements, if `wanted` and standard error is a terminal.
     pub(crate) fn bar(total: usize, wanted: bool) -> Self {
         let bar = if wanted && std::io::stderr().is_terminal() {
-            ProgressBar::new(total as u64).with_style(style("{bar:30} {pos}/{len}  {msg}  {eta} left"))
+            ProgressBar::new(total as u64)
+                .with_style(style("{bar:30} {pos}/{len}  {msg}  {eta} left"))
         } else {
             ProgressBar::hidden()
         };
@@ -48,7 +49,10 @@ impl Progress {
         if !bar.is_hidden() {
             show(Some(bar.clone()));
         }
-        Self { bar, correct: Cell::default() }
+        Self {
+            bar,
+            correct: Cell::default(),
+        }
     }
 
     /// A bar of `total` answers, if `wanted` and standard error is a terminal.
@@ -62,7 +66,9 @@ impl Progress {
     pub(crate) fn bytes(total: u64, wanted: bool) -> Self {
         let progress = Self::bar(0, wanted);
         progress.bar.set_length(total);
-        progress.bar.set_style(style("{bar:30} {bytes}/{total_bytes}  {bytes_per_sec}  {eta} left  {msg}"));
+        progress.bar.set_style(style(
+            "{bar:30} {bytes}/{total_bytes}  {bytes_per_sec}  {eta} left  {msg}",
+        ));
         progress
     }
 
@@ -84,7 +90,10 @@ impl Progress {
 
     /// Nothing to see.
     pub(crate) fn hidden() -> Self {
-        Self { bar: ProgressBar::hidden(), correct: Cell::default() }
+        Self {
+            bar: ProgressBar::hidden(),
+            correct: Cell::default(),
+        }
     }
 
     /// Counts answers.
@@ -114,7 +123,8 @@ impl Progress {
             self.correct.set(self.correct.get() + 1);
         }
         if self.bar.length().is_some() {
-            self.bar.set_message(format!("{} correct", self.correct.get()));
+            self.bar
+                .set_message(format!("{} correct", self.correct.get()));
         }
         self.bar.inc(1);
     }
@@ -130,5 +140,7 @@ impl Drop for Progress {
 }
 
 fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ")
+    ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("=> ")
 }

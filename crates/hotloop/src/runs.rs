@@ -47,13 +47,19 @@ pub(crate) fn fitted(layered: &Layered) -> Vec<String> {
         // On the CPU the engine takes every core: beside it nothing can be timed.
         None => &[("loop.overlap", "false")],
     };
-    fitting.iter().filter(|(key, _)| layered.is_default(key)).map(|(key, value)| format!("{key}={value}")).collect()
+    fitting
+        .iter()
+        .filter(|(key, _)| layered.is_default(key))
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect()
 }
 
 /// Why the model cannot be found, if it is to be found on this machine and is not.
 pub(crate) fn missing_model(config: &Config) -> Option<Failure> {
     let is_local = endpoint(&config.model).is_none() && !config.model.is_empty();
-    is_local.then(|| models::find(&config.model).err()).flatten()
+    is_local
+        .then(|| models::find(&config.model).err())
+        .flatten()
 }
 
 /// The policy, before any learning.
@@ -63,7 +69,10 @@ pub(crate) fn policy(config: &Config, stop: &Stop) -> Result<Box<dyn Policy>, Fa
             return Err(Failure::user(format!("model: `{url}` names no model"))
                 .hint(format!("write it behind a `#`, as in \"{url}#NAME\"")));
         }
-        let asking = Asking { key_variable: std::env::var_os(KEY).map(|_| KEY.to_owned()), per_minute: None };
+        let asking = Asking {
+            key_variable: std::env::var_os(KEY).map(|_| KEY.to_owned()),
+            per_minute: None,
+        };
         return Ok(Box::new(models::api(url, name, asking, stop)?));
     }
     let place = models::find(&config.model)?;
@@ -74,7 +83,12 @@ pub(crate) fn policy(config: &Config, stop: &Stop) -> Result<Box<dyn Policy>, Fa
         (true, 0) => Learning::Full,
         (true, rank) => {
             let targets = Module::ALL.to_vec();
-            let lora = LoraConfig { rank: rank as usize, alpha: 2.0 * rank as f32, dropout: 0.0, targets };
+            let lora = LoraConfig {
+                rank: rank as usize,
+                alpha: 2.0 * rank as f32,
+                dropout: 0.0,
+                targets,
+            };
             Learning::Lora(lora, config.seed)
         }
     };
@@ -83,22 +97,38 @@ pub(crate) fn policy(config: &Config, stop: &Stop) -> Result<Box<dyn Policy>, Fa
         settings.device = policy::Device::Cuda;
     }
     settings.training.seed = config.seed;
-    settings.training.schedule =
-        Schedule { peak: learning.rate, warmup: u64::from(learning.warm_up), decay: Decay::Constant };
-    settings.grpo.clip =
-        Clip { low: learning.clip_low as f32, high: learning.clip_high as f32, kl: learning.beta as f32 };
+    settings.training.schedule = Schedule {
+        peak: learning.rate,
+        warmup: u64::from(learning.warm_up),
+        decay: Decay::Constant,
+    };
+    settings.grpo.clip = Clip {
+        low: learning.clip_low as f32,
+        high: learning.clip_high as f32,
+        kl: learning.beta as f32,
+    };
     settings.grpo.normalisation = match learning.normalise {
         Normalise::Token => Normalisation::Token,
         Normalise::Sequence => Normalisation::Sequence,
     };
     let adapter = Some(Path::new(&config.adapter)).filter(|path| !path.as_os_str().is_empty());
-    Ok(Box::new(models::engine(&place.path(), adapter, settings, stop)?))
+    Ok(Box::new(models::engine(
+        &place.path(),
+        adapter,
+        settings,
+        stop,
+    )?))
 }
 
 /// The rank of the adapter that is trained; 0 where all parameters are. Who begins with an adapter trains that one.
 pub(crate) fn rank(config: &Config) -> u64 {
-    let begun = (!config.adapter.is_empty()).then(|| policy::save::adapter_config(Path::new(&config.adapter)).ok());
-    begun.flatten().map_or(config.learning.lora_rank.into(), |adapter| adapter.rank as u64)
+    let begun = (!config.adapter.is_empty())
+        .then(|| policy::save::adapter_config(Path::new(&config.adapter)).ok());
+    begun
+        .flatten()
+        .map_or(config.learning.lora_rank.into(), |adapter| {
+            adapter.rank as u64
+        })
 }
 
 /// What puts prompts into the policy's language.
@@ -106,7 +136,11 @@ pub(crate) fn render(config: &Config, wording: Wording, machine: &MachineFacts) 
     if nano::speaks(&config.model) {
         return Box::new(nano::NanoRender);
     }
-    Box::new(Prose { wording, begin: config.prompts.begin, simd: machine.simd.clone() })
+    Box::new(Prose {
+        wording,
+        begin: config.prompts.begin,
+        simd: machine.simd.clone(),
+    })
 }
 
 /// Where the model computes.
@@ -145,7 +179,9 @@ fn settings(config: &Config) -> Result<Settings, Failure> {
             count(bench.threads as usize, "thread"),
             count(cores as usize, "physical core")
         ))
-        .hint(format!("set bench.threads to at most {cores}, and bench.slots to 1")));
+        .hint(format!(
+            "set bench.threads to at most {cores}, and bench.slots to 1"
+        )));
     }
     if bench.timing == config::Estimator::Paper {
         settings = settings.like_the_paper();
@@ -184,16 +220,31 @@ mod tests {
 
     #[test]
     fn defaults_fit_the_model_and_what_was_set_stays() {
-        assert_eq!(fitted(&read("model = \"./m\"", &[])), ["loop.overlap=false"]);
+        assert_eq!(
+            fitted(&read("model = \"./m\"", &[])),
+            ["loop.overlap=false"]
+        );
         assert!(fitted(&read("model = \"./m\"\n[loop]\noverlap = true", &[])).is_empty());
-        assert!(fitted(&read("model = \"./m\"\nfleet = \"f.toml\"", &[])).is_empty(), "others judge");
-        assert_eq!(fitted(&read("model = \"http://h/v1#m\"", &["learning.rate=1e-5"])), ["prompts.begin=false"]);
-        assert_eq!(fitted(&read("model = \"http://h/v1/completions#m\"", &[])), ["learning.rate=0"]);
+        assert!(
+            fitted(&read("model = \"./m\"\nfleet = \"f.toml\"", &[])).is_empty(),
+            "others judge"
+        );
+        assert_eq!(
+            fitted(&read("model = \"http://h/v1#m\"", &["learning.rate=1e-5"])),
+            ["prompts.begin=false"]
+        );
+        assert_eq!(
+            fitted(&read("model = \"http://h/v1/completions#m\"", &[])),
+            ["learning.rate=0"]
+        );
     }
 
     #[test]
     fn an_endpoint_names_its_model_behind_a_hash() {
-        assert_eq!(endpoint("http://localhost:8000/v1#qwen"), Some(("http://localhost:8000/v1", "qwen")));
+        assert_eq!(
+            endpoint("http://localhost:8000/v1#qwen"),
+            Some(("http://localhost:8000/v1", "qwen"))
+        );
         assert_eq!(endpoint("./model#1"), None);
     }
 }

@@ -43,7 +43,9 @@ pub(crate) struct Lessons {
 impl Lessons {
     /// The steps of the whole tuning.
     pub(crate) fn steps(&self) -> u64 {
-        (0..self.epochs).map(|epoch| self.batches(epoch).len() as u64).sum()
+        (0..self.epochs)
+            .map(|epoch| self.batches(epoch).len() as u64)
+            .sum()
     }
 
     /// Which examples each step of an epoch sees.
@@ -69,7 +71,10 @@ impl Lessons {
 
 /// A question and its answer as a chat.
 pub(crate) fn pair(question: &str, answer: &str) -> Vec<Turn> {
-    let turn = |role, content: &str| Turn { role, content: content.to_owned() };
+    let turn = |role, content: &str| Turn {
+        role,
+        content: content.to_owned(),
+    };
     vec![turn("user", question), turn("assistant", answer)]
 }
 
@@ -100,7 +105,13 @@ pub(crate) fn tune(
     let mut course = Course {
         lessons,
         out,
-        tuned: Tuned { steps: 0, tokens: 0, before: loss(engine, held_out)?, after: None, stopped: false },
+        tuned: Tuned {
+            steps: 0,
+            tokens: 0,
+            before: loss(engine, held_out)?,
+            after: None,
+            stopped: false,
+        },
         held_out,
         total: lessons.steps(),
         past: Vec::new(),
@@ -109,8 +120,10 @@ pub(crate) fn tune(
         unproved: None,
     };
     if let Some(before) = course.tuned.before.filter(|before| !before.is_finite()) {
-        return Err(Failure::user(format!("before any step the loss on held-out examples is {before}"))
-            .hint("the model's weights are damaged, or the data hold what it cannot read"));
+        return Err(Failure::user(format!(
+            "before any step the loss on held-out examples is {before}"
+        ))
+        .hint("the model's weights are damaged, or the data hold what it cannot read"));
     }
     let every = (course.total as usize / LINES).max(1) as u64;
     let progress = Progress::bar(course.total as usize, !quiet);
@@ -124,10 +137,15 @@ pub(crate) fn tune(
             let loss = course.step(engine, batch)?;
             progress.answered(1);
             if course.tuned.steps.is_multiple_of(every) {
-                let held = course.look(engine)?.map_or(String::new(), |loss| format!(", held out {loss:.4}"));
+                let held = course
+                    .look(engine)?
+                    .map_or(String::new(), |loss| format!(", held out {loss:.4}"));
                 let Tuned { steps, tokens, .. } = course.tuned;
                 let rate = tokens as f64 / began.elapsed().as_secs_f64();
-                let line = format!("step {steps}/{}: loss {loss:.4}{held}, {rate:.0} tokens/s", course.total);
+                let line = format!(
+                    "step {steps}/{}: loss {loss:.4}{held}, {rate:.0} tokens/s",
+                    course.total
+                );
                 if !quiet {
                     progress.aside(|| say(&line));
                 }
@@ -158,10 +176,19 @@ impl Course<'_> {
     fn step(&mut self, engine: &mut Engine, batch: Vec<usize>) -> Result<f64, Failure> {
         let rate = engine.settings().training.schedule.rate(self.tuned.steps);
         let step = self.tuned.steps + 1;
-        let gave = |loss, norm| Gave { step, loss: Number(loss), gradient_norm: Number(norm), rate };
+        let gave = |loss, norm| Gave {
+            step,
+            loss: Number(loss),
+            gradient_norm: Number(norm),
+            rate,
+        };
         let update = match engine.supervise(&self.sequences(&batch)) {
             Ok(update) => update,
-            Err(EngineError::Train(TrainError::NotFinite { loss, gradient_norm, .. })) => {
+            Err(EngineError::Train(TrainError::NotFinite {
+                loss,
+                gradient_norm,
+                ..
+            })) => {
                 return Err(self.diverged(engine, gave(loss, gradient_norm), None, &batch));
             }
             Err(error) => return Err(models::engine_failure(&error)),
@@ -169,7 +196,10 @@ impl Course<'_> {
         // Its loss was that of the model before it.
         self.good = self.unproved.take().or_else(|| self.good.take());
         self.tuned.steps = step;
-        self.tuned.tokens += batch.iter().map(|number| self.lessons.examples[*number].tokens.len() as u64).sum::<u64>();
+        self.tuned.tokens += batch
+            .iter()
+            .map(|number| self.lessons.examples[*number].tokens.len() as u64)
+            .sum::<u64>();
         if self.past.len() == PAST {
             self.past.remove(0);
         }
@@ -182,7 +212,9 @@ impl Course<'_> {
     fn look(&mut self, engine: &Engine) -> Result<Option<f64>, Failure> {
         let held = loss(engine, self.held_out)?;
         self.check(engine, held)?;
-        let kept = engine.keep().map_err(|error| models::engine_failure(&error))?;
+        let kept = engine
+            .keep()
+            .map_err(|error| models::engine_failure(&error))?;
         self.unproved = kept.map(|kept| (self.tuned.steps, kept));
         Ok(held)
     }
@@ -190,8 +222,10 @@ impl Course<'_> {
     /// What a step breaks the next one stumbles over; the last has none.
     fn end(mut self, engine: &Engine) -> Result<Tuned, Failure> {
         self.tuned.after = loss(engine, self.held_out)?;
-        let now =
-            self.tuned.after.map_or_else(|| loss(engine, &self.sequences(&self.last)), |after| Ok(Some(after)))?;
+        let now = self.tuned.after.map_or_else(
+            || loss(engine, &self.sequences(&self.last)),
+            |after| Ok(Some(after)),
+        )?;
         self.check(engine, now)?;
         Ok(self.tuned)
     }
@@ -210,23 +244,52 @@ impl Course<'_> {
         }
     }
 
-    fn diverged(&mut self, engine: &Engine, gave: Gave, after: Option<f64>, batch: &[usize]) -> Failure {
+    fn diverged(
+        &mut self,
+        engine: &Engine,
+        gave: Gave,
+        after: Option<f64>,
+        batch: &[usize],
+    ) -> Failure {
         let is_good = || {
-            let known = if self.held_out.is_empty() { &self.sequences(&self.last) } else { self.held_out };
+            let known = if self.held_out.is_empty() {
+                &self.sequences(&self.last)
+            } else {
+                self.held_out
+            };
             matches!(loss(engine, known), Ok(Some(loss)) if loss.is_finite())
         };
         // A step that was not taken leaves what was learned before it; that may be what is broken.
         let good = if after.is_none() && self.tuned.steps > 0 && is_good() {
             Some((self.tuned.steps, Good::Now))
         } else {
-            self.good.take().map(|(step, kept)| (step, Good::Before(kept)))
+            self.good
+                .take()
+                .map(|(step, kept)| (step, Good::Before(kept)))
         };
-        let Self { lessons, past, total, .. } = self;
-        Diverged { lessons, gave, of: *total, after, batch, before: past, good }.failure(engine, self.out)
+        let Self {
+            lessons,
+            past,
+            total,
+            ..
+        } = self;
+        Diverged {
+            lessons,
+            gave,
+            of: *total,
+            after,
+            batch,
+            before: past,
+            good,
+        }
+        .failure(engine, self.out)
     }
 
     fn sequences(&self, numbers: &[usize]) -> Vec<Sequence> {
-        numbers.iter().map(|number| self.lessons.examples[*number].clone()).collect()
+        numbers
+            .iter()
+            .map(|number| self.lessons.examples[*number].clone())
+            .collect()
     }
 }
 
@@ -234,7 +297,10 @@ fn loss(engine: &Engine, held_out: &[Sequence]) -> Result<Option<f64>, Failure> 
     if held_out.is_empty() {
         return Ok(None);
     }
-    engine.loss(held_out).map(Some).map_err(|error| models::engine_failure(&error))
+    engine
+        .loss(held_out)
+        .map(Some)
+        .map_err(|error| models::engine_failure(&error))
 }
 
 #[cfg(test)]
@@ -243,18 +309,36 @@ mod tests {
 
     #[test]
     fn every_example_is_seen_once_an_epoch_in_batches_that_fit() {
-        let example = |length: usize| Sequence { tokens: vec![1; length], scored: vec![true; length] };
+        let example = |length: usize| Sequence {
+            tokens: vec![1; length],
+            scored: vec![true; length],
+        };
         let examples: Vec<Sequence> = (1..=50).map(example).collect();
         let origins = vec![String::new(); examples.len()];
-        let lessons = Lessons { examples, origins, held_out: Vec::new(), batch_tokens: 100, epochs: 2, seed: 3 };
+        let lessons = Lessons {
+            examples,
+            origins,
+            held_out: Vec::new(),
+            batch_tokens: 100,
+            epochs: 2,
+            seed: 3,
+        };
         for epoch in 0..2 {
             let batches = lessons.batches(epoch);
             let mut seen: Vec<usize> = batches.iter().flatten().copied().collect();
             seen.sort_unstable();
             assert_eq!(seen, (0..50).collect::<Vec<_>>());
             let tokens = |batch: &Vec<usize>| batch.iter().map(|index| index + 1).sum::<usize>();
-            assert!(batches.iter().all(|batch| !batch.is_empty() && tokens(batch) <= 100));
+            assert!(
+                batches
+                    .iter()
+                    .all(|batch| !batch.is_empty() && tokens(batch) <= 100)
+            );
         }
-        assert_ne!(lessons.batches(0), lessons.batches(1), "each epoch has an order of its own");
+        assert_ne!(
+            lessons.batches(0),
+            lessons.batches(1),
+            "each epoch has an order of its own"
+        );
     }
 }

@@ -35,15 +35,36 @@ fn open(model: &Path) -> Result<(Network, Option<policy::text::Text>), Box<dyn E
 
 fn train(model: &Path, kind: &str, out: &Path) -> Result<(), Box<dyn Error>> {
     let (network, text) = open(model)?;
-    let base = Base { name: model.display().to_string(), hash: network.weights.fingerprint() };
-    let config = LoraConfig { rank: 8, alpha: 16.0, dropout: 0.0, targets: Module::ALL.to_vec() };
+    let base = Base {
+        name: model.display().to_string(),
+        hash: network.weights.fingerprint(),
+    };
+    let config = LoraConfig {
+        rank: 8,
+        alpha: 16.0,
+        dropout: 0.0,
+        targets: Module::ALL.to_vec(),
+    };
     let (trained, peak) = match kind {
         "full" => (Trained::Full, 1e-4),
-        _ => (Trained::Lora(Adapter::fresh(&network.config, &config, 3)), 1e-2),
+        _ => (
+            Trained::Lora(Adapter::fresh(&network.config, &config, 3)),
+            1e-2,
+        ),
     };
     let training = Training {
-        optim: OptimConfig { beta1: 0.9, beta2: 0.95, eps: 1e-8, weight_decay: 0.0, max_norm: 1.0 },
-        schedule: Schedule { peak, warmup: 0, decay: Decay::Constant },
+        optim: OptimConfig {
+            beta1: 0.9,
+            beta2: 0.95,
+            eps: 1e-8,
+            weight_decay: 0.0,
+            max_norm: 1.0,
+        },
+        schedule: Schedule {
+            peak,
+            warmup: 0,
+            decay: Decay::Constant,
+        },
         pack_tokens: 512,
         recompute: Recompute::On,
         seed: 0,
@@ -64,7 +85,11 @@ fn logits(model: &Path, adapter: &str, tokens: &str, out: &str) -> Result<(), Bo
     let pack = Pack::new(&[Sequence::answer(&tokens, &[])]);
     let adapter = match adapter {
         "-" => None,
-        path => Some(save::load_adapter(Path::new(path), &network.config, &network.weights.fingerprint())?),
+        path => Some(save::load_adapter(
+            Path::new(path),
+            &network.config,
+            &network.weights.fingerprint(),
+        )?),
     };
     let logits = network.logits(adapter.as_ref().map(Adapted::plain), &pack);
     fs_err::write(out, serde_json::to_string(&logits)?)?;

@@ -15,7 +15,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use flow::policy::{
-    Capabilities, Chat, Completion, Ending, Policy, PolicyError, Sampling, Speaker, Updated, WeightedTokens,
+    Capabilities, Chat, Completion, Ending, Policy, PolicyError, Sampling, Speaker, Updated,
+    WeightedTokens,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -48,7 +49,10 @@ impl Protocol {
     pub fn of(address: &str) -> (&str, Self) {
         let address = address.trim_end_matches('/');
         let named = |protocol: Self| Some((address.strip_suffix(protocol.path())?, protocol));
-        Self::ALL.into_iter().find_map(named).unwrap_or((address, Self::Chat))
+        Self::ALL
+            .into_iter()
+            .find_map(named)
+            .unwrap_or((address, Self::Chat))
     }
 }
 
@@ -90,7 +94,13 @@ const LOGPROBS: &str = "logprobs";
 
 /// Why an answer ended that the server broke off or held back: it is not what the model has to say. A call of a tool
 /// is the model's own, and an answer like any other.
-const BROKEN: [&str; 5] = ["error", "abort", "content_filter", "network_error", "insufficient_system_resource"];
+const BROKEN: [&str; 5] = [
+    "error",
+    "abort",
+    "content_filter",
+    "network_error",
+    "insufficient_system_resource",
+];
 
 /// A model behind an endpoint.
 pub struct ApiPolicy {
@@ -151,11 +161,21 @@ impl ApiPolicy {
     }
 
     fn with_key(config: ApiConfig, key: Option<String>) -> Self {
-        let settings = ureq::Agent::config_builder().timeout_global(Some(config.timeout)).http_status_as_error(false);
+        let settings = ureq::Agent::config_builder()
+            .timeout_global(Some(config.timeout))
+            .http_status_as_error(false);
         let pace = Pace::new(config.per_minute);
         let secretive = AtomicBool::new(false);
         let answered = AtomicUsize::new(0);
-        Self { agent: settings.build().into(), config, key, halt: Arc::default(), secretive, pace, answered }
+        Self {
+            agent: settings.build().into(),
+            config,
+            key,
+            halt: Arc::default(),
+            secretive,
+            pace,
+            answered,
+        }
     }
 
     /// Nothing more is asked, nor waited for between tries, once this flag is set.
@@ -164,13 +184,20 @@ impl ApiPolicy {
     }
 
     fn check_halt(&self) -> Result<(), PolicyError> {
-        if self.halt.load(Ordering::Relaxed) { Err(PolicyError::Stopped) } else { Ok(()) }
+        if self.halt.load(Ordering::Relaxed) {
+            Err(PolicyError::Stopped)
+        } else {
+            Ok(())
+        }
     }
 
     /// Waits, unless it is told to stop.
     fn rest(&self, pause: Duration) -> Result<(), PolicyError> {
         let end = Instant::now() + pause;
-        while let Some(left) = end.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
+        while let Some(left) = end
+            .checked_duration_since(Instant::now())
+            .filter(|left| !left.is_zero())
+        {
             self.check_halt()?;
             std::thread::sleep(left.min(Duration::from_millis(100)));
         }
@@ -178,10 +205,20 @@ impl ApiPolicy {
     }
 
     fn endpoint(&self) -> String {
-        format!("{}{}", self.config.url.trim_end_matches('/'), self.config.protocol.path())
+        format!(
+            "{}{}",
+            self.config.url.trim_end_matches('/'),
+            self.config.protocol.path()
+        )
     }
 
-    fn body(&self, chat: &Chat, count: u32, sampling: &Sampling, seed: u64) -> Result<Value, PolicyError> {
+    fn body(
+        &self,
+        chat: &Chat,
+        count: u32,
+        sampling: &Sampling,
+        seed: u64,
+    ) -> Result<Value, PolicyError> {
         let mut body = json!({
             "model": self.config.model,
             "n": count,
@@ -211,11 +248,19 @@ impl ApiPolicy {
         match self.config.protocol {
             Protocol::Completions => {
                 let begun = Some(chat.begun.as_str()).filter(|begun| !begun.is_empty());
-                let texts = chat.messages.iter().map(|message| message.content.as_str()).chain(begun);
+                let texts = chat
+                    .messages
+                    .iter()
+                    .map(|message| message.content.as_str())
+                    .chain(begun);
                 body["prompt"] = json!(texts.collect::<Vec<_>>().join("\n"));
             }
             Protocol::Chat => {
-                let mut messages: Vec<Value> = chat.messages.iter().map(|m| message(m.role, &m.content)).collect();
+                let mut messages: Vec<Value> = chat
+                    .messages
+                    .iter()
+                    .map(|m| message(m.role, &m.content))
+                    .collect();
                 if !chat.begun.is_empty() {
                     if !self.config.continues {
                         return Err(PolicyError::Unsupported("a begun answer"));
@@ -231,11 +276,22 @@ impl ApiPolicy {
     }
 
     /// `count` answers to one chat. A server that gives fewer at once, or breaks some off, is asked for the rest.
-    fn answers(&self, chat: &Chat, count: u32, sampling: &Sampling, seed: u64) -> Result<Vec<Completion>, PolicyError> {
+    fn answers(
+        &self,
+        chat: &Chat,
+        count: u32,
+        sampling: &Sampling,
+        seed: u64,
+    ) -> Result<Vec<Completion>, PolicyError> {
         let mut answers = Vec::with_capacity(count as usize);
         while (answers.len() as u32) < count {
             let missing = count - answers.len() as u32;
-            let body = self.body(chat, missing, sampling, seed.wrapping_add(answers.len() as u64))?;
+            let body = self.body(
+                chat,
+                missing,
+                sampling,
+                seed.wrapping_add(answers.len() as u64),
+            )?;
             let choices = self.post(body)?;
             answers.extend(choices.into_iter().take(missing as usize).map(completion));
         }
@@ -267,7 +323,9 @@ impl ApiPolicy {
             };
             if !left.spend(asked.is_some(), self.answered.load(Ordering::Relaxed)) {
                 let later = asked.filter(|asked| *asked > LONGEST_PAUSE);
-                let later = later.map(|asked| format!(" (try again in {} s)", asked.as_secs())).unwrap_or_default();
+                let later = later
+                    .map(|asked| format!(" (try again in {} s)", asked.as_secs()))
+                    .unwrap_or_default();
                 let what = format!("{}: {nth} tries, the last: {why}{later}", self.endpoint());
                 return Err(PolicyError::Failed(what));
             }
@@ -275,7 +333,8 @@ impl ApiPolicy {
                 self.pace.hold(Instant::now() + asked.min(LONGEST_PAUSE));
             } else {
                 // A little unevenness keeps many clients from coming back at the same moment.
-                let uneven = 1.0 + 0.25 * noise::uniform(u64::from(std::process::id()), u64::from(nth));
+                let uneven =
+                    1.0 + 0.25 * noise::uniform(u64::from(std::process::id()), u64::from(nth));
                 self.rest(pause.mul_f32(uneven).min(LONGEST_PAUSE))?;
                 pause = (pause * 2).min(LONGEST_PAUSE);
             }
@@ -307,7 +366,12 @@ impl ApiPolicy {
         let status = response.status().as_u16();
         let header = |name: &str| response.headers().get(name)?.to_str().ok();
         let asked = pace::asked(header, SystemTime::now());
-        let text = match response.body_mut().with_config().limit(LONGEST_REPLY).read_to_string() {
+        let text = match response
+            .body_mut()
+            .with_config()
+            .limit(LONGEST_REPLY)
+            .read_to_string()
+        {
             Ok(text) => text,
             Err(error) => return Tried::Again(error.to_string(), asked),
         };
@@ -325,26 +389,39 @@ impl ApiPolicy {
 fn understand(text: &str, asked: Option<Duration>) -> Tried {
     let reply: Reply = match serde_json::from_str(text) {
         Ok(reply) => reply,
-        Err(error) => return Tried::Refused(format!("not a reply as expected: {error}: {}", excerpt(text))),
+        Err(error) => {
+            return Tried::Refused(format!(
+                "not a reply as expected: {error}: {}",
+                excerpt(text)
+            ));
+        }
     };
     let choices = reply.choices.unwrap_or_default();
     if choices.is_empty() {
         // Gateways tell failures of the server behind them under a status of success.
         return match reply.error {
-            Some(error) => Tried::Again(format!("a reply with an error: {}", excerpt(&error.to_string())), asked),
+            Some(error) => Tried::Again(
+                format!("a reply with an error: {}", excerpt(&error.to_string())),
+                asked,
+            ),
             None => Tried::Refused(format!("a reply without choices: {}", excerpt(text))),
         };
     }
-    let (whole, broken): (Vec<Choice>, Vec<Choice>) = choices.into_iter().partition(|choice| !choice.is_broken());
+    let (whole, broken): (Vec<Choice>, Vec<Choice>) =
+        choices.into_iter().partition(|choice| !choice.is_broken());
     match broken.into_iter().find_map(|choice| choice.finish_reason) {
-        Some(reason) if whole.is_empty() => Tried::Again(format!("an answer that ended by `{reason}`"), asked),
+        Some(reason) if whole.is_empty() => {
+            Tried::Again(format!("an answer that ended by `{reason}`"), asked)
+        }
         _ => Tried::Answered(whole),
     }
 }
 
 impl Choice {
     fn is_broken(&self) -> bool {
-        self.finish_reason.as_deref().is_some_and(|reason| BROKEN.contains(&reason))
+        self.finish_reason
+            .as_deref()
+            .is_some_and(|reason| BROKEN.contains(&reason))
     }
 }
 
@@ -359,7 +436,11 @@ fn message(role: Speaker, content: &str) -> Value {
 
 fn completion(choice: Choice) -> Completion {
     let said = choice.message.and_then(|message| message.content);
-    let ending = if choice.finish_reason.as_deref() == Some("length") { Ending::Length } else { Ending::Stop };
+    let ending = if choice.finish_reason.as_deref() == Some("length") {
+        Ending::Length
+    } else {
+        Ending::Stop
+    };
     let logprobs = choice.logprobs.as_ref().map(logprobs).unwrap_or_default();
     Completion {
         text: said.or(choice.text).unwrap_or_default(),
@@ -372,10 +453,21 @@ fn completion(choice: Choice) -> Completion {
 
 /// `content[].logprob` in chats, `token_logprobs[]` in completions.
 fn logprobs(value: &Value) -> Vec<f32> {
-    let chat = value["content"].as_array().map(|all| all.iter().map(|entry| &entry["logprob"]).collect::<Vec<_>>());
-    let plain = || value["token_logprobs"].as_array().map(|all| all.iter().collect::<Vec<_>>());
+    let chat = value["content"].as_array().map(|all| {
+        all.iter()
+            .map(|entry| &entry["logprob"])
+            .collect::<Vec<_>>()
+    });
+    let plain = || {
+        value["token_logprobs"]
+            .as_array()
+            .map(|all| all.iter().collect::<Vec<_>>())
+    };
     let all = chat.or_else(plain).unwrap_or_default();
-    all.into_iter().filter_map(Value::as_f64).map(|logprob| logprob as f32).collect()
+    all.into_iter()
+        .filter_map(Value::as_f64)
+        .map(|logprob| logprob as f32)
+        .collect()
 }
 
 /// The beginning of a server's words: enough to see what is wrong.
@@ -384,24 +476,38 @@ fn excerpt(text: &str) -> String {
 }
 
 impl Policy for ApiPolicy {
-    fn sample(&mut self, chats: &[Chat], count: u32, sampling: &Sampling) -> Result<Vec<Completion>, PolicyError> {
+    fn sample(
+        &mut self,
+        chats: &[Chat],
+        count: u32,
+        sampling: &Sampling,
+    ) -> Result<Vec<Completion>, PolicyError> {
         let next = AtomicUsize::new(0);
         let work = || {
             let mut done = Vec::new();
             loop {
                 let index = next.fetch_add(1, Ordering::Relaxed);
-                let Some(chat) = chats.get(index) else { return Ok(done) };
+                let Some(chat) = chats.get(index) else {
+                    return Ok(done);
+                };
                 let seed = sampling.seed.wrapping_add(index as u64 * u64::from(count));
                 // With one chat unanswered the others' answers are of no use.
                 let answers = self.answers(chat, count, sampling, seed);
-                done.push((index, answers.inspect_err(|_| next.store(chats.len(), Ordering::Relaxed))?));
+                done.push((
+                    index,
+                    answers.inspect_err(|_| next.store(chats.len(), Ordering::Relaxed))?,
+                ));
             }
         };
         let threads = self.config.parallel.clamp(1, chats.len().max(1));
         let mut done: Vec<(usize, Vec<Completion>)> = std::thread::scope(|scope| {
             let running: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            let joined = running.into_iter().map(|thread| thread.join().expect("asking does not panic"));
-            joined.collect::<Result<Vec<_>, PolicyError>>().map(|parts| parts.into_iter().flatten().collect())
+            let joined = running
+                .into_iter()
+                .map(|thread| thread.join().expect("asking does not panic"));
+            joined
+                .collect::<Result<Vec<_>, PolicyError>>()
+                .map(|parts| parts.into_iter().flatten().collect())
         })?;
         done.sort_by_key(|(index, _)| *index);
         Ok(done.into_iter().flat_map(|(_, answers)| answers).collect())
@@ -421,7 +527,12 @@ impl Policy for ApiPolicy {
 
     fn capabilities(&self) -> Capabilities {
         let ApiConfig { model, context, .. } = &self.config;
-        Capabilities { model: model.clone(), learns: false, logprobs: false, context: *context }
+        Capabilities {
+            model: model.clone(),
+            learns: false,
+            logprobs: false,
+            context: *context,
+        }
     }
 }
 

@@ -17,18 +17,26 @@ fn receive(stream: &TcpStream) -> Asked {
     let mut reader = BufReader::new(stream);
     let mut request = String::new();
     while !request.ends_with("\r\n\r\n") {
-        assert!(reader.read_line(&mut request).unwrap() > 0, "the request ended early");
+        assert!(
+            reader.read_line(&mut request).unwrap() > 0,
+            "the request ended early"
+        );
     }
-    let length = request
-        .lines()
-        .find_map(|line| line.to_lowercase().strip_prefix("content-length:").map(|n| n.trim().parse().unwrap()));
+    let length = request.lines().find_map(|line| {
+        line.to_lowercase()
+            .strip_prefix("content-length:")
+            .map(|n| n.trim().parse().unwrap())
+    });
     let mut bytes = vec![0; length.unwrap()];
     reader.read_exact(&mut bytes).unwrap();
     (request, serde_json::from_slice(&bytes).unwrap())
 }
 
 fn reply(stream: &mut TcpStream, head: &str, body: &str) {
-    let reply = format!("HTTP/1.1 {head}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len());
+    let reply = format!(
+        "HTTP/1.1 {head}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    );
     stream.write_all(reply.as_bytes()).unwrap();
 }
 
@@ -73,11 +81,25 @@ fn config(url: String) -> ApiConfig {
 }
 
 fn chat(text: &str) -> Chat {
-    Chat { messages: vec![Message { role: Speaker::User, content: text.into() }], begun: String::new() }
+    Chat {
+        messages: vec![Message {
+            role: Speaker::User,
+            content: text.into(),
+        }],
+        begun: String::new(),
+    }
 }
 
 fn sampling() -> Sampling {
-    Sampling { temperature: 0.5, top_k: 0, top_p: 0.9, min_p: 0.0, max_tokens: 7, stop: vec!["x".into()], seed: 5 }
+    Sampling {
+        temperature: 0.5,
+        top_k: 0,
+        top_p: 0.9,
+        min_p: 0.0,
+        max_tokens: 7,
+        stop: vec!["x".into()],
+        seed: 5,
+    }
 }
 
 #[test]
@@ -85,10 +107,19 @@ fn a_chat_is_asked_and_answered() {
     let (url, asked) = server(vec![("200 OK", said(&["one", "two"]))]);
     let mut policy = ApiPolicy::with_key(config(url), Some("secret".into()));
     let answers = policy.sample(&[chat("hi")], 2, &sampling()).unwrap();
-    assert_eq!(answers.iter().map(|answer| answer.text.as_str()).collect::<Vec<_>>(), ["one", "two"]);
+    assert_eq!(
+        answers
+            .iter()
+            .map(|answer| answer.text.as_str())
+            .collect::<Vec<_>>(),
+        ["one", "two"]
+    );
     let (head, body) = asked.recv().unwrap();
     assert!(head.starts_with("POST /v1/chat/completions "), "{head}");
-    assert!(head.to_lowercase().contains("authorization: bearer secret"), "{head}");
+    assert!(
+        head.to_lowercase().contains("authorization: bearer secret"),
+        "{head}"
+    );
     let wanted = json!({
         "model": "m", "n": 2, "temperature": 0.5, "top_p": 0.9, "max_tokens": 7, "seed": 5, "stop": ["x"],
         "logprobs": true,
@@ -100,7 +131,9 @@ fn a_chat_is_asked_and_answered() {
 #[test]
 fn a_server_that_gives_one_at_a_time_is_asked_again_with_another_seed() {
     let (url, asked) = server(vec![("200 OK", said(&["one"])), ("200 OK", said(&["two"]))]);
-    let answers = ApiPolicy::with_key(config(url), None).sample(&[chat("hi")], 2, &sampling()).unwrap();
+    let answers = ApiPolicy::with_key(config(url), None)
+        .sample(&[chat("hi")], 2, &sampling())
+        .unwrap();
     assert_eq!(answers.len(), 2);
     let seeds: Vec<Value> = asked.iter().map(|(_, body)| body["seed"].clone()).collect();
     assert_eq!(seeds, [5, 6]);
@@ -110,28 +143,56 @@ fn a_server_that_gives_one_at_a_time_is_asked_again_with_another_seed() {
 fn what_may_pass_is_tried_again_and_the_servers_pause_is_kept() {
     for (limited, pause_ms) in [
         ("429 Too Many Requests\r\nRetry-After: 0.3", 300),
-        ("429 Too Many Requests\r\nRetry-After-Ms: 300\r\nRetry-After: 9", 300),
-        ("503 Service Unavailable\r\nX-RateLimit-Remaining-Requests: 0\r\nX-RateLimit-Reset-Requests: 300ms", 300),
+        (
+            "429 Too Many Requests\r\nRetry-After-Ms: 300\r\nRetry-After: 9",
+            300,
+        ),
+        (
+            "503 Service Unavailable\r\nX-RateLimit-Remaining-Requests: 0\r\nX-RateLimit-Reset-Requests: 300ms",
+            300,
+        ),
         (
             "429 Too Many Requests\r\nDate: Sun, 06 Nov 1994 08:49:36 GMT\r\nRetry-After: Sun, 06 Nov 1994 08:49:37 GMT",
             1000,
         ),
     ] {
-        let replies = vec![(limited, "slow down".into()), ("", String::new()), ("200 OK", said(&["at last"]))];
+        let replies = vec![
+            (limited, "slow down".into()),
+            ("", String::new()),
+            ("200 OK", said(&["at last"])),
+        ];
         let (url, _asked) = server(replies);
         let start = Instant::now();
-        let answers = ApiPolicy::with_key(config(url), None).sample(&[chat("hi")], 1, &sampling()).unwrap();
+        let answers = ApiPolicy::with_key(config(url), None)
+            .sample(&[chat("hi")], 1, &sampling())
+            .unwrap();
         assert_eq!(answers[0].text, "at last");
-        assert!(start.elapsed() >= Duration::from_millis(pause_ms), "{limited}: {:?}", start.elapsed());
+        assert!(
+            start.elapsed() >= Duration::from_millis(pause_ms),
+            "{limited}: {:?}",
+            start.elapsed()
+        );
     }
 }
 
 #[test]
 fn a_pause_longer_than_anyone_waits_is_told() {
-    let (url, _asked) = server(vec![("429 Too Many Requests\r\nRetry-After: 3600", "come back".into())]);
-    let once = ApiConfig { tries: 1, ..config(url) };
-    let error = ApiPolicy::with_key(once, None).sample(&[chat("hi")], 1, &sampling()).unwrap_err().to_string();
-    assert!(error.contains("429: come back (try again in 3600 s)"), "{error}");
+    let (url, _asked) = server(vec![(
+        "429 Too Many Requests\r\nRetry-After: 3600",
+        "come back".into(),
+    )]);
+    let once = ApiConfig {
+        tries: 1,
+        ..config(url)
+    };
+    let error = ApiPolicy::with_key(once, None)
+        .sample(&[chat("hi")], 1, &sampling())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("429: come back (try again in 3600 s)"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -139,12 +200,24 @@ fn no_more_requests_go_out_than_the_user_allows_and_tries_count() {
     let busy = ("503 Service Unavailable", "loading model".to_owned());
     let replies = [vec![busy], vec![("200 OK", said(&["same"])); 3]].concat();
     let (url, _asked) = server(replies);
-    let limited = ApiConfig { parallel: 3, per_minute: NonZeroU32::new(600), ..config(url) };
+    let limited = ApiConfig {
+        parallel: 3,
+        per_minute: NonZeroU32::new(600),
+        ..config(url)
+    };
     let start = Instant::now();
-    let answers = ApiPolicy::with_key(limited, None).sample(&[chat("a"), chat("b"), chat("c")], 1, &sampling());
+    let answers = ApiPolicy::with_key(limited, None).sample(
+        &[chat("a"), chat("b"), chat("c")],
+        1,
+        &sampling(),
+    );
     assert_eq!(answers.unwrap().len(), 3);
     // The first of four goes out at once, and the others a tenth of a second each behind the one before.
-    assert!(start.elapsed() >= Duration::from_millis(300), "{:?}", start.elapsed());
+    assert!(
+        start.elapsed() >= Duration::from_millis(300),
+        "{:?}",
+        start.elapsed()
+    );
 }
 
 /// A server that answers one request at a time and then none for a while, as a small quota does.
@@ -161,7 +234,10 @@ fn rationed() -> String {
                 last = Some(Instant::now());
                 ("200 OK", said(&["same"]))
             } else {
-                ("429 Too Many Requests\r\nRetry-After-Ms: 50", "slow down".to_owned())
+                (
+                    "429 Too Many Requests\r\nRetry-After-Ms: 50",
+                    "slow down".to_owned(),
+                )
             };
             reply(&mut stream, head, &body);
         }
@@ -171,15 +247,27 @@ fn rationed() -> String {
 
 #[test]
 fn a_small_quota_lets_all_through_in_time() {
-    let wide = ApiConfig { parallel: 8, ..config(rationed()) };
+    let wide = ApiConfig {
+        parallel: 8,
+        ..config(rationed())
+    };
     let chats: Vec<Chat> = (0..8).map(|nth| chat(&nth.to_string())).collect();
-    assert_eq!(ApiPolicy::with_key(wide, None).sample(&chats, 1, &sampling()).unwrap().len(), 8);
+    assert_eq!(
+        ApiPolicy::with_key(wide, None)
+            .sample(&chats, 1, &sampling())
+            .unwrap()
+            .len(),
+        8
+    );
 }
 
 #[test]
 fn who_waits_for_the_next_request_can_be_stopped() {
     let (url, asked) = server(vec![("200 OK", said(&["same"]))]);
-    let slow = ApiConfig { per_minute: NonZeroU32::new(1), ..config(url) };
+    let slow = ApiConfig {
+        per_minute: NonZeroU32::new(1),
+        ..config(url)
+    };
     let mut policy = ApiPolicy::with_key(slow, None);
     let halt = Arc::new(AtomicBool::new(false));
     policy.heed(halt.clone());
@@ -198,8 +286,14 @@ fn an_address_names_its_protocol() {
     for (address, wanted) in [
         ("http://h/v1", ("http://h/v1", Protocol::Chat)),
         ("http://h/v1/", ("http://h/v1", Protocol::Chat)),
-        ("http://h/v1/chat/completions", ("http://h/v1", Protocol::Chat)),
-        ("http://h/v1/completions/", ("http://h/v1", Protocol::Completions)),
+        (
+            "http://h/v1/chat/completions",
+            ("http://h/v1", Protocol::Chat),
+        ),
+        (
+            "http://h/v1/completions/",
+            ("http://h/v1", Protocol::Completions),
+        ),
     ] {
         assert_eq!(Protocol::of(address), wanted, "{address}");
     }
@@ -209,49 +303,110 @@ fn an_address_names_its_protocol() {
 fn after_the_last_try_the_servers_words_are_told() {
     let broken = || ("503 Service Unavailable", "loading model".to_owned());
     let (url, _asked) = server(vec![broken(), broken(), broken()]);
-    let error = ApiPolicy::with_key(config(url), None).sample(&[chat("hi")], 1, &sampling()).unwrap_err();
+    let error = ApiPolicy::with_key(config(url), None)
+        .sample(&[chat("hi")], 1, &sampling())
+        .unwrap_err();
     let error = error.to_string();
-    assert!(error.contains("3 tries") && error.contains("503: loading model"), "{error}");
+    assert!(
+        error.contains("3 tries") && error.contains("503: loading model"),
+        "{error}"
+    );
 }
 
 #[test]
 fn what_will_not_pass_fails_at_once() {
     let (url, asked) = server(vec![("401 Unauthorized", "no such key".into())]);
     let mut policy = ApiPolicy::with_key(config(url), Some("secret".into()));
-    let error = policy.sample(&[chat("hi")], 1, &sampling()).unwrap_err().to_string();
-    assert!(error.contains("401: no such key") && !error.contains("secret"), "{error}");
+    let error = policy
+        .sample(&[chat("hi")], 1, &sampling())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("401: no such key") && !error.contains("secret"),
+        "{error}"
+    );
     assert_eq!(asked.iter().count(), 1);
 }
 
 #[test]
 fn a_server_without_logprobs_is_asked_without_them_from_then_on() {
-    let long = format!("{}logprobs: extra fields are not permitted", " ".repeat(400));
-    let refusals = [("422 Unprocessable Entity", long), ("403 Forbidden", "no logprobs of this model".to_owned())];
+    let long = format!(
+        "{}logprobs: extra fields are not permitted",
+        " ".repeat(400)
+    );
+    let refusals = [
+        ("422 Unprocessable Entity", long),
+        ("403 Forbidden", "no logprobs of this model".to_owned()),
+    ];
     for refusal in refusals {
-        let (url, asked) = server(vec![refusal, ("200 OK", said(&["one"])), ("200 OK", said(&["two"]))]);
-        let once = ApiConfig { tries: 1, ..config(url) };
-        let answers = ApiPolicy::with_key(once, None).sample(&[chat("a"), chat("b")], 1, &sampling()).unwrap();
-        assert_eq!(answers.iter().map(|answer| answer.text.as_str()).collect::<Vec<_>>(), ["one", "two"]);
-        let wished: Vec<bool> = asked.iter().map(|(_, body)| body.get("logprobs").is_some()).collect();
+        let (url, asked) = server(vec![
+            refusal,
+            ("200 OK", said(&["one"])),
+            ("200 OK", said(&["two"])),
+        ]);
+        let once = ApiConfig {
+            tries: 1,
+            ..config(url)
+        };
+        let answers = ApiPolicy::with_key(once, None)
+            .sample(&[chat("a"), chat("b")], 1, &sampling())
+            .unwrap();
+        assert_eq!(
+            answers
+                .iter()
+                .map(|answer| answer.text.as_str())
+                .collect::<Vec<_>>(),
+            ["one", "two"]
+        );
+        let wished: Vec<bool> = asked
+            .iter()
+            .map(|(_, body)| body.get("logprobs").is_some())
+            .collect();
         assert_eq!(wished, [true, false, false]);
     }
     // What is wrong besides is told.
-    let refusal = || ("400 Bad Request", "neither logprobs nor a model m".to_owned());
+    let refusal = || {
+        (
+            "400 Bad Request",
+            "neither logprobs nor a model m".to_owned(),
+        )
+    };
     let (url, _asked) = server(vec![refusal(), refusal()]);
-    let error = ApiPolicy::with_key(config(url), None).sample(&[chat("hi")], 1, &sampling()).unwrap_err().to_string();
-    assert!(error.contains("400: neither logprobs nor a model m"), "{error}");
+    let error = ApiPolicy::with_key(config(url), None)
+        .sample(&[chat("hi")], 1, &sampling())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("400: neither logprobs nor a model m"),
+        "{error}"
+    );
 }
 
 #[test]
 fn an_address_that_is_none_is_refused_at_once() {
-    let slow = |url: &str| ApiConfig { pause: Duration::from_mins(1), ..config(url.into()) };
+    let slow = |url: &str| ApiConfig {
+        pause: Duration::from_mins(1),
+        ..config(url.into())
+    };
     for url in ["localhost:8000/v1", "ftp://x y/v1", "ftp://localhost"] {
-        let error = ApiPolicy::with_key(slow(url), None).sample(&[chat("hi")], 1, &sampling()).unwrap_err().to_string();
+        let error = ApiPolicy::with_key(slow(url), None)
+            .sample(&[chat("hi")], 1, &sampling())
+            .unwrap_err()
+            .to_string();
         assert!(error.contains(url) && !error.contains("tries"), "{error}");
     }
-    let mut policy = ApiPolicy::with_key(slow("http://127.0.0.1:9"), Some("a key\nwith a line".into()));
-    let error = policy.sample(&[chat("hi")], 1, &sampling()).unwrap_err().to_string();
-    assert!(!error.contains("tries") && !error.contains("with a line"), "{error}");
+    let mut policy = ApiPolicy::with_key(
+        slow("http://127.0.0.1:9"),
+        Some("a key\nwith a line".into()),
+    );
+    let error = policy
+        .sample(&[chat("hi")], 1, &sampling())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        !error.contains("tries") && !error.contains("with a line"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -260,8 +415,13 @@ fn after_a_refusal_nothing_more_is_asked() {
     replies[0] = ("400 Bad Request", "too long".to_owned());
     let (url, asked) = server(replies);
     let chats: Vec<Chat> = (0..40).map(|nth| chat(&nth.to_string())).collect();
-    let wide = ApiConfig { parallel: 2, ..config(url) };
-    ApiPolicy::with_key(wide, None).sample(&chats, 1, &sampling()).unwrap_err();
+    let wide = ApiConfig {
+        parallel: 2,
+        ..config(url)
+    };
+    ApiPolicy::with_key(wide, None)
+        .sample(&chats, 1, &sampling())
+        .unwrap_err();
     // But for what the other was at.
     let asked = asked.try_iter().count();
     assert!(asked < 40, "{asked}");
@@ -271,60 +431,110 @@ fn after_a_refusal_nothing_more_is_asked() {
 fn a_silent_server_times_out() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
-    let quick = ApiConfig { timeout: Duration::from_millis(200), tries: 1, ..config(url) };
+    let quick = ApiConfig {
+        timeout: Duration::from_millis(200),
+        tries: 1,
+        ..config(url)
+    };
     let start = Instant::now();
-    let error = ApiPolicy::with_key(quick, None).sample(&[chat("hi")], 1, &sampling()).unwrap_err().to_string();
+    let error = ApiPolicy::with_key(quick, None)
+        .sample(&[chat("hi")], 1, &sampling())
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("timeout"), "{error}");
     assert!(start.elapsed() < Duration::from_secs(3));
 }
 
 #[test]
 fn plain_completions_join_the_texts_and_tell_length_and_logprobs() {
-    let reply =
-        json!({"choices": [{"text": "c", "finish_reason": "length", "logprobs": {"token_logprobs": [-0.5, -1.5]}}]});
+    let reply = json!({"choices": [{"text": "c", "finish_reason": "length", "logprobs": {"token_logprobs": [-0.5, -1.5]}}]});
     let (url, asked) = server(vec![("200 OK", reply.to_string())]);
-    let plain = ApiConfig { protocol: Protocol::Completions, ..config(url) };
-    let begun = Chat { begun: "b".into(), ..chat("a") };
-    let answers = ApiPolicy::with_key(plain, None).sample(&[begun], 1, &sampling()).unwrap();
-    assert_eq!((answers[0].text.as_str(), answers[0].ending), ("c", Ending::Length));
+    let plain = ApiConfig {
+        protocol: Protocol::Completions,
+        ..config(url)
+    };
+    let begun = Chat {
+        begun: "b".into(),
+        ..chat("a")
+    };
+    let answers = ApiPolicy::with_key(plain, None)
+        .sample(&[begun], 1, &sampling())
+        .unwrap();
+    assert_eq!(
+        (answers[0].text.as_str(), answers[0].ending),
+        ("c", Ending::Length)
+    );
     assert_eq!(answers[0].logprobs, [-0.5, -1.5]);
     let (head, body) = asked.recv().unwrap();
     assert!(head.starts_with("POST /v1/completions "), "{head}");
-    assert_eq!((&body["prompt"], &body["logprobs"]), (&json!("a\nb"), &json!(1)));
+    assert_eq!(
+        (&body["prompt"], &body["logprobs"]),
+        (&json!("a\nb"), &json!(1))
+    );
 }
 
 #[test]
 fn a_begun_answer_needs_a_server_that_continues_it() {
-    let begun = Chat { begun: "```c".into(), ..chat("a") };
+    let begun = Chat {
+        begun: "```c".into(),
+        ..chat("a")
+    };
     let refused = ApiPolicy::with_key(config("http://127.0.0.1:9".into()), None).sample(
         std::slice::from_ref(&begun),
         1,
         &sampling(),
     );
-    assert!(matches!(refused.unwrap_err(), PolicyError::Unsupported("a begun answer")));
+    assert!(matches!(
+        refused.unwrap_err(),
+        PolicyError::Unsupported("a begun answer")
+    ));
     let (url, asked) = server(vec![("200 OK", said(&["int"]))]);
-    let able = ApiConfig { continues: true, ..config(url) };
-    ApiPolicy::with_key(able, None).sample(&[begun], 1, &sampling()).unwrap();
+    let able = ApiConfig {
+        continues: true,
+        ..config(url)
+    };
+    ApiPolicy::with_key(able, None)
+        .sample(&[begun], 1, &sampling())
+        .unwrap();
     let (_, body) = asked.recv().unwrap();
-    assert_eq!(body["messages"][1], json!({"role": "assistant", "content": "```c"}));
+    assert_eq!(
+        body["messages"][1],
+        json!({"role": "assistant", "content": "```c"})
+    );
     assert_eq!(body["continue_final_message"], true);
 }
 
 #[test]
 fn a_missing_key_names_its_variable() {
-    let closed = ApiConfig { key_variable: Some("HOTLOOP_TEST_NO_SUCH_KEY".into()), ..config("http://h/v1".into()) };
-    let Err(error) = ApiPolicy::new(closed) else { panic!("there is no key") };
-    assert!(error.to_string().contains("HOTLOOP_TEST_NO_SUCH_KEY holds no key"), "{error}");
+    let closed = ApiConfig {
+        key_variable: Some("HOTLOOP_TEST_NO_SUCH_KEY".into()),
+        ..config("http://h/v1".into())
+    };
+    let Err(error) = ApiPolicy::new(closed) else {
+        panic!("there is no key")
+    };
+    assert!(
+        error
+            .to_string()
+            .contains("HOTLOOP_TEST_NO_SUCH_KEY holds no key"),
+        "{error}"
+    );
 }
 
 #[test]
 fn chats_keep_their_order_over_parallel_requests() {
     let (url, _asked) = server((0..4).map(|_| ("200 OK", said(&["same"]))).collect());
-    let wide = ApiConfig { parallel: 3, ..config(url) };
+    let wide = ApiConfig {
+        parallel: 3,
+        ..config(url)
+    };
     let chats: Vec<Chat> = (0..4).map(|nth| chat(&nth.to_string())).collect();
     let mut policy = ApiPolicy::with_key(wide, None);
     assert_eq!(policy.sample(&chats, 1, &sampling()).unwrap().len(), 4);
-    assert!(matches!(policy.update(&[]).unwrap_err(), PolicyError::Unsupported("update")));
+    assert!(matches!(
+        policy.update(&[]).unwrap_err(),
+        PolicyError::Unsupported("update")
+    ));
     assert!(!policy.capabilities().learns);
 }
 
@@ -334,46 +544,96 @@ fn ended(text: &str, reason: &str) -> Value {
 
 #[test]
 fn a_failure_told_under_a_status_of_success_is_tried_again() {
-    let failed = || ("200 OK", json!({"choices": null, "error": {"code": 502, "message": "no worker"}}).to_string());
+    let failed = || {
+        (
+            "200 OK",
+            json!({"choices": null, "error": {"code": 502, "message": "no worker"}}).to_string(),
+        )
+    };
     let (url, _asked) = server(vec![failed(), ("200 OK", said(&["at last"]))]);
-    let answers = ApiPolicy::with_key(config(url), None).sample(&[chat("hi")], 1, &sampling()).unwrap();
+    let answers = ApiPolicy::with_key(config(url), None)
+        .sample(&[chat("hi")], 1, &sampling())
+        .unwrap();
     assert_eq!(answers[0].text, "at last");
     let (url, _asked) = server(vec![failed(), failed(), failed()]);
-    let error = ApiPolicy::with_key(config(url), None).sample(&[chat("hi")], 1, &sampling()).unwrap_err().to_string();
-    assert!(error.contains("3 tries") && error.contains("no worker"), "{error}");
+    let error = ApiPolicy::with_key(config(url), None)
+        .sample(&[chat("hi")], 1, &sampling())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("3 tries") && error.contains("no worker"),
+        "{error}"
+    );
 }
 
 #[test]
 fn what_the_server_broke_off_is_no_answer_of_the_model() {
-    let mixed = json!({"choices": [ended("one", "stop"), ended("", "error"), ended("thr", "length")]}).to_string();
+    let mixed =
+        json!({"choices": [ended("one", "stop"), ended("", "error"), ended("thr", "length")]})
+            .to_string();
     let rest = json!({"choices": [ended("", "tool_calls")]}).to_string();
     let (url, asked) = server(vec![("200 OK", mixed), ("200 OK", rest)]);
-    let answers = ApiPolicy::with_key(config(url), None).sample(&[chat("hi")], 3, &sampling()).unwrap();
-    let found: Vec<_> = answers.iter().map(|answer| (answer.text.as_str(), answer.ending)).collect();
-    assert_eq!(found, [("one", Ending::Stop), ("thr", Ending::Length), ("", Ending::Stop)]);
+    let answers = ApiPolicy::with_key(config(url), None)
+        .sample(&[chat("hi")], 3, &sampling())
+        .unwrap();
+    let found: Vec<_> = answers
+        .iter()
+        .map(|answer| (answer.text.as_str(), answer.ending))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("one", Ending::Stop),
+            ("thr", Ending::Length),
+            ("", Ending::Stop)
+        ]
+    );
     let numbers: Vec<Value> = asked.iter().map(|(_, body)| body["n"].clone()).collect();
     assert_eq!(numbers, [3, 1]);
-    let filtered = || ("200 OK", json!({"choices": [ended("", "content_filter")]}).to_string());
+    let filtered = || {
+        (
+            "200 OK",
+            json!({"choices": [ended("", "content_filter")]}).to_string(),
+        )
+    };
     let (url, _asked) = server(vec![filtered(), filtered(), filtered()]);
-    let error = ApiPolicy::with_key(config(url), None).sample(&[chat("hi")], 1, &sampling()).unwrap_err().to_string();
-    assert!(error.contains("3 tries") && error.contains("content_filter"), "{error}");
+    let error = ApiPolicy::with_key(config(url), None)
+        .sample(&[chat("hi")], 1, &sampling())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("3 tries") && error.contains("content_filter"),
+        "{error}"
+    );
 }
 
 #[test]
 fn a_long_reply_is_read_whole() {
     let long = "x".repeat(11 << 20);
     let (url, _asked) = server(vec![("200 OK", said(&[&long]))]);
-    let patient = ApiConfig { timeout: Duration::from_mins(1), tries: 1, ..config(url) };
-    let answers = ApiPolicy::with_key(patient, None).sample(&[chat("hi")], 1, &sampling()).unwrap();
+    let patient = ApiConfig {
+        timeout: Duration::from_mins(1),
+        tries: 1,
+        ..config(url)
+    };
+    let answers = ApiPolicy::with_key(patient, None)
+        .sample(&[chat("hi")], 1, &sampling())
+        .unwrap();
     assert_eq!(answers[0].text.len(), long.len());
 }
 
 #[test]
 fn a_reply_of_another_kind_fails_at_once_with_its_words() {
-    for (body, wanted) in [("<html>", "not a reply as expected"), ("{\"id\": 7}", "without choices: {\"id\": 7}")] {
+    for (body, wanted) in [
+        ("<html>", "not a reply as expected"),
+        ("{\"id\": 7}", "without choices: {\"id\": 7}"),
+    ] {
         let (url, asked) = server(vec![("200 OK", body.to_owned())]);
         let mut policy = ApiPolicy::with_key(config(url), None);
-        let error = policy.sample(&[chat("hi")], 1, &sampling()).unwrap_err().to_string();
+        let error = policy
+            .sample(&[chat("hi")], 1, &sampling())
+            .unwrap_err()
+            .to_string();
         assert!(error.contains(wanted), "{error}");
         assert_eq!(asked.iter().count(), 1);
     }

@@ -31,11 +31,16 @@ impl Device {
     /// it: what outgrows a GPU would take days on a CPU.
     pub fn falls_back(self, error: &EngineError) -> bool {
         use cuda::Error::{Blas, BlasLt, Compile, Driver, Missing, OutOfMemory, Setting, Shape};
-        let EngineError::Device(error) = error else { return false };
+        let EngineError::Device(error) = error else {
+            return false;
+        };
         match error {
-            Missing { .. } | Compile { .. } | Shape(_) | Driver { .. } | Blas { .. } | BlasLt { .. } => {
-                self == Self::Auto
-            }
+            Missing { .. }
+            | Compile { .. }
+            | Shape(_)
+            | Driver { .. }
+            | Blas { .. }
+            | BlasLt { .. } => self == Self::Auto,
             Setting(_) | OutOfMemory { .. } => false,
         }
     }
@@ -49,7 +54,9 @@ impl FromStr for Device {
             "auto" => Ok(Self::Auto),
             "cpu" => Ok(Self::Cpu),
             "cuda" => Ok(Self::Cuda),
-            other => Err(format!("no device is called {other}: choose auto, cpu or cuda")),
+            other => Err(format!(
+                "no device is called {other}: choose auto, cpu or cuda"
+            )),
         }
     }
 }
@@ -72,8 +79,13 @@ mod tests {
         let shape = EngineError::Device(cuda::Error::Shape("hidden_size is 7".into()));
         assert!(Device::Auto.falls_back(&shape));
         assert!(!Device::Cuda.falls_back(&shape));
-        let full =
-            cuda::Error::OutOfMemory { what: "the weights".into(), wanted: 2, free: 1, total: 1, fits: String::new() };
+        let full = cuda::Error::OutOfMemory {
+            what: "the weights".into(),
+            wanted: 2,
+            free: 1,
+            total: 1,
+            fits: String::new(),
+        };
         assert!(!Device::Auto.falls_back(&EngineError::Device(full)));
         assert!(!Device::Auto.falls_back(&EngineError::NotFinite));
     }

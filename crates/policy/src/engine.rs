@@ -14,7 +14,9 @@ use crate::pack::Sequence;
 use crate::sample::{Answer, Draw, Ending, Stop};
 use crate::save::{self, Base, SaveError, Storage};
 use crate::text::{TemplateError, Text, Turn};
-use crate::train::{Grpo, Learner, Reference, Rollout, Schedule, TrainError, Trained, Training, Update};
+use crate::train::{
+    Grpo, Learner, Reference, Rollout, Schedule, TrainError, Trained, Training, Update,
+};
 use crate::{Device, Precision};
 
 /// What of a model is trained.
@@ -70,7 +72,9 @@ pub enum EngineError {
     #[error("no thread pool: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
     /// Prompt and answer do not fit.
-    #[error("the prompt has {prompt} tokens and the answer up to {answer}, but the context is {context}")]
+    #[error(
+        "the prompt has {prompt} tokens and the answer up to {answer}, but the context is {context}"
+    )]
     ContextExceeded {
         /// Tokens of the prompt.
         prompt: usize,
@@ -83,7 +87,9 @@ pub enum EngineError {
     #[error("prompt {0} is empty: the model needs a token to begin with")]
     EmptyPrompt(usize),
     /// A token the model does not have.
-    #[error("token {token} of a prompt is outside the vocabulary of {vocab}: is this the model's own tokenizer?")]
+    #[error(
+        "token {token} of a prompt is outside the vocabulary of {vocab}: is this the model's own tokenizer?"
+    )]
     UnknownToken {
         /// The token.
         token: u32,
@@ -91,16 +97,22 @@ pub enum EngineError {
         vocab: usize,
     },
     /// The model gives no numbers.
-    #[error("the model's logits are not numbers: its weights are damaged, or training has diverged")]
+    #[error(
+        "the model's logits are not numbers: its weights are damaged, or training has diverged"
+    )]
     NotFinite,
     /// The engine was set up without learning.
     #[error("this engine was set up to answer only: choose an adapter or full training")]
     LearnsNothing,
     /// The engine was set up to train all weights.
-    #[error("this engine was set up to train all weights, and cannot go on from an adapter: open it with the adapter")]
+    #[error(
+        "this engine was set up to train all weights, and cannot go on from an adapter: open it with the adapter"
+    )]
     TrainsAll,
     /// The weights are as they were loaded.
-    #[error("only full training changes the model itself: what was learned here is an adapter, save that")]
+    #[error(
+        "only full training changes the model itself: what was learned here is an adapter, save that"
+    )]
     NothingFull,
 }
 
@@ -156,49 +168,98 @@ impl Engine {
         let (weights, hash) = match settings.precision {
             Some(Precision::F32) => (checkpoint.weights()?, None),
             _ if whole => (checkpoint.weights()?, None),
-            precision => checkpoint.frozen(precision).map(|(weights, hash)| (weights, Some(hash)))?,
+            precision => checkpoint
+                .frozen(precision)
+                .map(|(weights, hash)| (weights, Some(hash)))?,
         };
         let network = Network::new(checkpoint.config, weights);
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let engine = Self::new(network, text, name, settings)?;
-        Ok(Self { base_hash: hash.map(OnceLock::from).unwrap_or_default(), ..engine })
+        Ok(Self {
+            base_hash: hash.map(OnceLock::from).unwrap_or_default(),
+            ..engine
+        })
     }
 
     /// Loads a model and begins from an adapter trained before. What learns is that adapter, whatever else was to be
     /// trained: all weights under an adapter would be trained for nothing.
-    pub fn open_with_adapter(path: &Path, adapter: &Path, settings: Settings) -> Result<Self, EngineError> {
+    pub fn open_with_adapter(
+        path: &Path,
+        adapter: &Path,
+        settings: Settings,
+    ) -> Result<Self, EngineError> {
         let learning = match settings.learning {
             Learning::None => Learning::None,
             Learning::Lora(_, seed) => Learning::Lora(save::adapter_config(adapter)?, seed),
             Learning::Full => Learning::Lora(save::adapter_config(adapter)?, 0),
         };
-        let mut engine = Self::open(path, Settings { learning, ..settings })?;
+        let mut engine = Self::open(
+            path,
+            Settings {
+                learning,
+                ..settings
+            },
+        )?;
         engine.start_from_adapter(adapter)?;
         Ok(engine)
     }
 
     /// From parts already loaded.
-    pub fn new(network: Network, text: Text, name: String, settings: Settings) -> Result<Self, EngineError> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build()?;
-        let nothing = LoraConfig { rank: 1, alpha: 1.0, dropout: 0.0, targets: Vec::new() };
+    pub fn new(
+        network: Network,
+        text: Text,
+        name: String,
+        settings: Settings,
+    ) -> Result<Self, EngineError> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(settings.threads)
+            .build()?;
+        let nothing = LoraConfig {
+            rank: 1,
+            alpha: 1.0,
+            dropout: 0.0,
+            targets: Vec::new(),
+        };
         let trained = match &settings.learning {
             Learning::None => Trained::Lora(Adapter::fresh(&network.config, &nothing, 0)),
-            Learning::Lora(config, seed) => Trained::Lora(Adapter::fresh(&network.config, config, *seed)),
+            Learning::Lora(config, seed) => {
+                Trained::Lora(Adapter::fresh(&network.config, config, *seed))
+            }
             Learning::Full => Trained::Full,
         };
         // Without weight the divergence needs no reference, and a full copy would double the memory.
         let reference = match settings.learning {
             _ if settings.grpo.clip.kl <= 0.0 => Reference::None,
-            Learning::Full => Reference::Copy(Box::new(Network::new(network.config.clone(), network.weights.clone()))),
+            Learning::Full => Reference::Copy(Box::new(Network::new(
+                network.config.clone(),
+                network.weights.clone(),
+            ))),
             Learning::Lora(..) | Learning::None => Reference::Base,
         };
         let training = settings.training.clone();
         let learner = if settings.device.is_cuda() {
-            Learner::on_cuda(network, trained, training, settings.precision.unwrap_or(Precision::Bf16))?
+            Learner::on_cuda(
+                network,
+                trained,
+                training,
+                settings.precision.unwrap_or(Precision::Bf16),
+            )?
         } else {
             Learner::new(network, trained, training)
         };
-        Ok(Self { learner, reference, text, name, settings, pool, base_hash: OnceLock::new() })
+        Ok(Self {
+            learner,
+            reference,
+            text,
+            name,
+            settings,
+            pool,
+            base_hash: OnceLock::new(),
+        })
     }
 
     /// The model's name.
@@ -237,7 +298,8 @@ impl Engine {
         if self.settings.learning == Learning::Full {
             return Err(EngineError::TrainsAll);
         }
-        let adapter = save::load_adapter(directory, &self.learner.network.config, self.base_hash())?;
+        let adapter =
+            save::load_adapter(directory, &self.learner.network.config, self.base_hash())?;
         if !matches!(self.reference, Reference::None) {
             self.reference = Reference::Adapter(adapter.clone());
         }
@@ -258,48 +320,103 @@ impl Engine {
 
     /// Answers to each prompt, prompt by prompt.
     pub fn answer(&self, prompts: &[Vec<u32>], wish: &Wish) -> Result<Vec<Completed>, EngineError> {
-        let Wish { count, draw, max_tokens, seed, .. } = *wish;
+        let Wish {
+            count,
+            draw,
+            max_tokens,
+            seed,
+            ..
+        } = *wish;
         let draw = draw.divisible();
         if let Some(empty) = prompts.iter().position(Vec::is_empty) {
             return Err(EngineError::EmptyPrompt(empty));
         }
         let vocab = self.learner.network.config.vocab;
-        if let Some(&token) = prompts.iter().flatten().find(|token| **token as usize >= vocab) {
+        if let Some(&token) = prompts
+            .iter()
+            .flatten()
+            .find(|token| **token as usize >= vocab)
+        {
             return Err(EngineError::UnknownToken { token, vocab });
         }
         let context = self.context();
-        if let Some(long) = prompts.iter().find(|prompt| prompt.len() + max_tokens > context) {
-            return Err(EngineError::ContextExceeded { prompt: long.len(), answer: max_tokens, context });
+        if let Some(long) = prompts
+            .iter()
+            .find(|prompt| prompt.len() + max_tokens > context)
+        {
+            return Err(EngineError::ContextExceeded {
+                prompt: long.len(),
+                answer: max_tokens,
+                context,
+            });
         }
         let mut tokens = self.learner.network.config.eos.clone();
         // Special tokens are left out of texts, so that no text ends in one.
         tokens.extend(wish.stop.iter().filter_map(|text| self.text.special(text)));
         // Every text contains the empty one.
-        let texts = wish.stop.iter().filter(|text| !text.is_empty()).cloned().collect();
-        let stop = Stop { tokens, texts, max_tokens };
+        let texts = wish
+            .stop
+            .iter()
+            .filter(|text| !text.is_empty())
+            .cloned()
+            .collect();
+        let stop = Stop {
+            tokens,
+            texts,
+            max_tokens,
+        };
         let decode = |tokens: &[u32]| self.text.decode(tokens);
-        let how =
-            Generation { draw, stop, seed, slots: self.settings.slots, decode: &decode, halt: self.learner.halt() };
+        let how = Generation {
+            draw,
+            stop,
+            seed,
+            slots: self.settings.slots,
+            decode: &decode,
+            halt: self.learner.halt(),
+        };
         let learner = &self.learner;
-        let answers = self.pool.install(|| learner.generate(prompts, count, &how))?;
-        if answers.iter().any(|(answer, _)| answer.logprobs.iter().any(|logprob| logprob.is_nan())) {
+        let answers = self
+            .pool
+            .install(|| learner.generate(prompts, count, &how))?;
+        if answers
+            .iter()
+            .any(|(answer, _)| answer.logprobs.iter().any(|logprob| logprob.is_nan()))
+        {
             return Err(EngineError::NotFinite);
         }
         let complete = |(number, (answer, ending)): (usize, (Answer, Ending))| {
             let text = self.text.decode(&answer.tokens);
             let text = how.stop.cut(&text).to_owned();
-            Completed { prompt: prompts[number / count].clone(), answer, text, ending }
+            Completed {
+                prompt: prompts[number / count].clone(),
+                answer,
+                text,
+                ending,
+            }
         };
         Ok(answers.into_iter().enumerate().map(complete).collect())
     }
 
     /// An update by GRPO on answers that were drawn at `temperature`.
-    pub fn reinforce(&mut self, batch: &[Rollout], temperature: f32) -> Result<Update, EngineError> {
+    pub fn reinforce(
+        &mut self,
+        batch: &[Rollout],
+        temperature: f32,
+    ) -> Result<Update, EngineError> {
         if self.settings.learning == Learning::None {
             return Err(EngineError::LearnsNothing);
         }
-        let Self { learner, reference, settings, pool, .. } = self;
-        let grpo = Grpo { temperature, ..settings.grpo };
+        let Self {
+            learner,
+            reference,
+            settings,
+            pool,
+            ..
+        } = self;
+        let grpo = Grpo {
+            temperature,
+            ..settings.grpo
+        };
         Ok(pool.install(|| learner.reinforce(batch, grpo, reference))?)
     }
 
@@ -308,14 +425,19 @@ impl Engine {
         let (tokens, scored) = self.text.example(chat)?;
         let context = self.context();
         if tokens.len() > context {
-            return Err(EngineError::ContextExceeded { prompt: tokens.len(), answer: 0, context });
+            return Err(EngineError::ContextExceeded {
+                prompt: tokens.len(),
+                answer: 0,
+                context,
+            });
         }
         Ok(Sequence { tokens, scored })
     }
 
     /// Many examples at once, on all of the engine's threads.
     pub fn examples(&self, chats: &[Vec<Turn>]) -> Result<Vec<Sequence>, EngineError> {
-        self.pool.install(|| chats.par_iter().map(|chat| self.example(chat)).collect())
+        self.pool
+            .install(|| chats.par_iter().map(|chat| self.example(chat)).collect())
     }
 
     /// Changes how fast it learns from the next step on.
@@ -359,7 +481,10 @@ impl Engine {
             Learning::Full => String::new(),
             Learning::Lora(..) | Learning::None => self.base_hash().to_owned(),
         };
-        let base = Base { name: self.name.clone(), hash };
+        let base = Base {
+            name: self.name.clone(),
+            hash,
+        };
         Ok(save::learner(directory, learner, &base, Some(&self.text))?)
     }
 
@@ -370,7 +495,13 @@ impl Engine {
         }
         let mirror = self.learner.mirror()?;
         let network = &mirror.as_ref().unwrap_or(&self.learner).network;
-        Ok(save::model(directory, &network.config, &network.weights, Some(&self.text), storage)?)
+        Ok(save::model(
+            directory,
+            &network.config,
+            &network.weights,
+            Some(&self.text),
+            storage,
+        )?)
     }
 
     /// Reads what `save` wrote.
@@ -388,6 +519,7 @@ impl Engine {
 
     /// The base's fingerprint. Adapters leave the base as it is, so it is computed once.
     fn base_hash(&self) -> &str {
-        self.base_hash.get_or_init(|| self.learner.network.weights.fingerprint())
+        self.base_hash
+            .get_or_init(|| self.learner.network.weights.fingerprint())
     }
 }

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use flow::policy::{
-    Capabilities, Chat, Completion, Ending, Policy, PolicyError, Sampling, Speaker, Updated, WeightedTokens,
+    Capabilities, Chat, Completion, Ending, Policy, PolicyError, Sampling, Speaker, Updated,
+    WeightedTokens,
 };
 
 use crate::engine::{Completed, Engine, EngineError, Learning, Wish};
@@ -39,7 +40,13 @@ fn turns(chat: &Chat) -> Vec<Turn> {
         Speaker::User => "user",
         Speaker::Assistant => "assistant",
     };
-    chat.messages.iter().map(|message| Turn { role: role(message.role), content: message.content.clone() }).collect()
+    chat.messages
+        .iter()
+        .map(|message| Turn {
+            role: role(message.role),
+            content: message.content.clone(),
+        })
+        .collect()
 }
 
 fn completion(completed: Completed, text: String) -> Completion {
@@ -57,30 +64,43 @@ fn completion(completed: Completed, text: String) -> Completion {
 
 fn failed(error: EngineError) -> PolicyError {
     match error {
-        EngineError::ContextExceeded { prompt, answer, context } => {
-            PolicyError::ContextExceeded { prompt: prompt as u32, answer: answer as u32, context: context as u32 }
-        }
+        EngineError::ContextExceeded {
+            prompt,
+            answer,
+            context,
+        } => PolicyError::ContextExceeded {
+            prompt: prompt as u32,
+            answer: answer as u32,
+            context: context as u32,
+        },
         EngineError::LearnsNothing => PolicyError::Unsupported("update"),
         EngineError::Train(TrainError::Stopped) => PolicyError::Stopped,
         EngineError::NotFinite | EngineError::Train(TrainError::NotFinite { .. }) => {
             PolicyError::Diverged(error.to_string())
         }
-        EngineError::Template(_) | EngineError::EmptyPrompt(_) | EngineError::UnknownToken { .. } => {
-            PolicyError::Unanswerable(error.to_string())
-        }
+        EngineError::Template(_)
+        | EngineError::EmptyPrompt(_)
+        | EngineError::UnknownToken { .. } => PolicyError::Unanswerable(error.to_string()),
         other => PolicyError::Failed(other.to_string()),
     }
 }
 
 impl Policy for EnginePolicy {
-    fn sample(&mut self, chats: &[Chat], count: u32, sampling: &Sampling) -> Result<Vec<Completion>, PolicyError> {
+    fn sample(
+        &mut self,
+        chats: &[Chat],
+        count: u32,
+        sampling: &Sampling,
+    ) -> Result<Vec<Completion>, PolicyError> {
         let draw = Draw {
             temperature: sampling.temperature as f32,
             top_k: sampling.top_k as usize,
             top_p: sampling.top_p as f32,
             min_p: sampling.min_p as f32,
         };
-        let prompts = chats.iter().map(|chat| self.engine.prompt(&turns(chat), &chat.begun));
+        let prompts = chats
+            .iter()
+            .map(|chat| self.engine.prompt(&turns(chat), &chat.begun));
         let prompts = prompts.collect::<Result<Vec<_>, _>>().map_err(failed)?;
         let wish = Wish {
             count: count as usize,
@@ -92,7 +112,11 @@ impl Policy for EnginePolicy {
         let answers = self.engine.answer(&prompts, &wish).map_err(failed)?;
         let complete = |(number, completed): (usize, Completed)| {
             let whole = chats[number / count as usize].begun.is_empty();
-            let text = if whole { self.engine.text().opening(&completed.text) } else { &completed.text };
+            let text = if whole {
+                self.engine.text().opening(&completed.text)
+            } else {
+                &completed.text
+            };
             let text = text.to_owned();
             completion(completed, text)
         };
@@ -107,12 +131,18 @@ impl Policy for EnginePolicy {
             advantage: weighted.advantage as f32,
         };
         let temperature = batch.first().map_or(1.0, |first| first.temperature);
-        if batch.iter().any(|weighted| weighted.temperature.to_bits() != temperature.to_bits()) {
+        if batch
+            .iter()
+            .any(|weighted| weighted.temperature.to_bits() != temperature.to_bits())
+        {
             let why = "the answers of one update were drawn at different temperatures";
             return Err(PolicyError::Failed(why.to_owned()));
         }
         let batch: Vec<Rollout> = batch.iter().map(rollout).collect();
-        let update = self.engine.reinforce(&batch, temperature as f32).map_err(failed)?;
+        let update = self
+            .engine
+            .reinforce(&batch, temperature as f32)
+            .map_err(failed)?;
         Ok(Updated {
             loss: update.loss,
             gradient_norm: update.gradient_norm,

@@ -3,7 +3,10 @@
 //! `vectorised` compiles a closure for the best instructions the running CPU has (AVX-512, AVX2) and
 //! for plain SSE2 beside them; it is chosen at run time.
 
-#![expect(clippy::inline_always, reason = "only what is inlined into `vectorised` is compiled for its instructions")]
+#![expect(
+    clippy::inline_always,
+    reason = "only what is inlined into `vectorised` is compiled for its instructions"
+)]
 
 use pulp::Arch;
 
@@ -54,7 +57,12 @@ pub(crate) fn sigmoid(x: f32) -> f32 {
 pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0; LANES];
     let (a_chunks, b_chunks) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let rest: f32 = a_chunks.remainder().iter().zip(b_chunks.remainder()).map(|(a, b)| a * b).sum();
+    let rest: f32 = a_chunks
+        .remainder()
+        .iter()
+        .zip(b_chunks.remainder())
+        .map(|(a, b)| a * b)
+        .sum();
     for (a, b) in a_chunks.zip(b_chunks) {
         for lane in 0..LANES {
             sums[lane] += a[lane] * b[lane];
@@ -82,10 +90,18 @@ pub(crate) fn sum(values: &[f32]) -> f32 {
 pub(crate) fn max(values: &[f32]) -> f32 {
     let mut best = [f32::NEG_INFINITY; LANES];
     let chunks = values.chunks_exact(LANES);
-    let rest = chunks.remainder().iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let rest = chunks
+        .remainder()
+        .iter()
+        .copied()
+        .fold(f32::NEG_INFINITY, f32::max);
     for chunk in chunks {
         for lane in 0..LANES {
-            best[lane] = if chunk[lane] > best[lane] { chunk[lane] } else { best[lane] };
+            best[lane] = if chunk[lane] > best[lane] {
+                chunk[lane]
+            } else {
+                best[lane]
+            };
         }
     }
     best.iter().copied().fold(rest, f32::max)
@@ -120,7 +136,10 @@ pub(crate) fn exponentiate(values: &mut [f32], shift: f32, factor: f32) -> Expon
         sum += *value;
         total += *value * s;
     }
-    Exponentials { sum, weighted: total }
+    Exponentials {
+        sum,
+        weighted: total,
+    }
 }
 
 /// Adds b to a.
@@ -152,7 +171,10 @@ mod tests {
     #[test]
     fn sums_take_in_the_rest_after_the_last_full_lane() {
         let a: Vec<f32> = (0..37).map(|i| i as f32).collect();
-        assert_eq!(vectorised(|| dot(&a, &a)), a.iter().map(|v| v * v).sum::<f32>());
+        assert_eq!(
+            vectorised(|| dot(&a, &a)),
+            a.iter().map(|v| v * v).sum::<f32>()
+        );
         assert_eq!(max(&a), 36.0);
         let mut row = vec![1.0; 19];
         let out = exponentiate(&mut row, 1.0, 3.0);

@@ -44,7 +44,10 @@ mod tests {
         let equal = (0..n).filter(|&i| bits(1, i) == bits(2, i)).count();
         assert_eq!(equal, 0);
         // Neighbouring seeds are what samples of a group get: they must not be correlated.
-        let product = (0..n).map(|i| f64::from((uniform(1, i) - 0.5) * (uniform(2, i) - 0.5))).sum::<f64>() / n as f64;
+        let product = (0..n)
+            .map(|i| f64::from((uniform(1, i) - 0.5) * (uniform(2, i) - 0.5)))
+            .sum::<f64>()
+            / n as f64;
         assert!(product.abs() < 0.002, "correlation {product}");
     }
 }

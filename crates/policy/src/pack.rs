@@ -16,7 +16,9 @@ impl Sequence {
     #[must_use]
     pub fn answer(prompt: &[u32], answer: &[u32]) -> Self {
         let tokens = [prompt, answer].concat();
-        let scored = (0..tokens.len()).map(|index| index >= prompt.len()).collect();
+        let scored = (0..tokens.len())
+            .map(|index| index >= prompt.len())
+            .collect();
         Self { tokens, scored }
     }
 }
@@ -45,14 +47,27 @@ impl Pack {
     /// Lays sequences end to end. The last token of each predicts nothing, but it is kept: rows are cheap, gaps are not.
     #[must_use]
     pub fn new<'a>(sequences: impl IntoIterator<Item = &'a Sequence>) -> Self {
-        let mut pack = Self { tokens: Vec::new(), starts: vec![0], targets: Vec::new() };
+        let mut pack = Self {
+            tokens: Vec::new(),
+            starts: vec![0],
+            targets: Vec::new(),
+        };
         for sequence in sequences {
             let first = pack.tokens.len();
             pack.tokens.extend(&sequence.tokens);
             pack.starts.push(pack.tokens.len());
-            for (index, (&token, &scored)) in sequence.tokens.iter().zip(&sequence.scored).enumerate().skip(1) {
+            for (index, (&token, &scored)) in sequence
+                .tokens
+                .iter()
+                .zip(&sequence.scored)
+                .enumerate()
+                .skip(1)
+            {
                 if scored {
-                    pack.targets.push(Target { row: first + index - 1, token });
+                    pack.targets.push(Target {
+                        row: first + index - 1,
+                        token,
+                    });
                 }
             }
         }
@@ -95,10 +110,17 @@ mod tests {
 
     #[test]
     fn targets_point_at_the_row_before_their_token() {
-        let pack = Pack::new(&[Sequence::answer(&[5, 6], &[7, 8]), Sequence::answer(&[9], &[1])]);
+        let pack = Pack::new(&[
+            Sequence::answer(&[5, 6], &[7, 8]),
+            Sequence::answer(&[9], &[1]),
+        ]);
         assert_eq!(pack.tokens, [5, 6, 7, 8, 9, 1]);
         assert_eq!(pack.starts, [0, 4, 6]);
-        let targets: Vec<_> = pack.targets.iter().map(|target| (target.row, target.token)).collect();
+        let targets: Vec<_> = pack
+            .targets
+            .iter()
+            .map(|target| (target.row, target.token))
+            .collect();
         assert_eq!(targets, [(1, 7), (2, 8), (4, 1)]);
         assert_eq!(pack.positions().collect::<Vec<_>>(), [0, 1, 2, 3, 0, 1]);
     }

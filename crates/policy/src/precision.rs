@@ -31,7 +31,9 @@ impl FromStr for Precision {
         match name {
             "bf16" => Ok(Self::Bf16),
             "f32" => Ok(Self::F32),
-            other => Err(format!("no precision is called {other}: choose bf16 or f32")),
+            other => Err(format!(
+                "no precision is called {other}: choose bf16 or f32"
+            )),
         }
     }
 }

@@ -30,7 +30,11 @@ pub(crate) fn estimate(runs: &[Vec<Vec<f64>>], of: impl Fn(&[Vec<f64>]) -> f64) 
                 let stages = &runs[random.below(runs.len())];
                 let resample: Vec<Vec<f64>> = stages
                     .iter()
-                    .map(|stage| (0..stage.len()).map(|_| stage[random.below(stage.len())]).collect())
+                    .map(|stage| {
+                        (0..stage.len())
+                            .map(|_| stage[random.below(stage.len())])
+                            .collect()
+                    })
                     .collect();
                 of(&resample)
             });
@@ -42,7 +46,11 @@ pub(crate) fn estimate(runs: &[Vec<Vec<f64>>], of: impl Fn(&[Vec<f64>]) -> f64) 
     let value = over(runs.iter().map(|stages| of(stages)).collect());
     let cut = drawn.len() / 40;
     let bound = |at: Option<usize>| at.and_then(|at| drawn.get(at)).copied().unwrap_or(value);
-    Estimate { value, low: bound(Some(cut)), high: bound(drawn.len().checked_sub(1 + cut)) }
+    Estimate {
+        value,
+        low: bound(Some(cut)),
+        high: bound(drawn.len().checked_sub(1 + cut)),
+    }
 }
 
 #[cfg(test)]
@@ -56,7 +64,13 @@ mod tests {
     #[test]
     fn intervals_hold_the_value_and_narrow_with_more_answers() {
         let answers = |count: usize| -> Vec<Vec<f64>> {
-            (0..6).map(|_| (0..count).map(|at| if at % 2 == 0 { 10.0 } else { 0.0 }).collect()).collect()
+            (0..6)
+                .map(|_| {
+                    (0..count)
+                        .map(|at| if at % 2 == 0 { 10.0 } else { 0.0 })
+                        .collect()
+                })
+                .collect()
         };
         let of = |runs: &[Vec<Vec<f64>>]| estimate(runs, mean);
         let (few, many) = (of(&[answers(16)]), of(&[answers(256)]));
@@ -73,18 +87,30 @@ mod tests {
         let agree = estimate(&[run(5.0), run(5.0), run(5.0)], mean);
         let differ = estimate(&[run(1.0), run(5.0), run(9.0)], mean);
         assert!((agree.high - agree.low).abs() < 1e-12);
-        assert!((differ.value - 5.0).abs() < 1e-12 && differ.low < 2.5 && differ.high > 7.5, "{differ:?}");
+        assert!(
+            (differ.value - 5.0).abs() < 1e-12 && differ.low < 2.5 && differ.high > 7.5,
+            "{differ:?}"
+        );
     }
 
     #[test]
     fn resamples_that_say_nothing_are_left_out() {
         // The median of the correct ones: some resamples of three have none.
         let median = |stages: &[Vec<f64>]| {
-            let correct: Vec<f64> = stages.concat().into_iter().filter(|speed| *speed > 0.0).collect();
+            let correct: Vec<f64> = stages
+                .concat()
+                .into_iter()
+                .filter(|speed| *speed > 0.0)
+                .collect();
             flow::statistics::median(&correct)
         };
         let some = estimate(&[vec![vec![0.0, 0.0, 4.0]]], median);
-        assert!([some.value, some.low, some.high].iter().all(|value| (value - 4.0).abs() < 1e-12), "{some:?}");
+        assert!(
+            [some.value, some.low, some.high]
+                .iter()
+                .all(|value| (value - 4.0).abs() < 1e-12),
+            "{some:?}"
+        );
         assert!(estimate(&[vec![vec![0.0; 3]]], median).value.is_nan());
     }
 }

@@ -254,7 +254,11 @@ pub struct Mistake {
 
 impl Mistake {
     fn new(file: &str, key: &str, what: impl Into<String>) -> Self {
-        Self { file: file.to_owned(), key: key.to_owned(), what: what.into() }
+        Self {
+            file: file.to_owned(),
+            key: key.to_owned(),
+            what: what.into(),
+        }
     }
 }
 
@@ -276,7 +280,9 @@ impl Layered {
         let mut laid = Laid::default();
         let place = file.map_or("--set", |(name, _)| name).to_owned();
         if let Some((name, text)) = file {
-            let layer: Table = text.parse().map_err(|error: toml::de::Error| vec![unreadable(name, text, &error)])?;
+            let layer: Table = text
+                .parse()
+                .map_err(|error: toml::de::Error| vec![unreadable(name, text, &error)])?;
             laid.lay(&mut table, &layer, &defaults, (name, ""));
         }
         for set in overrides {
@@ -289,7 +295,11 @@ impl Layered {
             return Err(laid.mistakes);
         }
         match Value::Table(table).try_into::<Config>() {
-            Ok(config) => Ok(Self { config, origins: laid.origins, place }),
+            Ok(config) => Ok(Self {
+                config,
+                origins: laid.origins,
+                place,
+            }),
             Err(error) => Err(vec![wrong_value(&error, &laid.origins, &place)]),
         }
     }
@@ -307,7 +317,9 @@ impl Layered {
     /// Whether the key has another value than by default.
     pub(crate) fn changes(&self, key: &str) -> bool {
         let defaults = Self::read(None, &[]).expect("a test reads the embedded defaults");
-        differences(&defaults.config, &self.config).iter().any(|other| other == key)
+        differences(&defaults.config, &self.config)
+            .iter()
+            .any(|other| other == key)
     }
 }
 
@@ -331,7 +343,11 @@ impl Config {
             top_p: sampling.top_p,
             min_p: sampling.min_p,
             max_tokens: sampling.max_tokens,
-            stop: if self.prompts.begin { vec!["```".to_owned()] } else { Vec::new() },
+            stop: if self.prompts.begin {
+                vec!["```".to_owned()]
+            } else {
+                Vec::new()
+            },
             seed,
         }
     }
@@ -341,19 +357,29 @@ impl Config {
 pub(crate) fn differences(was: &Config, is: &Config) -> Vec<String> {
     const PLACE: [&str; 3] = ["directory", "device", "fleet"];
     let flat = |config: &Config| {
-        let table: Table = config.to_toml().parse().expect("what was written can be read");
+        let table: Table = config
+            .to_toml()
+            .parse()
+            .expect("what was written can be read");
         let mut keys = BTreeMap::new();
         flatten("", &table, &mut keys);
         keys
     };
     let (was, is) = (flat(was), flat(is));
     let keys: std::collections::BTreeSet<&String> = was.keys().chain(is.keys()).collect();
-    keys.into_iter().filter(|key| was.get(*key) != is.get(*key) && !PLACE.contains(&key.as_str())).cloned().collect()
+    keys.into_iter()
+        .filter(|key| was.get(*key) != is.get(*key) && !PLACE.contains(&key.as_str()))
+        .cloned()
+        .collect()
 }
 
 fn flatten(above: &str, table: &Table, keys: &mut BTreeMap<String, Value>) {
     for (name, value) in table {
-        let key = if above.is_empty() { name.clone() } else { format!("{above}.{name}") };
+        let key = if above.is_empty() {
+            name.clone()
+        } else {
+            format!("{above}.{name}")
+        };
         match value {
             Value::Table(inner) => flatten(&key, inner, keys),
             _ => drop(keys.insert(key, value.clone())),
@@ -368,16 +394,33 @@ fn origin<'a>(key: &str, origins: &'a BTreeMap<String, String>) -> Option<&'a st
 }
 
 fn unreadable(name: &str, text: &str, error: &toml::de::Error) -> Mistake {
-    let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+    let line = error
+        .span()
+        .map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
     let what = error.message().replace('\n', "; ");
-    Mistake::new(name, "", line.map_or(what.clone(), |line| format!("line {line}: {what}")))
+    Mistake::new(
+        name,
+        "",
+        line.map_or(what.clone(), |line| format!("line {line}: {what}")),
+    )
 }
 
 /// toml names the key in a line of its own.
-fn wrong_value(error: &toml::de::Error, origins: &BTreeMap<String, String>, place: &str) -> Mistake {
+fn wrong_value(
+    error: &toml::de::Error,
+    origins: &BTreeMap<String, String>,
+    place: &str,
+) -> Mistake {
     let text = error.to_string();
-    let key = text.lines().find_map(|line| line.strip_prefix("in `")?.strip_suffix('`')).unwrap_or("");
-    Mistake::new(origin(key, origins).unwrap_or(place), key, error.message().replace('\n', "; "))
+    let key = text
+        .lines()
+        .find_map(|line| line.strip_prefix("in `")?.strip_suffix('`'))
+        .unwrap_or("");
+    Mistake::new(
+        origin(key, origins).unwrap_or(place),
+        key,
+        error.message().replace('\n', "; "),
+    )
 }
 
 /// What came of laying layers over the defaults.
@@ -393,23 +436,42 @@ impl Laid {
     fn lay(&mut self, table: &mut Table, layer: &Table, defaults: &Table, at: (&str, &str)) {
         let (file, above) = at;
         for (name, value) in layer {
-            let key = if above.is_empty() { name.clone() } else { format!("{above}.{name}") };
+            let key = if above.is_empty() {
+                name.clone()
+            } else {
+                format!("{above}.{name}")
+            };
             let Some(default) = defaults.get(name) else {
-                self.mistakes.push(Mistake::new(file, &key, no_such(name, defaults)));
+                self.mistakes
+                    .push(Mistake::new(file, &key, no_such(name, defaults)));
                 continue;
             };
             match (table.get_mut(name), value, default) {
-                (Some(Value::Table(inner)), Value::Table(value), Value::Table(default)) if !WHOLE.contains(&&*key) => {
+                (Some(Value::Table(inner)), Value::Table(value), Value::Table(default))
+                    if !WHOLE.contains(&&*key) =>
+                {
                     self.lay(inner, value, default, (file, &key));
                 }
                 (Some(place), value, default) => {
                     let listed = key == LISTED && is_list_of_strings(value);
-                    if let Some(value) = if listed { Some(value.clone()) } else { fitted(value, default) } {
+                    if let Some(value) = if listed {
+                        Some(value.clone())
+                    } else {
+                        fitted(value, default)
+                    } {
                         *place = value;
                         self.origins.insert(key, file.to_owned());
                     } else {
-                        let or_list = if key == LISTED { " or a list of strings" } else { "" };
-                        let what = format!("{}{or_list} is wanted, not {}", kind(default), value.type_str());
+                        let or_list = if key == LISTED {
+                            " or a list of strings"
+                        } else {
+                            ""
+                        };
+                        let what = format!(
+                            "{}{or_list} is wanted, not {}",
+                            kind(default),
+                            value.type_str()
+                        );
                         self.mistakes.push(Mistake::new(file, &key, what));
                     }
                 }
@@ -420,9 +482,12 @@ impl Laid {
 }
 
 fn no_such(name: &str, known: &Table) -> String {
-    let near =
-        known.keys().find(|key| key.replace('-', "") == name.replace(['-', '_'], "") || distance(key, name) <= 2);
-    near.map_or("no such key".to_owned(), |near| format!("no such key; is `{near}` meant?"))
+    let near = known.keys().find(|key| {
+        key.replace('-', "") == name.replace(['-', '_'], "") || distance(key, name) <= 2
+    });
+    near.map_or("no such key".to_owned(), |near| {
+        format!("no such key; is `{near}` meant?")
+    })
 }
 
 /// Levenshtein's distance, for names of a few letters.
@@ -451,7 +516,9 @@ fn fitted(value: &Value, default: &Value) -> Option<Value> {
 }
 
 fn is_list_of_strings(value: &Value) -> bool {
-    value.as_array().is_some_and(|values| values.iter().all(Value::is_str))
+    value
+        .as_array()
+        .is_some_and(|values| values.iter().all(Value::is_str))
 }
 
 fn kind(value: &Value) -> &'static str {
@@ -469,11 +536,15 @@ fn kind(value: &Value) -> &'static str {
 /// `a.b=c` as a table. A bare word is a string where a string is wanted.
 fn parse_override(set: &str, defaults: &Table) -> Result<Table, Mistake> {
     let wrong = |what: &str| Mistake::new("--set", set, what);
-    let (key, value) = set.split_once('=').ok_or_else(|| wrong("key=value is wanted"))?;
+    let (key, value) = set
+        .split_once('=')
+        .ok_or_else(|| wrong("key=value is wanted"))?;
     let (key, value) = (key.trim(), value.trim());
     let parts: Vec<&str> = key.split('.').collect();
     let default = parts.iter().try_fold(None, |table: Option<&Value>, part| {
-        Some(Some(table.map_or(defaults.get(*part), |table| table.get(*part))?))
+        Some(Some(
+            table.map_or(defaults.get(*part), |table| table.get(*part))?,
+        ))
     });
     let quoted = format!("x = {}", Value::String(value.to_owned()));
     let plain = format!("x = {value}");
@@ -485,11 +556,20 @@ fn parse_override(set: &str, defaults: &Table) -> Result<Table, Mistake> {
         None if plain.parse::<Table>().is_err() => quoted,
         _ => plain,
     };
-    let parsed: Table = text.parse().map_err(|_| wrong("the value cannot be read"))?;
-    let value = parsed.get("x").cloned().ok_or_else(|| wrong("the value cannot be read"))?;
-    let nested =
-        parts.iter().rev().fold(value, |value, part| Value::Table(Table::from_iter([((*part).to_owned(), value)])));
-    nested.as_table().cloned().ok_or_else(|| wrong("key=value is wanted"))
+    let parsed: Table = text
+        .parse()
+        .map_err(|_| wrong("the value cannot be read"))?;
+    let value = parsed
+        .get("x")
+        .cloned()
+        .ok_or_else(|| wrong("the value cannot be read"))?;
+    let nested = parts.iter().rev().fold(value, |value, part| {
+        Value::Table(Table::from_iter([((*part).to_owned(), value)]))
+    });
+    nested
+        .as_table()
+        .cloned()
+        .ok_or_else(|| wrong("key=value is wanted"))
 }
 
 #[cfg(test)]

@@ -55,8 +55,14 @@ impl Fresh {
             timings.retain(|measured| measured.timing.quiet);
         }
         timings.sort_by(|a, b| a.gflops.total_cmp(&b.gflops));
-        let middle = timings.len().checked_sub(1).map(|last| timings[last / 2].clone());
-        middle.map_or(Self::Unknown, |middle| Self::Right { middle, timings: timings.len() })
+        let middle = timings
+            .len()
+            .checked_sub(1)
+            .map(|last| timings[last / 2].clone());
+        middle.map_or(Self::Unknown, |middle| Self::Right {
+            middle,
+            timings: timings.len(),
+        })
     }
 }
 
@@ -64,7 +70,9 @@ impl Fresh {
 pub(crate) fn fastest(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
     for _ in 0..ROUNDS {
         let mut fastest = ctx.state.fastest(CANDIDATES);
-        fastest.retain(|(made, _)| hash(made).is_some_and(|hash| !ctx.state.confirmed.contains_key(hash)));
+        fastest.retain(|(made, _)| {
+            hash(made).is_some_and(|hash| !ctx.state.confirmed.contains_key(hash))
+        });
         judge_again(ctx, &fastest)?;
         if fastest.is_empty() || ctx.state.best.as_ref().is_some_and(|best| best.timings > 0) {
             break;
@@ -76,7 +84,11 @@ pub(crate) fn fastest(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
 fn judge_again(ctx: &mut Ctx<'_>, fastest: &[(Made, Option<Stage>)]) -> Result<(), Interrupt> {
     let mut judgements: Vec<Vec<Judgement>> = vec![Vec::new(); fastest.len()];
     // The paper takes its runs as they come: where its estimator decides, nothing waits for quiet ones.
-    let most = if ctx.plan.config.bench.timing == Estimator::Paper { TIMES } else { MOST };
+    let most = if ctx.plan.config.bench.timing == Estimator::Paper {
+        TIMES
+    } else {
+        MOST
+    };
     // In turns, so that a busy spell meets all of them, and one after the other: copies that
     // are submitted together are judged once.
     for turn in 0..most {
@@ -84,7 +96,11 @@ fn judge_again(ctx: &mut Ctx<'_>, fastest: &[(Made, Option<Stage>)]) -> Result<(
             if turn >= TIMES && is_known(judgements) {
                 continue;
             }
-            let entry = Entry { made: made.clone(), task: Arc::clone(&ctx.plan.task), stage: *stage };
+            let entry = Entry {
+                made: made.clone(),
+                task: Arc::clone(&ctx.plan.task),
+                stage: *stage,
+            };
             let batch = Batch::submit(ctx, [((), entry)])?;
             batch.gather(ctx, |_, (), judged| {
                 judgements.extend(judged);
@@ -94,15 +110,26 @@ fn judge_again(ctx: &mut Ctx<'_>, fastest: &[(Made, Option<Stage>)]) -> Result<(
     }
     for ((made, _), judgements) in fastest.iter().zip(judgements) {
         let Some(hash) = hash(made) else { continue };
-        ctx.record(Event::CandidateConfirmed { hash: hash.to_owned(), judgements })?;
+        ctx.record(Event::CandidateConfirmed {
+            hash: hash.to_owned(),
+            judgements,
+        })?;
     }
     Ok(())
 }
 
 /// Whether a candidate's speed is known well enough, or of no matter since it failed.
 fn is_known(judgements: &[Judgement]) -> bool {
-    let timings: Vec<&Measured> = judgements.iter().filter_map(|judgement| judgement.verdict.measured()).collect();
-    timings.len() < judgements.len() || timings.iter().filter(|measured| measured.timing.quiet).count() >= QUIET
+    let timings: Vec<&Measured> = judgements
+        .iter()
+        .filter_map(|judgement| judgement.verdict.measured())
+        .collect();
+    timings.len() < judgements.len()
+        || timings
+            .iter()
+            .filter(|measured| measured.timing.quiet)
+            .count()
+            >= QUIET
 }
 
 fn hash(made: &Made) -> Option<&str> {
@@ -120,11 +147,17 @@ mod tests {
     fn timed_at(gflops: f64, quiet: bool) -> Judgement {
         let mut measured = Measured::steady(gflops, 1.0);
         measured.timing.quiet = quiet;
-        Judgement { verdict: Verdict::Correct(measured), seconds: Seconds::default() }
+        Judgement {
+            verdict: Verdict::Correct(measured),
+            seconds: Seconds::default(),
+        }
     }
 
     fn wrong() -> Judgement {
-        Judgement { verdict: Verdict::Malformed { why: String::new() }, seconds: Seconds::default() }
+        Judgement {
+            verdict: Verdict::Malformed { why: String::new() },
+            seconds: Seconds::default(),
+        }
     }
 
     #[test]
@@ -134,22 +167,43 @@ mod tests {
             other => panic!("{other:?}"),
         };
         let disturbed = [3.0, 9.0, 9.0, 9.0].map(|gflops| timed_at(gflops, false));
-        assert_eq!(told(&[&disturbed[..], &[timed_at(5.0, true)]].concat()), (5.0, 1));
+        assert_eq!(
+            told(&[&disturbed[..], &[timed_at(5.0, true)]].concat()),
+            (5.0, 1)
+        );
         assert_eq!(told(&disturbed), (9.0, 4));
-        assert_eq!(told(&[4.0, 1.0, 3.0, 2.0].map(|gflops| timed_at(gflops, true))), (2.0, 4), "never the luckier one");
+        assert_eq!(
+            told(&[4.0, 1.0, 3.0, 2.0].map(|gflops| timed_at(gflops, true))),
+            (2.0, 4),
+            "never the luckier one"
+        );
     }
 
     #[test]
     fn one_failure_disproves_and_none_tells_nothing() {
-        assert_eq!(Fresh::of(&[timed_at(5.0, true), wrong(), timed_at(5.0, true)]), Fresh::Disproved);
+        assert_eq!(
+            Fresh::of(&[timed_at(5.0, true), wrong(), timed_at(5.0, true)]),
+            Fresh::Disproved
+        );
         assert_eq!(Fresh::of(&[]), Fresh::Unknown);
     }
 
     #[test]
     fn a_speed_is_known_by_quiet_timings_or_not_wanted() {
         let (timed, wrong) = (|quiet| timed_at(1.0, quiet), wrong());
-        assert!(!is_known(&[timed(true), timed(false), timed(true), timed(false), timed(false)]));
-        assert!(is_known(&[timed(true), timed(false), timed(true), timed(true)]));
+        assert!(!is_known(&[
+            timed(true),
+            timed(false),
+            timed(true),
+            timed(false),
+            timed(false)
+        ]));
+        assert!(is_known(&[
+            timed(true),
+            timed(false),
+            timed(true),
+            timed(true)
+        ]));
         assert!(is_known(&[timed(true), wrong]));
     }
 }

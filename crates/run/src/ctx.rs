@@ -41,7 +41,11 @@ impl Ctx<'_> {
     }
 
     pub(crate) fn check_stop(&self) -> Result<(), Interrupt> {
-        if self.stop.load(Ordering::Relaxed) { Err(Interrupt::Stopped) } else { Ok(()) }
+        if self.stop.load(Ordering::Relaxed) {
+            Err(Interrupt::Stopped)
+        } else {
+            Ok(())
+        }
     }
 
     /// Where the stopwatch stands: only differences mean something.
@@ -51,13 +55,30 @@ impl Ctx<'_> {
 
     /// Puts what is asked into the policy's language.
     pub(crate) fn chat(&self, asked: &Asked) -> Result<Chat, Interrupt> {
-        let Self { plan, state, render, store, .. } = self;
-        Ok(Prompts { plan, state, render: *render, directory: store.directory() }.chat(asked, state.finished())?)
+        let Self {
+            plan,
+            state,
+            render,
+            store,
+            ..
+        } = self;
+        Ok(Prompts {
+            plan,
+            state,
+            render: *render,
+            directory: store.directory(),
+        }
+        .chat(asked, state.finished())?)
     }
 
     /// Lets the policy learn again what the journal says it learned after its checkpoint.
     pub(crate) fn replay(&mut self) -> Result<(), Interrupt> {
-        let updates: Vec<Vec<WeightedTokens>> = self.state.replay.iter().map(|(_, batch)| batch.clone()).collect();
+        let updates: Vec<Vec<WeightedTokens>> = self
+            .state
+            .replay
+            .iter()
+            .map(|(_, batch)| batch.clone())
+            .collect();
         for batch in updates {
             self.check_stop()?;
             self.policy.update(&batch)?;

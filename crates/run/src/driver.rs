@@ -49,8 +49,21 @@ pub struct Parts<'a> {
 }
 
 /// Drives a run to its end or its next pause. `lines` are what [`Store::open`] gave.
-pub fn drive(plan: &Plan, parts: Parts<'_>, store: &mut Store, lines: &[Line]) -> (Ended, RunState) {
-    let Parts { policy, bench, render, observer, clock, stopwatch, stop } = parts;
+pub fn drive(
+    plan: &Plan,
+    parts: Parts<'_>,
+    store: &mut Store,
+    lines: &[Line],
+) -> (Ended, RunState) {
+    let Parts {
+        policy,
+        bench,
+        render,
+        observer,
+        clock,
+        stopwatch,
+        stop,
+    } = parts;
     let state = RunState::of(lines);
     // Curves for another viewer; not being able to write them is no reason to stop.
     let directory = store.directory().to_owned();
@@ -58,20 +71,37 @@ pub fn drive(plan: &Plan, parts: Parts<'_>, store: &mut Store, lines: &[Line]) -
     let mut tell = |event: &Event, state: &RunState| {
         if matches!(event, Event::StepFinished(_)) {
             board = match board.take() {
-                Some(mut board) => state.steps.last().and_then(|step| board.append(step).ok()).map(|()| board),
+                Some(mut board) => state
+                    .steps
+                    .last()
+                    .and_then(|step| board.append(step).ok())
+                    .map(|()| board),
                 None => Tensorboard::create(&directory, state).ok(),
             };
         }
         observer(event, state);
     };
-    let mut ctx =
-        Ctx { plan, policy, bench, render, store, state, observer: &mut tell, clock, stopwatch, stop, jobs: 0 };
+    let mut ctx = Ctx {
+        plan,
+        policy,
+        bench,
+        render,
+        store,
+        state,
+        observer: &mut tell,
+        clock,
+        stopwatch,
+        stop,
+        jobs: 0,
+    };
     let ended = match go(&mut ctx) {
         Ok(why) => Ended::Done(why),
         Err(interrupt) => {
             // Where the journal itself fails there is nowhere to write this.
             if !matches!(interrupt, Interrupt::Store(_))
-                && let Err(worse) = ctx.record(Event::RunPaused { why: interrupt.to_string() })
+                && let Err(worse) = ctx.record(Event::RunPaused {
+                    why: interrupt.to_string(),
+                })
             {
                 return (Ended::Paused(worse), ctx.state);
             }
@@ -124,7 +154,8 @@ fn take_steps(ctx: &mut Ctx<'_>) -> Result<Ran, Interrupt> {
         }
         let finished = ctx.state.finished();
         // Only few are kept: those of a policy that learns no more would push out what it was before.
-        let due = finished.is_multiple_of(ctx.plan.config.stepping.checkpoint_every) && !ctx.state.replay.is_empty();
+        let due = finished.is_multiple_of(ctx.plan.config.stepping.checkpoint_every)
+            && !ctx.state.replay.is_empty();
         checkpoint(ctx, due)?;
         ctx.check_stop()?;
         match step(ctx, finished) {
@@ -155,18 +186,31 @@ fn begin(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
         let started = RunStarted {
             task: task.spec.name.clone(),
             task_hash: task.hash.clone(),
-            practised: ctx.plan.practised.iter().map(|task| practised(task)).collect(),
+            practised: ctx
+                .plan
+                .practised
+                .iter()
+                .map(|task| practised(task))
+                .collect(),
             seed_normal: sampling::normal(&seed),
             machine,
             policy,
             temperature: ctx.plan.config.sampling.temperature,
         };
-        ctx.store.keep_config(&ctx.plan.config.to_toml(), &task.seed)?;
+        ctx.store
+            .keep_config(&ctx.plan.config.to_toml(), &task.seed)?;
         return ctx.record(Event::RunStarted(Box::new(started)));
     };
     let same = |what: &str, was: &str, is: &str| {
         let said = |value: &str| format!("{what} {value}");
-        if was == is { Ok(()) } else { Err(Interrupt::Foreign { was: said(was), is: said(is) }) }
+        if was == is {
+            Ok(())
+        } else {
+            Err(Interrupt::Foreign {
+                was: said(was),
+                is: said(is),
+            })
+        }
     };
     let differ = ctx.plan.changes()?;
     if !differ.of_the_run.is_empty() {
@@ -174,11 +218,17 @@ fn begin(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
     }
     same("task", &started.task_hash, &task.hash)?;
     for (was, is) in started.practised.iter().zip(&ctx.plan.practised) {
-        same(&format!("practised task {}", was.task), &was.task_hash, &is.hash)?;
+        same(
+            &format!("practised task {}", was.task),
+            &was.task_hash,
+            &is.hash,
+        )?;
     }
     same("machine class", &started.machine.class, &machine.class)?;
     same("model", &started.policy.model, &policy.model)?;
-    ctx.record(Event::RunResumed { step: ctx.state.finished() })?;
+    ctx.record(Event::RunResumed {
+        step: ctx.state.finished(),
+    })?;
     if let Some(step) = ctx.state.checkpoint {
         ctx.policy.load(&ctx.store.checkpoint(step))?;
     }
@@ -186,7 +236,10 @@ fn begin(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
 }
 
 fn practised(task: &Task) -> Practised {
-    Practised { task: task.spec.name.clone(), task_hash: task.hash.clone() }
+    Practised {
+        task: task.spec.name.clone(),
+        task_hash: task.hash.clone(),
+    }
 }
 
 fn seed(task: &Task) -> Result<Candidate, Interrupt> {
@@ -199,22 +252,46 @@ fn seed(task: &Task) -> Result<Candidate, Interrupt> {
 
 /// Rewards are measured against each task's seed, so these come first, judged like any other.
 fn judge_seeds(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
-    let unjudged: Vec<_> = ctx.plan.tasks().filter(|(name, _)| ctx.state.seed_of(*name).is_none()).collect();
-    unjudged.into_iter().try_for_each(|(name, task)| judge_seed(ctx, name, task))
+    let unjudged: Vec<_> = ctx
+        .plan
+        .tasks()
+        .filter(|(name, _)| ctx.state.seed_of(*name).is_none())
+        .collect();
+    unjudged
+        .into_iter()
+        .try_for_each(|(name, task)| judge_seed(ctx, name, task))
 }
 
 fn judge_seed(ctx: &mut Ctx<'_>, name: Option<&str>, task: &Arc<Task>) -> Result<(), Interrupt> {
     let seed = seed(task)?;
     ctx.store.keep(&seed)?;
-    let made = Made::Candidate { normal: sampling::normal(&seed), hash: seed.hash };
-    let batch = Batch::submit(ctx, [((), Entry { made, task: Arc::clone(task), stage: None })])?;
+    let made = Made::Candidate {
+        normal: sampling::normal(&seed),
+        hash: seed.hash,
+    };
+    let batch = Batch::submit(
+        ctx,
+        [(
+            (),
+            Entry {
+                made,
+                task: Arc::clone(task),
+                stage: None,
+            },
+        )],
+    )?;
     batch.gather(ctx, |ctx, (), judged| {
         let judgement = judged?;
         match &judgement.verdict {
-            Verdict::Correct(_) => ctx.record(Event::SeedJudged { task: name.map(str::to_owned), judgement }),
-            other => {
-                Err(Interrupt::Seed { task: task.spec.name.clone(), label: other.label(), detail: other.detail() })
-            }
+            Verdict::Correct(_) => ctx.record(Event::SeedJudged {
+                task: name.map(str::to_owned),
+                judgement,
+            }),
+            other => Err(Interrupt::Seed {
+                task: task.spec.name.clone(),
+                label: other.label(),
+                detail: other.detail(),
+            }),
         }
     })
 }
@@ -223,7 +300,10 @@ fn judge_seed(ctx: &mut Ctx<'_>, name: Option<&str>, task: &Arc<Task>) -> Result
 fn check_reward(ctx: &Ctx<'_>) -> Result<(), Interrupt> {
     for (name, _) in ctx.plan.tasks() {
         if let Some(seed) = ctx.state.seed_of(name) {
-            ctx.plan.config.reward.of(&seed.verdict, &ctx.state.context_of(name))?;
+            ctx.plan
+                .config
+                .reward
+                .of(&seed.verdict, &ctx.state.context_of(name))?;
         }
     }
     Ok(())
@@ -240,7 +320,8 @@ fn spent(ctx: &Ctx<'_>) -> Option<String> {
         });
     }
     let seconds = ctx.state.stepping_s();
-    (budget.seconds > 0.0 && seconds >= budget.seconds).then(|| format!("{seconds:.0} s of stepping are spent"))
+    (budget.seconds > 0.0 && seconds >= budget.seconds)
+        .then(|| format!("{seconds:.0} s of stepping are spent"))
 }
 
 /// Saves the policy when it is `due` and was not saved after this step before.

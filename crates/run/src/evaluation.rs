@@ -45,9 +45,23 @@ pub struct Answer {
 impl Asking<'_> {
     /// Answers to one stage's prompt. It always shows the task's seed, so that before and after,
     /// and one policy and another, compare.
-    pub fn answers(&self, policy: &mut dyn Policy, stage: Stage, count: u32) -> Result<Vec<Answer>, PolicyError> {
-        let parent = Some(Shown { source: &self.task.seed, verdict: self.seed });
-        let ask = Ask { task: self.task, role: Role::Explore, stage: Some(stage), variant: 0, parent };
+    pub fn answers(
+        &self,
+        policy: &mut dyn Policy,
+        stage: Stage,
+        count: u32,
+    ) -> Result<Vec<Answer>, PolicyError> {
+        let parent = Some(Shown {
+            source: &self.task.seed,
+            verdict: self.seed,
+        });
+        let ask = Ask {
+            task: self.task,
+            role: Role::Explore,
+            stage: Some(stage),
+            variant: 0,
+            parent,
+        };
         let chat = self.render.chat(&ask);
         let seed = seed(self.config.seed, &[PROBING, u64::from(stage.number())]);
         let sampling = self.config.draw(self.config.sampling.temperature, seed);
@@ -97,8 +111,11 @@ impl Evaluation {
         for judgement in all().flatten() {
             *verdicts.entry(judgement.verdict.label()).or_insert(0) += 1;
         }
-        let speeds: Vec<Vec<f64>> =
-            prompts.iter().map(|judged| speeds(judged)).filter(|speeds| !speeds.is_empty()).collect();
+        let speeds: Vec<Vec<f64>> = prompts
+            .iter()
+            .map(|judged| speeds(judged))
+            .filter(|speeds| !speeds.is_empty())
+            .collect();
         if speeds.is_empty() {
             return None;
         }
@@ -106,7 +123,12 @@ impl Evaluation {
         let runs = [speeds];
         let speedup = |kept: fn(f64) -> bool| {
             let times = |stages: &[Vec<f64>]| -> Vec<f64> {
-                stages.iter().flatten().filter(|gflops| kept(**gflops)).map(|gflops| gflops / seed_gflops).collect()
+                stages
+                    .iter()
+                    .flatten()
+                    .filter(|gflops| kept(**gflops))
+                    .map(|gflops| gflops / seed_gflops)
+                    .collect()
             };
             Speedup {
                 median: estimate(&runs, |stages| median(&times(stages))),
@@ -120,7 +142,9 @@ impl Evaluation {
             answers: all().flatten().count(),
             masked: all().filter(|judged| judged.is_none()).count(),
             verdicts,
-            correct: estimate(&runs, |stages| mean(stages, |gflops| f64::from(u8::from(gflops > 0.0)))),
+            correct: estimate(&runs, |stages| {
+                mean(stages, |gflops| f64::from(u8::from(gflops > 0.0)))
+            }),
             gflops: estimate(&runs, |stages| mean(stages, |gflops| gflops)),
             speedup_correct: any_correct.then(|| speedup(|gflops| gflops > 0.0)),
             speedup_all: speedup(|_| true),
@@ -135,7 +159,10 @@ mod tests {
     use super::*;
 
     fn judged(verdict: Verdict) -> Judgement {
-        Judgement { verdict, seconds: flow::bench::Seconds::default() }
+        Judgement {
+            verdict,
+            seconds: flow::bench::Seconds::default(),
+        }
     }
 
     fn correct(gflops: f64) -> Judgement {
@@ -143,7 +170,11 @@ mod tests {
     }
 
     fn wrong() -> Judgement {
-        judged(Verdict::Wrong(Mismatch { why: String::new(), error: 1.0, paper: false }))
+        judged(Verdict::Wrong(Mismatch {
+            why: String::new(),
+            error: 1.0,
+            paper: false,
+        }))
     }
 
     fn is(value: f64, wanted: f64) -> bool {
@@ -152,15 +183,30 @@ mod tests {
 
     #[test]
     fn speedups_are_told_with_and_without_the_failures() {
-        let suspect = judged(Verdict::Suspect { why: String::new(), measured: Measured::steady(1e6, 1e-6) });
-        let first = vec![Some(correct(2.0)), Some(correct(4.0)), Some(correct(12.0)), Some(suspect), None];
+        let suspect = judged(Verdict::Suspect {
+            why: String::new(),
+            measured: Measured::steady(1e6, 1e-6),
+        });
+        let first = vec![
+            Some(correct(2.0)),
+            Some(correct(4.0)),
+            Some(correct(12.0)),
+            Some(suspect),
+            None,
+        ];
         let second = vec![Some(wrong()); 3];
         let found = Evaluation::of(&[first, second], 2.0).expect("something was judged");
         assert_eq!((found.answers, found.masked), (7, 1));
         assert_eq!(found.verdicts[&Label::Suspect], 1);
-        assert!(is(found.correct.value, 0.5) && is(found.gflops.value, 3.0), "{found:?}");
+        assert!(
+            is(found.correct.value, 0.5) && is(found.gflops.value, 3.0),
+            "{found:?}"
+        );
         let among = found.speedup_correct.expect("three are correct");
-        assert!(is(among.median.value, 2.0) && is(among.mean.value, 3.0), "{among:?}");
+        assert!(
+            is(among.median.value, 2.0) && is(among.mean.value, 3.0),
+            "{among:?}"
+        );
         assert!(among.mean.low < 3.0 && among.mean.high > 3.0);
         assert!(is(found.speedup_all.median.value, 0.5) && is(found.speedup_all.mean.value, 1.5));
     }
@@ -169,6 +215,9 @@ mod tests {
     fn without_a_correct_answer_there_is_no_speedup_among_them() {
         let found = Evaluation::of(&[vec![Some(wrong()); 2]], 2.0).expect("something was judged");
         assert!(found.speedup_correct.is_none() && is(found.speedup_all.mean.value, 0.0));
-        assert!(Evaluation::of(&[vec![None]], 2.0).is_none(), "the machine failed on all");
+        assert!(
+            Evaluation::of(&[vec![None]], 2.0).is_none(),
+            "the machine failed on all"
+        );
     }
 }

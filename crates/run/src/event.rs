@@ -193,8 +193,17 @@ impl GroupSampled {
             Made::Malformed { .. } => None,
         };
         let normals: Vec<Option<String>> = self.answers.iter().zip(rewards).map(normal).collect();
-        let copies = |of: &String| normals.iter().flatten().filter(|other| *other == of).count() as u32;
-        normals.iter().map(|normal| normal.as_ref().map_or(1, copies)).collect()
+        let copies = |of: &String| {
+            normals
+                .iter()
+                .flatten()
+                .filter(|other| *other == of)
+                .count() as u32
+        };
+        normals
+            .iter()
+            .map(|normal| normal.as_ref().map_or(1, copies))
+            .collect()
     }
 }
 
@@ -368,19 +377,44 @@ mod tests {
     use super::*;
 
     fn candidate(normal: &str) -> Made {
-        Made::Candidate { hash: String::new(), normal: normal.into() }
+        Made::Candidate {
+            hash: String::new(),
+            normal: normal.into(),
+        }
     }
 
     fn group(made: impl IntoIterator<Item = Made>) -> GroupSampled {
-        let answer = |made| Answer { tokens: vec![], logprobs: vec![], ending: Ending::Stop, made };
-        let asked = Asked { task: None, role: Role::Explore, stage: None, parent: None, variant: 0 };
-        GroupSampled { asked, prompt_tokens: vec![], answers: made.into_iter().map(answer).collect() }
+        let answer = |made| Answer {
+            tokens: vec![],
+            logprobs: vec![],
+            ending: Ending::Stop,
+            made,
+        };
+        let asked = Asked {
+            task: None,
+            role: Role::Explore,
+            stage: None,
+            parent: None,
+            variant: 0,
+        };
+        GroupSampled {
+            asked,
+            prompt_tokens: vec![],
+            answers: made.into_iter().map(answer).collect(),
+        }
     }
 
     #[test]
     fn copies_are_counted_by_the_normalised_program() {
         let malformed = || Made::Malformed { why: String::new() };
-        let made = [candidate("a"), malformed(), candidate("b"), candidate("a"), malformed(), candidate("a")];
+        let made = [
+            candidate("a"),
+            malformed(),
+            candidate("b"),
+            candidate("a"),
+            malformed(),
+            candidate("a"),
+        ];
         assert_eq!(group(made).copies(&[Some(1.0); 6]), [3, 1, 1, 3, 1, 3]);
     }
 
@@ -389,8 +423,14 @@ mod tests {
         let shared = |made: Vec<Made>, rewards: &[Option<f64>]| {
             flow::advantage::Advantage::Shared.of(rewards, &group(made).copies(rewards), 0.3, 0.0)
         };
-        let masked = shared(vec![candidate("a"), candidate("a"), candidate("b")], &[Some(1.0), None, Some(4.0)]);
-        let without = shared(vec![candidate("a"), candidate("b")], &[Some(1.0), Some(4.0)]);
+        let masked = shared(
+            vec![candidate("a"), candidate("a"), candidate("b")],
+            &[Some(1.0), None, Some(4.0)],
+        );
+        let without = shared(
+            vec![candidate("a"), candidate("b")],
+            &[Some(1.0), Some(4.0)],
+        );
         assert_eq!(masked.values, [without.values[0], None, without.values[1]]);
         assert_eq!((masked.mean, masked.std), (without.mean, without.std));
     }
@@ -398,13 +438,21 @@ mod tests {
     #[test]
     fn a_divergence_is_a_number_or_was_not_measured() {
         let read = |kl: &str| -> Updated {
-            let rest = r#""loss":1.0,"gradient_norm":1.0,"clipped":0.0,"entropy":1.0,"sampler_gap":0.0"#;
+            let rest =
+                r#""loss":1.0,"gradient_norm":1.0,"clipped":0.0,"entropy":1.0,"sampler_gap":0.0"#;
             serde_json::from_str(&format!("{{{kl}{rest}}}")).unwrap()
         };
-        assert_eq!(read(r#""kl":0.25,"#).kl, Some(0.25), "as it was written when it was always there");
+        assert_eq!(
+            read(r#""kl":0.25,"#).kl,
+            Some(0.25),
+            "as it was written when it was always there"
+        );
         let unmeasured = read(r#""kl":null,"#);
         assert_eq!((unmeasured.kl, read("").kl), (None, None));
-        assert_eq!(serde_json::from_str::<Updated>(&serde_json::to_string(&unmeasured).unwrap()).unwrap(), unmeasured);
+        assert_eq!(
+            serde_json::from_str::<Updated>(&serde_json::to_string(&unmeasured).unwrap()).unwrap(),
+            unmeasured
+        );
     }
 
     #[test]
@@ -414,8 +462,19 @@ mod tests {
         assert_eq!(asked.task, None);
         assert_eq!(serde_json::to_string(&asked).unwrap(), old);
         let seconds = flow::bench::Seconds::default();
-        let judgement = Judgement { verdict: flow::Verdict::Malformed { why: String::new() }, seconds };
-        let line = |task| Line::new(Event::SeedJudged { task, judgement: judgement.clone() }, 1.0);
+        let judgement = Judgement {
+            verdict: flow::Verdict::Malformed { why: String::new() },
+            seconds,
+        };
+        let line = |task| {
+            Line::new(
+                Event::SeedJudged {
+                    task,
+                    judgement: judgement.clone(),
+                },
+                1.0,
+            )
+        };
         let (own, practised) = (line(None), line(Some("transpose".to_owned())));
         let written = serde_json::to_string(&own).unwrap();
         assert!(!written.contains("task"), "{written}");

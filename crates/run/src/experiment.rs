@@ -62,7 +62,9 @@ pub const EXPERIMENTS: [Experiment; 2] = [
 
 /// The experiment of that name.
 pub fn named(name: &str) -> Option<Experiment> {
-    EXPERIMENTS.into_iter().find(|experiment| experiment.name == name)
+    EXPERIMENTS
+        .into_iter()
+        .find(|experiment| experiment.name == name)
 }
 
 /// How far a setting's run has come.
@@ -84,14 +86,22 @@ impl Experiment {
             Ok(state) if state.started.is_some() => Progress::Open,
             _ => Progress::New,
         };
-        self.settings.iter().map(|setting| (*setting, of(setting))).collect()
+        self.settings
+            .iter()
+            .map(|setting| (*setting, of(setting)))
+            .collect()
     }
 }
 
 impl Setting {
     /// Its configuration at a scale, with further overrides behind it. Settings that only
     /// differ in size share everything that is compared.
-    pub fn configure(&self, scale: f64, directory: &Path, overrides: &[String]) -> Result<Layered, Vec<Mistake>> {
+    pub fn configure(
+        &self,
+        scale: f64,
+        directory: &Path,
+        overrides: &[String],
+    ) -> Result<Layered, Vec<Mistake>> {
         let file = format!("{}.toml", self.name);
         let full = Layered::read(Some((&file, self.text)), &[])?.config;
         let mut sets = scaled(&full, scale);
@@ -104,16 +114,28 @@ impl Setting {
 /// The overrides that shrink or grow a configuration.
 fn scaled(config: &Config, scale: f64) -> Vec<String> {
     let times = |value: f64, least: f64| (value * scale).round().max(least) as u64;
-    let mut sets = vec![format!("sampling.group={}", times(f64::from(config.sampling.group), 4.0))];
+    let mut sets = vec![format!(
+        "sampling.group={}",
+        times(f64::from(config.sampling.group), 4.0)
+    )];
     if config.budget.steps > 0 {
-        sets.push(format!("budget.steps={}", times(config.budget.steps as f64, 2.0)));
+        sets.push(format!(
+            "budget.steps={}",
+            times(config.budget.steps as f64, 2.0)
+        ));
     }
     if config.budget.iterations > 0 {
         // Fewer would not reach the last stage.
-        sets.push(format!("budget.iterations={}", times(f64::from(config.budget.iterations), 6.0)));
+        sets.push(format!(
+            "budget.iterations={}",
+            times(f64::from(config.budget.iterations), 6.0)
+        ));
     }
     if config.stepping.probe > 0 {
-        sets.push(format!("loop.probe={}", times(f64::from(config.stepping.probe), 8.0)));
+        sets.push(format!(
+            "loop.probe={}",
+            times(f64::from(config.stepping.probe), 8.0)
+        ));
     }
     sets
 }
@@ -121,8 +143,16 @@ fn scaled(config: &Config, scale: f64) -> Vec<String> {
 /// A setting's name as the paper writes it; experiment 2 has no penalty to name.
 fn label(config: &Config) -> String {
     let named = config.prompts.source == SourceKind::Fixed;
-    let beta = if named { format!(", β={}", config.learning.beta) } else { String::new() };
-    format!("{}, LR={}{beta}", opt(config.bench.opt), rate(config.learning.rate))
+    let beta = if named {
+        format!(", β={}", config.learning.beta)
+    } else {
+        String::new()
+    };
+    format!(
+        "{}, LR={}{beta}",
+        opt(config.bench.opt),
+        rate(config.learning.rate)
+    )
 }
 
 fn opt(level: OptLevel) -> &'static str {
@@ -130,7 +160,11 @@ fn opt(level: OptLevel) -> &'static str {
 }
 
 fn rate(rate: f64) -> String {
-    if rate > 0.0 { format!("{rate:e}") } else { "0".to_owned() }
+    if rate > 0.0 {
+        format!("{rate:e}")
+    } else {
+        "0".to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -138,7 +172,11 @@ mod tests {
     use super::*;
 
     fn configs(name: &str) -> Vec<Config> {
-        let read = |setting: &Setting| Layered::read(Some(("x.toml", setting.text)), &[]).unwrap().config;
+        let read = |setting: &Setting| {
+            Layered::read(Some(("x.toml", setting.text)), &[])
+                .unwrap()
+                .config
+        };
         named(name).unwrap().settings.iter().map(read).collect()
     }
 
@@ -146,12 +184,25 @@ mod tests {
     fn the_grids_are_the_papers() {
         let first = configs("exp1");
         assert_eq!(first.len(), 12);
-        assert!(first.iter().all(|config| config.budget.steps == 200 && config.sampling.group == 64));
-        assert!(first.iter().all(|config| config.prompts.source == SourceKind::Fixed));
+        assert!(
+            first
+                .iter()
+                .all(|config| config.budget.steps == 200 && config.sampling.group == 64)
+        );
+        assert!(
+            first
+                .iter()
+                .all(|config| config.prompts.source == SourceKind::Fixed)
+        );
         let second = configs("exp2");
         assert_eq!(second.len(), 6);
-        assert!(second.iter().all(|config| config.budget.iterations == 9 && config.budget.steps == 0));
-        let labels: std::collections::BTreeSet<String> = first.iter().chain(&second).map(label).collect();
+        assert!(
+            second
+                .iter()
+                .all(|config| config.budget.iterations == 9 && config.budget.steps == 0)
+        );
+        let labels: std::collections::BTreeSet<String> =
+            first.iter().chain(&second).map(label).collect();
         assert_eq!(labels.len(), 18, "{labels:?}");
         assert!(labels.contains("O3, LR=5e-7, β=0.01") && labels.contains("O1, LR=0"));
     }
@@ -160,9 +211,14 @@ mod tests {
     fn names_say_what_is_in_the_files() {
         for experiment in EXPERIMENTS {
             for setting in experiment.settings {
-                let config = Layered::read(Some(("x.toml", setting.text)), &[]).unwrap().config;
+                let config = Layered::read(Some(("x.toml", setting.text)), &[])
+                    .unwrap()
+                    .config;
                 let name = format!("{}-lr{}", opt(config.bench.opt), rate(config.learning.rate));
-                assert!(setting.name == name || setting.name == format!("{name}-beta{}", config.learning.beta));
+                assert!(
+                    setting.name == name
+                        || setting.name == format!("{name}-beta{}", config.learning.beta)
+                );
             }
         }
     }
@@ -170,10 +226,26 @@ mod tests {
     #[test]
     fn a_scale_shrinks_what_costs_time_and_nothing_else() {
         let setting = named("exp1").unwrap().settings[0];
-        let full = setting.configure(1.0, Path::new("runs"), &[]).unwrap().config;
-        let small = setting.configure(0.1, Path::new("runs"), &["model=nano".into()]).unwrap().config;
-        assert_eq!((small.budget.steps, small.sampling.group, small.model.as_str()), (20, 6, "nano"));
-        assert_eq!((small.learning, small.bench, small.reward), (full.learning, full.bench, full.reward));
+        let full = setting
+            .configure(1.0, Path::new("runs"), &[])
+            .unwrap()
+            .config;
+        let small = setting
+            .configure(0.1, Path::new("runs"), &["model=nano".into()])
+            .unwrap()
+            .config;
+        assert_eq!(
+            (
+                small.budget.steps,
+                small.sampling.group,
+                small.model.as_str()
+            ),
+            (20, 6, "nano")
+        );
+        assert_eq!(
+            (small.learning, small.bench, small.reward),
+            (full.learning, full.bench, full.reward)
+        );
         assert_eq!(small.directory, "runs/O0-lr2e-7-beta0");
     }
 }

@@ -12,19 +12,36 @@ pub(crate) fn correct(gflops: f64) -> Verdict {
 }
 
 pub(crate) fn suspect(gflops: f64) -> Verdict {
-    Verdict::Suspect { why: "too fast".to_owned(), measured: Measured::steady(gflops, 1.0 / gflops) }
+    Verdict::Suspect {
+        why: "too fast".to_owned(),
+        measured: Measured::steady(gflops, 1.0 / gflops),
+    }
 }
 
 pub(crate) fn wrong() -> Verdict {
-    Verdict::Wrong(Mismatch { why: "C[0] is 1".to_owned(), error: 1.0, paper: false })
+    Verdict::Wrong(Mismatch {
+        why: "C[0] is 1".to_owned(),
+        error: 1.0,
+        paper: false,
+    })
 }
 
 pub(crate) fn asked(task: Option<&str>, stage: Stage) -> Asked {
-    Asked { task: task.map(str::to_owned), role: Role::Explore, stage: Some(stage), parent: None, variant: 0 }
+    Asked {
+        task: task.map(str::to_owned),
+        role: Role::Explore,
+        stage: Some(stage),
+        parent: None,
+        variant: 0,
+    }
 }
 
 /// A group of candidates that are all called `hash`.
-pub(crate) fn group(asked: Asked, hash: &str, verdicts: impl IntoIterator<Item = Verdict>) -> Group {
+pub(crate) fn group(
+    asked: Asked,
+    hash: &str,
+    verdicts: impl IntoIterator<Item = Verdict>,
+) -> Group {
     let member = |verdict| Member {
         hash: Some(hash.to_owned()),
         normal: Some(hash.to_owned()),
@@ -33,11 +50,18 @@ pub(crate) fn group(asked: Asked, hash: &str, verdicts: impl IntoIterator<Item =
         reward: None,
         advantage: None,
     };
-    Group { asked, members: verdicts.into_iter().map(member).collect(), fate: Fate::Live, noise: 0.0 }
+    Group {
+        asked,
+        members: verdicts.into_iter().map(member).collect(),
+        fate: Fate::Live,
+        noise: 0.0,
+    }
 }
 
 pub(crate) fn step(number: u64, groups: Vec<Group>) -> Step {
-    let (groups, practised) = groups.into_iter().partition(|group| group.asked.task.is_none());
+    let (groups, practised) = groups
+        .into_iter()
+        .partition(|group| group.asked.task.is_none());
     Step {
         number,
         iteration: None,
@@ -46,7 +70,12 @@ pub(crate) fn step(number: u64, groups: Vec<Group>) -> Step {
         lag: 0,
         temperature: 1.0,
         updated: None,
-        watched: Watched { entropy: None, distinct: 1.0, live: 1.0, kl: None },
+        watched: Watched {
+            entropy: None,
+            distinct: 1.0,
+            live: 1.0,
+            kl: None,
+        },
         warnings: Vec::new(),
         seconds: StepSeconds::default(),
         at_s: 0.0,

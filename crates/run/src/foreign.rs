@@ -11,8 +11,8 @@ use flow::policy::{Capabilities, Chat, Ending};
 use flow::{Candidate, Judgement, MachineFacts, Prose, Reward, Stage, Verdict, noise};
 
 use crate::event::{
-    Answer, Asked, Event, GroupFinished, GroupSampled, Line, Made, Place, RunStarted, StepFinished, StepSampled,
-    StepSeconds,
+    Answer, Asked, Event, GroupFinished, GroupSampled, Line, Made, Place, RunStarted, StepFinished,
+    StepSampled, StepSeconds,
 };
 use crate::interrupt::Interrupt;
 use crate::plan::Plan;
@@ -73,9 +73,19 @@ impl ForeignRun {
     pub fn open(plan: Plan, machine: MachineFacts, clock: fn() -> f64) -> Result<Self, Interrupt> {
         let (store, lines) = Store::open(&plan.directory)?;
         let state = RunState::of(&lines);
-        let render =
-            Prose { wording: plan.wording.clone(), begin: plan.config.prompts.begin, simd: machine.simd.clone() };
-        let mut run = Self { plan, store, state, render, clock, handed: Vec::new() };
+        let render = Prose {
+            wording: plan.wording.clone(),
+            begin: plan.config.prompts.begin,
+            simd: machine.simd.clone(),
+        };
+        let mut run = Self {
+            plan,
+            store,
+            state,
+            render,
+            clock,
+            handed: Vec::new(),
+        };
         run.begin(machine)?;
         Ok(run)
     }
@@ -86,9 +96,14 @@ impl ForeignRun {
             let seed = Candidate::from_source(task.seed.as_bytes(), task)
                 .map_err(|malformed| self.bad_seed(flow::Label::Malformed, malformed.why))?;
             self.store.keep(&seed)?;
-            self.store.keep_config(&self.plan.config.to_toml(), &task.seed)?;
-            let policy =
-                Capabilities { model: self.plan.config.model.clone(), learns: true, logprobs: false, context: 0 };
+            self.store
+                .keep_config(&self.plan.config.to_toml(), &task.seed)?;
+            let policy = Capabilities {
+                model: self.plan.config.model.clone(),
+                learns: true,
+                logprobs: false,
+                context: 0,
+            };
             return self.record(Event::RunStarted(Box::new(RunStarted {
                 task: task.spec.name.clone(),
                 task_hash: task.hash.clone(),
@@ -101,12 +116,16 @@ impl ForeignRun {
         };
         same("task", &started.task_hash, &task.hash)?;
         self.compares_with(&machine)?;
-        self.record(Event::RunResumed { step: self.state.finished() })
+        self.record(Event::RunResumed {
+            step: self.state.finished(),
+        })
     }
 
     /// Refuses a machine whose timings do not compare with those of the run.
     pub fn compares_with(&self, machine: &MachineFacts) -> Result<(), Interrupt> {
-        let Some(started) = &self.state.started else { return Ok(()) };
+        let Some(started) = &self.state.started else {
+            return Ok(());
+        };
         same("machine class", &started.machine.class, &machine.class)
     }
 
@@ -144,13 +163,20 @@ impl ForeignRun {
             return Ok(());
         }
         match &judgement.verdict {
-            Verdict::Correct(_) => self.record(Event::SeedJudged { task: None, judgement }),
+            Verdict::Correct(_) => self.record(Event::SeedJudged {
+                task: None,
+                judgement,
+            }),
             other => Err(self.bad_seed(other.label(), other.detail())),
         }
     }
 
     fn bad_seed(&self, label: flow::Label, detail: String) -> Interrupt {
-        Interrupt::Seed { task: self.plan.task.spec.name.clone(), label, detail }
+        Interrupt::Seed {
+            task: self.plan.task.spec.name.clone(),
+            label,
+            detail,
+        }
     }
 
     /// The next prompts, those first that were handed out least often.
@@ -158,12 +184,17 @@ impl ForeignRun {
         let mut prompts = Vec::with_capacity(count);
         while prompts.len() < count {
             self.advance()?;
-            let Some(iteration) = self.state.iterations.last() else { break };
+            let Some(iteration) = self.state.iterations.last() else {
+                break;
+            };
             self.handed.resize(iteration.parents.len(), 0);
             let least = (0..self.handed.len()).min_by_key(|parent| self.handed[*parent]);
             let Some(parent) = least else { break };
             self.handed[parent] += 1;
-            let id = PromptId { iteration: self.state.iterations.len() as u32 - 1, parent: parent as u32 };
+            let id = PromptId {
+                iteration: self.state.iterations.len() as u32 - 1,
+                parent: parent as u32,
+            };
             let Some(asked) = self.asked(id) else { break };
             let chat = self.chat(&asked)?;
             prompts.push(Prompt { id, asked, chat });
@@ -173,7 +204,12 @@ impl ForeignRun {
 
     /// What a prompt asked.
     pub fn asked(&self, id: PromptId) -> Option<Asked> {
-        let parent = self.state.iterations.get(id.iteration as usize)?.parents.get(id.parent as usize)?;
+        let parent = self
+            .state
+            .iterations
+            .get(id.iteration as usize)?
+            .parents
+            .get(id.parent as usize)?;
         Some(source::asked(parent))
     }
 
@@ -184,8 +220,20 @@ impl ForeignRun {
     }
 
     fn chat(&self, asked: &Asked) -> Result<Chat, Interrupt> {
-        let Self { plan, state, render, store, .. } = self;
-        Ok(Prompts { plan, state, render, directory: store.directory() }.chat(asked, state.finished())?)
+        let Self {
+            plan,
+            state,
+            render,
+            store,
+            ..
+        } = self;
+        Ok(Prompts {
+            plan,
+            state,
+            render,
+            directory: store.directory(),
+        }
+        .chat(asked, state.finished())?)
     }
 
     /// Chooses new parents when the present ones have their answers.
@@ -193,7 +241,8 @@ impl ForeignRun {
         if !self.is_over() {
             return Ok(());
         }
-        if let Next::Choose(chosen) = source::choose(&self.plan, &self.state, self.state.finished()) {
+        if let Next::Choose(chosen) = source::choose(&self.plan, &self.state, self.state.finished())
+        {
             self.record(chosen)?;
             self.handed.clear();
         }
@@ -202,49 +251,97 @@ impl ForeignRun {
 
     /// Whether the present iteration has what it was begun for.
     fn is_over(&self) -> bool {
-        let Some(iteration) = self.state.iterations.last() else { return true };
+        let Some(iteration) = self.state.iterations.last() else {
+            return true;
+        };
         let group = self.plan.config.sampling.group as usize;
         let mut answers = vec![0; iteration.parents.len()];
-        for step in self.state.steps.iter().skip_while(|step| step.number < iteration.first_step) {
+        for step in self
+            .state
+            .steps
+            .iter()
+            .skip_while(|step| step.number < iteration.first_step)
+        {
             for done in &step.groups {
-                let parent = iteration.parents.iter().position(|parent| source::asked(parent) == done.asked);
+                let parent = iteration
+                    .parents
+                    .iter()
+                    .position(|parent| source::asked(parent) == done.asked);
                 if let Some(parent) = parent {
                     answers[parent] += done.members.len();
                 }
             }
         }
-        let lost = |parent: usize| self.handed.get(parent).is_some_and(|handed| *handed >= PATIENCE);
-        !self.state.pool.is_empty() && (0..answers.len()).all(|parent| answers[parent] >= group || lost(parent))
+        let lost = |parent: usize| {
+            self.handed
+                .get(parent)
+                .is_some_and(|handed| *handed >= PATIENCE)
+        };
+        !self.state.pool.is_empty()
+            && (0..answers.len()).all(|parent| answers[parent] >= group || lost(parent))
     }
 
     /// Takes in the judged answers to a prompt as one step; false when there is no such prompt.
-    pub fn record_answers(&mut self, id: PromptId, answers: &[Answered]) -> Result<bool, Interrupt> {
-        let Some(asked) = self.asked(id) else { return Ok(false) };
+    pub fn record_answers(
+        &mut self,
+        id: PromptId,
+        answers: &[Answered],
+    ) -> Result<bool, Interrupt> {
+        let Some(asked) = self.asked(id) else {
+            return Ok(false);
+        };
         let began = (self.clock)();
         let step = self.state.finished();
-        let mut sampled = GroupSampled { asked, prompt_tokens: Vec::new(), answers: Vec::new() };
+        let mut sampled = GroupSampled {
+            asked,
+            prompt_tokens: Vec::new(),
+            answers: Vec::new(),
+        };
         for answer in answers {
             let made = match &answer.made {
                 Ok(candidate) => {
                     self.store.keep(candidate)?;
-                    Made::Candidate { hash: candidate.hash.clone(), normal: sampling::normal(candidate) }
+                    Made::Candidate {
+                        hash: candidate.hash.clone(),
+                        normal: sampling::normal(candidate),
+                    }
                 }
                 Err(why) => Made::Malformed { why: why.clone() },
             };
-            sampled.answers.push(Answer { tokens: Vec::new(), logprobs: Vec::new(), ending: Ending::Stop, made });
+            sampled.answers.push(Answer {
+                tokens: Vec::new(),
+                logprobs: Vec::new(),
+                ending: Ending::Stop,
+                made,
+            });
         }
         let temperature = self.state.temperature;
-        let sampled = StepSampled { step, lag: 0, temperature, groups: vec![sampled] };
+        let sampled = StepSampled {
+            step,
+            lag: 0,
+            temperature,
+            groups: vec![sampled],
+        };
         self.record(Event::StepSampled(Box::new(sampled.clone())))?;
         for (member, answer) in (0..).zip(answers) {
-            let at = Place { step, group: 0, member };
+            let at = Place {
+                step,
+                group: 0,
+                member,
+            };
             match (&answer.made, &answer.judged) {
                 // The fold has these verdicts already.
                 (Err(_), _) => {}
                 (Ok(_), Ok(judgement)) => {
-                    self.record(Event::CandidateJudged { at, judgement: judgement.clone() })?;
+                    self.record(Event::CandidateJudged {
+                        at,
+                        judgement: judgement.clone(),
+                    })?;
                 }
-                (Ok(_), Err(why)) => self.record(Event::CandidateMasked { at, why: why.clone() })?,
+                (Ok(_), Err(why)) => self.record(Event::CandidateMasked {
+                    at,
+                    why: why.clone(),
+                })?,
             }
         }
         let finished = self.finished(&sampled, answers, began);
@@ -254,15 +351,26 @@ impl ForeignRun {
 
     fn finished(&self, sampled: &StepSampled, answers: &[Answered], began: f64) -> StepFinished {
         let rewards: Vec<Option<f64>> = answers.iter().map(|answer| answer.reward).collect();
-        let verdicts: Vec<Option<&Verdict>> =
-            answers.iter().map(|answer| answer.judged.as_ref().ok().map(|judged| &judged.verdict)).collect();
+        let verdicts: Vec<Option<&Verdict>> = answers
+            .iter()
+            .map(|answer| answer.judged.as_ref().ok().map(|judged| &judged.verdict))
+            .collect();
         let noise = noise::of_group(self.reward(), &verdicts, &self.state.context()).unwrap_or(0.0);
         let learning = &self.plan.config.learning;
         let copies = sampled.groups[0].copies(&rewards);
-        let advantages = learning.advantage.of(&rewards, &copies, learning.std_floor, noise);
-        let groups = vec![GroupFinished { rewards, advantages: advantages.values, fate: advantages.fate, noise }];
-        let judging =
-            answers.iter().filter_map(|answer| Some(answer.judged.as_ref().ok()?.seconds.total)).fold(0.0f64, f64::max);
+        let advantages = learning
+            .advantage
+            .of(&rewards, &copies, learning.std_floor, noise);
+        let groups = vec![GroupFinished {
+            rewards,
+            advantages: advantages.values,
+            fate: advantages.fate,
+            noise,
+        }];
+        let judging = answers
+            .iter()
+            .filter_map(|answer| Some(answer.judged.as_ref().ok()?.seconds.total))
+            .fold(0.0f64, f64::max);
         StepFinished {
             step: sampled.step,
             watched: watch::watched(sampled, &groups, None),
@@ -283,5 +391,12 @@ impl ForeignRun {
 
 fn same(what: &str, was: &str, is: &str) -> Result<(), Interrupt> {
     let said = |value: &str| format!("{what} {value}");
-    if was == is { Ok(()) } else { Err(Interrupt::Foreign { was: said(was), is: said(is) }) }
+    if was == is {
+        Ok(())
+    } else {
+        Err(Interrupt::Foreign {
+            was: said(was),
+            is: said(is),
+        })
+    }
 }

@@ -50,7 +50,9 @@ pub enum Interrupt {
     #[error("{0} cannot learn\n  hint: set learning.rate to 0 to search with it")]
     Unteachable(String),
     /// The run in this directory was configured in another way.
-    #[error("the run in this directory began with other values of {0}\n  hint: start a new run in another directory")]
+    #[error(
+        "the run in this directory began with other values of {0}\n  hint: start a new run in another directory"
+    )]
     Reconfigured(String),
     /// What the run in this directory began with cannot be read.
     #[error(
@@ -59,7 +61,9 @@ pub enum Interrupt {
     )]
     Unreadable(Vec<String>),
     /// The run belongs to another task, machine or model.
-    #[error("this run began with {was}, and this is {is}: they do not compare\n  hint: start a new run")]
+    #[error(
+        "this run began with {was}, and this is {is}: they do not compare\n  hint: start a new run"
+    )]
     Foreign {
         /// What it began with.
         was: String,

@@ -99,7 +99,10 @@ impl Journal {
         path: &Path,
         wrap: impl FnOnce(Box<dyn Sink>) -> Box<dyn Sink>,
     ) -> Result<(Self, Vec<Line>), JournalError> {
-        let failed = |source| JournalError::File { path: path.to_owned(), source };
+        let failed = |source| JournalError::File {
+            path: path.to_owned(),
+            source,
+        };
         let (lines, length) = read_prefix(path)?;
         let mut file = fs_err::OpenOptions::new()
             .create(true)
@@ -111,19 +114,37 @@ impl Journal {
         file.set_len(length).map_err(failed)?;
         file.seek(SeekFrom::Start(length)).map_err(failed)?;
         let sink = wrap(Box::new(FileSink { file, length }));
-        Ok((Self { path: path.to_owned(), sink }, lines))
+        Ok((
+            Self {
+                path: path.to_owned(),
+                sink,
+            },
+            lines,
+        ))
     }
 
     /// Records one event.
     pub fn append(&mut self, line: &Line) -> Result<(), JournalError> {
         let mut bytes = serde_json::to_vec(line).expect("events have a JSON form");
         if let Err(error) = serde_json::from_slice::<Line>(&bytes) {
-            return Err(JournalError::Unwritable { path: self.path.clone(), why: error.to_string() });
+            return Err(JournalError::Unwritable {
+                path: self.path.clone(),
+                why: error.to_string(),
+            });
         }
         bytes.push(b'\n');
         let written = self.sink.append(&bytes);
-        let synced = written.and_then(|()| if line.event.is_milestone() { self.sink.sync() } else { Ok(()) });
-        synced.map_err(|source| JournalError::File { path: self.path.clone(), source })
+        let synced = written.and_then(|()| {
+            if line.event.is_milestone() {
+                self.sink.sync()
+            } else {
+                Ok(())
+            }
+        });
+        synced.map_err(|source| JournalError::File {
+            path: self.path.clone(),
+            source,
+        })
     }
 }
 
@@ -137,7 +158,12 @@ fn read_prefix(path: &Path) -> Result<(Vec<Line>, u64), JournalError> {
     let bytes = match fs_err::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        Err(source) => return Err(JournalError::File { path: path.to_owned(), source }),
+        Err(source) => {
+            return Err(JournalError::File {
+                path: path.to_owned(),
+                source,
+            });
+        }
     };
     let mut lines = Vec::new();
     let mut length = 0;
@@ -150,10 +176,18 @@ fn read_prefix(path: &Path) -> Result<(Vec<Line>, u64), JournalError> {
             // A file system may keep a torn line's length and lose its content.
             Err(Unreadable::Damaged(_)) if last => break,
             Err(Unreadable::Damaged(why)) => {
-                return Err(JournalError::Damaged { path: path.to_owned(), line: index + 1, why });
+                return Err(JournalError::Damaged {
+                    path: path.to_owned(),
+                    line: index + 1,
+                    why,
+                });
             }
             Err(Unreadable::Version(version)) => {
-                return Err(JournalError::Version { path: path.to_owned(), line: index + 1, version });
+                return Err(JournalError::Version {
+                    path: path.to_owned(),
+                    line: index + 1,
+                    version,
+                });
             }
         }
         length += text.len();
@@ -183,7 +217,11 @@ fn parse(text: &[u8]) -> Result<Line, Unreadable> {
 impl Line {
     /// An event that happened now.
     pub fn new(event: Event, at_s: f64) -> Self {
-        Self { v: VERSION, at_s, event }
+        Self {
+            v: VERSION,
+            at_s,
+            event,
+        }
     }
 }
 
@@ -234,7 +272,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("events.jsonl");
         let (mut journal, _) = opened(&path);
-        let error = journal.append(&Line::new(Event::CheckpointSaved { step: 1 }, f64::NAN)).unwrap_err();
+        let error = journal
+            .append(&Line::new(Event::CheckpointSaved { step: 1 }, f64::NAN))
+            .unwrap_err();
         assert!(error.to_string().contains("was not written"), "{error}");
         journal.append(&line(2)).unwrap();
         assert_eq!(read(&path).unwrap(), [line(2)]);
@@ -250,6 +290,9 @@ mod tests {
         assert!(error.contains("line 2 cannot be read"), "{error}");
         fs_err::write(&path, "{\"v\":2,\"event\":\"something_new\"}\n").unwrap();
         let error = read(&path).unwrap_err().to_string();
-        assert!(error.ends_with("line 1 has version 2; this hotloop reads 1"), "{error}");
+        assert!(
+            error.ends_with("line 1 has version 2; this hotloop reads 1"),
+            "{error}"
+        );
     }
 }

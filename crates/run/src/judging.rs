@@ -45,14 +45,24 @@ pub(crate) type Judged = Result<Judgement, BenchError>;
 
 impl<K: Copy> Batch<K> {
     /// Submits candidates. Malformed ones need no bench and must not be among them.
-    pub(crate) fn submit(ctx: &mut Ctx<'_>, entries: impl IntoIterator<Item = (K, Entry)>) -> Result<Self, Interrupt> {
-        let mut batch = Self { waiting: BTreeMap::new(), submitted: 0 };
+    pub(crate) fn submit(
+        ctx: &mut Ctx<'_>,
+        entries: impl IntoIterator<Item = (K, Entry)>,
+    ) -> Result<Self, Interrupt> {
+        let mut batch = Self {
+            waiting: BTreeMap::new(),
+            submitted: 0,
+        };
         batch.add(ctx, entries)?;
         Ok(batch)
     }
 
     /// Submits a group: candidates that are compared with each other, and so judged by one machine.
-    fn add(&mut self, ctx: &mut Ctx<'_>, entries: impl IntoIterator<Item = (K, Entry)>) -> Result<(), Interrupt> {
+    fn add(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        entries: impl IntoIterator<Item = (K, Entry)>,
+    ) -> Result<(), Interrupt> {
         let mut jobs = Vec::new();
         for (key, entry) in entries {
             if let Some(job) = job(ctx, &entry)? {
@@ -76,7 +86,10 @@ impl<K: Copy> Batch<K> {
         let (mut in_a_row, mut unjudged) = (0, BTreeSet::new());
         let mut heard_s = ctx.now();
         while !self.waiting.is_empty() {
-            let reply = match ctx.check_stop().and_then(|()| Ok(ctx.bench.next(PATIENCE)?)) {
+            let reply = match ctx
+                .check_stop()
+                .and_then(|()| Ok(ctx.bench.next(PATIENCE)?))
+            {
                 Ok(reply) => reply,
                 Err(interrupt) => return Err(self.abandon(ctx, interrupt)),
             };
@@ -89,11 +102,14 @@ impl<K: Copy> Batch<K> {
             };
             heard_s = ctx.now();
             // A reply to a job of an earlier batch is of no use any more.
-            let Some((key, entry, tries)) = self.waiting.remove(&reply.id) else { continue };
+            let Some((key, entry, tries)) = self.waiting.remove(&reply.id) else {
+                continue;
+            };
             match reply.judged.and_then(believable) {
                 Ok(judgement) => {
                     (in_a_row, unjudged) = (0, BTreeSet::new());
-                    each(ctx, key, Ok(judgement)).map_err(|interrupt| self.abandon(ctx, interrupt))?;
+                    each(ctx, key, Ok(judgement))
+                        .map_err(|interrupt| self.abandon(ctx, interrupt))?;
                 }
                 Err(error) => {
                     in_a_row += 1;
@@ -101,7 +117,11 @@ impl<K: Copy> Batch<K> {
                         unjudged.insert(hash.clone());
                     }
                     if in_a_row >= STORM_IN_A_ROW {
-                        let storm = Interrupt::Storm { failed: unjudged.len(), of: self.submitted, last: error };
+                        let storm = Interrupt::Storm {
+                            failed: unjudged.len(),
+                            of: self.submitted,
+                            last: error,
+                        };
                         return Err(self.abandon(ctx, storm));
                     }
                     if tries < RETRIES {
@@ -118,10 +138,16 @@ impl<K: Copy> Batch<K> {
         if let Some((_, last)) = failed.last() {
             let most = failed.len() >= STORM_LEAST && failed.len() * 2 > self.submitted;
             if most || !judges_the_seed(ctx)? {
-                return Err(Interrupt::Storm { failed: failed.len(), of: self.submitted, last: last.clone() });
+                return Err(Interrupt::Storm {
+                    failed: failed.len(),
+                    of: self.submitted,
+                    last: last.clone(),
+                });
             }
         }
-        failed.into_iter().try_for_each(|(key, error)| each(ctx, key, Err(error)))
+        failed
+            .into_iter()
+            .try_for_each(|(key, error)| each(ctx, key, Err(error)))
     }
 
     /// Takes back what is still being judged; the interrupt is why.
@@ -133,10 +159,17 @@ impl<K: Copy> Batch<K> {
 }
 
 fn job(ctx: &mut Ctx<'_>, entry: &Entry) -> Result<Option<Job>, Interrupt> {
-    let Made::Candidate { hash, .. } = &entry.made else { return Ok(None) };
+    let Made::Candidate { hash, .. } = &entry.made else {
+        return Ok(None);
+    };
     let candidate = ctx.store.candidate(hash)?;
     ctx.jobs += 1;
-    Ok(Some(Job { id: JobId(ctx.jobs), task: Arc::clone(&entry.task), candidate, stage: entry.stage }))
+    Ok(Some(Job {
+        id: JobId(ctx.jobs),
+        task: Arc::clone(&entry.task),
+        candidate,
+        stage: entry.stage,
+    }))
 }
 
 /// Whether the machine still judges what it judged before: if not, it is at fault and not
@@ -149,7 +182,12 @@ fn judges_the_seed(ctx: &mut Ctx<'_>) -> Result<bool, Interrupt> {
     let Ok(candidate) = seed else { return Ok(true) };
     ctx.jobs += 1;
     let id = JobId(ctx.jobs);
-    ctx.bench.submit(vec![Job { id, task: ctx.plan.task.clone(), candidate, stage: None }])?;
+    ctx.bench.submit(vec![Job {
+        id,
+        task: ctx.plan.task.clone(),
+        candidate,
+        stage: None,
+    }])?;
     let began = ctx.now();
     loop {
         ctx.check_stop()?;
@@ -166,16 +204,33 @@ pub fn believable(judgement: Judgement) -> Result<Judgement, BenchError> {
     let finite = |judgement: &Judgement| {
         judgement.verdict.measured().is_none_or(|measured| {
             let timing = &measured.timing;
-            let Measured { seconds, gflops, gflops_paper, .. } = *measured;
-            [seconds, gflops, gflops_paper, timing.median_s, timing.min_s, timing.paper_s, timing.cv]
-                .into_iter()
-                .chain(measured.peak_fraction)
-                .chain(measured.openblas_ratio)
-                .chain(measured.roof_s)
-                .all(f64::is_finite)
+            let Measured {
+                seconds,
+                gflops,
+                gflops_paper,
+                ..
+            } = *measured;
+            [
+                seconds,
+                gflops,
+                gflops_paper,
+                timing.median_s,
+                timing.min_s,
+                timing.paper_s,
+                timing.cv,
+            ]
+            .into_iter()
+            .chain(measured.peak_fraction)
+            .chain(measured.openblas_ratio)
+            .chain(measured.roof_s)
+            .all(f64::is_finite)
         })
     };
-    if finite(&judgement) { Ok(judgement) } else { Err(BenchError::new("a measurement is not a number")) }
+    if finite(&judgement) {
+        Ok(judgement)
+    } else {
+        Err(BenchError::new("a measurement is not a number"))
+    }
 }
 
 /// Submits what is still unjudged of a step.
@@ -188,8 +243,16 @@ pub(crate) fn submit_step(ctx: &mut Ctx<'_>, number: u64) -> Result<Batch<Place>
             let mut unjudged = Vec::new();
             for (member, answer) in (0..).zip(&sampled.answers) {
                 if !open.judged.contains_key(&(group, member)) {
-                    let place = Place { step: number, group, member };
-                    let entry = Entry { made: answer.made.clone(), task: Arc::clone(task), stage: *stage };
+                    let place = Place {
+                        step: number,
+                        group,
+                        member,
+                    };
+                    let entry = Entry {
+                        made: answer.made.clone(),
+                        task: Arc::clone(task),
+                        stage: *stage,
+                    };
                     unjudged.push((place, entry));
                 }
             }
@@ -197,7 +260,9 @@ pub(crate) fn submit_step(ctx: &mut Ctx<'_>, number: u64) -> Result<Batch<Place>
         }
     }
     let mut batch = Batch::submit(ctx, [])?;
-    groups.into_iter().try_for_each(|group| batch.add(ctx, group))?;
+    groups
+        .into_iter()
+        .try_for_each(|group| batch.add(ctx, group))?;
     Ok(batch)
 }
 
@@ -209,7 +274,10 @@ pub(crate) fn gather_step(ctx: &mut Ctx<'_>, batch: Batch<Place>) -> Result<f64,
             judging = judging.max(judgement.seconds.total);
             ctx.record(Event::CandidateJudged { at, judgement })
         }
-        Err(error) => ctx.record(Event::CandidateMasked { at, why: error.what }),
+        Err(error) => ctx.record(Event::CandidateMasked {
+            at,
+            why: error.what,
+        }),
     })?;
     Ok(judging)
 }

@@ -51,7 +51,9 @@ impl Plan {
         check_numbers(&config, &mut note);
         check_model(&config, &mut note);
         check_adapter(&config, &mut note);
-        let wording = wording(&config.prompts.wording).map_err(|what| note("prompts.wording", what)).ok();
+        let wording = wording(&config.prompts.wording)
+            .map_err(|what| note("prompts.wording", what))
+            .ok();
         if let Some(wording) = &wording {
             check_wording(&config, wording, &mut note);
         }
@@ -61,7 +63,14 @@ impl Plan {
         match (tasks.next(), wording) {
             (Some(task), Some(wording)) if mistakes.is_empty() => {
                 let guarded = asks_for_guard(layered);
-                Ok(Self { config, task, practised: tasks.collect(), wording, directory, guarded })
+                Ok(Self {
+                    config,
+                    task,
+                    practised: tasks.collect(),
+                    wording,
+                    directory,
+                    guarded,
+                })
             }
             _ => Err(mistakes),
         }
@@ -70,7 +79,9 @@ impl Plan {
     /// The mistakes that can be told before it is known what runs: those of numbers.
     pub fn mistaken_numbers(layered: &Layered) -> Vec<Mistake> {
         let mut mistakes = Vec::new();
-        check_numbers(&layered.config, &mut |key, what| mistakes.push(layered.mistake(key, what)));
+        check_numbers(&layered.config, &mut |key, what| {
+            mistakes.push(layered.mistake(key, what))
+        });
         mistakes
     }
 
@@ -82,8 +93,13 @@ impl Plan {
         load: &dyn Fn(&str) -> Result<Task, String>,
     ) -> Result<Self, Vec<Mistake>> {
         let file = directory.join("run.toml").display().to_string();
-        let text = store::config(directory)
-            .map_err(|error| vec![Mistake { file: file.clone(), key: String::new(), what: error.to_string() }])?;
+        let text = store::config(directory).map_err(|error| {
+            vec![Mistake {
+                file: file.clone(),
+                key: String::new(),
+                what: error.to_string(),
+            }]
+        })?;
         let mut sets = overrides.to_vec();
         sets.push(format!("directory={}", directory.display()));
         Self::new(&Layered::read(Some((&file, &text)), &sets)?, "", load)
@@ -92,23 +108,32 @@ impl Plan {
     /// What is asked of the run in its directory that it did not begin with, but for where it lies and is computed.
     pub fn changes(&self) -> Result<Changes, Interrupt> {
         let text = store::config(&self.directory)?;
-        let stored = Layered::read(Some(("run.toml", &text)), &[])
-            .map_err(|mistakes| Interrupt::Unreadable(mistakes.iter().map(ToString::to_string).collect()))?;
+        let stored = Layered::read(Some(("run.toml", &text)), &[]).map_err(|mistakes| {
+            Interrupt::Unreadable(mistakes.iter().map(ToString::to_string).collect())
+        })?;
         let differ = config::differences(&stored.config, &self.config).into_iter();
         let (of_the_budget, of_the_run) = differ.partition(|key| key.starts_with("budget."));
-        Ok(Changes { of_the_run, of_the_budget })
+        Ok(Changes {
+            of_the_run,
+            of_the_budget,
+        })
     }
 
     /// All tasks with what the journal calls them: the run's own needs no name.
     pub fn tasks(&self) -> impl Iterator<Item = (Option<&str>, &Arc<Task>)> {
-        let practised = self.practised.iter().map(|task| (Some(task.spec.name.as_str()), task));
+        let practised = self
+            .practised
+            .iter()
+            .map(|task| (Some(task.spec.name.as_str()), task));
         std::iter::once((None, &self.task)).chain(practised)
     }
 
     /// The task that the journal calls so.
     pub(crate) fn task_of(&self, name: Option<&str>) -> &Arc<Task> {
         let found = self.tasks().find(|(known, _)| *known == name);
-        found.expect("a run goes on with the tasks that it began with").1
+        found
+            .expect("a run goes on with the tasks that it began with")
+            .1
     }
 
     /// Whether answers change the policy.
@@ -122,7 +147,10 @@ impl Plan {
         let unseen = self.learns() && self.config.learning.beta <= 0.0;
         let note = "loop.max-kl guards nothing: with learning.beta = 0 the divergence from the reference is not \
                     measured; set learning.beta above 0, or loop.max-kl to 0";
-        (guarded && unseen).then(|| note.to_owned()).into_iter().collect()
+        (guarded && unseen)
+            .then(|| note.to_owned())
+            .into_iter()
+            .collect()
     }
 
     /// The search's rules.
@@ -146,7 +174,11 @@ fn asks_for_guard(layered: &Layered) -> bool {
 }
 
 fn directory(configured: &str, name: &str) -> PathBuf {
-    if configured.is_empty() { Path::new("runs").join(name) } else { PathBuf::from(configured) }
+    if configured.is_empty() {
+        Path::new("runs").join(name)
+    } else {
+        PathBuf::from(configured)
+    }
 }
 
 /// The tasks that were found. The journal tells them apart by their names.
@@ -160,7 +192,10 @@ fn tasks(
         return Vec::new();
     }
     if config.tasks().next().is_none() {
-        note("task", "the list is empty; name the run's task in it".to_owned());
+        note(
+            "task",
+            "the list is empty; name the run's task in it".to_owned(),
+        );
     }
     let mut tasks: Vec<Arc<Task>> = Vec::new();
     for name in config.tasks() {
@@ -186,34 +221,110 @@ fn check_numbers(config: &Config, note: &mut impl FnMut(&str, String)) {
             note(key, what.to_owned());
         }
     };
-    check(sampling.group >= 2, "sampling.group", "a group needs at least 2 answers to compare");
-    check(sampling.prompts_per_step >= 1, "sampling.prompts-per-step", "at least 1 is wanted");
-    check(sampling.max_tokens >= 1, "sampling.max-tokens", "at least 1 is wanted");
+    check(
+        sampling.group >= 2,
+        "sampling.group",
+        "a group needs at least 2 answers to compare",
+    );
+    check(
+        sampling.prompts_per_step >= 1,
+        "sampling.prompts-per-step",
+        "at least 1 is wanted",
+    );
+    check(
+        sampling.max_tokens >= 1,
+        "sampling.max-tokens",
+        "at least 1 is wanted",
+    );
     check(
         sampling.temperature > 0.0,
         "sampling.temperature",
         "must be above 0: a group of equal answers tells nothing",
     );
     let (top, least) = (sampling.top_p, sampling.min_p);
-    check(top > 0.0 && top <= 1.0, "sampling.top-p", "above 0 and at most 1 is wanted; 1 keeps all tokens");
-    check((0.0..=1.0).contains(&least), "sampling.min-p", "from 0 to 1 is wanted; 0 keeps all tokens");
+    check(
+        top > 0.0 && top <= 1.0,
+        "sampling.top-p",
+        "above 0 and at most 1 is wanted; 1 keeps all tokens",
+    );
+    check(
+        (0.0..=1.0).contains(&least),
+        "sampling.min-p",
+        "from 0 to 1 is wanted; 0 keeps all tokens",
+    );
     let trains = learning.rate > 0.0;
     let cut = "training needs all tokens: logprobs of cut tails bias the gradient";
-    check(!trains || sampling.top_p >= 1.0, "sampling.top-p", &format!("{cut}; set it to 1, or learning.rate to 0"));
-    check(!trains || sampling.top_k == 0, "sampling.top-k", &format!("{cut}; set it to 0, or learning.rate to 0"));
-    check(!trains || sampling.min_p <= 0.0, "sampling.min-p", &format!("{cut}; set it to 0, or learning.rate to 0"));
-    check(learning.rate >= 0.0 && learning.rate < 1.0, "learning.rate", "0 or more, and below 1, is wanted");
-    check(learning.beta >= 0.0, "learning.beta", "must not be negative");
-    check(learning.std_floor >= 0.0, "learning.std-floor", "must not be negative");
-    check(learning.clip_low > 0.0 && learning.clip_low < 1.0, "learning.clip-low", "between 0 and 1 is wanted");
-    check(learning.clip_high > 0.0, "learning.clip-high", "must be above 0");
-    check(config.search.parents >= 1, "search.parents", "at least 1 is wanted: the seed");
-    check(config.bench.threads >= 1, "bench.threads", "at least 1 is wanted");
-    check(config.bench.slots >= 1, "bench.slots", "at least 1 is wanted");
-    check(config.stepping.checkpoint_every >= 1, "loop.checkpoint-every", "at least 1 is wanted");
-    check(config.stepping.max_kl >= 0.0, "loop.max-kl", "must not be negative");
+    check(
+        !trains || sampling.top_p >= 1.0,
+        "sampling.top-p",
+        &format!("{cut}; set it to 1, or learning.rate to 0"),
+    );
+    check(
+        !trains || sampling.top_k == 0,
+        "sampling.top-k",
+        &format!("{cut}; set it to 0, or learning.rate to 0"),
+    );
+    check(
+        !trains || sampling.min_p <= 0.0,
+        "sampling.min-p",
+        &format!("{cut}; set it to 0, or learning.rate to 0"),
+    );
+    check(
+        learning.rate >= 0.0 && learning.rate < 1.0,
+        "learning.rate",
+        "0 or more, and below 1, is wanted",
+    );
+    check(
+        learning.beta >= 0.0,
+        "learning.beta",
+        "must not be negative",
+    );
+    check(
+        learning.std_floor >= 0.0,
+        "learning.std-floor",
+        "must not be negative",
+    );
+    check(
+        learning.clip_low > 0.0 && learning.clip_low < 1.0,
+        "learning.clip-low",
+        "between 0 and 1 is wanted",
+    );
+    check(
+        learning.clip_high > 0.0,
+        "learning.clip-high",
+        "must be above 0",
+    );
+    check(
+        config.search.parents >= 1,
+        "search.parents",
+        "at least 1 is wanted: the seed",
+    );
+    check(
+        config.bench.threads >= 1,
+        "bench.threads",
+        "at least 1 is wanted",
+    );
+    check(
+        config.bench.slots >= 1,
+        "bench.slots",
+        "at least 1 is wanted",
+    );
+    check(
+        config.stepping.checkpoint_every >= 1,
+        "loop.checkpoint-every",
+        "at least 1 is wanted",
+    );
+    check(
+        config.stepping.max_kl >= 0.0,
+        "loop.max-kl",
+        "must not be negative",
+    );
     let budget = &config.budget;
-    check(budget.seconds >= 0.0, "budget.seconds", "must not be negative");
+    check(
+        budget.seconds >= 0.0,
+        "budget.seconds",
+        "must not be negative",
+    );
     check(
         budget.steps > 0 || budget.seconds > 0.0 || budget.iterations > 0,
         "budget.steps",
@@ -233,9 +344,13 @@ fn check_numbers(config: &Config, note: &mut impl FnMut(&str, String)) {
 fn check_model(config: &Config, note: &mut impl FnMut(&str, String)) {
     let model = config.model.as_str();
     if model.is_empty() {
-        let remedy = "write `model = \"nano\"`, or a folder, a GGUF file or a hub name instead of nano";
+        let remedy =
+            "write `model = \"nano\"`, or a folder, a GGUF file or a hub name instead of nano";
         note("model", format!("no model is named; {remedy}"));
-    } else if (model.starts_with(['.', '/']) || Path::new(model).extension().is_some_and(|end| end == "gguf"))
+    } else if (model.starts_with(['.', '/'])
+        || Path::new(model)
+            .extension()
+            .is_some_and(|end| end == "gguf"))
         && !Path::new(model).exists()
     {
         note("model", format!("there is no `{model}`"));
@@ -245,7 +360,10 @@ fn check_model(config: &Config, note: &mut impl FnMut(&str, String)) {
 fn check_adapter(config: &Config, note: &mut impl FnMut(&str, String)) {
     let adapter = config.adapter.as_str();
     if !adapter.is_empty() && !Path::new(adapter).join("adapter_config.json").exists() {
-        note("adapter", format!("there is no adapter_config.json in `{adapter}`"));
+        note(
+            "adapter",
+            format!("there is no adapter_config.json in `{adapter}`"),
+        );
     }
 }
 
@@ -255,24 +373,42 @@ pub fn wording(path: &str) -> Result<Wording, String> {
         return Ok(Wording::default());
     }
     let text = fs_err::read_to_string(path).map_err(|error| error.to_string())?;
-    Wording::parse(&text).map_err(|error| format!("{path}: {}", error.to_string().replace('\n', " ")))
+    Wording::parse(&text)
+        .map_err(|error| format!("{path}: {}", error.to_string().replace('\n', " ")))
 }
 
 fn check_wording(config: &Config, wording: &Wording, note: &mut impl FnMut(&str, String)) {
-    let file = if config.prompts.wording.is_empty() { "the embedded wording" } else { &config.prompts.wording };
+    let file = if config.prompts.wording.is_empty() {
+        "the embedded wording"
+    } else {
+        &config.prompts.wording
+    };
     if config.prompts.source.asks_fixed() && wording.fixed_count() == 0 {
         note("prompts.wording", format!("{file} has no fixed prompts"));
     }
     // The probe and practised tasks ask all six, whatever the source.
-    let asked = config.prompts.source.searches() || config.stepping.probe > 0 || config.tasks().count() > 1;
-    for stage in Stage::ALL.into_iter().filter(|stage| asked && wording.stage(*stage).is_none()) {
-        note("prompts.wording", format!("{file} has no prompt for {stage}"));
+    let asked =
+        config.prompts.source.searches() || config.stepping.probe > 0 || config.tasks().count() > 1;
+    for stage in Stage::ALL
+        .into_iter()
+        .filter(|stage| asked && wording.stage(*stage).is_none())
+    {
+        note(
+            "prompts.wording",
+            format!("{file} has no prompt for {stage}"),
+        );
     }
 }
 
 /// Makes the directory and writes to it, which is the only way to know.
 fn check_directory(directory: &Path) -> Result<(), String> {
-    let cannot = |error: std::io::Error| format!("`{}` cannot be written: {}", directory.display(), plain(&error));
+    let cannot = |error: std::io::Error| {
+        format!(
+            "`{}` cannot be written: {}",
+            directory.display(),
+            plain(&error)
+        )
+    };
     std::fs::create_dir_all(directory).map_err(cannot)?;
     let probe = directory.join(".writable");
     std::fs::write(&probe, b"").map_err(cannot)?;
@@ -282,5 +418,8 @@ fn check_directory(directory: &Path) -> Result<(), String> {
 /// An error without its number.
 fn plain(error: &std::io::Error) -> String {
     let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+    text.split(" (os error")
+        .next()
+        .unwrap_or(&text)
+        .to_lowercase()
 }

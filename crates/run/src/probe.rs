@@ -25,21 +25,37 @@ pub(crate) fn take(ctx: &mut Ctx<'_>, when: When) -> Result<(), Interrupt> {
         return Ok(());
     }
     for stage in Stage::ALL {
-        if ctx.state.probes.iter().any(|probe| probe.when == when && probe.stage == stage) {
+        if ctx
+            .state
+            .probes
+            .iter()
+            .any(|probe| probe.when == when && probe.stage == stage)
+        {
             continue;
         }
         ctx.check_stop()?;
         let made = sampling::sample_probe(ctx, stage)?;
         let mut judgements: Vec<Option<flow::Judgement>> = made.iter().map(malformed).collect();
-        let well_formed = made.into_iter().enumerate().filter(|(_, made)| matches!(made, Made::Candidate { .. }));
+        let well_formed = made
+            .into_iter()
+            .enumerate()
+            .filter(|(_, made)| matches!(made, Made::Candidate { .. }));
         let task = &ctx.plan.task;
-        let entry = |made| Entry { made, task: Arc::clone(task), stage: Some(stage) };
+        let entry = |made| Entry {
+            made,
+            task: Arc::clone(task),
+            stage: Some(stage),
+        };
         let batch = Batch::submit(ctx, well_formed.map(|(index, made)| (index, entry(made))))?;
         batch.gather(ctx, |_, index, judged| {
             judgements[index] = judged.ok();
             Ok(())
         })?;
-        ctx.record(Event::ProbeJudged(Box::new(ProbeJudged { when, stage, judgements })))?;
+        ctx.record(Event::ProbeJudged(Box::new(ProbeJudged {
+            when,
+            stage,
+            judgements,
+        })))?;
     }
     Ok(())
 }
@@ -76,13 +92,22 @@ pub fn summary(state: &RunState, when: When) -> Option<ProbeSummary> {
 /// differ in their seed differ by more than their answers, so the intervals resample the
 /// runs as well.
 pub fn pooled(states: &[&RunState], when: When) -> Option<ProbeSummary> {
-    let runs: Vec<Vec<Vec<f64>>> = states.iter().map(|state| stages(state, when)).collect::<Option<_>>()?;
+    let runs: Vec<Vec<Vec<f64>>> = states
+        .iter()
+        .map(|state| stages(state, when))
+        .collect::<Option<_>>()?;
     Some(ProbeSummary {
         answers: runs.iter().flatten().map(Vec::len).sum(),
-        correct: estimate(&runs, |stages| mean(stages, |gflops| f64::from(u8::from(gflops > 0.0)))),
+        correct: estimate(&runs, |stages| {
+            mean(stages, |gflops| f64::from(u8::from(gflops > 0.0)))
+        }),
         gflops: estimate(&runs, |stages| mean(stages, |gflops| gflops)),
         best: estimate(&runs, |stages| {
-            stages.iter().map(|stage| stage.iter().copied().fold(0.0, f64::max)).sum::<f64>() / stages.len() as f64
+            stages
+                .iter()
+                .map(|stage| stage.iter().copied().fold(0.0, f64::max))
+                .sum::<f64>()
+                / stages.len() as f64
         }),
     })
 }
@@ -96,7 +121,11 @@ fn stages(state: &RunState, when: When) -> Option<Vec<Vec<f64>>> {
 
 /// The speeds of a stage's answers, 0 for failures; what is masked is left out.
 pub(crate) fn speeds(judgements: &[Option<flow::Judgement>]) -> Vec<f64> {
-    judgements.iter().flatten().filter_map(|judgement| speed(&judgement.verdict)).collect()
+    judgements
+        .iter()
+        .flatten()
+        .filter_map(|judgement| speed(&judgement.verdict))
+        .collect()
 }
 
 /// The speed that a verdict counts with: 0 for failures, none where it is no telling.
@@ -114,6 +143,11 @@ pub(crate) fn speed(verdict: &Verdict) -> Option<f64> {
 }
 
 pub(crate) fn mean(stages: &[Vec<f64>], of: impl Fn(f64) -> f64) -> f64 {
-    let (sum, count) = stages.iter().flatten().fold((0.0, 0), |(sum, count), gflops| (sum + of(*gflops), count + 1));
+    let (sum, count) = stages
+        .iter()
+        .flatten()
+        .fold((0.0, 0), |(sum, count), gflops| {
+            (sum + of(*gflops), count + 1)
+        });
     sum / f64::from(count)
 }

@@ -27,12 +27,24 @@ impl Prompts<'_> {
         let task = self.plan.task_of(name);
         let seed_verdict = self.state.seed_of(name).map(|seed| &seed.verdict);
         let stored = match &asked.parent {
-            Some(hash) => Some((store::source(self.directory, hash)?, self.state.verdict(asked, known))),
+            Some(hash) => Some((
+                store::source(self.directory, hash)?,
+                self.state.verdict(asked, known),
+            )),
             // A fixed prompt starts from nothing; the search starts from the seed.
             None => asked.stage.map(|_| (task.seed.clone(), seed_verdict)),
         };
-        let parent = stored.as_ref().map(|(source, verdict)| Shown { source, verdict: *verdict });
-        let ask = Ask { task, role: asked.role, stage: asked.stage, variant: asked.variant, parent };
+        let parent = stored.as_ref().map(|(source, verdict)| Shown {
+            source,
+            verdict: *verdict,
+        });
+        let ask = Ask {
+            task,
+            role: asked.role,
+            stage: asked.stage,
+            variant: asked.variant,
+            parent,
+        };
         Ok(self.render.chat(&ask))
     }
 }

@@ -13,36 +13,73 @@ use crate::interrupt::Interrupt;
 const SAMPLING: u64 = 2;
 
 /// Draws the answers of step `number` and records them, unless they are there already.
-pub(crate) fn sample(ctx: &mut Ctx<'_>, number: u64, mut asks: Vec<Asked>) -> Result<(), Interrupt> {
+pub(crate) fn sample(
+    ctx: &mut Ctx<'_>,
+    number: u64,
+    mut asks: Vec<Asked>,
+) -> Result<(), Interrupt> {
     if ctx.state.open.contains_key(&number) {
         return Ok(());
     }
     let temperature = ctx.state.temperature;
-    let sampling = ctx.plan.config.draw(temperature, seed(ctx.plan.config.seed, &[SAMPLING, number]));
+    let sampling = ctx
+        .plan
+        .config
+        .draw(temperature, seed(ctx.plan.config.seed, &[SAMPLING, number]));
     let group = ctx.plan.config.sampling.group;
     let (chats, completions) = loop {
-        let chats: Vec<Chat> = asks.iter().map(|asked| ctx.chat(asked)).collect::<Result<_, _>>()?;
+        let chats: Vec<Chat> = asks
+            .iter()
+            .map(|asked| ctx.chat(asked))
+            .collect::<Result<_, _>>()?;
         match draw(ctx.policy, &chats, group, &sampling) {
             Err(PolicyError::ContextExceeded { .. }) if shorten(&mut asks, &chats) => {}
             drawn => break (chats, drawn?),
         }
     };
     let mut groups = Vec::with_capacity(asks.len());
-    for ((asked, chat), answers) in asks.into_iter().zip(&chats).zip(completions.chunks(group as usize)) {
+    for ((asked, chat), answers) in asks
+        .into_iter()
+        .zip(&chats)
+        .zip(completions.chunks(group as usize))
+    {
         let task = ctx.plan.task_of(asked.task.as_deref());
-        let prompt_tokens = answers.first().map(|first| first.prompt_tokens.clone()).unwrap_or_default();
-        let answers = answers.iter().map(|completion| answer(ctx, task, chat, completion)).collect::<Result<_, _>>()?;
-        groups.push(GroupSampled { asked, prompt_tokens, answers });
+        let prompt_tokens = answers
+            .first()
+            .map(|first| first.prompt_tokens.clone())
+            .unwrap_or_default();
+        let answers = answers
+            .iter()
+            .map(|completion| answer(ctx, task, chat, completion))
+            .collect::<Result<_, _>>()?;
+        groups.push(GroupSampled {
+            asked,
+            prompt_tokens,
+            answers,
+        });
     }
     let lag = number - ctx.state.finished();
-    ctx.record(Event::StepSampled(Box::new(StepSampled { step: number, lag, temperature, groups })))
+    ctx.record(Event::StepSampled(Box::new(StepSampled {
+        step: number,
+        lag,
+        temperature,
+        groups,
+    })))
 }
 
 /// A parent too long for the policy must not stop the run: the seed is asked in its place.
 /// False when there is no parent left to do without.
 fn shorten(asks: &mut [Asked], chats: &[Chat]) -> bool {
-    let length = |chat: &Chat| chat.messages.iter().map(|message| message.content.len()).sum::<usize>();
-    let longest = asks.iter_mut().zip(chats).filter(|(asked, _)| asked.parent.is_some());
+    let length = |chat: &Chat| {
+        chat.messages
+            .iter()
+            .map(|message| message.content.len())
+            .sum::<usize>()
+    };
+    let longest = asks
+        .iter_mut()
+        .zip(chats)
+        .filter(|(asked, _)| asked.parent.is_some());
     let longest = longest.max_by_key(|(_, chat)| length(chat));
     longest.is_some_and(|(asked, _)| {
         asked.parent = None;
@@ -61,10 +98,17 @@ pub(crate) fn draw(
     let completions = policy.sample(chats, count, sampling)?;
     let wanted = chats.len() * count as usize;
     if completions.len() != wanted {
-        let what = format!("it gave {}, and {wanted} were wanted", flow::count(completions.len(), "answer"));
+        let what = format!(
+            "it gave {}, and {wanted} were wanted",
+            flow::count(completions.len(), "answer")
+        );
         return Err(PolicyError::Failed(what));
     }
-    if completions.iter().flat_map(|completion| &completion.logprobs).any(|logprob| !logprob.is_finite()) {
+    if completions
+        .iter()
+        .flat_map(|completion| &completion.logprobs)
+        .any(|logprob| !logprob.is_finite())
+    {
         return Err(PolicyError::Failed("a logprob is not a number".to_owned()));
     }
     Ok(completions)
@@ -74,12 +118,25 @@ pub(crate) fn draw(
 pub(crate) fn sample_probe(ctx: &mut Ctx<'_>, stage: Stage) -> Result<Vec<Made>, Interrupt> {
     let config = &ctx.plan.config;
     let seed = ctx.state.seed.as_ref().map(|seed| &seed.verdict);
-    let asking = Asking { config, render: ctx.render, task: &ctx.plan.task, seed };
+    let asking = Asking {
+        config,
+        render: ctx.render,
+        task: &ctx.plan.task,
+        seed,
+    };
     let answers = asking.answers(ctx.policy, stage, config.stepping.probe)?;
-    answers.into_iter().map(|answer| keep(ctx, answer.candidate)).collect()
+    answers
+        .into_iter()
+        .map(|answer| keep(ctx, answer.candidate))
+        .collect()
 }
 
-fn answer(ctx: &Ctx<'_>, task: &Task, chat: &Chat, completion: &Completion) -> Result<Answer, Interrupt> {
+fn answer(
+    ctx: &Ctx<'_>,
+    task: &Task,
+    chat: &Chat,
+    completion: &Completion,
+) -> Result<Answer, Interrupt> {
     Ok(Answer {
         tokens: completion.tokens.clone(),
         logprobs: completion.logprobs.clone(),
@@ -96,11 +153,18 @@ fn keep(ctx: &Ctx<'_>, candidate: Result<Candidate, String>) -> Result<Made, Int
     };
     ctx.store.keep(&candidate)?;
     let normal = normal(&candidate);
-    Ok(Made::Candidate { hash: candidate.hash, normal })
+    Ok(Made::Candidate {
+        hash: candidate.hash,
+        normal,
+    })
 }
 
 /// The candidate in a completion, or why there is none.
-pub(crate) fn extract(chat: &Chat, completion: &Completion, task: &Task) -> Result<Candidate, String> {
+pub(crate) fn extract(
+    chat: &Chat,
+    completion: &Completion,
+    task: &Task,
+) -> Result<Candidate, String> {
     if completion.ending == Ending::Length {
         return Err("the answer was cut off at the token limit".to_owned());
     }

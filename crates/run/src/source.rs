@@ -70,13 +70,21 @@ fn fixed(plan: &Plan, number: u64) -> Vec<Asked> {
     let count = u64::from(plan.config.sampling.prompts_per_step);
     let variants = number * count..(number + 1) * count;
     variants
-        .map(|variant| Asked { task: None, role: Role::Explore, stage: None, parent: None, variant: variant as usize })
+        .map(|variant| Asked {
+            task: None,
+            role: Role::Explore,
+            stage: None,
+            parent: None,
+            variant: variant as usize,
+        })
         .collect()
 }
 
 fn searched(plan: &Plan, state: &RunState, number: u64) -> Next {
     let per_step = plan.config.sampling.prompts_per_step as usize;
-    let Some(last) = state.iterations.last() else { return choose(plan, state, 0) };
+    let Some(last) = state.iterations.last() else {
+        return choose(plan, state, 0);
+    };
     let after = last.first_step + last.parents.len().div_ceil(per_step) as u64;
     if number < after {
         let first = (number - last.first_step) as usize * per_step;
@@ -96,13 +104,27 @@ pub(crate) fn choose(plan: &Plan, state: &RunState, first_step: u64) -> Next {
         return Next::Nothing;
     }
     let mut random = Random::new(seed(plan.config.seed, &[CHOOSING, u64::from(iteration)]));
-    let seed_normal = state.started.as_ref().map_or("", |started| started.seed_normal.as_str());
+    let seed_normal = state
+        .started
+        .as_ref()
+        .map_or("", |started| started.seed_normal.as_str());
     let settings = plan.search();
     let parents = search::select(&state.pool, seed_normal, settings, &mut random);
-    Next::Choose(Event::ParentsChosen { iteration, first_step, parents, elites: settings.elites })
+    Next::Choose(Event::ParentsChosen {
+        iteration,
+        first_step,
+        parents,
+        elites: settings.elites,
+    })
 }
 
 /// What the search asks of a parent.
 pub(crate) fn asked(parent: &Parent) -> Asked {
-    Asked { task: None, role: parent.role, stage: Some(parent.stage), parent: parent.hash.clone(), variant: 0 }
+    Asked {
+        task: None,
+        role: parent.role,
+        stage: Some(parent.stage),
+        parent: parent.hash.clone(),
+        variant: 0,
+    }
 }

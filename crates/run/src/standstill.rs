@@ -36,7 +36,11 @@ pub(crate) fn of(plan: &Plan, state: &RunState, now: &Closing<'_>) -> Option<Sta
         return None;
     }
     let now = std::iter::once((now.groups.iter().collect(), now.watched.distinct));
-    let earlier = state.steps.iter().rev().map(|step| (step.all_groups().collect(), step.watched.distinct));
+    let earlier = state
+        .steps
+        .iter()
+        .rev()
+        .map(|step| (step.all_groups().collect(), step.watched.distinct));
     let row = Row::of(now.chain(earlier));
     if row.steps < STEPS || row.answers < ANSWERS {
         return None;
@@ -61,7 +65,11 @@ fn of_group(group: &Group) -> Said {
     let first = rewards.next();
     let differs = first.is_some_and(|first| rewards.any(|reward| reward.total_cmp(&first).is_ne()));
     // One that is suspect earns nothing either, but that is the answer's doing.
-    let judged = group.members.iter().filter(|member| member.verdict.is_some()).count();
+    let judged = group
+        .members
+        .iter()
+        .filter(|member| member.verdict.is_some())
+        .count();
     match differs {
         true => Said::Apart,
         false if judged > 0 && judged * 2 >= group.members.len() => Said::Alike,
@@ -112,7 +120,9 @@ impl Row {
         self.steps += 1;
         self.distinct += distinct;
         for member in groups.iter().flat_map(|group| &group.members) {
-            let Some(verdict) = &member.verdict else { continue };
+            let Some(verdict) = &member.verdict else {
+                continue;
+            };
             self.answers += 1;
             *self.verdicts.entry(verdict.label()).or_default() += 1;
             self.candidates |= member.hash.is_some();
@@ -121,9 +131,17 @@ impl Row {
 
     fn told(&self, learned: bool, beta: f64) -> Standstill {
         let of = |label: &Label| self.verdicts.get(label).copied().unwrap_or(0);
-        let percent = |label: &Label| format!("{label} {:.0} %", 100.0 * of(label) as f64 / self.answers as f64);
+        let percent = |label: &Label| {
+            format!(
+                "{label} {:.0} %",
+                100.0 * of(label) as f64 / self.answers as f64
+            )
+        };
         let steps = count(self.steps, "step");
-        let distinct = format!("distinct {:.0} %", 100.0 * self.distinct / self.steps as f64);
+        let distinct = format!(
+            "distinct {:.0} %",
+            100.0 * self.distinct / self.steps as f64
+        );
         if of(&Label::Correct) == self.answers {
             return Standstill {
                 is_sound: true,
@@ -131,13 +149,25 @@ impl Row {
                     "nothing is left to learn: all answers of {steps} were correct, and no two to a prompt earned \
                      different rewards ({distinct})"
                 ),
-                remedy: "a reward that tells these answers apart, or another task, may teach more".to_owned(),
+                remedy: "a reward that tells these answers apart, or another task, may teach more"
+                    .to_owned(),
             };
         }
-        let mut others: Vec<&Label> = self.verdicts.keys().filter(|label| **label != Label::Correct).collect();
+        let mut others: Vec<&Label> = self
+            .verdicts
+            .keys()
+            .filter(|label| **label != Label::Correct)
+            .collect();
         others.sort_by_key(|label| std::cmp::Reverse(of(label)));
-        let shares: Vec<String> = std::iter::once(&Label::Correct).chain(others).map(percent).collect();
-        let distinct = if self.candidates { format!(", {distinct}") } else { String::new() };
+        let shares: Vec<String> = std::iter::once(&Label::Correct)
+            .chain(others)
+            .map(percent)
+            .collect();
+        let distinct = if self.candidates {
+            format!(", {distinct}")
+        } else {
+            String::new()
+        };
         Standstill {
             is_sound: false,
             why: format!(
@@ -176,7 +206,11 @@ mod tests {
     /// A group with these verdicts and rewards; without a verdict the machine failed.
     fn judged(members: impl IntoIterator<Item = (Option<Verdict>, Option<f64>)>) -> Group {
         let members: Vec<_> = members.into_iter().collect();
-        let mut group = group(asked(None, Stage::ALL[0]), "hash", members.iter().map(|_| wrong()));
+        let mut group = group(
+            asked(None, Stage::ALL[0]),
+            "hash",
+            members.iter().map(|_| wrong()),
+        );
         for (member, (verdict, reward)) in group.members.iter_mut().zip(members) {
             (member.verdict, member.reward) = (verdict, reward);
         }
@@ -202,9 +236,18 @@ mod tests {
         assert_eq!(of_group(&spoiled()), Said::Nothing);
         assert_eq!(of_group(&judged([])), Said::Nothing);
         let masked = (Some(suspect(9.0)), None);
-        assert_eq!(of_group(&judged(vec![masked.clone(); 3])), Said::Alike, "what is suspect is the answers' doing");
-        let few =
-            [masked.clone(), masked.clone(), masked, (Some(correct(1.0)), Some(1.0)), (Some(wrong()), Some(-1.0))];
+        assert_eq!(
+            of_group(&judged(vec![masked.clone(); 3])),
+            Said::Alike,
+            "what is suspect is the answers' doing"
+        );
+        let few = [
+            masked.clone(),
+            masked.clone(),
+            masked,
+            (Some(correct(1.0)), Some(1.0)),
+            (Some(wrong()), Some(-1.0)),
+        ];
         assert_eq!(of_group(&judged(few)), Said::Apart);
     }
 
@@ -221,8 +264,13 @@ mod tests {
     #[test]
     fn a_row_passes_over_what_says_nothing_and_ends_where_something_was_learned() {
         let (failing, lively, spoiled) = (failing(4), lively(), spoiled());
-        let back =
-            [[&failing, &failing], [&spoiled, &failing], [&failing, &failing], [&failing, &lively], [&failing; 2]];
+        let back = [
+            [&failing, &failing],
+            [&spoiled, &failing],
+            [&failing, &failing],
+            [&failing, &lively],
+            [&failing; 2],
+        ];
         let row = Row::of(back.into_iter().map(|groups| (groups.to_vec(), 0.25)));
         assert_eq!((row.steps, row.answers), (2, 16));
         assert!((row.distinct - 0.5).abs() < 1e-12);
@@ -232,7 +280,11 @@ mod tests {
     #[test]
     fn verdicts_are_told_with_the_commonest_failure_first() {
         let crashed = || (Some(Verdict::Crashed { how: String::new() }), Some(-2.0));
-        let (few, many, right) = (judged([crashed()]), failing(2), judged([(Some(correct(1.0)), Some(1.0))]));
+        let (few, many, right) = (
+            judged([crashed()]),
+            failing(2),
+            judged([(Some(correct(1.0)), Some(1.0))]),
+        );
         let told = Row::of([(vec![&few, &many, &right], 0.5)].into_iter()).told(true, 0.0);
         assert!(!told.is_sound);
         assert_eq!(

@@ -13,8 +13,8 @@ use flow::{Role, Verdict, WeightedTokens};
 
 use crate::confirm::Fresh;
 use crate::event::{
-    Asked, Event, GroupFinished, GroupSampled, Line, Made, Place, ProbeJudged, RunStarted, StepFinished, StepSampled,
-    StepSeconds, Watched, When,
+    Asked, Event, GroupFinished, GroupSampled, Line, Made, Place, ProbeJudged, RunStarted,
+    StepFinished, StepSampled, StepSeconds, Watched, When,
 };
 use crate::journal::{self, JournalError};
 use crate::store;
@@ -227,18 +227,38 @@ impl RunState {
                 self.resumed += 1;
                 self.paused = None;
             }
-            Event::SeedJudged { task: None, judgement } => self.seed = Some(judgement.clone()),
-            Event::SeedJudged { task: Some(task), judgement } => {
+            Event::SeedJudged {
+                task: None,
+                judgement,
+            } => self.seed = Some(judgement.clone()),
+            Event::SeedJudged {
+                task: Some(task),
+                judgement,
+            } => {
                 self.practised_seeds.insert(task.clone(), judgement.clone());
             }
             Event::ProbeJudged(probe) => self.probes.push((**probe).clone()),
-            Event::ParentsChosen { first_step, parents, elites, .. } => {
+            Event::ParentsChosen {
+                first_step,
+                parents,
+                elites,
+                ..
+            } => {
                 self.pool = self.pool.elites(*elites);
-                self.iterations.push(Iteration { first_step: *first_step, parents: parents.clone() });
+                self.iterations.push(Iteration {
+                    first_step: *first_step,
+                    parents: parents.clone(),
+                });
             }
             Event::StepSampled(sampled) => {
                 let judged = malformed(sampled);
-                self.open.insert(sampled.step, OpenStep { sampled: (**sampled).clone(), judged });
+                self.open.insert(
+                    sampled.step,
+                    OpenStep {
+                        sampled: (**sampled).clone(),
+                        judged,
+                    },
+                );
             }
             Event::CandidateJudged { at, judgement } => self.judged(*at, Some(judgement.clone())),
             Event::CandidateMasked { at, .. } => self.judged(*at, None),
@@ -260,14 +280,18 @@ impl RunState {
     }
 
     fn finish(&mut self, finished: &StepFinished, at_s: f64) {
-        let Some(open) = self.open.remove(&finished.step) else { return };
+        let Some(open) = self.open.remove(&finished.step) else {
+            return;
+        };
         let all = groups(&open, &finished.groups).into_iter();
-        let (groups, practised): (Vec<Group>, Vec<Group>) = all.partition(|group| group.asked.task.is_none());
+        let (groups, practised): (Vec<Group>, Vec<Group>) =
+            all.partition(|group| group.asked.task.is_none());
         for group in &groups {
             self.remember(group, finished.step);
         }
         if finished.updated.is_some() {
-            self.replay.push((finished.step, batch(&open.sampled, finished)));
+            self.replay
+                .push((finished.step, batch(&open.sampled, finished)));
         }
         self.temperature = finished.temperature;
         self.steps.push(Step {
@@ -293,7 +317,9 @@ impl RunState {
     /// Puts a group's candidates into the pool, and the fastest into its place.
     fn remember(&mut self, group: &Group, step: u64) {
         for member in &group.members {
-            let (Some(hash), Some(normal), Some(verdict)) = (&member.hash, &member.normal, &member.verdict) else {
+            let (Some(hash), Some(normal), Some(verdict)) =
+                (&member.hash, &member.normal, &member.verdict)
+            else {
                 continue;
             };
             if let Some(stage) = group.asked.stage {
@@ -305,9 +331,17 @@ impl RunState {
                     gflops: member.gflops(),
                 });
             }
-            let Some(gflops) = member.gflops() else { continue };
+            let Some(gflops) = member.gflops() else {
+                continue;
+            };
             if self.best.as_ref().is_none_or(|best| gflops > best.gflops) {
-                self.best = Some(Best { hash: hash.clone(), gflops, step, verdict: verdict.clone(), timings: 0 });
+                self.best = Some(Best {
+                    hash: hash.clone(),
+                    gflops,
+                    step,
+                    verdict: verdict.clone(),
+                    timings: 0,
+                });
             }
         }
     }
@@ -316,10 +350,13 @@ impl RunState {
     /// is the fastest that they did not disprove.
     fn confirm(&mut self, hash: &str, judgements: &[Judgement]) {
         self.confirmed.insert(hash.to_owned(), judgements.to_vec());
-        let right = self.confirmed.iter().filter_map(|(hash, judgements)| match Fresh::of(judgements) {
-            Fresh::Right { middle, timings } => Some((hash, middle, timings)),
-            Fresh::Disproved | Fresh::Unknown => None,
-        });
+        let right =
+            self.confirmed
+                .iter()
+                .filter_map(|(hash, judgements)| match Fresh::of(judgements) {
+                    Fresh::Right { middle, timings } => Some((hash, middle, timings)),
+                    Fresh::Disproved | Fresh::Unknown => None,
+                });
         let fastest = right.max_by(|a, b| a.1.gflops.total_cmp(&b.1.gflops));
         self.best = match fastest {
             Some((hash, middle, timings)) => Some(Best {
@@ -338,11 +375,20 @@ impl RunState {
 
     /// A candidate with the fastest of its own steps' timings.
     fn as_timed(&self, hash: &str) -> Option<Best> {
-        let found = self.steps.iter().flat_map(|step| step.members().map(move |member| (step.number, member)));
+        let found = self
+            .steps
+            .iter()
+            .flat_map(|step| step.members().map(move |member| (step.number, member)));
         let timed = found.filter(|(_, member)| member.hash.as_deref() == Some(hash));
         let best = timed.filter_map(|(step, member)| {
             let (gflops, verdict) = (member.gflops()?, member.verdict.clone()?);
-            Some(Best { hash: hash.to_owned(), gflops, step, verdict, timings: 0 })
+            Some(Best {
+                hash: hash.to_owned(),
+                gflops,
+                step,
+                verdict,
+                timings: 0,
+            })
         });
         best.max_by(|a, b| a.gflops.total_cmp(&b.gflops))
     }
@@ -352,28 +398,53 @@ impl RunState {
     pub(crate) fn fastest(&self, count: usize) -> Vec<(Made, Option<flow::Stage>)> {
         let groups = self.steps.iter().flat_map(|step| &step.groups);
         let mut found: Vec<(f64, &str, &str, Option<flow::Stage>)> = groups
-            .flat_map(|group| group.members.iter().map(|member| (member, group.asked.stage)))
+            .flat_map(|group| {
+                group
+                    .members
+                    .iter()
+                    .map(|member| (member, group.asked.stage))
+            })
             .filter_map(|(member, stage)| {
-                Some((member.gflops()?, member.hash.as_deref()?, member.normal.as_deref()?, stage))
+                Some((
+                    member.gflops()?,
+                    member.hash.as_deref()?,
+                    member.normal.as_deref()?,
+                    stage,
+                ))
             })
             .collect();
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
         let is_disproved = |hash: &str| {
-            self.confirmed.get(hash).is_some_and(|judgements| matches!(Fresh::of(judgements), Fresh::Disproved))
+            self.confirmed
+                .get(hash)
+                .is_some_and(|judgements| matches!(Fresh::of(judgements), Fresh::Disproved))
         };
         // Those that differ from a disproved one in nothing but layout are disproved with it.
-        let mut seen: BTreeSet<&str> =
-            found.iter().filter(|(_, hash, ..)| is_disproved(hash)).map(|(_, _, normal, _)| *normal).collect();
+        let mut seen: BTreeSet<&str> = found
+            .iter()
+            .filter(|(_, hash, ..)| is_disproved(hash))
+            .map(|(_, _, normal, _)| *normal)
+            .collect();
         found.retain(|(_, _, normal, _)| seen.insert(*normal));
-        let made = |hash: &str, normal: &str| Made::Candidate { hash: hash.to_owned(), normal: normal.to_owned() };
-        found.into_iter().take(count).map(|(_, hash, normal, stage)| (made(hash, normal), stage)).collect()
+        let made = |hash: &str, normal: &str| Made::Candidate {
+            hash: hash.to_owned(),
+            normal: normal.to_owned(),
+        };
+        found
+            .into_iter()
+            .take(count)
+            .map(|(_, hash, normal, stage)| (made(hash, normal), stage))
+            .collect()
     }
 
     /// Where a candidate was first made: its group and itself.
     pub fn birth(&self, hash: &str) -> Option<(&Step, &Group, &Member)> {
         self.steps.iter().find_map(|step| {
             step.groups.iter().find_map(|group| {
-                let member = group.members.iter().find(|member| member.hash.as_deref() == Some(hash))?;
+                let member = group
+                    .members
+                    .iter()
+                    .find(|member| member.hash.as_deref() == Some(hash))?;
                 Some((step, group, member))
             })
         })
@@ -390,9 +461,17 @@ impl RunState {
         let parent = asked.parent.as_deref()?;
         let steps = self.steps.iter().take_while(|step| step.number < known);
         let groups = steps.flat_map(|step| &step.groups);
-        let judged = groups.flat_map(|group| group.members.iter().map(move |member| (group, member)));
+        let judged =
+            groups.flat_map(|group| group.members.iter().map(move |member| (group, member)));
         let found = judged.filter(|(_, member)| member.hash.as_deref() == Some(parent));
-        found.filter_map(|(group, member)| member.verdict.as_ref().filter(|verdict| suits(group, verdict))).last()
+        found
+            .filter_map(|(group, member)| {
+                member
+                    .verdict
+                    .as_ref()
+                    .filter(|verdict| suits(group, verdict))
+            })
+            .last()
     }
 
     /// The candidates from the seed to `hash`, oldest first; the seed itself is left out.
@@ -401,7 +480,10 @@ impl RunState {
         let mut next = Some(hash);
         while let Some(birth) = next.and_then(|hash| self.birth(hash)) {
             // A copy of an ancestor would lead round in circles.
-            if path.iter().any(|(_, _, member)| member.hash == birth.2.hash) {
+            if path
+                .iter()
+                .any(|(_, _, member)| member.hash == birth.2.hash)
+            {
                 break;
             }
             next = birth.1.asked.parent.as_deref();
@@ -419,7 +501,13 @@ fn malformed(sampled: &StepSampled) -> BTreeMap<(u32, u32), Option<Judgement>> {
         for (member, answer) in (0..).zip(&answers.answers) {
             if let Made::Malformed { why } = &answer.made {
                 let verdict = Verdict::Malformed { why: why.clone() };
-                judged.insert((group, member), Some(Judgement { verdict, seconds: flow::bench::Seconds::default() }));
+                judged.insert(
+                    (group, member),
+                    Some(Judgement {
+                        verdict,
+                        seconds: flow::bench::Seconds::default(),
+                    }),
+                );
             }
         }
     }
@@ -436,7 +524,9 @@ pub(crate) fn groups(open: &OpenStep, finished: &[GroupFinished]) -> Vec<Group> 
                 .zip(&sampled.answers)
                 .map(|(member, answer)| {
                     let (hash, normal) = match &answer.made {
-                        Made::Candidate { hash, normal } => (Some(hash.clone()), Some(normal.clone())),
+                        Made::Candidate { hash, normal } => {
+                            (Some(hash.clone()), Some(normal.clone()))
+                        }
                         Made::Malformed { .. } => (None, None),
                     };
                     let index = member as usize;
@@ -444,7 +534,12 @@ pub(crate) fn groups(open: &OpenStep, finished: &[GroupFinished]) -> Vec<Group> 
                         hash,
                         normal,
                         tokens: answer.tokens.len(),
-                        verdict: open.judged.get(&(at, member)).cloned().flatten().map(|judged| judged.verdict),
+                        verdict: open
+                            .judged
+                            .get(&(at, member))
+                            .cloned()
+                            .flatten()
+                            .map(|judged| judged.verdict),
                         reward: finished.rewards.get(index).copied().flatten(),
                         advantage: finished.advantages.get(index).copied().flatten(),
                     }
@@ -459,11 +554,17 @@ pub(crate) fn groups(open: &OpenStep, finished: &[GroupFinished]) -> Vec<Group> 
 /// What a finished step taught.
 fn batch(sampled: &StepSampled, finished: &StepFinished) -> Vec<WeightedTokens> {
     let groups = sampled.groups.iter().zip(&finished.groups);
-    groups.flat_map(|(group, finished)| weighted(group, sampled.temperature, &finished.advantages)).collect()
+    groups
+        .flat_map(|(group, finished)| weighted(group, sampled.temperature, &finished.advantages))
+        .collect()
 }
 
 /// A group's answers with their advantages; those without one are left out.
-pub(crate) fn weighted(group: &GroupSampled, temperature: f64, advantages: &[Option<f64>]) -> Vec<WeightedTokens> {
+pub(crate) fn weighted(
+    group: &GroupSampled,
+    temperature: f64,
+    advantages: &[Option<f64>],
+) -> Vec<WeightedTokens> {
     let pairs = group.answers.iter().zip(advantages);
     pairs
         .filter_map(|(answer, advantage)| {

@@ -35,7 +35,8 @@ pub(crate) fn step(ctx: &mut Ctx<'_>, number: u64) -> Result<bool, Interrupt> {
         match ask_and_sample(ctx, number + 1) {
             Ok(Asking::Sampled(seconds)) => sampling_s += seconds,
             // A policy that fell apart is told of when its turn comes: this step's verdicts are as good as ever.
-            Ok(Asking::Unknown | Asking::Nothing) | Err(Interrupt::Policy(PolicyError::Diverged(_))) => {}
+            Ok(Asking::Unknown | Asking::Nothing)
+            | Err(Interrupt::Policy(PolicyError::Diverged(_))) => {}
             Err(interrupt) => return Err(batch.abandon(ctx, interrupt)),
         }
     }
@@ -43,7 +44,12 @@ pub(crate) fn step(ctx: &mut Ctx<'_>, number: u64) -> Result<bool, Interrupt> {
     let judging_s = judging::gather_step(ctx, batch)?;
     let policy_idle = ctx.now() - waiting;
     // verdicts -> rewards -> advantages
-    let open = ctx.state.open.get(&number).expect("it was sampled above").clone();
+    let open = ctx
+        .state
+        .open
+        .get(&number)
+        .expect("it was sampled above")
+        .clone();
     let groups = reward(ctx, &open)?;
     // advantages -> update
     let learning = ctx.now();
@@ -52,7 +58,9 @@ pub(crate) fn step(ctx: &mut Ctx<'_>, number: u64) -> Result<bool, Interrupt> {
         .groups
         .iter()
         .zip(&groups)
-        .flat_map(|(group, done)| state::weighted(group, open.sampled.temperature, &done.advantages))
+        .flat_map(|(group, done)| {
+            state::weighted(group, open.sampled.temperature, &done.advantages)
+        })
         .collect();
     let learned = learn(ctx, &lesson)?;
     let ended = ctx.now();
@@ -109,8 +117,17 @@ fn reward(ctx: &Ctx<'_>, open: &OpenStep) -> Result<Vec<GroupFinished>, Interrup
         let rewards = config.reward.of_group(&verdicts, &context)?;
         let noise = noise::of_group(config.reward, &verdicts, &context)?;
         let copies = sampled.copies(&rewards);
-        let advantages = config.learning.advantage.of(&rewards, &copies, config.learning.std_floor, noise);
-        groups.push(GroupFinished { rewards, advantages: advantages.values, fate: advantages.fate, noise });
+        let advantages =
+            config
+                .learning
+                .advantage
+                .of(&rewards, &copies, config.learning.std_floor, noise);
+        groups.push(GroupFinished {
+            rewards,
+            advantages: advantages.values,
+            fate: advantages.fate,
+            noise,
+        });
     }
     Ok(groups)
 }
@@ -150,7 +167,12 @@ fn finish(
     };
     let watched = watch::watched(&open.sampled, &groups, updated.as_ref());
     let judged = state::groups(open, &groups);
-    let closing = Closing { lag: open.sampled.lag, groups: &judged, watched: &watched, updated: updated.as_ref() };
+    let closing = Closing {
+        lag: open.sampled.lag,
+        groups: &judged,
+        watched: &watched,
+        updated: updated.as_ref(),
+    };
     let action = watch::act(ctx.plan, &ctx.state, &closing);
     ctx.record(Event::StepFinished(Box::new(StepFinished {
         step: open.sampled.step,

@@ -53,7 +53,9 @@ impl StoreError {
                 return "restore it from a copy of the run, or remove the lines of events.jsonl from the first that \
                         names it on, and what they tell of is sampled anew";
             }
-            Self::File(error) | Self::Journal(JournalError::File { source: error, .. }) => error.kind(),
+            Self::File(error) | Self::Journal(JournalError::File { source: error, .. }) => {
+                error.kind()
+            }
             Self::Journal(JournalError::Damaged { .. }) => return "restore the journal from a copy",
             Self::Journal(JournalError::Unwritable { .. }) => {
                 return "this is a bug of hotloop; resuming may get past it";
@@ -66,7 +68,9 @@ impl StoreError {
                 "the disk is full: free some space, then resume"
             }
             io::ErrorKind::FileTooLarge => "raise the limit on the size of files (ulimit -f)",
-            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => "the directory cannot be written",
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                "the directory cannot be written"
+            }
             _ => "mend the disk, then resume",
         }
     }
@@ -86,7 +90,11 @@ struct Lock(fs_err::File);
 
 impl Lock {
     fn take(directory: &Path) -> Result<Self, StoreError> {
-        let file = fs_err::OpenOptions::new().create(true).write(true).truncate(false).open(directory.join(".lock"))?;
+        let file = fs_err::OpenOptions::new()
+            .create(true)
+            .write(true)
+            .truncate(false)
+            .open(directory.join(".lock"))?;
         match file.file().try_lock() {
             Ok(()) => Ok(Self(file)),
             Err(std::fs::TryLockError::WouldBlock) => Err(StoreError::Locked(directory.to_owned())),
@@ -118,7 +126,15 @@ impl Store {
         let lock = Lock::take(directory)?;
         let (journal, lines) = Journal::open(&journal_path(directory), wrap)?;
         let unsynced = RefCell::default();
-        Ok((Self { directory: directory.to_owned(), journal, unsynced, _lock: lock }, lines))
+        Ok((
+            Self {
+                directory: directory.to_owned(),
+                journal,
+                unsynced,
+                _lock: lock,
+            },
+            lines,
+        ))
     }
 
     /// Where this is.
@@ -138,15 +154,26 @@ impl Store {
     /// commits.
     fn sync(&self) -> io::Result<()> {
         let unsynced = self.unsynced.take();
-        let sync = |paths: &[PathBuf]| paths.iter().try_for_each(|path| fs_err::File::open(path)?.sync_data());
+        let sync = |paths: &[PathBuf]| {
+            paths
+                .iter()
+                .try_for_each(|path| fs_err::File::open(path)?.sync_data())
+        };
         std::thread::scope(|scope| {
             let share = unsynced.len().div_ceil(SYNCED_AT_ONCE).max(1);
-            let shares: Vec<_> = unsynced.chunks(share).map(|paths| scope.spawn(move || sync(paths))).collect();
-            shares.into_iter().try_for_each(|share| share.join().expect("syncing does not panic"))
+            let shares: Vec<_> = unsynced
+                .chunks(share)
+                .map(|paths| scope.spawn(move || sync(paths)))
+                .collect();
+            shares
+                .into_iter()
+                .try_for_each(|share| share.join().expect("syncing does not panic"))
         })?;
         // Their names are the folders' content.
         let folders: BTreeSet<&Path> = unsynced.iter().filter_map(|path| path.parent()).collect();
-        folders.into_iter().try_for_each(|folder| fs_err::File::open(folder)?.sync_data())
+        folders
+            .into_iter()
+            .try_for_each(|folder| fs_err::File::open(folder)?.sync_data())
     }
 
     fn write(&self, path: PathBuf, bytes: &[u8]) -> io::Result<()> {
@@ -174,7 +201,11 @@ impl Store {
     /// A candidate by its hash.
     pub(crate) fn candidate(&self, hash: &str) -> Result<Candidate, StoreError> {
         let source = source(&self.directory, hash)?;
-        Ok(Candidate { source, hash: hash.to_owned(), notes: Vec::new() })
+        Ok(Candidate {
+            source,
+            hash: hash.to_owned(),
+            notes: Vec::new(),
+        })
     }
 
     /// Where the policy after `step` steps is kept.
@@ -184,8 +215,12 @@ impl Store {
 
     /// Removes all checkpoints but the last few. Not being able to is no failure of the run.
     pub(crate) fn prune_checkpoints(&self) {
-        let Ok(entries) = fs_err::read_dir(self.directory.join("checkpoints")) else { return };
-        let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        let Ok(entries) = fs_err::read_dir(self.directory.join("checkpoints")) else {
+            return;
+        };
+        let mut paths: Vec<PathBuf> = entries
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .collect();
         paths.sort();
         for path in paths.iter().rev().skip(CHECKPOINTS_KEPT) {
             drop(fs_err::remove_dir_all(path));
@@ -200,7 +235,9 @@ pub fn journal_path(directory: &Path) -> PathBuf {
 
 /// Where the policy after `step` steps is kept.
 pub fn checkpoint_path(directory: &Path, step: u64) -> PathBuf {
-    directory.join("checkpoints").join(format!("step-{step:08}"))
+    directory
+        .join("checkpoints")
+        .join(format!("step-{step:08}"))
 }
 
 /// A candidate's source. One that is not what it was when it was kept must not be judged: its verdict would be
@@ -208,11 +245,16 @@ pub fn checkpoint_path(directory: &Path, step: u64) -> PathBuf {
 pub fn source(directory: &Path, hash: &str) -> Result<String, StoreError> {
     let path = candidate_path(directory, hash);
     let bytes = match fs_err::read(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(StoreError::Lost(path)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(StoreError::Lost(path));
+        }
         read => read?,
     };
     let kept = blake3::hash(&bytes).to_hex().as_str() == hash;
-    String::from_utf8(bytes).ok().filter(|_| kept).ok_or(StoreError::Lost(path))
+    String::from_utf8(bytes)
+        .ok()
+        .filter(|_| kept)
+        .ok_or(StoreError::Lost(path))
 }
 
 /// The seed that a run began with.
@@ -252,7 +294,10 @@ mod tests {
         let lock = Lock::take(folder.path()).unwrap();
         // What every process that starts has until it becomes another program.
         let inherited = lock.0.file().try_clone().unwrap();
-        assert!(matches!(Lock::take(folder.path()), Err(StoreError::Locked(_))));
+        assert!(matches!(
+            Lock::take(folder.path()),
+            Err(StoreError::Locked(_))
+        ));
         drop(lock);
         assert!(Lock::take(folder.path()).is_ok());
         drop(inherited);

@@ -40,7 +40,11 @@ const AT_LIMIT: &str = ", and the temperature is at its limit";
 const LEAST_TELLING: u32 = 4;
 
 /// What one step shows.
-pub(crate) fn watched(sampled: &StepSampled, groups: &[GroupFinished], updated: Option<&Updated>) -> Watched {
+pub(crate) fn watched(
+    sampled: &StepSampled,
+    groups: &[GroupFinished],
+    updated: Option<&Updated>,
+) -> Watched {
     let own = || own(sampled, groups);
     let answers = || own().flat_map(|(group, _)| &group.answers);
     let normals: BTreeSet<&str> = answers()
@@ -49,14 +53,20 @@ pub(crate) fn watched(sampled: &StepSampled, groups: &[GroupFinished], updated: 
             Made::Malformed { .. } => None,
         })
         .collect();
-    let candidates = answers().filter(|answer| matches!(answer.made, Made::Candidate { .. })).count();
+    let candidates = answers()
+        .filter(|answer| matches!(answer.made, Made::Candidate { .. }))
+        .count();
     let live = own().filter(|(_, done)| done.fate == Fate::Live).count();
     let updated = updated.filter(|updated| is_finite(updated));
     Watched {
         // The same estimate at every step, whether or not it was learned from.
         entropy: surprise(answers()).or(updated.map(|updated| updated.entropy)),
         // Malformed answers are no copies of each other.
-        distinct: if candidates == 0 { 1.0 } else { normals.len() as f64 / candidates as f64 },
+        distinct: if candidates == 0 {
+            1.0
+        } else {
+            normals.len() as f64 / candidates as f64
+        },
         live: live as f64 / own().count().max(1) as f64,
         kl: updated.and_then(|updated| updated.kl),
     }
@@ -67,7 +77,11 @@ fn own<'a>(
     sampled: &'a StepSampled,
     groups: &'a [GroupFinished],
 ) -> impl Iterator<Item = (&'a GroupSampled, &'a GroupFinished)> {
-    sampled.groups.iter().zip(groups).filter(|(group, _)| group.asked.task.is_none())
+    sampled
+        .groups
+        .iter()
+        .zip(groups)
+        .filter(|(group, _)| group.asked.task.is_none())
 }
 
 /// The mean of `-logprob` over sampled tokens: an unbiased look at the entropy.
@@ -99,14 +113,21 @@ pub(crate) struct Closing<'a> {
 
 /// Decides from this step and the last ones.
 pub(crate) fn act(plan: &Plan, state: &RunState, now: &Closing<'_>) -> Action {
-    let mut action = Action { temperature: state.temperature, warnings: Vec::new(), stop: None, enough: None };
+    let mut action = Action {
+        temperature: state.temperature,
+        warnings: Vec::new(),
+        stop: None,
+        enough: None,
+    };
     if let Some(updated) = now.updated {
         action.stop = stop(plan.config.stepping.max_kl, updated, state);
         action.warnings.extend(gap(now.lag, updated, state));
     }
     // Only steps since the last change of temperature tell of the present one.
     let recent = state.steps.iter().rev().take(WINDOW - 1);
-    let settled: Vec<&Step> = recent.take_while(|step| (step.temperature - state.temperature).abs() < 1e-9).collect();
+    let settled: Vec<&Step> = recent
+        .take_while(|step| (step.temperature - state.temperature).abs() < 1e-9)
+        .collect();
     if settled.len() + 1 < WINDOW {
         return action;
     }
@@ -115,23 +136,38 @@ pub(crate) fn act(plan: &Plan, state: &RunState, now: &Closing<'_>) -> Action {
         let hotter = (state.temperature + RAISE).min(HOTTEST.max(state.temperature));
         if hotter > state.temperature {
             action.temperature = hotter;
-            action.warnings.push(format!("{why}: the temperature rises to {hotter:.2}"));
+            action
+                .warnings
+                .push(format!("{why}: the temperature rises to {hotter:.2}"));
             return action;
         }
         if !was_told(state, AGAIN, &format!("{of}{AT_LIMIT}")) {
             action.warnings.push(format!("{why}{AT_LIMIT}"));
         }
     }
-    if let Some(Standstill { is_sound, why, remedy }) = standstill::of(plan, state, now) {
+    if let Some(Standstill {
+        is_sound,
+        why,
+        remedy,
+    }) = standstill::of(plan, state, now)
+    {
         action.warnings.push(remedy);
-        *(if is_sound { &mut action.enough } else { &mut action.stop }) = Some(why);
+        *(if is_sound {
+            &mut action.enough
+        } else {
+            &mut action.stop
+        }) = Some(why);
     }
     action
 }
 
 /// The share that is too low for anything to be learned, and of what, if one is.
 fn alike(settled: &[&Step], now: &Closing<'_>, floor: f64) -> Option<(f64, &'static str)> {
-    let distinct = settled.iter().map(|step| step.watched.distinct).sum::<f64>() + now.watched.distinct;
+    let distinct = settled
+        .iter()
+        .map(|step| step.watched.distinct)
+        .sum::<f64>()
+        + now.watched.distinct;
     let distinct = distinct / WINDOW as f64;
     if distinct < LEAST_DISTINCT {
         return Some((distinct, "candidates are distinct"));
@@ -146,7 +182,9 @@ fn alike(settled: &[&Step], now: &Closing<'_>, floor: f64) -> Option<(f64, &'sta
 /// after that, not at every step.
 fn was_told(state: &RunState, within: usize, words: &str) -> bool {
     let recent = state.steps.iter().rev().take(within - 1);
-    recent.flat_map(|step| &step.warnings).any(|warning| warning.contains(words))
+    recent
+        .flat_map(|step| &step.warnings)
+        .any(|warning| warning.contains(words))
 }
 
 /// A sampler that is not the policy which learns biases every update. What was sampled ahead differs by an update, and
@@ -185,14 +223,33 @@ fn stop(max_kl: f64, updated: &Updated, state: &RunState) -> Option<String> {
     if !is_finite(updated) {
         return Some("stopped: the update is not a number".to_owned());
     }
-    let recent = state.steps.iter().rev().filter_map(|step| step.watched.kl).take(WINDOW);
+    let recent = state
+        .steps
+        .iter()
+        .rev()
+        .filter_map(|step| step.watched.kl)
+        .take(WINDOW);
     let usual = recent.fold(0.0, f64::max);
-    let kl = updated.kl.filter(|kl| max_kl > 0.0 && *kl > max_kl && *kl > LEAP * usual)?;
-    Some(format!("stopped: the divergence from the reference leapt from {usual:.2} to {kl:.2}, above {max_kl}"))
+    let kl = updated
+        .kl
+        .filter(|kl| max_kl > 0.0 && *kl > max_kl && *kl > LEAP * usual)?;
+    Some(format!(
+        "stopped: the divergence from the reference leapt from {usual:.2} to {kl:.2}, above {max_kl}"
+    ))
 }
 
 /// Whether all of an update's numbers are numbers.
 pub(crate) fn is_finite(updated: &Updated) -> bool {
-    let Updated { loss, gradient_norm, kl, clipped, entropy, .. } = *updated;
-    [loss, gradient_norm, clipped, entropy].into_iter().chain(kl).all(f64::is_finite)
+    let Updated {
+        loss,
+        gradient_norm,
+        kl,
+        clipped,
+        entropy,
+        ..
+    } = *updated;
+    [loss, gradient_norm, clipped, entropy]
+        .into_iter()
+        .chain(kl)
+        .all(f64::is_finite)
 }

@@ -26,20 +26,35 @@ pub struct Winner {
 }
 
 /// All right answers of a run, each program once for a prompt, practised tasks included.
-pub fn winners(plan: &Plan, state: &RunState, render: &dyn Render) -> Result<Vec<Winner>, StoreError> {
-    let prompts = Prompts { plan, state, render, directory: &plan.directory };
+pub fn winners(
+    plan: &Plan,
+    state: &RunState,
+    render: &dyn Render,
+) -> Result<Vec<Winner>, StoreError> {
+    let prompts = Prompts {
+        plan,
+        state,
+        render,
+        directory: &plan.directory,
+    };
     let (mut winners, mut seen) = (Vec::new(), HashSet::new());
     let groups = |step| Step::all_groups(step).map(move |group| (step, group));
     for (step, group) in state.steps.iter().flat_map(groups) {
-        let right: Vec<_> =
-            group.members.iter().filter_map(|member| Some((member.hash.as_ref()?, member.gflops()?))).collect();
+        let right: Vec<_> = group
+            .members
+            .iter()
+            .filter_map(|member| Some((member.hash.as_ref()?, member.gflops()?)))
+            .collect();
         if right.is_empty() {
             continue;
         }
         // A step that was sampled ahead knew less.
         let chat = prompts.chat(&group.asked, step.number - step.lag)?;
         for (hash, gflops) in right {
-            if !seen.insert((chat.messages.last().map(|message| message.content.clone()), hash)) {
+            if !seen.insert((
+                chat.messages.last().map(|message| message.content.clone()),
+                hash,
+            )) {
                 continue;
             }
             winners.push(Winner {

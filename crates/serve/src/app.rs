@@ -43,7 +43,12 @@ impl App {
             tokens: Tokens::new(&settings.tokens),
             rates: Rates::default(),
             bodies: Arc::new(Semaphore::new(body::units(settings.limits.bodies))),
-            desk: Desk::start(settings.limits.clone(), factory, Arc::clone(&metrics), Arc::clone(&listener)),
+            desk: Desk::start(
+                settings.limits.clone(),
+                factory,
+                Arc::clone(&metrics),
+                Arc::clone(&listener),
+            ),
             worth: Worth::default(),
             searches: Searches::new(&settings),
             read: runs::Read::default(),
@@ -57,13 +62,24 @@ impl App {
 
     /// A task by its name. Names are only ever looked up among those that the service was started with.
     pub(crate) fn task(&self, name: Option<&str>) -> Result<Arc<Task>, Fault> {
-        let names = || self.settings.tasks.keys().cloned().collect::<Vec<_>>().join(", ");
-        let Some(name) = name.filter(|name| !name.is_empty()).or(self.settings.task.as_deref()) else {
+        let names = || {
+            self.settings
+                .tasks
+                .keys()
+                .cloned()
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        let Some(name) = name
+            .filter(|name| !name.is_empty())
+            .or(self.settings.task.as_deref())
+        else {
             return Err(Fault::bad("no task is named").hint(format!("there are {}", names())));
         };
         let task = self.settings.tasks.get(name).cloned();
         task.ok_or_else(|| {
-            Fault::unknown(format!("there is no task `{}`", tame(name))).hint(format!("there are {}", names()))
+            Fault::unknown(format!("there is no task `{}`", tame(name)))
+                .hint(format!("there are {}", names()))
         })
     }
 
@@ -78,8 +94,7 @@ impl App {
         if self.desk.changes() == since {
             return Ok(());
         }
-        let what =
-            "the bench came back on another class of machine meanwhile, and timings do not compare across classes";
+        let what = "the bench came back on another class of machine meanwhile, and timings do not compare across classes";
         Err(Fault::later(what, std::time::Duration::from_secs(1))
             .hint("send the same request again: all of it is judged there"))
     }
@@ -87,9 +102,9 @@ impl App {
     /// When a request that comes now must have its answer.
     pub(crate) fn deadline(&self, wait_s: Option<f64>) -> tokio::time::Instant {
         let most = self.settings.limits.wait;
-        let wait = wait_s
-            .filter(|wait| wait.is_finite())
-            .map_or(most, |wait| std::time::Duration::from_secs_f64(wait.clamp(0.0, most.as_secs_f64())));
+        let wait = wait_s.filter(|wait| wait.is_finite()).map_or(most, |wait| {
+            std::time::Duration::from_secs_f64(wait.clamp(0.0, most.as_secs_f64()))
+        });
         tokio::time::Instant::now() + wait
     }
 }
@@ -119,7 +134,10 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/metadata", get(openenv::metadata))
         .route("/ws", get(openenv::ws))
         .fallback(nowhere)
-        .layer(axum::middleware::from_fn_with_state(Arc::clone(&app), guard::guard))
+        .layer(axum::middleware::from_fn_with_state(
+            Arc::clone(&app),
+            guard::guard,
+        ))
         .with_state(app)
 }
 

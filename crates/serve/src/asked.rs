@@ -31,29 +31,39 @@ impl What {
     /// What a label says: nothing, a task's name, or an object (also as text) with more.
     pub(crate) fn of(label: &Value) -> Result<Self, Fault> {
         let wrong = |error: serde_json::Error| {
-            Fault::bad(format!("a label is not understood: {error}"))
-                .hint("a label is a task's name, or an object like {\"task\": \"matmul\", \"stage\": 2}")
+            Fault::bad(format!("a label is not understood: {error}")).hint(
+                "a label is a task's name, or an object like {\"task\": \"matmul\", \"stage\": 2}",
+            )
         };
         match label {
             Value::Null => Ok(Self::default()),
-            Value::String(text) if text.trim_start().starts_with('{') => serde_json::from_str(text).map_err(wrong),
-            Value::String(name) => Ok(Self { task: Some(name.trim().to_owned()), ..Self::default() }),
-            Value::Object(_) => serde_json::from_value(label.clone()).map_err(wrong),
-            Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
-                Err(wrong(serde::de::Error::custom("neither a name nor an object")))
+            Value::String(text) if text.trim_start().starts_with('{') => {
+                serde_json::from_str(text).map_err(wrong)
             }
+            Value::String(name) => Ok(Self {
+                task: Some(name.trim().to_owned()),
+                ..Self::default()
+            }),
+            Value::Object(_) => serde_json::from_value(label.clone()).map_err(wrong),
+            Value::Bool(_) | Value::Number(_) | Value::Array(_) => Err(wrong(
+                serde::de::Error::custom("neither a name nor an object"),
+            )),
         }
     }
 }
 
 /// A reward's name, or its shape with numbers that make sense.
-pub(crate) fn reward<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Reward>, D::Error> {
+pub(crate) fn reward<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Reward>, D::Error> {
     match Option::<Value>::deserialize(deserializer)? {
         None => Ok(None),
         Some(Value::String(name)) => name.parse().map(Some).map_err(serde::de::Error::custom),
         Some(object) => {
             let reward = Reward::deserialize(object).map_err(serde::de::Error::custom)?;
-            reward.mistake().map_or(Ok(Some(reward)), |mistake| Err(serde::de::Error::custom(mistake)))
+            reward.mistake().map_or(Ok(Some(reward)), |mistake| {
+                Err(serde::de::Error::custom(mistake))
+            })
         }
     }
 }
@@ -103,11 +113,20 @@ impl App {
         }
         // Lexing megabytes of what a model printed would hold up everybody else.
         let making = tokio::task::spawn_blocking(move || found.into_iter().map(made).collect());
-        making.await.map_err(|_| Fault::new(axum::http::StatusCode::INTERNAL_SERVER_ERROR, "a mistake in hotloop"))
+        making.await.map_err(|_| {
+            Fault::new(
+                axum::http::StatusCode::INTERNAL_SERVER_ERROR,
+                "a mistake in hotloop",
+            )
+        })
     }
 
     /// Has candidates judged. Those that are malformed need no bench.
-    pub(crate) async fn judge(&self, works: &[Work], deadline: tokio::time::Instant) -> Result<Vec<Outcome>, Fault> {
+    pub(crate) async fn judge(
+        &self,
+        works: &[Work],
+        deadline: tokio::time::Instant,
+    ) -> Result<Vec<Outcome>, Fault> {
         let mut outcomes = Vec::with_capacity(works.len());
         let mut pending = 0;
         for (work, ticket) in works.iter().zip(self.tickets(works)?) {
@@ -117,7 +136,9 @@ impl App {
                     None => pending += 1,
                 },
                 None => outcomes.push(Ok(Arc::new(flow::Judgement {
-                    verdict: Verdict::Malformed { why: work.made.as_ref().err().cloned().unwrap_or_default() },
+                    verdict: Verdict::Malformed {
+                        why: work.made.as_ref().err().cloned().unwrap_or_default(),
+                    },
                     seconds: flow::bench::Seconds::default(),
                 }))),
             }
@@ -134,15 +155,32 @@ impl App {
     fn tickets(&self, works: &[Work]) -> Result<Vec<Option<Ticket>>, Fault> {
         let mut groups = BTreeMap::<_, (Vec<usize>, Vec<Wanted>)>::new();
         for (index, work) in works.iter().enumerate() {
-            let Work { task, stage, made, group, apart, .. } = work;
+            let Work {
+                task,
+                stage,
+                made,
+                group,
+                apart,
+                ..
+            } = work;
             let Ok(candidate) = made else { continue };
-            let (places, wanted) = groups.entry((task.hash.as_str(), group.as_deref())).or_default();
+            let (places, wanted) = groups
+                .entry((task.hash.as_str(), group.as_deref()))
+                .or_default();
             places.push(index);
-            wanted.push(Wanted { task, candidate, stage: *stage, apart: apart.as_deref() });
+            wanted.push(Wanted {
+                task,
+                candidate,
+                stage: *stage,
+                apart: apart.as_deref(),
+            });
         }
         let mut tickets: Vec<Option<Ticket>> = works.iter().map(|_| None).collect();
         for (places, wanted) in groups.into_values() {
-            let asked = self.desk.ask(wanted).map_err(|_| later("too many candidates are waiting".to_owned()))?;
+            let asked = self
+                .desk
+                .ask(wanted)
+                .map_err(|_| later("too many candidates are waiting".to_owned()))?;
             for (place, ticket) in places.into_iter().zip(asked) {
                 tickets[place] = Some(ticket);
             }
@@ -163,9 +201,18 @@ fn made((unmade, task, prompt): (Unmade, Arc<Task>, Option<PromptRef>)) -> Work 
         Text::Source(text) => Candidate::from_source(text.as_bytes(), &task),
     };
     let made = made.map_err(|malformed| malformed.why);
-    let stage = prompt.as_ref().map_or(unmade.what.stage, |prompt| prompt.stage);
+    let stage = prompt
+        .as_ref()
+        .map_or(unmade.what.stage, |prompt| prompt.stage);
     let group = unmade.what.group.or(unmade.what.prompt_id);
-    Work { task, stage, prompt, made, group, apart: unmade.apart }
+    Work {
+        task,
+        stage,
+        prompt,
+        made,
+        group,
+        apart: unmade.apart,
+    }
 }
 
 #[cfg(test)]
@@ -178,19 +225,41 @@ mod tests {
         let what = |label: Value| What::of(&label).unwrap();
         assert_eq!(what(Value::Null), What::default());
         assert_eq!(what(json!("matmul")).task.as_deref(), Some("matmul"));
-        let full = What { task: Some("fft".to_owned()), stage: Some(Stage::Simd), ..What::default() };
+        let full = What {
+            task: Some("fft".to_owned()),
+            stage: Some(Stage::Simd),
+            ..What::default()
+        };
         assert_eq!(what(json!({"task": "fft", "stage": 3})), full);
         assert_eq!(what(json!("{\"task\": \"fft\", \"stage\": 3}")), full);
-        assert_eq!(what(json!({"reward": "ladder"})).reward, Some(Reward::Ladder));
-        assert_eq!(what(json!({"reward": {"shape": "sol"}})).reward, Some(Reward::Sol));
+        assert_eq!(
+            what(json!({"reward": "ladder"})).reward,
+            Some(Reward::Ladder)
+        );
+        assert_eq!(
+            what(json!({"reward": {"shape": "sol"}})).reward,
+            Some(Reward::Sol)
+        );
     }
 
     #[test]
     fn a_label_that_is_not_understood_is_an_error_and_not_another_task() {
-        for label in [json!(7), json!("{\"stage\": 9}"), json!("{"), json!({"reward": "great"}), json!([null])] {
+        for label in [
+            json!(7),
+            json!("{\"stage\": 9}"),
+            json!("{"),
+            json!({"reward": "great"}),
+            json!([null]),
+        ] {
             assert!(What::of(&label).is_err(), "{label}");
         }
-        let reversed = What::of(&json!({"reward": {"shape": "ladder-log", "low": 5.0, "high": 1.0}})).unwrap_err();
-        assert!(reversed.what.contains("reward.high: 1 is below low, 5"), "{}", reversed.what);
+        let reversed =
+            What::of(&json!({"reward": {"shape": "ladder-log", "low": 5.0, "high": 1.0}}))
+                .unwrap_err();
+        assert!(
+            reversed.what.contains("reward.high: 1 is below low, 5"),
+            "{}",
+            reversed.what
+        );
     }
 }

@@ -85,7 +85,10 @@ impl Board {
     /// Joins or begins the jobs of a group; those that begin go to the bench together. The jobs' own ids do not matter.
     pub(crate) fn attach(&mut self, group: Vec<(Key, Job)>) -> Result<Vec<Ticket>, Full> {
         let mut begun = Vec::new();
-        let tickets = group.into_iter().map(|(key, job)| self.join(key, job, &mut begun)).collect();
+        let tickets = group
+            .into_iter()
+            .map(|(key, job)| self.join(key, job, &mut begun))
+            .collect();
         // Also where there was no room for all: who asks again joins these.
         if !begun.is_empty() {
             self.queue.push(begun);
@@ -105,7 +108,15 @@ impl Board {
         }
         self.bytes += size;
         let (told, ticket) = watch::channel(None);
-        self.entries.insert(key.clone(), Entry { told, job: Some(job.clone()), tries: 0, alone: None });
+        self.entries.insert(
+            key.clone(),
+            Entry {
+                told,
+                job: Some(job.clone()),
+                tries: 0,
+                alone: None,
+            },
+        );
         begun.push(self.begin(key, job));
         Ok(ticket)
     }
@@ -176,12 +187,18 @@ impl Board {
     /// Forgets old verdicts, and gives the jobs that nobody has waited for in a long while.
     pub(crate) fn sweep(&mut self, now: Instant) -> Vec<JobId> {
         let is_old = |since: &Instant, age: Duration| now.saturating_duration_since(*since) >= age;
-        while self.done.front().is_some_and(|(since, _)| is_old(since, self.limits.keep)) {
+        while self
+            .done
+            .front()
+            .is_some_and(|(since, _)| is_old(since, self.limits.keep))
+        {
             self.forget_oldest();
         }
         let mut abandoned = Vec::new();
         for (id, key) in &self.running {
-            let Some(entry) = self.entries.get_mut(key) else { continue };
+            let Some(entry) = self.entries.get_mut(key) else {
+                continue;
+            };
             if entry.told.receiver_count() > 0 {
                 entry.alone = None;
             } else if is_old(entry.alone.get_or_insert(now), self.limits.abandon) {

@@ -33,8 +33,11 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Received<T> {
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Fault> {
         let limit = app.settings.limits.body;
         let too_large = || {
-            Fault::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body is larger than {limit} bytes"))
-                .hint("send fewer candidates at once")
+            Fault::new(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                format!("the body is larger than {limit} bytes"),
+            )
+            .hint("send fewer candidates at once")
         };
         let length = request.headers().get(header::CONTENT_LENGTH);
         let length = length.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
@@ -47,17 +50,33 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Received<T> {
         let bytes = tokio::time::timeout(app.settings.limits.patience, reading)
             .await
             .map_err(|_| Fault::new(StatusCode::REQUEST_TIMEOUT, "the body did not come in time"))?
-            .map_err(|too_long| if too_long { too_large() } else { Fault::bad("the body was cut off") })?;
-        let bytes = if bytes.is_empty() { b"{}".as_slice() } else { &bytes };
+            .map_err(|too_long| {
+                if too_long {
+                    too_large()
+                } else {
+                    Fault::bad("the body was cut off")
+                }
+            })?;
+        let bytes = if bytes.is_empty() {
+            b"{}".as_slice()
+        } else {
+            &bytes
+        };
         // To the reader of JSON a list is as good as an object; to a person it is a mistake.
         if bytes.trim_ascii_start().first() != Some(&b'{') {
-            return Err(Fault::bad("the body is not what is expected here: not a JSON object"));
+            return Err(Fault::bad(
+                "the body is not what is expected here: not a JSON object",
+            ));
         }
         drop(share.split(share.num_permits().saturating_sub(units(bytes.len()))));
         share.merge(room(app, bytes)?);
-        let value = serde_json::from_slice(bytes)
-            .map_err(|error| Fault::bad(format!("the body is not what is expected here: {error}")))?;
-        Ok(Self { value, _share: share })
+        let value = serde_json::from_slice(bytes).map_err(|error| {
+            Fault::bad(format!("the body is not what is expected here: {error}"))
+        })?;
+        Ok(Self {
+            value,
+            _share: share,
+        })
     }
 }
 
@@ -65,15 +84,24 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Received<T> {
 fn take(app: &App, bytes: usize) -> Result<OwnedSemaphorePermit, Fault> {
     Arc::clone(&app.bodies)
         .try_acquire_many_owned(units(bytes) as u32)
-        .map_err(|_| Fault::later("too many bodies are being read or judged", std::time::Duration::from_secs(1)))
+        .map_err(|_| {
+            Fault::later(
+                "too many bodies are being read or judged",
+                std::time::Duration::from_secs(1),
+            )
+        })
 }
 
 /// Room for what is made of JSON, taken before it is made.
 pub(crate) fn room(app: &App, json: &[u8]) -> Result<OwnedSemaphorePermit, Fault> {
     let (needed, most) = (marks(json).saturating_mul(MARK), app.settings.limits.bodies);
     if units(needed) + units(json.len()) > units(most) {
-        let what = format!("the body holds too many values: they take {needed} bytes, and all bodies have {most}");
-        return Err(Fault::new(StatusCode::PAYLOAD_TOO_LARGE, what).hint("send fewer candidates at once"));
+        let what = format!(
+            "the body holds too many values: they take {needed} bytes, and all bodies have {most}"
+        );
+        return Err(
+            Fault::new(StatusCode::PAYLOAD_TOO_LARGE, what).hint("send fewer candidates at once")
+        );
     }
     take(app, needed)
 }

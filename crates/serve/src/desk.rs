@@ -50,7 +50,11 @@ struct State {
 impl State {
     /// The bench judges on this machine. Timings compare within one class, so verdicts of another are not kept.
     fn ready(&mut self, facts: MachineFacts) {
-        if self.class.as_ref().is_some_and(|class| *class != facts.class) {
+        if self
+            .class
+            .as_ref()
+            .is_some_and(|class| *class != facts.class)
+        {
             self.changes += 1;
             self.board.forget();
         }
@@ -78,7 +82,12 @@ pub(crate) struct Look {
 
 impl Desk {
     /// Starts the thread that owns the bench.
-    pub(crate) fn start(limits: Limits, factory: Factory, metrics: Arc<Metrics>, listener: Listener) -> Self {
+    pub(crate) fn start(
+        limits: Limits,
+        factory: Factory,
+        metrics: Arc<Metrics>,
+        listener: Listener,
+    ) -> Self {
         let state = State {
             board: Board::new(limits),
             bench: Err(BenchError::new("the bench is starting")),
@@ -86,24 +95,50 @@ impl Desk {
             changes: 0,
             closed: false,
         };
-        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new(), metrics, listener });
+        let shared = Arc::new(Shared {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            metrics,
+            listener,
+        });
         let own = Arc::clone(&shared);
-        let thread = std::thread::Builder::new().name("bench".to_owned()).spawn(move || own.work(factory)).ok();
+        let thread = std::thread::Builder::new()
+            .name("bench".to_owned())
+            .spawn(move || own.work(factory))
+            .ok();
         Self { shared, thread }
     }
 
     /// Joins or begins the judging of candidates that are compared with each other. What is new among them is one
     /// `submit` of the bench: a fleet has it judged by one worker.
-    pub(crate) fn ask<'a>(&self, group: impl IntoIterator<Item = Wanted<'a>>) -> Result<Vec<Ticket>, Full> {
-        let group = group.into_iter().map(|Wanted { task, candidate, stage, apart }| {
-            let key = Key {
-                task: task.hash.clone(),
-                candidate: candidate.hash.clone(),
-                stage: stage.map(Stage::number),
-                apart: apart.map(|name| blake3::hash(name.as_bytes())),
-            };
-            (key, Job { id: JobId(0), task: Arc::clone(task), candidate: candidate.clone(), stage })
-        });
+    pub(crate) fn ask<'a>(
+        &self,
+        group: impl IntoIterator<Item = Wanted<'a>>,
+    ) -> Result<Vec<Ticket>, Full> {
+        let group = group.into_iter().map(
+            |Wanted {
+                 task,
+                 candidate,
+                 stage,
+                 apart,
+             }| {
+                let key = Key {
+                    task: task.hash.clone(),
+                    candidate: candidate.hash.clone(),
+                    stage: stage.map(Stage::number),
+                    apart: apart.map(|name| blake3::hash(name.as_bytes())),
+                };
+                (
+                    key,
+                    Job {
+                        id: JobId(0),
+                        task: Arc::clone(task),
+                        candidate: candidate.clone(),
+                        stage,
+                    },
+                )
+            },
+        );
         let group = group.collect();
         let tickets = self.shared.lock().board.attach(group);
         self.shared.changed.notify_all();
@@ -130,7 +165,9 @@ impl Desk {
 
 /// Waits for an outcome until `deadline`; `None` when it has not come by then.
 pub(crate) async fn outcome(mut ticket: Ticket, deadline: tokio::time::Instant) -> Option<Outcome> {
-    let told = tokio::time::timeout_at(deadline, ticket.wait_for(Option::is_some)).await.ok()?;
+    let told = tokio::time::timeout_at(deadline, ticket.wait_for(Option::is_some))
+        .await
+        .ok()?;
     match told {
         Ok(told) => told.clone(),
         Err(_) => Some(Err(BenchError::new("the service is stopping"))),
@@ -160,7 +197,9 @@ impl Shared {
             let failed = match factory() {
                 Ok(mut bench) => {
                     let facts = bench.facts();
-                    (self.listener)(&Notice::BenchReady { machine: facts.cpu.clone() });
+                    (self.listener)(&Notice::BenchReady {
+                        machine: facts.cpu.clone(),
+                    });
                     self.lock().ready(facts);
                     match self.judge(bench.as_mut()) {
                         Ok(()) => return,
@@ -169,7 +208,10 @@ impl Shared {
                 }
                 Err(error) => error,
             };
-            (self.listener)(&Notice::BenchFailed { what: failed.what.clone(), hint: failed.hint.clone() });
+            (self.listener)(&Notice::BenchFailed {
+                what: failed.what.clone(),
+                hint: failed.hint.clone(),
+            });
             let mut state = self.lock();
             state.board.fail_all(&failed);
             state.bench = Err(failed);
@@ -183,7 +225,11 @@ impl Shared {
         let until = Instant::now() + REST;
         while !state.closed && Instant::now() < until {
             let left = until.saturating_duration_since(Instant::now());
-            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self
+                .changed
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
             if let Err(error) = state.bench.clone() {
                 state.board.fail_all(&error);
             }
@@ -197,8 +243,10 @@ impl Shared {
             let groups = {
                 let mut state = self.lock();
                 while !state.closed && state.board.waiting() == 0 {
-                    let (next, timeout) =
-                        self.changed.wait_timeout(state, SWEEP).unwrap_or_else(PoisonError::into_inner);
+                    let (next, timeout) = self
+                        .changed
+                        .wait_timeout(state, SWEEP)
+                        .unwrap_or_else(PoisonError::into_inner);
                     state = next;
                     if timeout.timed_out() {
                         break;

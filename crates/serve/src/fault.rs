@@ -29,7 +29,12 @@ struct Told<'a> {
 
 impl Fault {
     pub(crate) fn new(status: StatusCode, what: impl Into<String>) -> Self {
-        Self { status, what: what.into(), hint: None, retry: None }
+        Self {
+            status,
+            what: what.into(),
+            hint: None,
+            retry: None,
+        }
     }
 
     /// The caller's mistake.
@@ -44,13 +49,22 @@ impl Fault {
 
     /// Not now: the same request may be sent again, and joins what is under way.
     pub(crate) fn later(what: impl Into<String>, after: Duration) -> Self {
-        Self { retry: Some(after), ..Self::new(StatusCode::SERVICE_UNAVAILABLE, what) }
+        Self {
+            retry: Some(after),
+            ..Self::new(StatusCode::SERVICE_UNAVAILABLE, what)
+        }
     }
 
     /// The machine failed; never a reward.
     pub(crate) fn machine(error: &BenchError) -> Self {
-        let fault = Self::later(format!("the machine failed: {}", error.what), Duration::from_secs(2));
-        Self { hint: error.hint.clone(), ..fault }
+        let fault = Self::later(
+            format!("the machine failed: {}", error.what),
+            Duration::from_secs(2),
+        );
+        Self {
+            hint: error.hint.clone(),
+            ..fault
+        }
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -66,11 +80,17 @@ impl Fault {
 
 impl IntoResponse for Fault {
     fn into_response(self) -> Response {
-        let told = Told { error: &self.what, hint: self.hint.as_deref() };
+        let told = Told {
+            error: &self.what,
+            hint: self.hint.as_deref(),
+        };
         let mut response = (self.status, Json(told)).into_response();
         let headers = response.headers_mut();
         if let Some(after) = self.retry {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(after.as_secs().max(1)));
+            headers.insert(
+                header::RETRY_AFTER,
+                HeaderValue::from(after.as_secs().max(1)),
+            );
         }
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

@@ -28,7 +28,12 @@ pub(crate) struct Tokens(Vec<blake3::Hash>);
 
 impl Tokens {
     pub(crate) fn new(tokens: &[String]) -> Self {
-        Self(tokens.iter().map(|token| blake3::hash(token.as_bytes())).collect())
+        Self(
+            tokens
+                .iter()
+                .map(|token| blake3::hash(token.as_bytes()))
+                .collect(),
+        )
     }
 
     /// Whether the headers carry a token, or none is needed.
@@ -36,7 +41,10 @@ impl Tokens {
         if self.0.is_empty() {
             return true;
         }
-        let Some(sent) = headers.get(header::AUTHORIZATION).and_then(|value| sent(value.to_str().ok()?)) else {
+        let Some(sent) = headers
+            .get(header::AUTHORIZATION)
+            .and_then(|value| sent(value.to_str().ok()?))
+        else {
             return false;
         };
         let sent = blake3::hash(&sent);
@@ -81,7 +89,11 @@ impl Rates {
         let bucket = buckets.entry(address).or_insert((most, now));
         let left = filled(*bucket);
         *bucket = (if left >= 1.0 { left - 1.0 } else { left }, now);
-        if left >= 1.0 { Ok(()) } else { Err(Duration::from_secs_f64((1.0 - left) / rate)) }
+        if left >= 1.0 {
+            Ok(())
+        } else {
+            Err(Duration::from_secs_f64((1.0 - left) / rate))
+        }
     }
 }
 
@@ -89,7 +101,11 @@ impl Rates {
 pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let peer = request.extensions().get::<Peer>().copied();
     let path = request.uri().path().to_owned();
-    let route = request.extensions().get::<MatchedPath>().map_or("other", MatchedPath::as_str).to_owned();
+    let route = request
+        .extensions()
+        .get::<MatchedPath>()
+        .map_or("other", MatchedPath::as_str)
+        .to_owned();
     let fault = refusal(&app, &request, peer, &route);
     let response = match fault {
         Some(fault) => fault.into_response(),
@@ -107,8 +123,16 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
     );
     if let Some(Peer(peer)) = peer.filter(|_| refused) {
         app.metrics.refused();
-        let why = status.canonical_reason().unwrap_or("refused").to_lowercase();
-        (app.listener)(&Notice::Refused { peer, path: tame(&path), status: status.as_u16(), why });
+        let why = status
+            .canonical_reason()
+            .unwrap_or("refused")
+            .to_lowercase();
+        (app.listener)(&Notice::Refused {
+            peer,
+            path: tame(&path),
+            status: status.as_u16(),
+            why,
+        });
     }
     response
 }
@@ -118,16 +142,29 @@ fn refusal(app: &App, request: &Request, peer: Option<Peer>, route: &str) -> Opt
     if let Some(Peer(peer)) = peer
         && let Err(after) = app.rates.take(peer.ip(), rate, Instant::now())
     {
-        let fault = Fault::later(format!("more than {rate} requests a second from {}", peer.ip()), after);
+        let fault = Fault::later(
+            format!("more than {rate} requests a second from {}", peer.ip()),
+            after,
+        );
         return Some(fault.status(StatusCode::TOO_MANY_REQUESTS));
     }
     if route != "/health" && !app.tokens.admit(request.headers()) {
-        let fault = Fault::new(StatusCode::UNAUTHORIZED, "a token is needed, and none or a wrong one was sent");
-        return Some(fault.hint("send the header `Authorization: Bearer TOKEN`, or use http://any:TOKEN@host/"));
+        let fault = Fault::new(
+            StatusCode::UNAUTHORIZED,
+            "a token is needed, and none or a wrong one was sent",
+        );
+        return Some(
+            fault.hint(
+                "send the header `Authorization: Bearer TOKEN`, or use http://any:TOKEN@host/",
+            ),
+        );
     }
     if app.settings.tokens.is_empty() && is_from_a_page(request.headers()) {
         // Without a token a page that someone on this machine looks at could have code run here.
-        let fault = Fault::new(StatusCode::FORBIDDEN, "pages in a browser are served only with a token");
+        let fault = Fault::new(
+            StatusCode::FORBIDDEN,
+            "pages in a browser are served only with a token",
+        );
         return Some(fault.hint("start the service with a token"));
     }
     None
@@ -135,7 +172,9 @@ fn refusal(app: &App, request: &Request, peer: Option<Peer>, route: &str) -> Opt
 
 /// Whether a browser asks for some page's sake, and not a program or a person.
 fn is_from_a_page(headers: &HeaderMap) -> bool {
-    let asked_for = headers.get("sec-fetch-site").is_some_and(|site| site != "none");
+    let asked_for = headers
+        .get("sec-fetch-site")
+        .is_some_and(|site| site != "none");
     asked_for || headers.contains_key(header::ORIGIN)
 }
 
@@ -159,8 +198,18 @@ mod tests {
         assert!(admitted(&tokens, Some("Bearer 0123456789abcdef")));
         assert!(admitted(&tokens, Some("bearer another-long-token")));
         // any:0123456789abcdef
-        assert!(admitted(&tokens, Some("Basic YW55OjAxMjM0NTY3ODlhYmNkZWY=")));
-        for wrong in ["Bearer 0123456789abcde", "Bearer ", "Bearer", "Basic !!!", "Basic YW55", "0123456789abcdef"] {
+        assert!(admitted(
+            &tokens,
+            Some("Basic YW55OjAxMjM0NTY3ODlhYmNkZWY=")
+        ));
+        for wrong in [
+            "Bearer 0123456789abcde",
+            "Bearer ",
+            "Bearer",
+            "Basic !!!",
+            "Basic YW55",
+            "0123456789abcdef",
+        ] {
             assert!(!admitted(&tokens, Some(wrong)), "{wrong}");
         }
         assert!(!admitted(&tokens, None));
@@ -176,9 +225,20 @@ mod tests {
         }
         let after = rates.take(one, 10.0, start).unwrap_err();
         assert!((after.as_secs_f64() - 0.1).abs() < 1e-6, "{after:?}");
-        assert_eq!(rates.take(other, 10.0, start), Ok(()), "others are not slowed");
-        assert_eq!(rates.take(one, 10.0, start + Duration::from_millis(150)), Ok(()));
-        assert!(rates.take(one, 10.0, start + Duration::from_millis(160)).is_err());
+        assert_eq!(
+            rates.take(other, 10.0, start),
+            Ok(()),
+            "others are not slowed"
+        );
+        assert_eq!(
+            rates.take(one, 10.0, start + Duration::from_millis(150)),
+            Ok(())
+        );
+        assert!(
+            rates
+                .take(one, 10.0, start + Duration::from_millis(160))
+                .is_err()
+        );
     }
 
     #[test]
@@ -190,6 +250,10 @@ mod tests {
         }
         assert!(rates.0.lock().unwrap().len() <= ADDRESSES);
         let later = now + Duration::from_secs(10);
-        assert_eq!(rates.take(IpAddr::from([9, 9, 9, 9]), 1.0, later), Ok(()), "old ones make room");
+        assert_eq!(
+            rates.take(IpAddr::from([9, 9, 9, 9]), 1.0, later),
+            Ok(()),
+            "old ones make room"
+        );
     }
 }

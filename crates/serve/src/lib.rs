@@ -56,15 +56,34 @@ impl Server {
     /// Checks the settings, takes the port and starts the bench.
     pub fn bind(settings: Settings, factory: Factory, listener: Listener) -> Result<Self, Refusal> {
         settings.check()?;
-        let tls = settings.tls.as_ref().map(|(certificate, key)| wire::acceptor(certificate, key)).transpose()?;
+        let tls = settings
+            .tls
+            .as_ref()
+            .map(|(certificate, key)| wire::acceptor(certificate, key))
+            .transpose()?;
         let cannot = |error: std::io::Error| {
-            Refusal::new(format!("{} cannot be listened on: {error}", settings.bind), "name another address by --bind")
+            Refusal::new(
+                format!("{} cannot be listened on: {error}", settings.bind),
+                "name another address by --bind",
+            )
         };
-        let runtime = Builder::new_multi_thread().worker_threads(THREADS).enable_all().build().map_err(cannot)?;
-        let listening = runtime.block_on(TcpListener::bind(settings.bind)).map_err(cannot)?;
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(THREADS)
+            .enable_all()
+            .build()
+            .map_err(cannot)?;
+        let listening = runtime
+            .block_on(TcpListener::bind(settings.bind))
+            .map_err(cannot)?;
         let address = listening.local_addr().map_err(cannot)?;
         let app = Arc::new(App::new(settings, factory, listener));
-        Ok(Self { runtime, app, listener: listening, tls, address })
+        Ok(Self {
+            runtime,
+            app,
+            listener: listening,
+            tls,
+            address,
+        })
     }
 
     /// Where it listens.
@@ -74,8 +93,20 @@ impl Server {
 
     /// Answers requests until `stop` is set.
     pub fn run(self, stop: &AtomicBool) {
-        let Self { runtime, app, listener, tls, .. } = self;
-        runtime.block_on(wire::accept(&app, &router(Arc::clone(&app)), listener, tls, stop));
+        let Self {
+            runtime,
+            app,
+            listener,
+            tls,
+            ..
+        } = self;
+        runtime.block_on(wire::accept(
+            &app,
+            &router(Arc::clone(&app)),
+            listener,
+            tls,
+            stop,
+        ));
         stop.store(true, Ordering::Relaxed);
         // What hangs in a file system must not keep the program from ending.
         runtime.shutdown_timeout(std::time::Duration::from_secs(1));

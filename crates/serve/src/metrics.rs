@@ -38,8 +38,12 @@ impl Metrics {
     }
 
     pub(crate) fn judged(&self, judgement: &Judgement) {
-        *self.verdicts.lock().unwrap_or_else(PoisonError::into_inner).entry(judgement.verdict.label()).or_default() +=
-            1;
+        *self
+            .verdicts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(judgement.verdict.label())
+            .or_default() += 1;
         let mut seconds = self.seconds.lock().unwrap_or_else(PoisonError::into_inner);
         let total = judgement.seconds.total;
         seconds.count += 1;
@@ -65,40 +69,112 @@ impl Metrics {
     pub(crate) fn text(&self, look: &Look) -> String {
         let mut text = String::new();
         let mut one = |name: &str, kind: &str, help: &str, value: f64| {
-            put(&mut text, format_args!("# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n"));
+            put(
+                &mut text,
+                format_args!("# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n"),
+            );
         };
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
-        one("hotloop_bench_up", "gauge", "Whether the bench judges.", f64::from(u8::from(look.bench.is_ok())));
-        one("hotloop_jobs_waiting", "gauge", "Candidates that are not judged yet.", look.waiting as f64);
-        one("hotloop_verdicts_kept", "gauge", "Verdicts kept for those who ask again.", look.kept as f64);
-        one("hotloop_jobs_shared_total", "counter", "Candidates that joined a job or a verdict.", look.attached as f64);
-        one("hotloop_machine_failures_total", "counter", "Candidates that the machine failed on.", load(&self.failed));
-        one("hotloop_refused_total", "counter", "Requests refused by token, rate or size.", load(&self.refused));
+        one(
+            "hotloop_bench_up",
+            "gauge",
+            "Whether the bench judges.",
+            f64::from(u8::from(look.bench.is_ok())),
+        );
+        one(
+            "hotloop_jobs_waiting",
+            "gauge",
+            "Candidates that are not judged yet.",
+            look.waiting as f64,
+        );
+        one(
+            "hotloop_verdicts_kept",
+            "gauge",
+            "Verdicts kept for those who ask again.",
+            look.kept as f64,
+        );
+        one(
+            "hotloop_jobs_shared_total",
+            "counter",
+            "Candidates that joined a job or a verdict.",
+            look.attached as f64,
+        );
+        one(
+            "hotloop_machine_failures_total",
+            "counter",
+            "Candidates that the machine failed on.",
+            load(&self.failed),
+        );
+        one(
+            "hotloop_refused_total",
+            "counter",
+            "Requests refused by token, rate or size.",
+            load(&self.refused),
+        );
         let connections = self.connections.load(Ordering::Relaxed) as f64;
-        one("hotloop_connections", "gauge", "Open connections.", connections);
-        put(&mut text, format_args!("# HELP hotloop_requests_total Answers.\n# TYPE hotloop_requests_total counter\n"));
-        for ((route, status), count) in &*self.requests.lock().unwrap_or_else(PoisonError::into_inner) {
-            put(&mut text, format_args!("hotloop_requests_total{{route=\"{route}\",status=\"{status}\"}} {count}\n"));
+        one(
+            "hotloop_connections",
+            "gauge",
+            "Open connections.",
+            connections,
+        );
+        put(
+            &mut text,
+            format_args!(
+                "# HELP hotloop_requests_total Answers.\n# TYPE hotloop_requests_total counter\n"
+            ),
+        );
+        for ((route, status), count) in
+            &*self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+        {
+            put(
+                &mut text,
+                format_args!(
+                    "hotloop_requests_total{{route=\"{route}\",status=\"{status}\"}} {count}\n"
+                ),
+            );
         }
         put(
             &mut text,
-            format_args!("# HELP hotloop_verdicts_total Verdicts.\n# TYPE hotloop_verdicts_total counter\n"),
+            format_args!(
+                "# HELP hotloop_verdicts_total Verdicts.\n# TYPE hotloop_verdicts_total counter\n"
+            ),
         );
         for (label, count) in &*self.verdicts.lock().unwrap_or_else(PoisonError::into_inner) {
-            put(&mut text, format_args!("hotloop_verdicts_total{{verdict=\"{}\"}} {count}\n", label.name()));
+            put(
+                &mut text,
+                format_args!(
+                    "hotloop_verdicts_total{{verdict=\"{}\"}} {count}\n",
+                    label.name()
+                ),
+            );
         }
         let seconds = self.seconds.lock().unwrap_or_else(PoisonError::into_inner);
         put(
             &mut text,
-            format_args!("# HELP hotloop_judge_seconds From job to verdict.\n# TYPE hotloop_judge_seconds histogram\n"),
+            format_args!(
+                "# HELP hotloop_judge_seconds From job to verdict.\n# TYPE hotloop_judge_seconds histogram\n"
+            ),
         );
         for (count, end) in seconds.counts.iter().zip(BUCKETS) {
-            put(&mut text, format_args!("hotloop_judge_seconds_bucket{{le=\"{end}\"}} {count}\n"));
+            put(
+                &mut text,
+                format_args!("hotloop_judge_seconds_bucket{{le=\"{end}\"}} {count}\n"),
+            );
         }
-        put(&mut text, format_args!("hotloop_judge_seconds_bucket{{le=\"+Inf\"}} {}\n", seconds.count));
         put(
             &mut text,
-            format_args!("hotloop_judge_seconds_sum {}\nhotloop_judge_seconds_count {}\n", seconds.sum, seconds.count),
+            format_args!(
+                "hotloop_judge_seconds_bucket{{le=\"+Inf\"}} {}\n",
+                seconds.count
+            ),
+        );
+        put(
+            &mut text,
+            format_args!(
+                "hotloop_judge_seconds_sum {}\nhotloop_judge_seconds_count {}\n",
+                seconds.sum, seconds.count
+            ),
         );
         text
     }

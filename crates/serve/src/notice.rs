@@ -71,15 +71,30 @@ impl std::fmt::Display for Notice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::BenchReady { machine } => write!(f, "the bench judges on {machine}"),
-            Self::BenchFailed { what, hint: Some(hint) } => write!(f, "the bench failed: {what} (hint: {hint})"),
+            Self::BenchFailed {
+                what,
+                hint: Some(hint),
+            } => write!(f, "the bench failed: {what} (hint: {hint})"),
             Self::BenchFailed { what, hint: None } => write!(f, "the bench failed: {what}"),
             Self::JudgingFailed { what } => write!(f, "a candidate could not be judged: {what}"),
-            Self::Refused { peer, path, status, why } => write!(f, "{peer}: {status} for {path}: {why}"),
+            Self::Refused {
+                peer,
+                path,
+                status,
+                why,
+            } => write!(f, "{peer}: {status} for {path}: {why}"),
             Self::Dropped { peer, why } => write!(f, "{peer}: closed: {why}"),
             Self::LeftOut { count } => write!(f, "{count} more were refused or closed"),
-            Self::RunOpened { run, steps } => write!(f, "run {run} is open ({})", flow::count(*steps as usize, "step")),
+            Self::RunOpened { run, steps } => write!(
+                f,
+                "run {run} is open ({})",
+                flow::count(*steps as usize, "step")
+            ),
             Self::RunClosed { run } => {
-                write!(f, "run {run} is closed: nobody asked for it, and another needs its place")
+                write!(
+                    f,
+                    "run {run} is closed: nobody asked for it, and another needs its place"
+                )
             }
         }
     }
@@ -116,7 +131,10 @@ pub(crate) fn patient(listener: Listener) -> Listener {
 
 /// What a stranger sent, fit for a log: short, and without what would command a terminal.
 pub(crate) fn tame(text: &str) -> String {
-    text.chars().filter(|letter| !letter.is_control()).take(200).collect()
+    text.chars()
+        .filter(|letter| !letter.is_control())
+        .take(200)
+        .collect()
 }
 
 #[cfg(test)]
@@ -127,16 +145,27 @@ mod tests {
     fn strangers_cannot_fill_the_log() {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let own = Arc::clone(&heard);
-        let listener = patient(Arc::new(move |notice: &Notice| own.lock().unwrap().push(notice.clone())));
+        let listener = patient(Arc::new(move |notice: &Notice| {
+            own.lock().unwrap().push(notice.clone())
+        }));
         let peer = SocketAddr::from(([127, 0, 0, 1], 1));
         for _ in 0..1000 {
-            listener(&Notice::Dropped { peer, why: "x".to_owned() });
+            listener(&Notice::Dropped {
+                peer,
+                why: "x".to_owned(),
+            });
         }
-        listener(&Notice::RunOpened { run: "r".to_owned(), steps: 0 });
+        listener(&Notice::RunOpened {
+            run: "r".to_owned(),
+            steps: 0,
+        });
         let heard = heard.lock().unwrap();
         // A busy machine may see a second or two go by.
         assert!(heard.len() < 500, "{}", heard.len());
-        assert!(matches!(heard.last(), Some(Notice::RunOpened { .. })), "what is our own is always told");
+        assert!(
+            matches!(heard.last(), Some(Notice::RunOpened { .. })),
+            "what is our own is always told"
+        );
     }
 
     #[test]

@@ -74,8 +74,11 @@ impl Taken {
     fn record(self, run: &mut ForeignRun, seen: &Mutex<Seen>) -> Result<(), Interrupt> {
         let seen = || seen.lock().unwrap_or_else(PoisonError::into_inner);
         let is_new = |key: &Option<Hash>| key.as_ref().is_none_or(|key| !seen().has(key));
-        let (keys, answers): (Vec<Option<Hash>>, Vec<Answered>) =
-            self.answers.into_iter().filter(|(key, _)| is_new(key)).unzip();
+        let (keys, answers): (Vec<Option<Hash>>, Vec<Answered>) = self
+            .answers
+            .into_iter()
+            .filter(|(key, _)| is_new(key))
+            .unzip();
         if answers.is_empty() {
             return Ok(());
         }
@@ -118,7 +121,11 @@ pub(crate) fn prompt_name(run: &str, id: PromptId) -> String {
 
 fn parse_name(name: &str) -> Option<(&str, PromptId)> {
     let mut parts = name.split('/');
-    let (run, iteration, parent) = (parts.next()?, parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    let (run, iteration, parent) = (
+        parts.next()?,
+        parts.next()?.parse().ok()?,
+        parts.next()?.parse().ok()?,
+    );
     (parts.next().is_none() && is_name(run)).then_some((run, PromptId { iteration, parent }))
 }
 
@@ -133,23 +140,44 @@ impl Searches {
     }
 
     /// Takes in judged answers, one step for each prompt among them.
-    pub(crate) async fn take_in<'a>(&self, all: impl Iterator<Item = Told<'a>>) -> Result<(), Fault> {
+    pub(crate) async fn take_in<'a>(
+        &self,
+        all: impl Iterator<Item = Told<'a>>,
+    ) -> Result<(), Fault> {
         let mut steps: BTreeMap<String, Taken> = BTreeMap::new();
         for (place, told) in all.enumerate() {
-            let Some(prompt) = &told.work.prompt else { continue };
+            let Some(prompt) = &told.work.prompt else {
+                continue;
+            };
             // Whoever names an answer may hand it in twice; the place tells copies in one batch apart.
-            let key = told.id.map(|id| blake3::hash(format!("{}\n{place}\n{id}", prompt.name).as_bytes()));
+            let key = told
+                .id
+                .map(|id| blake3::hash(format!("{}\n{place}\n{id}", prompt.name).as_bytes()));
             let answered = Answered {
                 made: told.work.made.clone(),
-                judged: told.outcome.as_ref().map(|judged| (**judged).clone()).map_err(|error| error.what.clone()),
+                judged: told
+                    .outcome
+                    .as_ref()
+                    .map(|judged| (**judged).clone())
+                    .map_err(|error| error.what.clone()),
                 reward: told.reward,
             };
-            let step = || Taken { prompt: prompt.clone(), answers: Vec::new() };
-            steps.entry(prompt.name.clone()).or_insert_with(step).answers.push((key, answered));
+            let step = || Taken {
+                prompt: prompt.clone(),
+                answers: Vec::new(),
+            };
+            steps
+                .entry(prompt.name.clone())
+                .or_insert_with(step)
+                .answers
+                .push((key, answered));
         }
         for taken in steps.into_values() {
             let seen = Arc::clone(&self.seen);
-            on(Arc::clone(&taken.prompt.run), move |run| taken.record(run, &seen)).await?;
+            on(Arc::clone(&taken.prompt.run), move |run| {
+                taken.record(run, &seen)
+            })
+            .await?;
         }
         Ok(())
     }
@@ -163,10 +191,20 @@ impl App {
         let run = self.run(run_name, None).await?;
         let found = on(Arc::clone(&run), move |run| {
             let (task, reward) = (Arc::clone(&run.plan().task), run.reward());
-            Ok(run.begun(id).map(|(begun, stage)| (task, reward, begun, stage)))
+            Ok(run
+                .begun(id)
+                .map(|(begun, stage)| (task, reward, begun, stage)))
         });
         let (task, reward, begun, stage) = found.await?.ok_or_else(unknown)?;
-        Ok(PromptRef { name: prompt_name(run_name, id), id, run, task, stage, begun, reward })
+        Ok(PromptRef {
+            name: prompt_name(run_name, id),
+            id,
+            run,
+            task,
+            stage,
+            begun,
+            reward,
+        })
     }
 
     /// The next prompts of a run, which begins with the first of them if a task is named.
@@ -193,19 +231,29 @@ impl App {
             let run = run.lock().unwrap_or_else(PoisonError::into_inner);
             // The bench may have come back on another machine since the run was opened.
             if let Ok(machine) = self.desk.look().bench {
-                run.compares_with(&machine).map_err(|interrupt| fault(&interrupt))?;
+                run.compares_with(&machine)
+                    .map_err(|interrupt| fault(&interrupt))?;
             }
             (Arc::clone(&run.plan().task), run.state().seed.is_some())
         };
         if let Some(task) = task.filter(|task| *task != run_task.spec.name) {
             let (is, asked) = (&run_task.spec.name, tame(task));
-            return Err(Fault::new(StatusCode::CONFLICT, format!("this run is about {is}, not {asked}")));
+            return Err(Fault::new(
+                StatusCode::CONFLICT,
+                format!("this run is about {is}, not {asked}"),
+            ));
         }
         if !judged {
             // Everything is measured against the seed, so it comes first.
-            let seed = self.worth.seed(&self.desk, &run_task, self.deadline(None)).await?;
+            let seed = self
+                .worth
+                .seed(&self.desk, &run_task, self.deadline(None))
+                .await?;
             self.one_class(since)?;
-            on(Arc::clone(&run), move |run| run.seed_judged((*seed).clone())).await?;
+            on(Arc::clone(&run), move |run| {
+                run.seed_judged((*seed).clone())
+            })
+            .await?;
         }
         Ok(run)
     }
@@ -226,18 +274,40 @@ impl App {
             (self.listener)(&Notice::RunClosed { run: idle });
         }
         let begins = if exists { None } else { Some(self.task(task)?) };
-        let facts = self.desk.look().bench.map_err(|error| Fault::machine(&error))?;
+        let facts = self
+            .desk
+            .look()
+            .bench
+            .map_err(|error| Fault::machine(&error))?;
         let app = Arc::clone(self);
         let opening = tokio::task::spawn_blocking(move || app.open(&directory, begins, facts));
         let run = opening.await.map_err(|_| mistake())??;
-        (self.listener)(&Notice::RunOpened { run: name.to_owned(), steps: run.state().finished() });
+        (self.listener)(&Notice::RunOpened {
+            run: name.to_owned(),
+            steps: run.state().finished(),
+        });
         let run = Arc::new(Mutex::new(run));
-        open.insert(name.to_owned(), Open { run: Arc::clone(&run), used: Instant::now() });
+        open.insert(
+            name.to_owned(),
+            Open {
+                run: Arc::clone(&run),
+                used: Instant::now(),
+            },
+        );
         Ok(run)
     }
 
-    fn open(&self, directory: &Path, task: Option<Arc<Task>>, facts: MachineFacts) -> Result<ForeignRun, Fault> {
-        let load = |name: &str| self.task(Some(name)).map(|task| (*task).clone()).map_err(|fault| fault.what);
+    fn open(
+        &self,
+        directory: &Path,
+        task: Option<Arc<Task>>,
+        facts: MachineFacts,
+    ) -> Result<ForeignRun, Fault> {
+        let load = |name: &str| {
+            self.task(Some(name))
+                .map(|task| (*task).clone())
+                .map_err(|fault| fault.what)
+        };
         let plan = match task {
             Some(task) => {
                 // Few servers go on with a begun answer; the trainer's own name is not known.
@@ -268,15 +338,22 @@ fn make_room(open: &mut BTreeMap<String, Open>, limits: &Limits) -> Result<Optio
         return Ok(None);
     }
     // Whoever has it in hand holds it too.
-    let is_idle = |one: &Open| Arc::strong_count(&one.run) == 1 && one.used.elapsed() >= limits.idle;
-    let idle = open.iter().filter(|(_, one)| is_idle(one)).min_by_key(|(_, one)| one.used);
+    let is_idle =
+        |one: &Open| Arc::strong_count(&one.run) == 1 && one.used.elapsed() >= limits.idle;
+    let idle = open
+        .iter()
+        .filter(|(_, one)| is_idle(one))
+        .min_by_key(|(_, one)| one.used);
     let Some(name) = idle.map(|(name, _)| name.clone()) else {
         let (runs, idle_s) = (flow::count(open.len(), "run"), limits.idle.as_secs());
-        return Err(Fault::later(format!("no room for another run: {runs} open and in use"), Duration::from_mins(1))
-            .hint(format!(
-                "a run that nobody asks for during {idle_s} s makes room for another; \
+        return Err(Fault::later(
+            format!("no room for another run: {runs} open and in use"),
+            Duration::from_mins(1),
+        )
+        .hint(format!(
+            "a run that nobody asks for during {idle_s} s makes room for another; \
                  or start a second service with a --run-folder of its own"
-            )));
+        )));
     };
     open.remove(&name);
     Ok(Some(name))
@@ -288,14 +365,17 @@ async fn on<T: Send + 'static>(
     act: impl FnOnce(&mut ForeignRun) -> Result<T, Interrupt> + Send + 'static,
 ) -> Result<T, Fault> {
     let acting = tokio::task::spawn_blocking(move || {
-        act(&mut run.lock().unwrap_or_else(PoisonError::into_inner)).map_err(|interrupt| fault(&interrupt))
+        act(&mut run.lock().unwrap_or_else(PoisonError::into_inner))
+            .map_err(|interrupt| fault(&interrupt))
     });
     acting.await.map_err(|_| mistake())?
 }
 
 fn fault(interrupt: &Interrupt) -> Fault {
     let said = interrupt.to_string();
-    let (what, hint) = said.split_once("\n  hint: ").map_or((said.as_str(), None), |(what, hint)| (what, Some(hint)));
+    let (what, hint) = said
+        .split_once("\n  hint: ")
+        .map_or((said.as_str(), None), |(what, hint)| (what, Some(hint)));
     let fault = match interrupt {
         Interrupt::Foreign { .. } | Interrupt::Reconfigured(_) | Interrupt::Reward(_) => {
             Fault::new(StatusCode::CONFLICT, what)
@@ -313,7 +393,10 @@ fn mistake() -> Fault {
 }
 
 fn now() -> f64 {
-    std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs_f64()
+    std::time::SystemTime::UNIX_EPOCH
+        .elapsed()
+        .unwrap_or_default()
+        .as_secs_f64()
 }
 
 #[cfg(test)]
@@ -325,16 +408,37 @@ mod tests {
         for name in ["sqd", "a.b-c_1", "X"] {
             assert!(is_name(name), "{name}");
         }
-        for name in ["", ".", "..", "../x", "a/b", ".hidden", "a b", "ä", "a\0", &"x".repeat(65)] {
+        for name in [
+            "",
+            ".",
+            "..",
+            "../x",
+            "a/b",
+            ".hidden",
+            "a b",
+            "ä",
+            "a\0",
+            &"x".repeat(65),
+        ] {
             assert!(!is_name(name), "{name}");
         }
     }
 
     #[test]
     fn prompts_have_names_that_lead_back_to_them() {
-        let id = PromptId { iteration: 3, parent: 5 };
+        let id = PromptId {
+            iteration: 3,
+            parent: 5,
+        };
         assert_eq!(parse_name(&prompt_name("run-1", id)), Some(("run-1", id)));
-        for name in ["run-1/3", "run-1/3/5/7", "../x/3/5", "run/-1/2", "run/3/x", ""] {
+        for name in [
+            "run-1/3",
+            "run-1/3/5/7",
+            "../x/3/5",
+            "run/-1/2",
+            "run/3/x",
+            "",
+        ] {
             assert_eq!(parse_name(name), None, "{name}");
         }
     }

@@ -103,7 +103,10 @@ pub struct Refusal {
 
 impl Refusal {
     pub(crate) fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { what: what.into(), hint: hint.into() }
+        Self {
+            what: what.into(),
+            hint: hint.into(),
+        }
     }
 }
 
@@ -114,9 +117,15 @@ impl Settings {
             bind: SocketAddr::from(([127, 0, 0, 1], 0)),
             tokens: Vec::new(),
             tls: None,
-            tasks: tasks.into_iter().map(|task| (task.spec.name.clone(), Arc::new(task))).collect(),
+            tasks: tasks
+                .into_iter()
+                .map(|task| (task.spec.name.clone(), Arc::new(task)))
+                .collect(),
             task: None,
-            reward: Reward::LadderLog { low: 0.0, high: 8.0 },
+            reward: Reward::LadderLog {
+                low: 0.0,
+                high: 8.0,
+            },
             runs,
             set: Vec::new(),
             limits: Limits::default(),
@@ -127,21 +136,41 @@ impl Settings {
     pub fn check(&self) -> Result<(), Refusal> {
         if !self.bind.ip().is_loopback() && self.tokens.is_empty() {
             return Err(Refusal::new(
-                format!("{} can be reached from other machines, and no token is set", self.bind),
+                format!(
+                    "{} can be reached from other machines, and no token is set",
+                    self.bind
+                ),
                 "name a file with tokens by --token-file, or bind to 127.0.0.1",
             ));
         }
         if let Some(token) = self.tokens.iter().find(|token| token.len() < TOKEN_BYTES) {
             return Err(Refusal::new(
-                format!("a token has {}; it needs at least {TOKEN_BYTES}", flow::count(token.len(), "character")),
+                format!(
+                    "a token has {}; it needs at least {TOKEN_BYTES}",
+                    flow::count(token.len(), "character")
+                ),
                 "`openssl rand -hex 24` makes a good one",
             ));
         }
-        if self.tokens.iter().any(|token| token.chars().any(|c| !c.is_ascii_graphic())) {
-            return Err(Refusal::new("a token holds white space or what is not ASCII", "use letters and digits"));
+        if self
+            .tokens
+            .iter()
+            .any(|token| token.chars().any(|c| !c.is_ascii_graphic()))
+        {
+            return Err(Refusal::new(
+                "a token holds white space or what is not ASCII",
+                "use letters and digits",
+            ));
         }
-        if let Some(task) = self.task.as_ref().filter(|task| !self.tasks.contains_key(*task)) {
-            return Err(Refusal::new(format!("there is no task `{task}`"), "`hotloop task list` names them"));
+        if let Some(task) = self
+            .task
+            .as_ref()
+            .filter(|task| !self.tasks.contains_key(*task))
+        {
+            return Err(Refusal::new(
+                format!("there is no task `{task}`"),
+                "`hotloop task list` names them",
+            ));
         }
         Ok(())
     }
@@ -154,7 +183,11 @@ mod tests {
     fn check(bind: &str, token: &str) -> Result<(), String> {
         let mut settings = Settings::new([], PathBuf::from("runs"));
         settings.bind = bind.parse().unwrap();
-        settings.tokens = [token].into_iter().filter(|token| !token.is_empty()).map(str::to_owned).collect();
+        settings.tokens = [token]
+            .into_iter()
+            .filter(|token| !token.is_empty())
+            .map(str::to_owned)
+            .collect();
         settings.check().map_err(|refusal| refusal.what)
     }
 
@@ -162,7 +195,11 @@ mod tests {
     fn a_public_bind_needs_a_token() {
         assert!(check("0.0.0.0:80", "").unwrap_err().contains("no token"));
         assert!(check("[::]:80", "").unwrap_err().contains("no token"));
-        assert!(check("192.168.1.7:80", "").unwrap_err().contains("no token"));
+        assert!(
+            check("192.168.1.7:80", "")
+                .unwrap_err()
+                .contains("no token")
+        );
         assert_eq!(check("127.0.0.1:80", ""), Ok(()));
         assert_eq!(check("[::1]:80", ""), Ok(()));
         assert_eq!(check("0.0.0.0:80", "0123456789abcdef0123"), Ok(()));
@@ -170,7 +207,15 @@ mod tests {
 
     #[test]
     fn a_token_that_can_be_guessed_is_refused() {
-        assert!(check("127.0.0.1:80", "secret").unwrap_err().contains("at least 16"));
-        assert!(check("127.0.0.1:80", "0123456789 abcdef").unwrap_err().contains("white space"));
+        assert!(
+            check("127.0.0.1:80", "secret")
+                .unwrap_err()
+                .contains("at least 16")
+        );
+        assert!(
+            check("127.0.0.1:80", "0123456789 abcdef")
+                .unwrap_err()
+                .contains("white space")
+        );
     }
 }

@@ -36,19 +36,30 @@ const UNREAD: Duration = Duration::from_mins(1);
 /// The TLS side of the connections, from PEM files.
 pub(crate) fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, Refusal> {
     let refuse = |path: &Path, what: String| {
-        Refusal::new(format!("{}: {what}", path.display()), "TLS needs a certificate chain and its key as PEM files")
+        Refusal::new(
+            format!("{}: {what}", path.display()),
+            "TLS needs a certificate chain and its key as PEM files",
+        )
     };
     let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(certificate)
         .and_then(Iterator::collect)
         .map_err(|error| refuse(certificate, error.to_string()))?;
     if chain.is_empty() {
-        return Err(refuse(certificate, "there is no certificate in it".to_owned()));
+        return Err(refuse(
+            certificate,
+            "there is no certificate in it".to_owned(),
+        ));
     }
-    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| refuse(key, error.to_string()))?;
+    let private =
+        PrivateKeyDer::from_pem_file(key).map_err(|error| refuse(key, error.to_string()))?;
     let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, private))
+        .and_then(|builder| {
+            builder
+                .with_no_client_auth()
+                .with_single_cert(chain, private)
+        })
         .map_err(|error| refuse(certificate, error.to_string()))?;
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
@@ -65,14 +76,19 @@ pub(crate) async fn accept(
     let mut open = tokio::task::JoinSet::new();
     while !stop.load(Ordering::Relaxed) {
         while open.try_join_next().is_some() {}
-        let Ok(accepted) = tokio::time::timeout(GLANCE, listener.accept()).await else { continue };
+        let Ok(accepted) = tokio::time::timeout(GLANCE, listener.accept()).await else {
+            continue;
+        };
         // Out of file descriptors, or a client that is gone already: neither is a reason to stop.
         let Ok((stream, peer)) = accepted else {
             tokio::time::sleep(GLANCE).await;
             continue;
         };
         let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
-            (app.listener)(&Notice::Dropped { peer, why: "too many connections".to_owned() });
+            (app.listener)(&Notice::Dropped {
+                peer,
+                why: "too many connections".to_owned(),
+            });
             continue;
         };
         let (app, router, tls) = (Arc::clone(app), router.clone(), tls.clone());
@@ -95,15 +111,28 @@ async fn serve(app: &App, router: Router, stream: TcpStream, peer: Peer, tls: Op
     drop(socket.set_tcp_nodelay(true));
     drop(socket.set_tcp_user_timeout(Some(UNREAD)));
     drop(socket.set_keepalive(true));
-    let Some(tls) = tls else { return converse(app, router, stream, peer).await };
+    let Some(tls) = tls else {
+        return converse(app, router, stream, peer).await;
+    };
     match tokio::time::timeout(app.settings.limits.patience, tls.accept(stream)).await {
         Ok(Ok(stream)) => converse(app, router, stream, peer).await,
-        Ok(Err(error)) => (app.listener)(&Notice::Dropped { peer: peer.0, why: format!("TLS: {error}") }),
-        Err(_) => (app.listener)(&Notice::Dropped { peer: peer.0, why: "TLS: too slow".to_owned() }),
+        Ok(Err(error)) => (app.listener)(&Notice::Dropped {
+            peer: peer.0,
+            why: format!("TLS: {error}"),
+        }),
+        Err(_) => (app.listener)(&Notice::Dropped {
+            peer: peer.0,
+            why: "TLS: too slow".to_owned(),
+        }),
     }
 }
 
-async fn converse(app: &App, router: Router, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, peer: Peer) {
+async fn converse(
+    app: &App,
+    router: Router,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    peer: Peer,
+) {
     let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(peer);
@@ -117,6 +146,9 @@ async fn converse(app: &App, router: Router, stream: impl AsyncRead + AsyncWrite
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
     if let Err(error) = conversation.await {
-        (app.listener)(&Notice::Dropped { peer: peer.0, why: error.to_string() });
+        (app.listener)(&Notice::Dropped {
+            peer: peer.0,
+            why: error.to_string(),
+        });
     }
 }

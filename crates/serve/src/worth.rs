@@ -25,25 +25,43 @@ pub(crate) struct Earned {
 
 impl Worth {
     /// How the task's seed fared on this bench.
-    pub(crate) async fn seed(&self, desk: &Desk, task: &Arc<Task>, deadline: Instant) -> Result<Arc<Judgement>, Fault> {
+    pub(crate) async fn seed(
+        &self,
+        desk: &Desk,
+        task: &Arc<Task>,
+        deadline: Instant,
+    ) -> Result<Arc<Judgement>, Fault> {
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (desk.changes(), task.hash.clone());
         if let Some(seed) = lock().get(&key) {
             return Ok(Arc::clone(seed));
         }
         let name = &task.spec.name;
-        let candidate = Candidate::from_source(task.seed.as_bytes(), task)
-            .map_err(|malformed| Fault::bad(format!("the seed of {name} is malformed: {malformed}")))?;
+        let candidate =
+            Candidate::from_source(task.seed.as_bytes(), task).map_err(|malformed| {
+                Fault::bad(format!("the seed of {name} is malformed: {malformed}"))
+            })?;
         let wait = Duration::from_secs(5);
-        let wanted = Wanted { task, candidate: &candidate, stage: None, apart: None };
-        let mut tickets = desk.ask([wanted]).map_err(|_| Fault::later("the queue is full", wait))?;
+        let wanted = Wanted {
+            task,
+            candidate: &candidate,
+            stage: None,
+            apart: None,
+        };
+        let mut tickets = desk
+            .ask([wanted])
+            .map_err(|_| Fault::later("the queue is full", wait))?;
         let judged = outcome(tickets.remove(0), deadline)
             .await
             .ok_or_else(|| Fault::later(format!("the seed of {name} is being judged"), wait))?;
         let judgement = judged.map_err(|error| Fault::machine(&error))?;
         if !matches!(judgement.verdict, Verdict::Correct(_)) {
             let verdict = &judgement.verdict;
-            let told = format!("the seed of {name} is {} on this machine: {}", verdict.label(), verdict.detail());
+            let told = format!(
+                "the seed of {name} is {} on this machine: {}",
+                verdict.label(),
+                verdict.detail()
+            );
             return Err(Fault::later(told, wait).hint("reward `ladder` needs no seed"));
         }
         let mut all = lock();
@@ -64,7 +82,11 @@ impl Worth {
             return Ok(RewardContext::default());
         }
         let seed = self.seed(desk, task, deadline).await?;
-        Ok(seed.verdict.measured().map(RewardContext::of_seed).unwrap_or_default())
+        Ok(seed
+            .verdict
+            .measured()
+            .map(RewardContext::of_seed)
+            .unwrap_or_default())
     }
 }
 
@@ -74,14 +96,19 @@ pub(crate) fn earned(
     verdicts: &[Option<&Verdict>],
     context: &RewardContext,
 ) -> Result<Vec<Earned>, Fault> {
-    let rewards = reward.of_group(verdicts, context).map_err(|error| Fault::bad(error.to_string()))?;
+    let rewards = reward
+        .of_group(verdicts, context)
+        .map_err(|error| Fault::bad(error.to_string()))?;
     let mut earned = Vec::with_capacity(rewards.len());
     for (verdict, reward_of) in verdicts.iter().zip(rewards) {
         let noise = match (verdict, reward_of) {
             (Some(_), Some(_)) => noise::of_group(reward, &[*verdict], context).ok(),
             _ => None,
         };
-        earned.push(Earned { reward: reward_of, noise });
+        earned.push(Earned {
+            reward: reward_of,
+            noise,
+        });
     }
     Ok(earned)
 }

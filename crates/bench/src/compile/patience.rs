@@ -61,8 +61,12 @@ impl Patience {
 fn group_processor_s(group: Pid) -> Option<f64> {
     let processes = std::fs::read_dir("/proc").ok()?.filter_map(Result::ok);
     let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<Pid>().ok());
-    let of_group = numbers.filter_map(Times::of).filter(|times| times.group == group);
-    of_group.fold(None, |sum, times| Some(sum.unwrap_or(0.0) + times.own_s + times.reaped_s))
+    let of_group = numbers
+        .filter_map(Times::of)
+        .filter(|times| times.group == group);
+    of_group.fold(None, |sum, times| {
+        Some(sum.unwrap_or(0.0) + times.own_s + times.reaped_s)
+    })
 }
 
 #[cfg(test)]
@@ -73,7 +77,11 @@ mod tests {
     use super::*;
 
     fn waited(patience: Patience, script: &str) -> Waited {
-        let mut child = Command::new("sh").args(["-c", script]).process_group(0).spawn().unwrap();
+        let mut child = Command::new("sh")
+            .args(["-c", script])
+            .process_group(0)
+            .spawn()
+            .unwrap();
         let waited = patience.wait(child.id() as Pid).unwrap();
         drop(sys::signal(-(child.id() as Pid), libc::SIGKILL));
         child.wait().unwrap();
@@ -82,21 +90,54 @@ mod tests {
 
     #[test]
     fn only_what_had_a_processor_took_too_long() {
-        let patience = Patience { wall: 0.1, processor: 0.1, put_off: 60.0 };
+        let patience = Patience {
+            wall: 0.1,
+            processor: 0.1,
+            put_off: 60.0,
+        };
         assert_eq!(waited(patience, "while :; do :; done"), Waited::TooLong);
-        assert_eq!(waited(patience, "(while :; do :; done) & wait"), Waited::TooLong, "a child's time counts");
-        assert_eq!(waited(Patience { put_off: 0.1, ..patience }, "sleep 60"), Waited::Starved);
-        assert_eq!(waited(patience, "sleep 0.5"), Waited::Ended, "the clock alone is no verdict");
+        assert_eq!(
+            waited(patience, "(while :; do :; done) & wait"),
+            Waited::TooLong,
+            "a child's time counts"
+        );
+        assert_eq!(
+            waited(
+                Patience {
+                    put_off: 0.1,
+                    ..patience
+                },
+                "sleep 60"
+            ),
+            Waited::Starved
+        );
+        assert_eq!(
+            waited(patience, "sleep 0.5"),
+            Waited::Ended,
+            "the clock alone is no verdict"
+        );
     }
 
     #[test]
     fn what_cannot_be_watched_is_an_error() {
-        assert!(Patience { wall: 0.1, processor: 0.1, put_off: 0.1 }.wait(Pid::MAX).is_err());
+        assert!(
+            Patience {
+                wall: 0.1,
+                processor: 0.1,
+                put_off: 0.1
+            }
+            .wait(Pid::MAX)
+            .is_err()
+        );
     }
 
     #[test]
     fn where_nobody_counts_the_clock_does() {
-        let patience = Patience { wall: 10.0, processor: 5.0, put_off: 20.0 };
+        let patience = Patience {
+            wall: 10.0,
+            processor: 5.0,
+            put_off: 20.0,
+        };
         assert_eq!(patience.judge(10.0, None), Some(Waited::TooLong));
         assert_eq!(patience.judge(29.0, Some(4.9)), None);
         assert_eq!(patience.judge(30.0, Some(4.9)), Some(Waited::Starved));

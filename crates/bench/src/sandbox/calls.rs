@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch,
 };
 
 use crate::executable::Stacks;
@@ -102,7 +103,14 @@ const NAMESPACES: i32 = libc::CLONE_NEWNS
 /// Landlock's version, asked by system call.
 pub(crate) fn landlock_version() -> Option<u32> {
     // SAFETY: a null ruleset with flag 1 only asks for the version.
-    let version = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0, 1) };
+    let version = unsafe {
+        libc::syscall(
+            libc::SYS_landlock_create_ruleset,
+            std::ptr::null::<u8>(),
+            0,
+            1,
+        )
+    };
     u32::try_from(version).ok().filter(|version| *version > 0)
 }
 
@@ -111,22 +119,40 @@ pub(crate) fn is_available() -> bool {
     let kill_process: u32 = 0x8000_0000;
     let get_action_available = 2;
     // SAFETY: the action outlives the call.
-    unsafe { libc::syscall(libc::SYS_seccomp, get_action_available, 0, &raw const kill_process) == 0 }
+    unsafe {
+        libc::syscall(
+            libc::SYS_seccomp,
+            get_action_available,
+            0,
+            &raw const kill_process,
+        ) == 0
+    }
 }
 
 fn condition(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<Vec<SeccompRule>, String> {
-    let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Qword, operator, value).map_err(explain)?;
+    let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Qword, operator, value)
+        .map_err(explain)?;
     Ok(vec![SeccompRule::new(vec![condition]).map_err(explain)?])
 }
 
 /// A candidate may signal itself, but only its supervisor lets it go on once it has stopped, and what ends by SIGKILL
 /// was killed from outside.
 fn signals_itself(pid: Pid, signal: u8) -> Result<Vec<SeccompRule>, String> {
-    let itself = SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, pid as u64).map_err(explain)?;
+    let itself = SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, pid as u64)
+        .map_err(explain)?;
     let not = |number: i32| {
-        SeccompCondition::new(signal, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, number as u64).map_err(explain)
+        SeccompCondition::new(
+            signal,
+            SeccompCmpArgLen::Dword,
+            SeccompCmpOp::Ne,
+            number as u64,
+        )
+        .map_err(explain)
     };
-    Ok(vec![SeccompRule::new(vec![itself, not(libc::SIGCONT)?, not(libc::SIGKILL)?]).map_err(explain)?])
+    Ok(vec![
+        SeccompRule::new(vec![itself, not(libc::SIGCONT)?, not(libc::SIGKILL)?])
+            .map_err(explain)?,
+    ])
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "shaped for map_err")]
@@ -135,14 +161,29 @@ fn explain(error: seccompiler::BackendError) -> String {
 }
 
 fn install(rules: Rules, matched: SeccompAction, otherwise: SeccompAction) -> Result<(), String> {
-    let filter = SeccompFilter::new(rules, otherwise, matched, TargetArch::x86_64).map_err(explain)?;
+    let filter =
+        SeccompFilter::new(rules, otherwise, matched, TargetArch::x86_64).map_err(explain)?;
     let program: BpfProgram = filter.try_into().map_err(explain)?;
     let (set_mode_filter, all_threads) = (1, 1);
-    let program = FilterProgram { length: program.len() as u16, filter: program.as_ptr() };
+    let program = FilterProgram {
+        length: program.len() as u16,
+        filter: program.as_ptr(),
+    };
     // SAFETY: the program outlives the call. Called by hand because the crate also calls `prctl`,
     // which the first of our filters already takes away.
-    let status = unsafe { libc::syscall(libc::SYS_seccomp, set_mode_filter, all_threads, &raw const program) };
-    if status == 0 { Ok(()) } else { Err(format!("seccomp: {}", std::io::Error::last_os_error())) }
+    let status = unsafe {
+        libc::syscall(
+            libc::SYS_seccomp,
+            set_mode_filter,
+            all_threads,
+            &raw const program,
+        )
+    };
+    if status == 0 {
+        Ok(())
+    } else {
+        Err(format!("seccomp: {}", std::io::Error::last_os_error()))
+    }
 }
 
 /// The kernel's `sock_fprog`.
@@ -159,16 +200,26 @@ pub(crate) fn confine_candidate(pid: Pid, own_threads: OwnThreads) -> Result<(),
     let looked_at = threads_only | NAMESPACES as u64;
     // Whose stage forbids threads gets none, by whatever name or address it finds the way to them.
     if own_threads != OwnThreads::Forbidden {
-        rules.insert(libc::SYS_clone, condition(0, SeccompCmpOp::MaskedEq(looked_at), threads_only)?);
+        rules.insert(
+            libc::SYS_clone,
+            condition(0, SeccompCmpOp::MaskedEq(looked_at), threads_only)?,
+        );
     }
     // The signal, of which the kernel reads 32 bits, is the second or the third argument.
     for (call, signal) in [(libc::SYS_kill, 1), (libc::SYS_tgkill, 2)] {
         rules.insert(call, signals_itself(pid, signal)?);
     }
-    rules.insert(libc::SYS_fcntl, condition(1, SeccompCmpOp::Eq, libc::F_GETFD as u64)?); // Rust asks before closing
+    rules.insert(
+        libc::SYS_fcntl,
+        condition(1, SeccompCmpOp::Eq, libc::F_GETFD as u64)?,
+    ); // Rust asks before closing
     rules.insert(libc::SYS_prlimit64, condition(2, SeccompCmpOp::Eq, 0)?); // reading limits only
     for (call, errno) in FAILING {
-        install([(call, vec![])].into(), SeccompAction::Errno(errno as u32), SeccompAction::Allow)?;
+        install(
+            [(call, vec![])].into(),
+            SeccompAction::Errno(errno as u32),
+            SeccompAction::Allow,
+        )?;
     }
     install(rules, SeccompAction::Allow, SeccompAction::KillProcess)
 }
@@ -180,14 +231,28 @@ pub(crate) fn close_last_doors(stacks: Stacks) -> Result<(), String> {
     if stacks == Stacks::Plain {
         let executable = libc::PROT_EXEC as u64;
         for call in [libc::SYS_mmap, libc::SYS_mprotect] {
-            rules.insert(call, condition(2, SeccompCmpOp::MaskedEq(executable), executable)?);
+            rules.insert(
+                call,
+                condition(2, SeccompCmpOp::MaskedEq(executable), executable)?,
+            );
         }
     }
-    install(rules, SeccompAction::Errno(libc::EACCES as u32), SeccompAction::Allow)
+    install(
+        rules,
+        SeccompAction::Errno(libc::EACCES as u32),
+        SeccompAction::Allow,
+    )
 }
 
 /// Takes from the compiler what it never needs.
 pub(crate) fn confine_compiler() -> Result<(), String> {
-    let rules = DENIED_TO_COMPILER.iter().map(|call| (*call, vec![])).collect();
-    install(rules, SeccompAction::Errno(libc::EPERM as u32), SeccompAction::Allow)
+    let rules = DENIED_TO_COMPILER
+        .iter()
+        .map(|call| (*call, vec![]))
+        .collect();
+    install(
+        rules,
+        SeccompAction::Errno(libc::EPERM as u32),
+        SeccompAction::Allow,
+    )
 }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
-    RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd,
+    Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
 };
 use serde::{Deserialize, Serialize};
 
@@ -44,16 +44,32 @@ pub(crate) fn confine(open: &OpenFiles) -> Result<(), String> {
         rules = allow(rules, path, read | AccessFs::Execute)?;
     }
     for path in &open.write {
-        rules = allow(rules, path, AccessFs::from_all(newest) & !BitFlags::from(AccessFs::Execute))?;
+        rules = allow(
+            rules,
+            path,
+            AccessFs::from_all(newest) & !BitFlags::from(AccessFs::Execute),
+        )?;
     }
     rules.restrict_self().map_err(explain)?;
     Ok(())
 }
 
-fn allow(rules: RulesetCreated, path: &Path, access: BitFlags<AccessFs>) -> Result<RulesetCreated, String> {
+fn allow(
+    rules: RulesetCreated,
+    path: &Path,
+    access: BitFlags<AccessFs>,
+) -> Result<RulesetCreated, String> {
     // What does not exist needs no rule: compilers name folders that some systems lack.
-    let Ok(fd) = PathFd::new(path) else { return Ok(rules) };
+    let Ok(fd) = PathFd::new(path) else {
+        return Ok(rules);
+    };
     // Folder rights on a plain file are an error to the kernel.
-    let access = if path.is_dir() { access } else { access & AccessFs::from_file(ABI::V6) };
-    rules.add_rule(PathBeneath::new(fd, access)).map_err(|error| format!("landlock: {}: {error}", path.display()))
+    let access = if path.is_dir() {
+        access
+    } else {
+        access & AccessFs::from_file(ABI::V6)
+    };
+    rules
+        .add_rule(PathBeneath::new(fd, access))
+        .map_err(|error| format!("landlock: {}: {error}", path.display()))
 }

@@ -50,11 +50,21 @@ pub(crate) fn beside_others(own: u64, user: Option<u32>) -> u64 {
 /// Threads that the calling user runs now, everywhere on this machine.
 fn threads_of_user() -> u64 {
     use std::os::unix::fs::MetadataExt;
-    let Ok(own) = fs_err::metadata("/proc/self").map(|data| data.uid()) else { return 0 };
-    let Ok(processes) = fs_err::read_dir("/proc") else { return 0 };
+    let Ok(own) = fs_err::metadata("/proc/self").map(|data| data.uid()) else {
+        return 0;
+    };
+    let Ok(processes) = fs_err::read_dir("/proc") else {
+        return 0;
+    };
     processes
         .filter_map(Result::ok)
-        .filter(|entry| entry.file_name().to_string_lossy().bytes().all(|byte| byte.is_ascii_digit()))
+        .filter(|entry| {
+            entry
+                .file_name()
+                .to_string_lossy()
+                .bytes()
+                .all(|byte| byte.is_ascii_digit())
+        })
         .filter(|entry| entry.metadata().is_ok_and(|data| data.uid() == own))
         .filter_map(|entry| fs_err::read_dir(entry.path().join("task")).ok())
         .map(|threads| threads.count() as u64)

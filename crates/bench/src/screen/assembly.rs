@@ -4,16 +4,17 @@ use flow::lex::{Token, TokenKind};
 
 /// Instructions that have no place in arithmetic: system calls, clocks, jumps out of the statement.
 const PROHIBITED_INSTRUCTIONS: [&str; 35] = [
-    "syscall", "sysenter", "sysexit", "sysret", "int", "int3", "into", "iret", "iretq", "rdtsc", "rdtscp", "rdpmc",
-    "call", "callq", "lcall", "ret", "retq", "lret", "ljmp", "hlt", "wrpkru", "xrstor", "wrmsr", "wrfsbase",
-    "wrgsbase", "in", "out", "cli", "sti", "vmcall", "xbegin", "ud2", "swapgs", "lgdt", "clflush",
+    "syscall", "sysenter", "sysexit", "sysret", "int", "int3", "into", "iret", "iretq", "rdtsc",
+    "rdtscp", "rdpmc", "call", "callq", "lcall", "ret", "retq", "lret", "ljmp", "hlt", "wrpkru",
+    "xrstor", "wrmsr", "wrfsbase", "wrgsbase", "in", "out", "cli", "sti", "vmcall", "xbegin",
+    "ud2", "swapgs", "lgdt", "clflush",
 ];
 
 /// Words that only prefix the instruction behind them.
 const PREFIXES: [&str; 30] = [
-    "lock", "rep", "repe", "repz", "repne", "repnz", "data16", "data32", "addr16", "addr32", "notrack", "bnd",
-    "xacquire", "xrelease", "cs", "ds", "es", "fs", "gs", "ss", "rex", "rex64", "rex.w", "rex.r", "rex.x", "rex.b",
-    "rex.wr", "rex.wrx", "rex.wb", "rex.wrxb",
+    "lock", "rep", "repe", "repz", "repne", "repnz", "data16", "data32", "addr16", "addr32",
+    "notrack", "bnd", "xacquire", "xrelease", "cs", "ds", "es", "fs", "gs", "ss", "rex", "rex64",
+    "rex.w", "rex.r", "rex.x", "rex.b", "rex.wr", "rex.wrx", "rex.wb", "rex.wrxb",
 ];
 
 /// Assembler directives that only place code.
@@ -21,8 +22,16 @@ const PLAIN_DIRECTIVES: [&str; 3] = [".align", ".p2align", ".balign"];
 
 /// The rule that the program's inline assembly breaks.
 pub(super) fn refuse_assembly(program: &[&Token<'_>]) -> Option<String> {
-    let is_asm = |token: &Token<'_>| ["asm", "__asm", "__asm__"].iter().any(|name| token.is_ident(name));
-    for (at, _) in program.iter().enumerate().filter(|(_, token)| is_asm(token)) {
+    let is_asm = |token: &Token<'_>| {
+        ["asm", "__asm", "__asm__"]
+            .iter()
+            .any(|name| token.is_ident(name))
+    };
+    for (at, _) in program
+        .iter()
+        .enumerate()
+        .filter(|(_, token)| is_asm(token))
+    {
         let mut text = String::new();
         let mut depth = 0;
         for token in &program[at + 1..] {
@@ -71,21 +80,27 @@ fn refuse_instructions(text: &str) -> Option<String> {
         let lower = word.to_ascii_lowercase();
         if lower.starts_with('.') {
             if !PLAIN_DIRECTIVES.contains(&lower.as_str()) {
-                return Some(format!("inline assembly: the directive `{word}` is prohibited"));
+                return Some(format!(
+                    "inline assembly: the directive `{word}` is prohibited"
+                ));
             }
             continue;
         }
         // `register double x asm("%xmm0")` names a register; anything else that is no plain word may
         // become one: an operand's name, `{att|intel}`.
         let is_register = statement.trim().strip_prefix('%').is_some_and(|name| {
-            name.len() > 2 && name.chars().all(|c| c.is_ascii_alphanumeric()) && !name.as_bytes()[1].is_ascii_digit()
+            name.len() > 2
+                && name.chars().all(|c| c.is_ascii_alphanumeric())
+                && !name.as_bytes()[1].is_ascii_digit()
         });
         if !is_register && !lower.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
             return Some(format!("inline assembly: `{word}` is not understood"));
         }
         let indirect_jump = lower.starts_with('j') && statement.contains('*');
         if PROHIBITED_INSTRUCTIONS.contains(&lower.as_str()) || indirect_jump {
-            return Some(format!("inline assembly: the instruction `{word}` is prohibited"));
+            return Some(format!(
+                "inline assembly: the instruction `{word}` is prohibited"
+            ));
         }
     }
     None
@@ -132,9 +147,13 @@ pub(super) fn refuse_attributes(program: &[&Token<'_>]) -> Option<String> {
         read = program.len();
         for (place, token) in program.iter().enumerate().skip(at + 1) {
             depth += i32::from(token.is_punct("(")) - i32::from(token.is_punct(")"));
-            let is_plain = |c: char| c.is_alphanumeric() || c == ' ' || "_.,:=+-/()[]<>%$@*!?'&".contains(c);
+            let is_plain =
+                |c: char| c.is_alphanumeric() || c == ' ' || "_.,:=+-/()[]<>%$@*!?'&".contains(c);
             if depth > 0 && token.kind == TokenKind::Str && !token.text.chars().all(is_plain) {
-                return Some(format!("the string {:?} in an attribute is not understood", token.text));
+                return Some(format!(
+                    "the string {:?} in an attribute is not understood",
+                    token.text
+                ));
             }
             // An attribute without parentheses ends at once; one with them, where they close.
             if depth <= 0 && token.kind != TokenKind::Ident {
@@ -157,29 +176,65 @@ mod tests {
         assert!(refused("void f(void) { asm(\"nop\\n\\tint $0x80\"); }").is_some());
         assert!(refused("void f(void) { asm(\"jmp *%rax\"); }").is_some());
         assert!(refused("void f(void) { asm(\"syscall\" ::\"a\"(39)); }").is_some());
-        for template in
-            ["{syscall|nop}", "/**/syscall", "rex.w syscall", "%P0", "1: lock %{vex%} syscall", "nop # x\\n int3"]
-        {
-            assert!(refused(&format!("void f(void) {{ asm(\"{template}\"); }}")).is_some(), "{template}");
+        for template in [
+            "{syscall|nop}",
+            "/**/syscall",
+            "rex.w syscall",
+            "%P0",
+            "1: lock %{vex%} syscall",
+            "nop # x\\n int3",
+        ] {
+            assert!(
+                refused(&format!("void f(void) {{ asm(\"{template}\"); }}")).is_some(),
+                "{template}"
+            );
         }
-        for template in
-            ["nop # in words; all fine", "/* int */ nop", "%{vex%} vaddpd %0, %0, %0", ".p2align 4\\n\\t2: jnz 2b"]
-        {
-            assert_eq!(refused(&format!("void f(void) {{ asm(\"{template}\"); }}")), None);
+        for template in [
+            "nop # in words; all fine",
+            "/* int */ nop",
+            "%{vex%} vaddpd %0, %0, %0",
+            ".p2align 4\\n\\t2: jnz 2b",
+        ] {
+            assert_eq!(
+                refused(&format!("void f(void) {{ asm(\"{template}\"); }}")),
+                None
+            );
         }
-        assert_eq!(refused("void f(void) { register double x asm(\"%xmm0\"); register long y asm(\"rdi\"); }"), None);
-        assert_eq!(refused("void f(double *a) { asm(\"vmulpd %0, %0, %0\" : \"+x\"(*a) : : \"memory\"); }"), None);
-        assert_eq!(refused("void f(void) { asm(\"1: dec %%ecx\\n jnz 1b\" ::: \"ecx\"); }"), None);
+        assert_eq!(
+            refused(
+                "void f(void) { register double x asm(\"%xmm0\"); register long y asm(\"rdi\"); }"
+            ),
+            None
+        );
+        assert_eq!(
+            refused(
+                "void f(double *a) { asm(\"vmulpd %0, %0, %0\" : \"+x\"(*a) : : \"memory\"); }"
+            ),
+            None
+        );
+        assert_eq!(
+            refused("void f(void) { asm(\"1: dec %%ecx\\n jnz 1b\" ::: \"ecx\"); }"),
+            None
+        );
     }
 
     #[test]
     fn comments_hide_what_they_hide_from_an_assembler() {
-        for template in
-            ["# /*\\n syscall\\n# */", "mov $'/*2, %ecx\\n syscall\\n nop # */", "nop /* open", "nop # '\\n rdtsc"]
-        {
-            assert!(refused(&format!("void f(void) {{ asm(\"{template}\"); }}")).is_some(), "{template}");
+        for template in [
+            "# /*\\n syscall\\n# */",
+            "mov $'/*2, %ecx\\n syscall\\n nop # */",
+            "nop /* open",
+            "nop # '\\n rdtsc",
+        ] {
+            assert!(
+                refused(&format!("void f(void) {{ asm(\"{template}\"); }}")).is_some(),
+                "{template}"
+            );
         }
-        assert_eq!(refused("void f(void) { asm(\"nop # it's; all fine /*\\n nop\"); }"), None);
+        assert_eq!(
+            refused("void f(void) { asm(\"nop # it's; all fine /*\\n nop\"); }"),
+            None
+        );
     }
 
     #[test]
@@ -192,17 +247,33 @@ mod tests {
         ] {
             assert!(refused(source).is_some(), "{source}");
         }
-        assert_eq!(refused("__attribute__((section(\".text.hot\"), hot)) void f(void) { puts(\"a;\\n\"); }"), None);
+        assert_eq!(
+            refused(
+                "__attribute__((section(\".text.hot\"), hot)) void f(void) { puts(\"a;\\n\"); }"
+            ),
+            None
+        );
     }
 
     #[test]
     fn assembly_behind_or_within_assembly_is_read() {
         assert!(refused("void f(void) { asm asm(\"syscall\"); }").is_some());
         assert!(refused("void f(void) { asm(\"# \" asm(\"syscall\")); }").is_some());
-        assert!(refused("void f(int x) { asm(\"nop\" :: \"r\"(({ asm(\"syscall\"); x; }))); }").is_some());
-        assert_eq!(refused("void f(int x) { asm(\"nop\" :: \"r\"(({ asm(\"nop\"); x; }))); }"), None);
-        assert!(refused("__attribute__((a(__attribute__((section(\"\\n\")))))) void f(void);").is_some());
-        assert!(refused("__attribute__((a)) __attribute__((section(\"\\n\"))) void f(void);").is_some());
+        assert!(
+            refused("void f(int x) { asm(\"nop\" :: \"r\"(({ asm(\"syscall\"); x; }))); }")
+                .is_some()
+        );
+        assert_eq!(
+            refused("void f(int x) { asm(\"nop\" :: \"r\"(({ asm(\"nop\"); x; }))); }"),
+            None
+        );
+        assert!(
+            refused("__attribute__((a(__attribute__((section(\"\\n\")))))) void f(void);")
+                .is_some()
+        );
+        assert!(
+            refused("__attribute__((a)) __attribute__((section(\"\\n\"))) void f(void);").is_some()
+        );
         assert!(refused("__attribute__((a)) [[gnu::section(\"\\n\")]] void f(void);").is_some());
     }
 

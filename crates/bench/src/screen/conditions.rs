@@ -13,32 +13,45 @@ pub(super) fn refuse(lexed: &Lexed<'_>) -> Option<String> {
     let mut asked: Vec<&[Token<'_>]> = Vec::new();
     let mut line = None;
     for item in &lexed.items {
-        let Item::Directive(directive) = item else { continue };
+        let Item::Directive(directive) = item else {
+            continue;
+        };
         match (directive.name.as_ref(), directive.body.as_slice()) {
             ("define", [name, body @ ..]) => {
                 macros.entry(&name.text).or_default().push(body);
                 if body.iter().any(asks_for_headers) {
-                    return Some(format!("line {}: a macro may not ask for headers", directive.line));
+                    return Some(format!(
+                        "line {}: a macro may not ask for headers",
+                        directive.line
+                    ));
                 }
             }
             ("if" | "elif", condition) => {
                 asked.push(condition);
                 line = line.or(Some(directive.line));
                 if asks_otherwise(condition) {
-                    return Some(format!("line {}: a condition may ask for <headers> only, by name", directive.line));
+                    return Some(format!(
+                        "line {}: a condition may ask for <headers> only, by name",
+                        directive.line
+                    ));
                 }
             }
             _ => {}
         }
     }
     let reached = reached(&asked, &macros);
-    let unclear = |body: &&[Token<'_>]| asks_otherwise(body) || body.iter().any(|token| token.is_punct("##"));
+    let unclear =
+        |body: &&[Token<'_>]| asks_otherwise(body) || body.iter().any(|token| token.is_punct("##"));
     let line = line.unwrap_or(1);
-    reached.iter().any(unclear).then(|| format!("line {line}: a condition's macros may not join words or name files"))
+    reached
+        .iter()
+        .any(unclear)
+        .then(|| format!("line {line}: a condition's macros may not join words or name files"))
 }
 
 fn asks_for_headers(token: &Token<'_>) -> bool {
-    token.kind == TokenKind::Ident && (token.text.starts_with("__has_include") || token.text.starts_with("__has_embed"))
+    token.kind == TokenKind::Ident
+        && (token.text.starts_with("__has_include") || token.text.starts_with("__has_embed"))
 }
 
 /// Whether a condition could name a file in any other way than `__has_include(<plain/name.h>)`.
@@ -47,7 +60,9 @@ fn asks_otherwise(condition: &[Token<'_>]) -> bool {
     while let Some(token) = condition.get(at) {
         let behind = &condition[at + 1..];
         if asks_for_headers(token) && !is_defined(&condition[..at]) {
-            let Some(length) = plain_header(behind) else { return true };
+            let Some(length) = plain_header(behind) else {
+                return true;
+            };
             at += length;
         }
         // No expression has these; the name of a file does.
@@ -73,23 +88,40 @@ fn is_defined(before: &[Token<'_>]) -> bool {
 
 /// The tokens that `(<plain/name.h>)` takes, if that is what stands there.
 fn plain_header(tokens: &[Token<'_>]) -> Option<usize> {
-    let [open, less, ..] = tokens else { return None };
+    let [open, less, ..] = tokens else {
+        return None;
+    };
     let close = tokens.iter().position(|token| token.is_punct(">"))?;
-    let ends = tokens.get(close + 1).is_some_and(|token| token.is_punct(")"));
-    let name: String = tokens.get(2..close)?.iter().map(|token| token.text.as_ref()).collect();
-    let is_plain = tokens[2..close].iter().all(|token| token.kind != TokenKind::Str && token.kind != TokenKind::Char)
+    let ends = tokens
+        .get(close + 1)
+        .is_some_and(|token| token.is_punct(")"));
+    let name: String = tokens
+        .get(2..close)?
+        .iter()
+        .map(|token| token.text.as_ref())
+        .collect();
+    let is_plain = tokens[2..close]
+        .iter()
+        .all(|token| token.kind != TokenKind::Str && token.kind != TokenKind::Char)
         && !name.starts_with('/')
         && !name.split('/').any(|part| matches!(part, "." | ".." | ""));
     (open.is_punct("(") && less.is_punct("<") && ends && is_plain).then_some(close + 2)
 }
 
 /// The bodies of the macros that the conditions use, directly or through others.
-fn reached<'l, 'a>(asked: &[&'l [Token<'a>]], macros: &BTreeMap<&str, Vec<&'l [Token<'a>]>>) -> Vec<&'l [Token<'a>]> {
+fn reached<'l, 'a>(
+    asked: &[&'l [Token<'a>]],
+    macros: &BTreeMap<&str, Vec<&'l [Token<'a>]>>,
+) -> Vec<&'l [Token<'a>]> {
     let mut seen: BTreeSet<&str> = BTreeSet::new();
     let mut bodies: Vec<&'l [Token<'a>]> = Vec::new();
     let mut waiting: Vec<&'l [Token<'a>]> = asked.to_vec();
     while let Some(body) = waiting.pop() {
-        for (at, token) in body.iter().enumerate().filter(|(_, token)| token.kind == TokenKind::Ident) {
+        for (at, token) in body
+            .iter()
+            .enumerate()
+            .filter(|(_, token)| token.kind == TokenKind::Ident)
+        {
             if let Some((name, found)) = macros.get_key_value(token.text.as_ref())
                 && !is_defined(&body[..at])
                 && seen.insert(name)

@@ -21,10 +21,15 @@ pub(crate) fn spared(source: &str, entry: &str) -> Option<String> {
     let mut done = 0;
     for item in &lex::lex(source).items {
         match item {
-            Item::Directive(directive) if directive.body.iter().any(|token| token.text.contains(WORD)) => return None,
+            Item::Directive(directive)
+                if directive.body.iter().any(|token| token.text.contains(WORD)) =>
+            {
+                return None;
+            }
             Item::Token(token) if token.is_ident(WORD) => {
                 // Spliced, it is written by somebody who hides it.
-                let plain = source.get(token.offset..token.end) == Some(WORD) && token.offset >= done;
+                let plain =
+                    source.get(token.offset..token.end) == Some(WORD) && token.offset >= done;
                 renamed.push_str(source.get(done..token.offset).filter(|_| plain)?);
                 renamed.push_str(INSTEAD);
                 done = token.end;
@@ -62,6 +67,10 @@ mod tests {
         ] {
             assert_eq!(spared(source, "f"), None, "{source}");
         }
-        assert_eq!(spared("void optimize(void) { }", "optimize"), None, "the shim calls it by its name");
+        assert_eq!(
+            spared("void optimize(void) { }", "optimize"),
+            None,
+            "the shim calls it by its name"
+        );
     }
 }

@@ -61,10 +61,12 @@ impl Child {
         cores: &[usize],
         limit_s: f64,
     ) -> Result<Self, Failure> {
-        let spec_file = text_file(&serde_json::to_string(spec).map_err(|e| Failure::Machine(e.to_string()))?)
-            .map_err(machine("runner's spec"))?;
+        let spec_file =
+            text_file(&serde_json::to_string(spec).map_err(|e| Failure::Machine(e.to_string()))?)
+                .map_err(machine("runner's spec"))?;
         let plan_file = sys::memory_file("plan", crate::layout::PAGE).map_err(machine("plan"))?;
-        let plan = crate::memory::Mapping::new(&plan_file, crate::layout::PAGE).map_err(machine("plan"))?;
+        let plan = crate::memory::Mapping::new(&plan_file, crate::layout::PAGE)
+            .map_err(machine("plan"))?;
         sys::seal(&plan_file, true).map_err(machine("plan"))?;
         let plan_readonly = sys::reopen_readonly(&plan_file).map_err(machine("plan"))?;
         // A pipe, not a file: the runner must still be able to complain when it may write no file.
@@ -81,13 +83,27 @@ impl Child {
         let pid = spawn(&inherited, environment, cores).map_err(machine("starting a runner"))?;
         drop(report_end);
         let buffer_bytes = (spec.layout.input_bytes + spec.layout.output_bytes) as u64;
-        let modest = Usage { processor_s: spec.limits.cpu_s as f64, peak_bytes: buffer_bytes + MODEST_BYTES };
+        let modest = Usage {
+            processor_s: spec.limits.cpu_s as f64,
+            peak_bytes: buffer_bytes + MODEST_BYTES,
+        };
         let (cores, roams) = (cores.to_vec(), spec.own_threads == OwnThreads::Used);
-        let mut child = Self { pid, alive: true, modest, plan, cores, roams, pinned: None };
+        let mut child = Self {
+            pid,
+            alive: true,
+            modest,
+            plan,
+            cores,
+            roams,
+            pinned: None,
+        };
         match child.wait(Limit::start(pid, &child.cores, limit_s)) {
             Ok(_) => {}
             Err(Failure::Crashed(_)) if !spec.object.exists() => {
-                return Err(Failure::Machine(format!("{} has vanished", spec.object.display())));
+                return Err(Failure::Machine(format!(
+                    "{} has vanished",
+                    spec.object.display()
+                )));
             }
             Err(Failure::Crashed(how)) => return Err(explain_start(&how, report)),
             Err(Failure::TimedOut(_)) => {
@@ -118,7 +134,11 @@ impl Child {
         let mut pinned = 0;
         for (index, thread) in threads.iter().enumerate() {
             let own = [cores[index % cores.len()]];
-            let to = if index == 0 && self.roams { cores.as_slice() } else { &own };
+            let to = if index == 0 && self.roams {
+                cores.as_slice()
+            } else {
+                &own
+            };
             pinned += usize::from(pin_if_there(*thread, to)?);
         }
         self.pinned = Some(pinned);
@@ -129,7 +149,9 @@ impl Child {
     /// thread group was frozen again.
     pub(crate) fn run(&mut self, plan: Plan, limit_s: f64) -> Result<f64, Failure> {
         if sys::was_continued(self.pid).map_err(machine("looking at the candidate"))? {
-            return Err(Failure::Machine("the frozen candidate was continued from outside".into()));
+            return Err(Failure::Machine(
+                "the frozen candidate was continued from outside".into(),
+            ));
         }
         let mut bytes = [0; size_of::<Plan>()];
         bytes[..4].copy_from_slice(&plan.first.to_ne_bytes());
@@ -155,7 +177,10 @@ impl Child {
                     return Ok(sys::now());
                 }
                 Change::Stopped(signal) => {
-                    return Err(Failure::Crashed(format!("stopped itself by {}", sys::signal_name(signal))));
+                    return Err(Failure::Crashed(format!(
+                        "stopped itself by {}",
+                        sys::signal_name(signal)
+                    )));
                 }
                 Change::Exited(status) => {
                     self.alive = false;
@@ -218,7 +243,10 @@ fn ended_by(signal: i32, usage: Usage, modest: Usage) -> Failure {
         return Failure::Crashed(format!("ended by {}", sys::signal_name(libc::SIGXCPU)));
     }
     if usage.peak_bytes > modest.peak_bytes {
-        return Failure::Crashed(format!("killed while it held {} MB of memory", usage.peak_bytes >> 20));
+        return Failure::Crashed(format!(
+            "killed while it held {} MB of memory",
+            usage.peak_bytes >> 20
+        ));
     }
     Failure::Machine(
         "the candidate was killed from outside; if memory has run out, judge fewer at once with --jobs".into(),
@@ -237,8 +265,15 @@ fn text_file(text: &str) -> std::io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-#[expect(unsafe_code, reason = "prepares descriptors and cores between fork and exec")]
-fn spawn(inherited: &[(i32, i32); 5], environment: &[(String, String)], cores: &[usize]) -> std::io::Result<Pid> {
+#[expect(
+    unsafe_code,
+    reason = "prepares descriptors and cores between fork and exec"
+)]
+fn spawn(
+    inherited: &[(i32, i32); 5],
+    environment: &[(String, String)],
+    cores: &[usize],
+) -> std::io::Result<Pid> {
     let (inherited, cores) = (*inherited, cores.to_vec());
     let mut command = Command::new("/proc/self/exe");
     command
@@ -278,21 +313,51 @@ mod tests {
     #[test]
     fn a_thread_that_has_gone_needs_no_core() {
         let cores = sys::affinity(0).unwrap();
-        assert!(!pin_if_there(Pid::MAX, &cores).unwrap(), "no machine has so many");
+        assert!(
+            !pin_if_there(Pid::MAX, &cores).unwrap(),
+            "no machine has so many"
+        );
         assert!(pin_if_there(0, &cores).unwrap());
-        assert!(pin_if_there(0, &[]).is_err(), "a thread that is there and cannot be pinned");
+        assert!(
+            pin_if_there(0, &[]).is_err(),
+            "a thread that is there and cannot be pinned"
+        );
     }
 
     #[test]
     fn a_kill_from_outside_is_no_verdict_unless_the_candidate_asked_for_it() {
-        let modest = Usage { processor_s: 80.0, peak_bytes: 2 << 30 };
-        let ended = |signal, processor_s, peak_bytes| ended_by(signal, Usage { processor_s, peak_bytes }, modest);
-        assert!(matches!(ended(libc::SIGKILL, 79.0, 1 << 30), Failure::Machine(_)));
-        assert!(matches!(ended(libc::SIGSEGV, 0.1, 1 << 20), Failure::Crashed(_)));
+        let modest = Usage {
+            processor_s: 80.0,
+            peak_bytes: 2 << 30,
+        };
+        let ended = |signal, processor_s, peak_bytes| {
+            ended_by(
+                signal,
+                Usage {
+                    processor_s,
+                    peak_bytes,
+                },
+                modest,
+            )
+        };
+        assert!(matches!(
+            ended(libc::SIGKILL, 79.0, 1 << 30),
+            Failure::Machine(_)
+        ));
+        assert!(matches!(
+            ended(libc::SIGSEGV, 0.1, 1 << 20),
+            Failure::Crashed(_)
+        ));
         let greedy = ended(libc::SIGKILL, 1.0, 3 << 30);
-        assert_eq!(greedy, Failure::Crashed("killed while it held 3072 MB of memory".into()));
+        assert_eq!(
+            greedy,
+            Failure::Crashed("killed while it held 3072 MB of memory".into())
+        );
         let endless = ended(libc::SIGKILL, 81.0, 1 << 20);
-        assert_eq!(endless, Failure::Crashed("ended by SIGXCPU (used up its processor time)".into()));
+        assert_eq!(
+            endless,
+            Failure::Crashed("ended by SIGXCPU (used up its processor time)".into())
+        );
     }
 
     #[test]
@@ -303,11 +368,26 @@ mod tests {
             explain_start(how, report)
         };
         let no_pool = explained("exited with status 1", "");
-        assert_eq!(no_pool, Failure::Machine("the sandbox could not be set up: exited with status 1".into()));
-        assert!(matches!(explained("did not finish", ""), Failure::Machine(_)));
-        assert!(matches!(explained(&exit_words(runner::SETUP_FAILED), "limits: no"), Failure::Machine(_)));
-        assert!(matches!(explained(&exit_words(runner::SETUP_FAILED), runner::LOADING), Failure::Machine(_)));
-        assert!(matches!(explained(&exit_words(runner::NOT_LOADED), runner::LOADING), Failure::Crashed(_)));
+        assert_eq!(
+            no_pool,
+            Failure::Machine("the sandbox could not be set up: exited with status 1".into())
+        );
+        assert!(matches!(
+            explained("did not finish", ""),
+            Failure::Machine(_)
+        ));
+        assert!(matches!(
+            explained(&exit_words(runner::SETUP_FAILED), "limits: no"),
+            Failure::Machine(_)
+        ));
+        assert!(matches!(
+            explained(&exit_words(runner::SETUP_FAILED), runner::LOADING),
+            Failure::Machine(_)
+        ));
+        assert!(matches!(
+            explained(&exit_words(runner::NOT_LOADED), runner::LOADING),
+            Failure::Crashed(_)
+        ));
         assert_eq!(
             explained("ended by SIGSYS", runner::LOADING),
             Failure::Crashed("ended by SIGSYS while loading".into())

@@ -1,5 +1,8 @@
 //! The other cores of a slot of several: one thread on each, for what all cores do at once.
-#![expect(unsafe_code, reason = "members work on what the caller borrows, which waits until all are done")]
+#![expect(
+    unsafe_code,
+    reason = "members work on what the caller borrows, which waits until all are done"
+)]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
@@ -42,8 +45,12 @@ impl Crew {
     /// A crew for `cores`, the first of which the caller already runs on.
     pub(crate) fn new(cores: &[usize]) -> Self {
         let awake = Arc::new(AtomicBool::new(false));
-        let start = |(number, core): (usize, &usize)| Member::start(number, *core, Arc::clone(&awake));
-        Self { members: cores.iter().enumerate().skip(1).map(start).collect(), awake }
+        let start =
+            |(number, core): (usize, &usize)| Member::start(number, *core, Arc::clone(&awake));
+        Self {
+            members: cores.iter().enumerate().skip(1).map(start).collect(),
+            awake,
+        }
     }
 
     /// Keeps all cores at work from now on, whatever is asked of them, until they may rest.
@@ -52,7 +59,9 @@ impl Crew {
     /// only after a while. Cores that never sleep stay where they are.
     pub(crate) fn stay_awake(&self) {
         if !self.awake.swap(true, Ordering::Release) {
-            self.members.iter().for_each(|member| member.thread.unpark());
+            self.members
+                .iter()
+                .for_each(|member| member.thread.unpark());
         }
     }
 
@@ -96,8 +105,14 @@ impl Crew {
         if self.members.is_empty() {
             return;
         }
-        let share = outputs.len().div_ceil(self.members.len() + 1).next_multiple_of(LINE);
-        let shares: Vec<_> = outputs.chunks_mut(share.max(LINE)).map(std::sync::Mutex::new).collect();
+        let share = outputs
+            .len()
+            .div_ceil(self.members.len() + 1)
+            .next_multiple_of(LINE);
+        let shares: Vec<_> = outputs
+            .chunks_mut(share.max(LINE))
+            .map(std::sync::Mutex::new)
+            .collect();
         self.all(&|number| {
             if let Some(mut share) = shares.get(number).and_then(|share| share.lock().ok()) {
                 touch(&mut share);
@@ -114,7 +129,9 @@ impl Crew {
             return;
         }
         self.all(&|number| {
-            (number..count).step_by(self.members.len() + 1).for_each(work);
+            (number..count)
+                .step_by(self.members.len() + 1)
+                .for_each(work);
             0.0
         });
     }
@@ -156,7 +173,11 @@ impl Member {
                 inner.serve(number, &awake);
             })
         });
-        Self { shared, thread: handle.thread().clone(), _handle: handle }
+        Self {
+            shared,
+            thread: handle.thread().clone(),
+            _handle: handle,
+        }
     }
 
     fn ask(&self, work: *mut &'static Work<'static>) {
@@ -166,7 +187,9 @@ impl Member {
     }
 
     fn wait(&self) {
-        while self.shared.answered.load(Ordering::Acquire) != self.shared.asked.load(Ordering::Relaxed) {
+        while self.shared.answered.load(Ordering::Acquire)
+            != self.shared.asked.load(Ordering::Relaxed)
+        {
             std::hint::spin_loop();
         }
     }
@@ -220,7 +243,12 @@ impl Drop for Loud {
 
 /// Brings a buffer into this core's caches.
 fn read(buffer: &[u8]) {
-    std::hint::black_box(buffer.iter().step_by(LINE).fold(0u8, |sum, byte| sum.wrapping_add(*byte)));
+    std::hint::black_box(
+        buffer
+            .iter()
+            .step_by(LINE)
+            .fold(0u8, |sum, byte| sum.wrapping_add(*byte)),
+    );
 }
 
 /// Writes every line of a buffer and changes nothing.
@@ -250,14 +278,21 @@ mod tests {
                 crew.share(count, &|at| {
                     done[at].fetch_add(1, Ordering::Relaxed);
                 });
-                assert!(done.iter().all(|done| done.load(Ordering::Relaxed) == 1), "{count} on {}", cores.len());
+                assert!(
+                    done.iter().all(|done| done.load(Ordering::Relaxed) == 1),
+                    "{count} on {}",
+                    cores.len()
+                );
             }
         }
     }
 
     #[test]
     fn warming_changes_nothing() {
-        let (inputs, mut outputs) = (vec![1; 1000], (0..1000).map(|at| at as u8).collect::<Vec<u8>>());
+        let (inputs, mut outputs) = (
+            vec![1; 1000],
+            (0..1000).map(|at| at as u8).collect::<Vec<u8>>(),
+        );
         let before = outputs.clone();
         Crew::new(&[0, 0, 0]).warm(&inputs, &mut outputs);
         assert_eq!(outputs, before);

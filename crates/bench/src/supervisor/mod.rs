@@ -44,9 +44,15 @@ pub(crate) fn serve() -> i32 {
             Ok(request) => slot.answer(&request),
             Err(error) => Answer::Machine(format!("a request could not be read: {error}")),
         };
-        let Ok(mut text) = serde_json::to_string(&answer) else { return 1 };
+        let Ok(mut text) = serde_json::to_string(&answer) else {
+            return 1;
+        };
         text.push('\n');
-        if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
+        if out
+            .write_all(text.as_bytes())
+            .and_then(|()| out.flush())
+            .is_err()
+        {
             return 0; // the bench is gone
         }
     }
@@ -68,14 +74,26 @@ impl Slot {
         sys::count_continues()?;
         // Inputs and outputs are files in memory, and one that is too large is the machine's failure.
         sys::outlive_file_limit()?;
-        let cores: Vec<usize> =
-            std::env::var(CORES).unwrap_or_default().split(',').filter_map(|core| core.parse().ok()).collect();
-        let cores = if cores.is_empty() { sys::affinity(0)? } else { cores };
+        let cores: Vec<usize> = std::env::var(CORES)
+            .unwrap_or_default()
+            .split(',')
+            .filter_map(|core| core.parse().ok())
+            .collect();
+        let cores = if cores.is_empty() {
+            sys::affinity(0)?
+        } else {
+            cores
+        };
         // On the candidate's first core, fresh inputs are in the cache that will read them.
         sys::pin(0, &cores[..1])?;
         // Whoever wakes up on a busy core has it for milliseconds, and a team waits for its slowest thread.
         sys::go_first();
-        Ok(Self { crew: Crew::new(&cores), cores, fresh: Fresh::from_system()?, prober: None })
+        Ok(Self {
+            crew: Crew::new(&cores),
+            cores,
+            fresh: Fresh::from_system()?,
+            prober: None,
+        })
     }
 
     /// What becomes of `request`. Who stops this process, as a scheduler that suspends a job, stops its candidate too, and
@@ -115,7 +133,8 @@ impl Slot {
         }
         let sizes = &request.task.sizes;
         let mut others = sizes.hidden.clone();
-        let mut pick = |least: i64, most: i64| least + self.fresh.index((most - least + 1) as usize) as i64;
+        let mut pick =
+            |least: i64, most: i64| least + self.fresh.index((most - least + 1) as usize) as i64;
         let drawn: Vec<Sizes> = (0..DRAWN).map_while(|_| sizes.draw(&mut pick)).collect();
         // Twice: what a small problem leaves behind shows itself in the next of its size.
         others.extend(drawn.iter().chain(&drawn).cloned());
@@ -148,8 +167,12 @@ impl Slot {
 
     /// The round trip of a run that does nothing, at its low quantile.
     fn null(&mut self, request: &Request) -> Result<Answer, Failure> {
-        let mut session =
-            Session::start(request, &self.cores, std::slice::from_ref(&request.task.sizes.timed), Fit::Staggered)?;
+        let mut session = Session::start(
+            request,
+            &self.cores,
+            std::slice::from_ref(&request.task.sizes.timed),
+            Fit::Staggered,
+        )?;
         let mut seconds = Vec::new();
         for _ in 0..200 {
             seconds.push(session.run(&mut self.fresh, 0..1, request.limit_s)?);
@@ -159,13 +182,20 @@ impl Slot {
 
     /// Probes all cores now, relative to their floor.
     fn probe(&mut self, memory: bool) -> f64 {
-        self.prober.get_or_insert_with(|| Prober::new(&self.crew)).probe(&self.crew, memory)
+        self.prober
+            .get_or_insert_with(|| Prober::new(&self.crew))
+            .probe(&self.crew, memory)
     }
 }
 
 /// A verifier of the request's task.
 fn verifier(request: &Request) -> Result<Verifier, Failure> {
-    let trusted = request.trusted.as_deref().map(Trusted::load).transpose().map_err(Failure::Machine)?;
+    let trusted = request
+        .trusted
+        .as_deref()
+        .map(Trusted::load)
+        .transpose()
+        .map_err(Failure::Machine)?;
     // The library is asked once, when a candidate is examined. On the clock the reference's own
     // points do as well, to thirteen digits, and ten times as fast.
     let baseline = match &request.baseline {

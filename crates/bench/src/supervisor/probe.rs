@@ -5,7 +5,10 @@
 //! buffer. The floor is a low quantile over the last minutes: long enough to have seen the
 //! machine clean, since a busy neighbour can stay for seconds, and short enough to follow the
 //! host's clock, which drifts.
-#![expect(unsafe_code, reason = "vector instructions behind a run-time check of the CPU")]
+#![expect(
+    unsafe_code,
+    reason = "vector instructions behind a run-time check of the CPU"
+)]
 
 use std::collections::VecDeque;
 
@@ -36,7 +39,12 @@ impl Prober {
     /// A prober that knows the floor of the crew's cores.
     pub(crate) fn new(crew: &Crew) -> Self {
         let stream = (0..STREAM_BYTES as u64 / 8).collect();
-        let mut prober = Self { arithmetic: Floor::default(), memory: Floor::default(), stream, position: 0 };
+        let mut prober = Self {
+            arithmetic: Floor::default(),
+            memory: Floor::default(),
+            stream,
+            position: 0,
+        };
         let begin = sys::now();
         while sys::now() - begin < FIRST_S {
             prober.probe(crew, true);
@@ -59,7 +67,9 @@ impl Prober {
         let words = STREAM_STEP / 8;
         self.position = (self.position + words) % (self.stream.len() - words);
         let begin = sys::now();
-        let sum: u64 = self.stream[self.position..self.position + words].iter().fold(0, |a, b| a.wrapping_add(*b));
+        let sum: u64 = self.stream[self.position..self.position + words]
+            .iter()
+            .fold(0, |a, b| a.wrapping_add(*b));
         std::hint::black_box(sum);
         sys::now() - begin
     }

@@ -39,9 +39,14 @@ fn machine(what: &'static str) -> impl Fn(std::io::Error) -> Failure {
 
 impl Session {
     /// Starts the candidate of `request` on `cores` with one set of buffers per entry of `calls`.
-    pub(crate) fn start(request: &Request, cores: &[usize], calls: &[Sizes], fit: Fit) -> Result<Self, Failure> {
-        let layout =
-            Layout::new(&request.task, calls, fit).map_err(|error| Failure::Machine(format!("layout: {error}")))?;
+    pub(crate) fn start(
+        request: &Request,
+        cores: &[usize],
+        calls: &[Sizes],
+        fit: Fit,
+    ) -> Result<Self, Failure> {
+        let layout = Layout::new(&request.task, calls, fit)
+            .map_err(|error| Failure::Machine(format!("layout: {error}")))?;
         let (inputs_file, inputs) = region("inputs", layout.input_bytes)?;
         let (outputs_file, outputs) = region("outputs", layout.output_bytes)?;
         sys::seal(&inputs_file, true).map_err(machine("inputs"))?;
@@ -49,13 +54,21 @@ impl Session {
         let inputs_readonly = sys::reopen_readonly(&inputs_file).map_err(machine("inputs"))?;
         let threads_cap = u64::from(request.threads) * 2 + SPARE_THREADS;
         // In a namespace of its own only the candidate counts.
-        let threads = if request.namespaces { threads_cap } else { limits::beside_others(threads_cap, request.user) };
+        let threads = if request.namespaces {
+            threads_cap
+        } else {
+            limits::beside_others(threads_cap, request.user)
+        };
         let spec = RunnerSpec {
             object: request.object.clone(),
             libraries: request.libraries.clone(),
             stacks: Stacks::after_loading(request.libraries.iter().chain([&request.object])),
             // A team that waits there could be found, by whoever may have none.
-            threads: if request.own_threads == OwnThreads::Forbidden { 1 } else { request.threads },
+            threads: if request.own_threads == OwnThreads::Forbidden {
+                1
+            } else {
+                request.threads
+            },
             own_threads: request.own_threads,
             user: request.user,
             supervisor: std::process::id() as sys::Pid,
@@ -72,17 +85,36 @@ impl Session {
             },
             layout: layout.clone(),
         };
-        let files = RunnerFiles { inputs: &inputs_readonly, outputs: &outputs_file };
+        let files = RunnerFiles {
+            inputs: &inputs_readonly,
+            outputs: &outputs_file,
+        };
         let mut child = Child::start(&spec, &files, &request.environment, cores, request.limit_s)?;
         if !request.omit.contains(&Care::Pin) {
             child.keep_threads_apart()?;
         }
-        let buffers = Buffers { inputs, outputs, layout, notes: Vec::new() };
-        Ok(Self { child, buffers, filled: false, threads_cap: threads_cap as usize })
+        let buffers = Buffers {
+            inputs,
+            outputs,
+            layout,
+            notes: Vec::new(),
+        };
+        Ok(Self {
+            child,
+            buffers,
+            filled: false,
+            threads_cap: threads_cap as usize,
+        })
     }
 
     /// Fresh inputs, poisoned outputs.
-    pub(crate) fn freshen(&mut self, verifier: &mut Verifier, fresh: &mut Fresh, crew: &Crew, calls: Range<usize>) {
+    pub(crate) fn freshen(
+        &mut self,
+        verifier: &mut Verifier,
+        fresh: &mut Fresh,
+        crew: &Crew,
+        calls: Range<usize>,
+    ) {
         verifier.freshen(fresh, crew, &mut self.buffers, calls);
         self.filled = true;
     }
@@ -100,13 +132,28 @@ impl Session {
 
     /// Leaves all buffers in the caches of all cores, as an earlier run would have.
     pub(crate) fn warm(&mut self, crew: &Crew) {
-        let (inputs, outputs) = (self.buffers.layout.input_bytes, self.buffers.layout.output_bytes);
-        crew.warm(self.buffers.inputs.slice(0, inputs), self.buffers.outputs.slice_mut(0, outputs));
+        let (inputs, outputs) = (
+            self.buffers.layout.input_bytes,
+            self.buffers.layout.output_bytes,
+        );
+        crew.warm(
+            self.buffers.inputs.slice(0, inputs),
+            self.buffers.outputs.slice_mut(0, outputs),
+        );
     }
 
     /// One run of `calls`; seconds until all was frozen again.
-    pub(crate) fn run(&mut self, fresh: &mut Fresh, calls: Range<usize>, limit_s: f64) -> Result<f64, Failure> {
-        let plan = Plan { first: calls.start as u32, count: calls.len() as u32, seed: fresh.word() };
+    pub(crate) fn run(
+        &mut self,
+        fresh: &mut Fresh,
+        calls: Range<usize>,
+        limit_s: f64,
+    ) -> Result<f64, Failure> {
+        let plan = Plan {
+            first: calls.start as u32,
+            count: calls.len() as u32,
+            seed: fresh.word(),
+        };
         let seconds = self.child.run(plan, limit_s)?;
         self.read_notes();
         Ok(seconds)
@@ -114,13 +161,25 @@ impl Session {
 
     /// Learns from a runner's notes where the inputs of its calls began.
     fn read_notes(&mut self) {
-        let Buffers { outputs, layout, notes, .. } = &mut self.buffers;
-        let Some((offset, span)) = layout.notes else { return };
+        let Buffers {
+            outputs,
+            layout,
+            notes,
+            ..
+        } = &mut self.buffers;
+        let Some((offset, span)) = layout.notes else {
+            return;
+        };
         let told = outputs.slice(offset, span).as_chunks::<{ Note::BYTES }>().0;
         notes.clear();
         notes.extend(told[..layout.sets.len()].iter().map(Note::from_bytes));
         for (set, note) in layout.sets.iter_mut().zip(notes) {
-            for (index, place) in set.places.iter_mut().enumerate().filter(|(_, place)| place.room > 0) {
+            for (index, place) in set
+                .places
+                .iter_mut()
+                .enumerate()
+                .filter(|(_, place)| place.room > 0)
+            {
                 place.shift = draws::shift(note.before, index);
             }
         }

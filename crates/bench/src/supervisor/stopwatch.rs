@@ -34,7 +34,13 @@ const SINGLES_BEFORE_BATCH: usize = 10;
 /// candidate whose first calls only pretend to be slow gains nothing by it.
 pub(super) fn time(slot: &mut Slot, request: &Request, work: &TimeWork) -> Result<Answer, Failure> {
     let mut verifier = super::verifier(request)?;
-    let mut stopwatch = Stopwatch { slot, request, work, verifier: &mut verifier, runs: 0 };
+    let mut stopwatch = Stopwatch {
+        slot,
+        request,
+        work,
+        verifier: &mut verifier,
+        runs: 0,
+    };
     let mut calls = 1;
     let mut single_s = f64::INFINITY;
     let samples = loop {
@@ -53,11 +59,18 @@ pub(super) fn time(slot: &mut Slot, request: &Request, work: &TimeWork) -> Resul
     }
     let gate = gate_of(&samples, calls);
     let timing = estimate::timing(&samples, gate, calls as u32, request.threads);
-    Ok(Answer::Timed { checks: verifier.checks(), timing, single_s })
+    Ok(Answer::Timed {
+        checks: verifier.checks(),
+        timing,
+        single_s,
+    })
 }
 
 fn fastest(samples: &[Sample]) -> f64 {
-    samples.iter().map(|sample| sample.seconds).fold(f64::INFINITY, f64::min)
+    samples
+        .iter()
+        .map(|sample| sample.seconds)
+        .fold(f64::INFINITY, f64::min)
 }
 
 fn gate_of(samples: &[Sample], calls: usize) -> f64 {
@@ -67,12 +80,20 @@ fn gate_of(samples: &[Sample], calls: usize) -> f64 {
 
 /// Calls per run: enough for a run to outweigh its null round trip and, on several threads, the
 /// first moments in which they find their pace (`team_run_s`); and `least` where memory allows it.
-fn calls_per_run(call_s: f64, (null_s, team_run_s): (f64, Option<f64>), least: u32, bytes_per_call: usize) -> usize {
+fn calls_per_run(
+    call_s: f64,
+    (null_s, team_run_s): (f64, Option<f64>),
+    least: u32,
+    bytes_per_call: usize,
+) -> usize {
     let run_s = (NULLS_PER_RUN * null_s).max(team_run_s.unwrap_or(0.0));
     let wanted = (run_s / call_s.max(1e-7)).ceil() as usize;
     let fitting = (MEMORY_MAX / bytes_per_call.max(1)).max(1);
     let longer = (team_run_s.unwrap_or(0.0) / TEAM_RUN_S).max(1.0);
-    wanted.min((CALLS_MAX as f64 * longer) as usize).max(least as usize).clamp(1, fitting)
+    wanted
+        .min((CALLS_MAX as f64 * longer) as usize)
+        .max(least as usize)
+        .clamp(1, fitting)
 }
 
 struct Stopwatch<'a> {
@@ -90,7 +111,11 @@ impl Stopwatch<'_> {
         let sets = vec![timed.clone(); calls];
         // The new process needs the cores itself.
         self.slot.crew.rest();
-        let fit = if calls > 1 && self.request.threads > 1 { Fit::Drawn } else { Fit::Staggered };
+        let fit = if calls > 1 && self.request.threads > 1 {
+            Fit::Drawn
+        } else {
+            Fit::Staggered
+        };
         let mut session = Session::start(self.request, &self.slot.cores, &sets, fit)?;
         let bytes_per_call = session.bytes_per_call();
         let (null_s, threads) = (self.work.null_s, self.request.threads);
@@ -99,8 +124,14 @@ impl Stopwatch<'_> {
         // threads are awake already; what a batch shows of its calls is no longer a guess.
         let pace = if calls == 1 && threads > 1 { 3.0 } else { 1.0 };
         let least = self.work.calls;
-        let wanted =
-            |samples: &[Sample]| calls_per_run(fastest(samples) / pace, (null_s, team_run_s), least, bytes_per_call);
+        let wanted = |samples: &[Sample]| {
+            calls_per_run(
+                fastest(samples) / pace,
+                (null_s, team_run_s),
+                least,
+                bytes_per_call,
+            )
+        };
         // The warm-up is verified like any run, but not counted.
         self.probed_run(&mut session, calls)?;
         let mut samples = Vec::new();
@@ -114,11 +145,18 @@ impl Stopwatch<'_> {
         }
         let samples = self.collect(&mut session, calls, samples)?;
         // Half of what is asked for is near enough: samples scatter.
-        let wanted = Some(wanted(&samples)).filter(|wanted| *wanted > 2 * calls).unwrap_or(calls);
+        let wanted = Some(wanted(&samples))
+            .filter(|wanted| *wanted > 2 * calls)
+            .unwrap_or(calls);
         Ok((samples, wanted))
     }
 
-    fn add_samples(&mut self, session: &mut Session, samples: &mut Vec<Sample>, count: usize) -> Result<(), Failure> {
+    fn add_samples(
+        &mut self,
+        session: &mut Session,
+        samples: &mut Vec<Sample>,
+        count: usize,
+    ) -> Result<(), Failure> {
         for _ in 0..count {
             samples.push(self.sample(session, 1)?);
         }
@@ -139,7 +177,12 @@ impl Stopwatch<'_> {
             self.slot.crew.stay_awake();
         }
         if self.takes(Care::Fresh) || !session.is_filled() {
-            session.freshen(self.verifier, &mut self.slot.fresh, &self.slot.crew, 0..session.calls());
+            session.freshen(
+                self.verifier,
+                &mut self.slot.fresh,
+                &self.slot.crew,
+                0..session.calls(),
+            );
         }
         if self.request.task.cache == CacheState::Cold {
             session.chill();
@@ -163,7 +206,13 @@ impl Stopwatch<'_> {
         let paper = self.runs < 4 || self.request.check == Check::Paper;
         self.runs += 1;
         if self.work.verified && self.takes(Care::Check) {
-            session.check(self.verifier, &mut self.slot.fresh, &self.slot.crew, 0..calls, paper)?;
+            session.check(
+                self.verifier,
+                &mut self.slot.fresh,
+                &self.slot.crew,
+                0..calls,
+                paper,
+            )?;
         }
         Ok((seconds, before.max(after)))
     }
@@ -173,11 +222,20 @@ impl Stopwatch<'_> {
     }
 
     fn probe(&mut self) -> f64 {
-        if self.takes(Care::Probe) { self.slot.probe(self.work.memory_bound) } else { 1.0 }
+        if self.takes(Care::Probe) {
+            self.slot.probe(self.work.memory_bound)
+        } else {
+            1.0
+        }
     }
 
     /// Samples until enough are quiet, the runs are used up or the machine had its rounds.
-    fn collect(&mut self, session: &mut Session, calls: usize, first: Vec<Sample>) -> Result<Vec<Sample>, Failure> {
+    fn collect(
+        &mut self,
+        session: &mut Session,
+        calls: usize,
+        first: Vec<Sample>,
+    ) -> Result<Vec<Sample>, Failure> {
         let mut samples = first;
         for round in 0..self.work.rounds {
             let begin = sys::now();
@@ -185,7 +243,8 @@ impl Stopwatch<'_> {
             loop {
                 let wrong = self.verifier.mismatch(self.request.check).is_some();
                 let settled = samples.len() >= LEAST || sys::now() - begin > SETTLED_S;
-                let quiet = self.work.gated && estimate::kept(&samples, gate_of(&samples, calls)) >= ENOUGH;
+                let quiet =
+                    self.work.gated && estimate::kept(&samples, gate_of(&samples, calls)) >= ENOUGH;
                 if wrong || (quiet && settled) {
                     return Ok(samples);
                 }
@@ -211,21 +270,43 @@ mod tests {
 
     #[test]
     fn short_candidates_get_many_calls_per_run() {
-        let calls = |call_s, null_s, team_run_s, bytes| calls_per_run(call_s, (null_s, team_run_s), 1, bytes);
+        let calls = |call_s, null_s, team_run_s, bytes| {
+            calls_per_run(call_s, (null_s, team_run_s), 1, bytes)
+        };
         let team = Some(5e-3);
         assert_eq!(calls(400e-6, 6e-6, None, 1 << 20), 1);
         assert_eq!(calls(60e-6, 60e-6, None, 1 << 20), 50);
-        assert_eq!(calls(100e-6, 5e-6, team, 1 << 20), 50, "five milliseconds for a team");
+        assert_eq!(
+            calls(100e-6, 5e-6, team, 1 << 20),
+            50,
+            "five milliseconds for a team"
+        );
         assert_eq!(calls(1e-9, 60e-6, team, 1 << 20), 64);
         assert_eq!(calls(1e-9, 60e-6, team, 100 << 20), 2);
-        assert_eq!(calls(100e-6, 60e-6, Some(15e-3), 1 << 20), 150, "longer runs hold more calls");
+        assert_eq!(
+            calls(100e-6, 60e-6, Some(15e-3), 1 << 20),
+            150,
+            "longer runs hold more calls"
+        );
     }
 
     #[test]
     fn who_stands_beside_a_team_has_as_many_calls() {
         assert_eq!(calls_per_run(130e-6, (6e-6, None), 50, 3 << 20), 50);
-        assert_eq!(calls_per_run(130e-6, (6e-6, None), 150, 1 << 20), 150, "of a longer run than the default, too");
-        assert_eq!(calls_per_run(60e-6, (60e-6, None), 20, 1 << 20), 50, "at least");
-        assert_eq!(calls_per_run(130e-6, (6e-6, None), 50, 100 << 20), 2, "memory is what it is");
+        assert_eq!(
+            calls_per_run(130e-6, (6e-6, None), 150, 1 << 20),
+            150,
+            "of a longer run than the default, too"
+        );
+        assert_eq!(
+            calls_per_run(60e-6, (60e-6, None), 20, 1 << 20),
+            50,
+            "at least"
+        );
+        assert_eq!(
+            calls_per_run(130e-6, (6e-6, None), 50, 100 << 20),
+            2,
+            "memory is what it is"
+        );
     }
 }

@@ -20,7 +20,10 @@ const NAIVE: &str = "void matmul_optimized(double *A, double *B, double *C, int 
 ";
 
 fn source(name: &str) -> String {
-    let found = load("honest").into_iter().find(|fixture| fixture.name == name).unwrap();
+    let found = load("honest")
+        .into_iter()
+        .find(|fixture| fixture.name == name)
+        .unwrap();
     String::from_utf8(found.source).unwrap()
 }
 
@@ -28,12 +31,20 @@ fn source(name: &str) -> String {
 fn identical_candidates_are_judged_once_and_all_are_told() {
     let _turn = turn();
     let mut bench = LocalBench::start(settings()).unwrap();
-    bench.submit((0..20).map(|id| job(id, "matmul", NAIVE)).collect()).unwrap();
+    bench
+        .submit((0..20).map(|id| job(id, "matmul", NAIVE)).collect())
+        .unwrap();
     let replies = drain(&mut bench);
     assert_eq!(replies.len(), 20);
-    let verdicts: Vec<_> = replies.iter().map(|reply| reply.judged.as_ref().unwrap().verdict.clone()).collect();
+    let verdicts: Vec<_> = replies
+        .iter()
+        .map(|reply| reply.judged.as_ref().unwrap().verdict.clone())
+        .collect();
     assert_eq!(verdicts[0].label(), Label::Correct);
-    assert!(verdicts.iter().all(|verdict| *verdict == verdicts[0]), "one judgement, so one timing to the last digit");
+    assert!(
+        verdicts.iter().all(|verdict| *verdict == verdicts[0]),
+        "one judgement, so one timing to the last digit"
+    );
 }
 
 #[test]
@@ -41,11 +52,24 @@ fn a_name_that_fills_a_file_does_not_fill_the_verdict() {
     let _beside = beside();
     let mut bench = LocalBench::start(settings()).unwrap();
     let name = "x".repeat(70_000);
-    let calls = |name: &str| NAIVE.replace("double sum = 0;", &format!("double sum = 0; {name}();"));
-    bench.submit(vec![job(0, "matmul", &calls(&format!("cblas_{name}"))), job(1, "matmul", &calls(&name))]).unwrap();
+    let calls =
+        |name: &str| NAIVE.replace("double sum = 0;", &format!("double sum = 0; {name}();"));
+    bench
+        .submit(vec![
+            job(0, "matmul", &calls(&format!("cblas_{name}"))),
+            job(1, "matmul", &calls(&name)),
+        ])
+        .unwrap();
     for reply in drain(&mut bench) {
         let verdict = reply.judged.unwrap().verdict;
-        assert_eq!(verdict.label(), if reply.id == JobId(0) { Label::Refused } else { Label::NotCompiled });
+        assert_eq!(
+            verdict.label(),
+            if reply.id == JobId(0) {
+                Label::Refused
+            } else {
+                Label::NotCompiled
+            }
+        );
         let text = serde_json::to_string(&verdict).unwrap();
         assert!(text.len() < 3000, "{} bytes", text.len());
     }
@@ -55,7 +79,13 @@ fn a_name_that_fills_a_file_does_not_fill_the_verdict() {
 fn cancelled_jobs_never_reply_and_the_others_do() {
     let _turn = turn();
     let mut bench = LocalBench::start(settings()).unwrap();
-    bench.submit((0..6).map(|id| job(id, "matmul", &format!("{NAIVE}// {id}\n"))).collect()).unwrap();
+    bench
+        .submit(
+            (0..6)
+                .map(|id| job(id, "matmul", &format!("{NAIVE}// {id}\n")))
+                .collect(),
+        )
+        .unwrap();
     bench.cancel(&[JobId(1), JobId(4)]);
     let mut ids: Vec<u64> = drain(&mut bench).iter().map(|reply| reply.id.0).collect();
     ids.sort_unstable();
@@ -79,24 +109,65 @@ fn a_stage_refuses_what_it_forbids_even_behind_macros() {
     bench.submit(vec![plain, parallel, vector]).unwrap();
     let mut replies = drain(&mut bench);
     replies.sort_by_key(|reply| reply.id);
-    let verdicts: Vec<_> = replies.into_iter().map(|reply| reply.judged.unwrap().verdict).collect();
-    assert_eq!(verdicts[0].label(), Label::Correct, "{}", verdicts[0].detail());
+    let verdicts: Vec<_> = replies
+        .into_iter()
+        .map(|reply| reply.judged.unwrap().verdict)
+        .collect();
+    assert_eq!(
+        verdicts[0].label(),
+        Label::Correct,
+        "{}",
+        verdicts[0].detail()
+    );
     assert_eq!(verdicts[1].label(), Label::Refused);
-    assert!(verdicts[1].detail().contains("OpenMP"), "{}", verdicts[1].detail());
+    assert!(
+        verdicts[1].detail().contains("OpenMP"),
+        "{}",
+        verdicts[1].detail()
+    );
     assert_eq!(verdicts[2].label(), Label::Refused);
-    assert!(verdicts[2].detail().contains("SIMD"), "{}", verdicts[2].detail());
+    assert!(
+        verdicts[2].detail().contains("SIMD"),
+        "{}",
+        verdicts[2].detail()
+    );
 }
 
 #[test]
 fn all_levels_and_both_compilers_judge_alike() {
     let _turn = turn();
-    let has_clang = std::process::Command::new("clang").arg("--version").output().is_ok();
-    let compilers = if has_clang { vec![Compiler::Gcc, Compiler::Clang] } else { vec![Compiler::Gcc] };
+    let has_clang = std::process::Command::new("clang")
+        .arg("--version")
+        .output()
+        .is_ok();
+    let compilers = if has_clang {
+        vec![Compiler::Gcc, Compiler::Clang]
+    } else {
+        vec![Compiler::Gcc]
+    };
     for compiler in compilers {
         for level in [OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3] {
-            let mut bench = LocalBench::start(Settings { compiler, level, threads: 2, ..brief() }).unwrap();
-            let sources = [NAIVE, &source("matmul-omp-collapse"), &source("matmul-avx512-8x24")];
-            bench.submit(sources.iter().zip(0..).map(|(source, id)| job(id, "matmul", source)).collect()).unwrap();
+            let mut bench = LocalBench::start(Settings {
+                compiler,
+                level,
+                threads: 2,
+                ..brief()
+            })
+            .unwrap();
+            let sources = [
+                NAIVE,
+                &source("matmul-omp-collapse"),
+                &source("matmul-avx512-8x24"),
+            ];
+            bench
+                .submit(
+                    sources
+                        .iter()
+                        .zip(0..)
+                        .map(|(source, id)| job(id, "matmul", source))
+                        .collect(),
+                )
+                .unwrap();
             for reply in drain(&mut bench) {
                 let verdict = reply.judged.unwrap().verdict;
                 assert_eq!(
@@ -116,14 +187,26 @@ fn the_papers_way_gives_both_checks_and_both_estimators() {
     let _turn = turn();
     let mut bench = LocalBench::start(settings().like_the_paper()).unwrap();
     let single_precision = NAIVE.replace("double sum = 0", "float sum = 0");
-    bench.submit(vec![job(0, "matmul", NAIVE), job(1, "matmul", &single_precision)]).unwrap();
+    bench
+        .submit(vec![
+            job(0, "matmul", NAIVE),
+            job(1, "matmul", &single_precision),
+        ])
+        .unwrap();
     let mut replies = drain(&mut bench);
     replies.sort_by_key(|reply| reply.id);
     let verdict = &replies[0].judged.as_ref().unwrap().verdict;
     let measured = verdict.measured().unwrap();
     assert!(measured.verify.paper && measured.verify.strict);
     assert_eq!(measured.timing.samples, 3);
-    assert!((measured.gflops - measured.gflops_paper).abs() < 1e-12, "the paper's estimator decides");
+    assert!(
+        (measured.gflops - measured.gflops_paper).abs() < 1e-12,
+        "the paper's estimator decides"
+    );
     let verdict = &replies[1].judged.as_ref().unwrap().verdict;
-    assert_eq!(verdict.label(), Label::Wrong, "inputs in [-1, 1) show single precision even at 105 points");
+    assert_eq!(
+        verdict.label(),
+        Label::Wrong,
+        "inputs in [-1, 1) show single precision even at 105 points"
+    );
 }

@@ -14,12 +14,32 @@ fn no_cheat_is_correct() {
     for (cheat, judgement) in cheats.iter().zip(&judgements) {
         let label = judgement.verdict.label().name();
         let detail = judgement.verdict.detail();
-        println!("{:34} {label:12} {}", cheat.name, detail.lines().next().unwrap_or_default());
+        println!(
+            "{:34} {label:12} {}",
+            cheat.name,
+            detail.lines().next().unwrap_or_default()
+        );
         if !cheat.expect.iter().any(|expected| expected == label) {
-            surprises.push(format!("{}: {label} ({detail}) instead of {}", cheat.name, cheat.expect.join(" | ")));
+            surprises.push(format!(
+                "{}: {label} ({detail}) instead of {}",
+                cheat.name,
+                cheat.expect.join(" | ")
+            ));
         }
-        assert!(!cheat.expect.iter().any(|expected| expected == "correct"), "{}: a cheat is never correct", cheat.name);
+        assert!(
+            !cheat.expect.iter().any(|expected| expected == "correct"),
+            "{}: a cheat is never correct",
+            cheat.name
+        );
     }
-    assert!(only.is_some() || cheats.len() >= 60, "the suite has at least 60 cheats");
-    assert!(surprises.is_empty(), "{} surprises:\n{}", surprises.len(), surprises.join("\n"));
+    assert!(
+        only.is_some() || cheats.len() >= 60,
+        "the suite has at least 60 cheats"
+    );
+    assert!(
+        surprises.is_empty(),
+        "{} surprises:\n{}",
+        surprises.len(),
+        surprises.join("\n")
+    );
 }

@@ -25,7 +25,10 @@ pub(crate) struct Fixture {
 /// All fixtures of a folder beside the tests, by name.
 pub(crate) fn load(folder: &str) -> Vec<Fixture> {
     let base = std::env::var_os("HOTLOOP_TEST_FIXTURES");
-    let base = base.map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests"), PathBuf::from);
+    let base = base.map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("tests"),
+        PathBuf::from,
+    );
     let folder = base.join(folder);
     let mut fixtures: Vec<Fixture> = std::fs::read_dir(&folder)
         .unwrap()
@@ -36,15 +39,20 @@ pub(crate) fn load(folder: &str) -> Vec<Fixture> {
             let text = String::from_utf8_lossy(&source).into_owned();
             let field = |name: &str| {
                 let start = format!("// {name}:");
-                text.lines().take(12).find_map(|line| line.strip_prefix(&start)).map(|value| value.trim().to_owned())
+                text.lines()
+                    .take(12)
+                    .find_map(|line| line.strip_prefix(&start))
+                    .map(|value| value.trim().to_owned())
             };
             Fixture {
                 name: path.file_stem().unwrap().to_string_lossy().into_owned(),
                 task: field("task").unwrap_or_else(|| panic!("{}: no task", path.display())),
                 threads: field("threads").map_or(1, |threads| threads.parse().unwrap()),
-                stage: field("stage").map(|stage| Stage::try_from(stage.parse::<u8>().unwrap()).unwrap()),
-                expect: field("expect")
-                    .map_or_else(Vec::new, |list| list.split('|').map(|v| v.trim().to_owned()).collect()),
+                stage: field("stage")
+                    .map(|stage| Stage::try_from(stage.parse::<u8>().unwrap()).unwrap()),
+                expect: field("expect").map_or_else(Vec::new, |list| {
+                    list.split('|').map(|v| v.trim().to_owned()).collect()
+                }),
                 source,
             }
         })
@@ -61,7 +69,11 @@ pub(crate) fn judge(settings: &Settings, fixtures: &[Fixture]) -> Vec<Judgement>
         by_threads.entry(fixture.threads).or_default().push(index);
     }
     for (threads, indices) in by_threads {
-        let mut bench = LocalBench::start(Settings { threads, ..settings.clone() }).unwrap();
+        let mut bench = LocalBench::start(Settings {
+            threads,
+            ..settings.clone()
+        })
+        .unwrap();
         let mut tasks: BTreeMap<String, Arc<Task>> = BTreeMap::new();
         let mut jobs = Vec::new();
         for index in indices {
@@ -72,11 +84,22 @@ pub(crate) fn judge(settings: &Settings, fixtures: &[Fixture]) -> Vec<Judgement>
             match Candidate::from_source(&fixture.source, task) {
                 Ok(candidate) => {
                     let (id, stage) = (JobId(index as u64), fixture.stage);
-                    jobs.push(Job { id, task: Arc::clone(task), candidate, stage });
+                    jobs.push(Job {
+                        id,
+                        task: Arc::clone(task),
+                        candidate,
+                        stage,
+                    });
                 }
                 Err(malformed) => {
                     let verdict = Verdict::Malformed { why: malformed.why };
-                    judged.insert(index, Judgement { verdict, seconds: flow::bench::Seconds::default() });
+                    judged.insert(
+                        index,
+                        Judgement {
+                            verdict,
+                            seconds: flow::bench::Seconds::default(),
+                        },
+                    );
                 }
             }
         }
@@ -93,10 +116,17 @@ fn ask(bench: &mut LocalBench, jobs: Vec<Job>) -> BTreeMap<usize, Judgement> {
     let mut attempts = 0;
     while !left.is_empty() {
         attempts += 1;
-        assert!(attempts <= ATTEMPTS, "{} candidates got no processor in {ATTEMPTS} attempts", left.len());
+        assert!(
+            attempts <= ATTEMPTS,
+            "{} candidates got no processor in {ATTEMPTS} attempts",
+            left.len()
+        );
         bench.submit(left.clone()).unwrap();
         while bench.pending() > 0 {
-            let reply = bench.next(Duration::from_mins(2)).unwrap().expect("a reply within two minutes");
+            let reply = bench
+                .next(Duration::from_mins(2))
+                .unwrap()
+                .expect("a reply within two minutes");
             match reply.judged {
                 Ok(judgement) => drop(judged.insert(reply.id.0 as usize, judgement)),
                 Err(error) => assert!(error.what.contains("hardly had a processor"), "{error:?}"),
@@ -111,14 +141,24 @@ fn ask(bench: &mut LocalBench, jobs: Vec<Job>) -> BTreeMap<usize, Judgement> {
 pub(crate) fn job(id: u64, task: &str, source: &str) -> Job {
     let task = Arc::new(bench::tasks::load(task).unwrap());
     let candidate = Candidate::from_source(source.as_bytes(), &task).unwrap();
-    Job { id: JobId(id), task, candidate, stage: None }
+    Job {
+        id: JobId(id),
+        task,
+        candidate,
+        stage: None,
+    }
 }
 
 /// All replies that the bench still owes, in the order in which they come.
 pub(crate) fn drain(bench: &mut LocalBench) -> Vec<flow::Reply> {
     let mut replies = Vec::new();
     while bench.pending() > 0 {
-        replies.push(bench.next(Duration::from_mins(2)).unwrap().expect("a reply within two minutes"));
+        replies.push(
+            bench
+                .next(Duration::from_mins(2))
+                .unwrap()
+                .expect("a reply within two minutes"),
+        );
     }
     replies
 }

@@ -9,14 +9,31 @@ use crate::{brief, settings};
 fn every_honest_candidate_is_correct() {
     let _turn = crate::turn();
     let only = std::env::var("HOTLOOP_FIXTURE").ok();
-    let settings = if std::env::var_os("HOTLOOP_TEST_BRIEF").is_some() { brief() } else { settings() };
+    let settings = if std::env::var_os("HOTLOOP_TEST_BRIEF").is_some() {
+        brief()
+    } else {
+        settings()
+    };
     let mut honest = fixtures::load("honest");
-    honest.retain(|candidate| only.as_ref().is_none_or(|only| candidate.name.contains(only)));
-    assert!(only.is_some() || honest.len() >= 40, "the suite has at least 40 candidates");
+    honest.retain(|candidate| {
+        only.as_ref()
+            .is_none_or(|only| candidate.name.contains(only))
+    });
+    assert!(
+        only.is_some() || honest.len() >= 40,
+        "the suite has at least 40 candidates"
+    );
     let mut surprises = Vec::new();
     for (candidate, judgement) in honest.iter().zip(fixtures::judge(&settings, &honest)) {
-        let gflops = judgement.verdict.measured().map_or(0.0, |measured| measured.gflops);
-        println!("{:34} {:12} {gflops:8.2} GFLOPS", candidate.name, judgement.verdict.label());
+        let gflops = judgement
+            .verdict
+            .measured()
+            .map_or(0.0, |measured| measured.gflops);
+        println!(
+            "{:34} {:12} {gflops:8.2} GFLOPS",
+            candidate.name,
+            judgement.verdict.label()
+        );
         if judgement.verdict.label() != Label::Correct {
             surprises.push(format!(
                 "{}: {}: {}",
@@ -26,5 +43,10 @@ fn every_honest_candidate_is_correct() {
             ));
         }
     }
-    assert!(surprises.is_empty(), "{} surprises:\n{}", surprises.len(), surprises.join("\n"));
+    assert!(
+        surprises.is_empty(),
+        "{} surprises:\n{}",
+        surprises.len(),
+        surprises.join("\n")
+    );
 }

@@ -1,5 +1,8 @@
 //! Real compilers, real processes: what the bench says of real candidates.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should say where"
+)]
 
 mod batch; // many jobs at once: dedup, cancel, stages, levels, compilers
 mod cheats; // none is ever correct
@@ -22,12 +25,16 @@ use bench::Settings;
 /// Settings whose hidden roles are played by this crate's own executable. Timings wait for a quiet machine
 /// and verdicts do not, so whoever only asks for verdicts asks for no more rounds.
 fn settings() -> Settings {
-    Settings { rounds: 1, ..patient() }
+    Settings {
+        rounds: 1,
+        ..patient()
+    }
 }
 
 /// The same, waiting for a quiet machine as long as a user's would: also the longest that a cheat is looked at.
 fn patient() -> Settings {
-    let roles = std::env::var_os("HOTLOOP_TEST_ROLES").unwrap_or_else(|| env!("CARGO_BIN_EXE_bench-roles").into());
+    let roles = std::env::var_os("HOTLOOP_TEST_ROLES")
+        .unwrap_or_else(|| env!("CARGO_BIN_EXE_bench-roles").into());
     Settings::new(PathBuf::from(roles))
 }
 
@@ -35,7 +42,10 @@ fn patient() -> Settings {
 /// quarter of a gigabyte for every sample. For who asks whether a team is judged right under other circumstances; at the
 /// default length the suites of cheats and of honest candidates ask.
 fn brief() -> Settings {
-    Settings { team_run_s: 1e-3, ..settings() }
+    Settings {
+        team_run_s: 1e-3,
+        ..settings()
+    }
 }
 
 /// Tests that judge take turns: two benches on one machine would time each other.

@@ -21,14 +21,22 @@ void transpose(double *in, double *out, int M, int N) {
 ";
 
 fn signal(name: &str, process: &str) {
-    let sent = Command::new("kill").args(["-s", name, "--", process]).stderr(Stdio::null()).status().unwrap();
+    let sent = Command::new("kill")
+        .args(["-s", name, "--", process])
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
     assert!(sent.success(), "{name} to {process}");
 }
 
 /// State and parent of a process, while it is there.
 fn state_and_parent(pid: &str) -> Option<(String, String)> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().map(str::to_owned);
+    let mut fields = stat
+        .rsplit_once(')')?
+        .1
+        .split_whitespace()
+        .map(str::to_owned);
     Some((fields.next()?, fields.next()?))
 }
 
@@ -40,12 +48,16 @@ fn is_in_state(pid: &str, wanted: &str) -> bool {
 fn running() -> Option<(String, String)> {
     let own = std::process::id().to_string();
     let entries = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
-    entries.filter_map(|entry| entry.file_name().into_string().ok()).find_map(|pid| {
-        let (state, supervisor) = state_and_parent(&pid)?;
-        let is_runner = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).ok()?.contains("__runner");
-        let (_, bench) = state_and_parent(&supervisor)?;
-        (is_runner && state == "S" && bench == own).then_some((pid, supervisor))
-    })
+    entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .find_map(|pid| {
+            let (state, supervisor) = state_and_parent(&pid)?;
+            let is_runner = std::fs::read_to_string(format!("/proc/{pid}/cmdline"))
+                .ok()?
+                .contains("__runner");
+            let (_, bench) = state_and_parent(&supervisor)?;
+            (is_runner && state == "S" && bench == own).then_some((pid, supervisor))
+        })
 }
 
 fn wait_for<T>(mut what: impl FnMut() -> Option<T>) -> T {
@@ -112,6 +124,12 @@ fn a_program_that_is_stopped_for_a_while_judges_the_same() {
         signal(name, &group);
     }
     let output = child.wait_with_output().unwrap();
-    let (said, complaint) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && said.contains("1 passed"), "{said}\n{complaint}");
+    let (said, complaint) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    assert!(
+        output.status.success() && said.contains("1 passed"),
+        "{said}\n{complaint}"
+    );
 }

@@ -34,5 +34,10 @@ fn runs_behind_the_fourth_are_verified_too() {
         source: LATE.into(),
     };
     let judgement = fixtures::judge(&settings().like_the_paper(), &[late]).remove(0);
-    assert_eq!(judgement.verdict.label(), Label::Wrong, "{}", judgement.verdict.detail());
+    assert_eq!(
+        judgement.verdict.label(),
+        Label::Wrong,
+        "{}",
+        judgement.verdict.detail()
+    );
 }

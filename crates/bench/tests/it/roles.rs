@@ -47,12 +47,23 @@ fn judge(settings: &Settings, add: &str, bump: &str, more: &str) -> (Label, Stri
          for (long long i = 0; i < n; i++) {{ {add} count += x[i] > 0; }}\n\
          for (int i = 0; i < 3; i++) {bump}\nreturn count{more}; }}\n"
     );
-    for (name, text) in [("task.toml", TASK), ("reference.c", REFERENCE), ("prompt.md", "add"), ("seed.c", &source)] {
+    for (name, text) in [
+        ("task.toml", TASK),
+        ("reference.c", REFERENCE),
+        ("prompt.md", "add"),
+        ("seed.c", &source),
+    ] {
         std::fs::write(folder.path().join(name), text).unwrap();
     }
     let task = folder.path().display().to_string();
-    let candidate =
-        Fixture { name: "roles".into(), task, threads: 1, stage: None, expect: vec![], source: source.into_bytes() };
+    let candidate = Fixture {
+        name: "roles".into(),
+        task,
+        threads: 1,
+        stage: None,
+        expect: vec![],
+        source: source.into_bytes(),
+    };
     let judgement = fixtures::judge(settings, &[candidate]).remove(0);
     (judgement.verdict.label(), judgement.verdict.detail())
 }
@@ -64,7 +75,11 @@ fn arguments_are_checked_whatever_their_role() {
         let judge = |add, bump, more| judge(&settings, add, bump, more);
         let (label, why) = judge("y[i] += x[i];", "k[i] += 7;", "");
         assert_eq!(label, Label::Correct, "{why}");
-        assert_eq!(judge("", "k[i] += 7;", "").0, Label::Wrong, "y was left as it came");
+        assert_eq!(
+            judge("", "k[i] += 7;", "").0,
+            Label::Wrong,
+            "y was left as it came"
+        );
     }
     let judge = |add, bump, more| judge(&settings(), add, bump, more);
     let (label, why) = judge("y[i] += x[i];", "k[i] += 7;", " + 1");

@@ -53,7 +53,12 @@ fn the_memory_roof_reads_every_number_once() {
     let _turn = crate::turn();
     let folder = tempfile::tempdir().unwrap();
     let source = [include_str!("../../src/roof/stream.c"), WHOLE].concat();
-    for (name, text) in [("task.toml", TASK), ("reference.c", REFERENCE), ("prompt.md", "sum"), ("seed.c", &source)] {
+    for (name, text) in [
+        ("task.toml", TASK),
+        ("reference.c", REFERENCE),
+        ("prompt.md", "sum"),
+        ("seed.c", &source),
+    ] {
         std::fs::write(folder.path().join(name), text).unwrap();
     }
     let task = folder.path().display().to_string();
@@ -66,7 +71,16 @@ fn the_memory_roof_reads_every_number_once() {
         source: source.clone().into_bytes(),
     };
     for judgement in fixtures::judge(&settings(), &[on(1), on(2)]) {
-        assert_ne!(judgement.verdict.label(), Label::Wrong, "{}", judgement.verdict.detail());
-        assert!(judgement.verdict.measured().is_some(), "{}", judgement.verdict.detail());
+        assert_ne!(
+            judgement.verdict.label(),
+            Label::Wrong,
+            "{}",
+            judgement.verdict.detail()
+        );
+        assert!(
+            judgement.verdict.measured().is_some(),
+            "{}",
+            judgement.verdict.detail()
+        );
     }
 }

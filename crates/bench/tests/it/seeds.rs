@@ -17,8 +17,17 @@ fn every_seed_is_correct() {
         })
         .collect();
     for (seed, judgement) in seeds.iter().zip(fixtures::judge(&settings(), &seeds)) {
-        println!("{:12} {:?} {:?}", seed.name, judgement.seconds, judgement.verdict);
-        assert_eq!(judgement.verdict.label(), flow::Label::Correct, "{}: {}", seed.name, judgement.verdict.detail());
+        println!(
+            "{:12} {:?} {:?}",
+            seed.name, judgement.seconds, judgement.verdict
+        );
+        assert_eq!(
+            judgement.verdict.label(),
+            flow::Label::Correct,
+            "{}: {}",
+            seed.name,
+            judgement.verdict.detail()
+        );
     }
 }
 
@@ -33,10 +42,23 @@ fn a_task_that_starts_cold_is_slower_than_the_same_task_warm() {
     let mut bench = bench::LocalBench::start(patient()).unwrap();
     let mut seconds = |task: flow::Task| {
         let candidate = flow::Candidate::from_source(task.seed.as_bytes(), &task).unwrap();
-        let job = flow::Job { id: flow::JobId(0), task: std::sync::Arc::new(task), candidate, stage: None };
+        let job = flow::Job {
+            id: flow::JobId(0),
+            task: std::sync::Arc::new(task),
+            candidate,
+            stage: None,
+        };
         flow::Bench::submit(&mut bench, vec![job]).unwrap();
-        let verdict = fixtures::drain(&mut bench).remove(0).judged.unwrap().verdict;
-        verdict.measured().unwrap_or_else(|| panic!("{}", verdict.detail())).timing.min_s
+        let verdict = fixtures::drain(&mut bench)
+            .remove(0)
+            .judged
+            .unwrap()
+            .verdict;
+        verdict
+            .measured()
+            .unwrap_or_else(|| panic!("{}", verdict.detail()))
+            .timing
+            .min_s
     };
     let (warm_s, cold_s) = (seconds(warm), seconds(cold));
     assert!(cold_s > warm_s, "{cold_s} cold, {warm_s} warm");

@@ -39,8 +39,16 @@ fn slow_first_calls_do_not_choose_the_calls_per_run() {
     let calls: Vec<u32> = fixtures::judge(&settings(), &[slow(SLOW_AT_FIRST), slow(&plain)])
         .iter()
         .map(|judgement| {
-            assert_eq!(judgement.verdict.label(), Label::Correct, "{}", judgement.verdict.detail());
-            judgement.verdict.measured().map_or(0, |measured| measured.timing.calls)
+            assert_eq!(
+                judgement.verdict.label(),
+                Label::Correct,
+                "{}",
+                judgement.verdict.detail()
+            );
+            judgement
+                .verdict
+                .measured()
+                .map_or(0, |measured| measured.timing.calls)
         })
         .collect();
     // A machine whose round trip is so short that even the plain one needs no batch has nothing to show.

@@ -13,7 +13,8 @@ use crate::fixtures::{self, drain, job};
 use crate::{beside, brief, settings, turn, turn_of_one_beside};
 
 fn is_root() -> bool {
-    std::fs::metadata("/proc/self").is_ok_and(|data| std::os::unix::fs::MetadataExt::uid(&data) == 0)
+    std::fs::metadata("/proc/self")
+        .is_ok_and(|data| std::os::unix::fs::MetadataExt::uid(&data) == 0)
 }
 
 /// Cheats whose stop depends on the layer that is missing, and a few that do not.
@@ -35,27 +36,57 @@ const TELLING: [&str; 12] = [
 #[test]
 fn without_landlock_or_namespaces_no_cheat_gets_through() {
     let _turn = turn();
-    for without in [vec![Layer::Landlock], vec![Layer::Namespaces], vec![Layer::Landlock, Layer::Namespaces]] {
-        let settings = Settings { without: without.clone(), ..settings() };
+    for without in [
+        vec![Layer::Landlock],
+        vec![Layer::Namespaces],
+        vec![Layer::Landlock, Layer::Namespaces],
+    ] {
+        let settings = Settings {
+            without: without.clone(),
+            ..settings()
+        };
         let facts = LocalBench::start(settings.clone()).unwrap().facts();
         assert_eq!(
-            facts.sandbox.iter().any(|layer| layer.starts_with("landlock")),
+            facts
+                .sandbox
+                .iter()
+                .any(|layer| layer.starts_with("landlock")),
             !without.contains(&Layer::Landlock)
         );
         let cheats: Vec<_> = fixtures::load("cheats")
             .into_iter()
             .filter(|cheat| TELLING.iter().any(|name| cheat.name.contains(name)))
             .collect();
-        assert!(cheats.len() >= TELLING.len(), "every name has its file: {}", cheats.len());
+        assert!(
+            cheats.len() >= TELLING.len(),
+            "every name has its file: {}",
+            cheats.len()
+        );
         for (cheat, judgement) in cheats.iter().zip(fixtures::judge(&settings, &cheats)) {
-            assert_ne!(judgement.verdict.label(), Label::Correct, "{} without {without:?}", cheat.name);
+            assert_ne!(
+                judgement.verdict.label(),
+                Label::Correct,
+                "{} without {without:?}",
+                cheat.name
+            );
         }
-        let honest: Vec<_> =
-            fixtures::load("honest").into_iter().filter(|candidate| candidate.name.contains("omp")).take(4).collect();
-        let settings = Settings { without: without.clone(), ..brief() };
+        let honest: Vec<_> = fixtures::load("honest")
+            .into_iter()
+            .filter(|candidate| candidate.name.contains("omp"))
+            .take(4)
+            .collect();
+        let settings = Settings {
+            without: without.clone(),
+            ..brief()
+        };
         for (candidate, judgement) in honest.iter().zip(fixtures::judge(&settings, &honest)) {
             let detail = judgement.verdict.detail();
-            assert_eq!(judgement.verdict.label(), Label::Correct, "{} without {without:?}: {detail}", candidate.name);
+            assert_eq!(
+                judgement.verdict.label(),
+                Label::Correct,
+                "{} without {without:?}: {detail}",
+                candidate.name
+            );
         }
     }
 }
@@ -63,7 +94,12 @@ fn without_landlock_or_namespaces_no_cheat_gets_through() {
 #[test]
 fn without_seccomp_nothing_is_judged() {
     let _beside = beside();
-    let error = LocalBench::start(Settings { without: vec![Layer::Seccomp], ..settings() }).err().unwrap();
+    let error = LocalBench::start(Settings {
+        without: vec![Layer::Seccomp],
+        ..settings()
+    })
+    .err()
+    .unwrap();
     assert!(error.what.contains("seccomp") && error.hint.is_some());
 }
 
@@ -71,7 +107,12 @@ fn without_seccomp_nothing_is_judged() {
 fn a_missing_compiler_is_an_error_with_a_remedy() {
     let _beside = beside();
     let path = Some("/nonexistent/gcc".into());
-    let error = LocalBench::start(Settings { compiler_path: path, ..settings() }).err().unwrap();
+    let error = LocalBench::start(Settings {
+        compiler_path: path,
+        ..settings()
+    })
+    .err()
+    .unwrap();
     assert!(error.what.contains("/nonexistent/gcc"), "{error}");
 }
 
@@ -81,14 +122,22 @@ fn a_compiler_that_can_start_no_process_is_a_machine_error_and_nothing_is_kept()
     let room = tempfile::tempdir().unwrap();
     let (gcc, crowded) = (room.path().join("gcc"), room.path().join("crowded"));
     let limited = "if (ulimit -u 1) 2>/dev/null; then ulimit -u 1; else ulimit -p 1; fi";
-    let script = format!("#!/bin/sh\nif [ -e {} ]; then {limited}; fi\nexec gcc \"$@\"\n", crowded.display());
+    let script = format!(
+        "#!/bin/sh\nif [ -e {} ]; then {limited}; fi\nexec gcc \"$@\"\n",
+        crowded.display()
+    );
     std::fs::write(&gcc, script).unwrap();
     for path in [room.path(), &gcc] {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
     let _beside = beside();
     let (compiler_path, without) = (Some(gcc), vec![Layer::Landlock]);
-    let mut bench = LocalBench::start(Settings { compiler_path, without, ..settings() }).unwrap();
+    let mut bench = LocalBench::start(Settings {
+        compiler_path,
+        without,
+        ..settings()
+    })
+    .unwrap();
     let seed = bench::tasks::load("transpose").unwrap().seed;
     let source = format!("{seed}\n// {}\n", std::process::id());
     let mut judged = || {
@@ -97,7 +146,10 @@ fn a_compiler_that_can_start_no_process_is_a_machine_error_and_nothing_is_kept()
     };
     std::fs::write(&crowded, "").unwrap();
     let error = judged().unwrap_err();
-    assert!(error.what.contains("cannot start its processes") && error.hint.is_some(), "{error}");
+    assert!(
+        error.what.contains("cannot start its processes") && error.hint.is_some(),
+        "{error}"
+    );
     std::fs::remove_file(&crowded).unwrap();
     // Only now: gcc slept between its attempts most of the time.
     let _turn = turn_of_one_beside();
@@ -108,7 +160,12 @@ fn a_compiler_that_can_start_no_process_is_a_machine_error_and_nothing_is_kept()
 #[test]
 fn too_many_threads_are_named() {
     let _beside = beside();
-    let error = LocalBench::start(Settings { threads: 5000, ..settings() }).err().unwrap();
+    let error = LocalBench::start(Settings {
+        threads: 5000,
+        ..settings()
+    })
+    .err()
+    .unwrap();
     assert!(error.what.contains("5000") && error.hint.unwrap().contains("--threads"));
 }
 
@@ -121,11 +178,18 @@ fn a_frozen_supervisor_is_a_machine_error_and_the_next_job_is_judged() {
     task.reference = never.into();
     task.hash = "endless".into();
     // One examiner: who was frozen examines the next one, too.
-    let mut bench = LocalBench::start(Settings { limit_s: 0.2, jobs: 1, ..settings() }).unwrap();
+    let mut bench = LocalBench::start(Settings {
+        limit_s: 0.2,
+        jobs: 1,
+        ..settings()
+    })
+    .unwrap();
     let mut endless = job(0, "transpose", &task.seed.clone());
     endless.task = std::sync::Arc::new(task);
     let seed = bench::tasks::load("transpose").unwrap().seed;
-    bench.submit(vec![endless, job(1, "transpose", &seed)]).unwrap();
+    bench
+        .submit(vec![endless, job(1, "transpose", &seed)])
+        .unwrap();
     let mut replies = drain(&mut bench);
     replies.sort_by_key(|reply| reply.id);
     let queued = replies.remove(1).judged.unwrap().verdict;
@@ -148,12 +212,24 @@ fn a_mistake_in_the_clock_costs_one_job_its_verdict_and_no_other() {
     let mut bench = LocalBench::start(settings()).unwrap();
     let mut mistaken = job(0, "transpose", &task.seed.clone());
     mistaken.task = std::sync::Arc::new(task);
-    bench.submit(vec![mistaken, job(1, "transpose", &bench::tasks::load("transpose").unwrap().seed)]).unwrap();
+    bench
+        .submit(vec![
+            mistaken,
+            job(
+                1,
+                "transpose",
+                &bench::tasks::load("transpose").unwrap().seed,
+            ),
+        ])
+        .unwrap();
     let mut replies = drain(&mut bench);
     replies.sort_by_key(|reply| reply.id);
     let error = replies[0].judged.as_ref().unwrap_err();
     assert!(error.what.contains("timing a candidate failed"), "{error}");
-    assert_eq!(replies[1].judged.as_ref().unwrap().verdict.label(), Label::Correct);
+    assert_eq!(
+        replies[1].judged.as_ref().unwrap().verdict.label(),
+        Label::Correct
+    );
 }
 
 /// Clusters raise the limit on the stack, and every thread of a process would reserve as much.
@@ -161,9 +237,10 @@ fn a_mistake_in_the_clock_costs_one_job_its_verdict_and_no_other() {
 fn a_raised_stack_limit_changes_no_verdict() {
     let _turn = turn();
     let raised = "ulimit -s 4194304 || exit 77; exec \"$@\"";
-    for (suite, fixture) in
-        [("every_honest_candidate_is_correct", "matmul-omp-collapse"), ("no_cheat_is_correct", "recursion-bomb")]
-    {
+    for (suite, fixture) in [
+        ("every_honest_candidate_is_correct", "matmul-omp-collapse"),
+        ("no_cheat_is_correct", "recursion-bomb"),
+    ] {
         let output = Command::new("sh")
             .args(["-c", raised, "sh"])
             .arg(std::env::current_exe().unwrap())
@@ -176,7 +253,10 @@ fn a_raised_stack_limit_changes_no_verdict() {
         }
         let said = String::from_utf8_lossy(&output.stdout);
         let complaint = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success() && said.contains("1 passed"), "{said}\n{complaint}");
+        assert!(
+            output.status.success() && said.contains("1 passed"),
+            "{said}\n{complaint}"
+        );
     }
 }
 
@@ -198,18 +278,33 @@ fn an_unprivileged_user_judges_the_same() {
     let room = tempfile::tempdir().unwrap();
     std::fs::set_permissions(room.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
     for folder in ["cheats", "honest"] {
-        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
+        let from = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests")
+            .join(folder);
         copy_folder(&from, &room.path().join("fixtures").join(folder));
     }
     let roles = room.path().join("roles");
     let suites = room.path().join("suites");
     // By another process: what this one has open for writing, a fork in another thread keeps busy.
-    for (from, to) in [(env!("CARGO_BIN_EXE_bench-roles").into(), &roles), (std::env::current_exe().unwrap(), &suites)]
-    {
-        assert!(Command::new("cp").arg(from).arg(to).status().unwrap().success());
+    for (from, to) in [
+        (env!("CARGO_BIN_EXE_bench-roles").into(), &roles),
+        (std::env::current_exe().unwrap(), &suites),
+    ] {
+        assert!(
+            Command::new("cp")
+                .arg(from)
+                .arg(to)
+                .status()
+                .unwrap()
+                .success()
+        );
     }
     let output = Command::new(&suites)
-        .args(["no_cheat_is_correct", "every_honest_candidate_is_correct", "--nocapture"])
+        .args([
+            "no_cheat_is_correct",
+            "every_honest_candidate_is_correct",
+            "--nocapture",
+        ])
         .env("HOTLOOP_TEST_ROLES", &roles)
         .env("HOTLOOP_TEST_FIXTURES", room.path().join("fixtures"))
         .env("HOTLOOP_CACHE", room.path().join("cache"))
@@ -222,5 +317,8 @@ fn an_unprivileged_user_judges_the_same() {
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.contains("2 passed"), "{said}\n{complaint}");
+    assert!(
+        output.status.success() && said.contains("2 passed"),
+        "{said}\n{complaint}"
+    );
 }

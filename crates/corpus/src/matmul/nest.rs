@@ -154,7 +154,10 @@ impl Nest {
     /// The loops of tiles and then of elements, as (dimension, whether of tiles).
     fn loops(&self) -> Vec<(usize, bool)> {
         let order = self.order.dimensions();
-        let tiled = order.into_iter().filter(|d| self.tiles()[*d] > 0).map(|d| (d, true));
+        let tiled = order
+            .into_iter()
+            .filter(|d| self.tiles()[*d] > 0)
+            .map(|d| (d, true));
         tiled.chain(order.into_iter().map(|d| (d, false))).collect()
     }
 
@@ -165,7 +168,8 @@ impl Nest {
         let by_hand = self.unroll.hand().is_some();
         let sums_in_c = self.sum == Sum::InPlace || self.tk.0 > 0;
         let edges = if tiled {
-            (fixed || self.edge != Edge::Exact) && !(self.edge == Edge::And && (by_hand || self.simd == Simd::Yes))
+            (fixed || self.edge != Edge::Exact)
+                && !(self.edge == Edge::And && (by_hand || self.simd == Simd::Yes))
         } else {
             (self.edge == Edge::Exact) == fixed && self.edge != Edge::And
         };
@@ -182,7 +186,9 @@ impl Nest {
         let address = match self.address {
             Address::Index => true,
             Address::Rows => self.inner() != 0,
-            Address::Walk => self.sums_k() && !by_hand && self.packed == Buffer::None && self.simd == Simd::No,
+            Address::Walk => {
+                self.sums_k() && !by_hand && self.packed == Buffer::None && self.simd == Simd::No
+            }
         };
         let packed = match self.packed {
             Buffer::None => true,
@@ -191,11 +197,23 @@ impl Nest {
             Buffer::Stack => false,
         };
         let simd = self.simd == Simd::No
-            || (self.unroll == Unroll::One && !(self.sums_k() && self.sum == Sum::InPlace) && !self.prefetch.any());
+            || (self.unroll == Unroll::One
+                && !(self.sums_k() && self.sum == Sum::InPlace)
+                && !self.prefetch.any());
         let hoist = self.hoist == Hoist::No || !self.sums_k();
-        let prefetch = !self.prefetch.any() || (self.packed == Buffer::None && !(self.sums_k() && by_hand));
+        let prefetch =
+            !self.prefetch.any() || (self.packed == Buffer::None && !(self.sums_k() && by_hand));
         let sizes = self.sizes == Sizes::Named || fixed;
-        edges && sums && zero && address && packed && simd && hoist && prefetch && sizes && self.threads_fit()
+        edges
+            && sums
+            && zero
+            && address
+            && packed
+            && simd
+            && hoist
+            && prefetch
+            && sizes
+            && self.threads_fit()
     }
 
     fn threads_fit(&self) -> bool {
@@ -271,7 +289,11 @@ impl Nest {
 
     /// The head of a loop, and how many braces it opens.
     fn head(&self, dimension: usize, of_tiles: bool, threads: Threads) -> (String, usize) {
-        let (var, size, tile) = (VARS[dimension], self.sizes.names()[dimension], self.tiles()[dimension]);
+        let (var, size, tile) = (
+            VARS[dimension],
+            self.sizes.names()[dimension],
+            self.tiles()[dimension],
+        );
         if of_tiles {
             let head = threads.head(&format!("{var}{var}"), size, tile);
             return (head.text, head.braces);
@@ -280,12 +302,22 @@ impl Nest {
             let head = threads.head(var, size, 1);
             return (head.text, head.braces);
         }
-        (format!("for(int {var}={var}{var};{};{var}++){{", self.inside(dimension)), 1)
+        (
+            format!(
+                "for(int {var}={var}{var};{};{var}++){{",
+                self.inside(dimension)
+            ),
+            1,
+        )
     }
 
     /// The condition of a loop over elements.
     fn inside(&self, dimension: usize) -> String {
-        let (var, size, tile) = (VARS[dimension], self.sizes.names()[dimension], self.tiles()[dimension]);
+        let (var, size, tile) = (
+            VARS[dimension],
+            self.sizes.names()[dimension],
+            self.tiles()[dimension],
+        );
         match (tile, self.edge) {
             (0, _) => format!("{var}<{size}"),
             (_, Edge::Exact) => format!("{var}<{var}{var}+{tile}"),
@@ -361,31 +393,61 @@ impl Nest {
             (Hoist::Yes, 1) => ("x".to_owned(), self.b(k, j)),
             (Hoist::Yes, _) => (self.a(i, k), "x".to_owned()),
         };
-        if self.sum == Sum::InPlace { format!("{}+={a}*{b};", self.c([i, j])) } else { format!("{sum}+={a}*{b};") }
+        if self.sum == Sum::InPlace {
+            format!("{}+={a}*{b};", self.c([i, j]))
+        } else {
+            format!("{sum}+={a}*{b};")
+        }
     }
 
     fn innermost(&self, known: [bool; 3]) -> String {
         let inner = self.inner();
         let (var, [_, n, k]) = (VARS[inner], self.sizes.names());
         debug_assert!(!known[inner]);
-        let from = if self.tiles()[inner] > 0 { format!("{var}{var}") } else { "0".to_owned() };
-        let accumulators = if self.sum == Sum::Many { self.unroll.hand().unwrap_or(1) } else { 1 };
-        let name = |at: u32| if accumulators > 1 { format!("s{at}") } else { "s".to_owned() };
+        let from = if self.tiles()[inner] > 0 {
+            format!("{var}{var}")
+        } else {
+            "0".to_owned()
+        };
+        let accumulators = if self.sum == Sum::Many {
+            self.unroll.hand().unwrap_or(1)
+        } else {
+            1
+        };
+        let name = |at: u32| {
+            if accumulators > 1 {
+                format!("s{at}")
+            } else {
+                "s".to_owned()
+            }
+        };
         let mut code = String::new();
         if self.hoist == Hoist::Yes {
-            let value = if inner == 1 { self.a("i", "k") } else { self.b("k", "j") };
+            let value = if inner == 1 {
+                self.a("i", "k")
+            } else {
+                self.b("k", "j")
+            };
             code += &format!("double x={value};");
         }
         if self.prefetch.any() && !self.sums_k() {
             let column = if inner == 0 { "+j" } else { "" };
-            code += &self.prefetch.statement(|distance| format!("B+(k+{distance})*{n}{column}"));
+            code += &self
+                .prefetch
+                .statement(|distance| format!("B+(k+{distance})*{n}{column}"));
         }
         if self.sum != Sum::InPlace {
-            let zeros: Vec<String> = (0..accumulators).map(|at| format!("{}=0", name(at))).collect();
+            let zeros: Vec<String> = (0..accumulators)
+                .map(|at| format!("{}=0", name(at)))
+                .collect();
             code += &format!("double {};", zeros.join(","));
         }
         if self.address == Address::Walk {
-            let (row, start) = if self.tk.0 > 0 { ("+kk", format!("kk*{n}+")) } else { ("", String::new()) };
+            let (row, start) = if self.tk.0 > 0 {
+                ("+kk", format!("kk*{n}+"))
+            } else {
+                ("", String::new())
+            };
             let local = self.qualifiers.local();
             code += &format!("{local}a=A+i*{k}{row};{local}b=B+{start}j;");
         }
@@ -404,34 +466,55 @@ impl Nest {
         let condition = self.inside(self.inner());
         let mut one = self.statement(0, &name(0));
         if self.address == Address::Walk {
-            let target = if self.sum == Sum::InPlace { self.c(["i", "j"]) } else { "s".to_owned() };
+            let target = if self.sum == Sum::InPlace {
+                self.c(["i", "j"])
+            } else {
+                "s".to_owned()
+            };
             one = format!("{{{target}+=*a**b;a++;b+={n};}}");
         }
         if self.prefetch.any() && self.sums_k() {
-            let ahead = self.prefetch.statement(|distance| format!("B+(k+{distance})*{n}+j"));
-            one = format!("{{{ahead}{}}}", one.trim_start_matches('{').trim_end_matches('}'));
+            let ahead = self
+                .prefetch
+                .statement(|distance| format!("B+(k+{distance})*{n}+j"));
+            one = format!(
+                "{{{ahead}{}}}",
+                one.trim_start_matches('{').trim_end_matches('}')
+            );
         }
         let Some(by) = self.unroll.hand() else {
             let pragma = match (self.unroll.pragma(), self.simd) {
                 (Some(by), _) => format!("\n#pragma GCC unroll {by}\n"),
-                (None, Simd::Yes) if self.sums_k() => "\n#pragma omp simd reduction(+:s)\n".to_owned(),
+                (None, Simd::Yes) if self.sums_k() => {
+                    "\n#pragma omp simd reduction(+:s)\n".to_owned()
+                }
                 (None, Simd::Yes) => "\n#pragma omp simd\n".to_owned(),
                 (None, Simd::No) => String::new(),
             };
             return format!("{pragma}for(int {var}={from};{condition};{var}++){one}");
         };
         let many = self.sum == Sum::Many;
-        let body: String = (0..by).map(|at| self.statement(at, &name(if many { at } else { 0 }))).collect();
+        let body: String = (0..by)
+            .map(|at| self.statement(at, &name(if many { at } else { 0 })))
+            .collect();
         let next = step_of(var, by);
         if self.edge == Edge::Exact {
             return format!("for(int {var}={from};{condition};{next}){{{body}}}");
         }
-        let end = condition.strip_prefix(&format!("{var}<")).unwrap_or(&condition);
-        format!("int {var}={from};for(;{var}+{by}<={end};{next}){{{body}}}for(;{condition};{var}++){one}")
+        let end = condition
+            .strip_prefix(&format!("{var}<"))
+            .unwrap_or(&condition);
+        format!(
+            "int {var}={from};for(;{var}+{by}<={end};{next}){{{body}}}for(;{condition};{var}++){one}"
+        )
     }
 }
 
 /// `i+1` in brackets, `i` as it is.
 fn bracketed(index: &str) -> String {
-    if index.contains('+') { format!("({index})") } else { index.to_owned() }
+    if index.contains('+') {
+        format!("({index})")
+    } else {
+        index.to_owned()
+    }
 }

@@ -133,13 +133,18 @@ impl MicroTile {
         let blocked = blocks.iter().any(|block| *block > 0);
         let registers = rows * self.across.0;
         let shape = registers > 1 && registers <= if self.style == Style::Named { 12 } else { 32 };
-        let style = self.style != Style::Named || (self.bk.0 == 0 && self.load == Load::Ahead && self.across.0 <= 4);
-        let fits =
-            (self.bi.0 == 0 || self.bi.0.is_multiple_of(rows)) && (self.bj.0 == 0 || self.bj.0.is_multiple_of(columns));
+        let style = self.style != Style::Named
+            || (self.bk.0 == 0 && self.load == Load::Ahead && self.across.0 <= 4);
+        let fits = (self.bi.0 == 0 || self.bi.0.is_multiple_of(rows))
+            && (self.bj.0 == 0 || self.bj.0.is_multiple_of(columns));
         let cover = match self.cover {
             Cover::Exact => fixed && divides,
             Cover::Overlap => {
-                fixed && !divides && !blocked && self.threads != Threads::Collapse && self.split_divides()
+                fixed
+                    && !divides
+                    && !blocked
+                    && self.threads != Threads::Collapse
+                    && self.split_divides()
             }
             Cover::Rest => true,
         };
@@ -155,20 +160,33 @@ impl MicroTile {
             Threads::Collapse => self.packed == Buffer::None && (self.bi.0 > 0) == (self.bj.0 > 0),
             _ => self.bk.0 == 0 || self.bi.0 > 0 || self.bj.0 > 0,
         } && !(self.threads == Threads::Collapse && self.bk.0 > 0 && self.bi.0 == 0);
-        shape && style && fits && cover && packed && threads && (self.sizes == Sizes::Named || fixed)
+        shape
+            && style
+            && fits
+            && cover
+            && packed
+            && threads
+            && (self.sizes == Sizes::Named || fixed)
     }
 
     /// Whether the dimension that threads share has no overlapping tiles: two threads must not
     /// write the same elements.
     fn split_divides(&self) -> bool {
-        let split = if self.outer == Outer::Rows { self.rows.0 } else { self.columns() };
+        let split = if self.outer == Outer::Rows {
+            self.rows.0
+        } else {
+            self.columns()
+        };
         !self.threads.any() || 256 % split == 0
     }
 
     /// Its techniques.
     pub fn uses(&self) -> Uses {
         Uses {
-            blocks: [self.bi.0, self.bj.0, self.bk.0].iter().any(|block| *block > 0) || self.packed != Buffer::None,
+            blocks: [self.bi.0, self.bj.0, self.bk.0]
+                .iter()
+                .any(|block| *block > 0)
+                || self.packed != Buffer::None,
             simd: self.unit.is_vector(),
             threads: self.threads.any(),
             prefetch: self.prefetch.any(),
@@ -183,13 +201,18 @@ impl MicroTile {
             stdlib: self.packed == Buffer::Heap,
             ..Needs::default()
         };
-        let mut code = needs.lines() + self.unit.declaration() + &self.sort.signature(self.qualifiers);
+        let mut code =
+            needs.lines() + self.unit.declaration() + &self.sort.signature(self.qualifiers);
         if self.packed == Buffer::Static {
             code += &self.packed.declaration(256 * self.columns(), "");
         }
         let mut braces = 0;
         let mut threads = self.threads;
-        for (var, size, block) in [("ii", 0, self.bi.0), ("jj", 1, self.bj.0), ("kk", 2, self.bk.0)] {
+        for (var, size, block) in [
+            ("ii", 0, self.bi.0),
+            ("jj", 1, self.bj.0),
+            ("kk", 2, self.bk.0),
+        ] {
             if block > 0 {
                 let head = threads.head(var, self.sizes.names()[size], block);
                 code += &head.text;
@@ -201,9 +224,14 @@ impl MicroTile {
             let (k, block) = (self.sizes.names()[2], self.bk.0);
             code += &format!("int ke=kk+{block}<{k}?kk+{block}:{k};");
         }
-        let dimensions = if self.outer == Outer::Rows { [0, 1] } else { [1, 0] };
+        let dimensions = if self.outer == Outer::Rows {
+            [0, 1]
+        } else {
+            [1, 0]
+        };
         for (at, dimension) in dimensions.into_iter().enumerate() {
-            let (text, closing) = self.head(dimension, if at == 0 { threads } else { Threads::None });
+            let (text, closing) =
+                self.head(dimension, if at == 0 { threads } else { Threads::None });
             code += &text;
             braces += closing;
             if at == 0 && self.packed != Buffer::None {
@@ -237,23 +265,41 @@ impl MicroTile {
             "int k=".to_owned(),
         ];
         let source = self.source();
-        Some(declared.iter().fold(source, |source, word| source.replace(word, &format!("register {word}"))))
+        Some(declared.iter().fold(source, |source, word| {
+            source.replace(word, &format!("register {word}"))
+        }))
     }
 
     /// The head of a loop over micro-tiles, and the braces it opens.
     fn head(&self, dimension: usize, threads: Threads) -> (String, usize) {
         let (var, size) = (["i", "j"][dimension], self.sizes.names()[dimension]);
-        let (step, block) = ([self.rows.0, self.columns()][dimension], [self.bi.0, self.bj.0][dimension]);
+        let (step, block) = (
+            [self.rows.0, self.columns()][dimension],
+            [self.bi.0, self.bj.0][dimension],
+        );
         let next = crate::dress::step_of(var, step);
         if block > 0 {
-            let rest = if self.cover == Cover::Rest { format!("&&{var}+{step}<={size}") } else { String::new() };
-            return (format!("for(int {var}={var}{var};{var}<{var}{var}+{block}{rest};{next}){{"), 1);
+            let rest = if self.cover == Cover::Rest {
+                format!("&&{var}+{step}<={size}")
+            } else {
+                String::new()
+            };
+            return (
+                format!("for(int {var}={var}{var};{var}<{var}{var}+{block}{rest};{next}){{"),
+                1,
+            );
         }
         let overlaps = self.cover == Cover::Overlap && 256 % step != 0;
         if overlaps {
             let first = format!("{var}{var}");
             let head = threads.head(&first, size, step);
-            return (format!("{}int {var}={first}<{size}-{step}?{first}:{size}-{step};", head.text), head.braces);
+            return (
+                format!(
+                    "{}int {var}={first}<{size}-{step}?{first}:{size}-{step};",
+                    head.text
+                ),
+                head.braces,
+            );
         }
         let end = match self.cover {
             Cover::Rest if step > 1 => format!("{size}/{step}*{step}"),
@@ -269,9 +315,12 @@ impl MicroTile {
         let declared = if self.packed == Buffer::Static {
             String::new()
         } else {
-            self.packed.declaration(256 * columns, &format!("{columns}*{k}"))
+            self.packed
+                .declaration(256 * columns, &format!("{columns}*{k}"))
         };
-        format!("{declared}for(int k=0;k<{k};k++)for(int v=0;v<{columns};v++)P[k*{columns}+v]=B[k*{n}+j+v];")
+        format!(
+            "{declared}for(int k=0;k<{k};k++)for(int v=0;v<{columns};v++)P[k*{columns}+v]=B[k*{n}+j+v];"
+        )
     }
 
     /// The micro-tile itself.
@@ -291,8 +340,12 @@ impl MicroTile {
             code += &format!("{} s[{rows}][{across}]={{0}};", self.unit.name());
         }
         if self.bk.0 > 0 {
-            let old = self.unit.load("C", &format!("(i+r)*{n}+j+{}", self.scaled("v")));
-            code += &format!("if(kk)for(int r=0;r<{rows};r++)for(int v=0;v<{across};v++)s[r][v]={old};");
+            let old = self
+                .unit
+                .load("C", &format!("(i+r)*{n}+j+{}", self.scaled("v")));
+            code += &format!(
+                "if(kk)for(int r=0;r<{rows};r++)for(int v=0;v<{across};v++)s[r][v]={old};"
+            );
         }
         if self.unroll.0 > 1 {
             code += &format!("\n#pragma GCC unroll {}\n", self.unroll.0);
@@ -303,8 +356,14 @@ impl MicroTile {
             (_, Cover::Overlap | Cover::Rest) => ("kk", "ke".to_owned()),
         };
         code += &format!("for(int k={from};k<{end};k++){{");
-        code += &self.prefetch.statement(|distance| self.panel(&format!("(k+{distance})")).join("+"));
-        code += &if named { self.named_products() } else { self.looped_products() };
+        code += &self
+            .prefetch
+            .statement(|distance| self.panel(&format!("(k+{distance})")).join("+"));
+        code += &if named {
+            self.named_products()
+        } else {
+            self.looped_products()
+        };
         code += "}";
         if named {
             for (r, v) in self.each() {
@@ -315,7 +374,9 @@ impl MicroTile {
                 );
             }
         } else {
-            let store = self.unit.store("C", &format!("(i+r)*{n}+j+{}", self.scaled("v")), "s[r][v]");
+            let store =
+                self.unit
+                    .store("C", &format!("(i+r)*{n}+j+{}", self.scaled("v")), "s[r][v]");
             code += &format!("for(int r=0;r<{rows};r++)for(int v=0;v<{across};v++){store}");
         }
         code
@@ -327,7 +388,11 @@ impl MicroTile {
     }
 
     fn scaled(&self, index: &str) -> String {
-        if self.unit.width() == 1 { index.to_owned() } else { format!("{}*{index}", self.unit.width()) }
+        if self.unit.width() == 1 {
+            index.to_owned()
+        } else {
+            format!("{}*{index}", self.unit.width())
+        }
     }
 
     /// Where row `k` of the panel begins: base and index.
@@ -352,9 +417,20 @@ impl MicroTile {
     fn named_products(&self) -> String {
         let [base, index] = self.panel("k");
         let loads: Vec<String> = (0..self.across.0)
-            .map(|v| format!("y{v}={}", self.unit.load(&base, &format!("{index}{}", shifted(v * self.unit.width())))))
+            .map(|v| {
+                format!(
+                    "y{v}={}",
+                    self.unit
+                        .load(&base, &format!("{index}{}", shifted(v * self.unit.width())))
+                )
+            })
             .collect();
-        let mut code = format!("{} {};{} x;", self.unit.name(), loads.join(","), self.unit.splat_name());
+        let mut code = format!(
+            "{} {};{} x;",
+            self.unit.name(),
+            loads.join(","),
+            self.unit.splat_name()
+        );
         for r in 0..self.rows.0 {
             code += &format!("x={};", self.unit.splat(&self.a(&r.to_string())));
             for v in 0..self.across.0 {
@@ -369,18 +445,32 @@ impl MicroTile {
         let [base, index] = self.panel("k");
         let load = unit.load(&base, &format!("{index}+{}", self.scaled("v")));
         let pragma = |by: u32| {
-            if self.style == Style::Unrolled { format!("\n#pragma GCC unroll {by}\n") } else { String::new() }
+            if self.style == Style::Unrolled {
+                format!("\n#pragma GCC unroll {by}\n")
+            } else {
+                String::new()
+            }
         };
         let mut code = String::new();
         let factor = if self.load == Load::Ahead {
-            code += &format!("{} y[{across}];for(int v=0;v<{across};v++)y[v]={load};", unit.name());
+            code += &format!(
+                "{} y[{across}];for(int v=0;v<{across};v++)y[v]={load};",
+                unit.name()
+            );
             "y[v]"
         } else {
             &load
         };
         let (of_rows, of_registers) = (pragma(rows), pragma(across));
-        code += &format!("{of_rows}for(int r=0;r<{rows};r++){{{} x={};", unit.splat_name(), unit.splat(&self.a("r")));
-        code += &format!("{of_registers}for(int v=0;v<{across};v++){}}}", unit.fma("s[r][v]", "x", factor));
+        code += &format!(
+            "{of_rows}for(int r=0;r<{rows};r++){{{} x={};",
+            unit.splat_name(),
+            unit.splat(&self.a("r"))
+        );
+        code += &format!(
+            "{of_registers}for(int v=0;v<{across};v++){}}}",
+            unit.fma("s[r][v]", "x", factor)
+        );
         code
     }
 
@@ -401,9 +491,17 @@ impl MicroTile {
 }
 
 fn row(r: u32) -> String {
-    if r == 0 { "i".to_owned() } else { format!("(i+{r})") }
+    if r == 0 {
+        "i".to_owned()
+    } else {
+        format!("(i+{r})")
+    }
 }
 
 fn shifted(by: u32) -> String {
-    if by == 0 { String::new() } else { format!("+{by}") }
+    if by == 0 {
+        String::new()
+    } else {
+        format!("+{by}")
+    }
 }

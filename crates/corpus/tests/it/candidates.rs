@@ -10,7 +10,9 @@ use crate::pool;
 
 /// A shipped task.
 fn task(name: &str) -> Task {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tasks").join(name);
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../tasks")
+        .join(name);
     let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap_or_default();
     let baseline = Some(read("baseline.c")).filter(|text| !text.is_empty());
     let files = TaskFiles {
@@ -32,7 +34,10 @@ fn every_candidate_has_its_tasks_signature_and_is_like_no_other() {
         let candidate = Candidate::from_source(source.as_bytes(), &tasks[program.task()]).unwrap();
         assert_eq!(candidate.source, source);
         assert_eq!(candidate.notes, Vec::<String>::new());
-        assert!(seen.insert((program.task(), candidate.normalised())), "twice:\n{source}");
+        assert!(
+            seen.insert((program.task(), candidate.normalised())),
+            "twice:\n{source}"
+        );
     }
     assert_eq!(seen.len(), pool().len());
 }
@@ -42,7 +47,8 @@ fn choices_say_what_the_source_uses() {
     for program in pool().programs() {
         let source = program.source();
         let (scan, uses) = (scan(&source), program.uses());
-        let found = [Technique::Simd, Technique::Openmp, Technique::Prefetch].map(|technique| scan.uses(technique));
+        let found = [Technique::Simd, Technique::Openmp, Technique::Prefetch]
+            .map(|technique| scan.uses(technique));
         assert_eq!(found, [uses.simd, uses.threads, uses.prefetch], "{source}");
         assert!(!scan.needs_preprocessing, "{source}");
     }
@@ -61,7 +67,11 @@ fn a_stage_allows_its_candidates_and_the_one_before_does_not() {
             Stage::Openmp => Stage::Simd,
             Stage::Prefetch => Stage::Openmp,
         };
-        assert!(before.violation(&scan).is_some(), "{stage} is too late for\n{}", program.source());
+        assert!(
+            before.violation(&scan).is_some(),
+            "{stage} is too late for\n{}",
+            program.source()
+        );
     }
     assert_eq!(stages.len(), Stage::ALL.len());
 }
@@ -76,7 +86,12 @@ fn sources_are_canonical() {
 
 #[test]
 fn the_same_seed_gives_the_same_candidates() {
-    let sources = |seed| -> Vec<String> { Pool::draw(seed, 300).programs().map(Program::source).collect() };
+    let sources = |seed| -> Vec<String> {
+        Pool::draw(seed, 300)
+            .programs()
+            .map(Program::source)
+            .collect()
+    };
     assert_eq!(sources(1), sources(1));
     assert_ne!(sources(1), sources(2));
 }
@@ -90,7 +105,9 @@ fn there_are_more_than_fifty_thousand() {
 #[test]
 fn the_enumeration_finds_what_is_drawn() {
     let step = Program::combinations() / 20_011;
-    let found: Vec<Program> = (0..20_000).filter_map(|at| Program::nth(at * step)).collect();
+    let found: Vec<Program> = (0..20_000)
+        .filter_map(|at| Program::nth(at * step))
+        .collect();
     assert!(found.len() > 20, "{}", found.len());
     assert!(found.iter().all(Program::makes_sense));
     assert_eq!(Program::nth(u64::MAX), None);

@@ -9,7 +9,12 @@ mod tokens;
 use corpus::{Options, Pool};
 
 /// Small, but with all tasks, stages and roles.
-const SMALL: Options = Options { seed: 7, programs: 4000, records: 4000, validation_percent: 10 };
+const SMALL: Options = Options {
+    seed: 7,
+    programs: 4000,
+    records: 4000,
+    validation_percent: 10,
+};
 
 fn pool() -> &'static Pool {
     static POOL: std::sync::OnceLock<Pool> = std::sync::OnceLock::new();

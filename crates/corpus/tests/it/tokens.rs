@@ -39,7 +39,11 @@ fn the_tokenizer_file_lists_every_token_once() {
     ids.sort_unstable();
     assert_eq!(ids, (0..VOCABULARY as u64).collect::<Vec<_>>());
     for merge in file["model"]["merges"].as_array().unwrap() {
-        let joined = format!("{}{}", merge[0].as_str().unwrap(), merge[1].as_str().unwrap());
+        let joined = format!(
+            "{}{}",
+            merge[0].as_str().unwrap(),
+            merge[1].as_str().unwrap()
+        );
         assert!(vocabulary.contains_key(&joined), "{joined}");
     }
     assert_eq!(file["added_tokens"][0]["content"], "<pad>");

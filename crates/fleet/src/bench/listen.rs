@@ -44,14 +44,25 @@ type Pull = Consumer<pull::Config>;
 
 /// Starts the listeners; they end with the runtime, or when nobody hears them.
 pub(super) fn start(runtime: &Runtime, listening: Listening, verdicts: Pull, lost: Pull) {
-    let Listening { link, events, log, .. } = &listening;
-    runtime.spawn(replies(link.verdicts.clone(), verdicts, events.clone(), Log::clone(log)));
+    let Listening {
+        link, events, log, ..
+    } = &listening;
+    runtime.spawn(replies(
+        link.verdicts.clone(),
+        verdicts,
+        events.clone(),
+        Log::clone(log),
+    ));
     runtime.spawn(advisories(link.lost.clone(), lost, events.clone()));
     runtime.spawn(audit(listening));
 }
 
 async fn replies(stream: Stream, consumer: Pull, events: Sender<Event>, log: Log) {
-    let mut pull = Messages { stream, consumer, batch: None };
+    let mut pull = Messages {
+        stream,
+        consumer,
+        batch: None,
+    };
     while let Some((message, acker)) = pull.next(&events).await {
         let event = match GroupReply::read(&message.payload) {
             Ok(reply) => Event::Reply(reply, Arc::new(acker), Instant::now()),
@@ -75,10 +86,22 @@ struct Advisory {
 }
 
 async fn advisories(stream: Stream, consumer: Pull, events: Sender<Event>) {
-    let mut pull = Messages { stream, consumer, batch: None };
+    let mut pull = Messages {
+        stream,
+        consumer,
+        batch: None,
+    };
     while let Some((message, acker)) = pull.next(&events).await {
-        if let Ok(Advisory { stream_seq, deliveries }) = serde_json::from_slice(&message.payload)
-            && events.send(Event::Lost { sequence: stream_seq, deliveries }).is_err()
+        if let Ok(Advisory {
+            stream_seq,
+            deliveries,
+        }) = serde_json::from_slice(&message.payload)
+            && events
+                .send(Event::Lost {
+                    sequence: stream_seq,
+                    deliveries,
+                })
+                .is_err()
         {
             return;
         }
@@ -100,7 +123,14 @@ impl Messages {
             let batch = match &mut self.batch {
                 Some(batch) => batch,
                 none => {
-                    let Ok(batch) = self.consumer.batch().max_messages(64).expires(STANDS).messages().await else {
+                    let Ok(batch) = self
+                        .consumer
+                        .batch()
+                        .max_messages(64)
+                        .expires(STANDS)
+                        .messages()
+                        .await
+                    else {
                         self.is_ours(events).await?;
                         continue;
                     };
@@ -125,8 +155,9 @@ impl Messages {
         let name = &self.consumer.cached_info().name;
         match self.stream.consumer_info(name).await {
             Err(error) if error.kind() == ConsumerInfoErrorKind::NotFound => {
-                let error = BenchError::new("another coordinator with the same name has taken over")
-                    .hint("one run or batch is driven by one hotloop at a time");
+                let error =
+                    BenchError::new("another coordinator with the same name has taken over")
+                        .hint("one run or batch is driven by one hotloop at a time");
                 drop(events.send(Event::Over(error)));
                 None
             }
@@ -137,7 +168,14 @@ impl Messages {
 
 /// Looks for groups that are no longer queued though no reply came, and for workers that are all gone or take nothing.
 async fn audit(listening: Listening) {
-    let Listening { link, open, class, patience, events, log } = listening;
+    let Listening {
+        link,
+        open,
+        class,
+        patience,
+        events,
+        log,
+    } = listening;
     let mut missing: HashMap<u64, u32> = HashMap::new();
     let mut alone_since: Option<Instant> = None;
     let mut idle: Option<Reminder> = None;
@@ -145,7 +183,15 @@ async fn audit(listening: Listening) {
         tokio::time::sleep(AUDIT).await;
         let (oldest, heard) = {
             let groups = open.lock();
-            (groups.by_sequence.keys().copied().take(LOOKS).collect::<Vec<u64>>(), groups.heard)
+            (
+                groups
+                    .by_sequence
+                    .keys()
+                    .copied()
+                    .take(LOOKS)
+                    .collect::<Vec<u64>>(),
+                groups.heard,
+            )
         };
         if oldest.is_empty() {
             (alone_since, idle) = (None, None);
@@ -153,7 +199,8 @@ async fn audit(listening: Listening) {
         }
         let mut still = HashMap::new();
         for sequence in oldest {
-            if matches!(link.jobs.get_raw_message(sequence).await, Err(error) if is_missing(&error)) {
+            if matches!(link.jobs.get_raw_message(sequence).await, Err(error) if is_missing(&error))
+            {
                 let times = missing.get(&sequence).copied().unwrap_or(0) + 1;
                 // A reply is stored before its group leaves the queue, and may be on its way.
                 if times >= 2 {
@@ -170,18 +217,29 @@ async fn audit(listening: Listening) {
             (alone_since, idle) = (None, None);
             continue;
         }
-        let Ok(mut beats) = link.beats().await else { continue };
+        let Ok(mut beats) = link.beats().await else {
+            continue;
+        };
         beats.retain(|beat| beat.class == class);
         // One that takes no more may still be at what it has.
-        if beats.iter().any(|beat| beat.state == State::Ready || beat.busy > 0) {
+        if beats
+            .iter()
+            .any(|beat| beat.state == State::Ready || beat.busy > 0)
+        {
             idle = None;
         } else if idle.get_or_insert_with(Reminder::new).is_due() {
-            log(&format!("waiting: {}; {LOOK}", unserved(&open, &class, &beats)));
+            log(&format!(
+                "waiting: {}; {LOOK}",
+                unserved(&open, &class, &beats)
+            ));
         }
         if !beats.is_empty() {
             alone_since = None;
         } else if alone_since.get_or_insert_with(Instant::now).elapsed() >= patience {
-            let error = BenchError::new(format!("jobs wait, and no worker of class {class} is heard")).hint(LOOK);
+            let error = BenchError::new(format!(
+                "jobs wait, and no worker of class {class} is heard"
+            ))
+            .hint(LOOK);
             if events.send(Event::Over(error)).is_err() {
                 return;
             }
@@ -194,5 +252,8 @@ async fn audit(listening: Listening) {
 fn unserved(open: &Outstanding, class: &str, beats: &[Beat]) -> String {
     let candidates = open.lock().by_sequence.values().map(Vec::len).sum();
     let candidates = count(candidates, "candidate");
-    format!("{candidates}, and no worker of class {class} is ready{}", quarantine(beats))
+    format!(
+        "{candidates}, and no worker of class {class} is ready{}",
+        quarantine(beats)
+    )
 }

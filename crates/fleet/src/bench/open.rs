@@ -22,7 +22,8 @@ use crate::{Access, Log};
 /// A reply that was fetched and not taken comes again after this time.
 const LEASE: Duration = Duration::from_secs(15);
 /// Who lacks workers looks here.
-pub(super) const LOOK: &str = "`hotloop fleet status` shows the workers; `hotloop fleet up` starts them";
+pub(super) const LOOK: &str =
+    "`hotloop fleet status` shows the workers; `hotloop fleet up` starts them";
 /// How long who waits for a worker waits before it looks again.
 const PAUSE: Duration = Duration::from_millis(200);
 /// How long parting may take.
@@ -51,7 +52,15 @@ pub struct Opening {
 impl FleetBench {
     /// Connects, waits for a worker, and finds what an earlier coordinator of this scope left.
     pub fn open(opening: Opening) -> Result<Self, BenchError> {
-        let Opening { access, settings, scope, class, spread, patience, log } = opening;
+        let Opening {
+            access,
+            settings,
+            scope,
+            class,
+            spread,
+            patience,
+            log,
+        } = opening;
         let how = How::of(&settings)?;
         let scope = wire::hash(&[&scope]);
         let runtime = runtime(None)?;
@@ -61,9 +70,13 @@ impl FleetBench {
             take_over(&link, &scope).await?;
             // In this order: a reply is stored before its group leaves the queue, so what has left it by now is among the replies.
             let open = outstanding(&link, &class, &scope).await?;
-            let consumers = consumers(&link, &scope).await.map_err(|why| BenchError::new(format!("replies: {why}")))?;
+            let consumers = consumers(&link, &scope)
+                .await
+                .map_err(|why| BenchError::new(format!("replies: {why}")))?;
             let early = left(&consumers.0, &log).await;
-            open.lock().by_sequence.retain(|_, ids| !ids.iter().all(|id| early.contains_key(id)));
+            open.lock()
+                .by_sequence
+                .retain(|_, ids| !ids.iter().all(|id| early.contains_key(id)));
             Ok::<_, BenchError>((link, class, facts, consumers, early, open))
         });
         let (link, class, facts, (verdicts, lost), early, open) = opened?;
@@ -104,14 +117,20 @@ pub(crate) fn runtime(cores: Option<Vec<usize>>) -> Result<tokio::runtime::Runti
         // Elsewhere it would only be less polite to what is timed.
         builder.on_thread_start(move || drop(bench::survey::pin_to_cores(&cores)));
     }
-    builder.build().map_err(|error| BenchError::new(format!("a runtime cannot be started: {error}")))
+    builder
+        .build()
+        .map_err(|error| BenchError::new(format!("a runtime cannot be started: {error}")))
 }
 
 /// A text that no other call gives.
 pub(crate) fn nonce() -> String {
     use std::hash::{BuildHasher, Hasher};
     // The standard library seeds it from the system, anew for each.
-    let word = || std::collections::hash_map::RandomState::new().build_hasher().finish();
+    let word = || {
+        std::collections::hash_map::RandomState::new()
+            .build_hasher()
+            .finish()
+    };
     format!("{:016x}{:016x}", word(), word())
 }
 
@@ -151,7 +170,10 @@ async fn machine(
 fn choose(beats: &[Beat], how: &How, class: Option<&str>) -> Option<(String, MachineFacts)> {
     let mut slots: HashMap<&str, (u32, &MachineFacts)> = HashMap::new();
     for beat in beats {
-        let facts = beat.machine.iter().find(|(compiler, _)| *compiler == how.compiler);
+        let facts = beat
+            .machine
+            .iter()
+            .find(|(compiler, _)| *compiler == how.compiler);
         let fits = beat.state == State::Ready && beat.threads >= how.threads;
         let named = class.is_none_or(|class| class == beat.class);
         if let (Some((_, facts)), true, true) = (facts, fits, named) {
@@ -159,7 +181,9 @@ fn choose(beats: &[Beat], how: &How, class: Option<&str>) -> Option<(String, Mac
         }
     }
     // By name among equals, so that two coordinators choose alike.
-    let (class, (_, facts)) = slots.into_iter().max_by_key(|(class, (slots, _))| (*slots, *class))?;
+    let (class, (_, facts)) = slots
+        .into_iter()
+        .max_by_key(|(class, (slots, _))| (*slots, *class))?;
     Some((class.to_owned(), facts.clone()))
 }
 
@@ -170,7 +194,10 @@ fn nobody(beats: &[Beat], how: &How, class: Option<&str>) -> String {
         (_, Some(class)) => format!("of {workers} none is ready and of class {class}"),
         (_, None) => {
             let cores = count(how.threads as usize, "physical core");
-            format!("of {workers} none is ready with {} and {cores}", how.compiler.name())
+            format!(
+                "of {workers} none is ready with {} and {cores}",
+                how.compiler.name()
+            )
         }
     };
     format!("{what}{}", quarantine(beats))
@@ -210,7 +237,14 @@ type Pull = Consumer<pull::Config>;
 
 async fn consumers(link: &Link, scope: &str) -> Result<(Pull, Pull), String> {
     let name = format!("{scope}-{}", &nonce()[..8]);
-    let verdicts = Link::consumer(&link.verdicts, &name, &wire::verdicts_subject(scope), LEASE, -1).await?;
+    let verdicts = Link::consumer(
+        &link.verdicts,
+        &name,
+        &wire::verdicts_subject(scope),
+        LEASE,
+        -1,
+    )
+    .await?;
     let lost = Link::consumer(&link.lost, &name, "", LEASE, -1).await?;
     Ok((verdicts, lost))
 }
@@ -220,7 +254,9 @@ async fn left(verdicts: &Pull, log: &Log) -> HashMap<String, (Judged, Arc<Acker>
     let mut early = HashMap::new();
     let mut count = verdicts.cached_info().num_pending;
     while count > 0 {
-        let Ok(mut batch) = verdicts.fetch().max_messages(64).messages().await else { break };
+        let Ok(mut batch) = verdicts.fetch().max_messages(64).messages().await else {
+            break;
+        };
         let before = count;
         while let Some(Ok(message)) = batch.next().await {
             count = count.saturating_sub(1);
@@ -228,7 +264,12 @@ async fn left(verdicts: &Pull, log: &Log) -> HashMap<String, (Judged, Arc<Acker>
             match GroupReply::read(&message.payload) {
                 Ok(reply) => {
                     let acker = Arc::new(acker);
-                    early.extend(reply.replies.into_iter().map(|one| (one.id, (one.judged, Arc::clone(&acker)))));
+                    early.extend(
+                        reply
+                            .replies
+                            .into_iter()
+                            .map(|one| (one.id, (one.judged, Arc::clone(&acker)))),
+                    );
                 }
                 Err(why) => {
                     log(&format!("refused: a worker's reply: {why}"));
@@ -249,21 +290,34 @@ async fn outstanding(link: &Link, class: &str, scope: &str) -> Result<Outstandin
     let subject = wire::jobs_subject(class, scope);
     let mut next = first(&link.jobs).await?;
     loop {
-        match link.jobs.get_first_raw_message_by_subject(&subject, next).await {
+        match link
+            .jobs
+            .get_first_raw_message_by_subject(&subject, next)
+            .await
+        {
             Ok(message) => {
                 next = message.sequence + 1;
                 let ids = message.headers.get(IDS).map_or("", |ids| ids.as_str());
-                open.lock().by_sequence.insert(message.sequence, ids.split(',').map(str::to_owned).collect());
+                open.lock().by_sequence.insert(
+                    message.sequence,
+                    ids.split(',').map(str::to_owned).collect(),
+                );
             }
             Err(error) if is_missing(&error) => return Ok(open),
-            Err(error) => return Err(BenchError::new(format!("the queue cannot be read: {error}"))),
+            Err(error) => {
+                return Err(BenchError::new(format!(
+                    "the queue cannot be read: {error}"
+                )));
+            }
         }
     }
 }
 
 async fn first(stream: &Stream) -> Result<u64, BenchError> {
-    let info =
-        stream.get_info().await.map_err(|error| BenchError::new(format!("the queue cannot be read: {error}")))?;
+    let info = stream
+        .get_info()
+        .await
+        .map_err(|error| BenchError::new(format!("the queue cannot be read: {error}")))?;
     Ok(info.state.first_sequence.max(1))
 }
 
@@ -297,10 +351,16 @@ mod tests {
     #[test]
     fn a_worker_is_asked_for_as_many_threads_as_its_bench_can_time() {
         let chosen = |threads: u32| {
-            let settings = Settings { threads, ..Settings::new("/bin/true".into()) };
+            let settings = Settings {
+                threads,
+                ..Settings::new("/bin/true".into())
+            };
             choose(&[beat()], &How::of(&settings).unwrap(), None).is_some()
         };
         assert!(chosen(4));
-        assert!(!chosen(5), "its bench would refuse them, and the worker put itself away");
+        assert!(
+            !chosen(5),
+            "its bench would refuse them, and the worker put itself away"
+        );
     }
 }

@@ -10,11 +10,19 @@ use fleet::{Access, Duty, Judges, RealJudges, RehearsalJudges};
 fn main() -> Result<(), flow::BenchError> {
     bench::role::play_if_asked();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let argument = |at: usize, otherwise: &str| arguments.get(at).cloned().unwrap_or_else(|| otherwise.to_owned());
+    let argument = |at: usize, otherwise: &str| {
+        arguments
+            .get(at)
+            .cloned()
+            .unwrap_or_else(|| otherwise.to_owned())
+    };
     let kind = argument(2, "rehearse");
     let judges: Box<dyn Judges> = match kind.as_str() {
         "real" => Box::new(RealJudges::new(std::env::current_exe().unwrap_or_default())),
-        _ => Box::new(RehearsalJudges { calm: if kind == "noisy" { 0.1 } else { 1.0 }, broken: kind == "broken" }),
+        _ => Box::new(RehearsalJudges {
+            calm: if kind == "noisy" { 0.1 } else { 1.0 },
+            broken: kind == "broken",
+        }),
     };
     let duty = Duty {
         access: Access::read(Path::new(&argument(0, "access.toml")))?,

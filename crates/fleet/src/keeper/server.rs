@@ -29,11 +29,19 @@ pub(super) struct Kept {
 
 impl Kept {
     pub(super) fn new(config: &Config, log: &Log) -> Self {
-        Self { config: config.clone(), child: None, log: Log::clone(log) }
+        Self {
+            config: config.clone(),
+            child: None,
+            log: Log::clone(log),
+        }
     }
 
     /// Finds the server answering, or writes its files and starts it; gives notices for people.
-    pub(super) fn open(&mut self, side: &Side, is_asked: &dyn Fn() -> bool) -> Result<Vec<String>, BenchError> {
+    pub(super) fn open(
+        &mut self,
+        side: &Side,
+        is_asked: &dyn Fn() -> bool,
+    ) -> Result<Vec<String>, BenchError> {
         let mut notices = Vec::new();
         if self.is_found(side, is_asked)? {
             notices.push(format!("found a server at {}", self.config.url()));
@@ -57,8 +65,14 @@ impl Kept {
         while let Err(error) = self.answers() {
             if is_asked() || begin.elapsed() >= STARTING {
                 let log = format!("{}/nats.log", side.folder());
-                return Err(BenchError::new(format!("the server does not answer: {}", error.what))
-                    .hint(format!("its log is {log}; is another server on {}?", self.config.server.listen)));
+                return Err(
+                    BenchError::new(format!("the server does not answer: {}", error.what)).hint(
+                        format!(
+                            "its log is {log}; is another server on {}?",
+                            self.config.server.listen
+                        ),
+                    ),
+                );
             }
             std::thread::sleep(PAUSE);
         }
@@ -88,7 +102,12 @@ impl Kept {
 
     fn answers(&self) -> Result<(), BenchError> {
         let access = Access::read(&self.config.access_file())?;
-        runtime(None)?.block_on(async { access.connect("hotloop keeper", TRY, &self.log).await.map(drop) })
+        runtime(None)?.block_on(async {
+            access
+                .connect("hotloop keeper", TRY, &self.log)
+                .await
+                .map(drop)
+        })
     }
 
     /// Whether its process lives; an error says that nobody can tell.
@@ -131,9 +150,17 @@ impl Kept {
         for (name, text) in &files {
             side.put(name, text)?;
         }
-        let ca: Vec<(&str, String)> = files.iter().filter(|(name, _)| *name == "ca.pem").cloned().collect();
+        let ca: Vec<(&str, String)> = files
+            .iter()
+            .filter(|(name, _)| *name == "ca.pem")
+            .cloned()
+            .collect();
         server::write(state, &ca)?;
-        let worker = Access { url: format!("tls://{reach}"), token: token.clone(), ca: Some("ca.pem".into()) };
+        let worker = Access {
+            url: format!("tls://{reach}"),
+            token: token.clone(),
+            ca: Some("ca.pem".into()),
+        };
         side.put("worker.toml", &worker.text())?;
         server::write_access(state, "access.toml", &self.config.url(), &token)?;
         self.fit(side, Path::new(&folder))
@@ -144,7 +171,9 @@ impl Kept {
         let server = &self.config.server;
         match &server.reach {
             Some(reach) => reach.clone(),
-            None if server.listen.starts_with("0.0.0.0:") => format!("{host}:{}", self.config.server_port()),
+            None if server.listen.starts_with("0.0.0.0:") => {
+                format!("{host}:{}", self.config.server_port())
+            }
             None => server.listen.clone(),
         }
     }
@@ -218,7 +247,10 @@ impl Kept {
                 None
             }
             // One that has ended by itself needs no ending.
-            None => side.shell(&format!("{} && kill $p; true", is_it(side))).err().map(|error| error.what),
+            None => side
+                .shell(&format!("{} && kill $p; true", is_it(side)))
+                .err()
+                .map(|error| error.what),
         }
     }
 }

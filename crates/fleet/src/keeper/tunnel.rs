@@ -22,7 +22,13 @@ pub(super) struct Tunnel {
 
 impl Tunnel {
     pub(super) fn new(ssh: Ssh, port: u16, target: String) -> Self {
-        Self { ssh, port, target, child: None, again: Instant::now() }
+        Self {
+            ssh,
+            port,
+            target,
+            child: None,
+            again: Instant::now(),
+        }
     }
 
     /// Opens it, and waits until it stands.
@@ -36,10 +42,12 @@ impl Tunnel {
             let ended = self.ended();
             if ended.is_some() || begin.elapsed() >= patience {
                 let why = ended.unwrap_or_else(|| "no connection in time".to_owned());
-                return Err(BenchError::new(format!("ssh {}: {why}", self.ssh.host)).hint(format!(
-                    "`ssh {}` must work without a password, and the port {} must be free here",
-                    self.ssh.host, self.port
-                )));
+                return Err(
+                    BenchError::new(format!("ssh {}: {why}", self.ssh.host)).hint(format!(
+                        "`ssh {}` must work without a password, and the port {} must be free here",
+                        self.ssh.host, self.port
+                    )),
+                );
             }
             std::thread::sleep(Duration::from_millis(100));
         }
@@ -80,7 +88,11 @@ impl Tunnel {
         }
         self.child = None;
         let said = said.trim();
-        Some(if said.is_empty() { status.to_string() } else { said.to_owned() })
+        Some(if said.is_empty() {
+            status.to_string()
+        } else {
+            said.to_owned()
+        })
     }
 
     pub(super) fn close(&mut self) {

@@ -24,19 +24,48 @@ pub(super) struct Hosts {
 }
 
 enum Way {
-    Local { access: String, cores: Vec<String> },
-    Ssh { hosts: Vec<String>, ssh_config: Option<PathBuf>, port: u16, folder: String },
+    Local {
+        access: String,
+        cores: Vec<String>,
+    },
+    Ssh {
+        hosts: Vec<String>,
+        ssh_config: Option<PathBuf>,
+        port: u16,
+        folder: String,
+    },
 }
 
 impl Hosts {
     pub(super) fn local(config: &Config, side: &Side, program: &str, cores: &[String]) -> Self {
         let access = format!("{}/worker.toml", side.folder());
-        Self::new(config, program, Way::Local { access, cores: cores.to_vec() })
+        Self::new(
+            config,
+            program,
+            Way::Local {
+                access,
+                cores: cores.to_vec(),
+            },
+        )
     }
 
     pub(super) fn ssh(config: &Config, nodes: &Nodes, program: &str) -> Self {
-        let Nodes::Ssh { hosts, ssh_config, port, folder, hotloop } = nodes else {
-            return Self::new(config, program, Way::Local { access: String::new(), cores: Vec::new() });
+        let Nodes::Ssh {
+            hosts,
+            ssh_config,
+            port,
+            folder,
+            hotloop,
+        } = nodes
+        else {
+            return Self::new(
+                config,
+                program,
+                Way::Local {
+                    access: String::new(),
+                    cores: Vec::new(),
+                },
+            );
         };
         let way = Way::Ssh {
             hosts: hosts.clone(),
@@ -48,7 +77,13 @@ impl Hosts {
     }
 
     fn new(config: &Config, program: &str, way: Way) -> Self {
-        Self { config: config.clone(), program: program.to_owned(), way, children: BTreeMap::new(), ending: Vec::new() }
+        Self {
+            config: config.clone(),
+            program: program.to_owned(),
+            way,
+            children: BTreeMap::new(),
+            ending: Vec::new(),
+        }
     }
 
     fn words(&self, access: &str) -> Vec<String> {
@@ -64,10 +99,20 @@ impl Hosts {
             .append(true)
             .open(&log)
             .map_err(|error| BenchError::new(format!("{}: {error}", log.display())))?;
-        let copy = out.try_clone().map_err(|error| BenchError::new(error.to_string()))?;
-        let child = command.stdin(Stdio::piped()).stdout(copy).stderr(out).spawn();
+        let copy = out
+            .try_clone()
+            .map_err(|error| BenchError::new(error.to_string()))?;
+        let child = command
+            .stdin(Stdio::piped())
+            .stdout(copy)
+            .stderr(out)
+            .spawn();
         let child = child.map_err(|error| BenchError::new(format!("{id}: {error}")))?;
-        let id = if id.is_empty() { child.id().to_string() } else { id };
+        let id = if id.is_empty() {
+            child.id().to_string()
+        } else {
+            id
+        };
         self.children.insert(id.clone(), child);
         Ok(id)
     }
@@ -85,10 +130,22 @@ impl Launcher for Hosts {
                 command.args(&words[1..]);
                 self.spawn(String::new(), command)
             }
-            Way::Ssh { hosts, ssh_config, port, folder } => {
+            Way::Ssh {
+                hosts,
+                ssh_config,
+                port,
+                folder,
+            } => {
                 let host = hosts[place].clone();
-                let ssh = Ssh { host: host.clone(), config: ssh_config.clone(), control: None };
-                let side = Side::There { ssh: ssh.clone(), folder: folder.clone() };
+                let ssh = Ssh {
+                    host: host.clone(),
+                    config: ssh_config.clone(),
+                    control: None,
+                };
+                let side = Side::There {
+                    ssh: ssh.clone(),
+                    folder: folder.clone(),
+                };
                 let read = |name: &str| {
                     fs_err::read_to_string(self.config.state.join(name))
                         .map_err(|error| BenchError::new(error.to_string()))
@@ -100,16 +157,29 @@ impl Launcher for Hosts {
                 side.put("worker.toml", &access.text())?;
                 let target = self.config.url().trim_start_matches("tls://").to_owned();
                 let mut command = ssh.command();
-                command.args(["-o", "ExitOnForwardFailure=yes", "-R", &format!("127.0.0.1:{port}:{target}")]);
-                command.arg(&host).arg(format!("exec {}", line(&self.words(&format!("{folder}/worker.toml")))));
+                command.args([
+                    "-o",
+                    "ExitOnForwardFailure=yes",
+                    "-R",
+                    &format!("127.0.0.1:{port}:{target}"),
+                ]);
+                command.arg(&host).arg(format!(
+                    "exec {}",
+                    line(&self.words(&format!("{folder}/worker.toml")))
+                ));
                 self.spawn(host, command)
             }
         }
     }
 
     fn living(&mut self, ids: &[String]) -> Result<Vec<String>, BenchError> {
-        self.children.retain(|_, child| matches!(child.try_wait(), Ok(None)));
-        Ok(ids.iter().filter(|id| self.children.contains_key(*id)).cloned().collect())
+        self.children
+            .retain(|_, child| matches!(child.try_wait(), Ok(None)));
+        Ok(ids
+            .iter()
+            .filter(|id| self.children.contains_key(*id))
+            .cloned()
+            .collect())
     }
 
     fn stop(&mut self, id: &str) -> Result<(), BenchError> {
@@ -138,14 +208,25 @@ mod tests {
     fn a_worker_on_this_machine_ends_with_its_keeper() {
         let folder = tempfile::tempdir().unwrap();
         let config: Config = toml::from_str(&format!("state = {:?}", folder.path())).unwrap();
-        let side = Side::Here { folder: folder.path().to_owned() };
+        let side = Side::Here {
+            folder: folder.path().to_owned(),
+        };
         // A program that does as a worker does: it reads until there is nothing to read any more.
         let program = folder.path().join("worker");
         std::fs::write(&program, "#!/bin/sh\necho \"$@\"\nexec cat\n").unwrap();
-        std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        std::fs::set_permissions(
+            &program,
+            std::os::unix::fs::PermissionsExt::from_mode(0o755),
+        )
+        .unwrap();
         let mut hosts = Hosts::local(&config, &side, program.to_str().unwrap(), &["3".to_owned()]);
         let id = hosts.start(0).unwrap();
-        assert!(hosts.living(std::slice::from_ref(&id)).unwrap().contains(&id));
+        assert!(
+            hosts
+                .living(std::slice::from_ref(&id))
+                .unwrap()
+                .contains(&id)
+        );
         hosts.stop(&id).unwrap();
         hosts.finish(Duration::from_secs(30));
         assert!(hosts.living(&[id]).unwrap().is_empty());

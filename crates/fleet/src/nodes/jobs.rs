@@ -18,23 +18,51 @@ pub(super) struct Jobs {
 
 impl Jobs {
     /// One job a node, alone on it. Slurm decides where and when; a job that ends is replaced.
-    pub(super) fn slurm(config: &Config, nodes: &Nodes, side: Side, program: &str, number: usize) -> Self {
+    pub(super) fn slurm(
+        config: &Config,
+        nodes: &Nodes,
+        side: Side,
+        program: &str,
+        number: usize,
+    ) -> Self {
         let name = format!("hotloop-{}-{number}", config.name);
-        let mut words: Vec<String> =
-            ["sbatch", "--parsable", "--exclusive", "--nodes=1", "--ntasks=1"].map(str::to_owned).to_vec();
+        let mut words: Vec<String> = [
+            "sbatch",
+            "--parsable",
+            "--exclusive",
+            "--nodes=1",
+            "--ntasks=1",
+        ]
+        .map(str::to_owned)
+        .to_vec();
         words.push(format!("--job-name={name}"));
         words.push(format!("--output={}/slurm-%j.log", side.folder()));
         // A worker whose node fails is replaced by us, sooner than by a requeue.
         words.push("--no-requeue".to_owned());
-        if let Nodes::Slurm { partition, time, warning, options, .. } = nodes {
-            words.extend(partition.iter().map(|partition| format!("--partition={partition}")));
+        if let Nodes::Slurm {
+            partition,
+            time,
+            warning,
+            options,
+            ..
+        } = nodes
+        {
+            words.extend(
+                partition
+                    .iter()
+                    .map(|partition| format!("--partition={partition}")),
+            );
             words.push(format!("--time={time}"));
             if *warning > 0 {
                 words.push(format!("--signal=B:TERM@{warning}"));
             }
             words.extend(options.iter().cloned());
         }
-        let worker = line(&command(config, program, &format!("{}/worker.toml", side.folder())));
+        let worker = line(&command(
+            config,
+            program,
+            &format!("{}/worker.toml", side.folder()),
+        ));
         words.push(format!("--wrap=exec {worker}"));
         Self {
             start: line(&words),
@@ -49,10 +77,24 @@ impl Jobs {
     }
 
     /// Whatever the templates say.
-    pub(super) fn command(config: &Config, side: Side, program: &str, templates: [String; 3]) -> Self {
-        let worker = line(&command(config, program, &format!("{}/worker.toml", side.folder())));
+    pub(super) fn command(
+        config: &Config,
+        side: Side,
+        program: &str,
+        templates: [String; 3],
+    ) -> Self {
+        let worker = line(&command(
+            config,
+            program,
+            &format!("{}/worker.toml", side.folder()),
+        ));
         let [start, list, stop] = templates;
-        Self { start: start.replace("{command}", &quote(&format!("exec {worker}"))), list, stop, side }
+        Self {
+            start: start.replace("{command}", &quote(&format!("exec {worker}"))),
+            list,
+            stop,
+            side,
+        }
     }
 }
 
@@ -60,9 +102,18 @@ impl Launcher for Jobs {
     fn start(&mut self, _place: usize) -> Result<String, BenchError> {
         let said = self.side.shell(&self.start)?;
         // Slurm adds the cluster's name behind a semicolon.
-        let id = said.split_whitespace().last().unwrap_or_default().split(';').next().unwrap_or_default();
+        let id = said
+            .split_whitespace()
+            .last()
+            .unwrap_or_default()
+            .split(';')
+            .next()
+            .unwrap_or_default();
         if id.is_empty() {
-            return Err(BenchError::new(format!("`{}` printed no job's id", self.start)));
+            return Err(BenchError::new(format!(
+                "`{}` printed no job's id",
+                self.start
+            )));
         }
         Ok(id.to_owned())
     }
@@ -73,11 +124,17 @@ impl Launcher for Jobs {
         }
         let said = self.side.shell(&self.list)?;
         let words: Vec<&str> = said.split_whitespace().collect();
-        Ok(ids.iter().filter(|id| words.contains(&id.as_str())).cloned().collect())
+        Ok(ids
+            .iter()
+            .filter(|id| words.contains(&id.as_str()))
+            .cloned()
+            .collect())
     }
 
     fn stop(&mut self, id: &str) -> Result<(), BenchError> {
-        self.side.shell(&self.stop.replace("{id}", &quote(id))).map(drop)
+        self.side
+            .shell(&self.stop.replace("{id}", &quote(id)))
+            .map(drop)
     }
 
     fn finish(&mut self, _patience: Duration) {
@@ -92,7 +149,9 @@ mod tests {
     #[test]
     fn templates_start_list_and_stop() {
         let folder = tempfile::tempdir().unwrap();
-        let side = Side::Here { folder: folder.path().to_owned() };
+        let side = Side::Here {
+            folder: folder.path().to_owned(),
+        };
         let config: Config = toml::from_str("").unwrap();
         let at = folder.path().display();
         // A scheduler of three lines: a job is a file that holds its command.
@@ -105,7 +164,10 @@ mod tests {
         let id = jobs.start(0).unwrap();
         assert_eq!(id, "7");
         let command = std::fs::read_to_string(folder.path().join("7.job")).unwrap();
-        assert!(command.starts_with("exec '/opt/hot loop' 'worker' '--access'"), "{command}");
+        assert!(
+            command.starts_with("exec '/opt/hot loop' 'worker' '--access'"),
+            "{command}"
+        );
         let both = ["7".to_owned(), "8".to_owned()];
         assert_eq!(jobs.living(&both).unwrap(), ["7"]);
         jobs.stop("7").unwrap();
@@ -115,10 +177,27 @@ mod tests {
     #[test]
     fn pilots_are_exclusive_and_warned() {
         let config: Config = toml::from_str("name = \"n\"").unwrap();
-        let nodes: Nodes =
-            toml::from_str("kind = \"slurm\"\npartition = \"p\"\ntime = \"5\"\noptions = [\"--account=me\"]").unwrap();
-        let jobs = Jobs::slurm(&config, &nodes, Side::Here { folder: "/f".into() }, "hotloop", 3);
-        for word in ["--exclusive", "--partition=p", "--time=5", "--signal=B:TERM@60", "--account=me", "hotloop-n-3"] {
+        let nodes: Nodes = toml::from_str(
+            "kind = \"slurm\"\npartition = \"p\"\ntime = \"5\"\noptions = [\"--account=me\"]",
+        )
+        .unwrap();
+        let jobs = Jobs::slurm(
+            &config,
+            &nodes,
+            Side::Here {
+                folder: "/f".into(),
+            },
+            "hotloop",
+            3,
+        );
+        for word in [
+            "--exclusive",
+            "--partition=p",
+            "--time=5",
+            "--signal=B:TERM@60",
+            "--account=me",
+            "hotloop-n-3",
+        ] {
             assert!(jobs.start.contains(word), "{word}: {}", jobs.start);
         }
         assert!(jobs.list.contains("hotloop-n-3"));

@@ -25,17 +25,37 @@ pub(super) struct Answers<'a> {
 
 impl<'a> Answers<'a> {
     pub(super) fn new(runtime: &'a Runtime, link: &Link) -> Self {
-        Self { runtime, link: link.clone(), under_way: Vec::new() }
+        Self {
+            runtime,
+            link: link.clone(),
+            under_way: Vec::new(),
+        }
     }
 
     /// Answers a group.
-    pub(super) fn send(&mut self, came: Came, scope: &str, worker: &str, noise: WorkerNoise, replies: Vec<WireReply>) {
+    pub(super) fn send(
+        &mut self,
+        came: Came,
+        scope: &str,
+        worker: &str,
+        noise: WorkerNoise,
+        replies: Vec<WireReply>,
+    ) {
         let at = (came.sequence, came.delivery);
         let ids: Vec<String> = replies.iter().map(|one| one.id.clone()).collect();
         let mut bytes = GroupReply::new(at, worker, Some(noise), replies).bytes();
         if bytes.len() > MESSAGE_BYTES {
-            let failure = Judged::Failure { what: "the group's verdicts do not fit into a message".into(), hint: None };
-            let replies = ids.into_iter().map(|id| WireReply { id, judged: failure.clone() }).collect();
+            let failure = Judged::Failure {
+                what: "the group's verdicts do not fit into a message".into(),
+                hint: None,
+            };
+            let replies = ids
+                .into_iter()
+                .map(|id| WireReply {
+                    id,
+                    judged: failure.clone(),
+                })
+                .collect();
             bytes = GroupReply::new(at, worker, Some(noise), replies).bytes();
         }
         let subject = wire::verdicts_subject(scope);
@@ -43,7 +63,11 @@ impl<'a> Answers<'a> {
         let headers = with_id(&format!("{scope}-{}", came.sequence));
         let link = self.link.clone();
         self.go(async move {
-            if link.publish(&subject, headers, bytes, PATIENCE).await.is_ok() {
+            if link
+                .publish(&subject, headers, bytes, PATIENCE)
+                .await
+                .is_ok()
+            {
                 for _ in 0..TRIES {
                     if came.acker.double_ack().await.is_ok() {
                         break;
@@ -55,9 +79,23 @@ impl<'a> Answers<'a> {
     }
 
     /// Answers every job of a group with the machine's failure.
-    pub(super) fn fail(&mut self, came: Came, group: &Group, worker: &str, noise: WorkerNoise, error: &BenchError) {
+    pub(super) fn fail(
+        &mut self,
+        came: Came,
+        group: &Group,
+        worker: &str,
+        noise: WorkerNoise,
+        error: &BenchError,
+    ) {
         let judged: Judged = Err(error.clone()).into();
-        let replies = group.jobs.iter().map(|job| WireReply { id: job.id.clone(), judged: judged.clone() }).collect();
+        let replies = group
+            .jobs
+            .iter()
+            .map(|job| WireReply {
+                id: job.id.clone(),
+                judged: judged.clone(),
+            })
+            .collect();
         self.send(came, &group.scope, worker, noise, replies);
     }
 
@@ -85,7 +123,8 @@ impl<'a> Answers<'a> {
         let bytes = serde_json::to_vec(beat).unwrap_or_default();
         let client = self.link.context.client();
         self.under_way.retain(|one| !one.is_finished());
-        self.runtime.spawn(async move { drop(client.publish(subject, bytes.into()).await) });
+        self.runtime
+            .spawn(async move { drop(client.publish(subject, bytes.into()).await) });
     }
 
     /// Waits until all answers are stored, at most `patience`.
@@ -96,9 +135,9 @@ impl<'a> Answers<'a> {
                 drop(one.await);
             }
         };
-        drop(
-            self.runtime.block_on(async { tokio::time::timeout(patience.max(Duration::from_secs(1)), waiting).await }),
-        );
+        drop(self.runtime.block_on(async {
+            tokio::time::timeout(patience.max(Duration::from_secs(1)), waiting).await
+        }));
     }
 
     /// Takes the worker off the list, and lets the last words out.
@@ -108,7 +147,10 @@ impl<'a> Answers<'a> {
             drop(self.link.workers.purge().filter(subject).await);
             drop(self.link.context.client().flush().await);
         };
-        drop(self.runtime.block_on(async { tokio::time::timeout(Duration::from_secs(2), parting).await }));
+        drop(
+            self.runtime
+                .block_on(async { tokio::time::timeout(Duration::from_secs(2), parting).await }),
+        );
     }
 
     fn go(&mut self, future: impl Future<Output = ()> + Send + 'static) {

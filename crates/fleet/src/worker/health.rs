@@ -88,7 +88,10 @@ impl Health {
     pub(super) fn condemn(&mut self, error: &BenchError) {
         self.last_error = Some(error.what.clone());
         if self.state != State::Draining {
-            self.state = State::Quarantined(format!("the machine failed {IN_A_ROW} times in a row: {}", error.what));
+            self.state = State::Quarantined(format!(
+                "the machine failed {IN_A_ROW} times in a row: {}",
+                error.what
+            ));
         }
     }
 
@@ -138,14 +141,21 @@ mod tests {
     use super::*;
 
     fn noise(calm: f64) -> WorkerNoise {
-        WorkerNoise { calm, peak_cv: 0.0, peak_gflops: 1.0 }
+        WorkerNoise {
+            calm,
+            peak_cv: 0.0,
+            peak_gflops: 1.0,
+        }
     }
 
     #[test]
     fn only_different_candidates_in_a_row_raise_suspicion() {
         let mut health = Health::new(noise(1.0), 0.5);
         let error = BenchError::new("x");
-        assert!((0..9).all(|_| !health.failed("same", &error)), "one bad candidate, however often");
+        assert!(
+            (0..9).all(|_| !health.failed("same", &error)),
+            "one bad candidate, however often"
+        );
         assert!(!health.failed("b", &error));
         health.judged();
         assert!(!health.failed("c", &error) && !health.failed("d", &error));

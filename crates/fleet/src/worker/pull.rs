@@ -69,10 +69,17 @@ impl Puller {
         let name = format!("class-{class}");
         let deliveries = i64::from(duty.deliveries.max(1));
         let consumer = runtime
-            .block_on(Link::consumer(&link.jobs, &name, &filter, lease, deliveries))
+            .block_on(Link::consumer(
+                &link.jobs, &name, &filter, lease, deliveries,
+            ))
             .map_err(|why| BenchError::new(format!("the queue cannot be read: {why}")))?;
         let (sender, came) = channel();
-        let puller = Self { came, busy: Arc::default(), paused: Arc::default(), closed: Arc::default() };
+        let puller = Self {
+            came,
+            busy: Arc::default(),
+            paused: Arc::default(),
+            closed: Arc::default(),
+        };
         let loop_ = Loop {
             consumer,
             lease,
@@ -130,11 +137,19 @@ struct Loop {
 impl Loop {
     async fn run(self, came: Sender<Came>) {
         while !self.closed.load(Ordering::Relaxed) {
-            if self.paused.load(Ordering::Relaxed) || self.busy.load(Ordering::Relaxed) >= self.room {
+            if self.paused.load(Ordering::Relaxed) || self.busy.load(Ordering::Relaxed) >= self.room
+            {
                 tokio::time::sleep(LOOK).await;
                 continue;
             }
-            let Ok(mut batch) = self.consumer.batch().max_messages(1).expires(STANDS).messages().await else {
+            let Ok(mut batch) = self
+                .consumer
+                .batch()
+                .max_messages(1)
+                .expires(STANDS)
+                .messages()
+                .await
+            else {
                 tokio::time::sleep(Duration::from_millis(200)).await;
                 continue;
             };
@@ -173,6 +188,14 @@ impl Loop {
                 drop(kept.ack_with(AckKind::Progress).await);
             }
         });
-        Some(Came { message, acker, sequence, delivery, count, busy: Arc::clone(&self.busy), lease })
+        Some(Came {
+            message,
+            acker,
+            sequence,
+            delivery,
+            count,
+            busy: Arc::clone(&self.busy),
+            lease,
+        })
     }
 }

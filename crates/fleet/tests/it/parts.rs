@@ -30,13 +30,19 @@ pub(crate) fn program() -> Option<String> {
     let found = server::program(named.as_deref());
     if found.is_err() {
         // Past the harness, which keeps what passing tests print.
-        std::io::stderr().write_all(b"left out: nats-server is not installed\n").unwrap();
+        std::io::stderr()
+            .write_all(b"left out: nats-server is not installed\n")
+            .unwrap();
     }
     found.ok()
 }
 
 pub(crate) fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port()
 }
 
 impl Server {
@@ -58,8 +64,19 @@ impl Server {
         };
         server::write(folder.path(), &server::files(&spec).unwrap()).unwrap();
         server::fit(&program, folder.path()).unwrap();
-        server::write_access(folder.path(), "access.toml", &format!("tls://127.0.0.1:{port}"), &token).unwrap();
-        let mut server = Self { folder, port, program, child: None };
+        server::write_access(
+            folder.path(),
+            "access.toml",
+            &format!("tls://127.0.0.1:{port}"),
+            &token,
+        )
+        .unwrap();
+        let mut server = Self {
+            folder,
+            port,
+            program,
+            child: None,
+        };
         server.run();
         Some(server)
     }
@@ -67,7 +84,9 @@ impl Server {
     /// Starts the process, again if it was killed.
     pub(crate) fn run(&mut self) {
         self.child = Some(server::start(&self.program, self.folder.path()).unwrap());
-        wait_until("the server listens", || TcpStream::connect(("127.0.0.1", self.port)).is_ok());
+        wait_until("the server listens", || {
+            TcpStream::connect(("127.0.0.1", self.port)).is_ok()
+        });
     }
 
     /// Ends the process as a crash would.
@@ -89,7 +108,13 @@ impl Server {
     /// An access file that leads through another port.
     pub(crate) fn access_through(&self, port: u16) -> PathBuf {
         let token = self.access().token;
-        server::write_access(self.folder.path(), "through.toml", &format!("tls://127.0.0.1:{port}"), &token).unwrap();
+        server::write_access(
+            self.folder.path(),
+            "through.toml",
+            &format!("tls://127.0.0.1:{port}"),
+            &token,
+        )
+        .unwrap();
         self.folder.path().join("through.toml")
     }
 }
@@ -128,7 +153,13 @@ impl Worker {
     }
 
     pub(crate) fn signal(&self, signal: &str) {
-        assert!(Command::new("kill").args([signal, &self.0.id().to_string()]).status().unwrap().success());
+        assert!(
+            Command::new("kill")
+                .args([signal, &self.0.id().to_string()])
+                .status()
+                .unwrap()
+                .success()
+        );
     }
 
     /// Tells it to finish and leave.
@@ -167,7 +198,12 @@ impl Notices {
     }
 
     pub(crate) fn count(&self, word: &str) -> usize {
-        self.0.lock().unwrap().iter().filter(|line| line.contains(word)).count()
+        self.0
+            .lock()
+            .unwrap()
+            .iter()
+            .filter(|line| line.contains(word))
+            .count()
     }
 }
 
@@ -196,7 +232,12 @@ pub(crate) fn job(id: u64, rehearse: &str, number: u64) -> Job {
     let task = Arc::new(bench::tasks::load("transpose").unwrap());
     let source = format!("// rehearse: {rehearse} \n// {number}\n{}", task.seed);
     let candidate = Candidate::from_source(source.as_bytes(), &task).unwrap();
-    Job { id: JobId(id), task, candidate, stage: None }
+    Job {
+        id: JobId(id),
+        task,
+        candidate,
+        stage: None,
+    }
 }
 
 /// So many replies, each job's once, sorted.
@@ -208,7 +249,10 @@ pub(crate) fn replies(bench: &mut dyn Bench, count: usize) -> Vec<Reply> {
         came.extend(bench.next(Duration::from_millis(200)).unwrap());
     }
     came.sort_by_key(|reply| reply.id);
-    assert!(came.windows(2).all(|two| two[0].id != two[1].id), "a reply came twice");
+    assert!(
+        came.windows(2).all(|two| two[0].id != two[1].id),
+        "a reply came twice"
+    );
     came
 }
 
@@ -219,7 +263,10 @@ pub(crate) fn all_judged(bench: &mut dyn Bench, count: usize) {
         assert_eq!(reply.id, JobId(id as u64));
         assert!(reply.judged.is_ok(), "{id}: {:?}", reply.judged);
     }
-    assert!(bench.next(Duration::from_millis(300)).unwrap().is_none(), "nothing is told twice");
+    assert!(
+        bench.next(Duration::from_millis(300)).unwrap().is_none(),
+        "nothing is told twice"
+    );
 }
 
 pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {

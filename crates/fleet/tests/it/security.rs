@@ -12,45 +12,80 @@ use crate::parts::{LONG, Notices, Server, Worker, job, opening, replies};
 fn refused(access: Access) -> String {
     let mut opening = opening(access, "refused");
     opening.patience = Duration::from_secs(5);
-    FleetBench::open(opening).err().expect("it is refused").to_string()
+    FleetBench::open(opening)
+        .err()
+        .expect("it is refused")
+        .to_string()
 }
 
 #[test]
 fn who_does_not_know_the_token_is_refused() {
-    let Some(server) = Server::start() else { return };
+    let Some(server) = Server::start() else {
+        return;
+    };
     let _worker = Worker::start(&server.access_file(), "rehearse");
     for token in ["", "wrong", "0123456789abcdef0123456789abcdef"] {
-        let said = refused(Access { token: token.to_owned(), ..server.access() });
-        assert!(said.contains("refuses the token") && said.contains("hint:"), "{token}: {said}");
+        let said = refused(Access {
+            token: token.to_owned(),
+            ..server.access()
+        });
+        assert!(
+            said.contains("refuses the token") && said.contains("hint:"),
+            "{token}: {said}"
+        );
     }
 }
 
 #[test]
 fn a_worker_with_a_wrong_token_ends_and_says_why() {
-    let Some(server) = Server::start() else { return };
-    let text = std::fs::read_to_string(server.access_file()).unwrap().replace(&server.access().token, "wrong");
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let text = std::fs::read_to_string(server.access_file())
+        .unwrap()
+        .replace(&server.access().token, "wrong");
     let path = server.folder.path().join("wrong.toml");
     std::fs::write(&path, text).unwrap();
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_fleet-worker")).arg(&path).output().unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_fleet-worker"))
+        .arg(&path)
+        .output()
+        .unwrap();
     assert!(!output.status.success());
-    assert!(String::from_utf8_lossy(&output.stderr).contains("refuses the token"), "{output:?}");
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("refuses the token"),
+        "{output:?}"
+    );
 }
 
 #[test]
 fn an_expired_certificate_is_refused() {
-    let Some(server) = Server::with_days(-2) else { return };
+    let Some(server) = Server::with_days(-2) else {
+        return;
+    };
     let said = refused(server.access());
-    assert!(said.contains("certificate") && said.contains("xpired"), "{said}");
+    assert!(
+        said.contains("certificate") && said.contains("xpired"),
+        "{said}"
+    );
 }
 
 #[test]
 fn another_authoritys_server_and_a_server_without_encryption_are_refused() {
-    let (Some(server), Some(other)) = (Server::start(), Server::start()) else { return };
-    let said = refused(Access { ca: other.access().ca, ..server.access() });
+    let (Some(server), Some(other)) = (Server::start(), Server::start()) else {
+        return;
+    };
+    let said = refused(Access {
+        ca: other.access().ca,
+        ..server.access()
+    });
     assert!(said.contains("certificate"), "{said}");
     // Who asks for no encryption gets it all the same, or nothing.
     let plain = server.access().url.replace("tls://", "nats://");
-    let said = refused(Access { url: plain, ca: None, ..server.access() });
+    let said = refused(Access {
+        url: plain,
+        ca: None,
+        ..server.access()
+    });
     assert!(said.contains("certificate"), "{said}");
 }
 
@@ -62,10 +97,18 @@ struct Hostile {
 
 impl Hostile {
     fn new(access: &Access) -> Self {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
         let context = runtime.block_on(async {
             let options = async_nats::ConnectOptions::with_token(access.token.clone());
-            let client = options.add_root_certificates(access.ca.clone().unwrap()).connect(&access.url).await.unwrap();
+            let client = options
+                .add_root_certificates(access.ca.clone().unwrap())
+                .connect(&access.url)
+                .await
+                .unwrap();
             jetstream::new(client)
         });
         Self { runtime, context }
@@ -76,14 +119,26 @@ impl Hostile {
         self.runtime.block_on(async {
             let stream = self.context.get_stream("HOTLOOP_JOBS").await.unwrap();
             let name = stream.consumer_names().next().await.unwrap().unwrap();
-            let consumer: jetstream::consumer::PullConsumer = stream.get_consumer(&name).await.unwrap();
-            let mut batch = consumer.batch().max_messages(1).expires(LONG).messages().await.unwrap();
+            let consumer: jetstream::consumer::PullConsumer =
+                stream.get_consumer(&name).await.unwrap();
+            let mut batch = consumer
+                .batch()
+                .max_messages(1)
+                .expires(LONG)
+                .messages()
+                .await
+                .unwrap();
             let message = batch.next().await.unwrap().unwrap();
             let sequence = message.info().unwrap().stream_sequence;
             let group: serde_json::Value = serde_json::from_slice(&message.payload).unwrap();
             let subject = format!("hotloop.verdicts.{}", group["scope"].as_str().unwrap());
             let bytes = answer(sequence, &group);
-            self.context.publish(subject, bytes.into()).await.unwrap().await.unwrap();
+            self.context
+                .publish(subject, bytes.into())
+                .await
+                .unwrap()
+                .await
+                .unwrap();
             message.double_ack().await.unwrap();
         });
     }
@@ -108,7 +163,9 @@ fn reply(sequence: u64, ids: &[&str], verdict: &str) -> Vec<u8> {
 
 #[test]
 fn hostile_replies_are_refused_and_the_job_is_judged_by_another() {
-    let Some(server) = Server::start() else { return };
+    let Some(server) = Server::start() else {
+        return;
+    };
     let honest = Worker::start(&server.access_file(), "rehearse");
     let notices = Notices::default();
     let mut opening = opening(server.access(), "hostile");
@@ -125,12 +182,18 @@ fn hostile_replies_are_refused_and_the_job_is_judged_by_another() {
     wait(&mut bench, &notices, "answers other jobs");
     honest.signal("-CONT");
     let came = replies(&mut bench, 1);
-    assert!(came[0].judged.is_ok(), "the third try is an honest worker's: {:?}", came[0].judged);
+    assert!(
+        came[0].judged.is_ok(),
+        "the third try is an honest worker's: {:?}",
+        came[0].judged
+    );
 }
 
 #[test]
 fn malformed_replies_are_refused_whatever_they_hold() {
-    let Some(server) = Server::start() else { return };
+    let Some(server) = Server::start() else {
+        return;
+    };
     let honest = Worker::start(&server.access_file(), "rehearse");
     let notices = Notices::default();
     let mut opening = opening(server.access(), "malformed");
@@ -147,18 +210,28 @@ fn malformed_replies_are_refused_whatever_they_hold() {
     wait(&mut bench, &notices, "unknown variant");
     hostile.answer(|sequence, group| {
         let text = String::from_utf8(reply(sequence, &[&first(group)], "refused")).unwrap();
-        text.replace("\"why\":\"x\"", &format!("\"why\":\"{}\"", "x".repeat(1 << 20))).into_bytes()
+        text.replace(
+            "\"why\":\"x\"",
+            &format!("\"why\":\"{}\"", "x".repeat(1 << 20)),
+        )
+        .into_bytes()
     });
     let came = replies(&mut bench, 1);
     let error = came[0].judged.as_ref().unwrap_err();
-    assert!(error.what.contains("gave no verdict"), "an error, not a verdict: {error}");
+    assert!(
+        error.what.contains("gave no verdict"),
+        "an error, not a verdict: {error}"
+    );
 }
 
 /// Lets the bench listen until a notice holds `word`, and the job has been sent again.
 fn wait(bench: &mut FleetBench, notices: &Notices, word: &str) {
     let sent = notices.count("sent again");
     crate::parts::wait_until(word, || {
-        assert!(bench.next(Duration::from_millis(50)).unwrap().is_none(), "nothing of it is believed");
+        assert!(
+            bench.next(Duration::from_millis(50)).unwrap().is_none(),
+            "nothing of it is believed"
+        );
         notices.hold(word) && notices.count("sent again") > sent
     });
 }

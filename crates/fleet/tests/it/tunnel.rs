@@ -17,16 +17,22 @@ impl Tunnel {
     pub(crate) fn open(target: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let tunnel = Self { port, is_cut: Arc::default(), streams: Arc::default() };
+        let tunnel = Self {
+            port,
+            is_cut: Arc::default(),
+            streams: Arc::default(),
+        };
         let (is_cut, streams) = (Arc::clone(&tunnel.is_cut), Arc::clone(&tunnel.streams));
         std::thread::spawn(move || {
             for here in listener.incoming().map_while(Result::ok) {
                 if is_cut.load(Ordering::Relaxed) {
                     continue;
                 }
-                let Ok(there) = TcpStream::connect(("127.0.0.1", target)) else { continue };
-                let copies =
-                    [(&here, &there), (&there, &here)].map(|(a, b)| (a.try_clone().unwrap(), b.try_clone().unwrap()));
+                let Ok(there) = TcpStream::connect(("127.0.0.1", target)) else {
+                    continue;
+                };
+                let copies = [(&here, &there), (&there, &here)]
+                    .map(|(a, b)| (a.try_clone().unwrap(), b.try_clone().unwrap()));
                 streams.lock().unwrap().extend([here, there]);
                 for (from, to) in copies {
                     std::thread::spawn(move || carry(from, to));

@@ -24,7 +24,10 @@ impl Block<'_> {
     pub(super) fn code(self, entry: &str) -> Self {
         match self.kind {
             BlockKind::Closed | BlockKind::Open => self,
-            BlockKind::Bare => Self { text: code_of(self.text, entry), ..self },
+            BlockKind::Bare => Self {
+                text: code_of(self.text, entry),
+                ..self
+            },
         }
     }
 }
@@ -38,11 +41,18 @@ struct Fence<'a> {
 
 fn fence(line: &str) -> Option<Fence<'_>> {
     let line = line.trim();
-    let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+    let mark = line
+        .chars()
+        .next()
+        .filter(|mark| matches!(mark, '`' | '~'))?;
     let info = line.trim_start_matches(mark);
     let length = line.len() - info.len();
     // More marks behind make it a piece of code within a sentence.
-    (length >= 3 && !info.contains('`')).then_some(Fence { mark, length, info: info.trim() })
+    (length >= 3 && !info.contains('`')).then_some(Fence {
+        mark,
+        length,
+        info: info.trim(),
+    })
 }
 
 /// The blocks of a completion, in order. Fences may be indented, of backticks or tildes,
@@ -62,7 +72,10 @@ pub(super) fn blocks(completion: &str) -> Vec<Block<'_>> {
                 && fence.mark == '`'
             {
                 let end = line_at + code.trim_end_matches('`').len();
-                found.push(Block { text: &completion[start..end], kind: BlockKind::Closed });
+                found.push(Block {
+                    text: &completion[start..end],
+                    kind: BlockKind::Closed,
+                });
                 open = None;
                 start = at;
             }
@@ -71,19 +84,32 @@ pub(super) fn blocks(completion: &str) -> Vec<Block<'_>> {
         let text = &completion[start..line_at];
         match &open {
             None => {
-                found.push(Block { text, kind: BlockKind::Bare });
+                found.push(Block {
+                    text,
+                    kind: BlockKind::Bare,
+                });
                 open = Some(next);
             }
             Some(fence) if next.mark != fence.mark || next.length < fence.length => continue,
             Some(_) => {
-                found.push(Block { text, kind: BlockKind::Closed });
+                found.push(Block {
+                    text,
+                    kind: BlockKind::Closed,
+                });
                 open = Some(next).filter(|next| !next.info.is_empty());
             }
         }
         start = at;
     }
-    let kind = if open.is_some() { BlockKind::Open } else { BlockKind::Bare };
-    found.push(Block { text: &completion[start..], kind });
+    let kind = if open.is_some() {
+        BlockKind::Open
+    } else {
+        BlockKind::Bare
+    };
+    found.push(Block {
+        text: &completion[start..],
+        kind,
+    });
     found.retain(|block| !block.text.trim().is_empty());
     found
 }
@@ -127,10 +153,17 @@ fn begins_code(line: &str, entry: &str) -> bool {
         return true;
     }
     if let Some(directive) = line.strip_prefix('#') {
-        let name = directive.trim_start().split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or("");
+        let name = directive
+            .trim_start()
+            .split(|c: char| !c.is_ascii_alphabetic())
+            .next()
+            .unwrap_or("");
         return DIRECTIVES.contains(&name);
     }
-    let first = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or("");
+    let first = line
+        .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .next()
+        .unwrap_or("");
     // Sentences begin with such words, too, but do not end like code.
     let ends_like_code = line.ends_with([';', '{', '}', ')', ',', '\\']) || line.contains(entry);
     WORDS.contains(&first) && (ends_like_code || line == first)
@@ -141,8 +174,10 @@ mod tests {
     use super::*;
 
     fn check(completion: &str, expect: &[(&str, BlockKind)]) {
-        let found: Vec<(&str, BlockKind)> =
-            blocks(completion).into_iter().map(|block| (block.text, block.kind)).collect();
+        let found: Vec<(&str, BlockKind)> = blocks(completion)
+            .into_iter()
+            .map(|block| (block.text, block.kind))
+            .collect();
         assert_eq!(found, expect, "{completion}");
     }
 
@@ -150,7 +185,10 @@ mod tests {
 
     #[test]
     fn fences_come_in_many_forms() {
-        check("Hi\n```c\nx;\n```\nBye", &[("Hi\n", Bare), ("x;\n", Closed), ("Bye", Bare)]);
+        check(
+            "Hi\n```c\nx;\n```\nBye",
+            &[("Hi\n", Bare), ("x;\n", Closed), ("Bye", Bare)],
+        );
         check("```\nx;\n```", &[("x;\n", Closed)]);
         check("~~~ C\nx;\n~~~~", &[("x;\n", Closed)]);
         check("  ```cpp\r\n  x;\r\n  ```\r\n", &[("  x;\r\n", Closed)]);
@@ -160,21 +198,33 @@ mod tests {
     #[test]
     fn blocks_may_lack_a_clean_end() {
         check("```c\nx;", &[("x;", Open)]);
-        check("```c\nx;\n```c\ny;\n```", &[("x;\n", Closed), ("y;\n", Closed)]);
+        check(
+            "```c\nx;\n```c\ny;\n```",
+            &[("x;\n", Closed), ("y;\n", Closed)],
+        );
         check("```c\nx; }```\nBye", &[("x; }", Closed), ("Bye", Bare)]);
         check("```\n```\nx;\n```", &[("x;\n", Bare)]);
     }
 
     #[test]
     fn code_within_a_sentence_is_no_fence() {
-        check("```gcc x.c``` builds it", &[("```gcc x.c``` builds it", Bare)]);
+        check(
+            "```gcc x.c``` builds it",
+            &[("```gcc x.c``` builds it", Bare)],
+        );
     }
 
     #[test]
     fn bare_code_begins_at_the_first_line_that_looks_like_it() {
         let check = |text: &str, expect: &str| assert_eq!(code_of(text, "f"), expect);
-        check("Here it is:\n\n#include <stdio.h>\nx", "#include <stdio.h>\nx");
-        check("double precision matters.\nint the end.\nvoid g(int a)\n{", "void g(int a)\n{");
+        check(
+            "Here it is:\n\n#include <stdio.h>\nx",
+            "#include <stdio.h>\nx",
+        );
+        check(
+            "double precision matters.\nint the end.\nvoid g(int a)\n{",
+            "void g(int a)\n{",
+        );
         check("# Heading\n## if\nstatic int x;\n", "static int x;\n");
         check("// note\nint x;", "// note\nint x;");
         check("no code at all", "");

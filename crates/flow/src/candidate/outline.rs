@@ -47,7 +47,13 @@ pub(super) fn is_attribute(token: &Token<'_>) -> bool {
     token.kind == TokenKind::Ident
         && matches!(
             token.text.as_ref(),
-            "__attribute__" | "__attribute" | "__declspec" | "asm" | "__asm" | "__asm__" | "_Alignas"
+            "__attribute__"
+                | "__attribute"
+                | "__declspec"
+                | "asm"
+                | "__asm"
+                | "__asm__"
+                | "_Alignas"
         )
 }
 
@@ -64,7 +70,10 @@ impl<'a> Outline<'a> {
                     "if" | "ifdef" | "ifndef" => places.push(place),
                     "else" | "elif" | "elifdef" | "elifndef" => {
                         if let Some(before) = places.last() {
-                            place = Place { start: outline.tokens.len(), ..*before };
+                            place = Place {
+                                start: outline.tokens.len(),
+                                ..*before
+                            };
                         }
                     }
                     "endif" => drop(places.pop()),
@@ -78,7 +87,9 @@ impl<'a> Outline<'a> {
 
     fn meet_macro(&mut self, body: &[Token<'a>]) {
         if let [name, body @ ..] = body
-            && !body.first().is_some_and(|next| next.is_punct("(") && next.offset == name.end)
+            && !body
+                .first()
+                .is_some_and(|next| next.is_punct("(") && next.offset == name.end)
         {
             self.macros.insert(name.text.to_string(), body.to_vec());
         }
@@ -94,7 +105,8 @@ impl<'a> Outline<'a> {
             ("{", 0) => {
                 let open = &self.tokens[place.start..at];
                 place.parentheses = 0;
-                if matches!(open, [word, language] if word.is_ident("extern") && language.kind == TokenKind::Str) {
+                if matches!(open, [word, language] if word.is_ident("extern") && language.kind == TokenKind::Str)
+                {
                     // What follows is at file scope still.
                     place.start = at + 1;
                     return;
@@ -106,7 +118,12 @@ impl<'a> Outline<'a> {
                 }
             }
             ("{", _) => place.braces += 1,
-            ("}", 0) => *place = Place { start: at + 1, ..Place::default() },
+            ("}", 0) => {
+                *place = Place {
+                    start: at + 1,
+                    ..Place::default()
+                }
+            }
             ("}", 1) => {
                 place.braces = 0;
                 // Also behind a structure: its name alone is nothing to be found here.
@@ -140,10 +157,16 @@ impl<'a> Outline<'a> {
             let token = &self.tokens[at];
             match token.text.as_ref() {
                 "(" if token.kind == TokenKind::Punct => {
-                    let word = at.checked_sub(1).filter(|word| range.contains(word)).map(|word| &self.tokens[word]);
+                    let word = at
+                        .checked_sub(1)
+                        .filter(|word| range.contains(word))
+                        .map(|word| &self.tokens[word]);
                     if depth == 0 {
-                        open =
-                            word.is_some_and(|word| word.kind == TokenKind::Ident && !is_attribute(word)).then_some(at);
+                        open = word
+                            .is_some_and(|word| {
+                                word.kind == TokenKind::Ident && !is_attribute(word)
+                            })
+                            .then_some(at);
                     }
                     depth += 1;
                 }
@@ -176,18 +199,23 @@ impl<'a> Outline<'a> {
             if depth == 0 && token.kind == TokenKind::Ident && !is_attribute(token) {
                 name = Some(at);
             }
-            depth =
-                depth.saturating_sub(usize::from(token.is_punct(")") || token.is_punct("}") || token.is_punct("]")));
+            depth = depth.saturating_sub(usize::from(
+                token.is_punct(")") || token.is_punct("}") || token.is_punct("]"),
+            ));
         }
         let Some(name) = name else { return };
         // Only attributes may follow; an array or a vector is not what its name seems.
         let behind = &self.tokens[name + 1..range.end];
         let plain = behind.first().is_none_or(is_attribute);
-        let vector = self.tokens[range.clone()]
-            .iter()
-            .any(|token| matches!(token.text.trim_matches('_'), "vector_size" | "ext_vector_type" | "mode"));
+        let vector = self.tokens[range.clone()].iter().any(|token| {
+            matches!(
+                token.text.trim_matches('_'),
+                "vector_size" | "ext_vector_type" | "mode"
+            )
+        });
         if plain && !vector {
-            self.typedefs.insert(self.tokens[name].text.to_string(), range.start..name);
+            self.typedefs
+                .insert(self.tokens[name].text.to_string(), range.start..name);
         }
     }
 
@@ -197,12 +225,18 @@ impl<'a> Outline<'a> {
 
     /// The names of all functions with a body.
     pub(super) fn defined(&self) -> BTreeSet<&str> {
-        self.functions.iter().map(|function| self.name(function)).collect()
+        self.functions
+            .iter()
+            .map(|function| self.name(function))
+            .collect()
     }
 
     /// The names that something calls.
     pub(super) fn called(&self) -> BTreeSet<&str> {
-        let calls = self.tokens.windows(2).filter(|pair| pair[0].kind == TokenKind::Ident && pair[1].is_punct("("));
+        let calls = self
+            .tokens
+            .windows(2)
+            .filter(|pair| pair[0].kind == TokenKind::Ident && pair[1].is_punct("("));
         calls.map(|pair| pair[0].text.as_ref()).collect()
     }
 }
@@ -215,7 +249,10 @@ mod tests {
         let lexed = lex::lex(source);
         let outline = Outline::of(&lexed);
         let names = |functions: &[Function]| {
-            functions.iter().map(|function| outline.name(function).to_owned()).collect::<Vec<_>>()
+            functions
+                .iter()
+                .map(|function| outline.name(function).to_owned())
+                .collect::<Vec<_>>()
         };
         assert_eq!(names(&outline.functions), defined, "{source}");
         assert_eq!(names(&outline.prototypes), prototypes, "{source}");
@@ -228,20 +265,40 @@ mod tests {
             &["f"],
             &["h"],
         );
-        check("__attribute__((noinline)) void f(int a) __attribute__((hot)) { }", &["f"], &[]);
-        check("ALIGNED(64) void f(int a) {}\nextern \"C\" { void g(void) {} }", &["f", "g"], &[]);
+        check(
+            "__attribute__((noinline)) void f(int a) __attribute__((hot)) { }",
+            &["f"],
+            &[],
+        );
+        check(
+            "ALIGNED(64) void f(int a) {}\nextern \"C\" { void g(void) {} }",
+            &["f", "g"],
+            &[],
+        );
         check("void f(void) { void nested(int b) { } }", &["f"], &[]);
     }
 
     #[test]
     fn branches_begin_with_the_same_braces_open() {
-        check("#ifdef X\nvoid f(int a) {\n#else\nvoid f(int b) {\n#endif\n}\nvoid g(void) {}", &["f", "f", "g"], &[]);
-        check("void f(void) {\n#if A\nfor (;;) {\n#else\nwhile (1) {\n#endif\n}\n}\nvoid g(void) {}", &["f", "g"], &[]);
+        check(
+            "#ifdef X\nvoid f(int a) {\n#else\nvoid f(int b) {\n#endif\n}\nvoid g(void) {}",
+            &["f", "f", "g"],
+            &[],
+        );
+        check(
+            "void f(void) {\n#if A\nfor (;;) {\n#else\nwhile (1) {\n#endif\n}\n}\nvoid g(void) {}",
+            &["f", "g"],
+            &[],
+        );
     }
 
     #[test]
     fn dead_branches_define_nothing() {
-        check("#if 0\nvoid f(void) {}\n#endif\nvoid g(void) {}", &["g"], &[]);
+        check(
+            "#if 0\nvoid f(void) {}\n#endif\nvoid g(void) {}",
+            &["g"],
+            &[],
+        );
     }
 
     #[test]

@@ -17,7 +17,11 @@ struct Type {
 }
 
 /// `Err` says what is wrong with the signature, in words for a repair prompt.
-pub(super) fn check(outline: &Outline<'_>, function: &Function, spec: &TaskSpec) -> Result<(), String> {
+pub(super) fn check(
+    outline: &Outline<'_>,
+    function: &Function,
+    spec: &TaskSpec,
+) -> Result<(), String> {
     let wanted = spec.prototype(&spec.entry);
     let fail = |why: String| Err(format!("the entry point must be `{wanted}`, but {why}"));
     let returned = spec.args.iter().find(|arg| arg.role == Role::Return);
@@ -27,12 +31,24 @@ pub(super) fn check(outline: &Outline<'_>, function: &Function, spec: &TaskSpec)
         return fail(format!("it returns `{}`", text_of(head)));
     }
     let parameters = split(&outline.tokens[function.parameters.clone()]);
-    let args: Vec<_> = spec.args.iter().filter(|arg| arg.role != Role::Return).collect();
+    let args: Vec<_> = spec
+        .args
+        .iter()
+        .filter(|arg| arg.role != Role::Return)
+        .collect();
     if parameters.len() != args.len() {
-        return fail(format!("it takes {} parameters instead of {}", parameters.len(), args.len()));
+        return fail(format!(
+            "it takes {} parameters instead of {}",
+            parameters.len(),
+            args.len()
+        ));
     }
     for (number, (parameter, arg)) in parameters.into_iter().zip(args).enumerate() {
-        let (pointers, star) = if arg.role == Role::Scalar { (0, "") } else { (1, " *") };
+        let (pointers, star) = if arg.role == Role::Scalar {
+            (0, "")
+        } else {
+            (1, " *")
+        };
         let (kind, brackets) = parts(parameter);
         let mut found = resolve(outline, kind, false);
         found.pointers += brackets;
@@ -55,7 +71,10 @@ impl Type {
             None => words == ["void"],
             Some(Kind::F64) => matches!(words.as_slice(), ["double" | "double_t" | "_Float64"]),
             Some(Kind::F32) => matches!(words.as_slice(), ["float" | "float_t" | "_Float32"]),
-            Some(Kind::I32) => matches!(words.as_slice(), ["int" | "signed" | "int32_t"] | ["int", "signed"]),
+            Some(Kind::I32) => matches!(
+                words.as_slice(),
+                ["int" | "signed" | "int32_t"] | ["int", "signed"]
+            ),
             // `long` and `long long` are the same register and the same 64 bits.
             Some(Kind::I64) => matches!(
                 words.as_slice(),
@@ -81,7 +100,13 @@ fn resolve(outline: &Outline<'_>, tokens: &[Token<'_>], is_return: bool) -> Type
 }
 
 /// Adds what `tokens` say to a type, typedefs and plain macros replaced by what they stand for.
-fn add(outline: &Outline<'_>, tokens: &[Token<'_>], is_return: bool, resolved: &mut Type, steps: &mut usize) {
+fn add(
+    outline: &Outline<'_>,
+    tokens: &[Token<'_>],
+    is_return: bool,
+    resolved: &mut Type,
+    steps: &mut usize,
+) {
     let mut at = 0;
     while at < tokens.len() && *steps > 0 {
         *steps -= 1;
@@ -101,7 +126,13 @@ fn add(outline: &Outline<'_>, tokens: &[Token<'_>], is_return: bool, resolved: &
         } else if let Some(body) = outline.macros.get(token.text.as_ref()) {
             add(outline, body, is_return, resolved, steps);
         } else if let Some(range) = outline.typedefs.get(token.text.as_ref()) {
-            add(outline, &outline.tokens[range.clone()], is_return, resolved, steps);
+            add(
+                outline,
+                &outline.tokens[range.clone()],
+                is_return,
+                resolved,
+                steps,
+            );
         } else {
             resolved.words.push(token.text.to_string());
         }
@@ -125,7 +156,10 @@ fn group(tokens: &[Token<'_>]) -> usize {
 }
 
 fn is_qualifier(word: &str) -> bool {
-    matches!(word.trim_matches('_'), "const" | "volatile" | "restrict" | "register" | "extension")
+    matches!(
+        word.trim_matches('_'),
+        "const" | "volatile" | "restrict" | "register" | "extension"
+    )
 }
 
 fn is_storage(word: &str) -> bool {
@@ -154,7 +188,11 @@ fn split<'t, 'a>(tokens: &'t [Token<'a>]) -> Vec<&'t [Token<'a>]> {
 /// name is set aside because it may well be a macro's, too.
 fn parts<'t, 'a>(parameter: &'t [Token<'a>]) -> (&'t [Token<'a>], usize) {
     let ends = |token: &Token<'_>| token.is_punct("[") || is_attribute(token);
-    let front = parameter.iter().skip(1).position(ends).map_or(parameter.len(), |before| before + 1);
+    let front = parameter
+        .iter()
+        .skip(1)
+        .position(ends)
+        .map_or(parameter.len(), |before| before + 1);
     let mut depth = 0usize;
     let mut brackets = 0;
     for token in &parameter[front..] {
@@ -164,15 +202,31 @@ fn parts<'t, 'a>(parameter: &'t [Token<'a>]) -> (&'t [Token<'a>], usize) {
     }
     let is_word = |token: &Token<'_>| token.kind == TokenKind::Ident && !is_qualifier(&token.text);
     let is_keyword = |word: &str| {
-        matches!(word, "double" | "float" | "int" | "long" | "short" | "char" | "signed" | "unsigned" | "void")
+        matches!(
+            word,
+            "double" | "float" | "int" | "long" | "short" | "char" | "signed" | "unsigned" | "void"
+        )
     };
     match &parameter[..front] {
-        [kind @ .., name] if is_word(name) && !is_keyword(&name.text) && kind.iter().any(is_word) => (kind, brackets),
+        [kind @ .., name]
+            if is_word(name) && !is_keyword(&name.text) && kind.iter().any(is_word) =>
+        {
+            (kind, brackets)
+        }
         unnamed => (unnamed, brackets),
     }
 }
 
 fn text_of(tokens: &[Token<'_>]) -> String {
-    let text = tokens.iter().map(|token| token.text.as_ref()).collect::<Vec<_>>().join(" ").replace("* ", "*");
-    if text.chars().count() > 60 { format!("{}...", text.chars().take(60).collect::<String>()) } else { text }
+    let text = tokens
+        .iter()
+        .map(|token| token.text.as_ref())
+        .collect::<Vec<_>>()
+        .join(" ")
+        .replace("* ", "*");
+    if text.chars().count() > 60 {
+        format!("{}...", text.chars().take(60).collect::<String>())
+    } else {
+        text
+    }
 }

@@ -52,10 +52,16 @@ impl<'a> Nest<'a> {
         for item in live(lexed).items {
             match item {
                 Item::Token(token) => nest.tokens.push(token.clone()),
-                Item::Directive(directive) if directive.name == "pragma" => nest.pragmas.push(Pragma {
-                    words: directive.body.iter().map(|token| token.text.to_string()).collect(),
-                    before: nest.tokens.len(),
-                }),
+                Item::Directive(directive) if directive.name == "pragma" => {
+                    nest.pragmas.push(Pragma {
+                        words: directive
+                            .body
+                            .iter()
+                            .map(|token| token.text.to_string())
+                            .collect(),
+                        before: nest.tokens.len(),
+                    })
+                }
                 Item::Directive(directive) if directive.name == "define" => {
                     if let Some((name, value)) = directive.body.split_first() {
                         nest.define(&name.text, value);
@@ -86,7 +92,11 @@ impl<'a> Nest<'a> {
                 constant = false;
             } else if constant && token.is_punct("=") && at > 0 {
                 let end = (at + 1..self.tokens.len())
-                    .find(|end| [",", ";", "}"].iter().any(|punct| self.tokens[*end].is_punct(punct)))
+                    .find(|end| {
+                        [",", ";", "}"]
+                            .iter()
+                            .any(|punct| self.tokens[*end].is_punct(punct))
+                    })
                     .unwrap_or(self.tokens.len());
                 let name = self.tokens[at - 1].text.to_string();
                 if let Some(value) = self.value(&self.tokens[at + 1..end]) {
@@ -98,8 +108,10 @@ impl<'a> Nest<'a> {
 
     /// A number, a constant, or a product of those.
     pub(super) fn value(&self, tokens: &[Token<'_>]) -> Option<u64> {
-        let plain: Vec<&Token<'_>> =
-            tokens.iter().filter(|token| !token.is_punct("(") && !token.is_punct(")")).collect();
+        let plain: Vec<&Token<'_>> = tokens
+            .iter()
+            .filter(|token| !token.is_punct("(") && !token.is_punct(")"))
+            .collect();
         let mut product = 1u64;
         for (at, token) in plain.iter().enumerate() {
             if at % 2 == 1 {
@@ -113,7 +125,11 @@ impl<'a> Nest<'a> {
 
     fn factor(&self, token: &Token<'_>) -> Option<u64> {
         match token.kind {
-            TokenKind::Number => token.text.trim_end_matches(['u', 'U', 'l', 'L']).parse().ok(),
+            TokenKind::Number => token
+                .text
+                .trim_end_matches(['u', 'U', 'l', 'L'])
+                .parse()
+                .ok(),
             TokenKind::Ident => self.constants.get(token.text.as_ref()).copied(),
             TokenKind::Str | TokenKind::Char | TokenKind::Punct | TokenKind::Other => None,
         }
@@ -138,7 +154,9 @@ impl<'a> Nest<'a> {
                 parts.push(index + 1);
             }
         }
-        let [start, condition, advance] = parts[..] else { return None };
+        let [start, condition, advance] = parts[..] else {
+            return None;
+        };
         let (variable, step) = self.advance(&self.tokens[advance..close])?;
         let equals = (start..condition).find(|index| self.tokens[*index].is_punct("="));
         Some(Loop {
@@ -153,11 +171,17 @@ impl<'a> Nest<'a> {
 
     /// `i++`, `++i`, `i += n` and `i = i + n`.
     fn advance(&self, tokens: &[Token<'_>]) -> Option<(String, Option<u64>)> {
-        let name = tokens.iter().find(|token| token.kind == TokenKind::Ident)?.text.to_string();
+        let name = tokens
+            .iter()
+            .find(|token| token.kind == TokenKind::Ident)?
+            .text
+            .to_string();
         if tokens.iter().any(|token| token.is_punct("++")) {
             return Some((name, Some(1)));
         }
-        let plus = tokens.iter().position(|token| token.is_punct("+=") || token.is_punct("+"))?;
+        let plus = tokens
+            .iter()
+            .position(|token| token.is_punct("+=") || token.is_punct("+"))?;
         Some((name, self.value(&tokens[plus + 1..])))
     }
 
@@ -165,16 +189,24 @@ impl<'a> Nest<'a> {
     pub(super) fn statement_end(&self, at: usize) -> usize {
         let mut at = at;
         // `for (...) for (...) x;` ends where its innermost statement does.
-        while ["for", "while", "if"].iter().any(|word| self.tokens.get(at).is_some_and(|token| token.is_ident(word))) {
+        while ["for", "while", "if"].iter().any(|word| {
+            self.tokens
+                .get(at)
+                .is_some_and(|token| token.is_ident(word))
+        }) {
             match self.closing(at + 1) {
                 Some(close) => at = close + 1,
                 None => return self.tokens.len(),
             }
         }
         if self.is_punct(at, "{") {
-            return self.closing(at).map_or(self.tokens.len(), |close| close + 1);
+            return self
+                .closing(at)
+                .map_or(self.tokens.len(), |close| close + 1);
         }
-        (at..self.tokens.len()).find(|end| self.is_punct(*end, ";")).map_or(self.tokens.len(), |end| end + 1)
+        (at..self.tokens.len())
+            .find(|end| self.is_punct(*end, ";"))
+            .map_or(self.tokens.len(), |end| end + 1)
     }
 
     /// Where the bracket that opens at `at` closes.
@@ -196,7 +228,9 @@ impl<'a> Nest<'a> {
     }
 
     pub(super) fn is_punct(&self, at: usize, text: &str) -> bool {
-        self.tokens.get(at).is_some_and(|token| token.is_punct(text))
+        self.tokens
+            .get(at)
+            .is_some_and(|token| token.is_punct(text))
     }
 
     /// The loops around a token, outermost first.
@@ -210,7 +244,14 @@ impl<'a> Nest<'a> {
         self.loops
             .iter()
             .filter(inside)
-            .map(|each| self.loops.iter().filter(inside).filter(|other| other.contains(each.at)).count() + 1)
+            .map(|each| {
+                self.loops
+                    .iter()
+                    .filter(inside)
+                    .filter(|other| other.contains(each.at))
+                    .count()
+                    + 1
+            })
             .max()
             .unwrap_or(0)
     }

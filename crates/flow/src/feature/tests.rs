@@ -13,7 +13,11 @@ fn of(body: &str) -> Features {
 }
 
 fn table_row(features: &Features) -> (String, String, String) {
-    (features.blocking_text(), features.threads.to_string(), features.prefetch.to_string())
+    (
+        features.blocking_text(),
+        features.threads.to_string(),
+        features.prefetch.to_string(),
+    )
 }
 
 fn row(blocking: &str, threads: &str, prefetch: &str) -> (String, String, String) {
@@ -43,7 +47,10 @@ for (int ib = 0; ib < M; ib += BS) {{
     }}
   }}
 }}",
-        eight(|n| format!("c[{n}] = _mm512_fmadd_pd(a, _mm512_load_pd(&B[k*N+jb+{}]), c[{n}]);", 8 * n))
+        eight(|n| format!(
+            "c[{n}] = _mm512_fmadd_pd(a, _mm512_load_pd(&B[k*N+jb+{}]), c[{n}]);",
+            8 * n
+        ))
     )
 }
 
@@ -72,7 +79,10 @@ fn figure_10() -> String {
   }}
 }}",
         eight(|n| format!("__m512d c{n} = _mm512_setzero_pd();")),
-        eight(|n| format!("c{n} = _mm512_fmadd_pd(a, _mm512_load_pd(B+k*N+jj+{}), c{n});", 8 * n)),
+        eight(|n| format!(
+            "c{n} = _mm512_fmadd_pd(a, _mm512_load_pd(B+k*N+jj+{}), c{n});",
+            8 * n
+        )),
         eight(|n| format!(
             "c{n} = _mm512_add_pd(c{n}, _mm512_load_pd(&C[i*N+jj+{0}])); _mm512_store_pd(&C[i*N+jj+{0}], c{n});",
             8 * n
@@ -134,7 +144,10 @@ fn figure_12() -> String {
   }}
 }}",
         eight(|n| format!("__m512d c{n} = _mm512_loadu_pd(&C[i*N+j+{}]);", 8 * n)),
-        eight(|n| format!("c{n} = _mm512_fmadd_pd(a, _mm512_loadu_pd(&B[k*N+j+{}]), c{n});", 8 * n)),
+        eight(|n| format!(
+            "c{n} = _mm512_fmadd_pd(a, _mm512_loadu_pd(&B[k*N+j+{}]), c{n});",
+            8 * n
+        )),
         eight(|n| format!("_mm512_storeu_pd(&C[i*N+j+{}], c{n});", 8 * n)),
     )
 }
@@ -155,7 +168,10 @@ for (int i = 0; i < M; i++) {{
   }}
 }}",
         eight(|n| format!("__m512d s{n} = _mm512_setzero_pd();")),
-        eight(|n| format!("s{n} = _mm512_fmadd_pd(a, _mm512_load_pd(&B[k*N+j+{}]), s{n});", 8 * n)),
+        eight(|n| format!(
+            "s{n} = _mm512_fmadd_pd(a, _mm512_load_pd(&B[k*N+j+{}]), s{n});",
+            8 * n
+        )),
         eight(|n| format!("_mm512_store_pd(&C[i*N+j+{}], s{n});", 8 * n)),
     )
 }
@@ -194,23 +210,51 @@ const FIGURE_14: &str = "const int BS = 64, NT = 40;
 #[test]
 fn table_3_is_read_off_the_papers_codes() {
     assert_eq!(table_row(&of(&figure_9())), row("64", "collapse(2)", "k+1"));
-    assert_eq!(table_row(&of(&figure_10())), row("64", "manual split", "k+8"));
+    assert_eq!(
+        table_row(&of(&figure_10())),
+        row("64", "manual split", "k+8")
+    );
     assert_eq!(table_row(&of(FIGURE_11)), row("64", "collapse(2)", "none"));
-    assert_eq!(table_row(&of(&figure_12())), row("128", "manual split", "k+1"));
-    assert_eq!(table_row(&of(&figure_13())), row("none", "parallel for", "k+1"));
-    assert_eq!(table_row(&of(FIGURE_14)), row("64", "manual split", "block boundary"));
+    assert_eq!(
+        table_row(&of(&figure_12())),
+        row("128", "manual split", "k+1")
+    );
+    assert_eq!(
+        table_row(&of(&figure_13())),
+        row("none", "parallel for", "k+1")
+    );
+    assert_eq!(
+        table_row(&of(FIGURE_14)),
+        row("64", "manual split", "block boundary")
+    );
 }
 
 #[test]
 fn accumulators_tiles_and_vectors_are_read_off_the_papers_codes() {
-    let all = [figure_9(), figure_10(), FIGURE_11.into(), figure_12(), figure_13(), FIGURE_14.into()];
+    let all = [
+        figure_9(),
+        figure_10(),
+        FIGURE_11.into(),
+        figure_12(),
+        figure_13(),
+        FIGURE_14.into(),
+    ];
     let features: Vec<Features> = all.iter().map(|body| of(body)).collect();
-    assert_eq!(features.iter().map(|found| found.accumulators).collect::<Vec<_>>(), [8; 6]);
+    assert_eq!(
+        features
+            .iter()
+            .map(|found| found.accumulators)
+            .collect::<Vec<_>>(),
+        [8; 6]
+    );
     assert!(features.iter().all(|found| found.simd_bits == Some(512)));
     assert_eq!(features[2].register_tile, Some((8, 8)));
     assert_eq!(features[4].register_tile, Some((1, 64)));
     // The paper: figures 10 and 14 update C in place, figure 13 writes it directly.
-    let updates: Vec<bool> = features.iter().map(|found| found.read_modify_write).collect();
+    let updates: Vec<bool> = features
+        .iter()
+        .map(|found| found.read_modify_write)
+        .collect();
     assert_eq!(updates, [true, true, true, true, false, true]);
 }
 
@@ -242,27 +286,46 @@ void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
     );
     assert_eq!(table_row(&features), row("2048", "collapse(2)", "none"));
     assert!(features.read_modify_write);
-    assert_eq!((features.accumulators, features.simd_bits, features.register_tile), (1, None, None));
+    assert_eq!(
+        (
+            features.accumulators,
+            features.simd_bits,
+            features.register_tile
+        ),
+        (1, None, None)
+    );
 }
 
 #[test]
 fn a_plain_loop_has_no_features() {
     let features = Features::of(include_str!("../../../../tasks/matmul/seed.c"));
     assert_eq!(table_row(&features), row("none", "none", "none"));
-    assert_eq!((features.accumulators, features.read_modify_write, features.register_tile), (1, false, None));
+    assert_eq!(
+        (
+            features.accumulators,
+            features.read_modify_write,
+            features.register_tile
+        ),
+        (1, false, None)
+    );
 }
 
 #[test]
 fn a_register_tile_by_hand_is_counted() {
-    let features = of("for (int i = 0; i < M; i += 2) for (int j = 0; j < N; j += 2) {
+    let features = of(
+        "for (int i = 0; i < M; i += 2) for (int j = 0; j < N; j += 2) {
         double c00 = 0, c01 = 0, c10 = 0, c11 = 0;
         for (int k = 0; k < K; k++) {
             double a0 = A[i*K+k], a1 = A[(i+1)*K+k], b0 = B[k*N+j], b1 = B[k*N+j+1];
             c00 += a0 * b0; c01 += a0 * b1; c10 += a1 * b0; c11 += a1 * b1;
         }
         C[i*N+j] = c00; C[i*N+j+1] = c01; C[(i+1)*N+j] = c10; C[(i+1)*N+j+1] = c11;
-    }");
-    assert_eq!((features.accumulators, features.register_tile), (4, Some((2, 2))));
+    }",
+    );
+    assert_eq!(
+        (features.accumulators, features.register_tile),
+        (4, Some((2, 2)))
+    );
     assert_eq!(features.blocking_text(), "none");
 }
 
@@ -271,12 +334,17 @@ fn other_ways_to_write_things_are_known() {
     let tasks = of(
         "#pragma omp parallel\n#pragma omp single\nfor (int i = 0; i < M; i += 32) {\n#pragma omp task\nfor (int x = i; x < i + 32; x++) C[x] += A[x] * B[x]; }",
     );
-    assert_eq!((tasks.threads, tasks.read_modify_write), (Threads::Tasks, true));
+    assert_eq!(
+        (tasks.threads, tasks.read_modify_write),
+        (Threads::Tasks, true)
+    );
     assert_eq!(tasks.blocking, [32]);
-    let region = of("#pragma omp parallel\n{\n#pragma omp for\nfor (int i = 0; i < M; i++) C[i] = 0; }");
+    let region =
+        of("#pragma omp parallel\n{\n#pragma omp for\nfor (int i = 0; i < M; i++) C[i] = 0; }");
     assert_eq!(region.threads, Threads::ParallelFor);
-    let offset =
-        of("enum { T = 32 }; for (int ib = 0; ib < M; ib = ib + T) for (int i = 0; i < T; i++) C[ib + i] = 1;");
+    let offset = of(
+        "enum { T = 32 }; for (int ib = 0; ib < M; ib = ib + T) for (int i = 0; i < T; i++) C[ib + i] = 1;",
+    );
     assert_eq!(offset.blocking, [32]);
     let ahead = of("for (int k = 0; k < K; k++) { __builtin_prefetch(&A[k + 16]); C[0] = A[k]; }");
     assert_eq!(ahead.prefetch, Prefetch::Ahead("k".into(), 16));
@@ -285,7 +353,11 @@ fn other_ways_to_write_things_are_known() {
 #[test]
 fn vectors_of_the_compilers_own_have_a_width() {
     let tile = "for (int j = 0; j < N; j += 8) { v8 s = {0}; for (int k = 0; k < K; k++) s += A[k] * *(v8*)(B + k * N + j); *(v8*)(C + j) = s; }";
-    let of = |size: &str| of(&format!("typedef double v8 __attribute__((vector_size({size}), aligned(8))); {tile}"));
+    let of = |size: &str| {
+        of(&format!(
+            "typedef double v8 __attribute__((vector_size({size}), aligned(8))); {tile}"
+        ))
+    };
     assert_eq!(of("64").simd_bits, Some(512));
     assert_eq!(of("4 * 8").simd_bits, Some(256));
     assert_eq!(of("what(").simd_bits, None, "a width that cannot be read");
@@ -297,12 +369,17 @@ fn a_step_that_is_a_product_is_no_sum() {
     let features = of(
         "for (int j = 0; j < N; j += 4 * 8) { double s[8]; for (int k = 0; k < K; k++) for (int r = 0; r < 8; r++) s[r] += A[k] * B[r]; C[j] = s[0]; }",
     );
-    assert_eq!((features.accumulators, features.register_tile), (8, Some((1, 32))));
+    assert_eq!(
+        (features.accumulators, features.register_tile),
+        (8, Some((1, 32)))
+    );
 }
 
 #[test]
 fn dead_code_and_comments_have_no_features() {
-    let features = of("// #pragma omp parallel for\n/* _mm_prefetch(&A[k+1]) */\n#if 0\n__m512d x;\n#endif\nC[0] = 1;");
+    let features = of(
+        "// #pragma omp parallel for\n/* _mm_prefetch(&A[k+1]) */\n#if 0\n__m512d x;\n#endif\nC[0] = 1;",
+    );
     assert_eq!(table_row(&features), row("none", "none", "none"));
     assert_eq!(features.simd_bits, None);
 }

@@ -32,7 +32,10 @@ struct Frame {
 /// Drops what `#if 0`, `#if 1`, an include guard and `#ifdef __cplusplus` leave dead.
 pub fn live<'l, 'a>(lexed: &'l Lexed<'a>) -> Live<'l, 'a> {
     let plus_defined = lexed.items.iter().any(|item| defines(item, "__cplusplus"));
-    let mut live = Live { items: Vec::with_capacity(lexed.items.len()), certain: true };
+    let mut live = Live {
+        items: Vec::with_capacity(lexed.items.len()),
+        certain: true,
+    };
     let mut frames: Vec<Frame> = Vec::new();
     let mut dead = 0usize;
     for (index, item) in lexed.items.iter().enumerate() {
@@ -64,10 +67,19 @@ pub fn live<'l, 'a>(lexed: &'l Lexed<'a>) -> Live<'l, 'a> {
             }
             _ => {
                 let guard = index == 0 && is_guard(directive, lexed.items.get(1));
-                let branch = if dead > 0 || guard { Branch::Live } else { decide(directive, plus_defined) };
+                let branch = if dead > 0 || guard {
+                    Branch::Live
+                } else {
+                    decide(directive, plus_defined)
+                };
                 live.certain &= branch != Branch::Unknown;
                 keep = branch == Branch::Unknown;
-                frames.push(Frame { branch, settled: dead > 0 || branch == Branch::Live, kept: keep, guard });
+                frames.push(Frame {
+                    branch,
+                    settled: dead > 0 || branch == Branch::Live,
+                    kept: keep,
+                    guard,
+                });
                 dead += usize::from(branch == Branch::Dead);
             }
         }
@@ -93,7 +105,10 @@ fn next_branch(frame: &mut Frame, directive: &Directive<'_>, plus_defined: bool)
 }
 
 fn is_conditional(name: &str) -> bool {
-    matches!(name, "if" | "ifdef" | "ifndef" | "else" | "elif" | "elifdef" | "elifndef" | "endif")
+    matches!(
+        name,
+        "if" | "ifdef" | "ifndef" | "else" | "elif" | "elifdef" | "elifndef" | "endif"
+    )
 }
 
 fn decide(directive: &Directive<'_>, plus_defined: bool) -> Branch {
@@ -102,13 +117,19 @@ fn decide(directive: &Directive<'_>, plus_defined: bool) -> Branch {
     if directive.body.iter().any(is_literal) {
         return Branch::Unknown;
     }
-    let words: Vec<&str> = directive.body.iter().map(|token| token.text.as_ref()).collect();
+    let words: Vec<&str> = directive
+        .body
+        .iter()
+        .map(|token| token.text.as_ref())
+        .collect();
     let decided = match (directive.name.as_ref(), words.as_slice()) {
         ("if" | "elif", ["0"]) => Some(false),
         ("if" | "elif", ["1"]) => Some(true),
         // `elifdef` and `elifndef` are not among them: older compilers pass over both.
         ("ifdef", ["__cplusplus"]) if !plus_defined => Some(false),
-        ("if" | "elif", ["defined", "__cplusplus"] | ["defined", "(", "__cplusplus", ")"]) if !plus_defined => {
+        ("if" | "elif", ["defined", "__cplusplus"] | ["defined", "(", "__cplusplus", ")"])
+            if !plus_defined =>
+        {
             Some(false)
         }
         ("ifndef", ["__cplusplus"]) if !plus_defined => Some(true),
@@ -122,7 +143,9 @@ fn decide(directive: &Directive<'_>, plus_defined: bool) -> Branch {
 }
 
 fn is_guard(directive: &Directive<'_>, next: Option<&Item<'_>>) -> bool {
-    let [name] = directive.body.as_slice() else { return false };
+    let [name] = directive.body.as_slice() else {
+        return false;
+    };
     directive.name == "ifndef" && next.is_some_and(|next| defines(next, &name.text))
 }
 
@@ -151,14 +174,22 @@ mod tests {
     fn known_conditionals_leave_one_branch() {
         check("a\n#if 0\nb\n#else\nc\n#endif\nd", "a c d", true);
         check("#if 1\na\n#else\nb\n#endif", "a", true);
-        check("#if 0\n#ifdef X\na\n#else\nb\n#endif\n#elif 1\nc\n#else\nd\n#endif", "c", true);
+        check(
+            "#if 0\n#ifdef X\na\n#else\nb\n#endif\n#elif 1\nc\n#else\nd\n#endif",
+            "c",
+            true,
+        );
         check("#ifdef __cplusplus\nextern \"C\" {\n#endif\na", "a", true);
         check("#ifndef A_H\n#define A_H\na\n#endif", "#define a", true);
     }
 
     #[test]
     fn unknown_conditionals_keep_every_branch() {
-        check("#ifdef X\na\n#else\nb\n#endif", "#ifdef a #else b #endif", false);
+        check(
+            "#ifdef X\na\n#else\nb\n#endif",
+            "#ifdef a #else b #endif",
+            false,
+        );
         check("#if 0\na\n#elif X\nb\n#else\nc\n#endif", "b c", false);
         check("#if X\na\n#if 0\nb\n#endif\n#endif", "#if a #endif", false);
     }
@@ -171,14 +202,30 @@ mod tests {
 
     #[test]
     fn what_older_compilers_pass_over_decides_nothing() {
-        check("#if 0\n#elifndef __cplusplus\na\n#else\nb\n#endif", "a b", false);
-        check("#if 0\n#elifdef __cplusplus\na\n#else\nb\n#endif", "a b", false);
+        check(
+            "#if 0\n#elifndef __cplusplus\na\n#else\nb\n#endif",
+            "a b",
+            false,
+        );
+        check(
+            "#if 0\n#elifdef __cplusplus\na\n#else\nb\n#endif",
+            "a b",
+            false,
+        );
     }
 
     #[test]
     fn a_guard_with_another_branch_decides_nothing() {
-        check("#ifndef __x86_64__\n#define __x86_64__\na\n#else\nb\n#endif", "#define a b", false);
-        check("#define __cplusplus 1\n#ifdef __cplusplus\na\n#endif", "#define #ifdef a #endif", false);
+        check(
+            "#ifndef __x86_64__\n#define __x86_64__\na\n#else\nb\n#endif",
+            "#define a b",
+            false,
+        );
+        check(
+            "#define __cplusplus 1\n#ifdef __cplusplus\na\n#endif",
+            "#define #ifdef a #endif",
+            false,
+        );
     }
 
     #[test]

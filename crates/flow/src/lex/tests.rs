@@ -12,7 +12,11 @@ fn words(source: &str) -> Vec<(TokenKind, String)> {
 }
 
 fn texts(source: &str) -> String {
-    words(source).into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("|")
+    words(source)
+        .into_iter()
+        .map(|(_, text)| text)
+        .collect::<Vec<_>>()
+        .join("|")
 }
 
 fn directives(source: &str) -> Vec<Directive<'static>> {
@@ -20,7 +24,11 @@ fn directives(source: &str) -> Vec<Directive<'static>> {
         Item::Directive(directive) => Some(Directive::into_owned(directive)),
         Item::Token(_) => None,
     };
-    lex(source).items.into_iter().filter_map(directive).collect()
+    lex(source)
+        .items
+        .into_iter()
+        .filter_map(directive)
+        .collect()
 }
 
 #[test]
@@ -28,7 +36,10 @@ fn tokens_have_their_kinds() {
     use TokenKind::{Char, Ident, Number, Other, Punct, Str};
     let found = words("x1 1.5e-3f \"a\\\"b\" '\\'' += @ .5 u8\"z\" L'q'");
     let kinds: Vec<TokenKind> = found.iter().map(|(kind, _)| *kind).collect();
-    assert_eq!(kinds, [Ident, Number, Str, Char, Punct, Other, Number, Str, Char]);
+    assert_eq!(
+        kinds,
+        [Ident, Number, Str, Char, Punct, Other, Number, Str, Char]
+    );
     assert_eq!(found[1].1, "1.5e-3f");
     assert_eq!(found[2].1, "a\"b");
     assert_eq!(found[7].1, "z");
@@ -72,7 +83,10 @@ fn digraphs_are_what_they_mean_and_trigraphs_nothing() {
 
 #[test]
 fn directives_stand_at_line_starts_only() {
-    assert_eq!(texts("/* c */ # /* d */ define X 1\nx # y"), "#define|x|#|y");
+    assert_eq!(
+        texts("/* c */ # /* d */ define X 1\nx # y"),
+        "#define|x|#|y"
+    );
     assert_eq!(texts("a /* \n */ # b"), "a|#|b");
     assert_eq!(directives("#define X /* \n */ 1\ny")[0].body.len(), 2);
 }
@@ -80,15 +94,28 @@ fn directives_stand_at_line_starts_only() {
 #[test]
 fn includes_name_their_header() {
     let found = directives("#include <omp.h>\n# include \"a b.h\"\n#include X\n#include <open");
-    let headers: Vec<Option<&str>> = found.iter().map(|directive| directive.header.as_deref()).collect();
+    let headers: Vec<Option<&str>> = found
+        .iter()
+        .map(|directive| directive.header.as_deref())
+        .collect();
     assert_eq!(headers, [Some("omp.h"), Some("a b.h"), None, Some("open")]);
 }
 
 #[test]
 fn the_pragma_operator_is_a_pragma() {
-    let found = directives("_Pragma(\"omp parallel\") _Pragma(\"x(\\\"y\\\")\") _Pragma(X) _Pragma(\"om\" \"p simd\")");
-    let bodies: Vec<String> =
-        found.iter().map(|d| d.body.iter().map(|t| t.text.as_ref()).collect::<Vec<_>>().join(" ")).collect();
+    let found = directives(
+        "_Pragma(\"omp parallel\") _Pragma(\"x(\\\"y\\\")\") _Pragma(X) _Pragma(\"om\" \"p simd\")",
+    );
+    let bodies: Vec<String> = found
+        .iter()
+        .map(|d| {
+            d.body
+                .iter()
+                .map(|t| t.text.as_ref())
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
+        .collect();
     assert_eq!(bodies, ["omp parallel", "x ( y )", "omp simd"]);
     let body = &directives("#define P _Pragma(\"omp for\")")[0].body;
     assert_eq!(pragmas(body).len(), 1);
@@ -110,7 +137,10 @@ fn another_compilers_pragma_operator_is_a_name() {
 
 #[test]
 fn escapes_are_decoded() {
-    assert_eq!(texts(r#""\x78mm0" "\160refetch" "a\nb" "\u00e9" "\xffffffffff""#), "xmm0|prefetch|a\nb|é|\u{fffd}");
+    assert_eq!(
+        texts(r#""\x78mm0" "\160refetch" "a\nb" "\u00e9" "\xffffffffff""#),
+        "xmm0|prefetch|a\nb|é|\u{fffd}"
+    );
 }
 
 #[test]
@@ -127,7 +157,18 @@ fn raw_strings_are_reported() {
 
 #[test]
 fn a_megabyte_of_anything_takes_no_time() {
-    for unit in ["__pragma(", "_Pragma(\"", "/*", "\\\n", "\\ ", "\"", "#if 0\n", "#define ", "é'", "((("] {
+    for unit in [
+        "__pragma(",
+        "_Pragma(\"",
+        "/*",
+        "\\\n",
+        "\\ ",
+        "\"",
+        "#if 0\n",
+        "#define ",
+        "é'",
+        "(((",
+    ] {
         lex(&unit.repeat(1_000_000 / unit.len()));
     }
 }

@@ -42,9 +42,13 @@ impl Default for Wording {
 impl Wording {
     /// Reads a wording.
     pub fn parse(text: &str) -> Result<Self, WordingError> {
-        let wording: Self =
-            toml::from_str(text).map_err(|error| WordingError::Toml(error.to_string().trim().to_owned()))?;
-        match wording.stages.keys().find(|key| !Stage::ALL.iter().any(|stage| stage.number().to_string() == **key)) {
+        let wording: Self = toml::from_str(text)
+            .map_err(|error| WordingError::Toml(error.to_string().trim().to_owned()))?;
+        match wording.stages.keys().find(|key| {
+            !Stage::ALL
+                .iter()
+                .any(|stage| stage.number().to_string() == **key)
+        }) {
             Some(key) => Err(WordingError::Stage(key.clone())),
             None => Ok(wording),
         }
@@ -68,7 +72,9 @@ impl Wording {
 
     /// What a stage asks for.
     pub fn stage(&self, stage: Stage) -> Option<&str> {
-        self.stages.get(&stage.number().to_string()).map(String::as_str)
+        self.stages
+            .get(&stage.number().to_string())
+            .map(String::as_str)
     }
 
     /// How a parent is spoken of.

@@ -23,7 +23,8 @@ pub struct Node {
 impl Node {
     /// Its speed, when it is correct and that is a number.
     pub fn speed(&self) -> Option<f64> {
-        self.gflops.filter(|gflops| self.label == Label::Correct && gflops.is_finite())
+        self.gflops
+            .filter(|gflops| self.label == Label::Correct && gflops.is_finite())
     }
 
     /// Whether a repair may start from it.

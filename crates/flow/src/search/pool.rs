@@ -37,17 +37,27 @@ impl Pool {
     /// The correct nodes of a stage without copies, fastest first. Of copies the fastest
     /// stands for all; ties keep the order of birth.
     pub fn correct(&self, stage: Stage) -> Vec<&Node> {
-        let mut nodes: Vec<(&Node, f64)> =
-            self.of(stage).iter().filter_map(|node| Some((node, node.speed()?))).collect();
+        let mut nodes: Vec<(&Node, f64)> = self
+            .of(stage)
+            .iter()
+            .filter_map(|node| Some((node, node.speed()?)))
+            .collect();
         nodes.sort_by(|a, b| b.1.total_cmp(&a.1));
         let mut seen = BTreeSet::new();
-        nodes.into_iter().map(|(node, _)| node).filter(|node| seen.insert(&node.normal)).collect()
+        nodes
+            .into_iter()
+            .map(|(node, _)| node)
+            .filter(|node| seen.insert(&node.normal))
+            .collect()
     }
 
     /// The failed nodes of a stage that have code to repair, without copies.
     pub fn broken(&self, stage: Stage) -> Vec<&Node> {
         let mut seen = BTreeSet::new();
-        self.of(stage).iter().filter(|node| node.is_broken() && seen.insert(&node.normal)).collect()
+        self.of(stage)
+            .iter()
+            .filter(|node| node.is_broken() && seen.insert(&node.normal))
+            .collect()
     }
 
     /// The fastest `count` of each stage, as a pool to begin the next iteration with.
@@ -55,7 +65,10 @@ impl Pool {
     pub fn elites(&self, count: usize) -> Self {
         let mut pool = Self::default();
         for stage in self.stages() {
-            self.correct(stage).into_iter().take(count).for_each(|node| pool.add(node.clone()));
+            self.correct(stage)
+                .into_iter()
+                .take(count)
+                .for_each(|node| pool.add(node.clone()));
         }
         pool
     }

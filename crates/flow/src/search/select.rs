@@ -16,7 +16,11 @@ const MIDDLE: f64 = 0.3;
 /// Of a stage's failed nodes, the share that is repaired.
 const FAILED: f64 = 0.3;
 /// The roles in the order in which they are served, with their shares of the places.
-const SHARES: [(Role, f64); 3] = [(Role::Deepen, TOP), (Role::Improve, MIDDLE), (Role::Repair, FAILED)];
+const SHARES: [(Role, f64); 3] = [
+    (Role::Deepen, TOP),
+    (Role::Improve, MIDDLE),
+    (Role::Repair, FAILED),
+];
 
 /// The rules of the search, and what an ablation switches off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,7 +40,11 @@ pub struct Settings {
 impl Settings {
     /// The stage that the seed is asked for.
     pub fn first_stage(self) -> Stage {
-        if self.stages { Stage::RegisterBlocking } else { Stage::All }
+        if self.stages {
+            Stage::RegisterBlocking
+        } else {
+            Stage::All
+        }
     }
 
     fn allows(self, role: Role) -> bool {
@@ -59,8 +67,17 @@ pub struct Parent {
 /// improve and 30 % to repair, each taken in turn from the stages that have some. Places
 /// that a role cannot fill go to the others. No code is chosen twice, nor a copy of the
 /// seed, whose normalised hash is `seed_normal`.
-pub fn select(pool: &Pool, seed_normal: &str, settings: Settings, random: &mut Random) -> Vec<Parent> {
-    let mut parents = vec![Parent { hash: None, role: Role::Explore, stage: settings.first_stage() }];
+pub fn select(
+    pool: &Pool,
+    seed_normal: &str,
+    settings: Settings,
+    random: &mut Random,
+) -> Vec<Parent> {
+    let mut parents = vec![Parent {
+        hash: None,
+        role: Role::Explore,
+        stage: settings.first_stage(),
+    }];
     let mut taken: BTreeSet<String> = BTreeSet::from([seed_normal.to_owned()]);
     let places = settings.parents.saturating_sub(1);
     let mut queues: Vec<(Role, VecDeque<&Node>)> = SHARES
@@ -68,7 +85,10 @@ pub fn select(pool: &Pool, seed_normal: &str, settings: Settings, random: &mut R
         .filter(|(role, _)| settings.allows(*role))
         .map(|(role, _)| (role, queue(pool, role, random)))
         .collect();
-    let quotas = quotas(places, &queues.iter().map(|(role, _)| *role).collect::<Vec<_>>());
+    let quotas = quotas(
+        places,
+        &queues.iter().map(|(role, _)| *role).collect::<Vec<_>>(),
+    );
     for ((role, queue), quota) in queues.iter_mut().zip(quotas) {
         for _ in 0..quota {
             parents.extend(take(queue, *role, settings, &mut taken));
@@ -93,7 +113,10 @@ pub fn select(pool: &Pool, seed_normal: &str, settings: Settings, random: &mut R
 /// deepening begins with the deepest, or the search would never reach the last ones; the
 /// other roles begin anywhere.
 fn queue<'p>(pool: &'p Pool, role: Role, random: &mut Random) -> VecDeque<&'p Node> {
-    let mut stages: Vec<VecDeque<&Node>> = pool.stages().map(|stage| band(pool, stage, role, random).into()).collect();
+    let mut stages: Vec<VecDeque<&Node>> = pool
+        .stages()
+        .map(|stage| band(pool, stage, role, random).into())
+        .collect();
     if role == Role::Deepen {
         stages.reverse();
     } else {
@@ -140,24 +163,48 @@ fn share(count: usize, share: f64) -> usize {
 
 /// Places by role, in proportion, the largest remainders rounded up.
 fn quotas(places: usize, roles: &[Role]) -> Vec<usize> {
-    let share_of = |role: &Role| SHARES.iter().find(|(known, _)| known == role).map_or(0.0, |(_, share)| *share);
+    let share_of = |role: &Role| {
+        SHARES
+            .iter()
+            .find(|(known, _)| known == role)
+            .map_or(0.0, |(_, share)| *share)
+    };
     let total: f64 = roles.iter().map(share_of).sum();
-    let exact: Vec<f64> = roles.iter().map(|role| places as f64 * share_of(role) / total).collect();
+    let exact: Vec<f64> = roles
+        .iter()
+        .map(|role| places as f64 * share_of(role) / total)
+        .collect();
     let mut quotas: Vec<usize> = exact.iter().map(|exact| exact.floor() as usize).collect();
     let mut order: Vec<usize> = (0..roles.len()).collect();
     order.sort_by(|a, b| exact[*b].fract().total_cmp(&exact[*a].fract()));
     let missing = places - quotas.iter().sum::<usize>();
-    order.into_iter().take(missing).for_each(|at| quotas[at] += 1);
+    order
+        .into_iter()
+        .take(missing)
+        .for_each(|at| quotas[at] += 1);
     quotas
 }
 
 /// The next node of a queue that is not yet taken.
-fn take(queue: &mut VecDeque<&Node>, role: Role, settings: Settings, taken: &mut BTreeSet<String>) -> Option<Parent> {
+fn take(
+    queue: &mut VecDeque<&Node>,
+    role: Role,
+    settings: Settings,
+    taken: &mut BTreeSet<String>,
+) -> Option<Parent> {
     loop {
         let node = queue.pop_front()?;
         if taken.insert(node.normal.clone()) {
-            let stage = if role == Role::Deepen && settings.deepening { node.stage.deeper() } else { node.stage };
-            return Some(Parent { hash: Some(node.hash.clone()), role, stage });
+            let stage = if role == Role::Deepen && settings.deepening {
+                node.stage.deeper()
+            } else {
+                node.stage
+            };
+            return Some(Parent {
+                hash: Some(node.hash.clone()),
+                role,
+                stage,
+            });
         }
     }
 }

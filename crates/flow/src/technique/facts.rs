@@ -74,15 +74,26 @@ const PLAIN_RESERVED: [&str; 52] = [
 /// Whether a name is the implementation's and may be a macro of some header: `__CONCAT` joins words, and
 /// `__glibc_macro_warning1` makes a pragma of them.
 pub(super) fn may_be_a_headers_macro(name: &str) -> bool {
-    let reserved =
-        name.starts_with("__") || name.strip_prefix('_').is_some_and(|rest| rest.starts_with(char::is_uppercase));
-    let known = ["__builtin_", "__atomic_", "__sync_", "_MM_"].iter().any(|start| name.starts_with(start));
-    reserved && !known && !is_vector(name) && !is_attribute_name(name) && !PLAIN_RESERVED.contains(&name)
+    let reserved = name.starts_with("__")
+        || name
+            .strip_prefix('_')
+            .is_some_and(|rest| rest.starts_with(char::is_uppercase));
+    let known = ["__builtin_", "__atomic_", "__sync_", "_MM_"]
+        .iter()
+        .any(|start| name.starts_with(start));
+    reserved
+        && !known
+        && !is_vector(name)
+        && !is_attribute_name(name)
+        && !PLAIN_RESERVED.contains(&name)
 }
 
 /// `__aligned__` and its like, as attributes spell their names.
 fn is_attribute_name(name: &str) -> bool {
-    let inner = name.strip_prefix("__").and_then(|rest| rest.strip_suffix("__")).unwrap_or("");
+    let inner = name
+        .strip_prefix("__")
+        .and_then(|rest| rest.strip_suffix("__"))
+        .unwrap_or("");
     matches!(
         inner,
         "aligned"
@@ -124,7 +135,11 @@ pub(super) fn of_tokens(tokens: &[Token<'_>], is_macro: impl Fn(&str) -> bool, s
                 scan.needs_preprocessing |= is_macro(&inner.text);
             }
         } else if is_asm(&token.text) {
-            let qualifiers = tokens[at + 1..].iter().take(4).take_while(|next| next.kind == TokenKind::Ident).count();
+            let qualifiers = tokens[at + 1..]
+                .iter()
+                .take(4)
+                .take_while(|next| next.kind == TokenKind::Ident)
+                .count();
             let group = group(&tokens[at + 1 + qualifiers..]);
             read_to = at + group.len();
             of_asm(token, group, &is_macro, scan);
@@ -147,14 +162,20 @@ fn group<'t, 'a>(tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
 
 /// `optimize` of `[[gnu::optimize("O3")]]`.
 fn scoped_attribute<'t, 'a>(tokens: &'t [Token<'a>], at: usize) -> Option<&'t Token<'a>> {
-    let vendor = matches!(tokens[at].text.as_ref(), "gnu" | "__gnu__" | "clang" | "_Clang");
+    let vendor = matches!(
+        tokens[at].text.as_ref(),
+        "gnu" | "__gnu__" | "clang" | "_Clang"
+    );
     (vendor && tokens.get(at + 1)?.is_punct("::")).then(|| tokens.get(at + 2))?
 }
 
 /// `directive(parallel for)` of `[[omp::directive(parallel for)]]`, which newer compilers take for the pragma.
 fn of_openmp_attribute(tokens: &[Token<'_>], scan: &mut Scan) {
     let Some(name) = tokens.first() else { return };
-    let words: Vec<&str> = group(&tokens[1..]).iter().map(|token| token.text.as_ref()).collect();
+    let words: Vec<&str> = group(&tokens[1..])
+        .iter()
+        .map(|token| token.text.as_ref())
+        .collect();
     if name.is_ident("sequence") {
         // Directives within it; whatever they are, there are several.
         of_openmp(name.line, &["sequence"], scan);
@@ -165,8 +186,14 @@ fn of_openmp_attribute(tokens: &[Token<'_>], scan: &mut Scan) {
 /// Notes what the words of an OpenMP directive ask for.
 fn of_openmp(line: u32, words: &[&str], scan: &mut Scan) {
     // The directive's own words end where its first clause takes an argument.
-    let names: Vec<&str> = words.iter().copied().take_while(|word| *word != "(").collect();
-    let text = format!("#pragma omp {}", names.join(" ")).trim_end().to_owned();
+    let names: Vec<&str> = words
+        .iter()
+        .copied()
+        .take_while(|word| *word != "(")
+        .collect();
+    let text = format!("#pragma omp {}", names.join(" "))
+        .trim_end()
+        .to_owned();
     if names.contains(&"simd") {
         scan.note(Technique::Simd, line, text.clone());
     }
@@ -220,8 +247,17 @@ const SCALAR_INTRINSICS: [&str; 15] = [
 
 /// Beginnings of other vector names. The matrix unit's tiles are vectors of vectors, `_m_paddd` is of the first vectors that
 /// there were, and the C library has types of its own for who watches its loader: `La_x86_64_zmm`.
-const VECTOR_STARTS: [&str; 9] =
-    ["_MM_SHUFFLE", "_MM_TRANSPOSE", "_tile_", "__tile", "_m_p", "_m_from_int", "La_x86_64_", "La_x32_", "La_aarch64_"];
+const VECTOR_STARTS: [&str; 9] = [
+    "_MM_SHUFFLE",
+    "_MM_TRANSPOSE",
+    "_tile_",
+    "__tile",
+    "_m_p",
+    "_m_from_int",
+    "La_x86_64_",
+    "La_x32_",
+    "La_aarch64_",
+];
 
 fn is_vector(name: &str) -> bool {
     if let Some(rest) = name.strip_prefix("_mm") {
@@ -229,20 +265,29 @@ fn is_vector(name: &str) -> bool {
         return width.starts_with('_') && !SCALAR_INTRINSICS.contains(&name);
     }
     if let Some(rest) = name.strip_prefix("__m") {
-        return ["64", "128", "256", "512", "mask"].iter().any(|width| rest.starts_with(width));
+        return ["64", "128", "256", "512", "mask"]
+            .iter()
+            .any(|width| rest.starts_with(width));
     }
     if let Some(builtin) = name.strip_prefix("__builtin_") {
         // The machine's prefetch builtins are told apart by `is_prefetch`.
         return (builtin.starts_with("ia32_") && !builtin.contains("prefetch"))
-            || ["shuffle", "convertvector", "neon_", "sve_", "assoc_barrier_v"]
-                .iter()
-                .any(|start| builtin.starts_with(start));
+            || [
+                "shuffle",
+                "convertvector",
+                "neon_",
+                "sve_",
+                "assoc_barrier_v",
+            ]
+            .iter()
+            .any(|start| builtin.starts_with(start));
     }
     if let Some(rest) = name.strip_prefix("__v") {
         // `__v8df` and its like, and `__v8hi_u`: the vector types behind the headers' own.
         let rest = rest.trim_end_matches("_u");
         let letters = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-        return (letters.len() < rest.len() && (2..=3).contains(&letters.len())) || is_vector_attribute(name);
+        return (letters.len() < rest.len() && (2..=3).contains(&letters.len()))
+            || is_vector_attribute(name);
     }
     let starts = VECTOR_STARTS.iter().any(|start| name.starts_with(start)) && !is_prefetch(name);
     starts || is_arm_vector(name) || is_vector_attribute(name)
@@ -250,25 +295,34 @@ fn is_vector(name: &str) -> bool {
 
 /// `float64x2_t`, `svfloat64_t`, `vfmaq_f64`, `svld1_f64`.
 fn is_arm_vector(name: &str) -> bool {
-    let lanes = ["float", "int", "uint", "poly", "bfloat"].iter().find_map(|start| name.strip_prefix(start));
+    let lanes = ["float", "int", "uint", "poly", "bfloat"]
+        .iter()
+        .find_map(|start| name.strip_prefix(start));
     if let Some(rest) = lanes.and_then(|rest| rest.strip_suffix("_t")) {
         return rest.split('x').count() >= 2
-            && rest.split('x').all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
+            && rest
+                .split('x')
+                .all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
     }
-    let typed = ["_f16", "_f32", "_f64", "_s8", "_s16", "_s32", "_s64", "_u8", "_u16", "_u32", "_u64"];
+    let typed = [
+        "_f16", "_f32", "_f64", "_s8", "_s16", "_s32", "_s64", "_u8", "_u16", "_u32", "_u64",
+    ];
     let Some(stem) = typed.iter().find_map(|end| name.strip_suffix(end)) else {
         return name.starts_with("svfloat") || name == "svbool_t";
     };
     let family = [
-        "vld", "vst", "vadd", "vsub", "vmul", "vmla", "vfma", "vdup", "vget", "vpadd", "svld", "svst", "svml", "svdup",
-        "svadd", "svmul",
+        "vld", "vst", "vadd", "vsub", "vmul", "vmla", "vfma", "vdup", "vget", "vpadd", "svld",
+        "svst", "svml", "svdup", "svadd", "svmul",
     ];
     family.iter().any(|start| stem.starts_with(start))
 }
 
 /// Long names that mean one thing wherever they stand.
 fn is_vector_attribute(name: &str) -> bool {
-    matches!(name.trim_matches('_'), "vector_size" | "ext_vector_type" | "neon_vector_type" | "arm_sve_vector_bits")
+    matches!(
+        name.trim_matches('_'),
+        "vector_size" | "ext_vector_type" | "neon_vector_type" | "arm_sve_vector_bits"
+    )
 }
 
 fn is_openmp(name: &str) -> bool {
@@ -291,8 +345,13 @@ fn is_openmp(name: &str) -> bool {
         "sched_t",
         "fulfill_",
     ];
-    let runtime = name.strip_prefix("omp_").is_some_and(|rest| RUNTIME.iter().any(|start| rest.starts_with(start)));
-    runtime || ["GOMP_", "__builtin_GOMP_", "__kmpc_", "__builtin_omp_"].iter().any(|start| name.starts_with(start))
+    let runtime = name
+        .strip_prefix("omp_")
+        .is_some_and(|rest| RUNTIME.iter().any(|start| rest.starts_with(start)));
+    runtime
+        || ["GOMP_", "__builtin_GOMP_", "__kmpc_", "__builtin_omp_"]
+            .iter()
+            .any(|start| name.starts_with(start))
 }
 
 fn of_attribute(name: &Token<'_>, rest: &[Token<'_>], scan: &mut Scan) {
@@ -306,7 +365,10 @@ fn of_attribute(name: &Token<'_>, rest: &[Token<'_>], scan: &mut Scan) {
         "simd" => scan.note(Technique::Simd, name.line, name.text.as_ref()),
         "mode" => {
             // `mode(V4DF)` makes a vector of a scalar type.
-            let mode = rest.get(2).map(|mode| mode.text.trim_matches('_')).filter(|mode| mode.starts_with('V'));
+            let mode = rest
+                .get(2)
+                .map(|mode| mode.text.trim_matches('_'))
+                .filter(|mode| mode.starts_with('V'));
             if let Some(mode) = mode {
                 scan.note(Technique::Simd, name.line, format!("mode({mode})"));
             }
@@ -315,7 +377,12 @@ fn of_attribute(name: &Token<'_>, rest: &[Token<'_>], scan: &mut Scan) {
     }
 }
 
-fn of_asm(keyword: &Token<'_>, group: &[Token<'_>], is_macro: impl Fn(&str) -> bool, scan: &mut Scan) {
+fn of_asm(
+    keyword: &Token<'_>,
+    group: &[Token<'_>],
+    is_macro: impl Fn(&str) -> bool,
+    scan: &mut Scan,
+) {
     scan.note(Technique::InlineAsm, keyword.line, keyword.text.as_ref());
     let mut text = String::new();
     let mut in_template = true;
@@ -326,7 +393,8 @@ fn of_asm(keyword: &Token<'_>, group: &[Token<'_>], is_macro: impl Fn(&str) -> b
         } else {
             // Only neighbours join into one literal.
             text.push(' ');
-            scan.needs_preprocessing |= (in_template && token.kind == TokenKind::Ident) || is_macro(&token.text);
+            scan.needs_preprocessing |=
+                (in_template && token.kind == TokenKind::Ident) || is_macro(&token.text);
         }
     }
     let text = text.to_ascii_lowercase();
@@ -334,7 +402,8 @@ fn of_asm(keyword: &Token<'_>, group: &[Token<'_>], is_macro: impl Fn(&str) -> b
     for word in text.split_inclusive(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
         let name = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric() && c != '_');
         // `%[name]` is an operand's own name.
-        let operand = std::mem::replace(&mut before, word.chars().next_back().unwrap_or(' ')) == '[';
+        let operand =
+            std::mem::replace(&mut before, word.chars().next_back().unwrap_or(' ')) == '[';
         if name.starts_with("prefetch") {
             scan.note(Technique::Prefetch, keyword.line, format!("asm {name}"));
         }
@@ -429,23 +498,38 @@ fn is_vector_assembly(word: &str) -> bool {
         "vunpck",
         "vxor",
     ];
-    let register = ["xmm", "ymm", "zmm", "tmm", "mm"].iter().find_map(|start| word.strip_prefix(start));
-    if register.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit())) && word != "mm" {
+    let register = ["xmm", "ymm", "zmm", "tmm", "mm"]
+        .iter()
+        .find_map(|start| word.strip_prefix(start));
+    if register.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+        && word != "mm"
+    {
         return true;
     }
     let avx = word.len() >= 5 && AVX.iter().any(|start| word.starts_with(start));
     let packed = word.len() >= 5 && (word.ends_with("pd") || word.ends_with("ps"));
-    avx || packed || SHORT_VECTORS.contains(&word) || OTHER_VECTORS.iter().any(|start| word.starts_with(start))
+    avx || packed
+        || SHORT_VECTORS.contains(&word)
+        || OTHER_VECTORS.iter().any(|start| word.starts_with(start))
 }
 
 /// Notes what a pragma asks for, and what its words use: a clause is an expression and may hold statements.
 pub(super) fn of_pragma(pragma: &Directive<'_>, scan: &mut Scan) {
     of_tokens(&pragma.body, |_| false, scan);
-    let words: Vec<&str> = pragma.body.iter().take(32).map(|token| token.text.as_ref()).collect();
+    let words: Vec<&str> = pragma
+        .body
+        .iter()
+        .take(32)
+        .map(|token| token.text.as_ref())
+        .collect();
     match words.as_slice() {
         ["omp", rest @ ..] => of_openmp(pragma.line, rest, scan),
         ["GCC", "optimize" | "target", ..] | ["clang", "optimize", ..] => {
-            scan.note(Technique::OptimizePragma, pragma.line, format!("#pragma {} {}", words[0], words[1]));
+            scan.note(
+                Technique::OptimizePragma,
+                pragma.line,
+                format!("#pragma {} {}", words[0], words[1]),
+            );
         }
         _ => {}
     }

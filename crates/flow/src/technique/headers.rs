@@ -18,7 +18,9 @@ pub fn may_change_headers(lexed: &Lexed<'_>) -> bool {
     };
     let mut changed = false;
     for item in &lexed.items {
-        let Item::Directive(directive) = item else { continue };
+        let Item::Directive(directive) = item else {
+            continue;
+        };
         match directive.name.as_ref() {
             "define" => changed |= !is_harmless(&directive.body),
             "undef" => changed = true,
@@ -34,11 +36,18 @@ pub fn headers_alone(lexed: &Lexed<'_>) -> String {
     let mut text = String::new();
     for item in &lexed.items {
         if let Item::Directive(directive) = item
-            && matches!(directive.name.as_ref(), "include" | "include_next" | "import")
+            && matches!(
+                directive.name.as_ref(),
+                "include" | "include_next" | "import"
+            )
             && let Some(header) = &directive.header
         {
             // Those of dead branches may not exist.
-            writeln!(text, "#if __has_include(<{header}>)\n#include <{header}>\n#endif").expect("a string takes all");
+            writeln!(
+                text,
+                "#if __has_include(<{header}>)\n#include <{header}>\n#endif"
+            )
+            .expect("a string takes all");
         }
     }
     text

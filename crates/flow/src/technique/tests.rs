@@ -78,14 +78,20 @@ fn openmp_is_found_however_it_is_written() {
     ] {
         check(source, &[Openmp]);
     }
-    check("#include <omp.h>\n#pragma once\n#pragma openmp\nint x;", &[]);
+    check(
+        "#include <omp.h>\n#pragma once\n#pragma openmp\nint x;",
+        &[],
+    );
 }
 
 #[test]
 fn omp_simd_is_simd() {
     check("#pragma omp simd reduction(+:s)\n;", &[Simd]);
     check("#pragma omp declare simd\nint f(int);", &[Simd]);
-    check("#pragma omp parallel for simd collapse(2)\n;", &[Simd, Openmp]);
+    check(
+        "#pragma omp parallel for simd collapse(2)\n;",
+        &[Simd, Openmp],
+    );
     check("#pragma omp parallel for if(simd)\n;", &[Openmp]);
     check("[[omp::directive(for simd)]] for (;;) ;", &[Simd, Openmp]);
 }
@@ -95,38 +101,95 @@ fn prefetching_is_found() {
     check("__builtin_prefetch(p);", &[Prefetch]);
     check("_m_prefetchw(p);", &[Prefetch]);
     check("_mm_prefetch((char *)p, _MM_HINT_T0);", &[Prefetch]);
-    check("asm volatile(\"prefet\" \"cht0 %0\" :: \"m\"(*p));", &[Prefetch, InlineAsm]);
-    check("__asm__(\"\\x70refetchnta (%0)\" : : \"r\"(p));", &[Prefetch, InlineAsm]);
+    check(
+        "asm volatile(\"prefet\" \"cht0 %0\" :: \"m\"(*p));",
+        &[Prefetch, InlineAsm],
+    );
+    check(
+        "__asm__(\"\\x70refetchnta (%0)\" : : \"r\"(p));",
+        &[Prefetch, InlineAsm],
+    );
 }
 
 #[test]
 fn assembly_counts_by_its_text() {
-    check("asm(\"vfmadd231pd %1, %2, %0\" : \"+v\"(a) : \"v\"(b), \"v\"(c));", &[Simd, InlineAsm]);
-    check("__asm__ __volatile__ (\"movups (%0), %%xmm0\" :: \"r\"(p) : \"xmm0\");", &[Simd, InlineAsm]);
-    check("asm volatile(\"mulpd %1, %0\" : \"+x\"(a) : \"x\"(b));", &[Simd, InlineAsm]);
+    check(
+        "asm(\"vfmadd231pd %1, %2, %0\" : \"+v\"(a) : \"v\"(b), \"v\"(c));",
+        &[Simd, InlineAsm],
+    );
+    check(
+        "__asm__ __volatile__ (\"movups (%0), %%xmm0\" :: \"r\"(p) : \"xmm0\");",
+        &[Simd, InlineAsm],
+    );
+    check(
+        "asm volatile(\"mulpd %1, %0\" : \"+x\"(a) : \"x\"(b));",
+        &[Simd, InlineAsm],
+    );
     check("asm volatile(\"\" ::: \"memory\");", &[InlineAsm]);
-    check("asm(\"mov %[vaddr], %[value]\" : [value] \"=r\"(a) : [vaddr] \"r\"(b));", &[InlineAsm]);
+    check(
+        "asm(\"mov %[vaddr], %[value]\" : [value] \"=r\"(a) : [vaddr] \"r\"(b));",
+        &[InlineAsm],
+    );
 }
 
 #[test]
 fn vectors_are_found_in_assembly_that_names_no_vector_register() {
-    for template in ["lddqu (%1), %0", "dppd $0x31, %1, %0", "orps %1, %0", "paddq %1, %0", "movntdqa (%1), %0"] {
-        check(&format!("asm(\"{template}\" : \"+x\"(a) : \"r\"(p));"), &[Simd, InlineAsm]);
+    for template in [
+        "lddqu (%1), %0",
+        "dppd $0x31, %1, %0",
+        "orps %1, %0",
+        "paddq %1, %0",
+        "movntdqa (%1), %0",
+    ] {
+        check(
+            &format!("asm(\"{template}\" : \"+x\"(a) : \"r\"(p));"),
+            &[Simd, InlineAsm],
+        );
     }
-    for template in ["ldtilecfg (%0)", "tdpbssd %%tmm0, %%tmm1, %%tmm2", "tilezero %%tmm0", "movq %0, %%mm1"] {
-        check(&format!("asm(\"{template}\" : : \"r\"(p));"), &[Simd, InlineAsm]);
+    for template in [
+        "ldtilecfg (%0)",
+        "tdpbssd %%tmm0, %%tmm1, %%tmm2",
+        "tilezero %%tmm0",
+        "movq %0, %%mm1",
+    ] {
+        check(
+            &format!("asm(\"{template}\" : : \"r\"(p));"),
+            &[Simd, InlineAsm],
+        );
     }
-    for template in ["pext %1, %0, %0", "popcnt %0, %0", "push %0", "pause", "mulsd %1, %0", "cmp %0, mm"] {
-        check(&format!("asm(\"{template}\" : \"+r\"(a) : \"r\"(b));"), &[InlineAsm]);
+    for template in [
+        "pext %1, %0, %0",
+        "popcnt %0, %0",
+        "push %0",
+        "pause",
+        "mulsd %1, %0",
+        "cmp %0, mm",
+    ] {
+        check(
+            &format!("asm(\"{template}\" : \"+r\"(a) : \"r\"(b));"),
+            &[InlineAsm],
+        );
     }
 }
 
 #[test]
 fn what_stands_in_a_pragma_counts_like_all_else() {
-    check("#pragma omp simd if(({ __builtin_prefetch(p); 1; }))\n;", &[Simd, Prefetch]);
-    check("_Pragma(\"omp parallel num_threads(({ __m512d v; 1; }))\") ;", &[Simd, Openmp]);
-    check("#pragma omp parallel num_threads(({ asm(\"nop\"); 1; }))\n;", &[Openmp, InlineAsm]);
-    check("#define __pragma(...) __VA_ARGS__\n__pragma(typedef double V __attribute__((vector_size(64)));)", &[Simd]);
+    check(
+        "#pragma omp simd if(({ __builtin_prefetch(p); 1; }))\n;",
+        &[Simd, Prefetch],
+    );
+    check(
+        "_Pragma(\"omp parallel num_threads(({ __m512d v; 1; }))\") ;",
+        &[Simd, Openmp],
+    );
+    check(
+        "#pragma omp parallel num_threads(({ asm(\"nop\"); 1; }))\n;",
+        &[Openmp, InlineAsm],
+    );
+    check(
+        "#define __pragma(...) __VA_ARGS__\n__pragma(typedef double V __attribute__((vector_size(64)));)",
+        &[Simd],
+    );
 }
 
 #[test]
@@ -154,7 +217,10 @@ fn level_and_target_changes_are_found() {
     ] {
         check(source, &[OptimizePragma]);
     }
-    check("#pragma GCC push_options\n#pragma GCC pop_options\n__attribute__((noinline, hot)) void f(int target);", &[]);
+    check(
+        "#pragma GCC push_options\n#pragma GCC pop_options\n__attribute__((noinline, hot)) void f(int target);",
+        &[],
+    );
 }
 
 #[test]
@@ -166,21 +232,36 @@ fn threads_are_found() {
 
 #[test]
 fn comments_and_strings_never_trip_a_rule() {
-    check("// _mm512_add_pd(a, b) \\\n #pragma omp parallel\n/* __builtin_prefetch(p) */ int x;", &[]);
-    check("const char *s = \"_mm512_add_pd __builtin_prefetch #pragma omp asm(xmm0)\"; char c = 'asm';", &[]);
+    check(
+        "// _mm512_add_pd(a, b) \\\n #pragma omp parallel\n/* __builtin_prefetch(p) */ int x;",
+        &[],
+    );
+    check(
+        "const char *s = \"_mm512_add_pd __builtin_prefetch #pragma omp asm(xmm0)\"; char c = 'asm';",
+        &[],
+    );
     check("/* unterminated _mm512_add_pd", &[]);
 }
 
 #[test]
 fn unused_macros_and_dead_branches_never_trip_a_rule() {
-    check("#define LOAD(p) _mm512_loadu_pd(p)\n#define TWO(p) LOAD(p)\nint x;", &[]);
-    check("#if 0\n_mm512_add_pd(a, b);\n#pragma omp parallel\n#endif\nint x;", &[]);
+    check(
+        "#define LOAD(p) _mm512_loadu_pd(p)\n#define TWO(p) LOAD(p)\nint x;",
+        &[],
+    );
+    check(
+        "#if 0\n_mm512_add_pd(a, b);\n#pragma omp parallel\n#endif\nint x;",
+        &[],
+    );
     check("#if 1\nint x;\n#else\n_mm512_add_pd(a, b);\n#endif", &[]);
 }
 
 #[test]
 fn used_macros_count() {
-    check("#define LOAD(p) _mm512_loadu_pd(p)\n#define TWO(p) LOAD(p)\nvoid f(void) { TWO(0); }", &[Simd]);
+    check(
+        "#define LOAD(p) _mm512_loadu_pd(p)\n#define TWO(p) LOAD(p)\nvoid f(void) { TWO(0); }",
+        &[Simd],
+    );
     check("#define T __m512d\nT x;", &[Simd]);
     check("#define double __m512d\ndouble x;", &[Simd]);
     assert!(!scan("#define N 256\nint x = N;").needs_preprocessing);
@@ -189,7 +270,13 @@ fn used_macros_count() {
 #[test]
 fn evidence_is_the_first_place() {
     let scan = scan("int x;\n\n/* \n */ __m256d a;\n__m512d b;");
-    assert_eq!(scan.techniques[&Simd], Evidence { line: 4, text: "__m256d".into() });
+    assert_eq!(
+        scan.techniques[&Simd],
+        Evidence {
+            line: 4,
+            text: "__m256d".into()
+        }
+    );
 }
 
 #[test]
@@ -246,20 +333,33 @@ fn preprocessed_text_counts_only_where_it_is_ours() {
     let text = "# 0 \"candidate.c\"\n# 1 \"prelude.h\" 1\ntypedef double __m512d __attribute__((vector_size(64)));\n#pragma omp parallel\n# 1 \"candidate.c\" 2\n\nint a;\n# 7 \"candidate.c\"\n\n__m256d b;\n# 3 \"other.h\" 1 3 4\n__builtin_prefetch(p);\n";
     let scan = scan_preprocessed(text, "candidate.c");
     assert_eq!(scan.techniques.len(), 1);
-    assert_eq!(scan.techniques[&Simd], Evidence { line: 8, text: "__m256d".into() });
+    assert_eq!(
+        scan.techniques[&Simd],
+        Evidence {
+            line: 8,
+            text: "__m256d".into()
+        }
+    );
     assert!(!scan.needs_preprocessing);
 }
 
 #[test]
 fn preprocessed_text_without_markers_or_from_standard_input_is_ours() {
     assert!(scan_preprocessed("__m256d b;", "candidate.c").uses(Simd));
-    assert!(scan_preprocessed("# 1 \"<stdin>\"\n#pragma omp parallel\n", "candidate.c").uses(Openmp));
+    assert!(
+        scan_preprocessed("# 1 \"<stdin>\"\n#pragma omp parallel\n", "candidate.c").uses(Openmp)
+    );
     assert!(!scan_preprocessed("# 1 \"<built-in>\"\n__m256d b;", "candidate.c").uses(Simd));
 }
 
 #[test]
 fn the_papers_patterns_read_comments_too() {
-    let techniques = |source: &str| paper_scan(source).techniques.into_keys().collect::<Vec<_>>();
+    let techniques = |source: &str| {
+        paper_scan(source)
+            .techniques
+            .into_keys()
+            .collect::<Vec<_>>()
+    };
     assert_eq!(
         techniques("// no _mm512_add_pd here,\n/* nor prefetching */ #  pragma  omp parallel"),
         [Simd, Openmp, Prefetch]

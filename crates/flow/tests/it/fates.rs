@@ -29,7 +29,10 @@ pub(crate) const COMPLETIONS: [(&str, &str); 14] = [
 ];
 
 fn fate(name: &str) -> Result<Candidate, Malformed> {
-    let (_, completion) = COMPLETIONS.into_iter().find(|(known, _)| *known == name).expect("the completion exists");
+    let (_, completion) = COMPLETIONS
+        .into_iter()
+        .find(|(known, _)| *known == name)
+        .expect("the completion exists");
     Candidate::extract(completion, &MATMUL)
 }
 
@@ -37,28 +40,79 @@ fn fate(name: &str) -> Result<Candidate, Malformed> {
 fn usable_completions_become_these_candidates() {
     // Name, how the source begins, how it ends, and how many things were mended.
     let table = [
-        ("plain.md", "#include <stdio.h>\n\n#define BLOCK 4", "sum;\n        }\n}\n", 0),
-        ("with-shell-block.md", "#include <omp.h>", "return 0;\n}\n", 0),
-        ("improved-twice.md", "void matmul_optimized", "// second\n}\n", 0),
-        ("cut-off-in-main.md", "#include <stdlib.h>", "C[i] = 0.0;\n}\n\n", 1),
-        ("no-fence.md", "#include <math.h>\n\nstatic double dot", "K, N);\n}\n\n", 0),
+        (
+            "plain.md",
+            "#include <stdio.h>\n\n#define BLOCK 4",
+            "sum;\n        }\n}\n",
+            0,
+        ),
+        (
+            "with-shell-block.md",
+            "#include <omp.h>",
+            "return 0;\n}\n",
+            0,
+        ),
+        (
+            "improved-twice.md",
+            "void matmul_optimized",
+            "// second\n}\n",
+            0,
+        ),
+        (
+            "cut-off-in-main.md",
+            "#include <stdlib.h>",
+            "C[i] = 0.0;\n}\n\n",
+            1,
+        ),
+        (
+            "no-fence.md",
+            "#include <math.h>\n\nstatic double dot",
+            "K, N);\n}\n\n",
+            0,
+        ),
         ("static-inline.md", "void matmul_optimized", "B[0];\n}\n", 1),
-        ("helper-in-its-own-block.md", "double inner_product", "inner_product(A, B, K);\n}\n", 1),
+        (
+            "helper-in-its-own-block.md",
+            "double inner_product",
+            "inner_product(A, B, K);\n}\n",
+            1,
+        ),
         ("empty-fence-first.md", "#include <stdio.h>", "M);\n}\n", 0),
-        ("unbalanced.md", "void matmul_optimized", "C[i] = 0.0;\n}\n", 0),
+        (
+            "unbalanced.md",
+            "void matmul_optimized",
+            "C[i] = 0.0;\n}\n",
+            0,
+        ),
     ];
     for (name, begin, end, mended) in table {
         let candidate = fate(name).unwrap_or_else(|malformed| panic!("{name}: {malformed}"));
-        assert!(candidate.source.starts_with(begin), "{name}:\n{}", candidate.source);
-        assert!(candidate.source.ends_with(end), "{name}:\n{}", candidate.source);
-        assert_eq!(candidate.notes.len(), mended, "{name}: {:?}", candidate.notes);
+        assert!(
+            candidate.source.starts_with(begin),
+            "{name}:\n{}",
+            candidate.source
+        );
+        assert!(
+            candidate.source.ends_with(end),
+            "{name}:\n{}",
+            candidate.source
+        );
+        assert_eq!(
+            candidate.notes.len(),
+            mended,
+            "{name}: {:?}",
+            candidate.notes
+        );
     }
 }
 
 #[test]
 fn unusable_completions_say_what_is_missing() {
     let table = [
-        ("cut-off-in-entry.md", "the definition of `matmul_optimized` is cut off"),
+        (
+            "cut-off-in-entry.md",
+            "the definition of `matmul_optimized` is cut off",
+        ),
         ("other-name.md", "no function `matmul_optimized` is defined"),
         ("cuda.md", "it returns `__global__ void`"),
         ("extra-parameter.md", "it takes 7 parameters instead of 6"),

@@ -101,9 +101,16 @@ const PIECES: [&str; 86] = [
 ];
 
 fn config() -> ProptestConfig {
-    let cases = std::env::var("HOTLOOP_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(20_000);
+    let cases = std::env::var("HOTLOOP_FUZZ_CASES")
+        .ok()
+        .and_then(|cases| cases.parse().ok())
+        .unwrap_or(20_000);
     // Nothing is written to the checkout: a failure prints its input.
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
 }
 
 fn survives(text: &str, task: &Task) {
@@ -112,7 +119,11 @@ fn survives(text: &str, task: &Task) {
     for candidate in extracted.iter().chain(&read) {
         candidate.normalised();
     }
-    let scanned = [scan(text), scan_preprocessed(text, "candidate.c"), paper_scan(text)];
+    let scanned = [
+        scan(text),
+        scan_preprocessed(text, "candidate.c"),
+        paper_scan(text),
+    ];
     for stage in Stage::ALL {
         for scan in &scanned {
             drop(stage.violation(scan));
@@ -122,12 +133,17 @@ fn survives(text: &str, task: &Task) {
 
 /// What fenced output gives back must be that output.
 fn is_stable(completion: &str, task: &Task) -> Result<(), TestCaseError> {
-    let Ok(candidate) = Candidate::extract(completion, task) else { return Ok(()) };
+    let Ok(candidate) = Candidate::extract(completion, task) else {
+        return Ok(());
+    };
     if candidate.source.contains("```") {
         return Ok(());
     }
     let again = Candidate::extract(&format!("Text.\n```c\n{}```\n", candidate.source), task);
-    prop_assert_eq!(again.as_ref().map(|again| &again.source), Ok(&candidate.source));
+    prop_assert_eq!(
+        again.as_ref().map(|again| &again.source),
+        Ok(&candidate.source)
+    );
     let read = Candidate::from_source(candidate.source.as_bytes(), task);
     prop_assert_eq!(read.map(|read| read.hash), Ok(candidate.hash));
     Ok(())
@@ -140,20 +156,27 @@ fn soup() -> impl Strategy<Value = String> {
 /// A completion of the data folder after some accidents.
 fn mutated() -> impl Strategy<Value = String> {
     let accident = (0..4u8, any::<Index>(), any::<Index>(), select(&PIECES[..]));
-    (select(&COMPLETIONS[..]), prop::collection::vec(accident, 0..6)).prop_map(|((_, completion), accidents)| {
-        let mut text: Vec<char> = completion.chars().collect();
-        for (what, first, second, piece) in accidents {
-            let (first, second) = (first.index(text.len() + 1), second.index(text.len() + 1));
-            let (start, end) = (first.min(second), first.max(second).min(first.min(second) + 40));
-            match what {
-                0 => drop(text.splice(start..start, piece.chars())),
-                1 => drop(text.drain(start..end)),
-                2 => drop(text.splice(start..start, text[start..end].to_vec())),
-                _ => text.truncate(second.max(20)),
+    (
+        select(&COMPLETIONS[..]),
+        prop::collection::vec(accident, 0..6),
+    )
+        .prop_map(|((_, completion), accidents)| {
+            let mut text: Vec<char> = completion.chars().collect();
+            for (what, first, second, piece) in accidents {
+                let (first, second) = (first.index(text.len() + 1), second.index(text.len() + 1));
+                let (start, end) = (
+                    first.min(second),
+                    first.max(second).min(first.min(second) + 40),
+                );
+                match what {
+                    0 => drop(text.splice(start..start, piece.chars())),
+                    1 => drop(text.drain(start..end)),
+                    2 => drop(text.splice(start..start, text[start..end].to_vec())),
+                    _ => text.truncate(second.max(20)),
+                }
             }
-        }
-        text.into_iter().collect()
-    })
+            text.into_iter().collect()
+        })
 }
 
 /// Pieces of a line that stay what they are when blanks around them change.
@@ -213,12 +236,23 @@ const STARTS: [&str; 17] = [
     "#undef N",
 ];
 
-const COMMENTS: [&str; 5] = [" ", "\t", "/* _mm512_add_pd */", " /*#pragma omp*/ ", "/**/"];
+const COMMENTS: [&str; 5] = [
+    " ",
+    "\t",
+    "/* _mm512_add_pd */",
+    " /*#pragma omp*/ ",
+    "/**/",
+];
 
 /// The same lines without and with comments.
 fn commented() -> impl Strategy<Value = (String, String)> {
     let word = (select(&WORDS[..]), select(&COMMENTS[..]));
-    let line = (select(&STARTS[..]), select(&COMMENTS[..]), prop::collection::vec(word, 0..6), any::<bool>());
+    let line = (
+        select(&STARTS[..]),
+        select(&COMMENTS[..]),
+        prop::collection::vec(word, 0..6),
+        any::<bool>(),
+    );
     prop::collection::vec(line, 0..12).prop_map(|lines| {
         let (mut plain, mut full) = (String::new(), String::new());
         for (start, comment, words, ends) in lines {
@@ -229,7 +263,11 @@ fn commented() -> impl Strategy<Value = (String, String)> {
                 full.extend([word, comment]);
             }
             plain.push('\n');
-            full.push_str(if ends { " // __builtin_prefetch(p)\n" } else { "\n" });
+            full.push_str(if ends {
+                " // __builtin_prefetch(p)\n"
+            } else {
+                "\n"
+            });
         }
         (plain, full)
     })

@@ -234,11 +234,17 @@ pub(crate) struct TuneArgs {
 }
 
 fn parse_alpha(text: &str) -> Result<f32, String> {
-    let alpha = text.parse::<f32>().ok().filter(|alpha| alpha.is_finite() && *alpha > 0.0);
+    let alpha = text
+        .parse::<f32>()
+        .ok()
+        .filter(|alpha| alpha.is_finite() && *alpha > 0.0);
     alpha.ok_or_else(|| "not a number above 0".to_owned())
 }
 
 fn parse_dropout(text: &str) -> Result<f32, String> {
-    let share = text.parse::<f32>().ok().filter(|share| (0.0..1.0).contains(share));
+    let share = text
+        .parse::<f32>()
+        .ok()
+        .filter(|share| (0.0..1.0).contains(share));
     share.ok_or_else(|| "not a share from 0 to below 1".to_owned())
 }

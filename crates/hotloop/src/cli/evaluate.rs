@@ -91,10 +91,16 @@ fn parse_stages(text: &str) -> Result<Stages, String> {
         return Ok(Stages(Stage::ALL.to_vec()));
     }
     let one = |part: &str| {
-        let number: u8 = part.trim().parse().map_err(|_| format!("`{part}` is neither a number nor `all`"))?;
+        let number: u8 = part
+            .trim()
+            .parse()
+            .map_err(|_| format!("`{part}` is neither a number nor `all`"))?;
         Stage::try_from(number).map_err(|error| error.to_string())
     };
-    let mut stages = text.split(',').map(one).collect::<Result<Vec<_>, String>>()?;
+    let mut stages = text
+        .split(',')
+        .map(one)
+        .collect::<Result<Vec<_>, String>>()?;
     stages.sort_unstable();
     stages.dedup();
     Ok(Stages(stages))
@@ -118,7 +124,12 @@ mod tests {
     #[test]
     fn stages_are_a_list_or_all() {
         assert_eq!(parse_stages("all").map(|stages| stages.0.len()), Ok(6));
-        assert_eq!(parse_stages("3,1,3"), Ok(Stages(vec![Stage::RegisterBlocking, Stage::Simd])));
-        assert!(parse_stages("7").is_err() && parse_stages("x").is_err() && parse_stages("").is_err());
+        assert_eq!(
+            parse_stages("3,1,3"),
+            Ok(Stages(vec![Stage::RegisterBlocking, Stage::Simd]))
+        );
+        assert!(
+            parse_stages("7").is_err() && parse_stages("x").is_err() && parse_stages("").is_err()
+        );
     }
 }

@@ -29,7 +29,9 @@ Examples:
         json: bool,
     },
     /// Write a model as a Hugging Face folder: config.json, model.safetensors (f32) and the tokenizer
-    #[command(after_help = "Example:\n  hotloop model convert SmolLM2-135M-Instruct.Q4_1.gguf ./smollm2")]
+    #[command(
+        after_help = "Example:\n  hotloop model convert SmolLM2-135M-Instruct.Q4_1.gguf ./smollm2"
+    )]
     Convert {
         /// A GGUF file or a folder
         from: String,
@@ -91,7 +93,12 @@ pub(crate) struct WhoArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,
     /// Where the engine computes: auto (a GPU where one can be used), cpu or cuda
-    #[arg(long, value_name = "DEVICE", default_value = "auto", conflicts_with = "api")]
+    #[arg(
+        long,
+        value_name = "DEVICE",
+        default_value = "auto",
+        conflicts_with = "api"
+    )]
     pub(crate) device: policy::Device,
     /// How weights are kept: f32 or bf16. Without it bf16 on a GPU, and on the CPU where the file has 16 bits or fewer
     #[arg(long, value_name = "PRECISION", conflicts_with = "api")]
@@ -267,7 +274,10 @@ pub(crate) struct QuickstartArgs {
 }
 
 fn parse_seconds(text: &str) -> Result<f64, String> {
-    text.parse().ok().filter(|s| (1.0..=1e6).contains(s)).ok_or("is not between 1 and 1000000".to_owned())
+    text.parse()
+        .ok()
+        .filter(|s| (1.0..=1e6).contains(s))
+        .ok_or("is not between 1 and 1000000".to_owned())
 }
 
 /// `hotloop report`
@@ -324,13 +334,22 @@ pub(crate) struct ExperimentArgs {
 }
 
 fn parse_scale(text: &str) -> Result<f64, String> {
-    text.parse().ok().filter(|s: &f64| *s > 0.0 && *s <= 100.0).ok_or("is not above 0 and at most 100".to_owned())
+    text.parse()
+        .ok()
+        .filter(|s: &f64| *s > 0.0 && *s <= 100.0)
+        .ok_or("is not above 0 and at most 100".to_owned())
 }
 
 pub(super) fn parse_temperature(text: &str) -> Result<f64, String> {
-    text.parse().ok().filter(|t| (0.0..=100.0).contains(t)).ok_or("is not between 0 and 100".to_owned())
+    text.parse()
+        .ok()
+        .filter(|t| (0.0..=100.0).contains(t))
+        .ok_or("is not between 0 and 100".to_owned())
 }
 
 fn parse_share(text: &str) -> Result<f64, String> {
-    text.parse().ok().filter(|share| (0.0..=1.0).contains(share)).ok_or("is not between 0 and 1".to_owned())
+    text.parse()
+        .ok()
+        .filter(|share| (0.0..=1.0).contains(share))
+        .ok_or("is not between 0 and 1".to_owned())
 }

@@ -17,18 +17,30 @@ pub(crate) fn run(arguments: &ChatArgs) -> Result<Status, Failure> {
     let stop = Stop::listen()?;
     let mut policy = open(&arguments.who, true, &stop)?;
     let mut sampling = sampling(&arguments.draw);
-    let mut chat = Chat { messages: Vec::new(), begun: String::new() };
+    let mut chat = Chat {
+        messages: Vec::new(),
+        begun: String::new(),
+    };
     if let Some(system) = &arguments.system {
-        chat.messages.push(Message { role: Speaker::System, content: system.clone() });
+        chat.messages.push(Message {
+            role: Speaker::System,
+            content: system.clone(),
+        });
     }
     if std::io::stdin().is_terminal() {
-        complain(&format!("{}. Ctrl-D ends, Ctrl-C ends an answer.", policy.capabilities().model));
+        complain(&format!(
+            "{}. Ctrl-D ends, Ctrl-C ends an answer.",
+            policy.capabilities().model
+        ));
     }
     while let Some(question) = ask(&stop)? {
         if question.trim().is_empty() {
             continue;
         }
-        chat.messages.push(Message { role: Speaker::User, content: question });
+        chat.messages.push(Message {
+            role: Speaker::User,
+            content: question,
+        });
         let progress = Progress::spinner("thinking", true);
         let answers = policy.sample(std::slice::from_ref(&chat), 1, &sampling);
         drop(progress);
@@ -37,11 +49,16 @@ pub(crate) fn run(arguments: &ChatArgs) -> Result<Status, Failure> {
             chat.messages.pop();
             continue;
         }
-        let answer = answers.map_err(|error| models::policy_failure(&error))?.swap_remove(0);
+        let answer = answers
+            .map_err(|error| models::policy_failure(&error))?
+            .swap_remove(0);
         if !say(answer.text.trim_end()) {
             break;
         }
-        chat.messages.push(Message { role: Speaker::Assistant, content: answer.text });
+        chat.messages.push(Message {
+            role: Speaker::Assistant,
+            content: answer.text,
+        });
         sampling.seed = sampling.seed.wrapping_add(1);
     }
     Ok(Status::Fine)

@@ -71,7 +71,10 @@ fn options(drawn: &DrawnArgs) -> Options {
 /// A folder that is not there yet.
 fn vacant(folder: &Path) -> Result<(), Failure> {
     if folder.exists() {
-        return Err(Failure::user(format!("{}: it is there already", folder.display())).hint("name another with --out"));
+        return Err(
+            Failure::user(format!("{}: it is there already", folder.display()))
+                .hint("name another with --out"),
+        );
     }
     Ok(())
 }
@@ -107,7 +110,9 @@ fn pretrain(arguments: &NanoArgs) -> Result<Status, Failure> {
     progress.message("cutting examples into tokens");
     let mut lessons = Lessons {
         examples: examples(&engine, &training)?,
-        origins: (1..=training.len()).map(|number| format!("record {number}")).collect(),
+        origins: (1..=training.len())
+            .map(|number| format!("record {number}"))
+            .collect(),
         held_out: examples(&engine, &validation)?,
         batch_tokens: BATCH_TOKENS,
         epochs: arguments.epochs,
@@ -123,14 +128,18 @@ fn pretrain(arguments: &NanoArgs) -> Result<Status, Failure> {
     engine.set_schedule(Schedule {
         peak: arguments.rate,
         warmup: WARM_UP.min(lessons.steps() / 10),
-        decay: Decay::Cosine { total: lessons.steps() },
+        decay: Decay::Cosine {
+            total: lessons.steps(),
+        },
     });
     let began = Instant::now();
     let tuned = tuning::tune(&mut engine, &lessons, &arguments.out, &stop, false)?;
     if tuned.stopped {
         return Err(Failure::interrupted());
     }
-    engine.save_model(&arguments.out, Storage::Bf16).map_err(|error| models::engine_failure(&error))?;
+    engine
+        .save_model(&arguments.out, Storage::Bf16)
+        .map_err(|error| models::engine_failure(&error))?;
     say(&format!(
         "{}, {:.1} M tokens in {:.0} s; held-out loss {:.4} -> {:.4}: {}",
         count(tuned.steps as usize, "step"),
@@ -146,21 +155,38 @@ fn pretrain(arguments: &NanoArgs) -> Result<Status, Failure> {
 /// An untaught nano policy with the corpus's vocabulary.
 fn fresh(bpe: &corpus::bpe::Bpe, arguments: &NanoArgs) -> Result<Engine, Failure> {
     let json = bpe.tokenizer_json().to_string();
-    let text = Text::new(json, nano::TEMPLATE.to_owned(), corpus::nano_prompt::END.to_owned())
-        .map_err(|why| Failure::machine(format!("the corpus's vocabulary is not a tokenizer: {why}")))?;
+    let text = Text::new(
+        json,
+        nano::TEMPLATE.to_owned(),
+        corpus::nano_prompt::END.to_owned(),
+    )
+    .map_err(|why| {
+        Failure::machine(format!("the corpus's vocabulary is not a tokenizer: {why}"))
+    })?;
     let end = text.encode(corpus::nano_prompt::END);
-    let [end] = end[..] else { return Err(Failure::machine("the end token is not one token")) };
+    let [end] = end[..] else {
+        return Err(Failure::machine("the end token is not one token"));
+    };
     let config = nano::shape(bpe.len(), end);
-    let network = Network::new(config.clone(), Weights::random(&config, arguments.drawn.seed));
+    let network = Network::new(
+        config.clone(),
+        Weights::random(&config, arguments.drawn.seed),
+    );
     let mut settings = models::answering(0, arguments.device);
     settings.learning = Learning::Full;
     settings.training.optim.beta2 = 0.95;
     settings.training.optim.weight_decay = WEIGHT_DECAY;
     settings.training.seed = arguments.drawn.seed;
-    Engine::new(network, text, nano::NAME.to_owned(), settings).map_err(|error| models::engine_failure(&error))
+    Engine::new(network, text, nano::NAME.to_owned(), settings)
+        .map_err(|error| models::engine_failure(&error))
 }
 
 fn examples(engine: &Engine, records: &[Record]) -> Result<Vec<Sequence>, Failure> {
-    let chats: Vec<Vec<Turn>> = records.iter().map(|record| tuning::pair(&record.prompt, &record.answer)).collect();
-    engine.examples(&chats).map_err(|error| models::engine_failure(&error))
+    let chats: Vec<Vec<Turn>> = records
+        .iter()
+        .map(|record| tuning::pair(&record.prompt, &record.answer))
+        .collect();
+    engine
+        .examples(&chats)
+        .map_err(|error| models::engine_failure(&error))
 }

@@ -56,7 +56,12 @@ struct Finding {
 
 impl Finding {
     fn new(about: &'static str, mark: Mark, says: impl Into<String>) -> Self {
-        Self { about, mark, says: says.into(), hint: None }
+        Self {
+            about,
+            mark,
+            says: says.into(),
+            hint: None,
+        }
     }
 
     fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -83,14 +88,27 @@ pub(crate) fn run(arguments: &DoctorArgs) -> Result<Status, Failure> {
     let can_compile = survey.compilers.iter().any(|compiler| compiler.ready);
     let can_judge = can_compile && survey.layers.seccomp;
     let mut findings = vec![system(), kernel(), cpu(&survey), cores(&survey)];
-    findings.extend(survey.compilers.iter().map(|compiler| self::compiler(compiler, can_compile)));
+    findings.extend(
+        survey
+            .compilers
+            .iter()
+            .map(|compiler| self::compiler(compiler, can_compile)),
+    );
     findings.extend([openblas(&survey), gpu()]);
     findings.extend(sandbox(&survey));
-    findings.extend([huge_pages(), governor(), load(&survey)].into_iter().flatten());
+    findings.extend(
+        [huge_pages(), governor(), load(&survey)]
+            .into_iter()
+            .flatten(),
+    );
     let (mut noise, mut quiet) = (Vec::new(), None);
     if can_judge {
         progress.message("measuring how steady it is");
-        let compiler = survey.compilers.iter().find(|compiler| compiler.ready).map(|compiler| compiler.name);
+        let compiler = survey
+            .compilers
+            .iter()
+            .find(|compiler| compiler.ready)
+            .map(|compiler| compiler.name);
         let measured = measure(&survey, compiler);
         findings.extend(noise_findings(&measured));
         noise = measured.into_iter().flatten().collect();
@@ -98,12 +116,22 @@ pub(crate) fn run(arguments: &DoctorArgs) -> Result<Status, Failure> {
     }
     drop(progress);
     if arguments.json {
-        let diagnosis = Diagnosis { can_judge, quiet, findings: &findings, machine: &survey, noise: &noise };
+        let diagnosis = Diagnosis {
+            can_judge,
+            quiet,
+            findings: &findings,
+            machine: &survey,
+            noise: &noise,
+        };
         say_json(&diagnosis);
     } else {
         say(&text(&findings, can_judge, quiet));
     }
-    Ok(if can_judge { Status::Fine } else { Status::MachineFailed })
+    Ok(if can_judge {
+        Status::Fine
+    } else {
+        Status::MachineFailed
+    })
 }
 
 fn text(findings: &[Finding], can_judge: bool, quiet: Option<bool>) -> String {
@@ -117,36 +145,51 @@ fn text(findings: &[Finding], can_judge: bool, quiet: Option<bool>) -> String {
     let end = match (can_judge, quiet) {
         (false, _) => "Candidates cannot be judged here: see what is NEEDED above.",
         (true, Some(true)) => "Candidates can be judged here, and the machine is quiet.",
-        (true, Some(false)) => "Candidates can be judged here, but the machine is noisy: expect wider spreads.",
+        (true, Some(false)) => {
+            "Candidates can be judged here, but the machine is noisy: expect wider spreads."
+        }
         (true, None) => "Candidates can be judged here, but timing failed: see above.",
     };
     format!("{}\n\n{end}", table.render())
 }
 
 fn read(path: &str) -> Option<String> {
-    fs_err::read_to_string(path).ok().map(|text| text.trim().to_owned())
+    fs_err::read_to_string(path)
+        .ok()
+        .map(|text| text.trim().to_owned())
 }
 
 fn system() -> Finding {
     let release = read("/etc/os-release").unwrap_or_default();
-    let name = release.lines().find_map(|line| line.strip_prefix("PRETTY_NAME=")).map(|name| name.trim_matches('"'));
+    let name = release
+        .lines()
+        .find_map(|line| line.strip_prefix("PRETTY_NAME="))
+        .map(|name| name.trim_matches('"'));
     Finding::new("system", Mark::Note, name.unwrap_or("Linux"))
 }
 
 fn kernel() -> Finding {
-    Finding::new("kernel", Mark::Note, read("/proc/sys/kernel/osrelease").unwrap_or_else(|| "unknown".to_owned()))
+    Finding::new(
+        "kernel",
+        Mark::Note,
+        read("/proc/sys/kernel/osrelease").unwrap_or_else(|| "unknown".to_owned()),
+    )
 }
 
 fn cpu(survey: &Survey) -> Finding {
     match survey.simd {
-        "sse2" => Finding::new("CPU", Mark::Warn, format!("{}, no AVX2", survey.cpu))
-            .hint("candidates with AVX2 or AVX-512 code crash here; use a newer CPU to judge those"),
+        "sse2" => Finding::new("CPU", Mark::Warn, format!("{}, no AVX2", survey.cpu)).hint(
+            "candidates with AVX2 or AVX-512 code crash here; use a newer CPU to judge those",
+        ),
         simd => Finding::new("CPU", Mark::Ok, format!("{}, {simd}", survey.cpu)),
     }
 }
 
 fn cores(survey: &Survey) -> Finding {
-    let says = format!("{} physical, {} logical may be used", survey.physical_cores, survey.logical_cores);
+    let says = format!(
+        "{} physical, {} logical may be used",
+        survey.physical_cores, survey.logical_cores
+    );
     if survey.physical_cores < 4 {
         let says = format!("{says}; compiling waits while a candidate is timed");
         return Finding::new("cores", Mark::Ok, says);
@@ -155,17 +198,30 @@ fn cores(survey: &Survey) -> Finding {
 }
 
 fn compiler(compiler: &CompilerSurvey, another: bool) -> Finding {
-    let version = compiler.version.clone().unwrap_or_else(|| "not found".to_owned());
+    let version = compiler
+        .version
+        .clone()
+        .unwrap_or_else(|| "not found".to_owned());
     if compiler.ready {
-        let openmp =
-            compiler.openmp.as_ref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned());
-        let says = format!("{version}, OpenMP by {}, prelude precompiled", openmp.unwrap_or_default());
+        let openmp = compiler
+            .openmp
+            .as_ref()
+            .and_then(|path| path.file_name())
+            .map(|name| name.to_string_lossy().into_owned());
+        let says = format!(
+            "{version}, OpenMP by {}, prelude precompiled",
+            openmp.unwrap_or_default()
+        );
         return Finding::new(compiler.name, Mark::Ok, says);
     }
     // One compiler is enough.
     let mark = if another { Mark::Missing } else { Mark::Needed };
     let problem = compiler.problem.clone().unwrap_or_default();
-    let says = if compiler.version.is_some() { format!("{version}: {problem}") } else { problem };
+    let says = if compiler.version.is_some() {
+        format!("{version}: {problem}")
+    } else {
+        problem
+    };
     let finding = Finding::new(compiler.name, mark, says.lines().next().unwrap_or_default());
     match &compiler.hint {
         Some(hint) => finding.hint(hint),
@@ -185,9 +241,17 @@ fn openblas(survey: &Survey) -> Finding {
                 found.detected
             ),
         ),
-        Some(found) => Finding::new("OpenBLAS", Mark::Ok, format!("{} as {}", found.path.display(), found.core)),
-        None => Finding::new("OpenBLAS", Mark::Missing, "not found: verdicts have no ratio against it")
-            .hint("apt-get install -y libopenblas0-pthread, or set HOTLOOP_OPENBLAS to the library"),
+        Some(found) => Finding::new(
+            "OpenBLAS",
+            Mark::Ok,
+            format!("{} as {}", found.path.display(), found.core),
+        ),
+        None => Finding::new(
+            "OpenBLAS",
+            Mark::Missing,
+            "not found: verdicts have no ratio against it",
+        )
+        .hint("apt-get install -y libopenblas0-pthread, or set HOTLOOP_OPENBLAS to the library"),
     }
 }
 
@@ -197,10 +261,13 @@ fn gpu() -> Finding {
         return Finding::new("GPU", Mark::Ok, "models run on it");
     }
     match policy::cuda::hindrance() {
-        Some(missing) => {
-            Finding::new("GPU", Mark::Warn, "there is one, but models run on the CPU").hint(missing.to_string())
-        }
-        None => Finding::new("GPU", Mark::Note, "none that can be used: models run on the CPU"),
+        Some(missing) => Finding::new("GPU", Mark::Warn, "there is one, but models run on the CPU")
+            .hint(missing.to_string()),
+        None => Finding::new(
+            "GPU",
+            Mark::Note,
+            "none that can be used: models run on the CPU",
+        ),
     }
 }
 
@@ -209,32 +276,64 @@ fn sandbox(survey: &Survey) -> Vec<Finding> {
     let seccomp = if layers.seccomp {
         Finding::new("seccomp", Mark::Ok, "system calls are filtered")
     } else {
-        Finding::new("seccomp", Mark::Needed, "not available: without it no candidate runs")
-            .hint("use a kernel with CONFIG_SECCOMP_FILTER, or a container that allows seccomp")
+        Finding::new(
+            "seccomp",
+            Mark::Needed,
+            "not available: without it no candidate runs",
+        )
+        .hint("use a kernel with CONFIG_SECCOMP_FILTER, or a container that allows seccomp")
     };
     let landlock = match layers.landlock {
-        Some(version) => Finding::new("Landlock", Mark::Ok, format!("version {version}: files are closed by rule")),
-        None => Finding::new("Landlock", Mark::Missing, "files are closed by a second seccomp filter instead")
-            .hint("use Linux 5.13 or newer and boot with landlock in lsm="),
+        Some(version) => Finding::new(
+            "Landlock",
+            Mark::Ok,
+            format!("version {version}: files are closed by rule"),
+        ),
+        None => Finding::new(
+            "Landlock",
+            Mark::Missing,
+            "files are closed by a second seccomp filter instead",
+        )
+        .hint("use Linux 5.13 or newer and boot with landlock in lsm="),
     };
     let namespaces = if layers.namespaces {
-        Finding::new("namespaces", Mark::Ok, "candidates get user and IPC namespaces of their own")
+        Finding::new(
+            "namespaces",
+            Mark::Ok,
+            "candidates get user and IPC namespaces of their own",
+        )
     } else {
         Finding::new("namespaces", Mark::Missing, "the limit on threads counts the whole user instead")
             .hint("sysctl -w kernel.unprivileged_userns_clone=1, or allow user namespaces in the container")
     };
     let root = if layers.drops_root {
-        Finding::new("user", Mark::Ok, "root: candidates and compilers run as unprivileged users")
+        Finding::new(
+            "user",
+            Mark::Ok,
+            "root: candidates and compilers run as unprivileged users",
+        )
     } else {
-        Finding::new("user", Mark::Ok, "unprivileged; no control groups or other rights are needed")
+        Finding::new(
+            "user",
+            Mark::Ok,
+            "unprivileged; no control groups or other rights are needed",
+        )
     };
     vec![seccomp, landlock, namespaces, root]
 }
 
 fn huge_pages() -> Option<Finding> {
     let text = read("/sys/kernel/mm/transparent_hugepage/enabled")?;
-    let chosen = text.split(['[', ']']).nth(1).unwrap_or("unknown").to_owned();
-    Some(Finding::new("huge pages", Mark::Note, format!("transparent: {chosen}")))
+    let chosen = text
+        .split(['[', ']'])
+        .nth(1)
+        .unwrap_or("unknown")
+        .to_owned();
+    Some(Finding::new(
+        "huge pages",
+        Mark::Note,
+        format!("transparent: {chosen}"),
+    ))
 }
 
 fn governor() -> Option<Finding> {
@@ -243,17 +342,27 @@ fn governor() -> Option<Finding> {
         return Some(Finding::new("governor", Mark::Ok, governor));
     }
     Some(
-        Finding::new("governor", Mark::Warn, format!("{governor}: clocks change while candidates are timed"))
-            .hint("cpupower frequency-set -g performance"),
+        Finding::new(
+            "governor",
+            Mark::Warn,
+            format!("{governor}: clocks change while candidates are timed"),
+        )
+        .hint("cpupower frequency-set -g performance"),
     )
 }
 
 fn load(survey: &Survey) -> Option<Finding> {
     let text = read("/proc/loadavg")?;
     let load: f64 = text.split_whitespace().next()?.parse().ok()?;
-    let says = format!("{load:.2} on {}", output::count(survey.logical_cores, "core"));
+    let says = format!(
+        "{load:.2} on {}",
+        output::count(survey.logical_cores, "core")
+    );
     if load > 0.5 * survey.logical_cores as f64 {
-        return Some(Finding::new("load", Mark::Warn, says).hint("stop other work while candidates are timed"));
+        return Some(
+            Finding::new("load", Mark::Warn, says)
+                .hint("stop other work while candidates are timed"),
+        );
     }
     Some(Finding::new("load", Mark::Ok, says))
 }
@@ -263,7 +372,8 @@ fn measure(survey: &Survey, compiler: Option<&'static str>) -> Vec<Result<Noise,
     let all = survey.physical_cores as u32;
     let threads = if all > 1 { vec![1, all] } else { vec![1] };
     let measure = |threads: u32| {
-        let mut settings = crate::settings().map_err(|_| BenchError::new("this program's own file cannot be found"))?;
+        let mut settings = crate::settings()
+            .map_err(|_| BenchError::new("this program's own file cannot be found"))?;
         if compiler == Some("clang") {
             settings.compiler = flow::bench::Compiler::Clang;
         }
@@ -296,7 +406,11 @@ fn noise_findings(measured: &[Result<Noise, BenchError>]) -> Vec<Finding> {
             }
         }
         Err(error) => {
-            let finding = Finding::new("timing", Mark::Warn, error.what.lines().next().unwrap_or_default());
+            let finding = Finding::new(
+                "timing",
+                Mark::Warn,
+                error.what.lines().next().unwrap_or_default(),
+            );
             match &error.hint {
                 Some(hint) => finding.hint(hint),
                 None => finding,

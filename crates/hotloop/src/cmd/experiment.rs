@@ -14,7 +14,10 @@ use crate::stop::Stop;
 /// Runs a grid, or what is left of it.
 pub(crate) fn run(arguments: &ExperimentArgs) -> Result<Status, Failure> {
     let experiment = named(&arguments.name)?;
-    let folder = arguments.out.clone().unwrap_or_else(|| Path::new("runs").join(experiment.name));
+    let folder = arguments
+        .out
+        .clone()
+        .unwrap_or_else(|| Path::new("runs").join(experiment.name));
     let settings = chosen(experiment, &arguments.only, &folder)?;
     if arguments.list {
         list(experiment, &settings);
@@ -38,17 +41,31 @@ pub(crate) fn run(arguments: &ExperimentArgs) -> Result<Status, Failure> {
 
 fn named(name: &str) -> Result<Experiment, Failure> {
     experiment::named(name).ok_or_else(|| {
-        let names = experiment::EXPERIMENTS.map(|known| format!("{} ({})", known.name, known.summary));
-        Failure::user(format!("there is no experiment `{name}`")).hint(format!("there are {}", names.join(" and ")))
+        let names =
+            experiment::EXPERIMENTS.map(|known| format!("{} ({})", known.name, known.summary));
+        Failure::user(format!("there is no experiment `{name}`"))
+            .hint(format!("there are {}", names.join(" and ")))
     })
 }
 
 /// The settings asked for, with how far they have come.
-fn chosen(experiment: Experiment, only: &[String], folder: &Path) -> Result<Vec<(Setting, Progress)>, Failure> {
+fn chosen(
+    experiment: Experiment,
+    only: &[String],
+    folder: &Path,
+) -> Result<Vec<(Setting, Progress)>, Failure> {
     let mut settings = experiment.progress(folder);
-    if let Some(unknown) = only.iter().find(|name| settings.iter().all(|(setting, _)| setting.name != name.as_str())) {
-        return Err(Failure::user(format!("{} has no setting `{unknown}`", experiment.name))
-            .hint(format!("`hotloop experiment {} --list` lists them", experiment.name)));
+    if let Some(unknown) = only.iter().find(|name| {
+        settings
+            .iter()
+            .all(|(setting, _)| setting.name != name.as_str())
+    }) {
+        return Err(
+            Failure::user(format!("{} has no setting `{unknown}`", experiment.name)).hint(format!(
+                "`hotloop experiment {} --list` lists them",
+                experiment.name
+            )),
+        );
     }
     settings.retain(|(setting, _)| only.is_empty() || only.iter().any(|name| name == setting.name));
     Ok(settings)
@@ -64,19 +81,30 @@ fn list(experiment: Experiment, settings: &[(Setting, Progress)]) {
         };
         table.row([setting.name, state]);
     }
-    say(&format!("{}: {}\n\n{}", experiment.name, experiment.summary, table.render()));
+    say(&format!(
+        "{}: {}\n\n{}",
+        experiment.name,
+        experiment.summary,
+        table.render()
+    ));
 }
 
 /// Writes what the paper shows, of all runs that are done.
 fn write(experiment: Experiment, folder: &Path) -> Result<Status, Failure> {
-    let done = experiment.progress(folder).into_iter().filter(|(_, progress)| *progress == Progress::Done);
+    let done = experiment
+        .progress(folder)
+        .into_iter()
+        .filter(|(_, progress)| *progress == Progress::Done);
     let runs: Vec<PathBuf> = done.map(|(setting, _)| folder.join(setting.name)).collect();
     let whole = report::read(&runs)?;
     let page = report::write(&runs, folder)?;
     for output in experiment::outputs(experiment.name, &whole) {
-        let files = output
-            .write(folder)
-            .map_err(|error| Failure::user(format!("{}: it cannot be written: {error}", folder.display())))?;
+        let files = output.write(folder).map_err(|error| {
+            Failure::user(format!(
+                "{}: it cannot be written: {error}",
+                folder.display()
+            ))
+        })?;
         if let Some(text) = output.text() {
             say(&format!("\n{}", text.trim_end()));
         }

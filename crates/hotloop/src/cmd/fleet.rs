@@ -24,20 +24,33 @@ const ENDING: Duration = Duration::from_mins(1);
 /// Does what was asked for.
 pub(crate) fn run(arguments: &FleetArgs) -> Result<Status, Failure> {
     match &arguments.command {
-        FleetCommand::Up { file, foreground, wait, json } => {
+        FleetCommand::Up {
+            file,
+            foreground,
+            wait,
+            json,
+        } => {
             let config = Config::read(file).map_err(Failure::of_user)?;
             if config.nodes.is_empty() {
                 return Err(Failure::user(format!("{}: no [[nodes]]", file.display()))
                     .hint("`hotloop fleet example` shows what can work"));
             }
-            if *foreground { keep(&config) } else { up(&config, file, *wait, *json) }
+            if *foreground {
+                keep(&config)
+            } else {
+                up(&config, file, *wait, *json)
+            }
         }
         FleetCommand::Status { fleet, json } => show(fleet, *json),
         FleetCommand::Down { file } => {
             let config = Config::read(file).map_err(Failure::of_user)?;
             let patience = ENDING + Duration::from_secs_f64(config.worker.grace.clamp(0.0, 3600.0));
             let ended = keeper::down(&config, patience, &fleets::log("fleet"))?;
-            say(&format!("{} {}", config.name, if ended { "is down" } else { "was not up" }));
+            say(&format!(
+                "{} {}",
+                config.name,
+                if ended { "is down" } else { "was not up" }
+            ));
             Ok(Status::Fine)
         }
         FleetCommand::Example => {
@@ -50,15 +63,22 @@ pub(crate) fn run(arguments: &FleetArgs) -> Result<Status, Failure> {
 /// Keeps the fleet up in this process.
 fn keep(config: &Config) -> Result<Status, Failure> {
     let stop = Stop::listen()?;
-    keeper::keep(config, &crate::settings()?.roles, stop.flag(), &fleets::log("fleet"))?;
+    keeper::keep(
+        config,
+        &crate::settings()?.roles,
+        stop.flag(),
+        &fleets::log("fleet"),
+    )?;
     Ok(Status::Fine)
 }
 
 /// Starts a process that keeps the fleet up, and waits for the first worker.
 fn up(config: &Config, file: &Path, wait: f64, json: bool) -> Result<Status, Failure> {
     if keeper::is_up(config) {
-        return Err(Failure::user(format!("the fleet {} is up already", config.name))
-            .hint("`hotloop fleet status` shows it; `hotloop fleet down` ends it"));
+        return Err(
+            Failure::user(format!("the fleet {} is up already", config.name))
+                .hint("`hotloop fleet status` shows it; `hotloop fleet down` ends it"),
+        );
     }
     let machine = |error: std::io::Error| Failure::machine(error.to_string());
     fs_err::create_dir_all(&config.state).map_err(machine)?;
@@ -80,8 +100,11 @@ fn up(config: &Config, file: &Path, wait: f64, json: bool) -> Result<Status, Fai
     loop {
         if let Ok(Some(_)) = child.try_wait() {
             let said = std::fs::read_to_string(&log).unwrap_or_default();
-            return Err(Failure::machine(format!("the fleet does not start:\n{}", said.trim_end()))
-                .hint(format!("its log is {}", log.display())));
+            return Err(Failure::machine(format!(
+                "the fleet does not start:\n{}",
+                said.trim_end()
+            ))
+            .hint(format!("its log is {}", log.display())));
         }
         let status = status::of_fleet(config, Duration::ZERO, &fleets::silent());
         let is_late = begin.elapsed().as_secs_f64() >= wait;
@@ -89,7 +112,11 @@ fn up(config: &Config, file: &Path, wait: f64, json: bool) -> Result<Status, Fai
             drop(progress);
             tell(&status, json);
             let is_ready = status.workers.iter().any(|beat| beat.state == State::Ready);
-            return Ok(if is_ready { Status::Fine } else { Status::MachineFailed });
+            return Ok(if is_ready {
+                Status::Fine
+            } else {
+                Status::MachineFailed
+            });
         }
         if let Some(note) = status.keeper.notes.last() {
             progress.message(note.clone());
@@ -105,7 +132,11 @@ fn show(fleet: &str, json: bool) -> Result<Status, Failure> {
     };
     tell(&status, json);
     let is_ready = status.workers.iter().any(|beat| beat.state == State::Ready);
-    Ok(if is_ready { Status::Fine } else { Status::MachineFailed })
+    Ok(if is_ready {
+        Status::Fine
+    } else {
+        Status::MachineFailed
+    })
 }
 
 fn tell(status: &FleetStatus, json: bool) {
@@ -122,7 +153,12 @@ fn text(status: &FleetStatus) -> String {
         lines.push(String::new());
         lines.push(workers(&status.workers));
     }
-    let ids: Vec<String> = status.keeper.nodes.iter().map(|node| format!("{} {}", node.kind, node.id)).collect();
+    let ids: Vec<String> = status
+        .keeper
+        .nodes
+        .iter()
+        .map(|node| format!("{} {}", node.kind, node.id))
+        .collect();
     if !ids.is_empty() {
         lines.push(String::new());
         lines.push(format!("Nodes: {}", ids.join(", ")));
@@ -130,13 +166,24 @@ fn text(status: &FleetStatus) -> String {
     if !status.keeper.notes.is_empty() {
         lines.push(String::new());
         lines.push("Last:".to_owned());
-        lines.extend(status.keeper.notes.iter().map(|note| format!("  {}", note.replace('\n', "\n  "))));
+        lines.extend(
+            status
+                .keeper
+                .notes
+                .iter()
+                .map(|note| format!("  {}", note.replace('\n', "\n  "))),
+        );
     }
     lines.join("\n")
 }
 
 fn head(status: &FleetStatus) -> String {
-    let slots: u32 = status.workers.iter().filter(|beat| beat.state == State::Ready).map(|beat| beat.slots).sum();
+    let slots: u32 = status
+        .workers
+        .iter()
+        .filter(|beat| beat.state == State::Ready)
+        .map(|beat| beat.slots)
+        .sum();
     let rate: f64 = status.workers.iter().map(|beat| beat.per_minute).sum();
     let errors: u64 = status.workers.iter().map(|beat| beat.failed).sum();
     let keeper = &status.keeper;
@@ -145,9 +192,17 @@ fn head(status: &FleetStatus) -> String {
         None => format!("{}: {}", status.name, count(status.workers.len(), "worker")),
     }];
     if keeper.pid != 0 {
-        let kept = if status.kept { "kept up" } else { "nobody keeps it up" };
+        let kept = if status.kept {
+            "kept up"
+        } else {
+            "nobody keeps it up"
+        };
         let wanted = count(keeper.wanted, "node");
-        parts.push(format!("{} of {wanted}, {kept}, {} replaced", keeper.nodes.len(), keeper.replaced));
+        parts.push(format!(
+            "{} of {wanted}, {kept}, {} replaced",
+            keeper.nodes.len(),
+            keeper.replaced
+        ));
     }
     match keeper.tunnel {
         Some(true) => parts.push("the tunnel stands".to_owned()),
@@ -158,21 +213,38 @@ fn head(status: &FleetStatus) -> String {
         parts.push(format!("{} ready", count(slots as usize, "slot")));
         parts.push(format!("{} a minute", count(rate as usize, "verdict")));
         parts.push(format!("{} of machines", count(errors as usize, "failure")));
-        parts.push(format!("{} queued, {} to be fetched", count(status.queued as usize, "group"), status.waiting));
+        parts.push(format!(
+            "{} queued, {} to be fetched",
+            count(status.queued as usize, "group"),
+            status.waiting
+        ));
     }
     parts.join("; ")
 }
 
 fn workers(beats: &[Beat]) -> String {
-    let mut table = Table::new().left("worker").left("class").left("state").right("slots").right("busy");
-    table = table.right("judged").right("a minute").right("failed").right("calm").right("peak GFLOPS").right("varies");
+    let mut table = Table::new()
+        .left("worker")
+        .left("class")
+        .left("state")
+        .right("slots")
+        .right("busy");
+    table = table
+        .right("judged")
+        .right("a minute")
+        .right("failed")
+        .right("calm")
+        .right("peak GFLOPS")
+        .right("varies");
     for beat in beats {
         let (state, why) = match &beat.state {
             State::Ready => ("ready", None),
             State::Draining => ("draining", None),
             State::Quarantined(why) => ("quarantined", Some(why.clone())),
         };
-        let noise = |of: &dyn Fn(&fleet::WorkerNoise) -> String| beat.noise.as_ref().map_or(String::new(), of);
+        let noise = |of: &dyn Fn(&fleet::WorkerNoise) -> String| {
+            beat.noise.as_ref().map_or(String::new(), of)
+        };
         table.row([
             beat.worker.clone(),
             beat.class.clone(),

@@ -134,7 +134,11 @@ fn info(name: &str, json: bool) -> Result<Status, Failure> {
     let place = models::find(name)?;
     let path = place.path();
     // Nobody finds the one carried in this program where it is unpacked for the moment.
-    let told = if matches!(place, Place::Unpacked(_)) { name.to_owned() } else { path.display().to_string() };
+    let told = if matches!(place, Place::Unpacked(_)) {
+        name.to_owned()
+    } else {
+        path.display().to_string()
+    };
     let facts = Facts::of(told, &models::open(&path)?);
     if json {
         say_json(&facts);
@@ -151,26 +155,56 @@ fn info(name: &str, json: bool) -> Result<Status, Failure> {
         (Some(false), _) => "no: it can be loaded, but not asked".to_owned(),
         (None, why) => format!("no tokenizer: {}", why.as_deref().unwrap_or_default()),
     };
-    let attention =
-        format!("{} of {}, {} for keys and values", flow::count(facts.heads, "head"), facts.head_dim, facts.kv_heads);
+    let attention = format!(
+        "{} of {}, {} for keys and values",
+        flow::count(facts.heads, "head"),
+        facts.head_dim,
+        facts.kv_heads
+    );
     let memory = &facts.memory_bytes;
-    let sampling = format!("{}, and {} a token", bytes(memory.sampling), bytes(memory.sampling_per_token));
+    let sampling = format!(
+        "{}, and {} a token",
+        bytes(memory.sampling),
+        bytes(memory.sampling_per_token)
+    );
     let mut table = Table::new().left("").left("");
     table.row(["model", &facts.path]);
     table.row(["family", facts.family]);
     table.row(["parameters", &count(facts.parameters)]);
     table.row(["layers", &facts.layers.to_string()]);
-    table.row(["hidden", &format!("{}, feed-forward {}", facts.hidden, facts.feed_forward)]);
+    table.row([
+        "hidden",
+        &format!("{}, feed-forward {}", facts.hidden, facts.feed_forward),
+    ]);
     table.row(["attention", &attention]);
     table.row(["vocabulary", &facts.vocabulary.to_string()]);
     table.row(["context", &format!("{} tokens", facts.context)]);
-    table.row(["head", if facts.tied_head { "tied to the embedding" } else { "of its own" }]);
+    table.row([
+        "head",
+        if facts.tied_head {
+            "tied to the embedding"
+        } else {
+            "of its own"
+        },
+    ]);
     table.row(["stored as", &kinds.join(", ")]);
     table.row(["chat template", &template]);
     table.row(["memory: sampling", &sampling]);
-    table.row(["memory: LoRA", &format!("{} at rank {RANK}, and what layers compute", bytes(memory.lora))]);
-    table.row(["memory: full", &format!("{}, and what layers compute", bytes(memory.full))]);
-    table.row(["memory: free here", &memory.free_here.map(bytes).unwrap_or_default()]);
+    table.row([
+        "memory: LoRA",
+        &format!(
+            "{} at rank {RANK}, and what layers compute",
+            bytes(memory.lora)
+        ),
+    ]);
+    table.row([
+        "memory: full",
+        &format!("{}, and what layers compute", bytes(memory.full)),
+    ]);
+    table.row([
+        "memory: free here",
+        &memory.free_here.map(bytes).unwrap_or_default(),
+    ]);
     say(&table.render());
     Ok(Status::Fine)
 }
@@ -179,17 +213,32 @@ fn convert(from: &str, to: &Path) -> Result<Status, Failure> {
     let place = models::find(from)?;
     let path = place.path();
     if to.exists() {
-        return Err(Failure::user(format!("{} is there already", to.display())).hint("name a new folder"));
+        return Err(
+            Failure::user(format!("{} is there already", to.display())).hint("name a new folder")
+        );
     }
     let checkpoint = models::open(&path)?;
-    let text = checkpoint.text().map_err(|error| models::unreadable(&error))?;
+    let text = checkpoint
+        .text()
+        .map_err(|error| models::unreadable(&error))?;
     let progress = Progress::spinner("reading", true);
-    let weights = checkpoint.weights().map_err(|error| models::unreadable(&error))?;
+    let weights = checkpoint
+        .weights()
+        .map_err(|error| models::unreadable(&error))?;
     progress.message("writing");
-    policy::save::model(to, &checkpoint.config, &weights, Some(&text), policy::save::Storage::F32)
-        .map_err(|error| Failure::machine(error.to_string()))?;
+    policy::save::model(
+        to,
+        &checkpoint.config,
+        &weights,
+        Some(&text),
+        policy::save::Storage::F32,
+    )
+    .map_err(|error| Failure::machine(error.to_string()))?;
     drop(progress);
     let size = bytes(F32 * Weights::count(&checkpoint.config));
-    say(&format!("{}: config.json, model.safetensors ({size}, f32), tokenizer", to.display()));
+    say(&format!(
+        "{}: config.json, model.safetensors ({size}, f32), tokenizer",
+        to.display()
+    ));
     Ok(Status::Fine)
 }

@@ -26,39 +26,76 @@ struct Pulled {
 
 /// Fetches a model.
 pub(crate) fn run(arguments: &PullArgs) -> Result<Status, Failure> {
-    let PullArgs { name, to, file, revision, json } = arguments;
+    let PullArgs {
+        name,
+        to,
+        file,
+        revision,
+        json,
+    } = arguments;
     if !models::is_hub_name(name) {
         return Err(Failure::user(format!("{name} is no name on the hub"))
             .hint("such names are OWNER/NAME, as in Qwen/Qwen2.5-Coder-0.5B-Instruct"));
     }
     let place = Place::new(name, to.as_deref()).ok_or_else(|| {
-        Failure::user("no folder for models is known").hint("name one with --to DIR, or set HF_HOME or HOME")
+        Failure::user("no folder for models is known")
+            .hint("name one with --to DIR, or set HF_HOME or HOME")
     })?;
     let hub = Hub::from_environment();
     let stop = Stop::listen()?;
     let listing = match hub.list(name, revision) {
-        Err(HubError::Unreachable(why)) => match models::downloaded(name).filter(|_| to.is_none() && file.is_empty()) {
-            Some(path) => {
-                complain(&format!("hotloop: {} is not reached ({why}): this copy is here", hub.endpoint()));
-                tell(&Pulled { path, commit: None, files: Vec::new(), bytes: 0 }, *json);
-                return Ok(Status::Fine);
+        Err(HubError::Unreachable(why)) => {
+            match models::downloaded(name).filter(|_| to.is_none() && file.is_empty()) {
+                Some(path) => {
+                    complain(&format!(
+                        "hotloop: {} is not reached ({why}): this copy is here",
+                        hub.endpoint()
+                    ));
+                    tell(
+                        &Pulled {
+                            path,
+                            commit: None,
+                            files: Vec::new(),
+                            bytes: 0,
+                        },
+                        *json,
+                    );
+                    return Ok(Status::Fine);
+                }
+                None => return Err(failure(&hub, name, HubError::Unreachable(why))),
             }
-            None => return Err(failure(&hub, name, HubError::Unreachable(why))),
-        },
+        }
         listed => listed.map_err(|error| failure(&hub, name, error))?,
     };
     let files = select(&listing, file).map_err(|why| unfit(name, why))?;
     fetch_all(&hub, name, &listing, &files, &place, &stop)?;
-    place.publish(&listing, revision, &files).map_err(|error| Failure::machine(error.to_string()))?;
+    place
+        .publish(&listing, revision, &files)
+        .map_err(|error| Failure::machine(error.to_string()))?;
     let folder = place.folder(&listing.commit);
-    let path = if file.len() == 1 { folder.join(&file[0]) } else { folder };
-    let is_model = file.is_empty() || path.extension().is_some_and(|extension| extension == "gguf");
+    let path = if file.len() == 1 {
+        folder.join(&file[0])
+    } else {
+        folder
+    };
+    let is_model = file.is_empty()
+        || path
+            .extension()
+            .is_some_and(|extension| extension == "gguf");
     if is_model {
         readable(&path)?;
     }
     let total = files.iter().map(|entry| entry.size).sum();
     let files = files.into_iter().map(|entry| entry.name).collect();
-    tell(&Pulled { path, commit: Some(listing.commit), files, bytes: total }, *json);
+    tell(
+        &Pulled {
+            path,
+            commit: Some(listing.commit),
+            files,
+            bytes: total,
+        },
+        *json,
+    );
     Ok(Status::Fine)
 }
 
@@ -68,7 +105,11 @@ fn tell(pulled: &Pulled, json: bool) {
         return;
     }
     if pulled.commit.is_some() {
-        complain(&format!("{}, {}", count(pulled.files.len(), "file"), bytes(pulled.bytes)));
+        complain(&format!(
+            "{}, {}",
+            count(pulled.files.len(), "file"),
+            bytes(pulled.bytes)
+        ));
     }
     say(&pulled.path.display().to_string());
 }
@@ -88,12 +129,17 @@ fn fetch_all(
     let mut done = 0;
     for entry in order {
         progress.message(entry.name.clone());
-        let wanted = Wanted { name, commit: &listing.commit, entry };
+        let wanted = Wanted {
+            name,
+            commit: &listing.commit,
+            entry,
+        };
         let mut watch = |here: u64| {
             progress.at(done + here);
             !stop.asked()
         };
-        hub.fetch(wanted, place, &mut watch).map_err(|error| failure(hub, name, error))?;
+        hub.fetch(wanted, place, &mut watch)
+            .map_err(|error| failure(hub, name, error))?;
         done += entry.size;
         progress.at(done);
     }
@@ -103,7 +149,10 @@ fn fetch_all(
 /// A model that hotloop cannot load is told now, not when a run begins.
 fn readable(path: &Path) -> Result<(), Failure> {
     models::open(path).map(drop).map_err(|failure| {
-        let what = format!("it was fetched, but hotloop cannot load it: {}", failure.what());
+        let what = format!(
+            "it was fetched, but hotloop cannot load it: {}",
+            failure.what()
+        );
         failure.about(what)
     })
 }

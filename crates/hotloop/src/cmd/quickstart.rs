@@ -51,9 +51,17 @@ pub(crate) fn run(arguments: &QuickstartArgs) -> Result<Status, Failure> {
 }
 
 /// Drives one run to its end, from wherever it is.
-fn one(arguments: &QuickstartArgs, directory: &Path, set: Option<&str>, stop: &Stop) -> Result<Status, Failure> {
+fn one(
+    arguments: &QuickstartArgs,
+    directory: &Path,
+    set: Option<&str>,
+    stop: &Stop,
+) -> Result<Status, Failure> {
     if RunState::read(directory).is_ok_and(|state| state.ended.is_some()) {
-        say(&format!("{}: done before; --out names another folder for a new one", directory.display()));
+        say(&format!(
+            "{}: done before; --out names another folder for a new one",
+            directory.display()
+        ));
         return Ok(Status::Fine);
     }
     let mut sets = vec![
@@ -64,7 +72,9 @@ fn one(arguments: &QuickstartArgs, directory: &Path, set: Option<&str>, stop: &S
     sets.extend(arguments.task.iter().map(|task| format!("task={task}")));
     sets.extend_from_slice(&arguments.set);
     sets.extend(set.map(str::to_owned));
-    let plan = train::plan("quickstart", &sets, |sets| Layered::read(Some(("quickstart.toml", RUN)), sets))?;
+    let plan = train::plan("quickstart", &sets, |sets| {
+        Layered::read(Some(("quickstart.toml", RUN)), sets)
+    })?;
     train::drive(&plan, stop)
 }
 
@@ -72,8 +82,7 @@ fn one(arguments: &QuickstartArgs, directory: &Path, set: Option<&str>, stop: &S
 fn told(learned: &RunReport, control: Option<&RunReport>, folder: &Path) -> String {
     let mut lines = vec![String::new(), probes(learned, control).render()];
     if control.is_none() {
-        let same =
-            "A control that does not learn stays as it was before; --control runs it, which takes as long again.";
+        let same = "A control that does not learn stays as it was before; --control runs it, which takes as long again.";
         lines.push(same.to_owned());
     }
     let (against, name) = match control {
@@ -85,7 +94,10 @@ fn told(learned: &RunReport, control: Option<&RunReport>, folder: &Path) -> Stri
     }
     if let Some(best) = &learned.best {
         lines.push(fastest("Fastest code", best, learned.seed_gflops));
-        let file = folder.join(LEARNS).join("candidates").join(format!("{}.c", best.hash));
+        let file = folder
+            .join(LEARNS)
+            .join("candidates")
+            .join(format!("{}.c", best.hash));
         lines.push(format!("  {}", file.display()));
     }
     if let Some((control, best)) = control.and_then(|run| Some((run, run.best.as_ref()?))) {
@@ -96,39 +108,79 @@ fn told(learned: &RunReport, control: Option<&RunReport>, folder: &Path) -> Stri
 
 /// What learning did to the mean, for better or worse.
 fn compared(after: Estimate, before: Estimate, name: &str) -> String {
-    let apart = if after.low > before.high || after.high < before.low { "are apart" } else { "overlap" };
+    let apart = if after.low > before.high || after.high < before.low {
+        "are apart"
+    } else {
+        "overlap"
+    };
     let times = after.value / before.value;
-    format!("After learning the mean is {times:.1} times {name} (failures count 0); the intervals {apart}.")
+    format!(
+        "After learning the mean is {times:.1} times {name} (failures count 0); the intervals {apart}."
+    )
 }
 
 fn probes(learned: &RunReport, control: Option<&RunReport>) -> Table {
     let asked = count(learned.config.stepping.probe as usize, "answer");
     let asked = format!("probe: {asked} to each of six stages");
-    let mut table = Table::new().left(asked).left("correct").left("mean GFLOPS").left("mean of the stages' best");
+    let mut table = Table::new()
+        .left(asked)
+        .left("correct")
+        .left("mean GFLOPS")
+        .left("mean of the stages' best");
     let mut row = |name: &str, probe: Option<&ProbeSummary>| {
         if let Some(probe) = probe {
-            table.row([name, &shares(probe.correct), &interval(probe.gflops), &interval(probe.best)]);
+            table.row([
+                name,
+                &shares(probe.correct),
+                &interval(probe.gflops),
+                &interval(probe.best),
+            ]);
         }
     };
     row("before learning", learned.before.as_ref());
     row("after learning", learned.after.as_ref());
-    row("control: as long without learning", control.and_then(|run| run.after.as_ref()));
+    row(
+        "control: as long without learning",
+        control.and_then(|run| run.after.as_ref()),
+    );
     table
 }
 
 fn fastest(name: &str, best: &BestCode, seed: Option<f64>) -> String {
-    let openblas = best.openblas_ratio.map(|ratio| format!(", {ratio:.2} of OpenBLAS")).unwrap_or_default();
-    let peak = best.peak_fraction.map(|share| format!(", {} of peak", percent(share))).unwrap_or_default();
-    let seed = seed.map(|seed| format!(", {:.0} times the seed", best.gflops / seed)).unwrap_or_default();
-    format!("{name}: {} GFLOPS{openblas}{peak}{seed}, found in step {}", number(best.gflops), best.step + 1)
+    let openblas = best
+        .openblas_ratio
+        .map(|ratio| format!(", {ratio:.2} of OpenBLAS"))
+        .unwrap_or_default();
+    let peak = best
+        .peak_fraction
+        .map(|share| format!(", {} of peak", percent(share)))
+        .unwrap_or_default();
+    let seed = seed
+        .map(|seed| format!(", {:.0} times the seed", best.gflops / seed))
+        .unwrap_or_default();
+    format!(
+        "{name}: {} GFLOPS{openblas}{peak}{seed}, found in step {}",
+        number(best.gflops),
+        best.step + 1
+    )
 }
 
 fn shares(share: Estimate) -> String {
-    format!("{:.0} % [{:.0}, {:.0}]", share.value * 100.0, share.low * 100.0, share.high * 100.0)
+    format!(
+        "{:.0} % [{:.0}, {:.0}]",
+        share.value * 100.0,
+        share.low * 100.0,
+        share.high * 100.0
+    )
 }
 
 fn interval(estimate: Estimate) -> String {
-    format!("{} [{}, {}]", number(estimate.value), number(estimate.low), number(estimate.high))
+    format!(
+        "{} [{}, {}]",
+        number(estimate.value),
+        number(estimate.low),
+        number(estimate.high)
+    )
 }
 
 #[cfg(test)]
@@ -137,11 +189,27 @@ mod tests {
 
     #[test]
     fn intervals_are_apart_on_either_side() {
-        let estimate = |low: f64, high: f64| Estimate { value: f64::midpoint(low, high), low, high };
+        let estimate = |low: f64, high: f64| Estimate {
+            value: f64::midpoint(low, high),
+            low,
+            high,
+        };
         for (after, before, words) in [
-            (estimate(5.0, 6.0), estimate(1.0, 2.0), "the intervals are apart"),
-            (estimate(1.0, 2.0), estimate(5.0, 6.0), "0.3 times before (failures count 0); the intervals are apart"),
-            (estimate(1.0, 3.0), estimate(2.0, 6.0), "the intervals overlap"),
+            (
+                estimate(5.0, 6.0),
+                estimate(1.0, 2.0),
+                "the intervals are apart",
+            ),
+            (
+                estimate(1.0, 2.0),
+                estimate(5.0, 6.0),
+                "0.3 times before (failures count 0); the intervals are apart",
+            ),
+            (
+                estimate(1.0, 3.0),
+                estimate(2.0, 6.0),
+                "the intervals overlap",
+            ),
         ] {
             let told = compared(after, before, "before");
             assert!(told.contains(words), "{told}");

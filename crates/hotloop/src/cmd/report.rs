@@ -49,8 +49,11 @@ pub(crate) fn unreadable(error: &StoreError) -> Failure {
 
 fn page(report: &Report, out: &Path) -> Result<PathBuf, Failure> {
     report.write(out).map_err(|error| {
-        Failure::user(format!("{}: the report cannot be written: {error}", out.display()))
-            .hint("name another folder with --out")
+        Failure::user(format!(
+            "{}: the report cannot be written: {error}",
+            out.display()
+        ))
+        .hint("name another folder with --out")
     })?;
     Ok(out.join("report.html"))
 }

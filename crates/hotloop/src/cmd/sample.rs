@@ -39,13 +39,20 @@ pub(crate) fn run(arguments: &SampleArgs) -> Result<Status, Failure> {
         let first = nth * at_once;
         let mut drawn = sampling.clone();
         drawn.seed = sampling.seed.wrapping_add((first * count) as u64);
-        let completions =
-            policy.sample(some, arguments.count, &drawn).map_err(|error| models::policy_failure(&error))?;
+        let completions = policy
+            .sample(some, arguments.count, &drawn)
+            .map_err(|error| models::policy_failure(&error))?;
         progress.answered(completions.len());
         for (number, completion) in completions.iter().enumerate() {
             let chat = &some[number / count];
             let line = Line::new(completion, chat, first + number / count, number % count);
-            let read = progress.aside(|| if arguments.json { say_json(&line) } else { say(&line.plain(count)) });
+            let read = progress.aside(|| {
+                if arguments.json {
+                    say_json(&line)
+                } else {
+                    say(&line.plain(count))
+                }
+            });
             if !read {
                 // Nobody reads any more, as in `| head`.
                 return Ok(Status::Fine);
@@ -58,7 +65,10 @@ pub(crate) fn run(arguments: &SampleArgs) -> Result<Status, Failure> {
 /// The policy that the flags name.
 pub(crate) fn open(who: &WhoArgs, wanted: bool, stop: &Stop) -> Result<Box<dyn Policy>, Failure> {
     if let Some(url) = &who.api {
-        let asking = Asking { key_variable: who.api_key.clone(), per_minute: who.api_per_minute };
+        let asking = Asking {
+            key_variable: who.api_key.clone(),
+            per_minute: who.api_per_minute,
+        };
         return Ok(Box::new(models::api(url, &who.model, asking, stop)?));
     }
     let place = models::find(&who.model)?;
@@ -66,7 +76,12 @@ pub(crate) fn open(who: &WhoArgs, wanted: bool, stop: &Stop) -> Result<Box<dyn P
     let _progress = Progress::spinner(format!("loading {}", path.display()), wanted);
     let mut settings = models::answering(who.threads, who.device);
     settings.precision = who.precision;
-    Ok(Box::new(models::engine(&path, who.adapter.as_deref(), settings, stop)?))
+    Ok(Box::new(models::engine(
+        &path,
+        who.adapter.as_deref(),
+        settings,
+        stop,
+    )?))
 }
 
 /// How the flags say that answers are drawn.
@@ -104,7 +119,8 @@ impl Line {
         let sum: f64 = logprobs.iter().copied().map(f64::from).sum();
         Self {
             completion: format!("{}{}", chat.begun, completion.text),
-            tokens: Some(completion.tokens.len()).filter(|tokens| *tokens > 0 || !completion.prompt_tokens.is_empty()),
+            tokens: Some(completion.tokens.len())
+                .filter(|tokens| *tokens > 0 || !completion.prompt_tokens.is_empty()),
             mean_logprob: (!logprobs.is_empty()).then(|| sum / logprobs.len() as f64),
             ending: completion.ending,
             chat: index,
@@ -114,7 +130,11 @@ impl Line {
 
     /// For people; several answers to one chat are told apart.
     fn plain(&self, count: usize) -> String {
-        let cut = if self.ending == Ending::Length { "\n[cut off at --max-tokens]" } else { "" };
+        let cut = if self.ending == Ending::Length {
+            "\n[cut off at --max-tokens]"
+        } else {
+            ""
+        };
         let head = if count > 1 || self.chat > 0 {
             format!("--- chat {}, answer {}\n", self.chat + 1, self.answer + 1)
         } else {
@@ -141,16 +161,35 @@ fn chats(arguments: &SampleArgs) -> Result<Vec<Chat>, Failure> {
 }
 
 fn question(prompt: &str) -> Chat {
-    let message = Message { role: Speaker::User, content: prompt.to_owned() };
-    Chat { messages: vec![message], begun: String::new() }
+    let message = Message {
+        role: Speaker::User,
+        content: prompt.to_owned(),
+    };
+    Chat {
+        messages: vec![message],
+        begun: String::new(),
+    }
 }
 
 /// What a run would ask first: the seed at a stage, or the first of the fixed prompts.
 fn task_chat(name: &str, arguments: &SampleArgs) -> Result<Chat, Failure> {
     let task = load(name)?;
-    let stage = arguments.stage.map(Stage::try_from).transpose().map_err(|error| Failure::user(error.to_string()))?;
-    let parent = stage.map(|_| Shown { source: &task.seed, verdict: None });
-    let ask = Ask { task: &task, role: Role::Explore, stage, variant: 0, parent };
+    let stage = arguments
+        .stage
+        .map(Stage::try_from)
+        .transpose()
+        .map_err(|error| Failure::user(error.to_string()))?;
+    let parent = stage.map(|_| Shown {
+        source: &task.seed,
+        verdict: None,
+    });
+    let ask = Ask {
+        task: &task,
+        role: Role::Explore,
+        stage,
+        variant: 0,
+        parent,
+    };
     let (who, wording) = (&arguments.who, Wording::default());
     if who.api.is_none() && nano::speaks(&who.model) {
         nano::check(&task.spec.name)?;
@@ -158,7 +197,12 @@ fn task_chat(name: &str, arguments: &SampleArgs) -> Result<Chat, Failure> {
     }
     // Few servers go on with the begun answer of a chat.
     let begin = who.api.as_deref().is_none_or(models::completes);
-    Ok(Prose { wording, begin, simd: bench::survey::simd().to_owned() }.chat(&ask))
+    Ok(Prose {
+        wording,
+        begin,
+        simd: bench::survey::simd().to_owned(),
+    }
+    .chat(&ask))
 }
 
 #[derive(Debug, Deserialize)]
@@ -171,18 +215,29 @@ struct Asked {
 fn from_file(path: &Path) -> Result<Vec<Chat>, Failure> {
     let mut text = String::new();
     let (name, read) = if path == Path::new("-") {
-        ("stdin".to_owned(), std::io::stdin().lock().read_to_string(&mut text))
+        (
+            "stdin".to_owned(),
+            std::io::stdin().lock().read_to_string(&mut text),
+        )
     } else {
         let read = std::fs::File::open(path).and_then(|mut file| file.read_to_string(&mut text));
         (path.display().to_string(), read)
     };
-    let hint = "every line is an object like {\"messages\": [{\"role\": \"user\", \"content\": \"...\"}]}";
+    let hint =
+        "every line is an object like {\"messages\": [{\"role\": \"user\", \"content\": \"...\"}]}";
     read.map_err(|error| Failure::user(format!("{name}: {error}")).hint(hint))?;
     let mut chats = Vec::new();
-    for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+    for (index, line) in text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty())
+    {
         let asked: Asked = serde_json::from_str(line)
             .map_err(|error| Failure::user(format!("{name}:{}: {error}", index + 1)).hint(hint))?;
-        chats.push(Chat { messages: asked.messages, begun: asked.begun });
+        chats.push(Chat {
+            messages: asked.messages,
+            begun: asked.begun,
+        });
     }
     if chats.is_empty() {
         return Err(Failure::user(format!("{name}: there are no chats in it")).hint(hint));

@@ -26,31 +26,50 @@ pub(crate) fn run(arguments: &ServeArgs) -> Result<Status, Failure> {
     let scope = scope(arguments.bind);
     let factory: Factory = Box::new(move || match &fleet {
         // What is submitted together is compared, and so judged by one worker.
-        Some(fleet) => fleets::open(fleet, bench.clone(), &scope, false).map_err(|error| BenchError::new(error.what())),
+        Some(fleet) => fleets::open(fleet, bench.clone(), &scope, false)
+            .map_err(|error| BenchError::new(error.what())),
         None => Ok(Box::new(LocalBench::start(bench.clone())?) as Box<dyn Bench>),
     });
     let settings = settings(arguments)?;
     let (tasks, reward, scheme) = (
         count(settings.tasks.len(), "task"),
         settings.reward.name(),
-        if settings.tls.is_some() { "https" } else { "http" },
+        if settings.tls.is_some() {
+            "https"
+        } else {
+            "http"
+        },
     );
-    let guarded = if settings.tokens.is_empty() { "no token" } else { "with token" };
+    let guarded = if settings.tokens.is_empty() {
+        "no token"
+    } else {
+        "with token"
+    };
     let stop = Stop::listen()?;
     let server = Server::bind(settings, factory, listener(arguments.json)).map_err(refused)?;
     let address = format!("{scheme}://{}", server.address());
     if arguments.json {
         say_json(&serde_json::json!({"notice": "listening", "address": address}));
     } else {
-        say(&format!("serving {tasks} on {address} ({guarded}, reward {reward}); Ctrl-C stops"));
+        say(&format!(
+            "serving {tasks} on {address} ({guarded}, reward {reward}); Ctrl-C stops"
+        ));
     }
     server.run(stop.flag());
-    Ok(if stop.asked() { Status::Interrupted } else { Status::Fine })
+    Ok(if stop.asked() {
+        Status::Interrupted
+    } else {
+        Status::Fine
+    })
 }
 
 /// Whom a fleet answers: services of one host have different addresses, and one that is started again has its own.
 fn scope(bind: SocketAddr) -> String {
-    let who = if bind.port() == 0 { fleets::unique() } else { bind.to_string() };
+    let who = if bind.port() == 0 {
+        fleets::unique()
+    } else {
+        bind.to_string()
+    };
     format!("serve {who}")
 }
 
@@ -59,8 +78,12 @@ fn refused(refusal: Refusal) -> Failure {
 }
 
 fn settings(arguments: &ServeArgs) -> Result<Settings, Failure> {
-    let named = bench::tasks::shipped().map(str::to_owned).chain(arguments.add_task.iter().cloned());
-    let tasks: Vec<Task> = named.map(|name| judge::load(&name)).collect::<Result<_, _>>()?;
+    let named = bench::tasks::shipped()
+        .map(str::to_owned)
+        .chain(arguments.add_task.iter().cloned());
+    let tasks: Vec<Task> = named
+        .map(|name| judge::load(&name))
+        .collect::<Result<_, _>>()?;
     let mut settings = Settings::new(tasks, arguments.run_folder.clone());
     settings.bind = arguments.bind;
     settings.tokens = tokens(arguments.token_file.as_deref())?;
@@ -87,12 +110,18 @@ fn tokens(file: Option<&Path>) -> Result<Vec<String>, Failure> {
     if let Some(file) = file {
         let text = std::fs::read_to_string(file)
             .map_err(|error| Failure::user(format!("--token-file {}: {error}", file.display())))?;
-        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let lines = text
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty() && !line.starts_with('#'));
         let before = tokens.len();
         tokens.extend(lines.map(str::to_owned));
         if tokens.len() == before {
-            return Err(Failure::user(format!("--token-file {}: there is no token in it", file.display()))
-                .hint("`openssl rand -hex 24` makes a good one"));
+            return Err(Failure::user(format!(
+                "--token-file {}: there is no token in it",
+                file.display()
+            ))
+            .hint("`openssl rand -hex 24` makes a good one"));
         }
     }
     Ok(tokens)
@@ -118,6 +147,10 @@ mod tests {
         let of = |text: &str| scope(text.parse().unwrap());
         assert_eq!(of("127.0.0.1:8000"), of("127.0.0.1:8000"));
         assert_ne!(of("127.0.0.1:8000"), of("127.0.0.1:8001"));
-        assert_ne!(of("127.0.0.1:0"), of("127.0.0.1:0"), "a free port is not known yet");
+        assert_ne!(
+            of("127.0.0.1:0"),
+            of("127.0.0.1:0"),
+            "a free port is not known yet"
+        );
     }
 }

@@ -23,7 +23,10 @@ pub(crate) fn run(arguments: &TaskArgs) -> Result<Status, Failure> {
 }
 
 fn sizes(sizes: &Sizes) -> String {
-    let list: Vec<String> = sizes.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let list: Vec<String> = sizes
+        .iter()
+        .map(|(name, value)| format!("{name} = {value}"))
+        .collect();
     list.join(", ")
 }
 
@@ -34,9 +37,15 @@ fn list() -> Result<Status, Failure> {
         let hidden = task.spec.sizes.hidden.len();
         table.row([name, &task.spec.summary]);
         table.below(task.signature());
-        let hidden =
-            if hidden == 0 { String::new() } else { format!("; verified at {}", count(hidden, "hidden size")) };
-        table.below(format!("timed at {}{hidden}", sizes(&task.spec.sizes.timed)));
+        let hidden = if hidden == 0 {
+            String::new()
+        } else {
+            format!("; verified at {}", count(hidden, "hidden size"))
+        };
+        table.below(format!(
+            "timed at {}{hidden}",
+            sizes(&task.spec.sizes.timed)
+        ));
     }
     say(&table.render());
     Ok(Status::Fine)
@@ -56,32 +65,64 @@ fn show(name: &str) -> Result<Status, Failure> {
         table.row(["verified at", &sizes(hidden)]);
     }
     if !spec.sizes.drawn.is_empty() {
-        let of = |(name, (least, most)): (&String, &(i64, i64))| format!("{name} = {least} to {most}");
+        let of =
+            |(name, (least, most)): (&String, &(i64, i64))| format!("{name} = {least} to {most}");
         let drawn: Vec<String> = spec.sizes.drawn.iter().map(of).collect();
-        table.row(["verified at", &format!("{}, drawn anew for every candidate", drawn.join(", "))]);
+        table.row([
+            "verified at",
+            &format!("{}, drawn anew for every candidate", drawn.join(", ")),
+        ]);
     }
-    let cost =
-        format!("{} MFLOP, {} MB, {} FLOP per byte", number(flops / 1e6), number(bytes / 1e6), number(flops / bytes));
+    let cost = format!(
+        "{} MFLOP, {} MB, {} FLOP per byte",
+        number(flops / 1e6),
+        number(bytes / 1e6),
+        number(flops / bytes)
+    );
     table.row(["cost", &cost]);
     let bound = task.bound(timed);
-    let bound = if bound == 0.0 { "equal".to_owned() } else { format!("{bound:.2e} of the reference's scale") };
+    let bound = if bound == 0.0 {
+        "equal".to_owned()
+    } else {
+        format!("{bound:.2e} of the reference's scale")
+    };
     table.row(["bound", &format!("{bound} ({})", spec.verify.why)]);
-    let baseline = if task.baseline.is_some() { "OpenBLAS" } else { "none" };
+    let baseline = if task.baseline.is_some() {
+        "OpenBLAS"
+    } else {
+        "none"
+    };
     table.row(["baseline", baseline]);
-    say(&format!("{}\n\nThe prompt:\n\n{}", table.render(), task.prompt.trim_end()));
+    say(&format!(
+        "{}\n\nThe prompt:\n\n{}",
+        table.render(),
+        task.prompt.trim_end()
+    ));
     Ok(Status::Fine)
 }
 
 fn check(names: &[String]) -> Result<Status, Failure> {
     let is_all = |name: &String| name == "all";
-    let names: Vec<String> =
-        if names.iter().any(is_all) { bench::tasks::shipped().map(str::to_owned).collect() } else { names.to_vec() };
-    let tasks: Vec<Task> = names.iter().map(|name| load(name)).collect::<Result<_, _>>()?;
+    let names: Vec<String> = if names.iter().any(is_all) {
+        bench::tasks::shipped().map(str::to_owned).collect()
+    } else {
+        names.to_vec()
+    };
+    let tasks: Vec<Task> = names
+        .iter()
+        .map(|name| load(name))
+        .collect::<Result<_, _>>()?;
     let stop = Stop::listen()?;
     let mut judging = {
         let _progress = Progress::spinner("preparing the machine", true);
         // What is asked is a verdict; a seed's time is only looked at for whether it fits a clock at all.
-        crate::judging::Judging::start(Settings { rounds: 1, ..crate::settings()? }, stop)?
+        crate::judging::Judging::start(
+            Settings {
+                rounds: 1,
+                ..crate::settings()?
+            },
+            stop,
+        )?
     };
     let mut unsound = Vec::new();
     for task in tasks {
@@ -94,7 +135,10 @@ fn check(names: &[String]) -> Result<Status, Failure> {
             table.row([finding.mark.word(), &finding.about, &finding.says]);
         }
         say(&format!("{name}\n{}\n", table.render()));
-        if findings.iter().any(|finding| finding.mark == lint::Mark::Error) {
+        if findings
+            .iter()
+            .any(|finding| finding.mark == lint::Mark::Error)
+        {
             unsound.push(name);
         }
     }

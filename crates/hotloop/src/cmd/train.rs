@@ -24,7 +24,9 @@ pub(crate) fn run(arguments: &TrainArgs) -> Result<Status, Failure> {
     let plan = match (&arguments.resume, &arguments.file) {
         (Some(directory), _) => begun(directory, &arguments.set)?,
         (None, Some(file)) => from_file(file, &arguments.set)?,
-        (None, None) => return Err(Failure::user("no run file is named").hint("hotloop train RUN.toml")),
+        (None, None) => {
+            return Err(Failure::user("no run file is named").hint("hotloop train RUN.toml"));
+        }
     };
     tell_if_over(&plan)?;
     drive(&plan, &Stop::listen()?)
@@ -32,17 +34,28 @@ pub(crate) fn run(arguments: &TrainArgs) -> Result<Status, Failure> {
 
 /// A run that is over does not go on: tells who asks it for something else.
 fn tell_if_over(plan: &Plan) -> Result<(), Failure> {
-    let Some(why) = RunState::read(&plan.directory).ok().and_then(|state| state.ended) else { return Ok(()) };
-    let Ok(changes) = plan.changes() else { return Ok(()) };
+    let Some(why) = RunState::read(&plan.directory)
+        .ok()
+        .and_then(|state| state.ended)
+    else {
+        return Ok(());
+    };
+    let Ok(changes) = plan.changes() else {
+        return Ok(());
+    };
     let over = format!("{} is over ({why})", plan.directory.display());
-    let anew =
-        "start a new run in another directory; `adapter`, or `model` without LoRA, may name this one's checkpoint";
+    let anew = "start a new run in another directory; `adapter`, or `model` without LoRA, may name this one's checkpoint";
     if !changes.of_the_run.is_empty() {
         let keys = changes.of_the_run.join(", ");
-        return Err(Failure::user(format!("{over}, and began with other values of {keys}")).hint(anew));
+        return Err(
+            Failure::user(format!("{over}, and began with other values of {keys}")).hint(anew),
+        );
     }
     if !changes.of_the_budget.is_empty() {
-        complain(&format!("{over}: another {} changes nothing; {anew}", changes.of_the_budget.join(", ")));
+        complain(&format!(
+            "{over}: another {} changes nothing; {anew}",
+            changes.of_the_budget.join(", ")
+        ));
     }
     Ok(())
 }
@@ -53,8 +66,13 @@ fn from_file(file: &Path, sets: &[String]) -> Result<Plan, Failure> {
             .hint("a run file names a model at least, as in `model = \"smollm2.gguf\"`; `--defaults` prints all keys")
     })?;
     let name = file.display().to_string();
-    let stem = file.file_stem().map_or_else(|| "run".to_owned(), |stem| stem.to_string_lossy().into_owned());
-    plan(&stem, sets, |sets| Layered::read(Some((&name, &text)), sets))
+    let stem = file.file_stem().map_or_else(
+        || "run".to_owned(),
+        |stem| stem.to_string_lossy().into_owned(),
+    );
+    plan(&stem, sets, |sets| {
+        Layered::read(Some((&name, &text)), sets)
+    })
 }
 
 /// The plan of a new run, with the defaults that fit its model. `read` lays overrides over its file.
@@ -73,7 +91,9 @@ pub(crate) fn plan(
     }
     let plan = Plan::new(&layered, name, &task).map_err(|all| mistakes(&all))?;
     if nano::speaks(&plan.config.model)
-        && let Err(failure) = plan.tasks().try_for_each(|(_, task)| nano::check(&task.spec.name))
+        && let Err(failure) = plan
+            .tasks()
+            .try_for_each(|(_, task)| nano::check(&task.spec.name))
     {
         let mistake = layered.mistake("task", failure.what());
         return Err(failure.about(mistake.to_string()));
@@ -96,7 +116,9 @@ pub(crate) fn mistakes(all: &[Mistake]) -> Failure {
     let lines: Vec<String> = all.iter().map(ToString::to_string).collect();
     let hint = match all {
         [one] if one.key == "directory" => "name a directory that can be written",
-        [one] if one.key == "task" => "`hotloop task list` names the shipped tasks; a folder is named by its path",
+        [one] if one.key == "task" => {
+            "`hotloop task list` names the shipped tasks; a folder is named by its path"
+        }
         _ => "`hotloop train --defaults` prints every key with a sentence",
     };
     Failure::user(lines.join("\nhotloop: ")).hint(hint)
@@ -109,8 +131,8 @@ pub(crate) fn drive(plan: &Plan, stop: &Stop) -> Result<Status, Failure> {
     progress.message("preparing the machine");
     let mut bench = runs::bench(plan)?;
     drop(progress);
-    let (mut store, lines) =
-        Store::open(&plan.directory).map_err(|error| Failure::user(error.to_string()).hint(error.hint()))?;
+    let (mut store, lines) = Store::open(&plan.directory)
+        .map_err(|error| Failure::user(error.to_string()).hint(error.hint()))?;
     let facts = bench.facts();
     let render = runs::render(&plan.config, plan.wording.clone(), &facts);
     say(&head(plan, policy.as_ref(), &facts, &RunState::of(&lines)));
@@ -120,7 +142,12 @@ pub(crate) fn drive(plan: &Plan, stop: &Stop) -> Result<Status, Failure> {
     let progress = Progress::spinner("starting", true);
     let told = tell_of_stop(stop, plan.directory.clone(), progress.complainer());
     let mut watch = |event: &Event, state: &RunState| watch(event, state, &plan.config, &progress);
-    let clock = || SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs_f64();
+    let clock = || {
+        SystemTime::UNIX_EPOCH
+            .elapsed()
+            .unwrap_or_default()
+            .as_secs_f64()
+    };
     let began = Instant::now();
     let stopwatch = || began.elapsed().as_secs_f64();
     let parts = Parts {
@@ -142,7 +169,10 @@ pub(crate) fn drive(plan: &Plan, stop: &Stop) -> Result<Status, Failure> {
 
 /// How the run ended, for people and for the exit status.
 fn finish(plan: &Plan, ended: Ended, page: Result<PathBuf, Failure>) -> Result<Status, Failure> {
-    let on = format!("`hotloop train --resume {}` goes on", plan.directory.display());
+    let on = format!(
+        "`hotloop train --resume {}` goes on",
+        plan.directory.display()
+    );
     match ended {
         Ended::Done(why) => {
             say(&format!("done: {why}\nreport: {}", page?.display()));
@@ -153,8 +183,9 @@ fn finish(plan: &Plan, ended: Ended, page: Result<PathBuf, Failure>) -> Result<S
                 say(&format!("report so far: {}", page.display()));
             }
             let said = interrupt.to_string();
-            let (what, hint) =
-                said.split_once("\n  hint: ").map_or((said.as_str(), None), |(what, hint)| (what, Some(hint)));
+            let (what, hint) = said
+                .split_once("\n  hint: ")
+                .map_or((said.as_str(), None), |(what, hint)| (what, Some(hint)));
             let hinted = |failure: Failure, hint: Option<&str>| {
                 failure.hint(hint.map_or_else(|| on.clone(), |hint| format!("{hint}; then {on}")))
             };
@@ -178,7 +209,12 @@ fn finish(plan: &Plan, ended: Ended, page: Result<PathBuf, Failure>) -> Result<S
 }
 
 /// What is about to happen.
-fn head(plan: &Plan, policy: &dyn Policy, machine: &flow::MachineFacts, state: &RunState) -> String {
+fn head(
+    plan: &Plan,
+    policy: &dyn Policy,
+    machine: &flow::MachineFacts,
+    state: &RunState,
+) -> String {
     let config = &plan.config;
     let how = match (plan.learns(), runs::rank(config)) {
         (false, _) => "searches without learning".to_owned(),
@@ -192,7 +228,11 @@ fn head(plan: &Plan, policy: &dyn Policy, machine: &flow::MachineFacts, state: &
     let mut tasks = config.tasks();
     let task = tasks.next().unwrap_or_default();
     let practised: Vec<&str> = tasks.collect();
-    let beside = if practised.is_empty() { String::new() } else { format!(", practising {}", practised.join(", ")) };
+    let beside = if practised.is_empty() {
+        String::new()
+    } else {
+        format!(", practising {}", practised.join(", "))
+    };
     format!(
         "{}: {} {how} on {task}{beside} ({}, {} -{}){from}",
         plan.directory.display(),
@@ -211,14 +251,28 @@ fn watch(event: &Event, state: &RunState, config: &Config, progress: &Progress) 
     match event {
         Event::RunStarted(_) | Event::RunResumed { .. } => progress.message("judging the seed"),
         Event::SeedJudged { task, .. } => {
-            let speed = state.context_of(task.as_deref()).seed_gflops.map_or("-".to_owned(), crate::output::number);
-            let whose = task.as_ref().map(|task| format!(" of {task}, practised")).unwrap_or_default();
+            let speed = state
+                .context_of(task.as_deref())
+                .seed_gflops
+                .map_or("-".to_owned(), crate::output::number);
+            let whose = task
+                .as_ref()
+                .map(|task| format!(" of {task}, practised"))
+                .unwrap_or_default();
             line(&format!("seed{whose}: {speed} GFLOPS"));
-            progress.message(if config.stepping.probe > 0 { "probing" } else { "sampling" });
+            progress.message(if config.stepping.probe > 0 {
+                "probing"
+            } else {
+                "sampling"
+            });
         }
-        Event::ProbeJudged(probe) => progress.message(format!("probing, stage {} done", probe.stage.number())),
+        Event::ProbeJudged(probe) => {
+            progress.message(format!("probing, stage {} done", probe.stage.number()))
+        }
         Event::ParentsChosen { .. } => progress.message("sampling"),
-        Event::StepSampled(sampled) => progress.message(format!("step {}: judging", sampled.step + 1)),
+        Event::StepSampled(sampled) => {
+            progress.message(format!("step {}: judging", sampled.step + 1))
+        }
         Event::StepFinished(finished) => {
             if let Some(text) = run::report::text::step_line(state) {
                 line(&folded(&text));
@@ -228,7 +282,9 @@ fn watch(event: &Event, state: &RunState, config: &Config, progress: &Progress) 
             }
             progress.message(format!("step {}: sampling", finished.step + 2));
         }
-        Event::CandidateMasked { why, .. } => progress.aside(|| complain(&format!("masked: {why}"))),
+        Event::CandidateMasked { why, .. } => {
+            progress.aside(|| complain(&format!("masked: {why}")))
+        }
         Event::CandidateConfirmed { .. } => progress.message("timing the fastest again"),
         Event::CheckpointSaved { .. }
         | Event::CandidateJudged { .. }
@@ -238,11 +294,17 @@ fn watch(event: &Event, state: &RunState, config: &Config, progress: &Progress) 
 }
 
 /// Says once that a signal was heard: what is under way may take a while.
-fn tell_of_stop(stop: &Stop, directory: PathBuf, complain: impl Fn(&str) + Send + 'static) -> Listening {
+fn tell_of_stop(
+    stop: &Stop,
+    directory: PathBuf,
+    complain: impl Fn(&str) + Send + 'static,
+) -> Listening {
     let (done, ended) = std::sync::mpsc::channel::<()>();
     let stop = stop.clone();
     std::thread::spawn(move || {
-        while let Err(std::sync::mpsc::RecvTimeoutError::Timeout) = ended.recv_timeout(Duration::from_millis(100)) {
+        while let Err(std::sync::mpsc::RecvTimeoutError::Timeout) =
+            ended.recv_timeout(Duration::from_millis(100))
+        {
             if stop.asked() {
                 let directory = directory.display();
                 complain(&format!(
@@ -256,4 +318,6 @@ fn tell_of_stop(stop: &Stop, directory: PathBuf, complain: impl Fn(&str) + Send 
 }
 
 /// Ends the thread that listens when dropped.
-struct Listening(#[expect(dead_code, reason = "dropping it is the message")] std::sync::mpsc::Sender<()>);
+struct Listening(
+    #[expect(dead_code, reason = "dropping it is the message")] std::sync::mpsc::Sender<()>,
+);

@@ -21,7 +21,10 @@ use crate::tuning::{self, Lessons};
 
 /// One line of the data: a pair, or a chat.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "neither `prompt` and `answer` nor `messages` with `role` and `content` are in it")]
+#[serde(
+    untagged,
+    expecting = "neither `prompt` and `answer` nor `messages` with `role` and `content` are in it"
+)]
 enum Example {
     Pair { prompt: String, answer: String },
     Chat { messages: Vec<Said> },
@@ -37,7 +40,8 @@ struct Said {
 pub(crate) fn run(arguments: &TuneArgs) -> Result<Status, Failure> {
     if arguments.out.exists() {
         return Err(
-            Failure::user(format!("{}: it is there already", arguments.out.display())).hint("name another with --out")
+            Failure::user(format!("{}: it is there already", arguments.out.display()))
+                .hint("name another with --out"),
         );
     }
     let stop = Stop::listen()?;
@@ -48,13 +52,16 @@ pub(crate) fn run(arguments: &TuneArgs) -> Result<Status, Failure> {
     Random::new(arguments.seed).shuffle(&mut chats);
     let held_out = chats.len() * arguments.held_out as usize / 100;
     if chats.len() == held_out {
-        return Err(
-            Failure::user("the data hold no example").hint("`hotloop tune --help` shows what a line looks like")
-        );
+        return Err(Failure::user("the data hold no example")
+            .hint("`hotloop tune --help` shows what a line looks like"));
     }
     let (origins, chats): (Vec<String>, Vec<Vec<Turn>>) = chats.into_iter().unzip();
     let mut engine = open(arguments)?;
-    let tokens = |chats: &[Vec<Turn>]| engine.examples(chats).map_err(|error| models::engine_failure(&error));
+    let tokens = |chats: &[Vec<Turn>]| {
+        engine
+            .examples(chats)
+            .map_err(|error| models::engine_failure(&error))
+    };
     let lessons = Lessons {
         held_out: tokens(&chats[..held_out])?,
         examples: tokens(&chats[held_out..])?,
@@ -65,10 +72,18 @@ pub(crate) fn run(arguments: &TuneArgs) -> Result<Status, Failure> {
     };
     let steps = lessons.steps();
     let decay = Decay::Cosine { total: steps };
-    engine.set_schedule(Schedule { peak: arguments.rate, warmup: (steps / 20).min(100), decay });
+    engine.set_schedule(Schedule {
+        peak: arguments.rate,
+        warmup: (steps / 20).min(100),
+        decay,
+    });
     let tuned = tuning::tune(&mut engine, &lessons, &arguments.out, &stop, arguments.json)?;
     save(&engine, arguments)?;
-    let stopped = if tuned.stopped { Status::Interrupted } else { Status::Fine };
+    let stopped = if tuned.stopped {
+        Status::Interrupted
+    } else {
+        Status::Fine
+    };
     if arguments.json {
         say_json(&json!({
             "out": arguments.out, "steps": tuned.steps, "of": steps, "tokens": tuned.tokens,
@@ -81,7 +96,12 @@ pub(crate) fn run(arguments: &TuneArgs) -> Result<Status, Failure> {
         (Some(before), Some(after)) => format!("; held-out loss {before:.4} -> {after:.4}"),
         _ => String::new(),
     };
-    say(&format!("{} of {}{loss}: {}", tuned.steps, count(steps as usize, "step"), arguments.out.display()));
+    say(&format!(
+        "{} of {}{loss}: {}",
+        tuned.steps,
+        count(steps as usize, "step"),
+        arguments.out.display()
+    ));
     Ok(stopped)
 }
 
@@ -93,9 +113,19 @@ fn open(arguments: &TuneArgs) -> Result<Engine, Failure> {
         0 => Learning::Full,
         rank => {
             let alpha = arguments.lora_alpha.unwrap_or(2.0 * rank as f32);
-            let wanted = |module: &Module| arguments.lora_targets.is_empty() || arguments.lora_targets.contains(module);
+            let wanted = |module: &Module| {
+                arguments.lora_targets.is_empty() || arguments.lora_targets.contains(module)
+            };
             let targets = Module::ALL.into_iter().filter(wanted).collect();
-            Learning::Lora(LoraConfig { rank, alpha, dropout: arguments.lora_dropout, targets }, arguments.seed)
+            Learning::Lora(
+                LoraConfig {
+                    rank,
+                    alpha,
+                    dropout: arguments.lora_dropout,
+                    targets,
+                },
+                arguments.seed,
+            )
         }
     };
     settings.training.seed = arguments.seed;
@@ -114,15 +144,20 @@ fn save(engine: &Engine, arguments: &TuneArgs) -> Result<(), Failure> {
 /// The chats of a file, each with where it stands.
 fn read(file: &Path) -> Result<Vec<(String, Vec<Turn>)>, Failure> {
     let unreadable = |why: String| {
-        Failure::user(format!("{}: {why}", file.display())).hint("`hotloop tune --help` shows what a line looks like")
+        Failure::user(format!("{}: {why}", file.display()))
+            .hint("`hotloop tune --help` shows what a line looks like")
     };
     let text = fs_err::read_to_string(file).map_err(|error| Failure::user(error.to_string()))?;
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let lines = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(number, line)| {
-            let example: Example =
-                serde_json::from_str(line).map_err(|error| unreadable(format!("line {}: {error}", number + 1)))?;
-            let turns = turns(example).map_err(|why| unreadable(format!("line {}: {why}", number + 1)))?;
+            let example: Example = serde_json::from_str(line)
+                .map_err(|error| unreadable(format!("line {}: {error}", number + 1)))?;
+            let turns =
+                turns(example).map_err(|why| unreadable(format!("line {}: {why}", number + 1)))?;
             Ok((format!("{}:{}", file.display(), number + 1), turns))
         })
         .collect()
@@ -137,14 +172,23 @@ fn turns(example: Example) -> Result<Vec<Turn>, String> {
                     "system" => "system",
                     "user" => "user",
                     "assistant" => "assistant",
-                    other => return Err(format!("there is no role `{other}`; there are system, user and assistant")),
+                    other => {
+                        return Err(format!(
+                            "there is no role `{other}`; there are system, user and assistant"
+                        ));
+                    }
                 };
-                Ok(Turn { role, content: said.content })
+                Ok(Turn {
+                    role,
+                    content: said.content,
+                })
             };
             let turns: Vec<Turn> = messages.into_iter().map(turn).collect::<Result<_, _>>()?;
             match turns.last() {
                 Some(last) if last.role == "assistant" => Ok(turns),
-                _ => Err("the last message is not the assistant's: there is nothing to learn".to_owned()),
+                _ => Err(
+                    "the last message is not the assistant's: there is nothing to learn".to_owned(),
+                ),
             }
         }
     }

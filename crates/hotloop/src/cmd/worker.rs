@@ -15,11 +15,16 @@ pub(crate) fn run(arguments: &WorkerArgs) -> Result<Status, Failure> {
         Duration::try_from_secs_f64(value)
             .ok()
             .filter(|value| *value <= Duration::from_hours(24))
-            .ok_or_else(|| Failure::user(format!("{name} {value}: no number of seconds up to a day")))
+            .ok_or_else(|| {
+                Failure::user(format!("{name} {value}: no number of seconds up to a day"))
+            })
     };
     let lease = seconds("--lease", arguments.lease)?;
     if lease < Duration::from_millis(500) {
-        return Err(Failure::user(format!("--lease {}: at least 0.5 s are wanted", arguments.lease)));
+        return Err(Failure::user(format!(
+            "--lease {}: at least 0.5 s are wanted",
+            arguments.lease
+        )));
     }
     let access = Access::read(&arguments.access).map_err(Failure::of_user)?;
     let duty = Duty {
@@ -35,7 +40,10 @@ pub(crate) fn run(arguments: &WorkerArgs) -> Result<Status, Failure> {
         log: fleets::log("worker"),
     };
     let judges: Box<dyn Judges> = if arguments.rehearse {
-        Box::new(RehearsalJudges { calm: 1.0, broken: false })
+        Box::new(RehearsalJudges {
+            calm: 1.0,
+            broken: false,
+        })
     } else {
         Box::new(RealJudges::new(crate::settings()?.roles))
     };

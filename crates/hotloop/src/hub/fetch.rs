@@ -27,17 +27,32 @@ pub(crate) type Watch<'a> = dyn FnMut(u64) -> bool + 'a;
 
 impl Hub {
     /// Brings one file to its place; it is not asked for again if it is there with the right size.
-    pub(crate) fn fetch(&self, wanted: Wanted, place: &Place, watch: &mut Watch) -> Result<(), HubError> {
+    pub(crate) fn fetch(
+        &self,
+        wanted: Wanted,
+        place: &Place,
+        watch: &mut Watch,
+    ) -> Result<(), HubError> {
         let whole = place.contents(wanted.entry);
-        if fs_err::metadata(&whole).is_ok_and(|facts| facts.is_file() && facts.len() == wanted.entry.size) {
+        if fs_err::metadata(&whole)
+            .is_ok_and(|facts| facts.is_file() && facts.len() == wanted.entry.size)
+        {
             return Ok(());
         }
         fs_err::create_dir_all(whole.parent().unwrap_or(Path::new("."))).map_err(HubError::Disk)?;
         let partial = incomplete(&whole);
-        let open = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&partial);
+        let open = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(&partial);
         let file = &mut open.map_err(HubError::Disk)?;
         if file.file().try_lock().is_err() {
-            return Err(HubError::Broken(format!("{} is being written by another program", partial.display())));
+            return Err(HubError::Broken(format!(
+                "{} is being written by another program",
+                partial.display()
+            )));
         }
         self.fill(wanted, file, watch)?;
         check(wanted.entry, file, watch).inspect_err(|error| {
@@ -46,7 +61,9 @@ impl Hub {
                 drop(file.set_len(0));
             }
         })?;
-        file.sync_all().and_then(|()| fs_err::rename(&partial, &whole)).map_err(HubError::Disk)
+        file.sync_all()
+            .and_then(|()| fs_err::rename(&partial, &whole))
+            .map_err(HubError::Disk)
     }
 
     /// Asks until all bytes are there.
@@ -81,8 +98,18 @@ impl Hub {
     }
 
     /// One request for what is missing behind `have`.
-    fn ask(&self, wanted: Wanted, file: &mut File, mut have: u64, watch: &mut Watch) -> Result<(), HubError> {
-        let Wanted { name, commit, entry } = wanted;
+    fn ask(
+        &self,
+        wanted: Wanted,
+        file: &mut File,
+        mut have: u64,
+        watch: &mut Watch,
+    ) -> Result<(), HubError> {
+        let Wanted {
+            name,
+            commit,
+            entry,
+        } = wanted;
         if have > entry.size {
             file.set_len(0).map_err(HubError::Disk)?;
             have = 0;
@@ -90,20 +117,41 @@ impl Hub {
         if have == entry.size {
             return Ok(());
         }
-        let mut request = self.get(&format!("{name}/resolve/{commit}/{}", encoded(&entry.name, true)));
+        let mut request = self.get(&format!(
+            "{name}/resolve/{commit}/{}",
+            encoded(&entry.name, true)
+        ));
         if have > 0 {
             request = request.header("Range", format!("bytes={have}-"));
         }
         let response = request.call().map_err(|error| no_line(&error))?;
         check_status(response.status().as_u16(), &entry.name)?;
-        let range = response.headers().get("content-range").and_then(|value| value.to_str().ok());
-        let from = if response.status().as_u16() == 206 { range.and_then(first).unwrap_or(u64::MAX) } else { 0 };
+        let range = response
+            .headers()
+            .get("content-range")
+            .and_then(|value| value.to_str().ok());
+        let from = if response.status().as_u16() == 206 {
+            range.and_then(first).unwrap_or(u64::MAX)
+        } else {
+            0
+        };
         if from > have {
-            return Err(HubError::Broken(format!("{}: bytes {have} on were asked for, {range:?} came", entry.name)));
+            return Err(HubError::Broken(format!(
+                "{}: bytes {have} on were asked for, {range:?} came",
+                entry.name
+            )));
         }
         // A server that does not know ranges begins at the beginning; so do we then.
-        file.set_len(from).and_then(|()| file.seek(SeekFrom::Start(from)).map(drop)).map_err(HubError::Disk)?;
-        copy(&mut response.into_body().into_reader(), file, entry, from, watch)
+        file.set_len(from)
+            .and_then(|()| file.seek(SeekFrom::Start(from)).map(drop))
+            .map_err(HubError::Disk)?;
+        copy(
+            &mut response.into_body().into_reader(),
+            file,
+            entry,
+            from,
+            watch,
+        )
     }
 }
 
@@ -116,10 +164,21 @@ fn incomplete(whole: &Path) -> PathBuf {
 
 /// The first byte of `bytes 5-9/10`.
 fn first(range: &str) -> Option<u64> {
-    range.strip_prefix("bytes ")?.split_once('-')?.0.parse().ok()
+    range
+        .strip_prefix("bytes ")?
+        .split_once('-')?
+        .0
+        .parse()
+        .ok()
 }
 
-fn copy(from: &mut dyn Read, to: &mut File, entry: &Entry, begin: u64, watch: &mut Watch) -> Result<(), HubError> {
+fn copy(
+    from: &mut dyn Read,
+    to: &mut File,
+    entry: &Entry,
+    begin: u64,
+    watch: &mut Watch,
+) -> Result<(), HubError> {
     let mut buffer = vec![0; CHUNK];
     let mut have = begin;
     loop {
@@ -129,14 +188,19 @@ fn copy(from: &mut dyn Read, to: &mut File, entry: &Entry, begin: u64, watch: &m
             Err(error) => return Err(HubError::Broken(error.to_string())),
         };
         if count == 0 && have < entry.size {
-            return Err(HubError::Broken(format!("the line ended at {have} of {} bytes", entry.size)));
+            return Err(HubError::Broken(format!(
+                "the line ended at {have} of {} bytes",
+                entry.size
+            )));
         }
         to.write_all(&buffer[..count]).map_err(HubError::Disk)?;
         have += count as u64;
         if have > entry.size {
             to.set_len(0).map_err(HubError::Disk)?;
             let (name, size) = (&entry.name, entry.size);
-            return Err(HubError::Broken(format!("{name}: more than the {size} bytes that were promised came")));
+            return Err(HubError::Broken(format!(
+                "{name}: more than the {size} bytes that were promised came"
+            )));
         }
         if !watch(have) {
             return Err(HubError::Stopped);
@@ -149,7 +213,9 @@ fn copy(from: &mut dyn Read, to: &mut File, entry: &Entry, begin: u64, watch: &m
 
 /// Compares the contents with the hash that the hub keeps of large files.
 fn check(entry: &Entry, file: &mut File, watch: &mut Watch) -> Result<(), HubError> {
-    let Some(wanted) = &entry.sha256 else { return Ok(()) };
+    let Some(wanted) = &entry.sha256 else {
+        return Ok(());
+    };
     file.seek(SeekFrom::Start(0)).map_err(HubError::Disk)?;
     let (mut hash, mut buffer) = (Sha256::new(), vec![0; CHUNK]);
     loop {
@@ -165,5 +231,8 @@ fn check(entry: &Entry, file: &mut File, watch: &mut Watch) -> Result<(), HubErr
     if found.eq_ignore_ascii_case(wanted) {
         return Ok(());
     }
-    Err(HubError::Broken(format!("{}: its SHA-256 is {found}, and the hub says {wanted}", entry.name)))
+    Err(HubError::Broken(format!(
+        "{}: its SHA-256 is {found}, and the hub says {wanted}",
+        entry.name
+    )))
 }

@@ -22,7 +22,11 @@ pub(crate) enum Place {
 
 /// The folder of a model in the shared cache; none where no home is known.
 fn cached(name: &str) -> Option<PathBuf> {
-    let folder = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = |variable: &str| {
+        std::env::var_os(variable)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
     let cache = folder("HF_HUB_CACHE")
         .or_else(|| Some(folder("HF_HOME")?.join("hub")))
         .or_else(|| Some(folder("XDG_CACHE_HOME")?.join("huggingface/hub")))
@@ -38,7 +42,8 @@ pub(crate) fn snapshots(name: &str) -> Option<PathBuf> {
 impl Place {
     /// The user's folder, or else the shared cache.
     pub(crate) fn new(name: &str, to: Option<&Path>) -> Option<Self> {
-        to.map(|to| Self::Folder(to.to_owned())).or_else(|| cached(name).map(Self::Cache))
+        to.map(|to| Self::Folder(to.to_owned()))
+            .or_else(|| cached(name).map(Self::Cache))
     }
 
     /// Where a file's contents end up.
@@ -59,9 +64,17 @@ impl Place {
 
     /// Makes the files appear, once all contents are there. `config.json` comes last: who looks for models takes a
     /// folder with that file for a whole one.
-    pub(crate) fn publish(&self, listing: &Listing, revision: &str, files: &[Entry]) -> io::Result<()> {
-        let Self::Cache(folder) = self else { return Ok(()) };
-        let (last, first): (Vec<&Entry>, Vec<&Entry>) = files.iter().partition(|entry| entry.name == "config.json");
+    pub(crate) fn publish(
+        &self,
+        listing: &Listing,
+        revision: &str,
+        files: &[Entry],
+    ) -> io::Result<()> {
+        let Self::Cache(folder) = self else {
+            return Ok(());
+        };
+        let (last, first): (Vec<&Entry>, Vec<&Entry>) =
+            files.iter().partition(|entry| entry.name == "config.json");
         for entry in first.into_iter().chain(last) {
             let link = self.folder(&listing.commit).join(&entry.name);
             fs_err::create_dir_all(link.parent().unwrap_or(folder))?;

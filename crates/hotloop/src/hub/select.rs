@@ -30,7 +30,13 @@ pub(crate) enum Unfit {
 
 /// The files of a model, or the named ones.
 pub(crate) fn select(listing: &Listing, named: &[String]) -> Result<Vec<Entry>, Unfit> {
-    let find = |name: &str| listing.files.iter().find(|entry| entry.name == name).cloned();
+    let find = |name: &str| {
+        listing
+            .files
+            .iter()
+            .find(|entry| entry.name == name)
+            .cloned()
+    };
     let all = || listing.files.iter().map(|entry| entry.name.clone());
     if !named.is_empty() {
         let found: Option<Vec<Entry>> = named.iter().map(|name| find(name)).collect();
@@ -43,9 +49,18 @@ pub(crate) fn select(listing: &Listing, named: &[String]) -> Result<Vec<Entry>, 
     };
     let wanted = |entry: &&Entry| SMALL.contains(&entry.name.as_str()) || is_weights(&entry.name);
     let chosen: Vec<Entry> = listing.files.iter().filter(wanted).cloned().collect();
-    if !chosen.iter().any(|entry| entry.name.ends_with(".safetensors")) {
-        let gguf: Vec<String> = all().filter(|name| name.strip_suffix(".gguf").is_some()).collect();
-        return Err(if gguf.is_empty() { Unfit::Lacks("model.safetensors") } else { Unfit::OnlyGguf(gguf) });
+    if !chosen
+        .iter()
+        .any(|entry| entry.name.ends_with(".safetensors"))
+    {
+        let gguf: Vec<String> = all()
+            .filter(|name| name.strip_suffix(".gguf").is_some())
+            .collect();
+        return Err(if gguf.is_empty() {
+            Unfit::Lacks("model.safetensors")
+        } else {
+            Unfit::OnlyGguf(gguf)
+        });
     }
     if !chosen.iter().any(|entry| entry.name == "config.json") {
         return Err(Unfit::Lacks("config.json"));
@@ -58,40 +73,89 @@ mod tests {
     use super::*;
 
     fn listing(names: &[&str]) -> Listing {
-        let entry = |name: &&str| Entry { name: (*name).to_owned(), size: 1, id: "a".to_owned(), sha256: None };
-        Listing { commit: "c".to_owned(), files: names.iter().map(entry).collect() }
+        let entry = |name: &&str| Entry {
+            name: (*name).to_owned(),
+            size: 1,
+            id: "a".to_owned(),
+            sha256: None,
+        };
+        Listing {
+            commit: "c".to_owned(),
+            files: names.iter().map(entry).collect(),
+        }
     }
 
     fn chosen(names: &[&str]) -> Result<Vec<String>, Unfit> {
-        select(&listing(names), &[]).map(|found| found.into_iter().map(|entry| entry.name).collect())
+        select(&listing(names), &[])
+            .map(|found| found.into_iter().map(|entry| entry.name).collect())
     }
 
     #[test]
     fn a_model_is_its_weights_and_what_reads_them() {
-        let names = ["README.md", "config.json", "model.safetensors", "onnx/model.onnx", "tokenizer.json", "x.bin"];
-        assert_eq!(chosen(&names).unwrap(), ["config.json", "model.safetensors", "tokenizer.json"]);
+        let names = [
+            "README.md",
+            "config.json",
+            "model.safetensors",
+            "onnx/model.onnx",
+            "tokenizer.json",
+            "x.bin",
+        ];
+        assert_eq!(
+            chosen(&names).unwrap(),
+            ["config.json", "model.safetensors", "tokenizer.json"]
+        );
     }
 
     #[test]
     fn of_weights_stored_twice_the_indexed_ones_are_taken() {
-        let shards = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors", INDEX];
-        let names = [&["config.json", "consolidated.safetensors", "model.safetensors"][..], &shards].concat();
-        assert_eq!(chosen(&names).unwrap(), [&["config.json"][..], &shards].concat());
+        let shards = [
+            "model-00001-of-00002.safetensors",
+            "model-00002-of-00002.safetensors",
+            INDEX,
+        ];
+        let names = [
+            &[
+                "config.json",
+                "consolidated.safetensors",
+                "model.safetensors",
+            ][..],
+            &shards,
+        ]
+        .concat();
+        assert_eq!(
+            chosen(&names).unwrap(),
+            [&["config.json"][..], &shards].concat()
+        );
     }
 
     #[test]
     fn what_is_no_model_is_told() {
-        assert_eq!(chosen(&["README.md", "config.json"]), Err(Unfit::Lacks("model.safetensors")));
-        assert_eq!(chosen(&["model.safetensors"]), Err(Unfit::Lacks("config.json")));
+        assert_eq!(
+            chosen(&["README.md", "config.json"]),
+            Err(Unfit::Lacks("model.safetensors"))
+        );
+        assert_eq!(
+            chosen(&["model.safetensors"]),
+            Err(Unfit::Lacks("config.json"))
+        );
         let gguf = vec!["a.gguf".to_owned(), "b.gguf".to_owned()];
-        assert_eq!(chosen(&["README.md", "a.gguf", "b.gguf"]), Err(Unfit::OnlyGguf(gguf)));
+        assert_eq!(
+            chosen(&["README.md", "a.gguf", "b.gguf"]),
+            Err(Unfit::OnlyGguf(gguf))
+        );
     }
 
     #[test]
     fn files_can_be_named() {
         let both = listing(&["a.gguf", "b.gguf"]);
-        assert_eq!(select(&both, &["b.gguf".to_owned()]).unwrap(), [both.files[1].clone()]);
+        assert_eq!(
+            select(&both, &["b.gguf".to_owned()]).unwrap(),
+            [both.files[1].clone()]
+        );
         let there = vec!["a.gguf".to_owned(), "b.gguf".to_owned()];
-        assert_eq!(select(&both, &["c.gguf".to_owned()]), Err(Unfit::NoSuchFile(there)));
+        assert_eq!(
+            select(&both, &["c.gguf".to_owned()]),
+            Err(Unfit::NoSuchFile(there))
+        );
     }
 }

@@ -48,7 +48,11 @@ pub(crate) struct Finding {
 }
 
 fn finding(mark: Mark, about: impl Into<String>, says: impl Into<String>) -> Finding {
-    Finding { mark, about: about.into(), says: says.into() }
+    Finding {
+        mark,
+        about: about.into(),
+        says: says.into(),
+    }
 }
 
 /// Seconds that a seed should take.
@@ -66,7 +70,11 @@ pub(crate) fn lint(task: Task, judging: &mut Judging) -> Result<Vec<Finding>, Fa
     let (seed, more) = seed(&task, judging)?;
     findings.extend(more);
     if seed.is_none() {
-        findings.push(finding(Mark::Warn, "bad answers", "not tried: the seed must be correct first"));
+        findings.push(finding(
+            Mark::Warn,
+            "bad answers",
+            "not tried: the seed must be correct first",
+        ));
         return Ok(findings);
     }
     findings.extend(try_probes(&Arc::new(listed(&task)), judging)?);
@@ -82,9 +90,17 @@ fn listed(task: &Task) -> Task {
 
 fn prompt(task: &Task) -> Finding {
     if !task.prompt.contains(&task.spec.entry) {
-        finding(Mark::Error, "prompt", format!("does not name the entry point `{}`", task.spec.entry))
+        finding(
+            Mark::Error,
+            "prompt",
+            format!("does not name the entry point `{}`", task.spec.entry),
+        )
     } else if !task.prompt.contains(&task.signature()) {
-        finding(Mark::Warn, "prompt", "does not hold the signature word for word")
+        finding(
+            Mark::Warn,
+            "prompt",
+            "does not hold the signature word for word",
+        )
     } else {
         finding(Mark::Ok, "prompt", "holds the signature")
     }
@@ -92,21 +108,47 @@ fn prompt(task: &Task) -> Finding {
 
 fn buffers(task: &Task) -> Option<Finding> {
     let sizes = &task.spec.sizes.timed;
-    let bytes =
-        |arg: &flow::task::Arg| arg.elements(sizes).map_or(0.0, |elements| (elements * arg.kind.bytes()) as f64);
+    let bytes = |arg: &flow::task::Arg| {
+        arg.elements(sizes)
+            .map_or(0.0, |elements| (elements * arg.kind.bytes()) as f64)
+    };
     let total: f64 = task.spec.args.iter().map(bytes).sum();
-    (total > BUFFERS)
-        .then(|| finding(Mark::Warn, "buffers", format!("{:.0} MB at the timed size is slow to judge", total / 1e6)))
+    (total > BUFFERS).then(|| {
+        finding(
+            Mark::Warn,
+            "buffers",
+            format!("{:.0} MB at the timed size is slow to judge", total / 1e6),
+        )
+    })
 }
 
-fn seed(task: &Arc<Task>, judging: &mut Judging) -> Result<(Option<Measured>, Vec<Finding>), Failure> {
+fn seed(
+    task: &Arc<Task>,
+    judging: &mut Judging,
+) -> Result<(Option<Measured>, Vec<Finding>), Failure> {
     let candidate = match Candidate::from_source(task.seed.as_bytes(), task) {
         Ok(candidate) => candidate,
-        Err(malformed) => return Ok((None, vec![finding(Mark::Error, "seed", format!("malformed: {malformed}"))])),
+        Err(malformed) => {
+            return Ok((
+                None,
+                vec![finding(
+                    Mark::Error,
+                    "seed",
+                    format!("malformed: {malformed}"),
+                )],
+            ));
+        }
     };
     let mut judged = None;
-    let job = Job { id: JobId(0), task: Arc::clone(task), candidate, stage: None };
-    judging.judge(vec![job], &Progress::hidden(), |_, came| judged = Some(came))?;
+    let job = Job {
+        id: JobId(0),
+        task: Arc::clone(task),
+        candidate,
+        stage: None,
+    };
+    judging.judge(vec![job], &Progress::hidden(), |_, came| {
+        judged = Some(came)
+    })?;
     let judgement = match judged {
         None => return Err(Failure::interrupted()),
         Some(Ok(judgement)) => judgement,
@@ -116,14 +158,19 @@ fn seed(task: &Arc<Task>, judging: &mut Judging) -> Result<(Option<Measured>, Ve
     let says = format!("{}: {}", verdict.label(), verdict.detail());
     let (measured, mark, says) = match verdict {
         Verdict::Correct(measured) => {
-            let says =
-                format!("correct, {}, {} GFLOPS", output::seconds(measured.seconds), output::number(measured.gflops));
+            let says = format!(
+                "correct, {}, {} GFLOPS",
+                output::seconds(measured.seconds),
+                output::number(measured.gflops)
+            );
             (measured, Mark::Ok, says)
         }
         // Right, but its work cannot be what the task says it costs.
-        Verdict::Suspect { measured, .. } => {
-            (measured, Mark::Error, format!("{says}; are the costs in task.toml right?"))
-        }
+        Verdict::Suspect { measured, .. } => (
+            measured,
+            Mark::Error,
+            format!("{says}; are the costs in task.toml right?"),
+        ),
         _ => return Ok((None, vec![finding(Mark::Error, "seed", says)])),
     };
     let seconds = measured.seconds;
@@ -142,7 +189,11 @@ fn seed(task: &Arc<Task>, judging: &mut Judging) -> Result<(Option<Measured>, Ve
 /// A task's own code that does not build is the task's fault; anything else is the machine's.
 fn of_task(error: BenchError) -> Result<Finding, Failure> {
     if error.what.contains("does not compile") || error.what.contains("cannot be loaded") {
-        return Ok(finding(Mark::Error, "build", error.what.replace('\n', "; ")));
+        return Ok(finding(
+            Mark::Error,
+            "build",
+            error.what.replace('\n', "; "),
+        ));
     }
     Err(error.into())
 }
@@ -155,7 +206,11 @@ fn tightness(task: &Task, seed: &Measured) -> Finding {
     }
     let says = format!("{bound:.1e} of the scale; the seed errs by {error:.1e}");
     if error > bound / 2.0 {
-        return finding(Mark::Warn, "bound", format!("{says}: honest candidates may fail"));
+        return finding(
+            Mark::Warn,
+            "bound",
+            format!("{says}: honest candidates may fail"),
+        );
     }
     finding(Mark::Ok, "bound", says)
 }
@@ -167,9 +222,16 @@ fn try_probes(task: &Arc<Task>, judging: &mut Judging) -> Result<Vec<Finding>, F
     for (index, probe) in probes.iter().enumerate() {
         match Candidate::from_source(probe.source.as_bytes(), task) {
             Ok(candidate) => {
-                jobs.push(Job { id: JobId(index as u64), task: Arc::clone(task), candidate, stage: None });
+                jobs.push(Job {
+                    id: JobId(index as u64),
+                    task: Arc::clone(task),
+                    candidate,
+                    stage: None,
+                });
             }
-            Err(malformed) => findings[index] = Some(untried(probe, &format!("malformed: {malformed}"))),
+            Err(malformed) => {
+                findings[index] = Some(untried(probe, &format!("malformed: {malformed}")))
+            }
         }
     }
     let mut failed = None;
@@ -183,11 +245,18 @@ fn try_probes(task: &Arc<Task>, judging: &mut Judging) -> Result<Vec<Finding>, F
     if judging.stopped() {
         return Err(Failure::interrupted());
     }
-    failed.map_or_else(|| Ok(findings.into_iter().flatten().collect()), |error| Err(error.into()))
+    failed.map_or_else(
+        || Ok(findings.into_iter().flatten().collect()),
+        |error| Err(error.into()),
+    )
 }
 
 fn untried(probe: &Probe, why: &str) -> Finding {
-    finding(Mark::Warn, probe.about.as_str(), format!("could not be tried: {why}"))
+    finding(
+        Mark::Warn,
+        probe.about.as_str(),
+        format!("could not be tried: {why}"),
+    )
 }
 
 fn judged(probe: &Probe, verdict: &Verdict) -> Finding {
@@ -196,12 +265,18 @@ fn judged(probe: &Probe, verdict: &Verdict) -> Finding {
     let detail = verdict.detail();
     let first = detail.lines().next().unwrap_or_default();
     match (probe.expect, label) {
-        (_, Label::Malformed | Label::Refused | Label::NotCompiled) => untried(probe, &format!("{label}: {first}")),
-        (Expect::Failure, _) if passed => finding(Mark::Error, probe.about.as_str(), probe.otherwise),
+        (_, Label::Malformed | Label::Refused | Label::NotCompiled) => {
+            untried(probe, &format!("{label}: {first}"))
+        }
+        (Expect::Failure, _) if passed => {
+            finding(Mark::Error, probe.about.as_str(), probe.otherwise)
+        }
         (Expect::Failure, _) => finding(Mark::Ok, probe.about.as_str(), format!("is {label}")),
         (Expect::Success, _) if passed => finding(Mark::Ok, probe.about.as_str(), probe.then),
-        (Expect::Success, _) => {
-            finding(Mark::Error, probe.about.as_str(), format!("{} ({label}: {first})", probe.otherwise))
-        }
+        (Expect::Success, _) => finding(
+            Mark::Error,
+            probe.about.as_str(),
+            format!("{} ({label}: {first})", probe.otherwise),
+        ),
     }
 }

@@ -38,15 +38,42 @@ pub(crate) fn all(task: &Task) -> Vec<Probe> {
         source,
     };
     let mut probes = vec![
-        bad("nothing written", "a candidate that writes nothing passes", plain(task, |_| String::new())),
-        bad("zeros", "a candidate that writes zeros passes", plain(task, |_| "0".to_owned())),
-        bad("ones", "a candidate that writes a constant passes", plain(task, |_| "1".to_owned())),
+        bad(
+            "nothing written",
+            "a candidate that writes nothing passes",
+            plain(task, |_| String::new()),
+        ),
+        bad(
+            "zeros",
+            "a candidate that writes zeros passes",
+            plain(task, |_| "0".to_owned()),
+        ),
+        bad(
+            "ones",
+            "a candidate that writes a constant passes",
+            plain(task, |_| "1".to_owned()),
+        ),
     ];
-    for input in task.spec.args.iter().filter(|arg| matches!(arg.role, Role::In | Role::Inout)) {
+    for input in task
+        .spec
+        .args
+        .iter()
+        .filter(|arg| matches!(arg.role, Role::In | Role::Inout))
+    {
         let (name, count) = (&input.name, count(input));
         // An output in place is its own copy already.
-        let copy = |output: &Arg| if output.name == *name { String::new() } else { format!("{name}[i % {count}]") };
-        probes.push(bad(&format!("copy of {name}"), "a candidate that copies an input passes", plain(task, copy)));
+        let copy = |output: &Arg| {
+            if output.name == *name {
+                String::new()
+            } else {
+                format!("{name}[i % {count}]")
+            }
+        };
+        probes.push(bad(
+            &format!("copy of {name}"),
+            "a candidate that copies an input passes",
+            plain(task, copy),
+        ));
     }
     probes.push(Probe {
         about: "reference".to_owned(),
@@ -55,7 +82,11 @@ pub(crate) fn all(task: &Task) -> Vec<Probe> {
         otherwise: "does not pass its own check, or its scales are not finite, negative, or all zero",
         source: sane(task),
     });
-    let has_doubles = task.spec.args.iter().any(|arg| arg.is_output() && arg.kind == Kind::F64);
+    let has_doubles = task
+        .spec
+        .args
+        .iter()
+        .any(|arg| arg.is_output() && arg.kind == Kind::F64);
     if has_doubles {
         let single = by_reference(task, |arg| match arg.kind {
             Kind::F64 => format!("{0}[i] = (float){0}[i];", name(arg)),
@@ -74,8 +105,16 @@ pub(crate) fn all(task: &Task) -> Vec<Probe> {
             count(arg)
         )
     });
-    probes.push(bad("one element off", "one element that is wrong by a thousandth passes", off));
-    probes.push(bad("answer of the last call", "other inputs give (nearly) the same answer", stale(task)));
+    probes.push(bad(
+        "one element off",
+        "one element that is wrong by a thousandth passes",
+        off,
+    ));
+    probes.push(bad(
+        "answer of the last call",
+        "other inputs give (nearly) the same answer",
+        stale(task),
+    ));
     probes
 }
 
@@ -85,11 +124,19 @@ fn outputs(task: &Task) -> impl Iterator<Item = &Arg> {
 
 /// How the generated code names an output: a return value is a local array of one.
 fn name(arg: &Arg) -> String {
-    if arg.role == Role::Return { "returned".to_owned() } else { arg.name.clone() }
+    if arg.role == Role::Return {
+        "returned".to_owned()
+    } else {
+        arg.name.clone()
+    }
 }
 
 fn count(arg: &Arg) -> String {
-    if arg.role == Role::Return { "1L".to_owned() } else { format!("count_{}", arg.name) }
+    if arg.role == Role::Return {
+        "1L".to_owned()
+    } else {
+        format!("count_{}", arg.name)
+    }
 }
 
 /// The entry point around `body`, with the number of elements of every buffer at hand.
@@ -100,8 +147,17 @@ fn entry(task: &Task, body: &str) -> String {
     if let Some(arg) = returned {
         let _ = writeln!(code, "    {} returned[1] = {{0}};", arg.kind.c_name());
     }
-    for arg in spec.args.iter().filter(|arg| matches!(arg.role, Role::In | Role::Out | Role::Inout)) {
-        let _ = writeln!(code, "    long count_{0} = {1}; (void)count_{0};", arg.name, elements(task, arg));
+    for arg in spec
+        .args
+        .iter()
+        .filter(|arg| matches!(arg.role, Role::In | Role::Out | Role::Inout))
+    {
+        let _ = writeln!(
+            code,
+            "    long count_{0} = {1}; (void)count_{0};",
+            arg.name,
+            elements(task, arg)
+        );
     }
     code.push_str(body);
     if returned.is_some() {
@@ -116,15 +172,29 @@ fn entry(task: &Task, body: &str) -> String {
 fn elements(task: &Task, arg: &Arg) -> String {
     let sets = || std::iter::once(&task.spec.sizes.timed).chain(&task.spec.sizes.hidden);
     let number = |sizes: &Sizes| arg.elements(sizes).unwrap_or(0);
-    let scalars: Vec<&Arg> = task.spec.args.iter().filter(|arg| arg.role == Role::Scalar).collect();
+    let scalars: Vec<&Arg> = task
+        .spec
+        .args
+        .iter()
+        .filter(|arg| arg.role == Role::Scalar)
+        .collect();
     let key = |sizes: &Sizes| -> Vec<String> {
-        let value = |arg: &&Arg| formula::evaluate(arg.value.as_deref().unwrap_or("0"), sizes).unwrap_or(0.0);
-        scalars.iter().map(|arg| format!("{} == {}", arg.name, value(arg))).collect()
+        let value = |arg: &&Arg| {
+            formula::evaluate(arg.value.as_deref().unwrap_or("0"), sizes).unwrap_or(0.0)
+        };
+        scalars
+            .iter()
+            .map(|arg| format!("{} == {}", arg.name, value(arg)))
+            .collect()
     };
     let mut code = String::new();
     for sizes in sets() {
         let condition = key(sizes);
-        let least = sets().filter(|other| key(other) == condition).map(number).min().unwrap_or(0);
+        let least = sets()
+            .filter(|other| key(other) == condition)
+            .map(number)
+            .min()
+            .unwrap_or(0);
         if condition.is_empty() {
             return format!("{least}L");
         }
@@ -139,7 +209,11 @@ fn loops(task: &Task, statement: impl Fn(&Arg) -> String) -> String {
     for arg in outputs(task) {
         let statement = statement(arg);
         if !statement.is_empty() {
-            let _ = writeln!(code, "    for (long i = 0; i < {}; i++) {{ {statement} }}", count(arg));
+            let _ = writeln!(
+                code,
+                "    for (long i = 0; i < {}; i++) {{ {statement} }}",
+                count(arg)
+            );
         }
     }
     code
@@ -149,7 +223,11 @@ fn loops(task: &Task, statement: impl Fn(&Arg) -> String) -> String {
 fn plain(task: &Task, value: impl Fn(&Arg) -> String) -> String {
     let body = loops(task, |arg| {
         let value = value(arg);
-        if value.is_empty() { value } else { format!("{}[i] = {value};", name(arg)) }
+        if value.is_empty() {
+            value
+        } else {
+            format!("{}[i] = {value};", name(arg))
+        }
     });
     entry(task, &body)
 }
@@ -172,10 +250,17 @@ fn call(task: &Task) -> String {
     for arg in &task.spec.args {
         values.push(name(arg));
         if arg.is_output() {
-            let most = sets().filter_map(|sizes| arg.elements(sizes).ok()).max().unwrap_or(1).max(1);
+            let most = sets()
+                .filter_map(|sizes| arg.elements(sizes).ok())
+                .max()
+                .unwrap_or(1)
+                .max(1);
             let name = name(arg);
             let _ = writeln!(code, "    static double *scale_{name};");
-            let _ = writeln!(code, "    if (!scale_{name}) scale_{name} = malloc({most} * sizeof(double));");
+            let _ = writeln!(
+                code,
+                "    if (!scale_{name}) scale_{name} = malloc({most} * sizeof(double));"
+            );
             values.push(format!("scale_{name}"));
         }
     }
@@ -199,12 +284,21 @@ fn sane(task: &Task) -> String {
         let _ = writeln!(body, "    {{ int bad = 0, scaled = 0, nonzero = 0;");
         let _ = writeln!(body, "    for (long i = 0; i < {count}; i++) {{");
         let _ = writeln!(body, "        double s = scale_{name}[i];");
-        let _ =
-            writeln!(body, "        bad |= !(s >= 0 && s <= 1e300); scaled |= s > 0; nonzero |= {name}[i] != 0; }}");
+        let _ = writeln!(
+            body,
+            "        bad |= !(s >= 0 && s <= 1e300); scaled |= s > 0; nonzero |= {name}[i] != 0; }}"
+        );
         // A bound of zero asks for equality and needs no scale; a tiny problem may be all boundary.
         let elements = arg.elements(timed).unwrap_or(1);
-        let all_zero = if exact { "0".to_owned() } else { format!("{count} == {elements} && nonzero && !scaled") };
-        let _ = writeln!(body, "    if (bad || ({all_zero})) {name}[0] = {name}[0] == 0 ? 1 : -{name}[0]; }}");
+        let all_zero = if exact {
+            "0".to_owned()
+        } else {
+            format!("{count} == {elements} && nonzero && !scaled")
+        };
+        let _ = writeln!(
+            body,
+            "    if (bad || ({all_zero})) {name}[0] = {name}[0] == 0 ? 1 : -{name}[0]; }}"
+        );
     }
     reference(task) + &entry(task, &body)
 }
@@ -215,12 +309,18 @@ fn stale(task: &Task) -> String {
     let mut again = String::new();
     for arg in outputs(task) {
         let (name, count, kind) = (name(arg), count(arg), arg.kind.c_name());
-        let _ = writeln!(body, "    static {kind} *kept_{name}; static long number_{name};");
+        let _ = writeln!(
+            body,
+            "    static {kind} *kept_{name}; static long number_{name};"
+        );
         let _ = writeln!(
             again,
             "    if (calls > 1 && number_{name} == {count}) memcpy({name}, kept_{name}, {count} * sizeof({kind}));"
         );
-        let _ = writeln!(again, "    if (calls == 1 && (kept_{name} = malloc({count} * sizeof({kind})))) {{");
+        let _ = writeln!(
+            again,
+            "    if (calls == 1 && (kept_{name} = malloc({count} * sizeof({kind})))) {{"
+        );
         let _ = writeln!(
             again,
             "        number_{name} = {count}; memcpy(kept_{name}, {name}, {count} * sizeof({kind})); }}"

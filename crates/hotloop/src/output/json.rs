@@ -55,7 +55,11 @@ pub(crate) struct About<'a> {
 
 impl<'a> Line<'a> {
     /// The line of one judgement, or of the machine's failure to reach it.
-    pub(crate) fn new(about: &About<'a>, judged: &'a Result<Judgement, BenchError>, reward: Option<f64>) -> Self {
+    pub(crate) fn new(
+        about: &About<'a>,
+        judged: &'a Result<Judgement, BenchError>,
+        reward: Option<f64>,
+    ) -> Self {
         let judgement = judged.as_ref().ok();
         let error = judged.as_ref().err();
         let verdict = judgement.map(|judgement| &judgement.verdict);
@@ -86,12 +90,18 @@ impl<'a> Line<'a> {
 fn verify(verdict: &Verdict) -> Option<VerifyLine> {
     let finite = |error: f64| Some(error).filter(|error| error.is_finite());
     match verdict {
-        Verdict::Wrong(mismatch) => {
-            Some(VerifyLine { paper: mismatch.paper, strict: false, error: finite(mismatch.error) })
-        }
+        Verdict::Wrong(mismatch) => Some(VerifyLine {
+            paper: mismatch.paper,
+            strict: false,
+            error: finite(mismatch.error),
+        }),
         Verdict::Correct(measured) | Verdict::Suspect { measured, .. } => {
             let checks = &measured.verify;
-            Some(VerifyLine { paper: checks.paper, strict: checks.strict, error: finite(checks.error) })
+            Some(VerifyLine {
+                paper: checks.paper,
+                strict: checks.strict,
+                error: finite(checks.error),
+            })
         }
         Verdict::Malformed { .. }
         | Verdict::Refused { .. }

@@ -16,14 +16,21 @@ static LOST: OnceLock<io::Error> = OnceLock::new();
 /// all of it.
 fn shown(text: &str, terminal: bool) -> Cow<'_, str> {
     let commands = |letter: char| letter.is_control() && letter != '\n' && letter != '\t';
-    if terminal && text.contains(commands) { text.replace(commands, "\u{fffd}").into() } else { text.into() }
+    if terminal && text.contains(commands) {
+        text.replace(commands, "\u{fffd}").into()
+    } else {
+        text.into()
+    }
 }
 
 /// Writes lines to standard output at once; false when nobody reads them any more, or they cannot be written.
 pub(crate) fn say(text: &str) -> bool {
     let mut out = io::stdout().lock();
     let text = shown(text, out.is_terminal());
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
+    let written = out
+        .write_all(text.as_bytes())
+        .and_then(|()| out.write_all(b"\n"))
+        .and_then(|()| out.flush());
     let Err(error) = written else { return true };
     // A reader that went away has what it wanted; a disk that is full leaves its user with half an answer.
     if error.kind() != io::ErrorKind::BrokenPipe {
@@ -44,7 +51,8 @@ const INDENT: &str = "           ";
 
 /// A line of parts as this terminal shows it best: where it is too narrow, parts go to rows of their own below the first.
 pub(crate) fn folded(line: &str) -> String {
-    let width = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    let width =
+        terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
     fold(line, width)
 }
 
@@ -53,7 +61,9 @@ fn fold(line: &str, width: Option<usize>) -> String {
     for part in line.split(BREAK) {
         match rows.last_mut() {
             Some(row)
-                if width.is_none_or(|width| (row.chars().count() + BREAK.len() + part.chars().count()) <= width) =>
+                if width.is_none_or(|width| {
+                    (row.chars().count() + BREAK.len() + part.chars().count()) <= width
+                }) =>
             {
                 row.extend([BREAK, part]);
             }
@@ -68,7 +78,10 @@ fn fold(line: &str, width: Option<usize>) -> String {
 pub(crate) fn complain(text: &str) {
     let mut out = io::stderr().lock();
     let text = shown(text, out.is_terminal());
-    drop(out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")));
+    drop(
+        out.write_all(text.as_bytes())
+            .and_then(|()| out.write_all(b"\n")),
+    );
 }
 
 /// Writes a value as one line of JSON.
@@ -79,7 +92,11 @@ pub(crate) fn say_json(value: &impl serde::Serialize) -> bool {
 /// A share in percent.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
-    if percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+    if percent < 9.95 {
+        format!("{percent:.1} %")
+    } else {
+        format!("{percent:.0} %")
+    }
 }
 
 /// Seconds, in the unit that reads best.
@@ -112,7 +129,11 @@ mod tests {
         assert_eq!(fold(line, Some(line.len())), line);
         let narrow = "step    1  reward 1.00  |  correct 80 %\n           sampling 1.0 s";
         assert_eq!(fold(line, Some(45)), narrow);
-        assert_eq!(fold(line, Some(10)).lines().count(), 3, "a part is never cut");
+        assert_eq!(
+            fold(line, Some(10)).lines().count(),
+            3,
+            "a part is never cut"
+        );
         assert_eq!(fold("alone", Some(2)), "alone");
     }
 

@@ -29,20 +29,29 @@ impl Table {
     /// One more column, for words.
     #[must_use]
     pub(crate) fn left(mut self, title: impl Into<String>) -> Self {
-        self.columns.push(Column { title: title.into(), right: false });
+        self.columns.push(Column {
+            title: title.into(),
+            right: false,
+        });
         self
     }
 
     /// One more column, for numbers.
     #[must_use]
     pub(crate) fn right(mut self, title: impl Into<String>) -> Self {
-        self.columns.push(Column { title: title.into(), right: true });
+        self.columns.push(Column {
+            title: title.into(),
+            right: true,
+        });
         self
     }
 
     /// Adds a row.
     pub(crate) fn row<T: Into<String>>(&mut self, cells: impl IntoIterator<Item = T>) {
-        self.rows.push(Row { cells: cells.into_iter().map(|cell| shown(&cell.into())).collect(), below: Vec::new() });
+        self.rows.push(Row {
+            cells: cells.into_iter().map(|cell| shown(&cell.into())).collect(),
+            below: Vec::new(),
+        });
     }
 
     /// Adds a line below the last row.
@@ -55,10 +64,16 @@ impl Table {
     /// The whole text, without a newline at its end.
     pub(crate) fn render(&self) -> String {
         let cell = |row: &Row, index: usize| row.cells.get(index).cloned().unwrap_or_default();
-        let used: Vec<usize> =
-            (0..self.columns.len()).filter(|index| self.rows.iter().any(|row| !cell(row, *index).is_empty())).collect();
+        let used: Vec<usize> = (0..self.columns.len())
+            .filter(|index| self.rows.iter().any(|row| !cell(row, *index).is_empty()))
+            .collect();
         let width = |index: usize| {
-            let longest = self.rows.iter().map(|row| cell(row, index).chars().count()).max().unwrap_or(0);
+            let longest = self
+                .rows
+                .iter()
+                .map(|row| cell(row, index).chars().count())
+                .max()
+                .unwrap_or(0);
             longest.max(self.columns[index].title.chars().count())
         };
         let widths: Vec<usize> = used.iter().map(|index| width(*index)).collect();
@@ -67,21 +82,31 @@ impl Table {
                 .iter()
                 .zip(&used)
                 .zip(&widths)
-                .map(
-                    |((cell, index), width)| {
-                        if self.columns[*index].right { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
-                    },
-                )
+                .map(|((cell, index), width)| {
+                    if self.columns[*index].right {
+                        format!("{cell:>width$}")
+                    } else {
+                        format!("{cell:<width$}")
+                    }
+                })
                 .collect();
             padded.join("  ").trim_end().to_owned()
         };
         let mut lines = Vec::new();
         if self.columns.iter().any(|column| !column.title.is_empty()) {
-            lines.push(line(used.iter().map(|index| self.columns[*index].title.clone()).collect()));
+            lines.push(line(
+                used.iter()
+                    .map(|index| self.columns[*index].title.clone())
+                    .collect(),
+            ));
         }
         for row in &self.rows {
             lines.push(line(used.iter().map(|index| cell(row, *index)).collect()));
-            lines.extend(row.below.iter().map(|text| format!("    {text}").trim_end().to_owned()));
+            lines.extend(
+                row.below
+                    .iter()
+                    .map(|text| format!("    {text}").trim_end().to_owned()),
+            );
         }
         lines.join("\n")
     }
@@ -109,6 +134,9 @@ mod tests {
         table.row(["a.c", "", "1.5"]);
         table.below("why");
         table.row(["longer.c", "", "120.0"]);
-        assert_eq!(table.render(), "file      GFLOPS\na.c          1.5\n    why\nlonger.c   120.0");
+        assert_eq!(
+            table.render(),
+            "file      GFLOPS\na.c          1.5\n    why\nlonger.c   120.0"
+        );
     }
 }

@@ -19,7 +19,11 @@ pub(super) struct Number(pub(super) f64);
 
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.0.is_finite() { serializer.serialize_f64(self.0) } else { serializer.collect_str(&self.0) }
+        if self.0.is_finite() {
+            serializer.serialize_f64(self.0)
+        } else {
+            serializer.collect_str(&self.0)
+        }
     }
 }
 
@@ -92,10 +96,18 @@ pub(super) struct Diverged<'a> {
 impl Diverged<'_> {
     /// Writes it all down beside `out`, and says so.
     pub(super) fn failure(&self, engine: &Engine, out: &Path) -> Failure {
-        let Gave { step, loss, gradient_norm, rate } = self.gave;
+        let Gave {
+            step,
+            loss,
+            gradient_norm,
+            rate,
+        } = self.gave;
         let (loss, norm) = (loss.0, gradient_norm.0);
         let what = match self.after {
-            Some(after) => format!("after step {step} of {}, at a rate of {rate:.1e}, the loss is {after}", self.of),
+            Some(after) => format!(
+                "after step {step} of {}, at a rate of {rate:.1e}, the loss is {after}",
+                self.of
+            ),
             None => format!(
                 "step {step} of {}: loss {loss}, gradient norm {norm}, rate {rate:.1e}; it was not taken",
                 self.of
@@ -112,22 +124,33 @@ impl Diverged<'_> {
         };
         let facts = folder.join(FACTS).display().to_string();
         let kept = match (&self.good, kind(engine)) {
-            (Some((after, _)), kind) => format!("the {kind} after step {after}: {}", folder.join(kind).display()),
+            (Some((after, _)), kind) => format!(
+                "the {kind} after step {after}: {}",
+                folder.join(kind).display()
+            ),
             (None, kind) => format!("no {kind} is kept, as none that was learned gave numbers"),
         };
         let hint = if self.after.is_none() && step == 1 {
-            format!("no rate is to blame for the first step: look at the examples that {facts} names, and at the model")
+            format!(
+                "no rate is to blame for the first step: look at the examples that {facts} names, and at the model"
+            )
         } else {
             format!("lower --rate, or look at the examples that {facts} names")
         };
-        Failure::user(format!("{what}. Its facts: {facts}; {kept}; {} is not written", out.display())).hint(hint)
+        Failure::user(format!(
+            "{what}. Its facts: {facts}; {kept}; {} is not written",
+            out.display()
+        ))
+        .hint(hint)
     }
 
     fn write(&self, engine: &Engine, out: &Path) -> Result<PathBuf, String> {
         let fresh = beside(out, "diverged.new");
         let written = self.fill(engine, &fresh).and_then(|()| {
             let place = free(out);
-            fs_err::rename(&fresh, &place).map(|()| place).map_err(|error| error.to_string())
+            fs_err::rename(&fresh, &place)
+                .map(|()| place)
+                .map_err(|error| error.to_string())
         });
         if written.is_err() {
             drop(std::fs::remove_dir_all(&fresh));
@@ -148,7 +171,8 @@ impl Diverged<'_> {
             Some((_, Good::Now)) => save(engine, &to),
         };
         saved.map_err(|error| error.to_string())?;
-        let facts = serde_json::to_string_pretty(&self.facts(engine)).map_err(|error| error.to_string())?;
+        let facts =
+            serde_json::to_string_pretty(&self.facts(engine)).map_err(|error| error.to_string())?;
         fs_err::write(folder.join(FACTS), facts + "\n").map_err(told)
     }
 
@@ -180,7 +204,11 @@ const FACTS: &str = "step.json";
 
 /// What is learned.
 fn kind(engine: &Engine) -> &'static str {
-    if engine.settings().learning == Learning::Full { "model" } else { "adapter" }
+    if engine.settings().learning == Learning::Full {
+        "model"
+    } else {
+        "adapter"
+    }
 }
 
 fn save(engine: &Engine, to: &Path) -> Result<(), EngineError> {
@@ -202,5 +230,6 @@ fn beside(out: &Path, suffix: &str) -> PathBuf {
 fn free(out: &Path) -> PathBuf {
     let numbered = (2..).map(|number: u32| beside(out, &format!("diverged-{number}")));
     let mut all = std::iter::once(beside(out, "diverged")).chain(numbered);
-    all.find(|path| !path.exists()).expect("there are more numbers than folders")
+    all.find(|path| !path.exists())
+        .expect("there are more numbers than folders")
 }

@@ -27,7 +27,12 @@ fn endpoint(head: &'static str, text: &'static str) -> (String, Receiver<Asked>)
     (url, asked)
 }
 
-fn answer(mut stream: &TcpStream, head: &str, text: &str, asked: &Sender<Asked>) -> std::io::Result<()> {
+fn answer(
+    mut stream: &TcpStream,
+    head: &str,
+    text: &str,
+    asked: &Sender<Asked>,
+) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream);
     let (mut path, mut length) = (String::new(), 0);
     loop {
@@ -35,35 +40,66 @@ fn answer(mut stream: &TcpStream, head: &str, text: &str, asked: &Sender<Asked>)
         reader.read_line(&mut line)?;
         match line.trim_end().to_lowercase() {
             line if line.is_empty() => break,
-            line if line.starts_with("post ") => line.split(' ').nth(1).unwrap_or_default().clone_into(&mut path),
-            line => length = line.strip_prefix("content-length: ").map_or(length, |n| n.parse().unwrap()),
+            line if line.starts_with("post ") => line
+                .split(' ')
+                .nth(1)
+                .unwrap_or_default()
+                .clone_into(&mut path),
+            line => {
+                length = line
+                    .strip_prefix("content-length: ")
+                    .map_or(length, |n| n.parse().unwrap())
+            }
         }
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
     let body: Value = serde_json::from_slice(&body)?;
     let choice = match body.get("messages") {
-        Some(_) => json!({"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}),
+        Some(_) => {
+            json!({"message": {"role": "assistant", "content": text}, "finish_reason": "stop"})
+        }
         None => json!({"text": text, "finish_reason": "stop"}),
     };
-    let reply = json!({"choices": vec![choice; body["n"].as_u64().unwrap_or(1) as usize]}).to_string();
+    let reply =
+        json!({"choices": vec![choice; body["n"].as_u64().unwrap_or(1) as usize]}).to_string();
     drop(asked.send((path, body)));
-    write!(stream, "HTTP/1.1 {head}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{reply}", reply.len())
+    write!(
+        stream,
+        "HTTP/1.1 {head}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{reply}",
+        reply.len()
+    )
 }
 
 const FINE: &str = "200 OK";
 /// What follows the signature of `transpose`.
-const RIGHT: &str = "for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) out[j * M + i] = in[i * N + j];\n}\n";
+const RIGHT: &str =
+    "for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) out[j * M + i] = in[i * N + j];\n}\n";
 
 #[test]
 fn an_address_that_ends_in_completions_is_given_a_text_with_the_answer_begun() {
     let (url, asked) = endpoint(FINE, RIGHT);
-    let ask =
-        |url: &str| lines(&["sample", "--api", url, "--model", "m", "--task", "transpose", "--stage", "1", "--json"]);
+    let ask = |url: &str| {
+        lines(&[
+            "sample",
+            "--api",
+            url,
+            "--model",
+            "m",
+            "--task",
+            "transpose",
+            "--stage",
+            "1",
+            "--json",
+        ])
+    };
     let answers = ask(&format!("{url}/completions"));
     let (path, body) = asked.recv().unwrap();
     let prompt = body["prompt"].as_str().unwrap();
-    assert_eq!((path.as_str(), &body["stop"]), ("/v1/completions", &json!(["```"])));
+    assert_eq!(
+        (path.as_str(), &body["stop"]),
+        ("/v1/completions", &json!(["```"]))
+    );
     let begun = &prompt[prompt.rfind("\n```c\n").unwrap() + 1..];
     assert!(begun.contains("void transpose("), "{begun}");
     assert_eq!(answers[0]["completion"], format!("{begun}{RIGHT}"));
@@ -71,8 +107,14 @@ fn an_address_that_ends_in_completions_is_given_a_text_with_the_answer_begun() {
     for url in [url.clone(), format!("{url}/chat/completions")] {
         let answers = ask(&url);
         let (path, body) = asked.recv().unwrap();
-        let last = body["messages"].as_array().and_then(|all| all.last()).unwrap();
-        assert_eq!((path.as_str(), &last["role"]), ("/v1/chat/completions", &json!("user")));
+        let last = body["messages"]
+            .as_array()
+            .and_then(|all| all.last())
+            .unwrap();
+        assert_eq!(
+            (path.as_str(), &last["role"]),
+            ("/v1/chat/completions", &json!("user"))
+        );
         assert_eq!(answers[0]["completion"], RIGHT);
     }
 }
@@ -86,10 +128,20 @@ fn a_chat_by_completions_is_a_text_that_grows() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    chat.stdin.take().unwrap().write_all(b"2 + 2 =\n3 + 1 =\n").unwrap();
+    chat.stdin
+        .take()
+        .unwrap()
+        .write_all(b"2 + 2 =\n3 + 1 =\n")
+        .unwrap();
     let output = chat.wait_with_output().unwrap();
-    assert!(output.status.success() && output.stdout == b"four\nfour\n", "{output:?}");
-    let prompts: Vec<Value> = asked.try_iter().map(|(_, body)| body["prompt"].clone()).collect();
+    assert!(
+        output.status.success() && output.stdout == b"four\nfour\n",
+        "{output:?}"
+    );
+    let prompts: Vec<Value> = asked
+        .try_iter()
+        .map(|(_, body)| body["prompt"].clone())
+        .collect();
     assert_eq!(prompts, ["Add.\n2 + 2 =", "Add.\n2 + 2 =\nfour\n3 + 1 ="]);
 }
 
@@ -110,15 +162,33 @@ fn runs_and_evaluations_ask_by_completions_too() {
     let (url, asked) = endpoint(FINE, RIGHT);
     let folder = tempfile::tempdir().unwrap();
     let model = format!("{url}/completions#m");
-    let told = lines(&["evaluate", "--model", &model, "--task", "transpose", "--stage", "1", "--count", "2", "--json"]);
-    assert_eq!((&told[0]["answers"], &told[0]["verdicts"]["correct"]), (&json!(2), &json!(2)), "{told:?}");
+    let told = lines(&[
+        "evaluate",
+        "--model",
+        &model,
+        "--task",
+        "transpose",
+        "--stage",
+        "1",
+        "--count",
+        "2",
+        "--json",
+    ]);
+    assert_eq!(
+        (&told[0]["answers"], &told[0]["verdicts"]["correct"]),
+        (&json!(2), &json!(2)),
+        "{told:?}"
+    );
     let file = run_file(folder.path(), &model);
     let (status, out, error) = ended(hotloop(&["train"]).arg(&file));
     assert!(status == 0 && out.contains("correct 100 %"), "{out}{error}");
     let all: Vec<Asked> = asked.try_iter().collect();
     assert!(all.len() >= 2);
     for (path, body) in all {
-        assert_eq!((path.as_str(), &body["model"]), ("/v1/completions", &json!("m")));
+        assert_eq!(
+            (path.as_str(), &body["model"]),
+            ("/v1/completions", &json!("m"))
+        );
         assert!(body["prompt"].as_str().unwrap().contains("void transpose("));
     }
 }
@@ -127,17 +197,26 @@ fn runs_and_evaluations_ask_by_completions_too() {
 fn a_limit_of_requests_is_set_for_the_call_or_the_environment() {
     let (url, asked) = endpoint(FINE, "four");
     let ask = |more: &[&str], limit: &str| {
-        let mut command = hotloop(&["sample", "--api", &url, "--model", "m", "--prompt", "2 + 2 =", "--count", "3"]);
+        let mut command = hotloop(&[
+            "sample", "--api", &url, "--model", "m", "--prompt", "2 + 2 =", "--count", "3",
+        ]);
         ended(command.args(more).env("HOTLOOP_API_PER_MINUTE", limit))
     };
     for wrong in ["none", "0", "-3"] {
         let (status, _, error) = ask(&[], wrong);
-        assert!(status == 1 && error.contains("HOTLOOP_API_PER_MINUTE") && error.contains("hint:"), "{error}");
+        assert!(
+            status == 1 && error.contains("HOTLOOP_API_PER_MINUTE") && error.contains("hint:"),
+            "{error}"
+        );
     }
     assert_eq!(ask(&["--api-per-minute", "0"], "").0, 1);
     assert_eq!(asked.try_iter().count(), 0);
     // What is said in the call counts.
-    for (more, limit) in [(&["--api-per-minute", "6000"][..], "none"), (&[], "6000"), (&[], "")] {
+    for (more, limit) in [
+        (&["--api-per-minute", "6000"][..], "none"),
+        (&[], "6000"),
+        (&[], ""),
+    ] {
         assert_eq!(ask(more, limit).0, 0);
     }
     assert_eq!(asked.try_iter().count(), 3);
@@ -146,12 +225,21 @@ fn a_limit_of_requests_is_set_for_the_call_or_the_environment() {
 #[test]
 fn an_endpoint_that_is_asked_too_often_says_what_helps() {
     let (url, asked) = endpoint("429 Too Many Requests\r\nRetry-After-Ms: 10", "");
-    let (status, _, error) = ended(&mut hotloop(&["sample", "--api", &url, "--model", "m", "--prompt", "hi"]));
+    let (status, _, error) = ended(&mut hotloop(&[
+        "sample", "--api", &url, "--model", "m", "--prompt", "hi",
+    ]));
     assert_eq!((status, asked.try_iter().count()), (3, 5), "{error}");
-    assert!(error.contains("5 tries, the last: status 429") && error.contains("HOTLOOP_API_PER_MINUTE=N"), "{error}");
+    assert!(
+        error.contains("5 tries, the last: status 429")
+            && error.contains("HOTLOOP_API_PER_MINUTE=N"),
+        "{error}"
+    );
     let folder = tempfile::tempdir().unwrap();
     let file = run_file(folder.path(), &format!("{url}#m"));
     let (status, _, error) = ended(hotloop(&["train"]).arg(&file));
     assert_eq!(status, 3, "{error}");
-    assert!(error.contains("HOTLOOP_API_PER_MINUTE=N") && error.contains("hotloop train --resume"), "{error}");
+    assert!(
+        error.contains("HOTLOOP_API_PER_MINUTE=N") && error.contains("hotloop train --resume"),
+        "{error}"
+    );
 }

@@ -35,7 +35,11 @@ fn ended(command: &mut Command) -> (i32, String, String) {
     let _turn = turn();
     let output: Output = command.stdin(std::process::Stdio::null()).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
+    (
+        output.status.code().unwrap_or(-1),
+        text(output.stdout),
+        text(output.stderr),
+    )
 }
 
 /// The lines of `--json`, which must succeed.
@@ -43,16 +47,22 @@ fn lines(arguments: &[&str]) -> Vec<Value> {
     let (status, out, error) = ended(&mut hotloop(arguments));
     assert_eq!(status, 0, "{arguments:?}: {out}{error}");
     assert_eq!(error, "", "nothing but data with --json");
-    out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    out.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 /// Programs that judge take turns: two benches on one machine would time each other.
 fn turn() -> std::sync::MutexGuard<'static, ()> {
     static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
-    TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    TURN.lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// The repository's root.
 fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap()
 }

@@ -10,14 +10,23 @@ use crate::{ended, hotloop, lines, root, turn};
 
 /// A random model that writes noise.
 fn tiny() -> String {
-    root().join("crates/policy/tests/fixtures/tiny.gguf").to_str().unwrap().to_owned()
+    root()
+        .join("crates/policy/tests/fixtures/tiny.gguf")
+        .to_str()
+        .unwrap()
+        .to_owned()
 }
 
 /// The same as a folder, with a context that a task's prompt fits into.
 pub(crate) fn roomy(folder: &Path) -> PathBuf {
     let model = folder.join("model");
     if !model.exists() {
-        let (status, _, error) = ended(&mut hotloop(&["model", "convert", &tiny(), model.to_str().unwrap()]));
+        let (status, _, error) = ended(&mut hotloop(&[
+            "model",
+            "convert",
+            &tiny(),
+            model.to_str().unwrap(),
+        ]));
         assert_eq!(status, 0, "{error}");
         let path = model.join("config.json");
         let mut config: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
@@ -53,8 +62,10 @@ fn worded(folder: &Path) -> PathBuf {
         let body = [right, "", "x;"][id as usize % 3];
         (format!("{body}}}Ċ```{id}"), Value::from(id))
     });
-    let special =
-        ["<unk>", "<|im_start|>", "<|im_end|>"].map(str::to_owned).into_iter().zip((0..3_u64).map(Value::from));
+    let special = ["<unk>", "<|im_start|>", "<|im_end|>"]
+        .map(str::to_owned)
+        .into_iter()
+        .zip((0..3_u64).map(Value::from));
     tokenizer["model"]["vocab"] = Value::Object(special.chain(words).collect());
     tokenizer["model"]["merges"] = Value::Array(Vec::new());
     std::fs::write(&path, tokenizer.to_string()).unwrap();
@@ -66,7 +77,10 @@ fn fails(arguments: &[&str], status: i32, words: &[&str]) {
     let (got, _, error) = ended(&mut hotloop(arguments));
     assert_eq!(got, status, "{arguments:?}: {error}");
     for word in words {
-        assert!(error.contains(word), "{arguments:?} does not say `{word}`: {error}");
+        assert!(
+            error.contains(word),
+            "{arguments:?} does not say `{word}`: {error}"
+        );
     }
 }
 
@@ -74,35 +88,114 @@ fn fails(arguments: &[&str], status: i32, words: &[&str]) {
 fn a_model_is_told_and_converted() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("converted");
-    let (status, said, error) = ended(&mut hotloop(&["model", "convert", &tiny(), out.to_str().unwrap()]));
+    let (status, said, error) = ended(&mut hotloop(&[
+        "model",
+        "convert",
+        &tiny(),
+        out.to_str().unwrap(),
+    ]));
     assert_eq!(status, 0, "{said}{error}");
-    let [from] = &lines(&["model", "info", &tiny(), "--json"])[..] else { panic!("one object") };
-    let [to] = &lines(&["model", "info", out.to_str().unwrap(), "--json"])[..] else { panic!("one object") };
-    for key in ["family", "parameters", "layers", "context", "vocabulary", "tied_head", "chat_template"] {
+    let [from] = &lines(&["model", "info", &tiny(), "--json"])[..] else {
+        panic!("one object")
+    };
+    let [to] = &lines(&["model", "info", out.to_str().unwrap(), "--json"])[..] else {
+        panic!("one object")
+    };
+    for key in [
+        "family",
+        "parameters",
+        "layers",
+        "context",
+        "vocabulary",
+        "tied_head",
+        "chat_template",
+    ] {
         assert_eq!(from[key], to[key], "{key}");
     }
-    assert_eq!((&from["family"], &from["chat_template"]), (&Value::from("llama"), &Value::from(true)));
+    assert_eq!(
+        (&from["family"], &from["chat_template"]),
+        (&Value::from("llama"), &Value::from(true))
+    );
     assert_eq!(to["stored"]["F32"], to["parameters"]);
     let (status, said, _) = ended(&mut hotloop(&["model", "info", &tiny()]));
-    assert!(status == 0 && said.contains("chat template") && said.contains("memory: LoRA"), "{said}");
-    let [carried] = &lines(&["model", "info", "nano", "--json"])[..] else { panic!("one object") };
+    assert!(
+        status == 0 && said.contains("chat template") && said.contains("memory: LoRA"),
+        "{said}"
+    );
+    let [carried] = &lines(&["model", "info", "nano", "--json"])[..] else {
+        panic!("one object")
+    };
     assert_eq!(carried["path"], "nano", "where it was unpacked is gone");
-    fails(&["model", "convert", &tiny(), out.to_str().unwrap()], 1, &["is there already", "hint:"]);
+    fails(
+        &["model", "convert", &tiny(), out.to_str().unwrap()],
+        1,
+        &["is there already", "hint:"],
+    );
 }
 
 #[test]
 fn models_that_are_not_there_are_named_with_a_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let empty = folder.path().to_str().unwrap();
-    fails(&["model", "info", "no-such.gguf"], 1, &["no-such.gguf", "no such file", "hint:"]);
+    fails(
+        &["model", "info", "no-such.gguf"],
+        1,
+        &["no-such.gguf", "no such file", "hint:"],
+    );
     fails(&["model", "info", empty], 1, &["config.json", "hint:"]);
-    fails(&["model", "info", "nobody/nothing"], 1, &["nobody/nothing", "hint:", "hotloop model pull"]);
-    fails(&["sample", "--model", "./none", "--prompt", "x"], 1, &["./none", "hint:"]);
-    fails(&["report", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")], 1, &["directory of a run, not a file"]);
-    fails(&["sample", "--model", "http://localhost:1/v1#x", "--prompt", "x"], 1, &["endpoint", "--api"]);
+    fails(
+        &["model", "info", "nobody/nothing"],
+        1,
+        &["nobody/nothing", "hint:", "hotloop model pull"],
+    );
+    fails(
+        &["sample", "--model", "./none", "--prompt", "x"],
+        1,
+        &["./none", "hint:"],
+    );
+    fails(
+        &["report", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")],
+        1,
+        &["directory of a run, not a file"],
+    );
+    fails(
+        &[
+            "sample",
+            "--model",
+            "http://localhost:1/v1#x",
+            "--prompt",
+            "x",
+        ],
+        1,
+        &["endpoint", "--api"],
+    );
     fails(&["sample", "--model", &tiny()], 1, &["--prompt"]);
-    fails(&["sample", "--model", &tiny(), "--adapter", empty, "--prompt", "abc"], 1, &["adapter"]);
-    fails(&["sample", "--model", &tiny(), "--prompt", "abc", "--max-tokens", "99999"], 1, &["context", "hint:"]);
+    fails(
+        &[
+            "sample",
+            "--model",
+            &tiny(),
+            "--adapter",
+            empty,
+            "--prompt",
+            "abc",
+        ],
+        1,
+        &["adapter"],
+    );
+    fails(
+        &[
+            "sample",
+            "--model",
+            &tiny(),
+            "--prompt",
+            "abc",
+            "--max-tokens",
+            "99999",
+        ],
+        1,
+        &["context", "hint:"],
+    );
 }
 
 #[test]
@@ -113,17 +206,46 @@ fn what_is_sampled_can_be_judged() {
     std::fs::write(&chats, format!("{asked}\n{asked}\n")).unwrap();
     let chats = chats.to_str().unwrap();
     let model = tiny();
-    let arguments = ["sample", "--model", &model, "--chats", chats, "--count", "2", "--max-tokens", "3", "--json"];
+    let arguments = [
+        "sample",
+        "--model",
+        &model,
+        "--chats",
+        chats,
+        "--count",
+        "2",
+        "--max-tokens",
+        "3",
+        "--json",
+    ];
     let answers = lines(&arguments);
     assert_eq!(answers.len(), 4);
-    let places: Vec<(u64, u64)> =
-        answers.iter().map(|line| (line["chat"].as_u64().unwrap(), line["answer"].as_u64().unwrap())).collect();
+    let places: Vec<(u64, u64)> = answers
+        .iter()
+        .map(|line| {
+            (
+                line["chat"].as_u64().unwrap(),
+                line["answer"].as_u64().unwrap(),
+            )
+        })
+        .collect();
     assert_eq!(places, [(0, 0), (0, 1), (1, 0), (1, 1)]);
     for answer in &answers {
-        assert!(answer["completion"].as_str().unwrap().starts_with("he"), "{answer}");
-        assert!(answer["tokens"].as_u64().unwrap() <= 3 && answer["mean_logprob"].as_f64().unwrap() < 0.0, "{answer}");
+        assert!(
+            answer["completion"].as_str().unwrap().starts_with("he"),
+            "{answer}"
+        );
+        assert!(
+            answer["tokens"].as_u64().unwrap() <= 3
+                && answer["mean_logprob"].as_f64().unwrap() < 0.0,
+            "{answer}"
+        );
     }
-    assert_eq!(answers, lines(&arguments), "the same seed gives the same answers");
+    assert_eq!(
+        answers,
+        lines(&arguments),
+        "the same seed gives the same answers"
+    );
     let text: Vec<String> = answers.iter().map(ToString::to_string).collect();
     let _turn = turn();
     let mut judge = hotloop(&["judge", "transpose", "--completions", "-", "--json"])
@@ -131,7 +253,12 @@ fn what_is_sampled_can_be_judged() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    judge.stdin.take().unwrap().write_all(text.join("\n").as_bytes()).unwrap();
+    judge
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(text.join("\n").as_bytes())
+        .unwrap();
     let judged = judge.wait_with_output().unwrap();
     assert!(judged.status.success());
     let verdicts: Vec<Value> = judged
@@ -141,10 +268,23 @@ fn what_is_sampled_can_be_judged() {
         .map(|line| serde_json::from_slice(line).unwrap())
         .collect();
     assert_eq!(verdicts.len(), 4);
-    assert!(verdicts.iter().all(|line| line["verdict"] == "malformed" && line["carried"]["ending"].is_string()));
+    assert!(
+        verdicts
+            .iter()
+            .all(|line| line["verdict"] == "malformed" && line["carried"]["ending"].is_string())
+    );
     std::fs::write(folder.path().join("bad.jsonl"), "{}\n").unwrap();
     let bad = folder.path().join("bad.jsonl");
-    fails_now(&["sample", "--model", &model, "--chats", bad.to_str().unwrap()], &["bad.jsonl:1", "messages", "hint:"]);
+    fails_now(
+        &[
+            "sample",
+            "--model",
+            &model,
+            "--chats",
+            bad.to_str().unwrap(),
+        ],
+        &["bad.jsonl:1", "messages", "hint:"],
+    );
 }
 
 /// As `fails`, for one who has the turn already.
@@ -158,12 +298,24 @@ fn fails_now(arguments: &[&str], words: &[&str]) {
 #[test]
 fn a_chat_answers_line_by_line() {
     let model = tiny();
-    let mut chat = hotloop(&["chat", "--model", &model, "--max-tokens", "2", "--threads", "1"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
+    let mut chat = hotloop(&[
+        "chat",
+        "--model",
+        &model,
+        "--max-tokens",
+        "2",
+        "--threads",
+        "1",
+    ])
+    .stdin(Stdio::piped())
+    .stdout(Stdio::piped())
+    .spawn()
+    .unwrap();
+    chat.stdin
+        .take()
+        .unwrap()
+        .write_all(b"abc\n\nhello\n")
         .unwrap();
-    chat.stdin.take().unwrap().write_all(b"abc\n\nhello\n").unwrap();
     let output = chat.wait_with_output().unwrap();
     assert!(output.status.success(), "{output:?}");
 }
@@ -189,19 +341,49 @@ fn a_run_trains_resumes_and_is_reported_on() {
     assert!(run.join("report.html").exists() && run.join("events.jsonl").exists());
     // It is over, and stays so.
     let (status, out, error) = ended(&mut hotloop(&["train", "--resume", directory]));
-    assert!(status == 0 && out.contains("done: the only step is done") && !out.contains("step    2"), "{out}{error}");
-    let more = ended(&mut hotloop(&["train", "--resume", directory, "--set", "budget.steps=2"]));
-    assert!(more.0 == 0 && more.2.contains("is over (the only step") && more.2.contains("budget.steps"), "{more:?}");
-    fails(&["train", "--resume", directory, "--set", "seed=7"], 1, &["is over", "other values of seed", "hint:"]);
+    assert!(
+        status == 0 && out.contains("done: the only step is done") && !out.contains("step    2"),
+        "{out}{error}"
+    );
+    let more = ended(&mut hotloop(&[
+        "train",
+        "--resume",
+        directory,
+        "--set",
+        "budget.steps=2",
+    ]));
+    assert!(
+        more.0 == 0 && more.2.contains("is over (the only step") && more.2.contains("budget.steps"),
+        "{more:?}"
+    );
+    fails(
+        &["train", "--resume", directory, "--set", "seed=7"],
+        1,
+        &["is over", "other values of seed", "hint:"],
+    );
     let table = ended(&mut hotloop(&["report", directory]));
-    assert!(table.0 == 0 && table.1.contains("answers") && table.1.contains("report.html"), "{table:?}");
-    let [report] = &lines(&["report", directory, "--json"])[..] else { panic!("one object") };
+    assert!(
+        table.0 == 0 && table.1.contains("answers") && table.1.contains("report.html"),
+        "{table:?}"
+    );
+    let [report] = &lines(&["report", directory, "--json"])[..] else {
+        panic!("one object")
+    };
     assert_eq!(report["runs"][0]["totals"]["steps"], 1);
     let csv = ended(&mut hotloop(&["report", directory, "--csv"]));
     assert_eq!(csv.1.lines().count(), 2, "{}", csv.1);
     let both = folder.path().join("both");
-    let compared = ended(&mut hotloop(&["report", directory, directory, "--out", both.to_str().unwrap()]));
-    assert!(compared.0 == 0 && both.join("steps.csv").exists(), "{compared:?}");
+    let compared = ended(&mut hotloop(&[
+        "report",
+        directory,
+        directory,
+        "--out",
+        both.to_str().unwrap(),
+    ]));
+    assert!(
+        compared.0 == 0 && both.join("steps.csv").exists(),
+        "{compared:?}"
+    );
 }
 
 #[test]
@@ -209,27 +391,62 @@ fn a_model_learns_on_the_real_bench_and_its_adapter_can_be_asked() {
     let folder = tempfile::tempdir().unwrap();
     let file = run_file(folder.path(), "");
     let model = worded(folder.path());
-    let sets =
-        ["budget.steps=6", "sampling.group=24", "learning.rate=0.05", "learning.lora-rank=8", "bench.timing=paper"];
+    let sets = [
+        "budget.steps=6",
+        "sampling.group=24",
+        "learning.rate=0.05",
+        "learning.lora-rank=8",
+        "bench.timing=paper",
+    ];
     let sets = sets.iter().flat_map(|set| ["--set", set]);
     let arguments: Vec<&str> = ["train", &file].into_iter().chain(sets).collect();
     let (status, out, error) = ended(&mut hotloop(&arguments));
     assert_eq!(status, 0, "{out}{error}");
-    assert!(out.contains("correct") && out.contains("not-compiled") && out.contains("best "), "{out}{error}");
+    assert!(
+        out.contains("correct") && out.contains("not-compiled") && out.contains("best "),
+        "{out}{error}"
+    );
     let run = folder.path().join("run");
-    let [report] = &lines(&["report", run.to_str().unwrap(), "--json"])[..] else { panic!("one object") };
+    let [report] = &lines(&["report", run.to_str().unwrap(), "--json"])[..] else {
+        panic!("one object")
+    };
     let run_report = &report["runs"][0];
-    assert!(run_report["totals"]["updates"].as_u64().unwrap() >= 3, "{out}");
+    assert!(
+        run_report["totals"]["updates"].as_u64().unwrap() >= 3,
+        "{out}"
+    );
     assert!(run_report["best"]["gflops"].as_f64().unwrap() > 0.0);
     let right = |adapter: Option<&Path>| {
         let model = model.to_str().unwrap();
-        let mut arguments = vec!["sample", "--model", model, "--task", "transpose", "--stage", "1", "--json"];
+        let mut arguments = vec![
+            "sample",
+            "--model",
+            model,
+            "--task",
+            "transpose",
+            "--stage",
+            "1",
+            "--json",
+        ];
         arguments.extend(["--count", "60", "--max-tokens", "4"]);
-        arguments.extend(adapter.iter().flat_map(|adapter| ["--adapter", adapter.to_str().unwrap()]));
-        lines(&arguments).iter().filter(|line| line["completion"].as_str().unwrap().contains("out[j*M+i]")).count()
+        arguments.extend(
+            adapter
+                .iter()
+                .flat_map(|adapter| ["--adapter", adapter.to_str().unwrap()]),
+        );
+        lines(&arguments)
+            .iter()
+            .filter(|line| line["completion"].as_str().unwrap().contains("out[j*M+i]"))
+            .count()
     };
-    let (before, after) = (right(None), right(Some(&run.join("checkpoints/step-00000006"))));
-    assert!(after > before + 10, "right answers of 60: {before} before, {after} after\n{out}");
+    let (before, after) = (
+        right(None),
+        right(Some(&run.join("checkpoints/step-00000006"))),
+    );
+    assert!(
+        after > before + 10,
+        "right answers of 60: {before} before, {after} after\n{out}"
+    );
 }
 
 #[test]
@@ -238,19 +455,37 @@ fn a_signal_pauses_a_run_which_then_goes_on() {
     let file = run_file(folder.path(), "");
     let directory = folder.path().join("run");
     let waiting = turn();
-    let mut child = hotloop(&["train", &file, "--set", "budget.steps=100000"]).stdout(Stdio::piped()).spawn().unwrap();
-    let mut out = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-    assert!(out.any(|line| line.starts_with("step    2")), "it ended by itself");
-    let asked = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let mut child = hotloop(&["train", &file, "--set", "budget.steps=100000"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .map(Result::unwrap);
+    assert!(
+        out.any(|line| line.starts_with("step    2")),
+        "it ended by itself"
+    );
+    let asked = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
     assert!(asked.success());
     let rest: Vec<String> = out.collect();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{rest:?}");
-    assert!(rest.iter().any(|line| line.starts_with("paused: ") && line.contains("--resume")), "{rest:?}");
+    assert!(
+        rest.iter()
+            .any(|line| line.starts_with("paused: ") && line.contains("--resume")),
+        "{rest:?}"
+    );
     drop(waiting);
     let resume = ["train", "--resume", directory.to_str().unwrap(), "--set"];
     fails(&[&resume[..], &["seed=7"]].concat(), 1, &["seed", "hint:"]);
     let (status, out, error) = ended(&mut hotloop(&[&resume[..], &["budget.steps=2"]].concat()));
-    assert!(status == 0 && out.contains("going on after step") && out.contains("done: "), "{out}{error}");
+    assert!(
+        status == 0 && out.contains("going on after step") && out.contains("done: "),
+        "{out}{error}"
+    );
 }
 
 #[test]
@@ -259,35 +494,77 @@ fn mistakes_of_a_run_are_named_with_file_and_key() {
     let nowhere = folder.path().join("nowhere");
     let nowhere = nowhere.to_str().unwrap();
     let file = run_file(folder.path(), "colour = 3");
-    fails(&["train", &file], 1, &["tiny.toml", "colour", "no such key", "hint:"]);
+    fails(
+        &["train", &file],
+        1,
+        &["tiny.toml", "colour", "no such key", "hint:"],
+    );
     if !policy::cuda::available() {
         let file = run_file(folder.path(), "device = \"cuda\"");
         fails(&["train", &file], 3, &["hint: choose the device cpu"]);
     }
     let file = run_file(folder.path(), "");
-    fails(&["train", &file, "--set", "sampling.group=1"], 1, &["--set", "sampling.group"]);
-    fails(&["train", &file, "--set", "model=./none"], 1, &["--set", "model", "./none", "hint:"]);
-    fails(&["train", &file, "--set", "model=nanu"], 1, &["model", "nanu", "hint:"]);
-    fails(&["train", &file, "--set", "model=nano", "--set", "task=fft"], 1, &["task", "never taught `fft`", "hint:"]);
-    fails(&["train", &file, "--set", "model=http://127.0.0.1:9/v1"], 1, &["names no model", "#NAME"]);
+    fails(
+        &["train", &file, "--set", "sampling.group=1"],
+        1,
+        &["--set", "sampling.group"],
+    );
+    fails(
+        &["train", &file, "--set", "model=./none"],
+        1,
+        &["--set", "model", "./none", "hint:"],
+    );
+    fails(
+        &["train", &file, "--set", "model=nanu"],
+        1,
+        &["model", "nanu", "hint:"],
+    );
+    fails(
+        &["train", &file, "--set", "model=nano", "--set", "task=fft"],
+        1,
+        &["task", "never taught `fft`", "hint:"],
+    );
+    fails(
+        &["train", &file, "--set", "model=http://127.0.0.1:9/v1"],
+        1,
+        &["names no model", "#NAME"],
+    );
     fails(&["train", "missing.toml"], 1, &["missing.toml", "hint:"]);
     fails(
         &["train", "--resume", nowhere],
         1,
-        &["nowhere", "holds no run", "hint: `hotloop train RUN.toml` starts one"],
+        &[
+            "nowhere",
+            "holds no run",
+            "hint: `hotloop train RUN.toml` starts one",
+        ],
     );
     fails(&["train"], 1, &["RUN.toml"]);
     fails(&["report", nowhere], 1, &["nowhere", "hint:"]);
     fails(&["experiment", "exp9"], 1, &["exp9", "exp1", "exp2"]);
-    fails(&["experiment", "exp2", "--only", "O9"], 1, &["O9", "--list"]);
+    fails(
+        &["experiment", "exp2", "--only", "O9"],
+        1,
+        &["O9", "--list"],
+    );
 }
 
 #[test]
 fn experiments_are_listed_with_how_far_they_have_come() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().to_str().unwrap();
-    let (status, said, _) = ended(&mut hotloop(&["experiment", "exp2", "--list", "--out", out]));
-    assert_eq!((status, said.matches("not begun").count()), (0, 6), "{said}");
+    let (status, said, _) = ended(&mut hotloop(&[
+        "experiment",
+        "exp2",
+        "--list",
+        "--out",
+        out,
+    ]));
+    assert_eq!(
+        (status, said.matches("not begun").count()),
+        (0, 6),
+        "{said}"
+    );
     let (status, said, _) = ended(&mut hotloop(&["train", "--defaults"]));
     assert!(status == 0 && said.contains("[learning]"), "{said}");
 }
@@ -297,38 +574,69 @@ fn what_a_model_lacks_is_the_users_to_mend() {
     let folder = tempfile::tempdir().unwrap();
     let model = roomy(folder.path());
     let ask = |more: &[&str]| {
-        let ask = ["sample", "--device", "cpu", "--prompt", "hello", "--max-tokens", "2", "--model"];
+        let ask = [
+            "sample",
+            "--device",
+            "cpu",
+            "--prompt",
+            "hello",
+            "--max-tokens",
+            "2",
+            "--model",
+        ];
         let (status, _, error) = ended(hotloop(&ask).arg(&model).args(more));
         assert_eq!(status, 1, "{error}");
         error
     };
     let error = ask(&["--adapter", folder.path().to_str().unwrap()]);
-    assert!(error.contains("adapter_config.json") && error.contains("hint: an adapter is a folder with"), "{error}");
+    assert!(
+        error.contains("adapter_config.json")
+            && error.contains("hint: an adapter is a folder with"),
+        "{error}"
+    );
     let weights = model.join("model.safetensors");
     let sound = std::fs::read(&weights).unwrap();
     // The last tensor is a norm's, through which everything goes.
     let broken = [&sound[..sound.len() - 4], &f32::NAN.to_le_bytes()].concat();
     std::fs::write(&weights, broken).unwrap();
     let error = ask(&[]);
-    assert!(error.contains("logits are not numbers") && error.contains("hint: fetch the model anew"), "{error}");
+    assert!(
+        error.contains("logits are not numbers") && error.contains("hint: fetch the model anew"),
+        "{error}"
+    );
     std::fs::write(&weights, sound).unwrap();
     std::fs::remove_file(model.join("tokenizer_config.json")).unwrap();
     let error = ask(&[]);
-    assert!(error.contains("no chat template: add `chat_template`"), "{error}");
+    assert!(
+        error.contains("no chat template: add `chat_template`"),
+        "{error}"
+    );
 }
 
 /// A driver that tells of a GPU, and no more of CUDA than that.
 fn bare_driver(folder: &Path) {
     let source = folder.join("driver.c");
-    std::fs::write(&source, "int cuInit(unsigned f){return 0;}int cuDeviceGetCount(int*n){*n=1;return 0;}").unwrap();
+    std::fs::write(
+        &source,
+        "int cuInit(unsigned f){return 0;}int cuDeviceGetCount(int*n){*n=1;return 0;}",
+    )
+    .unwrap();
     let library = folder.join("libcuda.so");
-    let built = Command::new("gcc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).status();
+    let built = Command::new("gcc")
+        .args(["-shared", "-fPIC", "-o"])
+        .arg(&library)
+        .arg(&source)
+        .status();
     assert!(built.unwrap().success());
 }
 
 #[test]
 fn a_gpu_that_lacks_a_library_is_told_though_the_cpu_answers() {
-    let known = Command::new("/sbin/ldconfig").arg("-p").output().map(|known| known.stdout).unwrap_or_default();
+    let known = Command::new("/sbin/ldconfig")
+        .arg("-p")
+        .output()
+        .map(|known| known.stdout)
+        .unwrap_or_default();
     if String::from_utf8_lossy(&known).contains("libnvrtc") {
         eprintln!("skipped: this machine has libnvrtc");
         return;
@@ -336,12 +644,25 @@ fn a_gpu_that_lacks_a_library_is_told_though_the_cpu_answers() {
     let folder = tempfile::tempdir().unwrap();
     bare_driver(folder.path());
     let ask = |device: &str| {
-        let ask = ["sample", "--prompt", "hello", "--max-tokens", "2", "--model", &tiny(), "--device", device];
+        let ask = [
+            "sample",
+            "--prompt",
+            "hello",
+            "--max-tokens",
+            "2",
+            "--model",
+            &tiny(),
+            "--device",
+            device,
+        ];
         ended(hotloop(&ask).env("LD_LIBRARY_PATH", folder.path()))
     };
     let (status, _, error) = ask("auto");
     assert_eq!(status, 0, "{error}");
-    assert!(error.contains("there is a GPU, but the CPU is used: libnvrtc.so was not found: install"), "{error}");
+    assert!(
+        error.contains("there is a GPU, but the CPU is used: libnvrtc.so was not found: install"),
+        "{error}"
+    );
     let (status, _, error) = ask("cuda");
     assert_eq!(status, 3, "{error}");
     assert!(error.contains("libnvrtc.so was not found"), "{error}");

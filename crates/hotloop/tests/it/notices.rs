@@ -25,20 +25,46 @@ figures are Noto Sans, which the crate `notosans` carries (Apache-2.0, with the 
 /// Crates of others in the program, a line each: macros and build scripts run while compiling and are not in it.
 fn crates() -> BTreeSet<[String; 4]> {
     let output = Command::new(env!("CARGO"))
-        .args(["tree", "--offline", "--locked", "--package", "hotloop", "--edges", "normal,no-proc-macro"])
-        .args(["--target", "x86_64-unknown-linux-gnu", "--prefix", "none", "--format", "{p}\t{l}\t{r}"])
+        .args([
+            "tree",
+            "--offline",
+            "--locked",
+            "--package",
+            "hotloop",
+            "--edges",
+            "normal,no-proc-macro",
+        ])
+        .args([
+            "--target",
+            "x86_64-unknown-linux-gnu",
+            "--prefix",
+            "none",
+            "--format",
+            "{p}\t{l}\t{r}",
+        ])
         .current_dir(root())
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let text = String::from_utf8(output.stdout).unwrap();
     let lines = text.lines().filter(|line| !line.starts_with("hotloop"));
     let parts = lines.map(|line| {
         // What was shown before ends with a star.
-        let [package, licence, source] =
-            line.trim_end_matches(" (*)").split('\t').collect::<Vec<_>>().try_into().expect("three columns");
+        let [package, licence, source] = line
+            .trim_end_matches(" (*)")
+            .split('\t')
+            .collect::<Vec<_>>()
+            .try_into()
+            .expect("three columns");
         let mut words = package.split(' ');
-        let (name, version) = (words.next().unwrap(), words.next().unwrap().trim_start_matches('v'));
+        let (name, version) = (
+            words.next().unwrap(),
+            words.next().unwrap().trim_start_matches('v'),
+        );
         [name, version, licence, source.trim_end_matches(".git")].map(str::to_owned)
     });
     parts.collect()
@@ -50,7 +76,10 @@ fn third_party_notices_are_those_of_the_lock_file() {
     assert!(crates.len() > 100, "{} crates", crates.len());
     let mut text = HEAD.to_owned();
     for [name, version, licence, source] in &crates {
-        assert!(!licence.is_empty() && source.starts_with("https://"), "{name}: `{licence}`, `{source}`");
+        assert!(
+            !licence.is_empty() && source.starts_with("https://"),
+            "{name}: `{licence}`, `{source}`"
+        );
         writeln!(text, "| {name} | {version} | {licence} | {source} |").unwrap();
     }
     let path = root().join("THIRD_PARTY.md");
@@ -61,5 +90,8 @@ fn third_party_notices_are_those_of_the_lock_file() {
     let of = |text: &str| text.lines().map(str::to_owned).collect::<BTreeSet<_>>();
     let (is_lines, should) = (of(&is), of(&text));
     let wrong: Vec<&String> = is_lines.symmetric_difference(&should).take(10).collect();
-    assert!(is == text, "THIRD_PARTY.md is out of date: run .ci/third-party. It differs in {wrong:#?}");
+    assert!(
+        is == text,
+        "THIRD_PARTY.md is out of date: run .ci/third-party. It differs in {wrong:#?}"
+    );
 }

@@ -38,19 +38,34 @@ fn refused(file: &str, from: &str, to: &str, words: &[&str]) {
 
 #[test]
 fn a_bound_that_admits_single_precision_is_refused() {
-    refused("task.toml", "bound = \"2*N + 8\"", "bound = \"1000000000*N\"", &["ERROR  single precision", "too loose"]);
+    refused(
+        "task.toml",
+        "bound = \"2*N + 8\"",
+        "bound = \"1000000000*N\"",
+        &["ERROR  single precision", "too loose"],
+    );
 }
 
 #[test]
 fn hidden_sizes_that_end_at_the_timed_one_are_refused() {
-    refused("task.toml", "M = 777", "M = 512", &["ERROR  hidden sizes", "none has M above 512, the timed one"]);
+    refused(
+        "task.toml",
+        "M = 777",
+        "M = 512",
+        &["ERROR  hidden sizes", "none has M above 512, the timed one"],
+    );
 }
 
 #[test]
 fn a_task_whose_answer_is_always_zero_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let zero = "x[0] > 5 ? 1 : 0";
-    let task = spoilt(folder.path(), "seed.c", "void matvec", "#define matvec unused\nvoid matvec");
+    let task = spoilt(
+        folder.path(),
+        "seed.c",
+        "void matvec",
+        "#define matvec unused\nvoid matvec",
+    );
     let args = "(double *A, double *x, double *y, int M, int N)";
     let path = Path::new(&task);
     std::fs::write(
@@ -64,41 +79,74 @@ fn a_task_whose_answer_is_always_zero_is_refused() {
     );
     std::fs::write(path.join("reference.c"), reference).unwrap();
     std::fs::remove_file(path.join("baseline.c")).unwrap();
-    let toml = std::fs::read_to_string(path.join("task.toml")).unwrap().replace("baseline = \"openblas\"\n", "");
+    let toml = std::fs::read_to_string(path.join("task.toml"))
+        .unwrap()
+        .replace("baseline = \"openblas\"\n", "");
     // An answer that costs nothing is timed in large batches, all of whose inputs are drawn: small ones do.
     let toml = toml.replace("timed = { M = 512, N = 768 }", "timed = { M = 64, N = 48 }");
     std::fs::write(path.join("task.toml"), toml).unwrap();
     let (status, out, error) = ended(&mut hotloop(&["task", "check", &task]));
     assert_eq!(status, 1, "{out}{error}");
-    assert!(out.contains("ERROR  zeros") && out.contains("ERROR  answer of the last call"), "{out}");
+    assert!(
+        out.contains("ERROR  zeros") && out.contains("ERROR  answer of the last call"),
+        "{out}"
+    );
 }
 
 #[test]
 fn a_seed_that_is_wrong_and_a_reference_that_does_not_compile_are_refused() {
     refused("seed.c", "+=", "-=", &["ERROR  seed"]);
-    refused("reference.c", "void reference", "oops reference", &["ERROR  build", "reference.c does not compile"]);
+    refused(
+        "reference.c",
+        "void reference",
+        "oops reference",
+        &["ERROR  build", "reference.c does not compile"],
+    );
 }
 
 #[test]
 fn where_the_machine_cannot_judge_there_is_an_error_and_no_verdict() {
     let folder = tempfile::tempdir().unwrap();
-    let task = spoilt(folder.path(), "reference.c", "void reference", "oops reference");
+    let task = spoilt(
+        folder.path(),
+        "reference.c",
+        "void reference",
+        "oops reference",
+    );
     let (status, out, error) = ended(&mut hotloop(&["judge", &task, "--json"]));
     assert_eq!((status, error.as_str()), (3, ""), "{out}");
     let line: serde_json::Value = serde_json::from_str(&out).unwrap();
-    assert!(line["error"].as_str().unwrap().contains("reference.c does not compile"), "{line}");
-    assert!(line["verdict"].is_null() && line["reward"].is_null(), "{line}");
+    assert!(
+        line["error"]
+            .as_str()
+            .unwrap()
+            .contains("reference.c does not compile"),
+        "{line}"
+    );
+    assert!(
+        line["verdict"].is_null() && line["reward"].is_null(),
+        "{line}"
+    );
     let (status, out, _) = ended(&mut hotloop(&["judge", &task]));
     assert_eq!(status, 3);
-    assert!(out.contains("no verdict") && out.contains("the machine failed"), "{out}");
+    assert!(
+        out.contains("no verdict") && out.contains("the machine failed"),
+        "{out}"
+    );
 }
 
 #[test]
 fn tasks_are_listed_and_shown() {
     let (status, out, _) = ended(&mut hotloop(&["task", "list"]));
     assert_eq!(status, 0);
-    assert!(out.contains("stencil2d") && out.contains("void spmv("), "{out}");
+    assert!(
+        out.contains("stencil2d") && out.contains("void spmv("),
+        "{out}"
+    );
     let (status, out, _) = ended(&mut hotloop(&["task", "show", "fft"]));
     assert_eq!(status, 0);
-    assert!(out.contains("void fft(double *in, double *out, int N)") && out.contains("The prompt:"), "{out}");
+    assert!(
+        out.contains("void fft(double *in, double *out, int N)") && out.contains("The prompt:"),
+        "{out}"
+    );
 }

@@ -23,8 +23,14 @@ fn crates_depend_only_as_the_design_allows() {
         ("hotloop-fleet", &["hotloop-flow", "hotloop-bench"]),
     ]);
     let packages = packages(&["--no-deps"]);
-    let ours: BTreeSet<&str> = packages.iter().map(|package| package["name"].as_str().unwrap()).collect();
-    assert!(ours.contains("hotloop-flow") && ours.contains("hotloop-bench"), "{ours:?}");
+    let ours: BTreeSet<&str> = packages
+        .iter()
+        .map(|package| package["name"].as_str().unwrap())
+        .collect();
+    assert!(
+        ours.contains("hotloop-flow") && ours.contains("hotloop-bench"),
+        "{ours:?}"
+    );
     for package in &packages {
         let name = package["name"].as_str().unwrap();
         let inside: Vec<&str> = package["dependencies"]
@@ -37,9 +43,14 @@ fn crates_depend_only_as_the_design_allows() {
         if name == "hotloop" {
             continue;
         }
-        let allowed = allowed.get(name).unwrap_or_else(|| panic!("the design knows no crate {name}"));
+        let allowed = allowed
+            .get(name)
+            .unwrap_or_else(|| panic!("the design knows no crate {name}"));
         for dependency in inside {
-            assert!(allowed.contains(&dependency), "{name} must not depend on {dependency}");
+            assert!(
+                allowed.contains(&dependency),
+                "{name} must not depend on {dependency}"
+            );
         }
     }
 }
@@ -72,7 +83,10 @@ fn is_permissive(licence: &str) -> bool {
         "CDLA-Permissive-2.0",
     ];
     let plain = licence.replace(['(', ')'], "").replace('/', " OR ");
-    let any = |part: &str| part.split(" OR ").any(|one| PERMISSIVE.contains(&one.trim()));
+    let any = |part: &str| {
+        part.split(" OR ")
+            .any(|one| PERMISSIVE.contains(&one.trim()))
+    };
     plain.split(" AND ").all(any)
 }
 
@@ -91,7 +105,11 @@ fn dependencies_are_free_to_use_and_pass_on() {
 /// All Rust sources under `folder`.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
+    for entry in std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok)
+    {
         let path = entry.path();
         if path.is_dir() {
             found.extend(sources(&path));
@@ -114,7 +132,9 @@ fn no_source_file_is_too_long() {
 fn only_the_program_prints() {
     for path in sources(&root().join("crates")) {
         let inside = path.strip_prefix(root()).unwrap().display().to_string();
-        let is_test = inside.contains("/tests/") || inside.ends_with("/tests.rs") || inside.contains("/benches/");
+        let is_test = inside.contains("/tests/")
+            || inside.ends_with("/tests.rs")
+            || inside.contains("/benches/");
         // An example is a program of its own.
         if inside.starts_with("crates/hotloop/") || inside.contains("/examples/") || is_test {
             continue;
@@ -129,23 +149,42 @@ fn only_the_program_prints() {
 
 /// What stands in single backticks and looks like a path of this repository.
 fn paths(text: &str) -> BTreeSet<String> {
-    let folders = ["crates/", "tasks/", "docs/", "experiments/", "python/", ".ci/"];
+    let folders = [
+        "crates/",
+        "tasks/",
+        "docs/",
+        "experiments/",
+        "python/",
+        ".ci/",
+    ];
     let is_path = |word: &&str| {
         folders.iter().any(|folder| word.starts_with(folder))
             && !word.contains(['*', '<', '{', ' ', '$'])
-            && !word.chars().any(|c| c.is_ascii_uppercase() && word.contains(&format!("/{c}{c}")))
+            && !word
+                .chars()
+                .any(|c| c.is_ascii_uppercase() && word.contains(&format!("/{c}{c}")))
     };
     let fences_out: Vec<&str> = text.split("```").step_by(2).collect();
-    fences_out.iter().flat_map(|part| part.split('`').skip(1).step_by(2)).filter(is_path).map(str::to_owned).collect()
+    fences_out
+        .iter()
+        .flat_map(|part| part.split('`').skip(1).step_by(2))
+        .filter(is_path)
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
 fn paths_in_documents_exist() {
     for document in ["README.md", "ARCHITECTURE.md"] {
-        let Ok(text) = std::fs::read_to_string(root().join(document)) else { continue };
+        let Ok(text) = std::fs::read_to_string(root().join(document)) else {
+            continue;
+        };
         for path in paths(&text) {
             let plain = path.split([':', '#']).next().unwrap_or_default();
-            assert!(root().join(plain).exists(), "{document} names `{path}`, which does not exist");
+            assert!(
+                root().join(plain).exists(),
+                "{document} names `{path}`, which does not exist"
+            );
         }
     }
 }
@@ -153,5 +192,8 @@ fn paths_in_documents_exist() {
 #[test]
 fn paths_are_found_in_backticks_outside_of_code_blocks() {
     let text = "See `crates/flow/src` and `cargo test`.\n```\n`tasks/none`\n```\nAnd `tasks/*`, `docs/threads.md`.";
-    assert_eq!(paths(text), BTreeSet::from(["crates/flow/src".to_owned(), "docs/threads.md".to_owned()]));
+    assert_eq!(
+        paths(text),
+        BTreeSet::from(["crates/flow/src".to_owned(), "docs/threads.md".to_owned()])
+    );
 }

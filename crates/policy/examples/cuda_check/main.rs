@@ -55,7 +55,10 @@ fn main() -> ExitCode {
         return inside(&arguments[1..]);
     }
     // Checked here, read again in the processes of sections.
-    let options = arguments.iter().position(|argument| argument.starts_with("--")).unwrap_or(arguments.len());
+    let options = arguments
+        .iter()
+        .position(|argument| argument.starts_with("--"))
+        .unwrap_or(arguments.len());
     let options = arguments.split_off(options);
     if let Err(error) = Asked::from_options(&options) {
         println!("{error}");
@@ -72,10 +75,15 @@ fn main() -> ExitCode {
             return outside(&[(name, seconds)], &options);
         }
     }
-    let chosen = |section: &&(&'static str, u64)| arguments.is_empty() || arguments.iter().any(|a| a == section.0);
+    let chosen = |section: &&(&'static str, u64)| {
+        arguments.is_empty() || arguments.iter().any(|a| a == section.0)
+    };
     let sections: Vec<(&str, u64)> = SECTIONS.iter().filter(chosen).copied().collect();
     if sections.is_empty() {
-        println!("no such section; there are {:?} and gguf", SECTIONS.map(|section| section.0));
+        println!(
+            "no such section; there are {:?} and gguf",
+            SECTIONS.map(|section| section.0)
+        );
         return ExitCode::FAILURE;
     }
     outside(&sections, &options)
@@ -89,7 +97,10 @@ fn outside(sections: &[(&str, u64)], rest: &[String]) -> ExitCode {
         let start = Instant::now();
         let passed = run_child(section, rest, Duration::from_secs(*seconds));
         let verdict = if passed { "PASS" } else { "FAIL" };
-        println!("{verdict} {section} ({:.1} s)\n", start.elapsed().as_secs_f64());
+        println!(
+            "{verdict} {section} ({:.1} s)\n",
+            start.elapsed().as_secs_f64()
+        );
         if !passed {
             failed.push(*section);
         }
@@ -103,8 +114,13 @@ fn outside(sections: &[(&str, u64)], rest: &[String]) -> ExitCode {
 }
 
 fn run_child(section: &str, rest: &[String], limit: Duration) -> bool {
-    let child =
-        std::env::current_exe().and_then(|program| Command::new(program).arg("--run").arg(section).args(rest).spawn());
+    let child = std::env::current_exe().and_then(|program| {
+        Command::new(program)
+            .arg("--run")
+            .arg(section)
+            .args(rest)
+            .spawn()
+    });
     let mut child = match child {
         Ok(child) => child,
         Err(error) => {
@@ -190,15 +206,25 @@ impl Verdicts {
     }
 
     fn done(&self) -> Outcome {
-        if self.failed == 0 { Ok(()) } else { Err(format!("{} values out of bounds", self.failed).into()) }
+        if self.failed == 0 {
+            Ok(())
+        } else {
+            Err(format!("{} values out of bounds", self.failed).into())
+        }
     }
 }
 
 /// The norm of the difference over the norm.
 fn relative(found: &[f32], wanted: &[f32]) -> f64 {
     assert_eq!(found.len(), wanted.len(), "two sizes");
-    let square = |values: &mut dyn Iterator<Item = f64>| values.map(|value| value * value).sum::<f64>().sqrt();
+    let square = |values: &mut dyn Iterator<Item = f64>| {
+        values.map(|value| value * value).sum::<f64>().sqrt()
+    };
     let difference = square(&mut found.iter().zip(wanted).map(|(a, b)| f64::from(a - b)));
     let norm = square(&mut wanted.iter().map(|b| f64::from(*b)));
-    if norm == 0.0 { difference } else { difference / norm }
+    if norm == 0.0 {
+        difference
+    } else {
+        difference / norm
+    }
 }

@@ -32,22 +32,45 @@ pub(crate) fn gradients(precision: Precision) -> Outcome {
     for kind in Kind::chosen() {
         let network = kind.network();
         let pack = Pack::new(&tiny::sequences(&network.config));
-        for (mode, adapter) in [("lora", Some(tiny::adapter(&network.config, 0.1))), ("full", None)] {
+        for (mode, adapter) in [
+            ("lora", Some(tiny::adapter(&network.config, 0.1))),
+            ("full", None),
+        ] {
             let label = format!("{} {mode}", kind.name());
             let trains = adapter.as_ref().map_or(Trains::Full, Trains::Lora);
             let mut engine = cuda::Engine::new(&network, trains, precision)?;
             let plain = adapter.as_ref().map(Adapted::plain);
             let logits = engine.logits(With::Trained, &pack)?;
-            verdicts.check(&format!("{label}: logits"), relative(&logits, &network.logits(plain, &pack)), near);
-            compare_scores((&mut verdicts, near), &label, &mut engine, (&network, plain), &pack)?;
+            verdicts.check(
+                &format!("{label}: logits"),
+                relative(&logits, &network.logits(plain, &pack)),
+                near,
+            );
+            compare_scores(
+                (&mut verdicts, near),
+                &label,
+                &mut engine,
+                (&network, plain),
+                &pack,
+            )?;
             for (seed, recompute) in [(None, Recompute::Off), (Some(5), Recompute::On)] {
                 let found = device_gradient(&mut engine, &pack, recompute, seed)?;
                 let wanted = host_gradient(&network, adapter.as_ref(), &pack, seed);
-                let drop = if seed.is_some() && adapter.is_some() { " dropout" } else { "" };
+                let drop = if seed.is_some() && adapter.is_some() {
+                    " dropout"
+                } else {
+                    ""
+                };
                 let what = format!("{label} {recompute:?}{drop}");
                 compare_gradients(&mut verdicts, &what, &found, &wanted.tensors(), far);
             }
-            directional((&mut verdicts, precision), &label, &mut engine, (&network, adapter.as_ref()), &pack)?;
+            directional(
+                (&mut verdicts, precision),
+                &label,
+                &mut engine,
+                (&network, adapter.as_ref()),
+                &pack,
+            )?;
         }
     }
     verdicts.done()
@@ -63,12 +86,30 @@ fn compare_scores(
     for temperature in [1.0, 0.7] {
         let found = engine.score(With::Trained, pack, temperature)?;
         let wanted = network.score(adapted, pack, temperature);
-        let logprobs = |scores: &[Scored]| scores.iter().map(|scored| scored.logprob).collect::<Vec<f32>>();
-        let entropies = |scores: &[Scored]| scores.iter().map(|scored| scored.entropy).collect::<Vec<f32>>();
+        let logprobs = |scores: &[Scored]| {
+            scores
+                .iter()
+                .map(|scored| scored.logprob)
+                .collect::<Vec<f32>>()
+        };
+        let entropies = |scores: &[Scored]| {
+            scores
+                .iter()
+                .map(|scored| scored.entropy)
+                .collect::<Vec<f32>>()
+        };
         let what = format!("{label}: logprobs at {temperature}");
-        verdicts.check(&what, relative(&logprobs(&found), &logprobs(&wanted)), bound);
+        verdicts.check(
+            &what,
+            relative(&logprobs(&found), &logprobs(&wanted)),
+            bound,
+        );
         let what = format!("{label}: entropies at {temperature}");
-        verdicts.check(&what, relative(&entropies(&found), &entropies(&wanted)), bound);
+        verdicts.check(
+            &what,
+            relative(&entropies(&found), &entropies(&wanted)),
+            bound,
+        );
     }
     Ok(())
 }
@@ -80,33 +121,78 @@ fn device_gradient(
     dropout_seed: Option<u64>,
 ) -> Result<Vec<Vec<f32>>, cuda::Error> {
     engine.clear_gradient()?;
-    engine.learn(Learn { temperature: 0.9, recompute, dropout_seed }, pack, &mut slope)?;
+    engine.learn(
+        Learn {
+            temperature: 0.9,
+            recompute,
+            dropout_seed,
+        },
+        pack,
+        &mut slope,
+    )?;
     engine.pull_gradients()
 }
 
-fn host_gradient(network: &Network, adapter: Option<&Adapter>, pack: &Pack, dropout_seed: Option<u64>) -> Gradient {
-    let with = adapter.map(|adapter| Adapted { adapter, dropout_seed });
+fn host_gradient(
+    network: &Network,
+    adapter: Option<&Adapter>,
+    pack: &Pack,
+    dropout_seed: Option<u64>,
+) -> Gradient {
+    let with = adapter.map(|adapter| Adapted {
+        adapter,
+        dropout_seed,
+    });
     let mut gradient = match adapter {
         Some(adapter) => Gradient::Lora(adapter.zeroed()),
         None => Gradient::Full(network.weights.zeroed()),
     };
-    let pass = Pass { adapted: with, temperature: 0.9, recompute: Recompute::Off };
+    let pass = Pass {
+        adapted: with,
+        temperature: 0.9,
+        recompute: Recompute::Off,
+    };
     network.learn(pass, pack, &mut slope, &mut gradient);
     gradient
 }
 
 /// The worst tensor of each kind is printed; every tensor must hold.
-fn compare_gradients(verdicts: &mut Verdicts, what: &str, found: &[Vec<f32>], wanted: &[&Tensor], bound: f64) {
+fn compare_gradients(
+    verdicts: &mut Verdicts,
+    what: &str,
+    found: &[Vec<f32>],
+    wanted: &[&Tensor],
+    bound: f64,
+) {
     let mut worst: Vec<(String, f64)> = Vec::new();
-    let norm = |data: &[f32]| data.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
-    let whole = wanted.iter().map(|tensor| norm(&tensor.data).powi(2)).sum::<f64>().sqrt();
+    let norm = |data: &[f32]| {
+        data.iter()
+            .map(|x| f64::from(*x).powi(2))
+            .sum::<f64>()
+            .sqrt()
+    };
+    let whole = wanted
+        .iter()
+        .map(|tensor| norm(&tensor.data).powi(2))
+        .sum::<f64>()
+        .sqrt();
     for (found, wanted) in found.iter().zip(wanted) {
         // A gradient that is zero but for rounding (a key's bias shifts all scores alike) is measured by the whole.
         let small = norm(&wanted.data) < 1e-3 * whole;
         let difference: Vec<f32> = found.iter().zip(&wanted.data).map(|(a, b)| a - b).collect();
-        let error = if small { norm(&difference) / (1e-2 * whole) } else { relative(found, &wanted.data) };
-        let class: String = wanted.name.chars().filter(|letter| !letter.is_ascii_digit()).collect();
-        let class = class.replace("base_model.model.", "").replace("model.layers..", "");
+        let error = if small {
+            norm(&difference) / (1e-2 * whole)
+        } else {
+            relative(found, &wanted.data)
+        };
+        let class: String = wanted
+            .name
+            .chars()
+            .filter(|letter| !letter.is_ascii_digit())
+            .collect();
+        let class = class
+            .replace("base_model.model.", "")
+            .replace("model.layers..", "");
         match worst.iter_mut().find(|entry| entry.0 == class) {
             Some(entry) if error <= entry.1 => {}
             Some(entry) => entry.1 = error,
@@ -114,7 +200,10 @@ fn compare_gradients(verdicts: &mut Verdicts, what: &str, found: &[Vec<f32>], wa
         }
     }
     worst.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let failing = worst.iter().filter(|entry| entry.1.is_nan() || entry.1 > bound).count();
+    let failing = worst
+        .iter()
+        .filter(|entry| entry.1.is_nan() || entry.1 > bound)
+        .count();
     for (class, error) in worst.iter().take(failing.max(1)) {
         verdicts.check(&format!("{what}: d {class}"), *error, bound);
     }
@@ -133,8 +222,17 @@ fn directional(
         None => network.weights.tensors().into_iter().cloned().collect(),
     };
     let gradient = device_gradient(engine, pack, Recompute::Off, None)?;
-    let length = gradient.iter().flatten().map(|g| f64::from(*g).powi(2)).sum::<f64>().sqrt();
-    let (step, bound) = if precision == Precision::F32 { (1e-2, 2e-2) } else { (0.05, 0.1) };
+    let length = gradient
+        .iter()
+        .flatten()
+        .map(|g| f64::from(*g).powi(2))
+        .sum::<f64>()
+        .sqrt();
+    let (step, bound) = if precision == Precision::F32 {
+        (1e-2, 2e-2)
+    } else {
+        (0.05, 0.1)
+    };
     let moved = |sign: f64| -> Vec<Tensor> {
         let factor = (sign * step / length) as f32;
         let mut moved = host.clone();
@@ -152,18 +250,27 @@ fn directional(
     let mut loss = |at: &[Tensor]| -> Result<f64, cuda::Error> {
         engine.push_values(&at.iter().collect::<Vec<_>>())?;
         let scores = engine.score(With::Trained, pack, 0.9)?;
-        let each = scores.iter().enumerate().map(|(n, scored)| f64::from(slope(n, *scored) * scored.logprob));
+        let each = scores
+            .iter()
+            .enumerate()
+            .map(|(n, scored)| f64::from(slope(n, *scored) * scored.logprob));
         Ok(each.sum())
     };
     let (up, down) = (moved(1.0), moved(-1.0));
     let measured = loss(&up)? - loss(&down)?;
     let along = |((up, down), gradient): ((&Tensor, &Tensor), &Vec<f32>)| -> f64 {
         let apart = up.data.iter().zip(&down.data).zip(gradient);
-        apart.map(|((up, down), g)| f64::from(up - down) * f64::from(*g)).sum()
+        apart
+            .map(|((up, down), g)| f64::from(up - down) * f64::from(*g))
+            .sum()
     };
     let predicted: f64 = up.iter().zip(&down).zip(&gradient).map(along).sum();
     engine.push_values(&host.iter().collect::<Vec<_>>())?;
-    verdicts.check(&format!("{label}: directional derivative"), (measured / predicted - 1.0).abs(), bound);
+    verdicts.check(
+        &format!("{label}: directional derivative"),
+        (measured / predicted - 1.0).abs(),
+        bound,
+    );
     Ok(())
 }
 
@@ -172,7 +279,10 @@ pub(crate) fn training() -> Outcome {
     let mut verdicts = Verdicts::default();
     for precision in [Precision::F32, Precision::Bf16] {
         let (near, _) = bounds(precision);
-        for kind in Kind::chosen().into_iter().filter(|kind| kind.tied == (kind.family == Family::Qwen2)) {
+        for kind in Kind::chosen()
+            .into_iter()
+            .filter(|kind| kind.tied == (kind.family == Family::Qwen2))
+        {
             for mode in ["lora", "full"] {
                 let label = format!("{precision:?} {} {mode}", kind.name());
                 let trained = |network: &Network| match mode {
@@ -193,7 +303,11 @@ pub(crate) fn training() -> Outcome {
                     norm = norm.max((a.gradient_norm / b.gradient_norm - 1.0).abs());
                 }
                 verdicts.check(&format!("{label}: loss over 10 steps"), loss, near);
-                verdicts.check(&format!("{label}: gradient norm over 10 steps"), norm, near * 2.0);
+                verdicts.check(
+                    &format!("{label}: gradient norm over 10 steps"),
+                    norm,
+                    near * 2.0,
+                );
                 compare_values(&mut verdicts, &label, &device, &host, near)?;
                 reinforce(&mut verdicts, &label, &mut device, &mut host, near)?;
             }
@@ -202,40 +316,91 @@ pub(crate) fn training() -> Outcome {
     verdicts.done()
 }
 
-fn compare_values(verdicts: &mut Verdicts, label: &str, device: &Learner, host: &Learner, bound: f64) -> Outcome {
+fn compare_values(
+    verdicts: &mut Verdicts,
+    label: &str,
+    device: &Learner,
+    host: &Learner,
+    bound: f64,
+) -> Outcome {
     let mirror = device.mirror()?.ok_or("the learner is not on the GPU")?;
-    let errors = mirror.parameters().into_iter().zip(host.parameters()).map(|(a, b)| relative(&a.data, &b.data));
-    verdicts.check(&format!("{label}: values, the worst tensor"), errors.fold(0.0, f64::max), bound);
+    let errors = mirror
+        .parameters()
+        .into_iter()
+        .zip(host.parameters())
+        .map(|(a, b)| relative(&a.data, &b.data));
+    verdicts.check(
+        &format!("{label}: values, the worst tensor"),
+        errors.fold(0.0, f64::max),
+        bound,
+    );
     Ok(())
 }
 
-fn reinforce(verdicts: &mut Verdicts, label: &str, device: &mut Learner, host: &mut Learner, bound: f64) -> Outcome {
+fn reinforce(
+    verdicts: &mut Verdicts,
+    label: &str,
+    device: &mut Learner,
+    host: &mut Learner,
+    bound: f64,
+) -> Outcome {
     let sequences = tiny::sequences(&host.network.config);
     let rollout = |(nth, sequence): (usize, &policy::pack::Sequence)| {
-        let prompt = sequence.scored.iter().take_while(|scored| !**scored).count();
+        let prompt = sequence
+            .scored
+            .iter()
+            .take_while(|scored| !**scored)
+            .count();
         let answer = sequence.tokens[prompt..].to_vec();
         // Sampler logprobs that differ from the trainer's, so that the truncated weight has work to do.
-        let logprobs = (0..answer.len()).map(|i| -4.5 + noise(nth as u64, i as u64)).collect();
+        let logprobs = (0..answer.len())
+            .map(|i| -4.5 + noise(nth as u64, i as u64))
+            .collect();
         let advantage = if nth % 2 == 0 { 1.5 } else { -1.0 };
-        Rollout { prompt: sequence.tokens[..prompt].to_vec(), answer, logprobs, advantage }
+        Rollout {
+            prompt: sequence.tokens[..prompt].to_vec(),
+            answer,
+            logprobs,
+            advantage,
+        }
     };
     let batch: Vec<Rollout> = sequences.iter().enumerate().map(rollout).collect();
-    let clip = Clip { low: 0.05, high: 0.08, kl: 0.1 };
-    let grpo = Grpo { clip, normalisation: Normalisation::Sequence, temperature: 0.8, epochs: 3 };
+    let clip = Clip {
+        low: 0.05,
+        high: 0.08,
+        kl: 0.1,
+    };
+    let grpo = Grpo {
+        clip,
+        normalisation: Normalisation::Sequence,
+        temperature: 0.8,
+        epochs: 3,
+    };
     let copy = || Reference::Copy(Box::new(Kind::ALL[0].network()));
     let reference = match host.trained {
         Trained::Lora(_) => Reference::Adapter(tiny::adapter(&host.network.config, 0.0)),
         Trained::Full => {
             let config = host.network.config.clone();
-            let family = Kind::ALL.into_iter().find(|kind| kind.family == config.family && kind.tied == config.tied);
+            let family = Kind::ALL
+                .into_iter()
+                .find(|kind| kind.family == config.family && kind.tied == config.tied);
             family.map_or_else(copy, |kind| Reference::Copy(Box::new(kind.network())))
         }
     };
-    device.cuda().ok_or("the learner is not on the GPU")?.begin_trace()?;
+    device
+        .cuda()
+        .ok_or("the learner is not on the GPU")?
+        .begin_trace()?;
     let a = device.reinforce(&batch, grpo, &reference)?;
-    let spent = device.cuda().ok_or("the learner is not on the GPU")?.end_trace()?;
+    let spent = device
+        .cuda()
+        .ok_or("the learner is not on the GPU")?
+        .end_trace()?;
     let b = host.reinforce(&batch, grpo, &reference)?;
-    let placed = spent.iter().find(|spent| spent.what == "split_masters").map_or(0, |spent| spent.times);
+    let placed = spent
+        .iter()
+        .find(|spent| spent.what == "split_masters")
+        .map_or(0, |spent| spent.times);
     let tensors = match &reference {
         Reference::Adapter(adapter) => adapter.tensors().len(),
         Reference::Copy(network) => network.weights.tensors().len(),
@@ -247,11 +412,26 @@ fn reinforce(verdicts: &mut Verdicts, label: &str, device: &mut Learner, host: &
         0.0,
     );
     let near = |found: f64, wanted: f64| (found - wanted).abs() / wanted.abs().max(1e-3);
-    println!("   {label}: GRPO loss {:.5} kl {:.5} clipped {:.3} gap {:.3}", b.loss, b.kl, b.clipped, b.sampler_gap);
+    println!(
+        "   {label}: GRPO loss {:.5} kl {:.5} clipped {:.3} gap {:.3}",
+        b.loss, b.kl, b.clipped, b.sampler_gap
+    );
     // The clip is a cliff: a token at its edge may fall on either side, and the weight truncates likewise.
-    verdicts.check(&format!("{label}: GRPO loss"), near(a.loss, b.loss), bound * 3.0);
+    verdicts.check(
+        &format!("{label}: GRPO loss"),
+        near(a.loss, b.loss),
+        bound * 3.0,
+    );
     verdicts.check(&format!("{label}: GRPO kl"), near(a.kl, b.kl), bound * 5.0);
-    verdicts.check(&format!("{label}: GRPO share clipped, absolute"), (a.clipped - b.clipped).abs(), bound.max(0.02));
-    verdicts.check(&format!("{label}: GRPO entropy"), near(a.entropy, b.entropy), bound);
+    verdicts.check(
+        &format!("{label}: GRPO share clipped, absolute"),
+        (a.clipped - b.clipped).abs(),
+        bound.max(0.02),
+    );
+    verdicts.check(
+        &format!("{label}: GRPO entropy"),
+        near(a.entropy, b.entropy),
+        bound,
+    );
     compare_values(verdicts, &format!("{label} GRPO"), device, host, bound)
 }

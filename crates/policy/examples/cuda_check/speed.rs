@@ -34,15 +34,26 @@ impl Asked {
     pub(crate) fn from_options(options: &[String]) -> Result<Self, Box<dyn Error>> {
         let mut asked = Self::default();
         for pair in options.chunks(2) {
-            let [name, value] = pair else { return Err(format!("{} needs a value", pair[0]).into()) };
+            let [name, value] = pair else {
+                return Err(format!("{} needs a value", pair[0]).into());
+            };
             match name.as_str() {
                 "--json" => asked.json = Some(value.into()),
                 "--models" => asked.models = value.split(',').map(str::to_owned).collect(),
-                _ => return Err(format!("no option {name}; there are --json and --models, behind the sections").into()),
+                _ => {
+                    return Err(format!(
+                        "no option {name}; there are --json and --models, behind the sections"
+                    )
+                    .into());
+                }
             }
         }
         let known = SHAPES.each_ref().map(|shape| shape.name);
-        match asked.models.iter().find(|model| !known.contains(&model.as_str())) {
+        match asked
+            .models
+            .iter()
+            .find(|model| !known.contains(&model.as_str()))
+        {
             Some(model) => Err(format!("no model {model}; there are {}", known.join(", ")).into()),
             None => Ok(asked),
         }
@@ -53,12 +64,18 @@ impl Asked {
         if self.models.is_empty() {
             return SHAPES[..usual].iter().collect();
         }
-        SHAPES.iter().filter(|shape| self.models.iter().any(|model| model == shape.name)).collect()
+        SHAPES
+            .iter()
+            .filter(|shape| self.models.iter().any(|model| model == shape.name))
+            .collect()
     }
 
     pub(crate) fn add(&self, row: &Value) {
         let Some(path) = &self.json else { return };
-        let file = fs_err::OpenOptions::new().create(true).append(true).open(path);
+        let file = fs_err::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(path);
         if let Err(error) = file.and_then(|mut file| writeln!(file, "{row}")) {
             println!("the row was not written: {error}");
         }
@@ -108,18 +125,30 @@ impl Shape {
     /// Values in matrices that rows are multiplied by.
     fn multiplied(&self) -> f64 {
         let config = self.config();
-        let layer: usize = Module::ALL.iter().map(|module| module.shape(&config)).map(|(a, b)| a * b).sum();
+        let layer: usize = Module::ALL
+            .iter()
+            .map(|module| module.shape(&config))
+            .map(|(a, b)| a * b)
+            .sum();
         (layer * self.layers + self.vocab * self.hidden) as f64
     }
 }
 
 pub(crate) fn lora() -> LoraConfig {
-    LoraConfig { rank: 16, alpha: 32.0, dropout: 0.0, targets: Module::ALL.to_vec() }
+    LoraConfig {
+        rank: 16,
+        alpha: 32.0,
+        dropout: 0.0,
+        targets: Module::ALL.to_vec(),
+    }
 }
 
 /// An adapter of nothing.
 pub(crate) fn no_lora() -> LoraConfig {
-    LoraConfig { targets: Vec::new(), ..lora() }
+    LoraConfig {
+        targets: Vec::new(),
+        ..lora()
+    }
 }
 
 /// What decoding was measured at.
@@ -133,7 +162,11 @@ pub(crate) struct Decoded {
 }
 
 /// Decodes 600 tokens of so many answers.
-pub(crate) fn decoded(engine: &mut Engine, shape: &Shape, batch: usize) -> Result<Decoded, cuda::Error> {
+pub(crate) fn decoded(
+    engine: &mut Engine,
+    shape: &Shape,
+    batch: usize,
+) -> Result<Decoded, cuda::Error> {
     let (short, tokens) = (8, 600);
     answer(engine, With::Trained, batch, (tokens, short))?;
     let prefill = answer(engine, With::Trained, batch, (tokens, short))?;
@@ -143,7 +176,11 @@ pub(crate) fn decoded(engine: &mut Engine, shape: &Shape, batch: usize) -> Resul
     let cache = batch * (37 + tokens / 2) * 2 * config.kv_width() * config.layers * 2;
     let bytes = shape.multiplied() * 2.0 + cache as f64;
     let (speed, ms) = (batch as f64 * steps / seconds, seconds / steps * 1e3);
-    Ok(Decoded { speed, ms, share: bytes * steps / seconds / PEAK_BYTES })
+    Ok(Decoded {
+        speed,
+        ms,
+        share: bytes * steps / seconds / PEAK_BYTES,
+    })
 }
 
 /// Milliseconds a step over fewer tokens, for comparisons of many settings.
@@ -188,12 +225,33 @@ pub(crate) fn decode(asked: &Asked) -> Outcome {
 }
 
 /// Seconds of one call; room is made for `most` tokens so that memory and graphs are shared between calls.
-fn answer(engine: &mut Engine, with: With, batch: usize, (most, tokens): (usize, usize)) -> Result<f64, cuda::Error> {
+fn answer(
+    engine: &mut Engine,
+    with: With,
+    batch: usize,
+    (most, tokens): (usize, usize),
+) -> Result<f64, cuda::Error> {
     // The capacity follows the longest prompt and limit: a longer prompt makes up for fewer tokens.
     let prompt: Vec<u32> = (0..37).map(|i| (i * 7919 + 13) % 40000).collect();
-    let stop = Stop { tokens: Vec::new(), texts: Vec::new(), max_tokens: tokens };
-    let draw = Draw { temperature: 1.0, top_k: 0, top_p: 1.0, min_p: 0.0 };
-    let how = Generation { draw, stop, seed: 1, slots: batch, decode: &|_| String::new(), halt: &policy::cpu::NEVER };
+    let stop = Stop {
+        tokens: Vec::new(),
+        texts: Vec::new(),
+        max_tokens: tokens,
+    };
+    let draw = Draw {
+        temperature: 1.0,
+        top_k: 0,
+        top_p: 1.0,
+        min_p: 0.0,
+    };
+    let how = Generation {
+        draw,
+        stop,
+        seed: 1,
+        slots: batch,
+        decode: &|_| String::new(),
+        halt: &policy::cpu::NEVER,
+    };
     engine.make_room(batch, 37 + most, most)?;
     let start = Instant::now();
     engine.generate(with, &[prompt], batch, &how)?;
@@ -207,13 +265,23 @@ pub(crate) fn profile() -> Outcome {
         let mut engine = Engine::random(&shape.config(), Some(&lora()), Precision::Bf16)?;
         engine.make_room(64, 700, 600)?;
         for (with, name) in [(With::Nothing, "no adapter"), (With::Trained, "r16")] {
-            print_spent(&format!("{} decode, 64 answers, {name}", shape.name), &engine.trace_decode(with, 64, 337)?);
+            print_spent(
+                &format!("{} decode, 64 answers, {name}", shape.name),
+                &engine.trace_decode(with, 64, 337)?,
+            );
         }
         let pack = training_pack(16);
-        let learn = Learn { temperature: 1.0, recompute: Recompute::Off, dropout_seed: None };
+        let learn = Learn {
+            temperature: 1.0,
+            recompute: Recompute::Off,
+            dropout_seed: None,
+        };
         engine.learn(learn, &pack, &mut |_, _| -1e-4)?;
         let spent = engine.trace(|engine| engine.learn(learn, &pack, &mut |_, _| -1e-4))?;
-        print_spent(&format!("{} LoRA r16, 16 x 1024, recompute off", shape.name), &spent);
+        print_spent(
+            &format!("{} LoRA r16, 16 x 1024, recompute off", shape.name),
+            &spent,
+        );
     }
     Ok(())
 }
@@ -222,7 +290,10 @@ fn print_spent(title: &str, spent: &[Spent]) {
     let all: f64 = spent.iter().map(|spent| spent.ms).sum();
     println!("{title}: {all:.3} ms\n  times      ms   each us  what");
     for Spent { what, times, ms } in spent {
-        println!("  {times:>5} {ms:>7.3} {:>9.1}  {what}", ms / *times as f64 * 1e3);
+        println!(
+            "  {times:>5} {ms:>7.3} {:>9.1}  {what}",
+            ms / *times as f64 * 1e3
+        );
     }
 }
 
@@ -231,7 +302,9 @@ const LENGTH: usize = 1024;
 
 fn training_pack(batch: usize) -> Pack {
     let sequence = |nth: usize| {
-        let tokens: Vec<u32> = (0..LENGTH).map(|i| ((nth * LENGTH + i) * 7919 % 40013) as u32).collect();
+        let tokens: Vec<u32> = (0..LENGTH)
+            .map(|i| ((nth * LENGTH + i) * 7919 % 40013) as u32)
+            .collect();
         Sequence::answer(&tokens[..1], &tokens[1..])
     };
     Pack::new(&(0..batch).map(sequence).collect::<Vec<_>>())
@@ -245,7 +318,9 @@ pub(crate) fn train(with_lora: bool, asked: &Asked) -> Outcome {
         for recompute in [Recompute::Off, Recompute::On] {
             match row(shape, with_lora, recompute, 16) {
                 Ok(found) => asked.add(&found),
-                Err(error) if error.is_out_of_memory() => println!("{:<6} {recompute:?}: {error}", shape.name),
+                Err(error) if error.is_out_of_memory() => {
+                    println!("{:<6} {recompute:?}: {error}", shape.name)
+                }
                 Err(error) => {
                     println!("{:<6} {recompute:?}: {error}", shape.name);
                     failures += 1;
@@ -253,7 +328,11 @@ pub(crate) fn train(with_lora: bool, asked: &Asked) -> Outcome {
             }
         }
     }
-    if failures == 0 { Ok(()) } else { Err(format!("{failures} measurements failed").into()) }
+    if failures == 0 {
+        Ok(())
+    } else {
+        Err(format!("{failures} measurements failed").into())
+    }
 }
 
 /// A 14B model with an adapter must fit.
@@ -264,22 +343,42 @@ pub(crate) fn fourteen(asked: &Asked) -> Outcome {
     Ok(())
 }
 
-fn row(shape: &Shape, with_lora: bool, recompute: Recompute, batch: usize) -> Result<Value, cuda::Error> {
+fn row(
+    shape: &Shape,
+    with_lora: bool,
+    recompute: Recompute,
+    batch: usize,
+) -> Result<Value, cuda::Error> {
     let config = shape.config();
     let mut engine = Engine::random(&config, with_lora.then(lora).as_ref(), Precision::Bf16)?;
     let pack = training_pack(batch);
     let each = 1.0 / pack.targets.len() as f32;
-    let optim = OptimConfig { beta1: 0.9, beta2: 0.95, eps: 1e-8, weight_decay: 0.0, max_norm: 1.0 };
+    let optim = OptimConfig {
+        beta1: 0.9,
+        beta2: 0.95,
+        eps: 1e-8,
+        weight_decay: 0.0,
+        max_norm: 1.0,
+    };
     let mut step = |number: u64| -> Result<(f64, f64), cuda::Error> {
         let mut loss = 0.0;
         engine.clear_gradient()?;
-        let learn = Learn { temperature: 1.0, recompute, dropout_seed: None };
+        let learn = Learn {
+            temperature: 1.0,
+            recompute,
+            dropout_seed: None,
+        };
         engine.learn(learn, &pack, &mut |_: usize, scored: Scored| {
             loss -= f64::from(scored.logprob * each);
             -each
         })?;
         let norm = engine.gradient_norm()?;
-        engine.step(Stepping { config: optim, step: number, rate: 1e-5, norm })?;
+        engine.step(Stepping {
+            config: optim,
+            step: number,
+            rate: 1e-5,
+            norm,
+        })?;
         engine.wait()?;
         Ok((loss, norm))
     };
@@ -296,8 +395,16 @@ fn row(shape: &Shape, with_lora: bool, recompute: Recompute, batch: usize) -> Re
     let passes = if with_lora { 4.0 } else { 6.0 };
     let attention = 6.0 * LENGTH as f64 * config.q_width() as f64 * config.layers as f64;
     let flops = rows * (passes * shape.multiplied() + attention);
-    let (mode, recompute) = (if with_lora { "lora" } else { "full" }, format!("{recompute:?}").to_lowercase());
-    let (ms, speed, mfu, peak) = (seconds * 1e3, rows / seconds, flops / seconds / PEAK_FLOPS, gib(engine.take_peak()));
+    let (mode, recompute) = (
+        if with_lora { "lora" } else { "full" },
+        format!("{recompute:?}").to_lowercase(),
+    );
+    let (ms, speed, mfu, peak) = (
+        seconds * 1e3,
+        rows / seconds,
+        flops / seconds / PEAK_FLOPS,
+        gib(engine.take_peak()),
+    );
     println!(
         "{:<6} {mode:<5} {recompute:<9} {ms:>8.1} {speed:>9.0} {:>4.1}% {peak:>8.2}   loss {warm_loss:.3} -> {:.3}, norm {:.3}",
         shape.name,

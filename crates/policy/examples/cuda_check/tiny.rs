@@ -14,21 +14,41 @@ pub(crate) struct Kind {
 
 impl Kind {
     pub(crate) const ALL: [Self; 4] = [
-        Self { family: Family::Llama, tied: true },
-        Self { family: Family::Qwen2, tied: true },
-        Self { family: Family::Qwen2, tied: false },
-        Self { family: Family::Qwen3, tied: false },
+        Self {
+            family: Family::Llama,
+            tied: true,
+        },
+        Self {
+            family: Family::Qwen2,
+            tied: true,
+        },
+        Self {
+            family: Family::Qwen2,
+            tied: false,
+        },
+        Self {
+            family: Family::Qwen3,
+            tied: false,
+        },
     ];
 
     /// All kinds, or those of the family that `HOTLOOP_CHECK_FAMILY` names: the emulator is slow.
     pub(crate) fn chosen() -> Vec<Self> {
         let family = std::env::var("HOTLOOP_CHECK_FAMILY").ok();
-        let wanted = |kind: &Self| family.as_ref().is_none_or(|family| kind.family.model_type() == family);
+        let wanted = |kind: &Self| {
+            family
+                .as_ref()
+                .is_none_or(|family| kind.family.model_type() == family)
+        };
         Self::ALL.into_iter().filter(wanted).collect()
     }
 
     pub(crate) fn name(self) -> String {
-        format!("{}{}", self.family.model_type(), if self.tied { " tied" } else { "" })
+        format!(
+            "{}{}",
+            self.family.model_type(),
+            if self.tied { " tied" } else { "" }
+        )
     }
 
     pub(crate) fn config_with_heads(self, head_dim: usize) -> Config {
@@ -77,7 +97,9 @@ impl Kind {
 
 /// Another size than the usual one, for kernels that take several ways.
 fn asked(variable: &str) -> Option<usize> {
-    std::env::var(variable).ok().and_then(|value| value.parse().ok())
+    std::env::var(variable)
+        .ok()
+        .and_then(|value| value.parse().ok())
 }
 
 /// The nearest bf16, as the device rounds masters.
@@ -87,7 +109,8 @@ pub(crate) fn rounded(value: f32) -> f32 {
 
 /// In [-1, 1).
 pub(crate) fn noise(seed: u64, index: u64) -> f32 {
-    let mut z = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ index.wrapping_mul(0xd134_2543_de82_ef95);
+    let mut z =
+        seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ index.wrapping_mul(0xd134_2543_de82_ef95);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     (z >> 40) as f32 / (1u64 << 23) as f32 - 1.0
@@ -96,7 +119,12 @@ pub(crate) fn noise(seed: u64, index: u64) -> f32 {
 /// An adapter whose B is not zero, so that every gradient shows.
 pub(crate) fn adapter(config: &Config, dropout: f32) -> Adapter {
     let rank = asked("HOTLOOP_CHECK_RANK").unwrap_or(8);
-    let lora = LoraConfig { rank, alpha: 16.0, dropout, targets: Module::ALL.to_vec() };
+    let lora = LoraConfig {
+        rank,
+        alpha: 16.0,
+        dropout,
+        targets: Module::ALL.to_vec(),
+    };
     let mut adapter = Adapter::fresh(config, &lora, 3);
     for (nth, tensor) in adapter.tensors_mut().into_iter().enumerate() {
         for (index, value) in tensor.data.iter_mut().enumerate() {
@@ -117,16 +145,32 @@ pub(crate) fn sequences(config: &Config) -> Vec<Sequence> {
         (place * config.vocab as f32) as u32 % config.vocab as u32
     };
     let sequence = |(nth, (prompt, answer)): (usize, (usize, usize))| {
-        let tokens: Vec<u32> = (0..prompt + answer).map(|index| token(nth, index)).collect();
+        let tokens: Vec<u32> = (0..prompt + answer)
+            .map(|index| token(nth, index))
+            .collect();
         Sequence::answer(&tokens[..prompt], &tokens[prompt..])
     };
     lengths.into_iter().enumerate().map(sequence).collect()
 }
 
-pub(crate) fn training(peak: f64, pack_tokens: usize, recompute: policy::cpu::Recompute) -> Training {
+pub(crate) fn training(
+    peak: f64,
+    pack_tokens: usize,
+    recompute: policy::cpu::Recompute,
+) -> Training {
     Training {
-        optim: OptimConfig { beta1: 0.9, beta2: 0.95, eps: 1e-8, weight_decay: 0.01, max_norm: 1.0 },
-        schedule: Schedule { peak, warmup: 3, decay: Decay::Constant },
+        optim: OptimConfig {
+            beta1: 0.9,
+            beta2: 0.95,
+            eps: 1e-8,
+            weight_decay: 0.01,
+            max_norm: 1.0,
+        },
+        schedule: Schedule {
+            peak,
+            warmup: 3,
+            decay: Decay::Constant,
+        },
         pack_tokens,
         recompute,
         seed: 1,

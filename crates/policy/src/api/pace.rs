@@ -15,14 +15,20 @@ pub(super) struct Pace {
 impl Pace {
     /// At most so many requests a minute; none sets no limit.
     pub(super) fn new(per_minute: Option<NonZeroU32>) -> Self {
-        let interval = per_minute.map_or(Duration::ZERO, |limit| Duration::from_mins(1) / limit.get());
-        Self { interval, next: Mutex::default() }
+        let interval =
+            per_minute.map_or(Duration::ZERO, |limit| Duration::from_mins(1) / limit.get());
+        Self {
+            interval,
+            next: Mutex::default(),
+        }
     }
 
     /// Lets a request out, or says how long to wait before asking again.
     pub(super) fn turn(&self, now: Instant) -> Result<(), Duration> {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        let wait = next.and_then(|next| next.checked_duration_since(now)).filter(|wait| !wait.is_zero());
+        let wait = next
+            .and_then(|next| next.checked_duration_since(now))
+            .filter(|wait| !wait.is_zero());
         if wait.is_none() {
             *next = Some(now + self.interval);
         }
@@ -47,7 +53,11 @@ pub(super) struct Tries {
 impl Tries {
     /// So many in a row, with so many requests answered until now.
     pub(super) fn new(all: u32, answered: usize) -> Self {
-        Self { all, left: all, answered }
+        Self {
+            all,
+            left: all,
+            answered,
+        }
     }
 
     /// After a try that failed; `put_off` if the server named a pause. Whether there is another.
@@ -62,7 +72,10 @@ impl Tries {
 
 /// The limits that a server may tell of: what is left of each, and when it is whole again.
 const LIMITS: [(&str, &str); 4] = [
-    ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
+    (
+        "x-ratelimit-remaining-requests",
+        "x-ratelimit-reset-requests",
+    ),
     ("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
     ("x-ratelimit-remaining", "x-ratelimit-reset"),
     ("ratelimit-remaining", "ratelimit-reset"),
@@ -70,21 +83,36 @@ const LIMITS: [(&str, &str); 4] = [
 
 /// The pause that a reply's headers ask for: `retry-after-ms`, `retry-after` (seconds or a date), or else the longest
 /// time until a limit of which nothing is left is whole again. None where that is over.
-pub(super) fn asked<'a>(header: impl Fn(&str) -> Option<&'a str>, now: SystemTime) -> Option<Duration> {
-    let milliseconds = || Duration::try_from_secs_f64(header("retry-after-ms")?.trim().parse::<f64>().ok()? / 1e3).ok();
+pub(super) fn asked<'a>(
+    header: impl Fn(&str) -> Option<&'a str>,
+    now: SystemTime,
+) -> Option<Duration> {
+    let milliseconds = || {
+        Duration::try_from_secs_f64(header("retry-after-ms")?.trim().parse::<f64>().ok()? / 1e3)
+            .ok()
+    };
     let after = || {
         let text = header("retry-after")?.trim();
         // A date is meant by the server's clock, which it mostly tells: the two clocks need not agree.
-        let clock = || header("date").and_then(|date| httpdate::parse_http_date(date.trim()).ok()).unwrap_or(now);
-        let until =
-            || httpdate::parse_http_date(text).ok().map(|date| date.duration_since(clock()).unwrap_or_default());
+        let clock = || {
+            header("date")
+                .and_then(|date| httpdate::parse_http_date(date.trim()).ok())
+                .unwrap_or(now)
+        };
+        let until = || {
+            httpdate::parse_http_date(text)
+                .ok()
+                .map(|date| date.duration_since(clock()).unwrap_or_default())
+        };
         seconds(text).or_else(until)
     };
     let whole = |(left, reset): (&str, &str)| {
         let left: f64 = header(left)?.trim().parse().ok()?;
         until_reset(header(reset)?.trim(), now).filter(|_| left <= 0.0)
     };
-    let pause = milliseconds().or_else(after).or_else(|| LIMITS.into_iter().filter_map(whole).max());
+    let pause = milliseconds()
+        .or_else(after)
+        .or_else(|| LIMITS.into_iter().filter_map(whole).max());
     pause.filter(|pause| !pause.is_zero())
 }
 
@@ -94,13 +122,17 @@ fn seconds(text: &str) -> Option<Duration> {
 
 /// `20`, `1.5s`, `6m0s` or `20ms`; or when, as seconds or milliseconds since 1970.
 fn until_reset(text: &str, now: SystemTime) -> Option<Duration> {
-    let Ok(number) = text.parse::<f64>() else { return spelled(text) };
+    let Ok(number) = text.parse::<f64>() else {
+        return spelled(text);
+    };
     let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
     match number {
         // Seconds up to here are a year; milliseconds from here on are of this century.
         ..3.2e7 => seconds(text),
         ..9e11 => seconds(text).map(|at| at.saturating_sub(since)),
-        _ => Duration::try_from_secs_f64(number / 1e3).ok().map(|at| at.saturating_sub(since)),
+        _ => Duration::try_from_secs_f64(number / 1e3)
+            .ok()
+            .map(|at| at.saturating_sub(since)),
     }
 }
 
@@ -111,7 +143,9 @@ fn spelled(text: &str) -> Option<Duration> {
     while !rest.is_empty() {
         let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
         let (number, behind) = rest.split_at(digits);
-        let unit = behind.find(|c: char| c.is_ascii_digit()).unwrap_or(behind.len());
+        let unit = behind
+            .find(|c: char| c.is_ascii_digit())
+            .unwrap_or(behind.len());
         let (unit, behind) = behind.split_at(unit);
         let factor = match unit {
             "d" => 86400.0,
@@ -125,7 +159,9 @@ fn spelled(text: &str) -> Option<Duration> {
         total += number.parse::<f64>().ok()? * factor;
         rest = behind;
     }
-    Duration::try_from_secs_f64(total).ok().filter(|_| !text.is_empty())
+    Duration::try_from_secs_f64(total)
+        .ok()
+        .filter(|_| !text.is_empty())
 }
 
 #[cfg(test)]
@@ -137,7 +173,12 @@ mod tests {
     }
 
     fn pause(headers: &[(&str, &'static str)], now: SystemTime) -> Option<f64> {
-        let header = |name: &str| headers.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+        let header = |name: &str| {
+            headers
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| *value)
+        };
         asked(header, now).map(|pause| pause.as_secs_f64())
     }
 
@@ -164,13 +205,19 @@ mod tests {
         // The longest counts.
         pace.hold(after(2));
         assert_eq!(pace.turn(after(5)), Err(Duration::from_secs(15)));
-        assert_eq!((pace.turn(after(20)), pace.turn(after(20))), (Ok(()), Ok(())));
+        assert_eq!(
+            (pace.turn(after(20)), pace.turn(after(20))),
+            (Ok(()), Ok(()))
+        );
     }
 
     #[test]
     fn tries_count_from_the_last_answer_that_another_had() {
         let mut tries = Tries::new(3, 5);
-        assert_eq!([true, true].map(|put_off| tries.spend(put_off, 5)), [true, true]);
+        assert_eq!(
+            [true, true].map(|put_off| tries.spend(put_off, 5)),
+            [true, true]
+        );
         // A failure is one whatever others are given, and one that is put off has time while they are answered.
         assert!(tries.spend(true, 6) && tries.spend(false, 7));
         assert!(!tries.spend(false, 8));
@@ -181,13 +228,31 @@ mod tests {
     fn a_pause_is_told_in_seconds_milliseconds_or_as_a_date() {
         let now = at(784_111_770);
         assert_eq!(pause(&[("retry-after", "1.5")], now), Some(1.5));
-        assert_eq!(pause(&[("retry-after", "60"), ("retry-after-ms", "250")], now), Some(0.25));
+        assert_eq!(
+            pause(&[("retry-after", "60"), ("retry-after-ms", "250")], now),
+            Some(0.25)
+        );
         // The three ways of writing a date that RFC 9110 knows, seven seconds later.
-        for date in ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"] {
+        for date in [
+            "Sun, 06 Nov 1994 08:49:37 GMT",
+            "Sunday, 06-Nov-94 08:49:37 GMT",
+            "Sun Nov  6 08:49:37 1994",
+        ] {
             assert_eq!(pause(&[("retry-after", date)], now), Some(7.0), "{date}");
-            assert_eq!(pause(&[("retry-after", date)], at(2_000_000_000)), None, "{date} is over");
-            let told = [("retry-after", date), ("date", "Sun, 06 Nov 1994 08:49:34 GMT")];
-            assert_eq!(pause(&told, at(5)), Some(3.0), "{date}: the server's clock counts");
+            assert_eq!(
+                pause(&[("retry-after", date)], at(2_000_000_000)),
+                None,
+                "{date} is over"
+            );
+            let told = [
+                ("retry-after", date),
+                ("date", "Sun, 06 Nov 1994 08:49:34 GMT"),
+            ];
+            assert_eq!(
+                pause(&told, at(5)),
+                Some(3.0),
+                "{date}: the server's clock counts"
+            );
         }
         for nonsense in ["soon", "0", "-1", "NaN", "inf", "1e400", ""] {
             assert_eq!(pause(&[("retry-after", nonsense)], now), None, "{nonsense}");
@@ -198,13 +263,27 @@ mod tests {
     fn a_limit_that_is_used_up_is_waited_for() {
         let now = at(1_750_000_000);
         let told = |left, reset| {
-            pause(&[("x-ratelimit-remaining-requests", left), ("x-ratelimit-reset-requests", reset)], now)
+            pause(
+                &[
+                    ("x-ratelimit-remaining-requests", left),
+                    ("x-ratelimit-reset-requests", reset),
+                ],
+                now,
+            )
         };
         assert_eq!(told("0", "6m0s"), Some(360.0));
         assert_eq!(told("0", "1h0m0.5s"), Some(3600.5));
         assert_eq!(told("0", "20ms"), Some(0.02));
         assert_eq!(told("0", "17"), Some(17.0));
-        assert_eq!((told("3", "6m0s"), told("0", "6x"), told("0", "m"), told("0", "")), (None, None, None, None));
+        assert_eq!(
+            (
+                told("3", "6m0s"),
+                told("0", "6x"),
+                told("0", "m"),
+                told("0", "")
+            ),
+            (None, None, None, None)
+        );
         let both = [
             ("x-ratelimit-remaining-requests", "0"),
             ("x-ratelimit-reset-requests", "1s"),
@@ -212,9 +291,24 @@ mod tests {
             ("x-ratelimit-reset-tokens", "4s"),
         ];
         assert_eq!(pause(&both, now), Some(4.0));
-        let since_1970 = |reset| pause(&[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", reset)], now);
-        assert_eq!((since_1970("1750000009"), since_1970("1750000009000")), (Some(9.0), Some(9.0)));
-        let told = [("retry-after", "2"), ("ratelimit-remaining", "0"), ("ratelimit-reset", "50")];
-        assert_eq!((pause(&told, now), pause(&told[1..], now)), (Some(2.0), Some(50.0)));
+        let since_1970 = |reset| {
+            pause(
+                &[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", reset)],
+                now,
+            )
+        };
+        assert_eq!(
+            (since_1970("1750000009"), since_1970("1750000009000")),
+            (Some(9.0), Some(9.0))
+        );
+        let told = [
+            ("retry-after", "2"),
+            ("ratelimit-remaining", "0"),
+            ("ratelimit-reset", "50"),
+        ];
+        assert_eq!(
+            (pause(&told, now), pause(&told[1..], now)),
+            (Some(2.0), Some(50.0))
+        );
     }
 }

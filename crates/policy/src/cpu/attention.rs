@@ -41,8 +41,14 @@ impl Shape<'_> {
 
     fn tasks(&self) -> Vec<Task> {
         let sequences = self.starts.windows(2).filter(|pair| pair[1] > pair[0]);
-        let each = |pair: &[usize], kv_head| Task { first: pair[0], rows: pair[1] - pair[0], kv_head };
-        sequences.flat_map(|pair| (0..self.kv_heads).map(move |kv_head| each(pair, kv_head))).collect()
+        let each = |pair: &[usize], kv_head| Task {
+            first: pair[0],
+            rows: pair[1] - pair[0],
+            kv_head,
+        };
+        sequences
+            .flat_map(|pair| (0..self.kv_heads).map(move |kv_head| each(pair, kv_head)))
+            .collect()
     }
 }
 
@@ -85,8 +91,14 @@ pub(super) fn forward(shape: Shape, inputs: Inputs) -> Attended {
     let (width, group) = (shape.q_width(), shape.group);
     let rows = inputs.q.len() / width;
     let tasks = shape.tasks();
-    let parts: Vec<_> = tasks.par_iter().map(|&task| forward_task(shape, inputs, task)).collect();
-    let mut out = Attended { y: vec![0.0; rows * width], lse: vec![0.0; rows * shape.kv_heads * group] };
+    let parts: Vec<_> = tasks
+        .par_iter()
+        .map(|&task| forward_task(shape, inputs, task))
+        .collect();
+    let mut out = Attended {
+        y: vec![0.0; rows * width],
+        lse: vec![0.0; rows * shape.kv_heads * group],
+    };
     for (task, (y, lse)) in tasks.iter().zip(parts) {
         place(&mut out.y, &y, *task, width, group * shape.dim);
         place(&mut out.lse, &lse, *task, shape.kv_heads * group, group);
@@ -95,12 +107,23 @@ pub(super) fn forward(shape: Shape, inputs: Inputs) -> Attended {
 }
 
 /// Gradients of q, k and v from the gradient of y.
-pub(super) fn backward(shape: Shape, inputs: Inputs, attended: &Attended, dy: &[f32]) -> InputGradients {
+pub(super) fn backward(
+    shape: Shape,
+    inputs: Inputs,
+    attended: &Attended,
+    dy: &[f32],
+) -> InputGradients {
     let (width, kv_width) = (shape.q_width(), shape.kv_width());
     let tasks = shape.tasks();
-    let parts: Vec<_> = tasks.par_iter().map(|&task| backward_task(shape, inputs, attended, dy, task)).collect();
-    let mut out =
-        InputGradients { q: vec![0.0; inputs.q.len()], k: vec![0.0; inputs.k.len()], v: vec![0.0; inputs.v.len()] };
+    let parts: Vec<_> = tasks
+        .par_iter()
+        .map(|&task| backward_task(shape, inputs, attended, dy, task))
+        .collect();
+    let mut out = InputGradients {
+        q: vec![0.0; inputs.q.len()],
+        k: vec![0.0; inputs.k.len()],
+        v: vec![0.0; inputs.v.len()],
+    };
     for (task, part) in tasks.iter().zip(parts) {
         place(&mut out.q, &part.q, *task, width, shape.group * shape.dim);
         place(&mut out.k, &part.k, *task, kv_width, shape.dim);
@@ -121,7 +144,10 @@ fn forward_task(shape: Shape, inputs: Inputs, task: Task) -> (Vec<f32>, Vec<f32>
     let (width, kv_width) = (shape.q_width(), shape.kv_width());
     let q = &inputs.q[task.first * width + task.kv_head * group * dim..];
     let kv = task.first * kv_width + task.kv_head * dim;
-    let (keys, values) = (View::rows(&inputs.k[kv..], kv_width), View::rows(&inputs.v[kv..], kv_width));
+    let (keys, values) = (
+        View::rows(&inputs.k[kv..], kv_width),
+        View::rows(&inputs.v[kv..], kv_width),
+    );
     let mut y = vec![0.0; task.rows * group * dim];
     let mut lse = vec![0.0; task.rows * group];
     let mut scores = vec![0.0; BLOCK * task.rows];
@@ -131,13 +157,27 @@ fn forward_task(shape: Shape, inputs: Inputs, task: Task) -> (Vec<f32>, Vec<f32>
             let seen = first + block;
             let queries = View::rows(&q[first * width + head * dim..], width);
             let dims = Dims(block, seen, dim);
-            product_serial((&mut scores, task.rows), queries, keys.t(), dims, shape.scale(), Onto::Set);
+            product_serial(
+                (&mut scores, task.rows),
+                queries,
+                keys.t(),
+                dims,
+                shape.scale(),
+                Onto::Set,
+            );
             for row in 0..block {
                 let scores = &mut scores[row * task.rows..][..seen];
                 lse[(first + row) * group + head] = softmax(scores, first + row + 1);
             }
             let out = (&mut y[first * group * dim + head * dim..], group * dim);
-            product_serial(out, View::rows(&scores, task.rows), values, Dims(block, dim, seen), 1.0, Onto::Set);
+            product_serial(
+                out,
+                View::rows(&scores, task.rows),
+                values,
+                Dims(block, dim, seen),
+                1.0,
+                Onto::Set,
+            );
         }
     }
     (y, lse)
@@ -161,7 +201,13 @@ fn softmax(scores: &mut [f32], seen: usize) -> f32 {
     )
 }
 
-fn backward_task(shape: Shape, inputs: Inputs, attended: &Attended, dy: &[f32], task: Task) -> InputGradients {
+fn backward_task(
+    shape: Shape,
+    inputs: Inputs,
+    attended: &Attended,
+    dy: &[f32],
+    task: Task,
+) -> InputGradients {
     let Shape { group, dim, .. } = shape;
     let (width, kv_width) = (shape.q_width(), shape.kv_width());
     let q_start = task.first * width + task.kv_head * group * dim;
@@ -179,26 +225,68 @@ fn backward_task(shape: Shape, inputs: Inputs, attended: &Attended, dy: &[f32], 
             let block = BLOCK.min(task.rows - first);
             let seen = first + block;
             let at = q_start + first * width + head * dim;
-            let (queries, d_out) = (View::rows(&inputs.q[at..], width), View::rows(&dy[at..], width));
+            let (queries, d_out) = (
+                View::rows(&inputs.q[at..], width),
+                View::rows(&dy[at..], width),
+            );
             let dims = Dims(block, seen, dim);
-            product_serial((&mut p, task.rows), queries, keys.t(), dims, shape.scale(), Onto::Set);
-            product_serial((&mut ds, task.rows), d_out, values.t(), dims, 1.0, Onto::Set);
+            product_serial(
+                (&mut p, task.rows),
+                queries,
+                keys.t(),
+                dims,
+                shape.scale(),
+                Onto::Set,
+            );
+            product_serial(
+                (&mut ds, task.rows),
+                d_out,
+                values.t(),
+                dims,
+                1.0,
+                Onto::Set,
+            );
             for row in 0..block {
                 let here = at + row * width;
-                let lse =
-                    attended.lse[(task.first + first + row) * shape.kv_heads * group + task.kv_head * group + head];
+                let lse = attended.lse[(task.first + first + row) * shape.kv_heads * group
+                    + task.kv_head * group
+                    + head];
                 let own = vectorised(
                     #[inline(always)]
                     || dot(&dy[here..][..dim], &attended.y[here..][..dim]),
                 );
-                let (p, ds) = (&mut p[row * task.rows..][..seen], &mut ds[row * task.rows..][..seen]);
+                let (p, ds) = (
+                    &mut p[row * task.rows..][..seen],
+                    &mut ds[row * task.rows..][..seen],
+                );
                 score_gradient(p, ds, first + row + 1, lse, own);
             }
             let (p, ds) = (View::rows(&p, task.rows), View::rows(&ds, task.rows));
-            product_serial((&mut out.v, dim), p.t(), d_out, Dims(seen, dim, block), 1.0, Onto::Add);
-            product_serial((&mut out.k, dim), ds.t(), queries, Dims(seen, dim, block), shape.scale(), Onto::Add);
+            product_serial(
+                (&mut out.v, dim),
+                p.t(),
+                d_out,
+                Dims(seen, dim, block),
+                1.0,
+                Onto::Add,
+            );
+            product_serial(
+                (&mut out.k, dim),
+                ds.t(),
+                queries,
+                Dims(seen, dim, block),
+                shape.scale(),
+                Onto::Add,
+            );
             let d_queries = (&mut out.q[first * group * dim + head * dim..], group * dim);
-            product_serial(d_queries, ds, keys, Dims(block, dim, seen), shape.scale(), Onto::Set);
+            product_serial(
+                d_queries,
+                ds,
+                keys,
+                Dims(block, dim, seen),
+                shape.scale(),
+                Onto::Set,
+            );
         }
     }
     out

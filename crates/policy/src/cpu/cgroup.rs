@@ -15,8 +15,12 @@ const V1: Files = Files {
     used: "memory.usage_in_bytes",
     given_up: "total_inactive_file",
 };
-const V2: Files =
-    Files { root: "/sys/fs/cgroup", limit: "memory.max", used: "memory.current", given_up: "inactive_file" };
+const V2: Files = Files {
+    root: "/sys/fs/cgroup",
+    limit: "memory.max",
+    used: "memory.current",
+    given_up: "inactive_file",
+};
 
 /// The least that any group around this process has left; none without a limit.
 pub(super) fn free_bytes() -> Option<u64> {
@@ -29,10 +33,14 @@ fn free_in(groups: &str, read: &dyn Fn(&str) -> Option<String>) -> Option<u64> {
     let of_line = |line: &str| {
         let mut parts = line.splitn(3, ':');
         let (number, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
-        let is_v1 = controllers.split(',').any(|controller| controller == "memory");
+        let is_v1 = controllers
+            .split(',')
+            .any(|controller| controller == "memory");
         let is_v2 = number == "0" && controllers.is_empty();
         let files = if is_v1 { V1 } else { V2 };
-        (is_v1 || is_v2).then(|| files.least_free(path, read)).flatten()
+        (is_v1 || is_v2)
+            .then(|| files.least_free(path, read))
+            .flatten()
     };
     groups.lines().filter_map(of_line).min()
 }
@@ -56,7 +64,9 @@ impl Files {
         let number = |name: &str| file(name)?.trim().parse::<u64>().ok();
         let (limit, used) = (number(self.limit)?, number(self.used)?);
         let facts = file("memory.stat").unwrap_or_default();
-        let given_up = facts.lines().find_map(|line| line.strip_prefix(self.given_up)?.trim().parse::<u64>().ok());
+        let given_up = facts
+            .lines()
+            .find_map(|line| line.strip_prefix(self.given_up)?.trim().parse::<u64>().ok());
         Some(limit.saturating_sub(used.saturating_sub(given_up.unwrap_or(0))))
     }
 }
@@ -66,7 +76,12 @@ mod tests {
     use super::*;
 
     fn free(groups: &str, files: &[(&str, &str)]) -> Option<u64> {
-        let read = |path: &str| files.iter().find(|(name, _)| *name == path).map(|(_, text)| (*text).to_owned());
+        let read = |path: &str| {
+            files
+                .iter()
+                .find(|(name, _)| *name == path)
+                .map(|(_, text)| (*text).to_owned())
+        };
         free_in(groups, &read)
     }
 
@@ -77,7 +92,10 @@ mod tests {
             ("/sys/fs/cgroup/a/b/memory.current", "10\n"),
             ("/sys/fs/cgroup/a/memory.max", "1000\n"),
             ("/sys/fs/cgroup/a/memory.current", "700\n"),
-            ("/sys/fs/cgroup/a/memory.stat", "anon 5\ninactive_file 100\nactive_file 7\n"),
+            (
+                "/sys/fs/cgroup/a/memory.stat",
+                "anon 5\ninactive_file 100\nactive_file 7\n",
+            ),
             ("/sys/fs/cgroup/memory.max", "5000\n"),
             ("/sys/fs/cgroup/memory.current", "100\n"),
         ];
@@ -85,7 +103,13 @@ mod tests {
         assert_eq!(free("0::/\n", &files), Some(4900));
         assert_eq!(free("0::/elsewhere/in/a/host\n", &files), Some(4900));
         assert_eq!(free("0::/a/b\n", &files[..2]), None);
-        assert_eq!(free("0::/a\n", &[files[2], ("/sys/fs/cgroup/a/memory.current", "1200")]), Some(0));
+        assert_eq!(
+            free(
+                "0::/a\n",
+                &[files[2], ("/sys/fs/cgroup/a/memory.current", "1200")]
+            ),
+            Some(0)
+        );
     }
 
     #[test]
@@ -93,10 +117,16 @@ mod tests {
         let files = [
             ("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "900\n"),
             ("/sys/fs/cgroup/memory/job/memory.usage_in_bytes", "300\n"),
-            ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"),
+            (
+                "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+                "9223372036854771712\n",
+            ),
             ("/sys/fs/cgroup/memory/memory.usage_in_bytes", "800\n"),
         ];
-        assert_eq!(free("5:cpu,cpuacct:/job\n4:memory:/job\n0::/job\n", &files), Some(600));
+        assert_eq!(
+            free("5:cpu,cpuacct:/job\n4:memory:/job\n0::/job\n", &files),
+            Some(600)
+        );
         assert_eq!(free("5:cpu,cpuacct:/job\n", &files), None);
         assert_eq!(free("", &files), None);
     }

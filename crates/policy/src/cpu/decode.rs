@@ -28,7 +28,12 @@ impl Cache {
     /// An answer that continues that prompt.
     pub fn new(prefix: Arc<Prefix>) -> Self {
         let layers = prefix.keys.len();
-        Self { prefix, keys: vec![Vec::new(); layers], values: vec![Vec::new(); layers], own: 0 }
+        Self {
+            prefix,
+            keys: vec![Vec::new(); layers],
+            values: vec![Vec::new(); layers],
+            own: 0,
+        }
     }
 
     /// Tokens seen so far.
@@ -42,7 +47,11 @@ impl Network {
     pub fn prefill(&self, adapted: Option<Adapted>, prompt: &[u32]) -> (Prefix, Vec<f32>) {
         assert!(!prompt.is_empty(), "an empty prompt predicts nothing");
         let pack = Pack::new(&[Sequence::answer(prompt, &[])]);
-        let mut prefix = Prefix { tokens: prompt.len(), keys: Vec::new(), values: Vec::new() };
+        let mut prefix = Prefix {
+            tokens: prompt.len(),
+            keys: Vec::new(),
+            values: Vec::new(),
+        };
         let hidden = self.hidden_with_cache(adapted, &pack, |k, v| {
             prefix.keys.push(k);
             prefix.values.push(v);
@@ -52,7 +61,12 @@ impl Network {
     }
 
     /// Appends one token to every answer, and gives the logits of what comes next, one row an answer.
-    pub fn decode(&self, adapted: Option<Adapted>, tokens: &[u32], caches: &mut [&mut Cache]) -> Vec<f32> {
+    pub fn decode(
+        &self,
+        adapted: Option<Adapted>,
+        tokens: &[u32],
+        caches: &mut [&mut Cache],
+    ) -> Vec<f32> {
         assert_eq!(tokens.len(), caches.len(), "one token an answer");
         let angles = self.rope.angles(caches.iter().map(|cache| cache.tokens()));
         let mut x = self.embed(tokens);
@@ -60,14 +74,19 @@ impl Network {
         for index in 0..self.config.layers {
             let pass = self.layer_pass(index, adapted, &angles);
             let projected = pass.before_attention(&x);
-            for ((cache, k), v) in
-                caches.iter_mut().zip(projected.k.chunks_exact(kv_width)).zip(projected.v.chunks_exact(kv_width))
+            for ((cache, k), v) in caches
+                .iter_mut()
+                .zip(projected.k.chunks_exact(kv_width))
+                .zip(projected.v.chunks_exact(kv_width))
             {
                 cache.keys[index].extend_from_slice(k);
                 cache.values[index].extend_from_slice(v);
             }
             let mut y = vec![0.0; projected.q.len()];
-            let rows = y.par_chunks_mut(q_width).zip(projected.q.par_chunks(q_width)).zip(&mut *caches);
+            let rows = y
+                .par_chunks_mut(q_width)
+                .zip(projected.q.par_chunks(q_width))
+                .zip(&mut *caches);
             rows.for_each(|((y, q), cache)| attend(&self.config, cache, index, q, y));
             x = pass.after_attention(&x, &y);
         }
@@ -83,7 +102,10 @@ fn attend(config: &Config, cache: &Cache, layer: usize, q: &[f32], y: &mut [f32]
     let (dim, width) = (config.head_dim, config.kv_width());
     let scale = 1.0 / (dim as f32).sqrt();
     let parts = [
-        (&cache.prefix.keys[layer][..], &cache.prefix.values[layer][..]),
+        (
+            &cache.prefix.keys[layer][..],
+            &cache.prefix.values[layer][..],
+        ),
         (&cache.keys[layer][..], &cache.values[layer][..]),
     ];
     let mut scores = vec![0.0; (parts[0].0.len() + parts[1].0.len()) / width];

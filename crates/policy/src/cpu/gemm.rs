@@ -1,7 +1,13 @@
 //! Matrix products over strided views: the one place that talks to the `gemm` crates.
 
-#![expect(unsafe_code, reason = "the gemm crates take raw pointers; every view is checked against its slice first")]
-#![expect(clippy::many_single_char_names, reason = "m, n, k and a, b, c are what everyone calls them")]
+#![expect(
+    unsafe_code,
+    reason = "the gemm crates take raw pointers; every view is checked against its slice first"
+)]
+#![expect(
+    clippy::many_single_char_names,
+    reason = "m, n, k and a, b, c are what everyone calls them"
+)]
 
 use super::skinny::{self, Rows};
 
@@ -16,18 +22,30 @@ pub(super) struct View<'a> {
 impl<'a> View<'a> {
     /// Row-major with `stride` values from row to row.
     pub(super) fn rows(data: &'a [f32], stride: usize) -> Self {
-        Self { data, row: stride, col: 1 }
+        Self {
+            data,
+            row: stride,
+            col: 1,
+        }
     }
 
     /// The transpose.
     pub(super) fn t(self) -> Self {
-        Self { data: self.data, row: self.col, col: self.row }
+        Self {
+            data: self.data,
+            row: self.col,
+            col: self.row,
+        }
     }
 
     fn check(&self, rows: usize, cols: usize) {
         if rows > 0 && cols > 0 {
             let last = (rows - 1) * self.row + (cols - 1) * self.col;
-            assert!(last < self.data.len(), "a {rows} x {cols} view reaches past its {} values", self.data.len());
+            assert!(
+                last < self.data.len(),
+                "a {rows} x {cols} view reaches past its {} values",
+                self.data.len()
+            );
         }
     }
 }
@@ -60,7 +78,11 @@ struct Target {
 
 impl Target {
     fn t(self) -> Self {
-        Self { data: self.data, row: self.col, col: self.row }
+        Self {
+            data: self.data,
+            row: self.col,
+            col: self.row,
+        }
     }
 }
 
@@ -70,18 +92,43 @@ unsafe impl Send for Target {}
 unsafe impl Sync for Target {}
 
 /// `c (rows of `stride`) = scale * a b`, or added onto c, on this thread alone.
-pub(super) fn product_serial(c: (&mut [f32], usize), a: View, b: View, dims: Dims, scale: f32, onto: Onto) {
+pub(super) fn product_serial(
+    c: (&mut [f32], usize),
+    a: View,
+    b: View,
+    dims: Dims,
+    scale: f32,
+    onto: Onto,
+) {
     let target = checked(c, a, b, dims);
     run(target, a, b, dims, scale, onto);
 }
 
 /// The same, spread over the threads of the pool when it is large enough.
-pub(super) fn product(c: (&mut [f32], usize), a: View, b: View, dims: Dims, scale: f32, onto: Onto) {
+pub(super) fn product(
+    c: (&mut [f32], usize),
+    a: View,
+    b: View,
+    dims: Dims,
+    scale: f32,
+    onto: Onto,
+) {
     let Dims(m, n, k) = dims;
     if m <= SKINNY && n >= 4 && k >= 16 && a.col == 1 && b.row == 1 {
         a.check(m, k);
         b.check(k, n);
-        let (x, w) = (Rows { data: a.data, stride: a.row, count: m }, Rows { data: b.data, stride: b.col, count: n });
+        let (x, w) = (
+            Rows {
+                data: a.data,
+                stride: a.row,
+                count: m,
+            },
+            Rows {
+                data: b.data,
+                stride: b.col,
+                count: n,
+            },
+        );
         return skinny::product(c, x, w, k, scale, onto);
     }
     let target = checked(c, a, b, dims);
@@ -99,15 +146,35 @@ pub(super) fn product(c: (&mut [f32], usize), a: View, b: View, dims: Dims, scal
             scope.spawn(move |_| {
                 let whole = target;
                 if along_rows {
-                    let a = View { data: &a.data[start * a.row..], ..a };
+                    let a = View {
+                        data: &a.data[start * a.row..],
+                        ..a
+                    };
                     // SAFETY: start < m, and the target holds m rows.
                     let data = unsafe { whole.data.add(start * whole.row) };
-                    run(Target { data, ..whole }, a, b, Dims(size, n, k), scale, onto);
+                    run(
+                        Target { data, ..whole },
+                        a,
+                        b,
+                        Dims(size, n, k),
+                        scale,
+                        onto,
+                    );
                 } else {
-                    let b = View { data: &b.data[start * b.col..], ..b };
+                    let b = View {
+                        data: &b.data[start * b.col..],
+                        ..b
+                    };
                     // SAFETY: start < n, and the target holds n columns.
                     let data = unsafe { whole.data.add(start * whole.col) };
-                    run(Target { data, ..whole }, a, b, Dims(m, size, k), scale, onto);
+                    run(
+                        Target { data, ..whole },
+                        a,
+                        b,
+                        Dims(m, size, k),
+                        scale,
+                        onto,
+                    );
                 }
             });
         }
@@ -119,12 +186,20 @@ fn checked((data, stride): (&mut [f32], usize), a: View, b: View, Dims(m, n, k):
     assert!(m <= 1 || stride >= n, "rows of the target overlap");
     a.check(m, k);
     b.check(k, n);
-    Target { data: data.as_mut_ptr(), row: stride, col: 1 }
+    Target {
+        data: data.as_mut_ptr(),
+        row: stride,
+        col: 1,
+    }
 }
 
 fn run(c: Target, a: View, b: View, Dims(m, n, k): Dims, scale: f32, onto: Onto) {
     // The kernels want columns whose values lie together: rows are the columns of the transpose.
-    let (c, a, b, m, n) = if c.col < c.row { (c.t(), b.t(), a.t(), n, m) } else { (c, a, b, m, n) };
+    let (c, a, b, m, n) = if c.col < c.row {
+        (c.t(), b.t(), a.t(), n, m)
+    } else {
+        (c, a, b, m, n)
+    };
     let (keep, read) = match onto {
         Onto::Set => (0.0, false),
         Onto::Add => (1.0, true),
@@ -164,16 +239,37 @@ mod tests {
 
     fn check(dims: Dims, threads: usize) {
         let Dims(m, n, k) = dims;
-        let fill = |seed, len: usize| (0..len as u64).map(|i| noise::normal(seed, i)).collect::<Vec<f32>>();
+        let fill = |seed, len: usize| {
+            (0..len as u64)
+                .map(|i| noise::normal(seed, i))
+                .collect::<Vec<f32>>()
+        };
         let (a, bt, start) = (fill(1, m * k), fill(2, n * k), fill(3, m * n));
         let mut c = start.clone();
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| product((&mut c, n), View::rows(&a, k), View::rows(&bt, k).t(), dims, 0.5, Onto::Add));
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        pool.install(|| {
+            product(
+                (&mut c, n),
+                View::rows(&a, k),
+                View::rows(&bt, k).t(),
+                dims,
+                0.5,
+                Onto::Add,
+            )
+        });
         for i in 0..m {
             for j in 0..n {
-                let dot: f64 = (0..k).map(|l| f64::from(a[i * k + l]) * f64::from(bt[j * k + l])).sum();
+                let dot: f64 = (0..k)
+                    .map(|l| f64::from(a[i * k + l]) * f64::from(bt[j * k + l]))
+                    .sum();
                 let wanted = f64::from(start[i * n + j]) + 0.5 * dot;
-                assert!((f64::from(c[i * n + j]) - wanted).abs() < 1e-4 * (k as f64).sqrt(), "{m}x{n}x{k} at {i},{j}");
+                assert!(
+                    (f64::from(c[i * n + j]) - wanted).abs() < 1e-4 * (k as f64).sqrt(),
+                    "{m}x{n}x{k} at {i},{j}"
+                );
             }
         }
     }
@@ -200,6 +296,13 @@ mod tests {
     #[should_panic(expected = "reaches past")]
     fn a_view_past_its_slice_is_a_bug() {
         let mut c = [0.0; 4];
-        product_serial((&mut c, 2), View::rows(&[0.0; 3], 2), View::rows(&[0.0; 4], 2), Dims(2, 2, 2), 1.0, Onto::Set);
+        product_serial(
+            (&mut c, 2),
+            View::rows(&[0.0; 3], 2),
+            View::rows(&[0.0; 4], 2),
+            Dims(2, 2, 2),
+            1.0,
+            Onto::Set,
+        );
     }
 }

@@ -48,7 +48,11 @@ impl Slot {
     /// Draws the next token by this answer's own seed and position.
     fn draw(&self, logits: &[f32], how: &Generation) -> Chosen {
         let seed = how.seed.wrapping_add(self.number as u64);
-        choose(logits, how.draw, noise::uniform_f64(seed, self.answer.tokens.len() as u64))
+        choose(
+            logits,
+            how.draw,
+            noise::uniform_f64(seed, self.answer.tokens.len() as u64),
+        )
     }
 }
 
@@ -74,14 +78,20 @@ impl Network {
         let mut read: Option<Read> = None;
         while !(waiting.is_empty() && slots.is_empty() || how.halted()) {
             while slots.len() < how.slots.max(1) && !how.halted() {
-                let Some(number) = waiting.pop_front() else { break };
+                let Some(number) = waiting.pop_front() else {
+                    break;
+                };
                 let prompt = number / count;
                 // Answers wait prompt by prompt, so one prompt's cache is all that has to be at hand.
                 let current = match read.take().filter(|read| read.prompt == prompt) {
                     Some(current) => current,
                     None => self.read(adapted, prompts, prompt),
                 };
-                let slot = Slot { number, cache: Cache::new(current.prefix.clone()), answer: Answer::default() };
+                let slot = Slot {
+                    number,
+                    cache: Cache::new(current.prefix.clone()),
+                    answer: Answer::default(),
+                };
                 let chosen = slot.draw(&current.logits, how);
                 advance(slot, chosen, how, &mut slots, &mut done);
                 read = Some(current);
@@ -89,8 +99,12 @@ impl Network {
             if slots.is_empty() {
                 continue;
             }
-            let last: Vec<u32> = slots.iter().filter_map(|slot| slot.answer.tokens.last().copied()).collect();
-            let mut caches: Vec<&mut Cache> = slots.iter_mut().map(|slot| &mut slot.cache).collect();
+            let last: Vec<u32> = slots
+                .iter()
+                .filter_map(|slot| slot.answer.tokens.last().copied())
+                .collect();
+            let mut caches: Vec<&mut Cache> =
+                slots.iter_mut().map(|slot| &mut slot.cache).collect();
             let logits = self.decode(adapted, &last, &mut caches);
             let rows = logits.par_chunks(self.config.vocab).zip(&slots);
             let chosen: Vec<Chosen> = rows.map(|(row, slot)| slot.draw(row, how)).collect();
@@ -99,12 +113,18 @@ impl Network {
             }
         }
         let unfinished = || (Answer::default(), Ending::Length);
-        done.into_iter().map(|answer| answer.unwrap_or_else(unfinished)).collect()
+        done.into_iter()
+            .map(|answer| answer.unwrap_or_else(unfinished))
+            .collect()
     }
 
     fn read(&self, adapted: Option<Adapted>, prompts: &[Vec<u32>], prompt: usize) -> Read {
         let (prefix, logits) = self.prefill(adapted, &prompts[prompt]);
-        Read { prompt, prefix: Arc::new(prefix), logits }
+        Read {
+            prompt,
+            prefix: Arc::new(prefix),
+            logits,
+        }
     }
 }
 

@@ -40,7 +40,12 @@ impl Network {
 
     fn head_norm(&self, hidden: &[f32]) -> Vec<f32> {
         let mut normed = vec![0.0; hidden.len()];
-        norm::forward(hidden, &self.weights.norm.data, self.config.norm_eps as f32, &mut normed);
+        norm::forward(
+            hidden,
+            &self.weights.norm.data,
+            self.config.norm_eps as f32,
+            &mut normed,
+        );
         normed
     }
 
@@ -50,20 +55,36 @@ impl Network {
 
     fn chunks<'a>(&self, targets: &'a [Target]) -> impl Iterator<Item = (usize, &'a [Target])> {
         let size = (CHUNK / self.config.vocab).clamp(16, 512);
-        targets.chunks(size).enumerate().map(move |(nth, chunk)| (nth * size, chunk))
+        targets
+            .chunks(size)
+            .enumerate()
+            .map(move |(nth, chunk)| (nth * size, chunk))
     }
 
     fn gather(&self, hidden: &[f32], targets: &[Target]) -> Vec<f32> {
         let width = self.config.hidden;
-        targets.iter().flat_map(|target| &hidden[target.row * width..][..width]).copied().collect()
+        targets
+            .iter()
+            .flat_map(|target| &hidden[target.row * width..][..width])
+            .copied()
+            .collect()
     }
 
     /// Scores every target.
-    pub(super) fn head_scores(&self, hidden: &[f32], targets: &[Target], temperature: f32) -> Vec<Scored> {
+    pub(super) fn head_scores(
+        &self,
+        hidden: &[f32],
+        targets: &[Target],
+        temperature: f32,
+    ) -> Vec<Scored> {
         let mut scores = Vec::with_capacity(targets.len());
         for (_, chunk) in self.chunks(targets) {
             let mut logits = self.head_logits(&self.gather(hidden, chunk));
-            scores.extend(score_rows(&mut logits, self.config.vocab, chunk, temperature).iter().map(|row| row.scored));
+            scores.extend(
+                score_rows(&mut logits, self.config.vocab, chunk, temperature)
+                    .iter()
+                    .map(|row| row.scored),
+            );
         }
         scores
     }
@@ -85,10 +106,17 @@ impl Network {
             let mut logits = vec![0.0; chunk.len() * vocab];
             self.multiply_head(&normed, &mut logits);
             let rows = score_rows(&mut logits, vocab, chunk, temperature);
-            let coefficients: Vec<f32> =
-                rows.iter().enumerate().map(|(index, row)| coefficient(first + index, row.scored)).collect();
-            logits.par_chunks_mut(vocab).zip(&rows).zip(&coefficients).zip(chunk).for_each(
-                |(((row, facts), coefficient), target)| {
+            let coefficients: Vec<f32> = rows
+                .iter()
+                .enumerate()
+                .map(|(index, row)| coefficient(first + index, row.scored))
+                .collect();
+            logits
+                .par_chunks_mut(vocab)
+                .zip(&rows)
+                .zip(&coefficients)
+                .zip(chunk)
+                .for_each(|(((row, facts), coefficient), target)| {
                     let slope = coefficient / temperature;
                     let factor = -slope * facts.inverse_sum;
                     vectorised(
@@ -96,8 +124,7 @@ impl Network {
                         || row.iter_mut().for_each(|value| *value *= factor),
                     );
                     row[target.token as usize] += slope;
-                },
-            );
+                });
             let mut d_normed = vec![0.0; gathered.len()];
             matrix::backward(self.weights.head(), &logits, &mut d_normed, Onto::Set);
             let mut d_gathered = vec![0.0; gathered.len()];
@@ -108,10 +135,24 @@ impl Network {
                 let normed = View::rows(&normed, width);
                 let dims = Dims(vocab, width, chunk.len());
                 let d_logits = View::rows(&logits, vocab).t();
-                product((&mut head.data, width), d_logits, normed, dims, 1.0, Onto::Add);
+                product(
+                    (&mut head.data, width),
+                    d_logits,
+                    normed,
+                    dims,
+                    1.0,
+                    Onto::Add,
+                );
                 d_norm = Some(&mut full.norm.data[..]);
             }
-            norm::backward(&gathered, &self.weights.norm.data, eps, &d_normed, &mut d_gathered, d_norm);
+            norm::backward(
+                &gathered,
+                &self.weights.norm.data,
+                eps,
+                &d_normed,
+                &mut d_gathered,
+                d_norm,
+            );
             for (target, d) in chunk.iter().zip(d_gathered.chunks_exact(width)) {
                 d_hidden[target.row * width..][..width].copy_from_slice(d);
             }
@@ -126,7 +167,12 @@ struct RowFacts {
 }
 
 /// Replaces each row of logits by the exponentials of (z - max) / T, and scores its target.
-fn score_rows(logits: &mut [f32], vocab: usize, targets: &[Target], temperature: f32) -> Vec<RowFacts> {
+fn score_rows(
+    logits: &mut [f32],
+    vocab: usize,
+    targets: &[Target],
+    temperature: f32,
+) -> Vec<RowFacts> {
     let rows = logits.par_chunks_mut(vocab).zip(targets);
     rows.map(|(row, target)| {
         vectorised(
@@ -136,8 +182,14 @@ fn score_rows(logits: &mut [f32], vocab: usize, targets: &[Target], temperature:
                 let chosen = (row[target.token as usize] - top) * factor;
                 let all = exponentiate(row, top, factor);
                 let log_sum = all.sum.ln();
-                let scored = Scored { logprob: chosen - log_sum, entropy: log_sum - all.weighted / all.sum };
-                RowFacts { scored, inverse_sum: 1.0 / all.sum }
+                let scored = Scored {
+                    logprob: chosen - log_sum,
+                    entropy: log_sum - all.weighted / all.sum,
+                };
+                RowFacts {
+                    scored,
+                    inverse_sum: 1.0 / all.sum,
+                }
             },
         )
     })

@@ -20,14 +20,20 @@ impl Recompute {
         match self {
             Self::Off => true,
             Self::On => false,
-            Self::Auto => available_bytes().is_some_and(|free| kept_bytes(config, rows) <= free / 2),
+            Self::Auto => {
+                available_bytes().is_some_and(|free| kept_bytes(config, rows) <= free / 2)
+            }
         }
     }
 }
 
 /// Bytes of all layers' inner values.
 fn kept_bytes(config: &Config, rows: usize) -> u64 {
-    let head_norms = if config.qk_norm() { config.q_width() + config.kv_width() } else { 0 };
+    let head_norms = if config.qk_norm() {
+        config.q_width() + config.kv_width()
+    } else {
+        0
+    };
     let attention = 2 * config.q_width() + 2 * config.kv_width() + config.heads + head_norms;
     let row = 4 * config.hidden + attention + 3 * config.ffn;
     (rows * config.layers * row * size_of::<f32>()) as u64
@@ -37,7 +43,9 @@ fn kept_bytes(config: &Config, rows: usize) -> u64 {
 /// none where the system does not tell.
 pub fn available_bytes() -> Option<u64> {
     let facts = fs_err::read_to_string("/proc/meminfo").ok()?;
-    let line = facts.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let line = facts
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let machine = line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024;
     Some(cgroup::free_bytes().map_or(machine, |group| group.min(machine)))
 }
@@ -66,9 +74,18 @@ mod tests {
             bos: None,
             eos: Vec::new(),
         };
-        assert!(Recompute::Auto.keeps(&config, 1), "a megabyte fits every machine");
-        assert!(!Recompute::Auto.keeps(&config, 1 << 32), "petabytes fit none");
+        assert!(
+            Recompute::Auto.keeps(&config, 1),
+            "a megabyte fits every machine"
+        );
+        assert!(
+            !Recompute::Auto.keeps(&config, 1 << 32),
+            "petabytes fit none"
+        );
         let per_row = kept_bytes(&config, 1);
-        assert!((900_000..1_200_000).contains(&per_row), "{per_row} bytes a row of SmolLM2-135M");
+        assert!(
+            (900_000..1_200_000).contains(&per_row),
+            "{per_row} bytes a row of SmolLM2-135M"
+        );
     }
 }

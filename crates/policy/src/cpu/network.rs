@@ -31,7 +31,10 @@ pub struct Adapted<'a> {
 impl<'a> Adapted<'a> {
     /// The adapter without dropout, as sampling and reinforcement learning use it.
     pub fn plain(adapter: &'a Adapter) -> Self {
-        Self { adapter, dropout_seed: None }
+        Self {
+            adapter,
+            dropout_seed: None,
+        }
     }
 }
 
@@ -73,8 +76,14 @@ impl Gradient {
 
     fn layer(&mut self, index: usize) -> LayerGradient<'_> {
         match self {
-            Self::Full(weights) => LayerGradient { full: Some(&mut weights.layers[index]), lora: None },
-            Self::Lora(adapter) => LayerGradient { full: None, lora: Some(&mut adapter.layers[index]) },
+            Self::Full(weights) => LayerGradient {
+                full: Some(&mut weights.layers[index]),
+                lora: None,
+            },
+            Self::Lora(adapter) => LayerGradient {
+                full: None,
+                lora: Some(&mut adapter.layers[index]),
+            },
         }
     }
 }
@@ -89,7 +98,11 @@ impl Network {
     /// A model of that shape with these weights.
     pub fn new(config: Config, weights: Weights) -> Self {
         let rope = Rope::new(&config);
-        Self { config, weights, rope }
+        Self {
+            config,
+            weights,
+            rope,
+        }
     }
 
     pub(super) fn embed(&self, tokens: &[u32]) -> Vec<f32> {
@@ -102,21 +115,45 @@ impl Network {
         adapted: Option<Adapted<'a>>,
         angles: &'a Angles,
     ) -> LayerPass<'a> {
-        let lora = adapted.map(|Adapted { adapter, dropout_seed }| {
-            let key = |seed: u64| seed.wrapping_mul(4096).wrapping_add(index as u64);
-            let rate = adapter.config.dropout;
-            let dropout = dropout_seed.filter(|_| rate > 0.0).map(|seed| Dropout { rate, key: key(seed) });
-            LayerLora { adapter: &adapter.layers[index], scale: adapter.config.scale(), dropout }
-        });
-        LayerPass { config: &self.config, layer: &self.weights.layers[index], lora, angles }
+        let lora = adapted.map(
+            |Adapted {
+                 adapter,
+                 dropout_seed,
+             }| {
+                let key = |seed: u64| seed.wrapping_mul(4096).wrapping_add(index as u64);
+                let rate = adapter.config.dropout;
+                let dropout = dropout_seed.filter(|_| rate > 0.0).map(|seed| Dropout {
+                    rate,
+                    key: key(seed),
+                });
+                LayerLora {
+                    adapter: &adapter.layers[index],
+                    scale: adapter.config.scale(),
+                    dropout,
+                }
+            },
+        );
+        LayerPass {
+            config: &self.config,
+            layer: &self.weights.layers[index],
+            lora,
+            angles,
+        }
     }
 
     /// Hidden states after the last layer. `keep` sees every layer's input and inner values.
-    fn hidden(&self, adapted: Option<Adapted>, pack: &Pack, mut keep: impl FnMut(Vec<f32>, Saved)) -> Vec<f32> {
+    fn hidden(
+        &self,
+        adapted: Option<Adapted>,
+        pack: &Pack,
+        mut keep: impl FnMut(Vec<f32>, Saved),
+    ) -> Vec<f32> {
         let angles = self.rope.angles(pack.positions());
         let mut x = self.embed(&pack.tokens);
         for index in 0..self.config.layers {
-            let (out, saved) = self.layer_pass(index, adapted, &angles).forward(&x, &pack.starts);
+            let (out, saved) = self
+                .layer_pass(index, adapted, &angles)
+                .forward(&x, &pack.starts);
             keep(std::mem::replace(&mut x, out), saved);
         }
         x
@@ -134,7 +171,9 @@ impl Network {
         pack: &Pack,
         mut each: impl FnMut(Vec<f32>, Vec<f32>),
     ) -> Vec<f32> {
-        self.hidden(adapted, pack, |_, saved| each(saved.projected.k, saved.projected.v))
+        self.hidden(adapted, pack, |_, saved| {
+            each(saved.projected.k, saved.projected.v)
+        })
     }
 
     /// Scores every target of the pack at that temperature.
@@ -144,8 +183,18 @@ impl Network {
     }
 
     /// Scores every target, asks `coefficient` for d loss / d logprob, and adds the gradient of the loss.
-    pub fn learn(&self, pass: Pass, pack: &Pack, coefficient: &mut Coefficient, gradient: &mut Gradient) {
-        let Pass { adapted, temperature, recompute } = pass;
+    pub fn learn(
+        &self,
+        pass: Pass,
+        pack: &Pack,
+        coefficient: &mut Coefficient,
+        gradient: &mut Gradient,
+    ) {
+        let Pass {
+            adapted,
+            temperature,
+            recompute,
+        } = pass;
         let keeps = recompute.keeps(&self.config, pack.rows());
         let mut kept: Vec<Kept> = Vec::with_capacity(self.config.layers);
         let hidden = self.hidden(adapted, pack, |input, saved| {

@@ -1,6 +1,9 @@
 //! RMS norm: `y = x / sqrt(mean(x^2) + eps) * w`, over rows of any width.
 
-#![expect(clippy::inline_always, reason = "only what is inlined into `vectorised` is compiled for its instructions")]
+#![expect(
+    clippy::inline_always,
+    reason = "only what is inlined into `vectorised` is compiled for its instructions"
+)]
 
 use crate::math::{dot, vectorised};
 
@@ -21,14 +24,25 @@ pub(super) fn forward(x: &[f32], w: &[f32], eps: f32, y: &mut [f32]) {
 }
 
 /// Adds the gradient with respect to x onto `dx`, and with respect to w onto `dw` where it is wanted.
-pub(super) fn backward(x: &[f32], w: &[f32], eps: f32, dy: &[f32], dx: &mut [f32], dw: Option<&mut [f32]>) {
+pub(super) fn backward(
+    x: &[f32],
+    w: &[f32],
+    eps: f32,
+    dy: &[f32],
+    dx: &mut [f32],
+    dw: Option<&mut [f32]>,
+) {
     let width = w.len();
     let mut dw = dw;
     vectorised(
         #[inline(always)]
         || {
             let mut scaled = vec![0.0; width];
-            for ((x, dy), dx) in x.chunks_exact(width).zip(dy.chunks_exact(width)).zip(dx.chunks_exact_mut(width)) {
+            for ((x, dy), dx) in x
+                .chunks_exact(width)
+                .zip(dy.chunks_exact(width))
+                .zip(dx.chunks_exact_mut(width))
+            {
                 let r = inverse_rms(x, eps);
                 for ((s, dy), w) in scaled.iter_mut().zip(dy).zip(w) {
                     *s = dy * w;

@@ -17,7 +17,11 @@ impl Dropout {
     fn apply(self, x: &mut [f32]) {
         let keep = 1.0 / (1.0 - self.rate);
         for (index, x) in x.iter_mut().enumerate() {
-            *x = if noise::uniform(self.key, index as u64) < self.rate { 0.0 } else { *x * keep };
+            *x = if noise::uniform(self.key, index as u64) < self.rate {
+                0.0
+            } else {
+                *x * keep
+            };
         }
     }
 }
@@ -67,19 +71,40 @@ impl Projection<'_> {
             let rank = lora.pair.a.rows();
             let low = lora.down(x);
             let b = View::rows(&lora.pair.b.data, rank);
-            product((y, outputs), View::rows(&low, rank), b.t(), Dims(rows, outputs, rank), lora.scale, Onto::Add);
+            product(
+                (y, outputs),
+                View::rows(&low, rank),
+                b.t(),
+                Dims(rows, outputs, rank),
+                lora.scale,
+                Onto::Add,
+            );
         }
     }
 
     /// Gradient of x from that of y, and of what is trained.
-    pub(super) fn backward(&self, x: &[f32], dy: &[f32], dx: &mut [f32], onto: Onto, gradient: ProjectionGradient) {
+    pub(super) fn backward(
+        &self,
+        x: &[f32],
+        dy: &[f32],
+        dx: &mut [f32],
+        onto: Onto,
+        gradient: ProjectionGradient,
+    ) {
         let (outputs, inputs) = (self.outputs(), self.inputs());
         let rows = x.len() / inputs;
         let d_out = View::rows(dy, outputs);
         matrix::backward(&self.linear.weight, dy, dx, onto);
         if let Some(linear) = gradient.linear {
             let dw = (&mut linear.weight.data[..], inputs);
-            product(dw, d_out.t(), View::rows(x, inputs), Dims(outputs, inputs, rows), 1.0, Onto::Add);
+            product(
+                dw,
+                d_out.t(),
+                View::rows(x, inputs),
+                Dims(outputs, inputs, rows),
+                1.0,
+                Onto::Add,
+            );
             if let Some(bias) = &mut linear.bias {
                 for row in dy.chunks_exact(outputs) {
                     math::add(&mut bias.data, row);
@@ -101,7 +126,14 @@ impl LoraPart<'_> {
         let dropped = self.dropped(x);
         let x = View::rows(dropped.as_deref().unwrap_or(x), inputs);
         let a = View::rows(&self.pair.a.data, inputs);
-        product((&mut low, rank), x, a.t(), Dims(rows, rank, inputs), 1.0, Onto::Set);
+        product(
+            (&mut low, rank),
+            x,
+            a.t(),
+            Dims(rows, rank, inputs),
+            1.0,
+            Onto::Set,
+        );
         low
     }
 
@@ -118,17 +150,41 @@ impl LoraPart<'_> {
         let d_out = View::rows(dy, outputs);
         let mut d_low = vec![0.0; rows * rank];
         let b = View::rows(&self.pair.b.data, rank);
-        product((&mut d_low, rank), d_out, b, Dims(rows, rank, outputs), self.scale, Onto::Set);
+        product(
+            (&mut d_low, rank),
+            d_out,
+            b,
+            Dims(rows, rank, outputs),
+            self.scale,
+            Onto::Set,
+        );
         if let Some(gradient) = gradient {
             let low = self.down(x);
             let db = (&mut gradient.b.data[..], rank);
-            product(db, d_out.t(), View::rows(&low, rank), Dims(outputs, rank, rows), self.scale, Onto::Add);
+            product(
+                db,
+                d_out.t(),
+                View::rows(&low, rank),
+                Dims(outputs, rank, rows),
+                self.scale,
+                Onto::Add,
+            );
             let dropped = self.dropped(x);
             let x = View::rows(dropped.as_deref().unwrap_or(x), inputs);
             let da = (&mut gradient.a.data[..], inputs);
-            product(da, View::rows(&d_low, rank).t(), x, Dims(rank, inputs, rows), 1.0, Onto::Add);
+            product(
+                da,
+                View::rows(&d_low, rank).t(),
+                x,
+                Dims(rank, inputs, rows),
+                1.0,
+                Onto::Add,
+            );
         }
-        let (d_low, a) = (View::rows(&d_low, rank), View::rows(&self.pair.a.data, inputs));
+        let (d_low, a) = (
+            View::rows(&d_low, rank),
+            View::rows(&self.pair.a.data, inputs),
+        );
         let dims = Dims(rows, inputs, rank);
         match self.dropout {
             None => product((dx, inputs), d_low, a, dims, 1.0, Onto::Add),

@@ -18,12 +18,18 @@ pub(super) enum Turn {
 
 impl Rope {
     pub(super) fn new(config: &Config) -> Self {
-        Self { frequencies: config.rope_frequencies() }
+        Self {
+            frequencies: config.rope_frequencies(),
+        }
     }
 
     /// Cosines and sines of these positions, one row of `head_dim / 2` each.
     pub(super) fn angles(&self, positions: impl Iterator<Item = usize>) -> Angles {
-        let mut angles = Angles { half: self.frequencies.len(), cos: Vec::new(), sin: Vec::new() };
+        let mut angles = Angles {
+            half: self.frequencies.len(),
+            cos: Vec::new(),
+            sin: Vec::new(),
+        };
         for position in positions {
             for frequency in &self.frequencies {
                 let (sin, cos) = (position as f64 * frequency).sin_cos();
@@ -48,7 +54,10 @@ impl Angles {
         let half = self.half;
         let sign = if turn == Turn::Forward { 1.0 } else { -1.0 };
         let rows = x.chunks_exact_mut(heads * 2 * half);
-        for ((row, cos), sin) in rows.zip(self.cos.chunks_exact(half)).zip(self.sin.chunks_exact(half)) {
+        for ((row, cos), sin) in rows
+            .zip(self.cos.chunks_exact(half))
+            .zip(self.sin.chunks_exact(half))
+        {
             for head in row.chunks_exact_mut(2 * half) {
                 let (low, high) = head.split_at_mut(half);
                 for i in 0..half {

@@ -53,12 +53,18 @@ impl Weight<2> for u32 {
     fn widen<S: Simd>(simd: S, bits: S::u32s) -> [S::f32s; 2] {
         let low = simd.wrapping_dyn_shl_u32s(bits, simd.splat_u32s(16));
         let high = simd.and_u32s(bits, simd.splat_u32s(0xffff_0000));
-        [simd.transmute_f32s_u32s(low), simd.transmute_f32s_u32s(high)]
+        [
+            simd.transmute_f32s_u32s(low),
+            simd.transmute_f32s_u32s(high),
+        ]
     }
 
     #[inline(always)]
     fn values(self) -> [f32; 2] {
-        [f32::from_bits(self << 16), f32::from_bits(self & 0xffff_0000)]
+        [
+            f32::from_bits(self << 16),
+            f32::from_bits(self & 0xffff_0000),
+        ]
     }
 }
 
@@ -98,11 +104,17 @@ pub(super) fn product_on<T: Weight<P>, const P: usize>(
     let parallel = rayon::current_num_threads() > 1 && w.count * x.count * length * P > 1 << 18;
     let block = |(nth, out): (usize, &mut [f32])| {
         let count = out.len() / x.count;
-        let w = Rows { data: &w.data[nth * TASK * w.stride..], count, ..w };
+        let w = Rows {
+            data: &w.data[nth * TASK * w.stride..],
+            count,
+            ..w
+        };
         arch.dispatch(Block { x, w, length, out });
     };
     if parallel {
-        sums.par_chunks_mut(TASK * x.count).enumerate().for_each(block);
+        sums.par_chunks_mut(TASK * x.count)
+            .enumerate()
+            .for_each(block);
     } else {
         sums.chunks_mut(TASK * x.count).enumerate().for_each(block);
     }
@@ -110,7 +122,14 @@ pub(super) fn product_on<T: Weight<P>, const P: usize>(
 }
 
 /// Puts what tasks of `task` weight rows each computed for `rows` rows of x in its place.
-pub(super) fn place(sums: &[f32], rows: usize, task: usize, y: (&mut [f32], usize), scale: f32, onto: Onto) {
+pub(super) fn place(
+    sums: &[f32],
+    rows: usize,
+    task: usize,
+    y: (&mut [f32], usize),
+    scale: f32,
+    onto: Onto,
+) {
     let (y, y_stride) = y;
     for (nth, block) in sums.chunks(task * rows).enumerate() {
         let width = block.len() / rows;
@@ -118,7 +137,10 @@ pub(super) fn place(sums: &[f32], rows: usize, task: usize, y: (&mut [f32], usiz
             let y = &mut y[row * y_stride + nth * task..][..width];
             match onto {
                 Onto::Set => y.iter_mut().zip(from).for_each(|(y, sum)| *y = scale * sum),
-                Onto::Add => y.iter_mut().zip(from).for_each(|(y, sum)| *y += scale * sum),
+                Onto::Add => y
+                    .iter_mut()
+                    .zip(from)
+                    .for_each(|(y, sum)| *y += scale * sum),
             }
         }
     }
@@ -138,18 +160,36 @@ impl Aligned {
         let part = length.next_multiple_of(LINE);
         let stride = P * part;
         let mut data = vec![0.0; x.count * stride + LINE];
-        let first = data.as_ptr().align_offset(LINE * size_of::<f32>()).min(LINE);
-        for (index, to) in data[first..].chunks_exact_mut(stride).take(x.count).enumerate() {
+        let first = data
+            .as_ptr()
+            .align_offset(LINE * size_of::<f32>())
+            .min(LINE);
+        for (index, to) in data[first..]
+            .chunks_exact_mut(stride)
+            .take(x.count)
+            .enumerate()
+        {
             let from = x.row(index, P * length);
             for (nth, to) in to.chunks_exact_mut(part).enumerate() {
-                to.iter_mut().zip(from[nth..].iter().step_by(P)).for_each(|(to, from)| *to = *from);
+                to.iter_mut()
+                    .zip(from[nth..].iter().step_by(P))
+                    .for_each(|(to, from)| *to = *from);
             }
         }
-        Self { data, first, stride, count: x.count }
+        Self {
+            data,
+            first,
+            stride,
+            count: x.count,
+        }
     }
 
     fn rows(&self) -> Rows<'_, f32> {
-        Rows { data: &self.data[self.first..], stride: self.stride, count: self.count }
+        Rows {
+            data: &self.data[self.first..],
+            stride: self.stride,
+            count: self.count,
+        }
     }
 }
 
@@ -174,7 +214,13 @@ impl<T: Weight<P>, const P: usize> WithSimd for Block<'_, T, P> {
             first += TILE;
         }
         while first < w.count {
-            against_all::<S, T, P, 1>(simd, [w.row(first, length)], x, length, (&mut out[first..], w.count));
+            against_all::<S, T, P, 1>(
+                simd,
+                [w.row(first, length)],
+                x,
+                length,
+                (&mut out[first..], w.count),
+            );
             first += 1;
         }
     }
@@ -203,7 +249,12 @@ fn against_all<S: Simd, T: Weight<P>, const P: usize, const R: usize>(
             let rows = std::array::from_fn(|m| parts(x, first + m, length));
             store(tile::<S, T, P, R, 2>(simd, w, rows), out, first, width);
         }
-        1 => store(tile::<S, T, P, R, 1>(simd, w, [parts(x, first, length)]), out, first, width),
+        1 => store(
+            tile::<S, T, P, R, 1>(simd, w, [parts(x, first, length)]),
+            out,
+            first,
+            width,
+        ),
         _ => {}
     }
 }
@@ -216,7 +267,12 @@ fn parts<const P: usize>(x: Rows<'_, f32>, index: usize, length: usize) -> [&[f3
 }
 
 #[inline(always)]
-fn store<const R: usize, const M: usize>(sums: [[f32; M]; R], out: &mut [f32], first: usize, width: usize) {
+fn store<const R: usize, const M: usize>(
+    sums: [[f32; M]; R],
+    out: &mut [f32],
+    first: usize,
+    width: usize,
+) {
     for m in 0..M {
         for (r, sums) in sums.iter().enumerate() {
             out[(first + m) * width + r] = sums[m];
@@ -237,7 +293,10 @@ fn tile<S: Simd, T: Weight<P>, const P: usize, const R: usize, const M: usize>(
     let mut sums = [[simd.splat_f32s(0.0); M]; R];
     let steps = w[0].len();
     // Said again for the compiler, so that it checks no bounds inside the loop.
-    let (w, x_body) = (w.map(|body| &body[..steps]), x_simd.map(|parts| parts.map(|(body, _)| &body[..steps])));
+    let (w, x_body) = (
+        w.map(|body| &body[..steps]),
+        x_simd.map(|parts| parts.map(|(body, _)| &body[..steps])),
+    );
     for i in 0..steps {
         for r in 0..R {
             let weights = T::widen(simd, w[r][i]);
@@ -253,7 +312,9 @@ fn tile<S: Simd, T: Weight<P>, const P: usize, const R: usize, const M: usize>(
     for r in 0..R {
         for m in 0..M {
             let rest = |p: usize| {
-                let weights = w_rest[r][done..].iter().map(move |weight| weight.values()[p]);
+                let weights = w_rest[r][done..]
+                    .iter()
+                    .map(move |weight| weight.values()[p]);
                 weights.zip(x_simd[m][p].1).map(|(w, x)| w * x).sum::<f32>()
             };
             out[r][m] = simd.reduce_sum_f32s(sums[r][m]) + (0..P).map(rest).sum::<f32>();

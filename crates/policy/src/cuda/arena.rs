@@ -60,23 +60,51 @@ pub(super) enum Part {
 /// What fits where so many values cannot be trained.
 fn training_advice(total: usize, halves: bool) -> String {
     let bytes = total * (12 + if halves { 2 } else { 0 });
-    format!("training takes {:.1} GiB besides the weights: train an adapter, or a smaller model", gib(bytes as u64))
+    format!(
+        "training takes {:.1} GiB besides the weights: train an adapter, or a smaller model",
+        gib(bytes as u64)
+    )
 }
 
 impl Arena {
     /// Room for `total` values, the first `matrices` of which decay.
-    pub(super) fn new(device: &Device, what: &str, matrices: usize, total: usize, trained: bool) -> Result<Self> {
+    pub(super) fn new(
+        device: &Device,
+        what: &str,
+        matrices: usize,
+        total: usize,
+        trained: bool,
+    ) -> Result<Self> {
         let high = device.zeros(what, device.reals(total))?;
         let halves = trained && device.precision() == Precision::Bf16;
         let fitting = |_, _| training_advice(total, halves);
-        let masters = || device.zeros("masters", total * 2).map_err(|error| error.advise(fitting));
+        let masters = || {
+            device
+                .zeros("masters", total * 2)
+                .map_err(|error| error.advise(fitting))
+        };
         let low = halves.then(masters).transpose()?;
         let state = |()| -> Result<State> {
-            let part = |name| device.zeros(name, total * 4).map_err(|error| error.advise(fitting));
-            Ok(State { gradient: part("gradients")?, mean: part("moments")?, square: part("moments")? })
+            let part = |name| {
+                device
+                    .zeros(name, total * 4)
+                    .map_err(|error| error.advise(fitting))
+            };
+            Ok(State {
+                gradient: part("gradients")?,
+                mean: part("moments")?,
+                square: part("moments")?,
+            })
         };
         let state = trained.then_some(()).map(state).transpose()?;
-        Ok(Self { device: device.clone(), high, low, state, total, matrices })
+        Ok(Self {
+            device: device.clone(),
+            high,
+            low,
+            state,
+            total,
+            matrices,
+        })
     }
 
     /// A value's place, as products read it.
@@ -86,11 +114,15 @@ impl Arena {
 
     /// Where a value's gradient is added; none where nothing is trained.
     pub(super) fn gradient(&self, offset: usize) -> Option<Address> {
-        self.state.as_ref().map(|state| state.gradient.address.plus(offset * 4))
+        self.state
+            .as_ref()
+            .map(|state| state.gradient.address.plus(offset * 4))
     }
 
     fn low(&self, offset: usize) -> Address {
-        self.low.as_ref().map_or(Address::NULL, |low| low.address.plus(offset * 2))
+        self.low
+            .as_ref()
+            .map_or(Address::NULL, |low| low.address.plus(offset * 2))
     }
 
     fn part(&self, part: Part, offset: usize) -> Option<Address> {
@@ -108,15 +140,28 @@ impl Arena {
     pub(super) fn push(&self, part: Part, places: &[Place], tensors: &[&[f32]]) -> Result<()> {
         let stage = self.device.alloc("staging", STAGE * 4)?;
         for (place, data) in places.iter().zip(tensors) {
-            assert_eq!(place.len, data.len(), "a tensor of another size than its place");
+            assert_eq!(
+                place.len,
+                data.len(),
+                "a tensor of another size than its place"
+            );
             for (nth, chunk) in data.chunks(STAGE).enumerate() {
                 let offset = place.offset + nth * STAGE;
                 if let Some(to) = self.part(part, offset) {
                     self.device.write(to, chunk)?;
                 } else if part == Part::Value {
                     self.device.write(stage.address, chunk)?;
-                    let arguments = args![&stage, self.at(offset), self.low(offset), chunk.len() as i64];
-                    self.device.launch("split_masters", Launch::strided(chunk.len(), 4096), arguments)?;
+                    let arguments = args![
+                        &stage,
+                        self.at(offset),
+                        self.low(offset),
+                        chunk.len() as i64
+                    ];
+                    self.device.launch(
+                        "split_masters",
+                        Launch::strided(chunk.len(), 4096),
+                        arguments,
+                    )?;
                 }
             }
         }
@@ -135,7 +180,8 @@ impl Arena {
                     from
                 } else {
                     let arguments = args![self.at(offset), self.low(offset), &stage, count as i64];
-                    self.device.launch("join_masters", Launch::strided(count, 4096), arguments)?;
+                    self.device
+                        .launch("join_masters", Launch::strided(count, 4096), arguments)?;
                     stage.address
                 };
                 data.extend(self.device.read::<f32>(from, count)?);
@@ -148,10 +194,15 @@ impl Arena {
     /// Fills weights at random on the device, norms with ones: for speed tests of models that exist nowhere.
     pub(super) fn randomise(&self, seed: u64) -> Result<()> {
         let matrices = args![&self.high, self.matrices as i64, 0.02f32, seed];
-        self.device.launch("fill_random", Launch::strided(self.matrices, 4096), matrices)?;
+        self.device.launch(
+            "fill_random",
+            Launch::strided(self.matrices, 4096),
+            matrices,
+        )?;
         let rest = self.total - self.matrices;
         let vectors = args![self.at(self.matrices), rest as i64, 0.0f32, seed];
-        self.device.launch("fill_random", Launch::strided(rest, 4096), vectors)
+        self.device
+            .launch("fill_random", Launch::strided(rest, 4096), vectors)
     }
 
     /// Forgets the gradients.
@@ -164,25 +215,44 @@ impl Arena {
 
     /// The norm of all gradients.
     pub(super) fn gradient_norm(&self) -> Result<f64> {
-        let Some(state) = &self.state else { return Ok(0.0) };
+        let Some(state) = &self.state else {
+            return Ok(0.0);
+        };
         let launch = Launch::strided(self.total, SUM_BLOCKS);
         let parts = self.device.alloc("norm", launch.grid.0 * 8)?;
-        self.device.launch("square_sum", launch, args![&state.gradient, &parts, self.total as i64])?;
+        self.device.launch(
+            "square_sum",
+            launch,
+            args![&state.gradient, &parts, self.total as i64],
+        )?;
         let parts: Vec<f64> = self.device.read(parts.address, launch.grid.0)?;
         Ok(parts.iter().sum::<f64>().sqrt())
     }
 
     /// One step of `AdamW` on everything; vectors do not decay.
     pub(super) fn step(&self, step: StepSize) -> Result<()> {
-        let Some(state) = &self.state else { return Ok(()) };
-        let ranges = [(0, self.matrices, step.keep), (self.matrices, self.total, 1.0)];
+        let Some(state) = &self.state else {
+            return Ok(());
+        };
+        let ranges = [
+            (0, self.matrices, step.keep),
+            (self.matrices, self.total, 1.0),
+        ];
         for (begin, end, keep) in ranges {
             let count = end - begin;
             if count == 0 {
                 continue;
             }
             let f32s = |buffer: &Buffer| buffer.address.plus(begin * 4);
-            let StepSize { shorten, size, root, beta1, beta2, eps, .. } = step;
+            let StepSize {
+                shorten,
+                size,
+                root,
+                beta1,
+                beta2,
+                eps,
+                ..
+            } = step;
             let arguments = args![
                 self.at(begin),
                 self.low(begin),
@@ -198,7 +268,8 @@ impl Arena {
                 beta2,
                 eps,
             ];
-            self.device.launch("adamw", Launch::strided(count, 8192), arguments)?;
+            self.device
+                .launch("adamw", Launch::strided(count, 8192), arguments)?;
         }
         Ok(())
     }
@@ -215,7 +286,10 @@ mod tests {
 
     #[test]
     fn what_training_takes_is_told_where_it_does_not_fit() {
-        assert!(training_advice(1 << 30, true).starts_with("training takes 14.0 GiB besides the weights: train an"));
+        assert!(
+            training_advice(1 << 30, true)
+                .starts_with("training takes 14.0 GiB besides the weights: train an")
+        );
         assert!(training_advice(1 << 30, false).starts_with("training takes 12.0 GiB"));
     }
 }

@@ -32,9 +32,16 @@ impl Pass<'_> {
         self.backward_mlp(layer, saved, space)?;
         let o = self.projection(layer, Group::O);
         let (d, d_attended) = (space.d.address, space.d_attended.address);
-        o.backward(saved.attended.address, d, rows, d_attended, self.scratch(saved, Group::O))?;
+        o.backward(
+            saved.attended.address,
+            d,
+            rows,
+            d_attended,
+            self.scratch(saved, Group::O),
+        )?;
         let (delta, d_qkv) = (space.delta.address, space.d_qkv.address);
-        self.attention(batch, saved).backward(saved.attended.address, d_attended, delta, d_qkv)?;
+        self.attention(batch, saved)
+            .backward(saved.attended.address, d_attended, delta, d_qkv)?;
         self.rotate(d_qkv, -1.0)?;
         self.backward_head_norms(layer, saved, space)?;
         if let Some(bias) = &plan.bias {
@@ -42,29 +49,68 @@ impl Pass<'_> {
         }
         let qkv = self.projection(layer, Group::Qkv);
         let d_normed = space.d_normed.address;
-        qkv.backward(saved.normed.address, d_qkv, rows, d_normed, self.scratch(saved, Group::Qkv))?;
+        qkv.backward(
+            saved.normed.address,
+            d_qkv,
+            rows,
+            d_normed,
+            self.scratch(saved, Group::Qkv),
+        )?;
         self.backward_norm(x, plan.input_norm, space)
     }
 
     fn backward_mlp(&self, layer: usize, saved: &Saved, space: &BackwardSpace) -> Result<()> {
-        let Self { device, model, rows, .. } = *self;
+        let Self {
+            device,
+            model,
+            rows,
+            ..
+        } = *self;
         let ffn = model.config.ffn;
         let (d_active, d_gate_up) = (space.d_active.address, space.d_gate_up.address);
         let down = self.projection(layer, Group::Down);
-        down.backward(saved.active.address, space.d.address, rows, d_active, self.scratch(saved, Group::Down))?;
+        down.backward(
+            saved.active.address,
+            space.d.address,
+            rows,
+            d_active,
+            self.scratch(saved, Group::Down),
+        )?;
         let eights = rows * ffn / 8;
-        let arguments = args![&saved.gate_up, d_active, d_gate_up, ffn as i32, eights as i64];
+        let arguments = args![
+            &saved.gate_up,
+            d_active,
+            d_gate_up,
+            ffn as i32,
+            eights as i64
+        ];
         device.launch("swiglu_backward", Launch::each(eights), arguments)?;
         let gate_up = self.projection(layer, Group::GateUp);
         let (normed, d_normed) = (saved.mlp_normed.address, space.d_normed.address);
-        gate_up.backward(normed, d_gate_up, rows, d_normed, self.scratch(saved, Group::GateUp))?;
-        self.backward_norm(saved.middle.address, model.plan.layers[layer].post_norm, space)
+        gate_up.backward(
+            normed,
+            d_gate_up,
+            rows,
+            d_normed,
+            self.scratch(saved, Group::GateUp),
+        )?;
+        self.backward_norm(
+            saved.middle.address,
+            model.plan.layers[layer].post_norm,
+            space,
+        )
     }
 
     /// Adds the gradient through a norm of the residual stream, from `space.d_normed`, to `space.d`.
     fn backward_norm(&self, x: Address, weight: Place, space: &BackwardSpace) -> Result<()> {
         let width = self.model.config.hidden;
-        let norm = NormRows { x, stride: width, rows: self.rows, width, heads: 1 };
+        let norm = NormRows {
+            x,
+            stride: width,
+            rows: self.rows,
+            width,
+            heads: 1,
+        };
         let (dy, dx) = (space.d_normed.address, space.d.address);
         self.norm_input(norm, weight, (dy, dx, width), (space, true))?;
         self.norm_weight(norm, weight, dy, width, space)
@@ -77,12 +123,31 @@ impl Pass<'_> {
         (dy, dx, d_stride): (Address, Address, usize),
         (space, add): (&BackwardSpace, bool),
     ) -> Result<()> {
-        let NormRows { x, stride, rows, width, heads } = norm;
+        let NormRows {
+            x,
+            stride,
+            rows,
+            width,
+            heads,
+        } = norm;
         let (w, inverse) = (self.model.arena.at(weight.offset), space.inverse.address);
         let (stride, d_stride) = (stride as i64, d_stride as i64);
         let (eps, add) = (self.eps(), i32::from(add));
-        let arguments = args![x, stride, w, dy, dx, d_stride, inverse, width as i32, heads as i32, eps, add];
-        self.device.launch("rms_backward", Launch::rows(rows * heads, width), arguments)
+        let arguments = args![
+            x,
+            stride,
+            w,
+            dy,
+            dx,
+            d_stride,
+            inverse,
+            width as i32,
+            heads as i32,
+            eps,
+            add
+        ];
+        self.device
+            .launch("rms_backward", Launch::rows(rows * heads, width), arguments)
     }
 
     /// Adds the gradient of a norm's weight, where it is trained. Inverse roots must be in `space.inverse`.
@@ -94,11 +159,29 @@ impl Pass<'_> {
         d_stride: usize,
         space: &BackwardSpace,
     ) -> Result<()> {
-        let Some(gradient) = self.model.arena.gradient(weight.offset) else { return Ok(()) };
-        let NormRows { x, stride, rows, width, heads } = norm;
+        let Some(gradient) = self.model.arena.gradient(weight.offset) else {
+            return Ok(());
+        };
+        let NormRows {
+            x,
+            stride,
+            rows,
+            width,
+            heads,
+        } = norm;
         let (count, width, heads) = ((rows * heads) as i32, width as i32, heads as i32);
         let (inverse, partial) = (space.inverse.address, space.partial.address);
-        let arguments = args![x, stride as i64, dy, d_stride as i64, inverse, partial, count, width, heads];
+        let arguments = args![
+            x,
+            stride as i64,
+            dy,
+            d_stride as i64,
+            inverse,
+            partial,
+            count,
+            width,
+            heads
+        ];
         let grid = Launch::grid((width as usize).div_ceil(256), PARTS, 1, 256);
         self.device.launch("rms_weight_partial", grid, arguments)?;
         self.finish_columns(gradient, width as usize, space)
@@ -106,29 +189,70 @@ impl Pass<'_> {
 
     fn finish_columns(&self, gradient: Address, width: usize, space: &BackwardSpace) -> Result<()> {
         let arguments = args![&space.partial, gradient, PARTS as i32, width as i32];
-        self.device.launch("column_finish", Launch::each(width), arguments)
+        self.device
+            .launch("column_finish", Launch::each(width), arguments)
     }
 
     fn bias_gradient(&self, bias: Place, space: &BackwardSpace) -> Result<()> {
-        let Some(gradient) = self.model.arena.gradient(bias.offset) else { return Ok(()) };
+        let Some(gradient) = self.model.arena.gradient(bias.offset) else {
+            return Ok(());
+        };
         let width = self.model.qkv_width();
-        let arguments = args![&space.d_qkv, width as i64, &space.partial, self.rows as i32, width as i32];
-        self.device.launch("column_partial", Launch::grid(width.div_ceil(256), PARTS, 1, 256), arguments)?;
+        let arguments = args![
+            &space.d_qkv,
+            width as i64,
+            &space.partial,
+            self.rows as i32,
+            width as i32
+        ];
+        self.device.launch(
+            "column_partial",
+            Launch::grid(width.div_ceil(256), PARTS, 1, 256),
+            arguments,
+        )?;
         self.finish_columns(gradient, width, space)
     }
 
     /// The gradient before the head norms, in place of that after them.
-    fn backward_head_norms(&self, layer: usize, saved: &Saved, space: &BackwardSpace) -> Result<()> {
-        let Self { device, model, rows, .. } = *self;
+    fn backward_head_norms(
+        &self,
+        layer: usize,
+        saved: &Saved,
+        space: &BackwardSpace,
+    ) -> Result<()> {
+        let Self {
+            device,
+            model,
+            rows,
+            ..
+        } = *self;
         let (config, plan) = (&model.config, &model.plan.layers[layer]);
-        let (Some(raw), Some(q_norm), Some(k_norm)) = (&saved.raw, plan.q_norm, plan.k_norm) else { return Ok(()) };
+        let (Some(raw), Some(q_norm), Some(k_norm)) = (&saved.raw, plan.q_norm, plan.k_norm) else {
+            return Ok(());
+        };
         let (stride, width) = (model.qkv_width(), config.head_dim);
-        for (heads, column, weight) in [(config.heads, 0, q_norm), (config.kv_heads, config.q_width(), k_norm)] {
+        for (heads, column, weight) in [
+            (config.heads, 0, q_norm),
+            (config.kv_heads, config.q_width(), k_norm),
+        ] {
             let part = |at: Address| at.plus(device.reals(column));
             let (x, d) = (part(raw.address), part(space.d_qkv.address));
-            let norm = NormRows { x, stride, rows, width, heads };
+            let norm = NormRows {
+                x,
+                stride,
+                rows,
+                width,
+                heads,
+            };
             // The weight's gradient reads what the input's overwrites.
-            let arguments = args![x, stride as i64, &space.inverse, width as i32, heads as i32, self.eps()];
+            let arguments = args![
+                x,
+                stride as i64,
+                &space.inverse,
+                width as i32,
+                heads as i32,
+                self.eps()
+            ];
             device.launch("rms_inverse", Launch::rows(rows * heads, width), arguments)?;
             self.norm_weight(norm, weight, d, stride, space)?;
             self.norm_input(norm, weight, (d, d, stride), (space, false))?;
@@ -146,17 +270,35 @@ impl Pass<'_> {
         space: &BackwardSpace,
     ) -> Result<()> {
         let (width, weight) = (self.model.config.hidden, self.model.plan.norm);
-        let norm = NormRows { x, stride: width, rows, width, heads: 1 };
+        let norm = NormRows {
+            x,
+            stride: width,
+            rows,
+            width,
+            heads: 1,
+        };
         self.norm_input(norm, weight, (dy, dx, width), (space, false))?;
         self.norm_weight(norm, weight, dy, width, space)
     }
 
     /// Adds the gradient of the embedding, where it is trained.
     pub(super) fn embed_gradient(&self, batch: &Batch, space: &BackwardSpace) -> Result<()> {
-        let Some(gradient) = self.model.arena.gradient(self.model.plan.embed.offset) else { return Ok(()) };
+        let Some(gradient) = self.model.arena.gradient(self.model.plan.embed.offset) else {
+            return Ok(());
+        };
         let width = self.model.config.hidden;
-        let Batch { tokens, order, starts, distinct, .. } = *batch;
+        let Batch {
+            tokens,
+            order,
+            starts,
+            distinct,
+            ..
+        } = *batch;
         let arguments = args![tokens, order, starts, &space.d, gradient, width as i32];
-        self.device.launch("embed_gradient", Launch::grid(distinct, 1, 1, 256), arguments)
+        self.device.launch(
+            "embed_gradient",
+            Launch::grid(distinct, 1, 1, 256),
+            arguments,
+        )
     }
 }

@@ -43,7 +43,11 @@ fn tiles(spans: &mut [[i32; 3]]) -> Vec<i32> {
         let [row, _, last] = spans[*nth as usize];
         std::cmp::Reverse(last - row)
     });
-    spans.iter().zip(by_queries).flat_map(|([row, first, last], nth)| [*row, *first, *last, nth]).collect()
+    spans
+        .iter()
+        .zip(by_queries)
+        .flat_map(|([row, first, last], nth)| [*row, *first, *last, nth])
+        .collect()
 }
 
 /// Builds the parts: tokens, positions, first, last, slots, tiles, order, starts.
@@ -58,12 +62,20 @@ fn ints(pack: &Pack, slots: &[i32]) -> Ints {
         let rows = pair[1] - pair[0];
         first.extend(std::iter::repeat_n(begin, rows));
         last.extend(std::iter::repeat_n(end, rows));
-        slot.extend(std::iter::repeat_n(slots.get(nth).copied().unwrap_or(0), rows));
+        slot.extend(std::iter::repeat_n(
+            slots.get(nth).copied().unwrap_or(0),
+            rows,
+        ));
     }
     let mut order: Vec<i32> = (0..pack.rows() as i32).collect();
     order.sort_by_key(|row| pack.tokens[*row as usize]);
-    let begins = |at: &usize| *at == 0 || pack.tokens[order[*at] as usize] != pack.tokens[order[*at - 1] as usize];
-    let mut starts: Vec<i32> = (0..order.len()).filter(begins).map(|at| at as i32).collect();
+    let begins = |at: &usize| {
+        *at == 0 || pack.tokens[order[*at] as usize] != pack.tokens[order[*at - 1] as usize]
+    };
+    let mut starts: Vec<i32> = (0..order.len())
+        .filter(begins)
+        .map(|at| at as i32)
+        .collect();
     let distinct = starts.len();
     starts.push(order.len() as i32);
     let tokens = pack.tokens.iter().map(|token| *token as i32).collect();
@@ -71,13 +83,21 @@ fn ints(pack: &Pack, slots: &[i32]) -> Ints {
     let tiles = tiles(&mut spans);
     let tile_count = spans.len();
     // Tiles come first: the kernels read them sixteen bytes at a time.
-    Ints { parts: vec![tiles, tokens, positions, first, last, slot, order, starts], tile_count, distinct }
+    Ints {
+        parts: vec![tiles, tokens, positions, first, last, slot, order, starts],
+        tile_count,
+        distinct,
+    }
 }
 
 impl Batch {
     /// Brings a pack over into memory for at least `INTS` integers a row. `slots` names the cache of each sequence.
     pub(super) fn upload(device: &Device, to: Address, pack: &Pack, slots: &[i32]) -> Result<Self> {
-        let Ints { parts, tile_count, distinct } = ints(pack, slots);
+        let Ints {
+            parts,
+            tile_count,
+            distinct,
+        } = ints(pack, slots);
         let mut at = 0;
         let mut places = Vec::with_capacity(parts.len());
         for part in &parts {
@@ -89,7 +109,19 @@ impl Batch {
             unreachable!("eight parts were built")
         };
         let rows = pack.rows();
-        Ok(Self { rows, tokens, positions, first, last, slots, tiles, tile_count, order, starts, distinct })
+        Ok(Self {
+            rows,
+            tokens,
+            positions,
+            first,
+            last,
+            slots,
+            tiles,
+            tile_count,
+            order,
+            starts,
+            distinct,
+        })
     }
 }
 
@@ -103,14 +135,29 @@ mod tests {
     fn tiles_stay_inside_their_sequence_and_equal_tokens_come_together() {
         let long: Vec<u32> = (0..130).map(|i| i % 3).collect();
         let pack = Pack::new(&[Sequence::answer(&long, &[]), Sequence::answer(&[5], &[2])]);
-        let Ints { parts, tile_count, distinct } = ints(&pack, &[4, 7]);
-        assert_eq!(parts[0], [128, 0, 130, 2, 64, 0, 130, 1, 0, 0, 130, 0, 130, 130, 132, 3]);
+        let Ints {
+            parts,
+            tile_count,
+            distinct,
+        } = ints(&pack, &[4, 7]);
+        assert_eq!(
+            parts[0],
+            [
+                128, 0, 130, 2, 64, 0, 130, 1, 0, 0, 130, 0, 130, 130, 132, 3
+            ]
+        );
         assert_eq!((tile_count, distinct), (4, 4));
-        assert_eq!((parts[3][129], parts[3][130], parts[4][0], parts[5][131]), (0, 130, 130, 7));
+        assert_eq!(
+            (parts[3][129], parts[3][130], parts[4][0], parts[5][131]),
+            (0, 130, 130, 7)
+        );
         let (order, starts) = (&parts[6], &parts[7]);
         for pair in starts.windows(2) {
             let run = &order[pair[0] as usize..pair[1] as usize];
-            assert!(run.iter().all(|row| pack.tokens[*row as usize] == pack.tokens[run[0] as usize]));
+            assert!(
+                run.iter()
+                    .all(|row| pack.tokens[*row as usize] == pack.tokens[run[0] as usize])
+            );
             assert!(run.is_sorted(), "a fixed order of summation");
         }
         assert_eq!(starts.last(), Some(&132));

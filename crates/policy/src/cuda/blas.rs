@@ -1,6 +1,9 @@
 //! Matrix products by cuBLAS, in row-major terms.
 
-#![expect(unsafe_code, reason = "cuBLAS is a C interface; handles and products are confined here")]
+#![expect(
+    unsafe_code,
+    reason = "cuBLAS is a C interface; handles and products are confined here"
+)]
 
 use std::cell::RefCell;
 
@@ -39,13 +42,20 @@ pub(super) struct Operand {
 impl Operand {
     /// Rows of that stride.
     pub(super) fn rows(at: Address, stride: usize) -> Self {
-        Self { at, stride, transposed: false }
+        Self {
+            at,
+            stride,
+            transposed: false,
+        }
     }
 
     /// Its transpose.
     #[must_use]
     pub(super) fn t(self) -> Self {
-        Self { transposed: !self.transposed, ..self }
+        Self {
+            transposed: !self.transposed,
+            ..self
+        }
     }
 }
 
@@ -65,22 +75,40 @@ pub(super) struct Target {
 impl Target {
     /// Replaces activations.
     pub(super) fn set(at: Address, stride: usize) -> Self {
-        Self { at, stride, wide: false, add: false }
+        Self {
+            at,
+            stride,
+            wide: false,
+            add: false,
+        }
     }
 
     /// Adds to activations.
     pub(super) fn add(at: Address, stride: usize) -> Self {
-        Self { add: true, ..Self::set(at, stride) }
+        Self {
+            add: true,
+            ..Self::set(at, stride)
+        }
     }
 
     /// Adds to a gradient in f32.
     pub(super) fn gradient(at: Address, stride: usize) -> Self {
-        Self { at, stride, wide: true, add: true }
+        Self {
+            at,
+            stride,
+            wide: true,
+            add: true,
+        }
     }
 
     /// Replaces f32 values.
     pub(super) fn wide(at: Address, stride: usize) -> Self {
-        Self { at, stride, wide: true, add: false }
+        Self {
+            at,
+            stride,
+            wide: true,
+            add: false,
+        }
     }
 }
 
@@ -97,20 +125,32 @@ impl Blas {
         // SAFETY: the handle is fresh; the stream and the workspace live as long as `Self`. The workspace must follow
         // the stream, which resets it.
         unsafe {
-            cublas::set_stream(handle, device.stream().cu_stream().cast()).map_err(at("setting the stream"))?;
+            cublas::set_stream(handle, device.stream().cu_stream().cast())
+                .map_err(at("setting the stream"))?;
             let set = sys::cublasSetWorkspace_v2(handle, workspace.address.0 as *mut _, WORKSPACE);
             set.result().map_err(at("setting the workspace"))?;
             // Left to itself, cuBLAS may add up parts of a sum in bf16: with few rows, and so when sampling alone.
             let exact = sys::cublasMath_t::CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
-            sys::cublasSetMathMode(handle, exact).result().map_err(at("setting the precision of sums"))?;
+            sys::cublasSetMathMode(handle, exact)
+                .result()
+                .map_err(at("setting the precision of sums"))?;
         }
-        Ok(Self { handle, device: device.clone(), workspace, choices: RefCell::new(None) })
+        Ok(Self {
+            handle,
+            device: device.clone(),
+            workspace,
+            choices: RefCell::new(None),
+        })
     }
 
     /// Whether products are to be done by chosen algorithms.
     pub(super) fn set_choosing(&self, choosing: bool) -> Result<()> {
         self.device.enter()?;
-        let choices = if choosing { Some(Choices::new()?) } else { None };
+        let choices = if choosing {
+            Some(Choices::new()?)
+        } else {
+            None
+        };
         self.choices.replace(choices);
         Ok(())
     }
@@ -131,15 +171,28 @@ impl Blas {
 
     /// How algorithms were chosen so far.
     pub(super) fn choices(&self) -> Vec<Choice> {
-        self.choices.borrow().as_ref().map_or(Vec::new(), |choices| choices.told().to_vec())
+        self.choices
+            .borrow()
+            .as_ref()
+            .map_or(Vec::new(), |choices| choices.told().to_vec())
     }
 
     fn place(&self) -> Place<'_> {
-        Place { device: &self.device, workspace: (self.workspace.address.0, WORKSPACE) }
+        Place {
+            device: &self.device,
+            workspace: (self.workspace.address.0, WORKSPACE),
+        }
     }
 
     /// `c = alpha a b (+ c)`, with sums in f32.
-    pub(super) fn product(&self, a: Operand, b: Operand, c: Target, dims: Dims, alpha: f32) -> Result<()> {
+    pub(super) fn product(
+        &self,
+        a: Operand,
+        b: Operand,
+        c: Target,
+        dims: Dims,
+        alpha: f32,
+    ) -> Result<()> {
         let Dims(rows, columns, length) = dims;
         if rows * columns == 0 {
             return Ok(());
@@ -147,25 +200,51 @@ impl Blas {
         if let Some(name) = thin::kernel(self.device.precision(), a, b, c, dims) {
             return thin::product((&self.device, name), a, b, c, dims, alpha);
         }
-        let call = Call { a, b, c, dims, alpha };
-        let chosen = self.choices.borrow_mut().as_mut().map(|choices| choices.product(&call, &self.place()));
+        let call = Call {
+            a,
+            b,
+            c,
+            dims,
+            alpha,
+        };
+        let chosen = self
+            .choices
+            .borrow_mut()
+            .as_mut()
+            .map(|choices| choices.product(&call, &self.place()));
         if !chosen.unwrap_or(Ok(false))? {
             self.usual(&call)?;
         }
-        self.device.note_sized("a matrix product", || format!(" {rows} x {columns} x {length}"))
+        self.device.note_sized("a matrix product", || {
+            format!(" {rows} x {columns} x {length}")
+        })
     }
 
     /// A product by the algorithm that cuBLAS takes by itself.
     fn usual(&self, call: &Call) -> Result<()> {
-        let Call { a, b, c, dims: Dims(rows, columns, length), alpha } = *call;
+        let Call {
+            a,
+            b,
+            c,
+            dims: Dims(rows, columns, length),
+            alpha,
+        } = *call;
         let kind = match self.device.precision() {
             Precision::Bf16 => sys::cudaDataType::CUDA_R_16BF,
             Precision::F32 => sys::cudaDataType::CUDA_R_32F,
         };
-        let out = if c.wide { sys::cudaDataType::CUDA_R_32F } else { kind };
+        let out = if c.wide {
+            sys::cudaDataType::CUDA_R_32F
+        } else {
+            kind
+        };
         let op = |operand: Operand| {
             use sys::cublasOperation_t::{CUBLAS_OP_N, CUBLAS_OP_T};
-            if operand.transposed { CUBLAS_OP_T } else { CUBLAS_OP_N }
+            if operand.transposed {
+                CUBLAS_OP_T
+            } else {
+                CUBLAS_OP_N
+            }
         };
         let beta: f32 = if c.add { 1.0 } else { 0.0 };
         // Row-major c = a b is column-major c' = b' a': cuBLAS gets the operands in the other order.
@@ -193,7 +272,10 @@ impl Blas {
                 sys::cublasGemmAlgo_t::CUBLAS_GEMM_DEFAULT,
             )
         };
-        done.map_err(|source| Error::Blas { at: "a matrix product", source })
+        done.map_err(|source| Error::Blas {
+            at: "a matrix product",
+            source,
+        })
     }
 }
 

@@ -32,11 +32,18 @@ pub(super) fn slot_bytes(device: &Device, config: &Config, capacity: usize) -> u
 }
 
 impl Cache {
-    pub(super) fn new(device: &Device, config: &Config, slots: usize, capacity: usize) -> Result<Self> {
+    pub(super) fn new(
+        device: &Device,
+        config: &Config,
+        slots: usize,
+        capacity: usize,
+    ) -> Result<Self> {
         let each = slot_bytes(device, config, capacity);
         let fitting = |_, free: u64| format!("{} of them would fit", free / each as u64);
         let what = format!("the cache of {slots} answers of {capacity} tokens");
-        let buffer = device.alloc(&what, slots * each).map_err(|error: Error| error.advise(fitting))?;
+        let buffer = device
+            .alloc(&what, slots * each)
+            .map_err(|error: Error| error.advise(fitting))?;
         let identity: Vec<i32> = (0..slots as i32).collect();
         let results = slots * config.heads * capacity.div_ceil(RUN);
         Ok(Self {
@@ -68,9 +75,26 @@ impl Cache {
         qkv: Address,
         (slots, positions, rows): (Address, Address, usize),
     ) -> Result<()> {
-        let (q, kv, capacity) = (config.q_width() as i32, config.kv_width() as i32, self.capacity as i32);
-        let arguments = args![qkv, self.keys(layer), self.values(layer), slots, positions, capacity, q, kv];
-        device.launch("store_cache", Launch::rows(rows, config.kv_width()), arguments)
+        let (q, kv, capacity) = (
+            config.q_width() as i32,
+            config.kv_width() as i32,
+            self.capacity as i32,
+        );
+        let arguments = args![
+            qkv,
+            self.keys(layer),
+            self.values(layer),
+            slots,
+            positions,
+            capacity,
+            q,
+            kv
+        ];
+        device.launch(
+            "store_cache",
+            Launch::rows(rows, config.kv_width()),
+            arguments,
+        )
     }
 
     /// Room for the results of runs: their values, their bounds, and how many are done.
@@ -81,7 +105,12 @@ impl Cache {
     /// Blocks of the attention of new tokens.
     pub(super) fn grid(&self, config: &Config, rows: usize, threads: usize) -> Launch {
         let parts = config.group().div_ceil(SHARE);
-        Launch::grid(rows, config.kv_heads * parts, self.capacity.div_ceil(RUN), threads)
+        Launch::grid(
+            rows,
+            config.kv_heads * parts,
+            self.capacity.div_ceil(RUN),
+            threads,
+        )
     }
 
     /// Where a layer's keys and values lie.
@@ -100,9 +129,20 @@ impl Cache {
     ) -> Result<()> {
         let (from, capacity, kv) = (from as i32, self.capacity as i32, config.kv_width() as i32);
         for layer in 0..config.layers {
-            let arguments = args![self.keys(layer), self.values(layer), targets, from, capacity, kv];
+            let arguments = args![
+                self.keys(layer),
+                self.values(layer),
+                targets,
+                from,
+                capacity,
+                kv
+            ];
             let threads = Launch::rows(1, config.kv_width()).threads;
-            device.launch("copy_cache", Launch::grid(rows, copies, 1, threads), arguments)?;
+            device.launch(
+                "copy_cache",
+                Launch::grid(rows, copies, 1, threads),
+                arguments,
+            )?;
         }
         Ok(())
     }
@@ -121,11 +161,18 @@ impl Cache {
         let grid = |threads| self.grid(config, rows, threads);
         let (keys, values) = (self.keys(layer), self.values(layer));
         let (capacity, scale) = (self.capacity as i32, 1.0 / (dim as f32).sqrt());
-        let Self { partial, bounds, arrivals, .. } = self;
+        let Self {
+            partial,
+            bounds,
+            arrivals,
+            ..
+        } = self;
         if let Some(kernel) = kernels::decode_flash(device.precision(), dim) {
             let (heads, kv_heads) = (heads as i32, kv_heads as i32);
-            let arguments =
-                args![qkv, keys, values, positions, partial, bounds, arrivals, y, capacity, heads, kv_heads, scale];
+            let arguments = args![
+                qkv, keys, values, positions, partial, bounds, arrivals, y, capacity, heads,
+                kv_heads, scale
+            ];
             return device.launch(kernel, grid(256), arguments);
         }
         let lanes = (dim / 8).next_power_of_two();
@@ -144,7 +191,19 @@ impl Cache {
             scale,
         ];
         device.launch("decode_attention", grid(128), arguments)?;
-        let arguments = args![partial, bounds, positions, y, heads as i32, dim as i32, runs as i32];
-        device.launch("decode_join", Launch::grid(rows, heads, 1, dim.next_multiple_of(32)), arguments)
+        let arguments = args![
+            partial,
+            bounds,
+            positions,
+            y,
+            heads as i32,
+            dim as i32,
+            runs as i32
+        ];
+        device.launch(
+            "decode_join",
+            Launch::grid(rows, heads, 1, dim.next_multiple_of(32)),
+            arguments,
+        )
     }
 }

@@ -2,7 +2,10 @@
 //! then begins when every block of the one before has seen the end of the one before that, or has ended where it is
 //! none of these, and waits by itself for what it reads (`step_wait` of `decode_tile.cu`).
 
-#![expect(unsafe_code, reason = "launches with attributes are the driver's C interface, confined here")]
+#![expect(
+    unsafe_code,
+    reason = "launches with attributes are the driver's C interface, confined here"
+)]
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
@@ -49,25 +52,50 @@ pub(super) enum Follows {
 
 impl Chain {
     /// Compiles and loads the kernels for heads of that width.
-    pub(super) fn new(device: &Device, head_dim: usize, way: DecodeWay, tuning: Tuning) -> Result<Self> {
+    pub(super) fn new(
+        device: &Device,
+        head_dim: usize,
+        way: DecodeWay,
+        tuning: Tuning,
+    ) -> Result<Self> {
         device.enter()?;
         let (_, capability, _) = device.facts()?;
-        let early = matches!(way, DecodeWay::Chained | DecodeWay::Chosen | DecodeWay::Auto);
+        let early = matches!(
+            way,
+            DecodeWay::Chained | DecodeWay::Chosen | DecodeWay::Auto
+        );
         let mut defines = tuning.defines();
         if early {
             defines.push("-DSTEP_CHAINED".into());
         }
         let (ptx, _) = kernels::compile_step(head_dim, capability, &defines)?;
-        let image = CString::new(ptx.to_src()).map_err(|_| Error::Setting("the kernels hold a zero byte".into()))?;
+        let image = CString::new(ptx.to_src())
+            .map_err(|_| Error::Setting("the kernels hold a zero byte".into()))?;
         // SAFETY: the context is current; the image ends in a zero and is read before the call returns.
         let module = unsafe { result::module::load_data(image.as_ptr().cast()) };
-        let module = module.map_err(|source| Error::Driver { at: "loading the kernels of a decode step", source })?;
-        Ok(Self { device: device.clone(), module, functions: Mutex::default(), early, tuning })
+        let module = module.map_err(|source| Error::Driver {
+            at: "loading the kernels of a decode step",
+            source,
+        })?;
+        Ok(Self {
+            device: device.clone(),
+            module,
+            functions: Mutex::default(),
+            early,
+            tuning,
+        })
     }
 
-    fn function(&self, name: &'static str, shared: usize) -> std::result::Result<sys::CUfunction, DriverError> {
+    fn function(
+        &self,
+        name: &'static str,
+        shared: usize,
+    ) -> std::result::Result<sys::CUfunction, DriverError> {
         use sys::CUfunction_attribute_enum as Attribute;
-        let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut functions = self
+            .functions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if !functions.contains_key(name) {
             let text = CString::new(name).unwrap_or_default();
             // SAFETY: the module is loaded and lives as long as `self`.
@@ -83,19 +111,32 @@ impl Chain {
         if shared > function.shared {
             let most = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
             // SAFETY: as above.
-            unsafe { result::function::set_function_attribute(function.handle, most, shared as i32)? };
+            unsafe {
+                result::function::set_function_attribute(function.handle, most, shared as i32)?
+            };
             function.shared = shared;
         }
         Ok(function.handle)
     }
 
     /// Queues a kernel.
-    pub(super) fn launch(&self, name: &'static str, launch: Launch, follows: Follows, arguments: &[Arg]) -> Result<()> {
+    pub(super) fn launch(
+        &self,
+        name: &'static str,
+        launch: Launch,
+        follows: Follows,
+        arguments: &[Arg],
+    ) -> Result<()> {
         self.queue(name, launch, 1, follows, arguments)
     }
 
     /// Queues a kernel behind one of the chain's, whose blocks of the same x are a cluster.
-    pub(super) fn cluster(&self, name: &'static str, launch: Launch, arguments: &[Arg]) -> Result<()> {
+    pub(super) fn cluster(
+        &self,
+        name: &'static str,
+        launch: Launch,
+        arguments: &[Arg],
+    ) -> Result<()> {
         self.queue(name, launch, launch.grid.1, Follows::Kernel, arguments)
     }
 
@@ -113,16 +154,31 @@ impl Chain {
         let mut places: Vec<*mut c_void> = arguments.iter().map(Arg::place).collect();
         let mut attributes = Vec::with_capacity(2);
         if self.early && follows == Follows::Kernel {
-            let value = sys::CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 };
-            attributes.push((Id::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, value));
+            let value = sys::CUlaunchAttributeValue {
+                programmaticStreamSerializationAllowed: 1,
+            };
+            attributes.push((
+                Id::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                value,
+            ));
         }
         if cluster > 1 {
-            let blocks = sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x: 1, y: cluster as u32, z: 1 };
+            let blocks = sys::CUlaunchAttributeValue_union__bindgen_ty_1 {
+                x: 1,
+                y: cluster as u32,
+                z: 1,
+            };
             let value = sys::CUlaunchAttributeValue { clusterDim: blocks };
             attributes.push((Id::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, value));
         }
-        let mut attributes: Vec<_> =
-            attributes.into_iter().map(|(id, value)| sys::CUlaunchAttribute { id, pad: [0; 4], value }).collect();
+        let mut attributes: Vec<_> = attributes
+            .into_iter()
+            .map(|(id, value)| sys::CUlaunchAttribute {
+                id,
+                pad: [0; 4],
+                value,
+            })
+            .collect();
         let (x, y, z) = launch.grid;
         let config = sys::CUlaunchConfig {
             gridDimX: x as u32,
@@ -138,8 +194,14 @@ impl Chain {
         };
         // SAFETY: the arguments are those of the kernel of that name and are read before the call returns; the memory
         // they name lives until the stream has come to rest.
-        let launched =
-            unsafe { sys::cuLaunchKernelEx(&raw const config, handle, places.as_mut_ptr(), ptr::null_mut()) };
+        let launched = unsafe {
+            sys::cuLaunchKernelEx(
+                &raw const config,
+                handle,
+                places.as_mut_ptr(),
+                ptr::null_mut(),
+            )
+        };
         launched.result().map_err(at)?;
         self.device.note(name)
     }
@@ -156,7 +218,10 @@ impl Chain {
         }
         // SAFETY: the module is loaded and lives as long as `self`; the name is one of its own.
         let found = unsafe { result::module::get_global(self.module, c"step_clocks".to_owned()) };
-        let (address, _) = found.map_err(|source| Error::Driver { at: "clocks of a decode step", source })?;
+        let (address, _) = found.map_err(|source| Error::Driver {
+            at: "clocks of a decode step",
+            source,
+        })?;
         let words: Vec<[u64; 2]> = self.device.read(Address(address), CLOCKED.0 * CLOCKED.1)?;
         Ok(words.chunks(CLOCKED.1).map(<[_]>::to_vec).collect())
     }

@@ -33,9 +33,19 @@ type Shape = ([usize; 6], [bool; 4], u32);
 
 impl Call {
     fn shape(&self) -> Shape {
-        let Self { a, b, c, dims: Dims(rows, columns, length), .. } = *self;
+        let Self {
+            a,
+            b,
+            c,
+            dims: Dims(rows, columns, length),
+            ..
+        } = *self;
         let sizes = [rows, columns, length, a.stride, b.stride, c.stride];
-        (sizes, [a.transposed, b.transposed, c.wide, c.add], self.alignment())
+        (
+            sizes,
+            [a.transposed, b.transposed, c.wide, c.add],
+            self.alignment(),
+        )
     }
 
     /// The bytes that all its operands lie at a multiple of: a power of two, and 256 at most, which is what cuBLASLt
@@ -73,7 +83,12 @@ pub(super) struct Choices {
 
 impl Choices {
     pub(super) fn new() -> Result<Self> {
-        Ok(Self { handle: Handle::new()?, noted: None, taken: HashMap::new(), told: Vec::new() })
+        Ok(Self {
+            handle: Handle::new()?,
+            noted: None,
+            taken: HashMap::new(),
+            told: Vec::new(),
+        })
     }
 
     /// Notes the products that are asked for from now on.
@@ -98,7 +113,9 @@ impl Choices {
         if let Some(noted) = &mut self.noted {
             noted.push(*call);
         }
-        let Some(Some(product)) = self.taken.get(&call.shape()) else { return Ok(false) };
+        let Some(Some(product)) = self.taken.get(&call.shape()) else {
+            return Ok(false);
+        };
         product.run(&self.handle, call, place)?;
         Ok(true)
     }
@@ -112,7 +129,10 @@ impl Choices {
     ) -> Result<()> {
         let mut shapes: Vec<Vec<Call>> = Vec::new();
         for call in calls {
-            match shapes.iter_mut().find(|shape| shape[0].shape() == call.shape()) {
+            match shapes
+                .iter_mut()
+                .find(|shape| shape[0].shape() == call.shape())
+            {
                 Some(shape) => shape.push(*call),
                 None => shapes.push(vec![*call]),
             }
@@ -123,19 +143,30 @@ impl Choices {
         Ok(())
     }
 
-    fn choose_one(&mut self, calls: &[Call], place: &Place<'_>, usual: &dyn Fn(&Call) -> Result<()>) -> Result<()> {
+    fn choose_one(
+        &mut self,
+        calls: &[Call],
+        place: &Place<'_>,
+        usual: &dyn Fn(&Call) -> Result<()>,
+    ) -> Result<()> {
         let run_usual = || calls.iter().try_for_each(usual);
         run_usual()?;
         let usual_ms = timed(place, &place.device.capture(run_usual)?)?;
         let (mut best, mut best_ms, mut tried) = (None, f64::INFINITY, 0);
         for product in Product::offered(&self.handle, &calls[0], place, TRIED)? {
-            let run = || calls.iter().try_for_each(|call| product.run(&self.handle, call, place));
+            let run = || {
+                calls
+                    .iter()
+                    .try_for_each(|call| product.run(&self.handle, call, place))
+            };
             // Libraries load kernels when they first run, which a capture does not allow. One that does not run, or not
             // in a graph, is no choice; a device that has failed says so to what comes next.
             if run().is_err() {
                 continue;
             }
-            let Ok(graph) = place.device.capture(run) else { continue };
+            let Ok(graph) = place.device.capture(run) else {
+                continue;
+            };
             let ms = timed(place, &graph)?;
             tried += 1;
             if ms < best_ms {
@@ -151,7 +182,10 @@ impl Choices {
             usual_us: each_us(usual_ms),
             fastest_us: each_us(best_ms.min(usual_ms)),
         });
-        self.taken.insert(calls[0].shape(), best.filter(|_| best_ms < WORTH * usual_ms));
+        self.taken.insert(
+            calls[0].shape(),
+            best.filter(|_| best_ms < WORTH * usual_ms),
+        );
         Ok(())
     }
 }
@@ -168,7 +202,10 @@ fn timed(place: &Place<'_>, graph: &Graph) -> Result<f64> {
         device.replay(graph)?;
         let end = device.event()?;
         device.wait()?;
-        let ms = begin.elapsed_ms(&end).map_err(|source| Error::Driver { at: "timing", source })?;
+        let ms = begin.elapsed_ms(&end).map_err(|source| Error::Driver {
+            at: "timing",
+            source,
+        })?;
         fastest = fastest.min(f64::from(ms));
     }
     Ok(fastest)
@@ -181,21 +218,40 @@ mod tests {
     fn call(a: u64, b: u64) -> Call {
         let rows = |at| Operand::rows(Address(at), 64);
         let c = Target::set(Address(512), 32);
-        Call { a: rows(a), b: rows(b).t(), c, dims: Dims(16, 32, 64), alpha: 1.0 }
+        Call {
+            a: rows(a),
+            b: rows(b).t(),
+            c,
+            dims: Dims(16, 32, 64),
+            alpha: 1.0,
+        }
     }
 
     #[test]
     fn a_shape_is_all_but_where_operands_lie() {
         assert_eq!(call(256, 1024).shape(), call(4096, 768).shape());
-        assert_ne!(call(256, 1024).shape(), call(4096, 128).shape(), "but for their alignment");
-        let added = Call { c: Target::add(Address(512), 32), ..call(256, 1024) };
+        assert_ne!(
+            call(256, 1024).shape(),
+            call(4096, 128).shape(),
+            "but for their alignment"
+        );
+        let added = Call {
+            c: Target::add(Address(512), 32),
+            ..call(256, 1024)
+        };
         assert_ne!(added.shape(), call(256, 1024).shape());
-        let longer = Call { dims: Dims(32, 32, 64), ..call(256, 1024) };
+        let longer = Call {
+            dims: Dims(32, 32, 64),
+            ..call(256, 1024)
+        };
         assert_ne!(longer.shape(), call(256, 1024).shape());
     }
 
     #[test]
     fn an_alignment_is_that_of_the_worst_operand() {
-        assert_eq!([call(512, 1024), call(4096, 16), call(514, 1 << 20)].map(|call| call.alignment()), [256, 16, 2]);
+        assert_eq!(
+            [call(512, 1024), call(4096, 16), call(514, 1 << 20)].map(|call| call.alignment()),
+            [256, 16, 2]
+        );
     }
 }

@@ -84,13 +84,27 @@ impl Plan {
         match work.kind {
             Kind::Gate => Self::with(work, tuning, (gate_groups(work, tuning), tuning.across), 1),
             Kind::Store | Kind::Add => {
-                let groups = if tuning.split_groups > 0 { vec![tuning.split_groups] } else { vec![1, 2, 4] };
-                let best = |slices: RangeInclusive<usize>| {
-                    let shapes = groups.iter().flat_map(|groups| slices.clone().map(move |slices| (*groups, slices)));
-                    let plan = |(groups, slices)| Self::with(work, tuning, (groups, tuning.split_across), slices);
-                    shapes.filter_map(plan).min_by_key(|plan| plan.reads(tuning.blocks))
+                let groups = if tuning.split_groups > 0 {
+                    vec![tuning.split_groups]
+                } else {
+                    vec![1, 2, 4]
                 };
-                let wished = if tuning.slices > 0 { best(tuning.slices..=tuning.slices) } else { None };
+                let best = |slices: RangeInclusive<usize>| {
+                    let shapes = groups
+                        .iter()
+                        .flat_map(|groups| slices.clone().map(move |slices| (*groups, slices)));
+                    let plan = |(groups, slices)| {
+                        Self::with(work, tuning, (groups, tuning.split_across), slices)
+                    };
+                    shapes
+                        .filter_map(plan)
+                        .min_by_key(|plan| plan.reads(tuning.blocks))
+                };
+                let wished = if tuning.slices > 0 {
+                    best(tuning.slices..=tuning.slices)
+                } else {
+                    None
+                };
                 wished.or_else(|| best(1..=SLICES))
             }
         }
@@ -100,22 +114,37 @@ impl Plan {
     fn reads(&self, multiprocessors: usize) -> usize {
         let resident = (SHARED / self.shared()).clamp(1, 2);
         let waves = (self.tiles * self.slices).div_ceil(multiprocessors * resident);
-        let at_once = (self.tiles * self.slices).div_ceil(multiprocessors).min(resident);
+        let at_once = (self.tiles * self.slices)
+            .div_ceil(multiprocessors)
+            .min(resident);
         waves * at_once * (self.pad + self.groups * CHUNK) * self.per * CHUNK
     }
 
-    fn with(work: Work, tuning: Tuning, (groups, wish): (usize, usize), wanted: usize) -> Option<Self> {
+    fn with(
+        work: Work,
+        tuning: Tuning,
+        (groups, wish): (usize, usize),
+        wanted: usize,
+    ) -> Option<Self> {
         let lows = work.low.div_ceil(CHUNK);
         // Two warps at least share the inputs, so that a multiprocessor has enough of them.
         let most = tuning.warps.max((2 * (groups + lows)).min(WARPS));
-        if work.rows == 0 || work.rows > ROWS || groups + lows > WARPS || !work.inputs.is_multiple_of(CHUNK) {
+        if work.rows == 0
+            || work.rows > ROWS
+            || groups + lows > WARPS
+            || !work.inputs.is_multiple_of(CHUNK)
+        {
             return None;
         }
         let pad = work.rows.next_power_of_two().max(16);
         let wide = groups * CHUNK;
         let tiles: usize = match work.kind {
             Kind::Gate => work.outputs[0].div_ceil(wide / 2),
-            _ => work.outputs.iter().map(|outputs| outputs.div_ceil(wide)).sum(),
+            _ => work
+                .outputs
+                .iter()
+                .map(|outputs| outputs.div_ceil(wide))
+                .sum(),
         };
         let chunks = work.inputs / CHUNK;
         let per = chunks.div_ceil(wanted);
@@ -125,9 +154,23 @@ impl Plan {
         }
         let slices = chunks.div_ceil(per);
         // A part is a whole number of turns of all warps, so that weights under way belong to the next.
-        let turn = across * if pad == ROWS { tuning.depth_full } else { tuning.depth };
+        let turn = across
+            * if pad == ROWS {
+                tuning.depth_full
+            } else {
+                tuning.depth
+            };
         let part = per.div_ceil(PARTS).next_multiple_of(turn);
-        let plan = Self { pad, tiles, groups, lows, across, slices, per, part };
+        let plan = Self {
+            pad,
+            tiles,
+            groups,
+            lows,
+            across,
+            slices,
+            per,
+            part,
+        };
         (plan.shared() <= SHARED).then_some(plan)
     }
 
@@ -140,7 +183,11 @@ impl Plan {
     pub(super) fn shared(&self) -> usize {
         let rows = self.pad * pitch(self.per) * 2 + self.per * CHUNK * 2;
         let sums = self.across * pitch(self.groups + self.lows) * 4;
-        let low = if self.lows > 0 { pitch(self.lows) * 2 } else { 0 };
+        let low = if self.lows > 0 {
+            pitch(self.lows) * 2
+        } else {
+            0
+        };
         rows.max(self.pad * (sums + low))
     }
 }
@@ -152,9 +199,15 @@ fn gate_groups(work: Work, tuning: Tuning) -> usize {
     }
     // Many rows are read as seldom as leaves most multiprocessors a block; with few rows weights alone count.
     let blocks = |groups: usize| work.outputs[0].div_ceil(groups * CHUNK / 2);
-    let many = (2..=GROUPS).rev().find(|groups| blocks(*groups) * 4 >= tuning.blocks * 3);
+    let many = (2..=GROUPS)
+        .rev()
+        .find(|groups| blocks(*groups) * 4 >= tuning.blocks * 3);
     let few = (2..=GROUPS).find(|groups| blocks(*groups) <= 2 * tuning.blocks);
-    if work.rows > 16 { many.unwrap_or(2) } else { few.unwrap_or(GROUPS) }
+    if work.rows > 16 {
+        many.unwrap_or(2)
+    } else {
+        few.unwrap_or(GROUPS)
+    }
 }
 
 #[cfg(test)]
@@ -165,7 +218,13 @@ mod tests {
         let (q, kv) = (hidden, hidden / heads * 2);
         let mut all = Vec::new();
         for rows in [1, 2, 7, 8, 12, 16, 32, 33, 64] {
-            let work = |kind, inputs, outputs, low| Work { kind, rows, inputs, outputs, low };
+            let work = |kind, inputs, outputs, low| Work {
+                kind,
+                rows,
+                inputs,
+                outputs,
+                low,
+            };
             all.push(work(Kind::Store, hidden, [q, kv, kv], rank));
             all.push(work(Kind::Add, q, [hidden, 0, 0], rank));
             all.push(work(Kind::Gate, hidden, [ffn, 0, 0], 2 * rank));
@@ -177,7 +236,10 @@ mod tests {
     fn all_works() -> Vec<Work> {
         let shapes = [(64, 6, 96), (896, 14, 4864), (1536, 12, 8960)];
         let ranks = [0, 8, 16, 64];
-        shapes.iter().flat_map(|&(h, n, f)| ranks.iter().flat_map(move |&rank| works(h, n, f, rank))).collect()
+        shapes
+            .iter()
+            .flat_map(|&(h, n, f)| ranks.iter().flat_map(move |&rank| works(h, n, f, rank)))
+            .collect()
     }
 
     #[test]
@@ -195,17 +257,31 @@ mod tests {
         ];
         for tuning in tunings.map(|text| Tuning::default().set(text).unwrap()) {
             for work in all_works() {
-                let plan = Plan::new(work, tuning).unwrap_or_else(|| panic!("{work:?}, {tuning:?}"));
+                let plan =
+                    Plan::new(work, tuning).unwrap_or_else(|| panic!("{work:?}, {tuning:?}"));
                 let chunks = work.inputs.div_ceil(CHUNK);
                 assert!(
                     (plan.slices - 1) * plan.per < chunks && plan.slices * plan.per >= chunks,
                     "{work:?}: {plan:?}"
                 );
-                assert!(plan.slices <= SLICES && (work.kind != Kind::Gate || plan.slices == 1), "{work:?}: {plan:?}");
-                assert!(plan.shared() <= SHARED && plan.threads() <= 512, "{work:?}: {plan:?}");
+                assert!(
+                    plan.slices <= SLICES && (work.kind != Kind::Gate || plan.slices == 1),
+                    "{work:?}: {plan:?}"
+                );
+                assert!(
+                    plan.shared() <= SHARED && plan.threads() <= 512,
+                    "{work:?}: {plan:?}"
+                );
                 assert!(plan.pad >= work.rows && plan.pad <= ROWS);
-                let depth = if plan.pad == ROWS { tuning.depth_full } else { tuning.depth };
-                assert!(plan.part * PARTS >= plan.per && plan.part.is_multiple_of(plan.across * depth), "{plan:?}");
+                let depth = if plan.pad == ROWS {
+                    tuning.depth_full
+                } else {
+                    tuning.depth
+                };
+                assert!(
+                    plan.part * PARTS >= plan.per && plan.part.is_multiple_of(plan.across * depth),
+                    "{plan:?}"
+                );
             }
         }
     }
@@ -214,22 +290,48 @@ mod tests {
     fn small_products_are_split_until_they_fill_the_device() {
         let works = works(896, 14, 4864, 0);
         let blocks = |tuning: Tuning| -> Vec<(usize, usize)> {
-            let plans = works[32..].iter().map(|work| Plan::new(*work, tuning).unwrap());
+            let plans = works[32..]
+                .iter()
+                .map(|work| Plan::new(*work, tuning).unwrap());
             plans.map(|plan| (plan.tiles, plan.slices)).collect()
         };
-        assert_eq!(blocks(Tuning::default()), [(18, 4), (28, 4), (102, 1), (28, 4)]);
-        assert_eq!(blocks(Tuning::default().set("slices=0").unwrap()), [(18, 7), (14, 7), (102, 1), (14, 8)]);
+        assert_eq!(
+            blocks(Tuning::default()),
+            [(18, 4), (28, 4), (102, 1), (28, 4)]
+        );
+        assert_eq!(
+            blocks(Tuning::default().set("slices=0").unwrap()),
+            [(18, 7), (14, 7), (102, 1), (14, 8)]
+        );
     }
 
     #[test]
     fn what_no_kernel_takes_has_no_plan() {
         let work = works(896, 14, 4864, 0)[0];
-        assert_eq!(Plan::new(Work { rows: 65, ..work }, Tuning::default()), None);
-        assert_eq!(Plan::new(Work { low: 512, ..work }, Tuning::default()), None);
-        assert_eq!(Plan::new(Work { inputs: 904, ..work }, Tuning::default()), None);
+        assert_eq!(
+            Plan::new(Work { rows: 65, ..work }, Tuning::default()),
+            None
+        );
+        assert_eq!(
+            Plan::new(Work { low: 512, ..work }, Tuning::default()),
+            None
+        );
+        assert_eq!(
+            Plan::new(
+                Work {
+                    inputs: 904,
+                    ..work
+                },
+                Tuning::default()
+            ),
+            None
+        );
         // 64 rows of a 7B model's gate do not fit into shared memory.
         let large = works(3584, 28, 18944, 0)[34];
-        assert_eq!((large.kind, large.rows, Plan::new(large, Tuning::default())), (Kind::Gate, 64, None));
+        assert_eq!(
+            (large.kind, large.rows, Plan::new(large, Tuning::default())),
+            (Kind::Gate, 64, None)
+        );
         assert_eq!(Kind::Gate.kernel(32), "step_gate_32");
     }
 }

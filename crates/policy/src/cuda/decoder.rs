@@ -36,7 +36,12 @@ const SLOT_WORDS: usize = 4;
 impl SlotState {
     fn words(self) -> [u64; SLOT_WORDS] {
         let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
-        [self.seed, pair(self.token, self.position), pair(self.length, self.limit), u64::from(self.done)]
+        [
+            self.seed,
+            pair(self.token, self.position),
+            pair(self.length, self.limit),
+            u64::from(self.done),
+        ]
     }
 
     fn from_words(words: [u64; SLOT_WORDS]) -> Self {
@@ -90,11 +95,20 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    pub(super) fn new(device: &Device, size: Size, capacity: usize, answer: usize, fused: bool) -> Result<Self> {
+    pub(super) fn new(
+        device: &Device,
+        size: Size,
+        capacity: usize,
+        answer: usize,
+        fused: bool,
+    ) -> Result<Self> {
         let (config, slots) = (size.config, size.rows);
         let cache = Cache::new(device, config, slots, capacity)?;
         let words = |count: usize| device.zeros("decoding", slots * count * 4);
-        let idle = SlotState { done: true, ..SlotState::default() };
+        let idle = SlotState {
+            done: true,
+            ..SlotState::default()
+        };
         let states: Vec<u64> = std::iter::repeat_n(idle.words(), slots).flatten().collect();
         Ok(Self {
             cache,
@@ -123,13 +137,21 @@ impl Decoder {
     }
 
     /// Sets how tokens are drawn, for the steps to come.
-    pub(super) fn set_draw(&self, device: &Device, draw: sample::Draw, stops: &[u32]) -> Result<()> {
+    pub(super) fn set_draw(
+        &self,
+        device: &Device,
+        draw: sample::Draw,
+        stops: &[u32],
+    ) -> Result<()> {
         device.write(self.draw.address, &draw_words(draw, stops))
     }
 
     /// Replaces a slot's state.
     pub(super) fn set_state(&self, device: &Device, slot: usize, state: SlotState) -> Result<()> {
-        device.write(self.states.address.plus(slot * SLOT_WORDS * 8), &state.words())
+        device.write(
+            self.states.address.plus(slot * SLOT_WORDS * 8),
+            &state.words(),
+        )
     }
 
     /// The state of every slot.
@@ -141,25 +163,51 @@ impl Decoder {
     /// Tokens and logprobs of all slots so far, `answer` of each.
     pub(super) fn outputs(&self, device: &Device) -> Result<(Vec<u32>, Vec<f32>)> {
         let count = self.cache.slots * self.answer;
-        Ok((device.read(self.out_tokens.address, count)?, device.read(self.out_logprobs.address, count)?))
+        Ok((
+            device.read(self.out_tokens.address, count)?,
+            device.read(self.out_logprobs.address, count)?,
+        ))
     }
 
     /// Copies a prompt's keys and values to other slots.
-    pub(super) fn fan_out(&self, engine: &Engine, from: usize, rows: usize, targets: &[i32]) -> Result<()> {
+    pub(super) fn fan_out(
+        &self,
+        engine: &Engine,
+        from: usize,
+        rows: usize,
+        targets: &[i32],
+    ) -> Result<()> {
         if targets.is_empty() {
             return Ok(());
         }
         let place = self.entries[2].address;
         engine.device.write(place, targets)?;
-        self.cache.fan_out(&engine.device, &engine.model.config, from, rows, (place, targets.len()))
+        self.cache.fan_out(
+            &engine.device,
+            &engine.model.config,
+            from,
+            rows,
+            (place, targets.len()),
+        )
     }
 
     /// Draws the first token of some slots: each from a row of `logits`.
-    pub(super) fn draw_first(&self, engine: &Engine, logits: Address, rows: &[i32], slots: &[i32]) -> Result<()> {
+    pub(super) fn draw_first(
+        &self,
+        engine: &Engine,
+        logits: Address,
+        rows: &[i32],
+        slots: &[i32],
+    ) -> Result<()> {
         let [row_place, slot_place, _] = &self.entries;
         engine.device.write(row_place.address, rows)?;
         engine.device.write(slot_place.address, slots)?;
-        self.sample(engine, logits, (row_place.address, slot_place.address), rows.len())
+        self.sample(
+            engine,
+            logits,
+            (row_place.address, slot_place.address),
+            rows.len(),
+        )
     }
 
     fn sample(
@@ -170,9 +218,27 @@ impl Decoder {
         entries: usize,
     ) -> Result<()> {
         let (answer, vocab) = (self.answer as i32, engine.model.config.vocab as i32);
-        let Self { draw, states, out_tokens, out_logprobs, .. } = self;
-        let arguments = args![logits, rows, slots, draw, states, out_tokens, out_logprobs, answer, vocab];
-        engine.device.launch("sample", Launch::grid(entries, 1, 1, 1024), arguments)
+        let Self {
+            draw,
+            states,
+            out_tokens,
+            out_logprobs,
+            ..
+        } = self;
+        let arguments = args![
+            logits,
+            rows,
+            slots,
+            draw,
+            states,
+            out_tokens,
+            out_logprobs,
+            answer,
+            vocab
+        ];
+        engine
+            .device
+            .launch("sample", Launch::grid(entries, 1, 1, 1024), arguments)
     }
 
     pub(super) fn pass<'a>(&'a self, engine: &'a Engine, with: With, rows: usize) -> Pass<'a> {
@@ -190,9 +256,17 @@ impl Decoder {
     }
 
     /// Queues so many products of the head, and nothing that changes an answer.
-    pub(super) fn keep_busy(&self, engine: &Engine, with: With, rows: usize, times: usize) -> Result<()> {
+    pub(super) fn keep_busy(
+        &self,
+        engine: &Engine,
+        with: With,
+        rows: usize,
+        times: usize,
+    ) -> Result<()> {
         let (pass, vocab) = (self.pass(engine, with, rows), engine.model.config.vocab);
-        (0..times).try_for_each(|_| pass.logits_of(self.saved.normed.address, rows, self.logits.address, vocab))
+        (0..times).try_for_each(|_| {
+            pass.logits_of(self.saved.normed.address, rows, self.logits.address, vocab)
+        })
     }
 
     /// Queues one step of the first `rows` slots.
@@ -202,9 +276,12 @@ impl Decoder {
             DecodeWay::Chosen => self.queue_joined(engine, with, rows)?,
             DecodeWay::Fused | DecodeWay::Chained => self.queue_fused(engine, with, rows)?,
             DecodeWay::Auto => {
-                let lora = engine.adapted(with, None).map(|adapted| &adapted.adapter.plan.config);
+                let lora = engine
+                    .adapted(with, None)
+                    .map(|adapted| &adapted.adapter.plan.config);
                 let chains = DecodeWay::auto_chains(engine.model.config.hidden, lora);
-                (chains && self.queue_fused(engine, with, rows)?) || self.queue_joined(engine, with, rows)?
+                (chains && self.queue_fused(engine, with, rows)?)
+                    || self.queue_joined(engine, with, rows)?
             }
         };
         if queued {
@@ -223,7 +300,11 @@ impl Decoder {
         device.launch("decode_inputs", Launch::each(rows), inputs)?;
         let embed = model.arena.at(model.plan.embed.offset);
         let stream = self.stream.address;
-        device.launch("embed", Launch::rows(rows, hidden), args![&self.tokens, embed, stream, hidden as i32])?;
+        device.launch(
+            "embed",
+            Launch::rows(rows, hidden),
+            args![&self.tokens, embed, stream, hidden as i32],
+        )?;
         let pass = self.pass(engine, with, rows);
         for layer in 0..layers {
             pass.forward(layer, stream, stream, &self.saved)?;
@@ -233,14 +314,24 @@ impl Decoder {
 
     /// Queues the logits of the stream's rows.
     pub(super) fn queue_logits(&self, engine: &Engine, with: With, rows: usize) -> Result<()> {
-        let (pass, normed, model) = (self.pass(engine, with, rows), self.saved.normed.address, &engine.model);
+        let (pass, normed, model) = (
+            self.pass(engine, with, rows),
+            self.saved.normed.address,
+            &engine.model,
+        );
         pass.norm(self.stream.address, model.plan.norm.offset, normed, rows)?;
         pass.logits_of(normed, rows, self.logits.address, model.config.vocab)
     }
 
     /// Runs `steps` steps of the first `rows` slots. The first step of a number of rows runs by itself, as libraries
     /// load their kernels then, which a capture does not allow; what follows is one graph a step.
-    pub(super) fn steps(&mut self, engine: &Engine, with: With, rows: usize, steps: usize) -> Result<()> {
+    pub(super) fn steps(
+        &mut self,
+        engine: &Engine,
+        with: With,
+        rows: usize,
+        steps: usize,
+    ) -> Result<()> {
         let key = (rows, with);
         let mut left = steps;
         if left > 0 && !self.graphs.contains_key(&key) {
@@ -265,9 +356,17 @@ pub(super) fn bucket(rows: usize, slots: usize) -> usize {
 impl Engine {
     /// Makes room for decoding. Where memory is short, what only training needs is given up, and then slots: fewer answers
     /// are decoded at once.
-    pub(super) fn prepare_decoder(&mut self, slots: usize, capacity: usize, answer: usize) -> Result<Decoder> {
+    pub(super) fn prepare_decoder(
+        &mut self,
+        slots: usize,
+        capacity: usize,
+        answer: usize,
+    ) -> Result<Decoder> {
         let old = self.decoder.take();
-        let size = Size { rows: slots, ..self.decode_size() };
+        let size = Size {
+            rows: slots,
+            ..self.decode_size()
+        };
         if let Some(decoder) = old.filter(|decoder| decoder.serves(size, capacity, answer)) {
             return Ok(decoder);
         }
@@ -275,7 +374,10 @@ impl Engine {
         let mut given_up = None;
         let mut rows = slots;
         let made = loop {
-            let size = Size { rows, ..self.decode_size() };
+            let size = Size {
+                rows,
+                ..self.decode_size()
+            };
             match Decoder::new(&self.device, size, capacity, answer, fused) {
                 Err(error) if error.is_out_of_memory() && self.workspace.is_some() => {
                     given_up = self.workspace.take().map(|space| space.rows);
@@ -284,7 +386,10 @@ impl Engine {
                 made => break made,
             }
         };
-        let decoder = Decoder { wished: slots, ..made? };
+        let decoder = Decoder {
+            wished: slots,
+            ..made?
+        };
         if let Some(rows) = given_up {
             self.reserve(rows.min(super::generate::PREFILL), Purpose::Score, false)?;
         }
@@ -298,21 +403,43 @@ mod tests {
 
     #[test]
     fn states_survive_their_words() {
-        let state = SlotState { seed: 1 << 63, token: 151_643, position: 40_000, length: 7, limit: 600, done: true };
+        let state = SlotState {
+            seed: 1 << 63,
+            token: 151_643,
+            position: 40_000,
+            length: 7,
+            limit: 600,
+            done: true,
+        };
         assert_eq!(SlotState::from_words(state.words()), state);
-        assert_eq!(state.words()[1], 0x9c40_0002_505b, "token first, as the struct of sample.cu");
+        assert_eq!(
+            state.words()[1],
+            0x9c40_0002_505b,
+            "token first, as the struct of sample.cu"
+        );
     }
 
     #[test]
     fn draws_carry_their_stops() {
-        let draw = sample::Draw { temperature: 0.5, top_k: 40, top_p: 0.9, min_p: 0.0 };
+        let draw = sample::Draw {
+            temperature: 0.5,
+            top_k: 40,
+            top_p: 0.9,
+            min_p: 0.0,
+        };
         let words = draw_words(draw, &[5, 6]);
-        assert_eq!(words[..7], [0.5f32.to_bits(), 0.9f32.to_bits(), 0, 40, 2, 5, 6]);
+        assert_eq!(
+            words[..7],
+            [0.5f32.to_bits(), 0.9f32.to_bits(), 0, 40, 2, 5, 6]
+        );
         assert_eq!(draw_words(draw, &[1; 20])[4], 13);
     }
 
     #[test]
     fn buckets_are_few_and_never_exceed_the_slots() {
-        assert_eq!([1, 2, 3, 64, 65].map(|rows| bucket(rows, 96)), [1, 2, 4, 64, 96]);
+        assert_eq!(
+            [1, 2, 3, 64, 65].map(|rows| bucket(rows, 96)),
+            [1, 2, 4, 64, 96]
+        );
     }
 }

@@ -21,15 +21,28 @@ pub(super) struct Decoding {
 impl Decoding {
     /// As the environment says.
     pub(super) fn from_environment(device: &Device, blas: &Blas, config: &Config) -> Result<Self> {
-        Self::new((device, blas), config, DecodeWay::from_environment()?, Tuning::from_environment()?)
+        Self::new(
+            (device, blas),
+            config,
+            DecodeWay::from_environment()?,
+            Tuning::from_environment()?,
+        )
     }
 
     /// That way, where there are kernels for the model and the device has room for them; the plain one otherwise, with
     /// chosen products if they were asked for.
-    fn new((device, blas): (&Device, &Blas), config: &Config, way: DecodeWay, tuning: Tuning) -> Result<Self> {
+    fn new(
+        (device, blas): (&Device, &Blas),
+        config: &Config,
+        way: DecodeWay,
+        tuning: Tuning,
+    ) -> Result<Self> {
         blas.set_choosing(way == DecodeWay::Chosen)?;
         let known = kernels::decode_flash(device.precision(), config.head_dim).is_some();
-        let (joins, fuses) = (config.hidden <= joined::WIDEST, device.shared_limit() >= BLOCK);
+        let (joins, fuses) = (
+            config.hidden <= joined::WIDEST,
+            device.shared_limit() >= BLOCK,
+        );
         let fits = match way {
             DecodeWay::Plain => false,
             DecodeWay::Chosen => joins,
@@ -37,13 +50,25 @@ impl Decoding {
             DecodeWay::Auto => joins && fuses,
         };
         let served = fits && known && way.suits(device.facts()?.1, chain::FIRST);
-        let chain = served.then(|| Chain::new(device, config.head_dim, way, tuning)).transpose()?;
-        Ok(Self { way: if served || way == DecodeWay::Chosen { way } else { DecodeWay::Plain }, chain })
+        let chain = served
+            .then(|| Chain::new(device, config.head_dim, way, tuning))
+            .transpose()?;
+        Ok(Self {
+            way: if served || way == DecodeWay::Chosen {
+                way
+            } else {
+                DecodeWay::Plain
+            },
+            chain,
+        })
     }
 
     /// Whether a step may have own products, which need space of their own.
     pub(super) fn is_fused(&self) -> bool {
-        matches!(self.way, DecodeWay::Fused | DecodeWay::Chained | DecodeWay::Auto)
+        matches!(
+            self.way,
+            DecodeWay::Fused | DecodeWay::Chained | DecodeWay::Auto
+        )
     }
 }
 
@@ -57,7 +82,10 @@ impl Engine {
     /// (qkv, o, gate and up, down), in it cycles and nanoseconds at the begin, behind the wait for the kernel before, when
     /// the first rows were there, when all was summed, when the block's sums were together, those of all slices, and the end.
     pub fn decode_clocks(&self) -> Result<Vec<Vec<[u64; 2]>>> {
-        self.decoding.chain.as_ref().map_or(Ok(Vec::new()), Chain::clocks)
+        self.decoding
+            .chain
+            .as_ref()
+            .map_or(Ok(Vec::new()), Chain::clocks)
     }
 
     /// Decodes that way from now on, with these constants.

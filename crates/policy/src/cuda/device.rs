@@ -3,7 +3,10 @@
 //! All work goes to one stream, so it happens in the order it was asked for. Memory is freed only after that stream
 //! has come to rest; that is what makes plain addresses, which kernels and cuBLAS want, safe to pass around in here.
 
-#![expect(unsafe_code, reason = "the CUDA driver is a C interface: launches, copies and frees are all confined here")]
+#![expect(
+    unsafe_code,
+    reason = "the CUDA driver is a C interface: launches, copies and frees are all confined here"
+)]
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -13,11 +16,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use cudarc::driver::sys::{
-    CUdevice_attribute, CUevent_flags, CUfunction_attribute, CUgraphInstantiate_flags, CUresult, CUstreamCaptureMode,
+    CUdevice_attribute, CUevent_flags, CUfunction_attribute, CUgraphInstantiate_flags, CUresult,
+    CUstreamCaptureMode,
 };
 use cudarc::driver::{
-    CudaContext, CudaEvent, CudaFunction, CudaGraph, CudaModule, CudaStream, DriverError, LaunchConfig, PushKernelArg,
-    result,
+    CudaContext, CudaEvent, CudaFunction, CudaGraph, CudaModule, CudaStream, DriverError,
+    LaunchConfig, PushKernelArg, result,
 };
 
 use super::error::{Error, Result};
@@ -116,22 +120,38 @@ impl Launch {
     /// One block for each of `rows`, with as many threads as a row of `width` in eights keeps busy.
     pub(super) fn rows(rows: usize, width: usize) -> Self {
         let threads = width.div_ceil(8).next_multiple_of(32).clamp(32, 256);
-        Self { grid: (rows, 1, 1), threads, shared: 0 }
+        Self {
+            grid: (rows, 1, 1),
+            threads,
+            shared: 0,
+        }
     }
 
     /// 256 threads a block, a thread for each of `count`.
     pub(super) fn each(count: usize) -> Self {
-        Self { grid: (count.div_ceil(256), 1, 1), threads: 256, shared: 0 }
+        Self {
+            grid: (count.div_ceil(256), 1, 1),
+            threads: 256,
+            shared: 0,
+        }
     }
 
     /// 256 threads a block, at most so many blocks: for kernels that stride.
     pub(super) fn strided(count: usize, blocks: usize) -> Self {
-        Self { grid: (count.div_ceil(256).clamp(1, blocks), 1, 1), threads: 256, shared: 0 }
+        Self {
+            grid: (count.div_ceil(256).clamp(1, blocks), 1, 1),
+            threads: 256,
+            shared: 0,
+        }
     }
 
     /// A grid of its own.
     pub(super) fn grid(x: usize, y: usize, z: usize, threads: usize) -> Self {
-        Self { grid: (x, y, z), threads, shared: 0 }
+        Self {
+            grid: (x, y, z),
+            threads,
+            shared: 0,
+        }
     }
 }
 
@@ -184,7 +204,11 @@ pub(super) fn blas_present() -> bool {
 /// The first library that is not there, if any.
 pub(super) fn missing() -> Option<Error> {
     let needed = [
-        (driver_present(), "libcuda.so.1", "it comes with NVIDIA's driver, so this machine has none or hides it"),
+        (
+            driver_present(),
+            "libcuda.so.1",
+            "it comes with NVIDIA's driver, so this machine has none or hides it",
+        ),
         (
             nvrtc_present(),
             "libnvrtc.so",
@@ -211,11 +235,17 @@ impl Device {
         // SAFETY: everything runs on one stream, so no event is needed to order it; graphs cannot capture them.
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(at("making a stream"))?;
-        let capability = context.compute_capability().map_err(at("asking for the compute capability"))?;
+        let capability = context
+            .compute_capability()
+            .map_err(at("asking for the compute capability"))?;
         let shared = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
-        let shared_limit = context.attribute(shared).map_err(at("asking for the shared memory"))? as usize;
+        let shared_limit = context
+            .attribute(shared)
+            .map_err(at("asking for the shared memory"))? as usize;
         let (ptx, compile_time) = kernels::compile(precision, head_dim, capability)?;
-        let module = context.load_module(ptx).map_err(at("loading the kernels"))?;
+        let module = context
+            .load_module(ptx)
+            .map_err(at("loading the kernels"))?;
         let inner = Inner {
             context,
             stream,
@@ -231,7 +261,9 @@ impl Device {
             used: AtomicU64::new(0),
             peak: AtomicU64::new(0),
         };
-        Ok(Self { inner: Arc::new(inner) })
+        Ok(Self {
+            inner: Arc::new(inner),
+        })
     }
 
     /// The type of weights and activations.
@@ -265,7 +297,9 @@ impl Device {
 
     /// The most bytes held at once since the last call.
     pub(crate) fn take_peak(&self) -> u64 {
-        self.inner.peak.swap(self.inner.used.load(Ordering::Relaxed), Ordering::Relaxed)
+        self.inner
+            .peak
+            .swap(self.inner.used.load(Ordering::Relaxed), Ordering::Relaxed)
     }
 
     pub(super) fn stream(&self) -> &Arc<CudaStream> {
@@ -286,14 +320,27 @@ impl Device {
             Ok(address) => {
                 let used = self.inner.used.fetch_add(size as u64, Ordering::Relaxed) + size as u64;
                 self.inner.peak.fetch_max(used, Ordering::Relaxed);
-                Ok(Buffer { address: Address(address), bytes: size, device: self.clone() })
+                Ok(Buffer {
+                    address: Address(address),
+                    bytes: size,
+                    device: self.clone(),
+                })
             }
             Err(DriverError(CUresult::CUDA_ERROR_OUT_OF_MEMORY)) => {
                 let (free, total) = self.memory()?;
                 let fits = "end what else uses the device, choose a smaller model, or ask for less at once".into();
-                Err(Error::OutOfMemory { what: what.into(), wanted: size as u64, free, total, fits })
+                Err(Error::OutOfMemory {
+                    what: what.into(),
+                    wanted: size as u64,
+                    free,
+                    total,
+                    fits,
+                })
             }
-            Err(source) => Err(Error::Driver { at: "allocating", source }),
+            Err(source) => Err(Error::Driver {
+                at: "allocating",
+                source,
+            }),
         }
     }
 
@@ -314,14 +361,16 @@ impl Device {
     /// Fills bytes with zeros.
     pub(super) fn clear(&self, at: Address, bytes: usize) -> Result<()> {
         // SAFETY: callers pass places inside buffers that live; the stream orders the write.
-        let done = unsafe { result::memset_d8_async(at.0, 0, bytes, self.inner.stream.cu_stream()) };
+        let done =
+            unsafe { result::memset_d8_async(at.0, 0, bytes, self.inner.stream.cu_stream()) };
         check("clearing memory", done)
     }
 
     /// Copies values from the host.
     pub(super) fn write<T: bytemuck::Pod>(&self, at: Address, values: &[T]) -> Result<()> {
         // SAFETY: the driver has read pageable memory before it returns; the place lies in a live buffer.
-        let done = unsafe { result::memcpy_htod_async(at.0, values, self.inner.stream.cu_stream()) };
+        let done =
+            unsafe { result::memcpy_htod_async(at.0, values, self.inner.stream.cu_stream()) };
         check("copying to the device", done)
     }
 
@@ -330,7 +379,9 @@ impl Device {
         let mut values = vec![T::zeroed(); count];
         if count > 0 {
             // SAFETY: the vector outlives the copy, as the stream is waited for below.
-            let done = unsafe { result::memcpy_dtoh_async(&mut values, from.0, self.inner.stream.cu_stream()) };
+            let done = unsafe {
+                result::memcpy_dtoh_async(&mut values, from.0, self.inner.stream.cu_stream())
+            };
             check(self.last(), done)?;
         }
         self.wait()?;
@@ -340,13 +391,19 @@ impl Device {
     /// Copies within the device.
     pub(super) fn copy(&self, to: Address, from: Address, bytes: usize) -> Result<()> {
         // SAFETY: both places lie in live buffers and do not overlap.
-        let done = unsafe { result::memcpy_dtod_async(to.0, from.0, bytes, self.inner.stream.cu_stream()) };
+        let done = unsafe {
+            result::memcpy_dtod_async(to.0, from.0, bytes, self.inner.stream.cu_stream())
+        };
         check("copying on the device", done)?;
         self.note("copying on the device")
     }
 
     fn last(&self) -> &'static str {
-        *self.inner.last.lock().unwrap_or_else(PoisonError::into_inner)
+        *self
+            .inner
+            .last
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Remembers what is being done, for messages; where errors must name their kernel, waits for it.
@@ -356,24 +413,49 @@ impl Device {
 
     /// The same for what comes in sizes, which a trace tells apart.
     pub(super) fn note_sized(&self, at: &'static str, size: impl FnOnce() -> String) -> Result<()> {
-        *self.inner.last.lock().unwrap_or_else(PoisonError::into_inner) = at;
+        *self
+            .inner
+            .last
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = at;
         if self.inner.capturing.load(Ordering::Relaxed) {
             return Ok(());
         }
-        if let Some(trace) = &mut *self.inner.trace.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(trace) = &mut *self
+            .inner
+            .trace
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+        {
             trace.note(self, format!("{at}{}", size()))?;
         }
-        if self.inner.careful { self.wait() } else { Ok(()) }
+        if self.inner.careful {
+            self.wait()
+        } else {
+            Ok(())
+        }
     }
 
     /// An event behind all that is queued.
     pub(super) fn event(&self) -> Result<CudaEvent> {
-        check("an event", self.inner.stream.record_event(Some(CUevent_flags::CU_EVENT_DEFAULT)))
+        check(
+            "an event",
+            self.inner
+                .stream
+                .record_event(Some(CUevent_flags::CU_EVENT_DEFAULT)),
+        )
     }
 
     /// Begins or ends a trace; gives back what was there.
     pub(super) fn set_trace(&self, trace: Option<Trace>) -> Option<Trace> {
-        std::mem::replace(&mut *self.inner.trace.lock().unwrap_or_else(PoisonError::into_inner), trace)
+        std::mem::replace(
+            &mut *self
+                .inner
+                .trace
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+            trace,
+        )
     }
 
     /// Waits until the device has done all it was asked for.
@@ -382,17 +464,31 @@ impl Device {
     }
 
     /// Queues a kernel.
-    pub(super) fn launch(&self, name: &'static str, launch: Launch, arguments: &[Arg]) -> Result<()> {
-        let Launch { grid: (x, y, z), threads, shared } = launch;
+    pub(super) fn launch(
+        &self,
+        name: &'static str,
+        launch: Launch,
+        arguments: &[Arg],
+    ) -> Result<()> {
+        let Launch {
+            grid: (x, y, z),
+            threads,
+            shared,
+        } = launch;
         if x * y * z == 0 {
             return Ok(());
         }
-        let mut functions = self.inner.functions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut functions = self
+            .inner
+            .functions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if !functions.contains_key(name) {
             let function = check(name, self.inner.module.load_function(name))?;
             // What a kernel declares itself counts into the usual 48 KB too.
             if shared > 40 << 10 {
-                let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+                let attribute =
+                    CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
                 check(name, function.set_attribute(attribute, shared as i32))?;
             }
             functions.insert(name, function);
@@ -432,9 +528,10 @@ impl Device {
         let graph = stream.end_capture(CUgraphInstantiate_flags(0));
         worked?;
         let graph = check("ending a graph", graph)?;
-        graph
-            .map(Graph)
-            .ok_or(Error::Driver { at: "an empty graph", source: DriverError(CUresult::CUDA_ERROR_UNKNOWN) })
+        graph.map(Graph).ok_or(Error::Driver {
+            at: "an empty graph",
+            source: DriverError(CUresult::CUDA_ERROR_UNKNOWN),
+        })
     }
 
     /// Replays a graph.
@@ -464,7 +561,10 @@ impl Drop for Buffer {
         let _ = self.device.inner.stream.synchronize();
         // SAFETY: this buffer owns the memory, and nothing queued uses it any more.
         let _ = unsafe { result::free_sync(self.address.0) };
-        self.device.inner.used.fetch_sub(self.bytes as u64, Ordering::Relaxed);
+        self.device
+            .inner
+            .used
+            .fetch_sub(self.bytes as u64, Ordering::Relaxed);
     }
 }
 

@@ -92,11 +92,25 @@ impl Engine {
         };
         let decoding = Decoding::from_environment(&device, &blas, &model.config)?;
         let (reference, copy, workspace, decoder) = (None, None, None, None);
-        Ok(Self { model, adapter, reference, copy, workspace, decoder, decoding, blas, device })
+        Ok(Self {
+            model,
+            adapter,
+            reference,
+            copy,
+            workspace,
+            decoder,
+            decoding,
+            blas,
+            device,
+        })
     }
 
     /// A model of random weights made on the device, for measurements; with a fresh adapter or fully trained.
-    pub fn random(config: &Config, lora: Option<&LoraConfig>, precision: Precision) -> Result<Self> {
+    pub fn random(
+        config: &Config,
+        lora: Option<&LoraConfig>,
+        precision: Precision,
+    ) -> Result<Self> {
         let device = Device::open(precision, config.head_dim)?;
         let blas = Blas::new(&device)?;
         let model = Model::empty(&device, config, lora.is_none())?;
@@ -110,7 +124,17 @@ impl Engine {
         let adapter = adapter.transpose()?;
         let decoding = Decoding::from_environment(&device, &blas, &model.config)?;
         let (reference, copy, workspace, decoder) = (None, None, None, None);
-        Ok(Self { model, adapter, reference, copy, workspace, decoder, decoding, blas, device })
+        Ok(Self {
+            model,
+            adapter,
+            reference,
+            copy,
+            workspace,
+            decoder,
+            decoding,
+            blas,
+            device,
+        })
     }
 
     /// The GPU's name, its compute capability, and how long the kernels took to compile.
@@ -148,26 +172,50 @@ impl Engine {
     /// Makes these weights the frozen copy; the first call does the work.
     pub fn set_copy(&mut self, network: &Network) -> Result<()> {
         if self.copy.is_none() {
-            self.copy = Some(Model::upload(&self.device, &network.config, &network.weights, false)?);
+            self.copy = Some(Model::upload(
+                &self.device,
+                &network.config,
+                &network.weights,
+                false,
+            )?);
         }
         Ok(())
     }
 
     fn size(&self, rows: usize, purpose: Purpose, drops: bool) -> Size<'_> {
         let widest = |adapter: &DeviceAdapter| adapter.plan.widest();
-        let low = self.adapter.iter().chain(&self.reference).map(widest).max().unwrap_or(0);
-        Size { config: &self.model.config, rows, low, drops, purpose }
+        let low = self
+            .adapter
+            .iter()
+            .chain(&self.reference)
+            .map(widest)
+            .max()
+            .unwrap_or(0);
+        Size {
+            config: &self.model.config,
+            rows,
+            low,
+            drops,
+            purpose,
+        }
     }
 
     /// Makes room for a pass. What is there serves as long as it is large enough.
     pub(super) fn reserve(&mut self, rows: usize, purpose: Purpose, drops: bool) -> Result<()> {
         self.device.enter()?;
         let rows = rows.next_multiple_of(64);
-        if self.workspace.as_ref().is_some_and(|have| have.serves(self.size(rows, purpose, drops))) {
+        if self
+            .workspace
+            .as_ref()
+            .is_some_and(|have| have.serves(self.size(rows, purpose, drops)))
+        {
             return Ok(());
         }
         self.workspace = None;
-        let bytes = Workspace::bytes(self.size(rows, purpose, drops), self.device.precision().bytes());
+        let bytes = Workspace::bytes(
+            self.size(rows, purpose, drops),
+            self.device.precision().bytes(),
+        );
         if bytes > self.device.memory()?.0 {
             // Answers are not drawn while this runs: their cache can be made again.
             self.decoder = None;
@@ -189,13 +237,30 @@ impl Engine {
             Recompute::Off => Ok(true),
             Recompute::On => Ok(false),
             Recompute::Auto => {
-                let size = self.size(rows.next_multiple_of(64), Purpose::Learn { keep: true }, drops);
-                if self.workspace.as_ref().is_some_and(|have| have.serves(size)) {
+                let size = self.size(
+                    rows.next_multiple_of(64),
+                    Purpose::Learn { keep: true },
+                    drops,
+                );
+                if self
+                    .workspace
+                    .as_ref()
+                    .is_some_and(|have| have.serves(size))
+                {
                     return Ok(true);
                 }
                 let held = self.workspace.as_ref().map_or(0, |have| {
-                    let purpose = Purpose::Learn { keep: have.saved.len() > 1 };
-                    Workspace::bytes(Size { rows: have.rows, purpose, ..size }, self.device.precision().bytes())
+                    let purpose = Purpose::Learn {
+                        keep: have.saved.len() > 1,
+                    };
+                    Workspace::bytes(
+                        Size {
+                            rows: have.rows,
+                            purpose,
+                            ..size
+                        },
+                        self.device.precision().bytes(),
+                    )
                 });
                 let free = self.device.memory()?.0 + if self.has_backward() { held } else { 0 };
                 Ok(Workspace::bytes(size, self.device.precision().bytes()) <= free / 10 * 9)
@@ -204,7 +269,9 @@ impl Engine {
     }
 
     fn has_backward(&self) -> bool {
-        self.workspace.as_ref().is_some_and(|have| have.backward.is_some())
+        self.workspace
+            .as_ref()
+            .is_some_and(|have| have.backward.is_some())
     }
 
     pub(super) fn adapted(&self, with: With, dropout_seed: Option<u64>) -> Option<Adapted<'_>> {
@@ -213,10 +280,18 @@ impl Engine {
             With::Trained => self.adapter.as_ref(),
             With::Reference => self.reference.as_ref(),
         };
-        adapter.map(|adapter| Adapted { adapter, dropout_seed })
+        adapter.map(|adapter| Adapted {
+            adapter,
+            dropout_seed,
+        })
     }
 
-    pub(super) fn pass<'a>(&'a self, with: With, batch: &'a Batch, space: &'a Workspace) -> Pass<'a> {
+    pub(super) fn pass<'a>(
+        &'a self,
+        with: With,
+        batch: &'a Batch,
+        space: &'a Workspace,
+    ) -> Pass<'a> {
         let model = match (with, &self.copy) {
             (With::Copy, Some(copy)) => copy,
             _ => &self.model,
@@ -229,7 +304,10 @@ impl Engine {
             rows: batch.rows,
             positions: batch.positions,
             sight: Sight::Pack(batch, None),
-            d_low: space.backward.as_ref().map_or(Address::NULL, |backward| backward.d_low.address),
+            d_low: space
+                .backward
+                .as_ref()
+                .map_or(Address::NULL, |backward| backward.d_low.address),
             dropped: space.dropped(),
         }
     }
@@ -239,14 +317,25 @@ impl Engine {
     }
 
     /// Runs all layers; the hidden states after the last are where the answer says.
-    pub(super) fn forward(&self, pass: &Pass, tokens: Address, space: &Workspace) -> Result<Address> {
+    pub(super) fn forward(
+        &self,
+        pass: &Pass,
+        tokens: Address,
+        space: &Workspace,
+    ) -> Result<Address> {
         let width = self.model.config.hidden;
         let embed = pass.model.arena.at(pass.model.plan.embed.offset);
         let arguments = args![tokens, embed, space.stream(0), width as i32];
-        self.device.launch("embed", Launch::rows(pass.rows, width), arguments)?;
+        self.device
+            .launch("embed", Launch::rows(pass.rows, width), arguments)?;
         let layers = self.model.config.layers;
         for layer in 0..layers {
-            pass.forward(layer, space.stream(layer), space.stream(layer + 1), space.saved(layer))?;
+            pass.forward(
+                layer,
+                space.stream(layer),
+                space.stream(layer + 1),
+                space.saved(layer),
+            )?;
         }
         Ok(space.stream(layers))
     }
@@ -280,19 +369,36 @@ impl Engine {
     }
 
     /// Scores every target, asks `coefficient` for d loss / d logprob, and adds the gradient of the loss.
-    pub fn learn(&mut self, learn: Learn, pack: &Pack, coefficient: &mut Coefficient) -> Result<()> {
+    pub fn learn(
+        &mut self,
+        learn: Learn,
+        pack: &Pack,
+        coefficient: &mut Coefficient,
+    ) -> Result<()> {
         self.device.enter()?;
-        let rate = self.adapter.as_ref().map_or(0.0, |adapter| adapter.plan.config.dropout);
+        let rate = self
+            .adapter
+            .as_ref()
+            .map_or(0.0, |adapter| adapter.plan.config.dropout);
         let drops = learn.dropout_seed.is_some() && rate > 0.0;
         let keep = self.keeps(learn.recompute, pack.rows(), drops)?;
         self.reserve(pack.rows(), Purpose::Learn { keep }, drops)?;
         let space = self.space();
         let batch = Batch::upload(&self.device, space.ints.address, pack, &[])?;
         let adapted = self.adapted(With::Trained, learn.dropout_seed);
-        let pass = Pass { adapted, ..self.pass(With::Trained, &batch, space) };
+        let pass = Pass {
+            adapted,
+            ..self.pass(With::Trained, &batch, space)
+        };
         let hidden = self.forward(&pass, batch.tokens, space)?;
         let backward = space.backward.as_ref().expect("reserved to learn");
-        pass.head_gradient(hidden, &pack.targets, learn.temperature, coefficient, (&space.head, backward))?;
+        pass.head_gradient(
+            hidden,
+            &pack.targets,
+            learn.temperature,
+            coefficient,
+            (&space.head, backward),
+        )?;
         let layers = self.model.config.layers;
         for layer in (0..layers).rev() {
             let (x, saved) = (space.stream(layer), space.saved(layer));
@@ -327,11 +433,20 @@ impl Engine {
     /// One step of `AdamW` against the gradient, with the same arithmetic as on the CPU.
     pub fn step(&self, stepping: Stepping) -> Result<()> {
         self.device.enter()?;
-        let Stepping { config, step, rate, norm } = stepping;
+        let Stepping {
+            config,
+            step,
+            rate,
+            norm,
+        } = stepping;
         let power = i32::try_from(step).unwrap_or(i32::MAX);
         let clips = config.max_norm > 0.0 && norm > config.max_norm;
         self.trained().0.step(StepSize {
-            shorten: if clips { (config.max_norm / (norm + 1e-6)) as f32 } else { 1.0 },
+            shorten: if clips {
+                (config.max_norm / (norm + 1e-6)) as f32
+            } else {
+                1.0
+            },
             keep: (1.0 - rate * config.weight_decay) as f32,
             size: (rate / (1.0 - config.beta1.powi(power))) as f32,
             root: (1.0 / (1.0 - config.beta2.powi(power)).sqrt()) as f32,
@@ -379,7 +494,12 @@ impl Engine {
 }
 
 /// Brings an adapter over.
-fn place(device: &Device, config: &Config, adapter: &Adapter, trained: bool) -> Result<DeviceAdapter> {
+fn place(
+    device: &Device,
+    config: &Config,
+    adapter: &Adapter,
+    trained: bool,
+) -> Result<DeviceAdapter> {
     let plan = AdapterPlan::of(config, adapter);
     let arena = Arena::new(device, "the adapter", plan.total, plan.total, trained)?;
     arena.push(Part::Value, &plan.places(), &slices(&adapter.tensors()))?;

@@ -45,7 +45,9 @@ pub enum Error {
         fits: String,
     },
     /// The driver reported an error.
-    #[error("{source} at {at}; work runs ahead of the host, HOTLOOP_CUDA_SYNC=1 names the kernel for certain")]
+    #[error(
+        "{source} at {at}; work runs ahead of the host, HOTLOOP_CUDA_SYNC=1 names the kernel for certain"
+    )]
     Driver {
         /// The last thing asked of the device.
         at: &'static str,
@@ -80,9 +82,21 @@ impl Error {
     #[must_use]
     pub(super) fn advise(self, advice: impl FnOnce(u64, u64) -> String) -> Self {
         match self {
-            Self::OutOfMemory { what, wanted, free, total, .. } => {
+            Self::OutOfMemory {
+                what,
+                wanted,
+                free,
+                total,
+                ..
+            } => {
                 let fits = advice(wanted, free);
-                Self::OutOfMemory { what, wanted, free, total, fits }
+                Self::OutOfMemory {
+                    what,
+                    wanted,
+                    free,
+                    total,
+                    fits,
+                }
             }
             other => other,
         }

@@ -50,7 +50,9 @@ impl Round<'_> {
         let mut admissions: Vec<Admission> = Vec::new();
         let mut tokens = 0;
         for slot in 0..self.active.len() {
-            let Some(&number) = self.waiting.front() else { break };
+            let Some(&number) = self.waiting.front() else {
+                break;
+            };
             if self.active[slot].is_some() {
                 continue;
             }
@@ -64,10 +66,17 @@ impl Round<'_> {
                     break;
                 }
                 tokens += length;
-                admissions.push(Admission { prompt, answers: vec![(number, slot)] });
+                admissions.push(Admission {
+                    prompt,
+                    answers: vec![(number, slot)],
+                });
             }
             self.waiting.pop_front();
-            self.active[slot] = Some(Active { number, answer: Answer::default(), length: 1 });
+            self.active[slot] = Some(Active {
+                number,
+                answer: Answer::default(),
+                length: 1,
+            });
         }
         admissions
     }
@@ -75,12 +84,21 @@ impl Round<'_> {
     /// Steps until the host looks again: no more than the longest answer can still grow.
     fn steps(&self) -> usize {
         let left = |active: &Active| self.how.stop.max_tokens.saturating_sub(active.length);
-        self.active.iter().flatten().map(left).max().unwrap_or(0).min(STRIDE)
+        self.active
+            .iter()
+            .flatten()
+            .map(left)
+            .max()
+            .unwrap_or(0)
+            .min(STRIDE)
     }
 
     /// One more than the highest slot in use.
     fn rows(&self) -> usize {
-        self.active.iter().rposition(Option::is_some).map_or(0, |highest| highest + 1)
+        self.active
+            .iter()
+            .rposition(Option::is_some)
+            .map_or(0, |highest| highest + 1)
     }
 
     /// Whether the host has to look at every token: the device knows no texts and only some stop tokens.
@@ -97,12 +115,17 @@ impl Round<'_> {
             let (tokens, logprobs) = decoder.outputs(&engine.device)?;
             let host_stops = self.host_stops();
             for (slot, state) in states.iter().enumerate() {
-                let Some(mut active) = self.active[slot].take() else { continue };
+                let Some(mut active) = self.active[slot].take() else {
+                    continue;
+                };
                 let mut ending = None;
                 if state.done || host_stops {
                     let from = slot * decoder.answer;
                     for at in from + active.answer.tokens.len()..from + state.length as usize {
-                        let chosen = Chosen { token: tokens[at], logprob: logprobs[at] };
+                        let chosen = Chosen {
+                            token: tokens[at],
+                            logprob: logprobs[at],
+                        };
                         ending = active.answer.push(chosen, &self.how.stop, self.how.decode);
                         if ending.is_some() {
                             break;
@@ -134,8 +157,16 @@ impl Round<'_> {
 
 impl Engine {
     pub(super) fn decode_size(&self) -> Size<'_> {
-        let low = self.adapted(With::Trained, None).map_or(0, |adapted| adapted.adapter.plan.widest());
-        Size { config: &self.model.config, rows: 0, low, drops: false, purpose: Purpose::Score }
+        let low = self
+            .adapted(With::Trained, None)
+            .map_or(0, |adapted| adapted.adapter.plan.widest());
+        Size {
+            config: &self.model.config,
+            rows: 0,
+            low,
+            drops: false,
+            purpose: Purpose::Score,
+        }
     }
 
     /// Makes room for so many slots of so many tokens, of which so many are the answer's: calls that need no more then
@@ -161,7 +192,10 @@ impl Engine {
         if answers == 0 {
             return Ok(Vec::new());
         }
-        assert!(prompts.iter().all(|prompt| !prompt.is_empty()), "an empty prompt predicts nothing");
+        assert!(
+            prompts.iter().all(|prompt| !prompt.is_empty()),
+            "an empty prompt predicts nothing"
+        );
         self.reserve(longest.max(total.min(PREFILL)), Purpose::Score, false)?;
         let slots = how.slots.clamp(1, answers);
         let limit = how.stop.max_tokens.max(1);
@@ -171,7 +205,14 @@ impl Engine {
         let active = (0..decoder.cache.slots).map(|_| None).collect();
         let done = (0..answers).map(|_| None).collect();
         let waiting = (0..answers).collect();
-        let mut round = Round { prompts, count, how, waiting, active, done };
+        let mut round = Round {
+            prompts,
+            count,
+            how,
+            waiting,
+            active,
+            done,
+        };
         let result = self.play(with, &mut round, &mut decoder);
         // After an error or a halt slots may still be running: the decoder is not used again then.
         result?;
@@ -179,7 +220,11 @@ impl Engine {
             self.decoder = Some(decoder);
         }
         let unfinished = || (Answer::default(), Ending::Length);
-        Ok(round.done.into_iter().map(|answer| answer.unwrap_or_else(unfinished)).collect())
+        Ok(round
+            .done
+            .into_iter()
+            .map(|answer| answer.unwrap_or_else(unfinished))
+            .collect())
     }
 
     fn play(&mut self, with: With, round: &mut Round, decoder: &mut Decoder) -> Result<()> {
@@ -197,21 +242,41 @@ impl Engine {
             }
             decoder.steps(self, with, bucket(rows, decoder.cache.slots), round.steps())?;
             for slot in round.collect(decoder, self)? {
-                decoder.set_state(&self.device, slot, SlotState { done: true, ..SlotState::default() })?;
+                decoder.set_state(
+                    &self.device,
+                    slot,
+                    SlotState {
+                        done: true,
+                        ..SlotState::default()
+                    },
+                )?;
             }
         }
     }
 
     /// Reads prompts, copies their caches to all their answers, and draws every answer's first token.
-    fn read(&mut self, with: With, round: &Round, admissions: &[Admission], decoder: &Decoder) -> Result<()> {
-        let prompt = |admission: &Admission| Sequence::answer(&round.prompts[admission.prompt], &[]);
+    fn read(
+        &mut self,
+        with: With,
+        round: &Round,
+        admissions: &[Admission],
+        decoder: &Decoder,
+    ) -> Result<()> {
+        let prompt =
+            |admission: &Admission| Sequence::answer(&round.prompts[admission.prompt], &[]);
         let sequences: Vec<Sequence> = admissions.iter().map(prompt).collect();
         let pack = Pack::new(&sequences);
         self.reserve(pack.rows(), Purpose::Score, false)?;
         let space = self.workspace.as_ref().expect("reserved above");
-        let leaders: Vec<i32> = admissions.iter().map(|admission| admission.answers[0].1 as i32).collect();
+        let leaders: Vec<i32> = admissions
+            .iter()
+            .map(|admission| admission.answers[0].1 as i32)
+            .collect();
         let batch = Batch::upload(&self.device, space.ints.address, &pack, &leaders)?;
-        let pass = Pass { sight: Sight::Pack(&batch, Some(&decoder.cache)), ..self.pass(with, &batch, space) };
+        let pass = Pass {
+            sight: Sight::Pack(&batch, Some(&decoder.cache)),
+            ..self.pass(with, &batch, space)
+        };
         let hidden = self.forward(&pass, batch.tokens, space)?;
         let last: Vec<i32> = pack.starts[1..].iter().map(|end| *end as i32 - 1).collect();
         self.device.write(space.head.rows.address, &last)?;
@@ -219,7 +284,10 @@ impl Engine {
         let (mut rows, mut slots) = (Vec::new(), Vec::new());
         for (nth, admission) in admissions.iter().enumerate() {
             let length = round.prompts[admission.prompt].len();
-            let others: Vec<i32> = admission.answers[1..].iter().map(|(_, slot)| *slot as i32).collect();
+            let others: Vec<i32> = admission.answers[1..]
+                .iter()
+                .map(|(_, slot)| *slot as i32)
+                .collect();
             decoder.fan_out(self, admission.answers[0].1, length, &others)?;
             for &(number, slot) in &admission.answers {
                 let state = SlotState {
@@ -244,21 +312,56 @@ mod tests {
     use super::*;
     use crate::sample::{Draw, Stop};
 
-    fn round<'a>(prompts: &'a [Vec<u32>], count: usize, slots: usize, how: &'a Generation<'a>) -> Round<'a> {
+    fn round<'a>(
+        prompts: &'a [Vec<u32>],
+        count: usize,
+        slots: usize,
+        how: &'a Generation<'a>,
+    ) -> Round<'a> {
         let answers = prompts.len() * count;
-        let (active, done) = ((0..slots).map(|_| None).collect(), (0..answers).map(|_| None).collect());
-        Round { prompts, count, how, waiting: (0..answers).collect(), active, done }
+        let (active, done) = (
+            (0..slots).map(|_| None).collect(),
+            (0..answers).map(|_| None).collect(),
+        );
+        Round {
+            prompts,
+            count,
+            how,
+            waiting: (0..answers).collect(),
+            active,
+            done,
+        }
     }
 
     #[test]
     fn free_slots_are_filled_prompt_by_prompt() {
-        let draw = Draw { temperature: 1.0, top_k: 0, top_p: 1.0, min_p: 0.0 };
-        let stop = Stop { tokens: vec![], texts: vec![], max_tokens: 40 };
-        let how = Generation { draw, stop, seed: 1, slots: 4, decode: &|_| String::new(), halt: &crate::cpu::NEVER };
+        let draw = Draw {
+            temperature: 1.0,
+            top_k: 0,
+            top_p: 1.0,
+            min_p: 0.0,
+        };
+        let stop = Stop {
+            tokens: vec![],
+            texts: vec![],
+            max_tokens: 40,
+        };
+        let how = Generation {
+            draw,
+            stop,
+            seed: 1,
+            slots: 4,
+            decode: &|_| String::new(),
+            halt: &crate::cpu::NEVER,
+        };
         let prompts = vec![vec![1; 5000], vec![2; 5000], vec![3; 9]];
         let mut round = round(&prompts, 2, 5, &how);
         let first = round.admit();
-        assert_eq!((first.len(), &first[0].answers[..]), (1, &[(0, 0), (1, 1)][..]), "two long prompts exceed a read");
+        assert_eq!(
+            (first.len(), &first[0].answers[..]),
+            (1, &[(0, 0), (1, 1)][..]),
+            "two long prompts exceed a read"
+        );
         let second = round.admit();
         assert_eq!((second.len(), second[1].answers[0]), (2, (4, 4)));
         assert!(round.admit().is_empty());
@@ -266,6 +369,9 @@ mod tests {
         round.active[1] = None;
         round.active[4] = None;
         let third = round.admit();
-        assert_eq!((third[0].prompt, third[0].answers[0], round.rows()), (2, (5, 1), 4));
+        assert_eq!(
+            (third[0].prompt, third[0].answers[0], round.rows()),
+            (2, (5, 1), 4)
+        );
     }
 }

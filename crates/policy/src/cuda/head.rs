@@ -16,23 +16,44 @@ pub(super) type Coefficient<'a> = dyn FnMut(usize, Scored) -> f32 + 'a;
 
 impl Pass<'_> {
     fn head(&self) -> Operand {
-        Operand::rows(self.model.arena.at(self.model.head_offset()), self.model.config.hidden)
+        Operand::rows(
+            self.model.arena.at(self.model.head_offset()),
+            self.model.config.hidden,
+        )
     }
 
     /// f32 logits of gathered rows of `hidden`, whose numbers lie at `space.rows`, into `space.logits`.
     pub(super) fn logits(&self, hidden: Address, rows: usize, space: &HeadSpace) -> Result<()> {
         let (width, vocab) = (self.model.config.hidden, self.model.config.vocab);
         let arguments = args![hidden, &space.rows, &space.gathered, width as i32];
-        self.device.launch("gather_rows", Launch::rows(rows, width), arguments)?;
-        self.norm(space.gathered.address, self.model.plan.norm.offset, space.normed.address, rows)?;
+        self.device
+            .launch("gather_rows", Launch::rows(rows, width), arguments)?;
+        self.norm(
+            space.gathered.address,
+            self.model.plan.norm.offset,
+            space.normed.address,
+            rows,
+        )?;
         self.logits_of(space.normed.address, rows, space.logits.address, vocab)
     }
 
     /// f32 logits of normed rows.
-    pub(super) fn logits_of(&self, normed: Address, rows: usize, to: Address, vocab: usize) -> Result<()> {
+    pub(super) fn logits_of(
+        &self,
+        normed: Address,
+        rows: usize,
+        to: Address,
+        vocab: usize,
+    ) -> Result<()> {
         let width = self.model.config.hidden;
         let dims = Dims(rows, vocab, width);
-        self.blas.product(Operand::rows(normed, width), self.head().t(), To::wide(to, vocab), dims, 1.0)
+        self.blas.product(
+            Operand::rows(normed, width),
+            self.head().t(),
+            To::wide(to, vocab),
+            dims,
+            1.0,
+        )
     }
 
     /// Scores of a chunk of targets; the logits stay in `space`.
@@ -49,10 +70,24 @@ impl Pass<'_> {
         self.device.write(space.tokens.address, &tokens)?;
         self.logits(hidden, targets.len(), space)?;
         let (vocab, factor) = (self.model.config.vocab as i32, 1.0 / temperature);
-        let arguments = args![&space.logits, &space.tokens, &space.scores, &space.facts, vocab, factor];
-        self.device.launch("score_rows", Launch::grid(targets.len(), 1, 1, 512), arguments)?;
+        let arguments = args![
+            &space.logits,
+            &space.tokens,
+            &space.scores,
+            &space.facts,
+            vocab,
+            factor
+        ];
+        self.device.launch(
+            "score_rows",
+            Launch::grid(targets.len(), 1, 1, 512),
+            arguments,
+        )?;
         let scores: Vec<[f32; 2]> = self.device.read(space.scores.address, targets.len())?;
-        Ok(scores.into_iter().map(|[logprob, entropy]| Scored { logprob, entropy }).collect())
+        Ok(scores
+            .into_iter()
+            .map(|[logprob, entropy]| Scored { logprob, entropy })
+            .collect())
     }
 
     /// Scores every target.
@@ -80,30 +115,57 @@ impl Pass<'_> {
         (space, backward): (&HeadSpace, &BackwardSpace),
     ) -> Result<()> {
         let (width, vocab) = (self.model.config.hidden, self.model.config.vocab);
-        self.device.clear(backward.d.address, self.device.reals(self.rows * width))?;
+        self.device
+            .clear(backward.d.address, self.device.reals(self.rows * width))?;
         for (nth, chunk) in targets.chunks(space.chunk).enumerate() {
             let (first, rows) = (nth * space.chunk, chunk.len());
             let scores = self.score_chunk(hidden, chunk, temperature, space)?;
-            let slopes: Vec<f32> =
-                scores.iter().enumerate().map(|(index, scored)| coefficient(first + index, *scored)).collect();
+            let slopes: Vec<f32> = scores
+                .iter()
+                .enumerate()
+                .map(|(index, scored)| coefficient(first + index, *scored))
+                .collect();
             self.device.write(space.slopes.address, &slopes)?;
-            let Some(d_logits) = &space.d_logits else { unreachable!("a workspace that learns has gradients") };
+            let Some(d_logits) = &space.d_logits else {
+                unreachable!("a workspace that learns has gradients")
+            };
             let (count, factor) = (vocab as i32, 1.0 / temperature);
-            let arguments = args![&space.logits, &space.tokens, &space.facts, &space.slopes, d_logits, count, factor];
-            self.device.launch("logit_gradient", Launch::grid(vocab.div_ceil(4096), rows, 1, 256), arguments)?;
+            let arguments = args![
+                &space.logits,
+                &space.tokens,
+                &space.facts,
+                &space.slopes,
+                d_logits,
+                count,
+                factor
+            ];
+            self.device.launch(
+                "logit_gradient",
+                Launch::grid(vocab.div_ceil(4096), rows, 1, 256),
+                arguments,
+            )?;
             let d = Operand::rows(d_logits.address, vocab);
             let d_normed = To::set(space.d_normed.address, width);
-            self.blas.product(d, self.head(), d_normed, Dims(rows, width, vocab), 1.0)?;
+            self.blas
+                .product(d, self.head(), d_normed, Dims(rows, width, vocab), 1.0)?;
             if let Some(gradient) = self.model.arena.gradient(self.model.head_offset()) {
                 let normed = Operand::rows(space.normed.address, width);
                 let to = To::gradient(gradient, width);
-                self.blas.product(d.t(), normed, to, Dims(vocab, width, rows), 1.0)?;
+                self.blas
+                    .product(d.t(), normed, to, Dims(vocab, width, rows), 1.0)?;
             }
             // The normed rows have been read for the last time: their place takes the gradient of the gathered ones.
             let d_gathered = space.normed.address;
-            self.backward_final_norm(space.gathered.address, space.d_normed.address, d_gathered, rows, backward)?;
+            self.backward_final_norm(
+                space.gathered.address,
+                space.d_normed.address,
+                d_gathered,
+                rows,
+                backward,
+            )?;
             let arguments = args![d_gathered, &space.rows, &backward.d, width as i32];
-            self.device.launch("scatter_rows", Launch::rows(rows, width), arguments)?;
+            self.device
+                .launch("scatter_rows", Launch::rows(rows, width), arguments)?;
         }
         Ok(())
     }

@@ -15,13 +15,18 @@ pub(super) const WIDEST: usize = 8192;
 impl Decoder {
     /// Queues one step of the first `rows` slots, if there are kernels for it.
     pub(super) fn queue_joined(&self, engine: &Engine, with: With, rows: usize) -> Result<bool> {
-        let Some(chain) = &engine.decoding.chain else { return Ok(false) };
+        let Some(chain) = &engine.decoding.chain else {
+            return Ok(false);
+        };
         let (model, saved, pass) = (&engine.model, &self.saved, self.pass(engine, with, rows));
         let (stream, positions) = (self.stream.address, self.positions.address);
-        let [normed, qkv, attended] = [&saved.normed, &saved.qkv, &saved.attended].map(|buffer| buffer.address);
-        let [mlp_normed, gate_up, active] = [&saved.mlp_normed, &saved.gate_up, &saved.active].map(|it| it.address);
+        let [normed, qkv, attended] =
+            [&saved.normed, &saved.qkv, &saved.attended].map(|buffer| buffer.address);
+        let [mlp_normed, gate_up, active] =
+            [&saved.mlp_normed, &saved.gate_up, &saved.active].map(|it| it.address);
         let project = |layer: usize, group: Group, x: Address, y: Address, add: bool| {
-            pass.projection(layer, group).forward(x, rows, y, add, pass.scratch(saved, group))
+            pass.projection(layer, group)
+                .forward(x, rows, y, add, pass.scratch(saved, group))
         };
         let norm = |weight: usize, y: Address| {
             let hidden = model.config.hidden;
@@ -32,10 +37,21 @@ impl Decoder {
         let activate = || {
             let (ffn, eights) = (model.config.ffn, rows * model.config.ffn / 8);
             let arguments = args![gate_up, active, ffn as i32, eights as i64];
-            chain.launch("step_swiglu", Launch::each(eights), Follows::Kernel, arguments)
+            chain.launch(
+                "step_swiglu",
+                Launch::each(eights),
+                Follows::Kernel,
+                arguments,
+            )
         };
-        let attention =
-            TokenAttention { chain, model, cache: &self.cache, rows, positions, kernel: "step_attention_rows" };
+        let attention = TokenAttention {
+            chain,
+            model,
+            cache: &self.cache,
+            rows,
+            positions,
+            kernel: "step_attention_rows",
+        };
         self.begin_step(engine, chain, rows, (Address::NULL, Address::NULL))?;
         for (layer, plan) in model.plan.layers.iter().enumerate() {
             norm(plan.input_norm.offset, normed)?;

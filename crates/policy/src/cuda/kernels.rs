@@ -35,7 +35,10 @@ const STEP_SOURCES: [(&str, &str); 8] = [
     ("decode_flash.cu", include_str!("kernels/decode_flash.cu")),
     ("sample.cu", include_str!("kernels/sample.cu")),
     ("decode_tile.cu", include_str!("kernels/decode_tile.cu")),
-    ("decode_product.cu", include_str!("kernels/decode_product.cu")),
+    (
+        "decode_product.cu",
+        include_str!("kernels/decode_product.cu"),
+    ),
     ("decode_step.cu", include_str!("kernels/decode_step.cu")),
 ];
 
@@ -61,7 +64,11 @@ type Compiled = HashMap<Vec<String>, String>;
 static COMPILED: Mutex<Option<Compiled>> = Mutex::new(None);
 
 /// Compiles all kernels for a compute capability, once in a process.
-pub fn compile(precision: Precision, head_dim: usize, capability: (i32, i32)) -> Result<(Ptx, Duration)> {
+pub fn compile(
+    precision: Precision,
+    head_dim: usize,
+    capability: (i32, i32),
+) -> Result<(Ptx, Duration)> {
     let mut options = Vec::new();
     if precision == Precision::F32 {
         options.push("-DHOTLOOP_F32".into());
@@ -73,17 +80,31 @@ pub fn compile(precision: Precision, head_dim: usize, capability: (i32, i32)) ->
 }
 
 /// The same of the kernels of a decode step, with their constants.
-pub(super) fn compile_step(head_dim: usize, capability: (i32, i32), defines: &[String]) -> Result<(Ptx, Duration)> {
-    let mut options = vec![format!("-DHEAD_DIM={head_dim}"), "-DHOTLOOP_STEP".to_owned()];
+pub(super) fn compile_step(
+    head_dim: usize,
+    capability: (i32, i32),
+    defines: &[String],
+) -> Result<(Ptx, Duration)> {
+    let mut options = vec![
+        format!("-DHEAD_DIM={head_dim}"),
+        "-DHOTLOOP_STEP".to_owned(),
+    ];
     options.extend_from_slice(defines);
     build(&STEP_SOURCES, capability, options)
 }
 
 /// Every file starts its own line count, so that an error names its file and line.
-fn build(sources: &[(&str, &str)], capability: (i32, i32), more: Vec<String>) -> Result<(Ptx, Duration)> {
+fn build(
+    sources: &[(&str, &str)],
+    capability: (i32, i32),
+    more: Vec<String>,
+) -> Result<(Ptx, Duration)> {
     let start = Instant::now();
     let arch = format!("compute_{}{}", capability.0, capability.1);
-    let mut options = vec!["--std=c++17".to_owned(), format!("--gpu-architecture={arch}")];
+    let mut options = vec![
+        "--std=c++17".to_owned(),
+        format!("--gpu-architecture={arch}"),
+    ];
     options.extend(more);
     let mut known = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
     let known = known.get_or_insert_default();
@@ -95,16 +116,26 @@ fn build(sources: &[(&str, &str)], capability: (i32, i32), more: Vec<String>) ->
         source.extend(["#line 1 \"", name, "\"\n", text, "\n"]);
     }
     let key = options.clone();
-    let compiled = compile_ptx_with_opts(source, CompileOptions { options, ..CompileOptions::default() });
+    let compiled = compile_ptx_with_opts(
+        source,
+        CompileOptions {
+            options,
+            ..CompileOptions::default()
+        },
+    );
     match compiled {
         Ok(ptx) => {
             known.insert(key, ptx.to_src());
             Ok((ptx, start.elapsed()))
         }
-        Err(CompileError::CompileError { log, .. }) => {
-            Err(Error::Compile { arch, log: log.to_string_lossy().into_owned() })
-        }
-        Err(other) => Err(Error::Compile { arch, log: other.to_string() }),
+        Err(CompileError::CompileError { log, .. }) => Err(Error::Compile {
+            arch,
+            log: log.to_string_lossy().into_owned(),
+        }),
+        Err(other) => Err(Error::Compile {
+            arch,
+            log: other.to_string(),
+        }),
     }
 }
 
@@ -116,31 +147,50 @@ mod tests {
     #[test]
     fn every_kernel_compiles() {
         if !nvrtc_present() {
-            println!("skipped: libnvrtc was not found (pip install nvidia-cuda-nvrtc, set LD_LIBRARY_PATH)");
+            println!(
+                "skipped: libnvrtc was not found (pip install nvidia-cuda-nvrtc, set LD_LIBRARY_PATH)"
+            );
             return;
         }
-        for (precision, head_dim) in [(Precision::F32, 64), (Precision::Bf16, 64), (Precision::Bf16, 128)] {
+        for (precision, head_dim) in [
+            (Precision::F32, 64),
+            (Precision::Bf16, 64),
+            (Precision::Bf16, 128),
+        ] {
             let (ptx, took) = compile(precision, head_dim, (9, 0)).unwrap();
             let ptx = ptx.to_src();
-            println!("{precision:?} heads of {head_dim}: {} bytes of PTX in {took:?}", ptx.len());
+            println!(
+                "{precision:?} heads of {head_dim}: {} bytes of PTX in {took:?}",
+                ptx.len()
+            );
             assert!(ptx.contains("decode_attention") && ptx.contains("adamw"));
-            assert_eq!(ptx.contains(&format!("flash_dkv_{head_dim}")), precision == Precision::Bf16);
+            assert_eq!(
+                ptx.contains(&format!("flash_dkv_{head_dim}")),
+                precision == Precision::Bf16
+            );
         }
     }
 
     #[test]
     fn every_kernel_of_a_step_compiles() {
         if !nvrtc_present() {
-            println!("skipped: libnvrtc was not found (pip install nvidia-cuda-nvrtc, set LD_LIBRARY_PATH)");
+            println!(
+                "skipped: libnvrtc was not found (pip install nvidia-cuda-nvrtc, set LD_LIBRARY_PATH)"
+            );
             return;
         }
         for (head_dim, capability, chained) in [(64, (9, 0), true), (128, (9, 0), false)] {
-            let mut defines =
-                crate::cuda::Tuning::default().set(if chained { "clocks=1" } else { "" }).unwrap().defines();
+            let mut defines = crate::cuda::Tuning::default()
+                .set(if chained { "clocks=1" } else { "" })
+                .unwrap()
+                .defines();
             defines.extend(chained.then(|| "-DSTEP_CHAINED".to_owned()));
             let (ptx, took) = compile_step(head_dim, capability, &defines).unwrap();
             let ptx = ptx.to_src();
-            println!("heads of {head_dim}: {} bytes of PTX in {took:?}", ptx.len());
+            println!(
+                "heads of {head_dim}: {} bytes of PTX in {took:?}",
+                ptx.len()
+            );
             assert!(ptx.contains("step_gate_64") && ptx.contains("step_attention"));
             assert_eq!(ptx.contains("griddepcontrol.wait"), chained);
         }

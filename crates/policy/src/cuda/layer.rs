@@ -49,11 +49,21 @@ impl<'a> Pass<'a> {
         let offset = self.model.plan.layers[layer].weights[group as usize][0].offset;
         let base = (&self.model.arena, offset);
         let shape = group.shape(&self.model.config);
-        Projection::new((self.device, self.blas), base, shape, self.adapted, (layer, group as usize))
+        Projection::new(
+            (self.device, self.blas),
+            base,
+            shape,
+            self.adapted,
+            (layer, group as usize),
+        )
     }
 
     pub(super) fn scratch(&self, saved: &Saved, group: Group) -> Scratch {
-        Scratch { low: saved.lows[group as usize].address, d_low: self.d_low, dropped: self.dropped }
+        Scratch {
+            low: saved.lows[group as usize].address,
+            d_low: self.d_low,
+            dropped: self.dropped,
+        }
     }
 
     /// Norms rows of the residual stream.
@@ -61,12 +71,24 @@ impl<'a> Pass<'a> {
         let width = self.model.config.hidden;
         let (stride, weight) = (width as i64, self.model.arena.at(weight));
         let arguments = args![x, stride, weight, y, stride, width as i32, 1i32, self.eps()];
-        self.device.launch("rms_forward", Launch::rows(rows, width), arguments)
+        self.device
+            .launch("rms_forward", Launch::rows(rows, width), arguments)
     }
 
     /// The layer's output from its input, in whose place it is left where a token is decoded.
-    pub(super) fn forward(&self, layer: usize, x: Address, out: Address, saved: &Saved) -> Result<()> {
-        let Self { device, model, rows, .. } = *self;
+    pub(super) fn forward(
+        &self,
+        layer: usize,
+        x: Address,
+        out: Address,
+        saved: &Saved,
+    ) -> Result<()> {
+        let Self {
+            device,
+            model,
+            rows,
+            ..
+        } = *self;
         let config = &model.config;
         let stream = device.reals(rows * config.hidden);
         let plan = &model.plan.layers[layer];
@@ -74,15 +96,42 @@ impl<'a> Pass<'a> {
         self.attend(layer, saved)?;
         // What is decoded is never gone back through: the stream may be added to where it lies.
         let decodes = self.decodes();
-        let (middle, out) = if decodes { (x, x) } else { (saved.middle.address, out) };
-        let carry = |from: Address, to: Address| if decodes { Ok(()) } else { device.copy(to, from, stream) };
+        let (middle, out) = if decodes {
+            (x, x)
+        } else {
+            (saved.middle.address, out)
+        };
+        let carry = |from: Address, to: Address| {
+            if decodes {
+                Ok(())
+            } else {
+                device.copy(to, from, stream)
+            }
+        };
         carry(x, middle)?;
         let scratch = |group| self.scratch(saved, group);
         let o = self.projection(layer, Group::O);
-        o.forward(saved.attended.address, rows, middle, true, scratch(Group::O))?;
-        self.norm(middle, plan.post_norm.offset, saved.mlp_normed.address, rows)?;
+        o.forward(
+            saved.attended.address,
+            rows,
+            middle,
+            true,
+            scratch(Group::O),
+        )?;
+        self.norm(
+            middle,
+            plan.post_norm.offset,
+            saved.mlp_normed.address,
+            rows,
+        )?;
         let gate_up = self.projection(layer, Group::GateUp);
-        gate_up.forward(saved.mlp_normed.address, rows, saved.gate_up.address, false, scratch(Group::GateUp))?;
+        gate_up.forward(
+            saved.mlp_normed.address,
+            rows,
+            saved.gate_up.address,
+            false,
+            scratch(Group::GateUp),
+        )?;
         self.activate(saved)?;
         carry(middle, out)?;
         let down = self.projection(layer, Group::Down);
@@ -92,49 +141,110 @@ impl<'a> Pass<'a> {
     /// Norm, q, k and v, their biases or head norms, and the rotation; where a token is decoded, `place_token` does the last and,
     /// without head norms, the biases.
     fn before_attention(&self, layer: usize, x: Address, saved: &Saved) -> Result<()> {
-        let Self { device, model, rows, .. } = *self;
+        let Self {
+            device,
+            model,
+            rows,
+            ..
+        } = *self;
         let (config, plan) = (&model.config, &model.plan.layers[layer]);
         let width = model.qkv_width();
         self.norm(x, plan.input_norm.offset, saved.normed.address, rows)?;
         let qkv = saved.qkv.address;
         let to = saved.raw.as_ref().map_or(qkv, |raw| raw.address);
         let projection = self.projection(layer, Group::Qkv);
-        projection.forward(saved.normed.address, rows, to, false, self.scratch(saved, Group::Qkv))?;
+        projection.forward(
+            saved.normed.address,
+            rows,
+            to,
+            false,
+            self.scratch(saved, Group::Qkv),
+        )?;
         let decodes = self.decodes();
-        if let Some(bias) = plan.bias.as_ref().filter(|_| !decodes || plan.q_norm.is_some()) {
+        if let Some(bias) = plan
+            .bias
+            .as_ref()
+            .filter(|_| !decodes || plan.q_norm.is_some())
+        {
             let arguments = args![qkv, model.arena.at(bias[0].offset), width as i32];
             device.launch("add_bias", Launch::rows(rows, width), arguments)?;
         }
         if let (Some(q_norm), Some(k_norm)) = (plan.q_norm, plan.k_norm) {
             device.copy(qkv, to, device.reals(rows * width))?;
-            for (heads, column, norm) in [(config.heads, 0, q_norm), (config.kv_heads, config.q_width(), k_norm)] {
+            for (heads, column, norm) in [
+                (config.heads, 0, q_norm),
+                (config.kv_heads, config.q_width(), k_norm),
+            ] {
                 let part = |at: Address| at.plus(device.reals(column));
                 let (stride, weight) = (width as i64, model.arena.at(norm.offset));
                 let dim = config.head_dim;
-                let arguments =
-                    args![part(to), stride, weight, part(qkv), stride, dim as i32, heads as i32, self.eps()];
+                let arguments = args![
+                    part(to),
+                    stride,
+                    weight,
+                    part(qkv),
+                    stride,
+                    dim as i32,
+                    heads as i32,
+                    self.eps()
+                ];
                 device.launch("rms_forward", Launch::rows(rows * heads, dim), arguments)?;
             }
         }
-        if decodes { Ok(()) } else { self.rotate(qkv, 1.0) }
+        if decodes {
+            Ok(())
+        } else {
+            self.rotate(qkv, 1.0)
+        }
     }
 
     /// Turns q and k by their positions, or back.
     pub(super) fn rotate(&self, qkv: Address, sign: f32) -> Result<()> {
-        let Self { device, model, rows, positions, .. } = *self;
+        let Self {
+            device,
+            model,
+            rows,
+            positions,
+            ..
+        } = *self;
         let config = &model.config;
-        let (heads, kv_heads, dim) = (config.heads as i32, config.kv_heads as i32, config.head_dim as i32);
-        let arguments = args![qkv, positions, &model.cosines, &model.sines, heads, kv_heads, dim, sign];
+        let (heads, kv_heads, dim) = (
+            config.heads as i32,
+            config.kv_heads as i32,
+            config.head_dim as i32,
+        );
+        let arguments = args![
+            qkv,
+            positions,
+            &model.cosines,
+            &model.sines,
+            heads,
+            kv_heads,
+            dim,
+            sign
+        ];
         device.launch("rope", Launch::rows(rows, model.qkv_width()), arguments)
     }
 
     fn attend(&self, layer: usize, saved: &Saved) -> Result<()> {
-        let Self { device, model, rows, positions, .. } = *self;
+        let Self {
+            device,
+            model,
+            rows,
+            positions,
+            ..
+        } = *self;
         let config = &model.config;
         match self.sight {
             Sight::Pack(batch, cache) => {
                 if let Some(cache) = cache {
-                    cache.store(device, config, layer, saved.qkv.address, (batch.slots, positions, rows))?;
+                    cache.store(
+                        device,
+                        config,
+                        layer,
+                        saved.qkv.address,
+                        (batch.slots, positions, rows),
+                    )?;
                 }
                 self.attention(batch, saved).forward(saved.attended.address)
             }
@@ -143,26 +253,49 @@ impl<'a> Pass<'a> {
                 let bias = plan.bias.as_ref().filter(|_| plan.q_norm.is_none());
                 let bias = bias.map_or(Address::NULL, |bias| model.arena.at(bias[0].offset));
                 let [keys, values] = cache.places(layer);
-                let (heads, kv_heads, dim) = (config.heads as i32, config.kv_heads as i32, config.head_dim as i32);
+                let (heads, kv_heads, dim) = (
+                    config.heads as i32,
+                    config.kv_heads as i32,
+                    config.head_dim as i32,
+                );
                 let (qkv, capacity) = (saved.qkv.address, cache.capacity as i32);
                 let (cosines, sines) = (&model.cosines, &model.sines);
-                let arguments =
-                    args![qkv, bias, positions, cosines, sines, keys, values, capacity, heads, kv_heads, dim];
-                device.launch("place_token", Launch::rows(rows, model.qkv_width() * 4), arguments)?;
-                cache.attend(device, config, layer, (saved.qkv.address, positions, rows), saved.attended.address)
+                let arguments = args![
+                    qkv, bias, positions, cosines, sines, keys, values, capacity, heads, kv_heads,
+                    dim
+                ];
+                device.launch(
+                    "place_token",
+                    Launch::rows(rows, model.qkv_width() * 4),
+                    arguments,
+                )?;
+                cache.attend(
+                    device,
+                    config,
+                    layer,
+                    (saved.qkv.address, positions, rows),
+                    saved.attended.address,
+                )
             }
         }
     }
 
     pub(super) fn attention<'b>(&'b self, batch: &'b Batch, saved: &Saved) -> Attention<'b> {
         let (qkv, lse) = (saved.qkv.address, saved.lse.address);
-        Attention { device: self.device, config: &self.model.config, batch, qkv, lse }
+        Attention {
+            device: self.device,
+            config: &self.model.config,
+            batch,
+            qkv,
+            lse,
+        }
     }
 
     fn activate(&self, saved: &Saved) -> Result<()> {
         let ffn = self.model.config.ffn;
         let eights = self.rows * ffn / 8;
         let arguments = args![&saved.gate_up, &saved.active, ffn as i32, eights as i64];
-        self.device.launch("swiglu_forward", Launch::each(eights), arguments)
+        self.device
+            .launch("swiglu_forward", Launch::each(eights), arguments)
     }
 }

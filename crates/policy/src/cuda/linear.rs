@@ -74,16 +74,41 @@ impl<'a> Projection<'a> {
         adapted: Option<Adapted<'a>>,
         (layer, group): (usize, usize),
     ) -> Self {
-        let lora = adapted.and_then(|Adapted { adapter, dropout_seed }| {
-            let config = &adapter.plan.config;
-            let key = |seed: u64| seed.wrapping_mul(4096).wrapping_add(layer as u64).wrapping_mul(8);
-            let rate = config.dropout;
-            let dropout = dropout_seed.filter(|_| rate > 0.0).map(|seed| Dropout { rate, key: key(seed) });
-            let group = &adapter.plan.layers[layer][group];
-            let (rank, scale) = (config.rank, config.scale());
-            (!group.parts.is_empty()).then_some(GroupLora { arena: &adapter.arena, group, rank, scale, dropout })
-        });
-        Self { device, blas, base, outputs, inputs, lora }
+        let lora = adapted.and_then(
+            |Adapted {
+                 adapter,
+                 dropout_seed,
+             }| {
+                let config = &adapter.plan.config;
+                let key = |seed: u64| {
+                    seed.wrapping_mul(4096)
+                        .wrapping_add(layer as u64)
+                        .wrapping_mul(8)
+                };
+                let rate = config.dropout;
+                let dropout = dropout_seed.filter(|_| rate > 0.0).map(|seed| Dropout {
+                    rate,
+                    key: key(seed),
+                });
+                let group = &adapter.plan.layers[layer][group];
+                let (rank, scale) = (config.rank, config.scale());
+                (!group.parts.is_empty()).then_some(GroupLora {
+                    arena: &adapter.arena,
+                    group,
+                    rank,
+                    scale,
+                    dropout,
+                })
+            },
+        );
+        Self {
+            device,
+            blas,
+            base,
+            outputs,
+            inputs,
+            lora,
+        }
     }
 
     fn weight(&self) -> Operand {
@@ -96,11 +121,30 @@ impl<'a> Projection<'a> {
     }
 
     /// Projects `rows` rows of x into or onto y.
-    pub(super) fn forward(&self, x: Address, rows: usize, y: Address, add: bool, scratch: Scratch) -> Result<()> {
-        let target = if add { Target::add(y, self.outputs) } else { Target::set(y, self.outputs) };
+    pub(super) fn forward(
+        &self,
+        x: Address,
+        rows: usize,
+        y: Address,
+        add: bool,
+        scratch: Scratch,
+    ) -> Result<()> {
+        let target = if add {
+            Target::add(y, self.outputs)
+        } else {
+            Target::set(y, self.outputs)
+        };
         let dims = Dims(rows, self.outputs, self.inputs);
-        self.blas.product(Operand::rows(x, self.inputs), self.weight().t(), target, dims, 1.0)?;
-        let Some(lora) = &self.lora else { return Ok(()) };
+        self.blas.product(
+            Operand::rows(x, self.inputs),
+            self.weight().t(),
+            target,
+            dims,
+            1.0,
+        )?;
+        let Some(lora) = &self.lora else {
+            return Ok(());
+        };
         if self.few(lora, rows) {
             return self.forward_few(lora, (x, rows), y, scratch.low);
         }
@@ -110,7 +154,13 @@ impl<'a> Projection<'a> {
             let low = Operand::rows(self.reals(scratch.low, nth * lora.rank), width);
             let b = Operand::rows(lora.arena.at(part.b.offset), lora.rank);
             let to = Target::add(self.reals(y, part.column), self.outputs);
-            self.blas.product(low, b.t(), to, Dims(rows, part.outputs, lora.rank), lora.scale)?;
+            self.blas.product(
+                low,
+                b.t(),
+                to,
+                Dims(rows, part.outputs, lora.rank),
+                lora.scale,
+            )?;
         }
         Ok(())
     }
@@ -122,9 +172,19 @@ impl<'a> Projection<'a> {
     }
 
     /// An adapter's share of few rows.
-    fn forward_few(&self, lora: &GroupLora, (x, rows): (Address, usize), y: Address, low: Address) -> Result<()> {
+    fn forward_few(
+        &self,
+        lora: &GroupLora,
+        (x, rows): (Address, usize),
+        y: Address,
+        low: Address,
+    ) -> Result<()> {
         let parts = &lora.group.parts;
-        let b = |nth: usize| parts.get(nth).map_or(Address::NULL, |part| lora.arena.at(part.b.offset));
+        let b = |nth: usize| {
+            parts
+                .get(nth)
+                .map_or(Address::NULL, |part| lora.arena.at(part.b.offset))
+        };
         let column = |nth: usize| parts.get(nth).map_or(0, |part| part.column) as i32;
         let outputs = |nth: usize| parts.get(nth).map_or(0, |part| part.outputs) as i32;
         let all: i32 = (0..FEW_PARTS).map(outputs).sum();
@@ -152,7 +212,11 @@ impl<'a> Projection<'a> {
             lora.scale,
         ];
         let splits = (all as usize).div_ceil(FEW_OUTPUTS);
-        self.device.launch("lora_rows", Launch::grid(rows.div_ceil(FEW_TOGETHER), splits, 1, 512), arguments)
+        self.device.launch(
+            "lora_rows",
+            Launch::grid(rows.div_ceil(FEW_TOGETHER), splits, 1, 512),
+            arguments,
+        )
     }
 
     /// `drop(x) A'` of every part: one product where nothing is dropped, as all parts then share their input.
@@ -162,13 +226,25 @@ impl<'a> Projection<'a> {
         if lora.dropout.is_none() {
             let a = Operand::rows(lora.arena.at(lora.group.parts[0].a.offset), inputs);
             let to = Target::set(scratch.low, width);
-            return self.blas.product(Operand::rows(x, inputs), a.t(), to, Dims(rows, width, inputs), 1.0);
+            return self.blas.product(
+                Operand::rows(x, inputs),
+                a.t(),
+                to,
+                Dims(rows, width, inputs),
+                1.0,
+            );
         }
         for (nth, part) in lora.group.parts.iter().enumerate() {
             self.drop_inputs(lora, part, (x, rows), scratch.dropped, false)?;
             let a = Operand::rows(lora.arena.at(part.a.offset), inputs);
             let to = Target::set(self.reals(scratch.low, nth * rank), width);
-            self.blas.product(Operand::rows(scratch.dropped, inputs), a.t(), to, Dims(rows, rank, inputs), 1.0)?;
+            self.blas.product(
+                Operand::rows(scratch.dropped, inputs),
+                a.t(),
+                to,
+                Dims(rows, rank, inputs),
+                1.0,
+            )?;
         }
         Ok(())
     }
@@ -181,20 +257,45 @@ impl<'a> Projection<'a> {
         to: Address,
         add: bool,
     ) -> Result<()> {
-        let Some(Dropout { rate, key }) = lora.dropout else { return Ok(()) };
+        let Some(Dropout { rate, key }) = lora.dropout else {
+            return Ok(());
+        };
         let count = rows * self.inputs;
         let key = key.wrapping_add(part.module as u64);
-        self.device.launch("dropout", Launch::each(count), args![x, to, count as i64, rate, key, i32::from(add)])
+        self.device.launch(
+            "dropout",
+            Launch::each(count),
+            args![x, to, count as i64, rate, key, i32::from(add)],
+        )
     }
 
     /// Replaces dx by the gradient of x, and adds those of what is trained.
-    pub(super) fn backward(&self, x: Address, dy: Address, rows: usize, dx: Address, scratch: Scratch) -> Result<()> {
+    pub(super) fn backward(
+        &self,
+        x: Address,
+        dy: Address,
+        rows: usize,
+        dx: Address,
+        scratch: Scratch,
+    ) -> Result<()> {
         let (outputs, inputs) = (self.outputs, self.inputs);
         let d_out = Operand::rows(dy, outputs);
-        self.blas.product(d_out, self.weight(), Target::set(dx, inputs), Dims(rows, inputs, outputs), 1.0)?;
+        self.blas.product(
+            d_out,
+            self.weight(),
+            Target::set(dx, inputs),
+            Dims(rows, inputs, outputs),
+            1.0,
+        )?;
         if let Some(gradient) = self.base.0.gradient(self.base.1) {
             let to = Target::gradient(gradient, inputs);
-            self.blas.product(d_out.t(), Operand::rows(x, inputs), to, Dims(outputs, inputs, rows), 1.0)?;
+            self.blas.product(
+                d_out.t(),
+                Operand::rows(x, inputs),
+                to,
+                Dims(outputs, inputs, rows),
+                1.0,
+            )?;
         }
         match &self.lora {
             Some(lora) => self.backward_lora(lora, (x, rows), dy, dx, scratch),
@@ -216,11 +317,13 @@ impl<'a> Projection<'a> {
             let d_out = Operand::rows(self.reals(dy, part.column), self.outputs);
             let b = Operand::rows(lora.arena.at(part.b.offset), rank);
             let d_low = Target::set(self.reals(scratch.d_low, nth * rank), width);
-            self.blas.product(d_out, b, d_low, Dims(rows, rank, part.outputs), scale)?;
+            self.blas
+                .product(d_out, b, d_low, Dims(rows, rank, part.outputs), scale)?;
             if let Some(gradient) = lora.arena.gradient(part.b.offset) {
                 let low = Operand::rows(self.reals(scratch.low, nth * rank), width);
                 let to = Target::gradient(gradient, rank);
-                self.blas.product(d_out.t(), low, to, Dims(part.outputs, rank, rows), scale)?;
+                self.blas
+                    .product(d_out.t(), low, to, Dims(part.outputs, rank, rows), scale)?;
             }
         }
         if lora.dropout.is_some() {
@@ -230,13 +333,32 @@ impl<'a> Projection<'a> {
         let d_low = Operand::rows(scratch.d_low, width);
         if let Some(gradient) = lora.arena.gradient(first) {
             let to = Target::gradient(gradient, inputs);
-            self.blas.product(d_low.t(), Operand::rows(x, inputs), to, Dims(width, inputs, rows), 1.0)?;
+            self.blas.product(
+                d_low.t(),
+                Operand::rows(x, inputs),
+                to,
+                Dims(width, inputs, rows),
+                1.0,
+            )?;
         }
         let a = Operand::rows(lora.arena.at(first), inputs);
-        self.blas.product(d_low, a, Target::add(dx, inputs), Dims(rows, inputs, width), 1.0)
+        self.blas.product(
+            d_low,
+            a,
+            Target::add(dx, inputs),
+            Dims(rows, inputs, width),
+            1.0,
+        )
     }
 
-    fn backward_dropped(&self, lora: &GroupLora, x: Address, rows: usize, dx: Address, scratch: Scratch) -> Result<()> {
+    fn backward_dropped(
+        &self,
+        lora: &GroupLora,
+        x: Address,
+        rows: usize,
+        dx: Address,
+        scratch: Scratch,
+    ) -> Result<()> {
         let (rank, inputs) = (lora.rank, self.inputs);
         let width = lora.group.parts.len() * rank;
         for (nth, part) in lora.group.parts.iter().enumerate() {
@@ -245,10 +367,17 @@ impl<'a> Projection<'a> {
                 self.drop_inputs(lora, part, (x, rows), scratch.dropped, false)?;
                 let dropped = Operand::rows(scratch.dropped, inputs);
                 let to = Target::gradient(gradient, inputs);
-                self.blas.product(d_low.t(), dropped, to, Dims(rank, inputs, rows), 1.0)?;
+                self.blas
+                    .product(d_low.t(), dropped, to, Dims(rank, inputs, rows), 1.0)?;
             }
             let a = Operand::rows(lora.arena.at(part.a.offset), inputs);
-            self.blas.product(d_low, a, Target::set(scratch.dropped, inputs), Dims(rows, inputs, rank), 1.0)?;
+            self.blas.product(
+                d_low,
+                a,
+                Target::set(scratch.dropped, inputs),
+                Dims(rows, inputs, rank),
+                1.0,
+            )?;
             self.drop_inputs(lora, part, (scratch.dropped, rows), dx, true)?;
         }
         Ok(())

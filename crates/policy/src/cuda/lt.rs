@@ -1,6 +1,9 @@
 //! Matrix products by cuBLASLt: the same library as cuBLAS, which lets its algorithms be named.
 
-#![expect(unsafe_code, reason = "cuBLASLt is a C interface; descriptors and products are confined here")]
+#![expect(
+    unsafe_code,
+    reason = "cuBLASLt is a C interface; descriptors and products are confined here"
+)]
 
 use std::ptr::null_mut;
 
@@ -31,9 +34,14 @@ impl Handle {
         // SAFETY: opens and closes a library by name; its initialisers are the vendor's.
         if !unsafe { sys::is_culib_present() } {
             let hint = "it comes with cuBLAS; HOTLOOP_DECODE=plain does without";
-            return Err(Error::Missing { library: "libcublasLt.so", hint });
+            return Err(Error::Missing {
+                library: "libcublasLt.so",
+                hint,
+            });
         }
-        lt::create_handle().map(Self).map_err(failed("creating a handle"))
+        lt::create_handle()
+            .map(Self)
+            .map_err(failed("creating a handle"))
     }
 }
 
@@ -58,11 +66,22 @@ pub(super) struct Product {
 
 impl Product {
     /// What the library offers for products like `call`, likeliest first; nothing for a shape that it does not serve.
-    pub(super) fn offered(handle: &Handle, call: &Call, place: &Place<'_>, most: usize) -> Result<Vec<Self>> {
+    pub(super) fn offered(
+        handle: &Handle,
+        call: &Call,
+        place: &Place<'_>,
+        most: usize,
+    ) -> Result<Vec<Self>> {
         let describe = || Description::new(call, place.device.precision());
         let offer = || -> Said<Vec<Self>> {
-            let (description, preference) = (describe()?, Preference::new(call, place.workspace.1)?);
-            let Description { operation, first, second, result } = description;
+            let (description, preference) =
+                (describe()?, Preference::new(call, place.workspace.1)?);
+            let Description {
+                operation,
+                first,
+                second,
+                result,
+            } = description;
             let (mut count, mut offered) = (0, Vec::with_capacity(most));
             // SAFETY: all that is passed outlives the call, which fills `count` entries of the place for `most`.
             unsafe {
@@ -79,10 +98,24 @@ impl Product {
                     to,
                     &raw mut count,
                 );
-                offered.set_len(if asked.result().is_ok() { count as usize } else { 0 });
+                offered.set_len(if asked.result().is_ok() {
+                    count as usize
+                } else {
+                    0
+                });
             }
-            offered.retain(|offer: &sys::cublasLtMatmulHeuristicResult_t| offer.state.result().is_ok());
-            offered.iter().map(|offer| Ok(Self { description: describe()?, algorithm: offer.algo })).collect()
+            offered.retain(|offer: &sys::cublasLtMatmulHeuristicResult_t| {
+                offer.state.result().is_ok()
+            });
+            offered
+                .iter()
+                .map(|offer| {
+                    Ok(Self {
+                        description: describe()?,
+                        algorithm: offer.algo,
+                    })
+                })
+                .collect()
         };
         offer().map_err(failed("asking for algorithms"))
     }
@@ -90,7 +123,12 @@ impl Product {
     /// Queues a product of that shape.
     pub(super) fn run(&self, handle: &Handle, call: &Call, place: &Place<'_>) -> Result<()> {
         let beta: f32 = if call.c.add { 1.0 } else { 0.0 };
-        let Description { operation, first, second, result } = self.description;
+        let Description {
+            operation,
+            first,
+            second,
+            result,
+        } = self.description;
         let to = call.c.at.0 as *mut _;
         // SAFETY: the operands lie in live buffers of the shape that the description was made for, at the alignment that
         // the algorithm was asked for with; the workspace is used on one stream alone.
@@ -131,8 +169,16 @@ unsafe impl Send for Description {}
 
 impl Description {
     fn new(call: &Call, precision: Precision) -> Said<Self> {
-        use sys::cublasLtMatmulDescAttributes_t::{CUBLASLT_MATMUL_DESC_TRANSA, CUBLASLT_MATMUL_DESC_TRANSB};
-        let Call { a, b, c, dims: Dims(rows, columns, length), .. } = *call;
+        use sys::cublasLtMatmulDescAttributes_t::{
+            CUBLASLT_MATMUL_DESC_TRANSA, CUBLASLT_MATMUL_DESC_TRANSB,
+        };
+        let Call {
+            a,
+            b,
+            c,
+            dims: Dims(rows, columns, length),
+            ..
+        } = *call;
         let wide = sys::cudaDataType::CUDA_R_32F;
         let kind = match precision {
             Precision::Bf16 => sys::cudaDataType::CUDA_R_16BF,
@@ -141,19 +187,39 @@ impl Description {
         let out = if c.wide { wide } else { kind };
         // A row-major matrix is the column-major one of swapped sides.
         let layout = |operand: Operand, rows: usize, columns: usize| {
-            let (rows, columns) = if operand.transposed { (columns, rows) } else { (rows, columns) };
+            let (rows, columns) = if operand.transposed {
+                (columns, rows)
+            } else {
+                (rows, columns)
+            };
             lt::create_matrix_layout(kind, columns as u64, rows as u64, operand.stride as i64)
         };
         // What is made is kept where it is freed, whatever comes next.
-        let mut made = Self { operation: null_mut(), first: null_mut(), second: null_mut(), result: null_mut() };
-        made.operation = lt::create_matmul_desc(sys::cublasComputeType_t::CUBLAS_COMPUTE_32F, wide)?;
+        let mut made = Self {
+            operation: null_mut(),
+            first: null_mut(),
+            second: null_mut(),
+            result: null_mut(),
+        };
+        made.operation =
+            lt::create_matmul_desc(sys::cublasComputeType_t::CUBLAS_COMPUTE_32F, wide)?;
         made.first = layout(b, length, columns)?;
         made.second = layout(a, rows, length)?;
         made.result = lt::create_matrix_layout(out, columns as u64, rows as u64, c.stride as i64)?;
-        for (attribute, operand) in [(CUBLASLT_MATMUL_DESC_TRANSA, b), (CUBLASLT_MATMUL_DESC_TRANSB, a)] {
+        for (attribute, operand) in [
+            (CUBLASLT_MATMUL_DESC_TRANSA, b),
+            (CUBLASLT_MATMUL_DESC_TRANSB, a),
+        ] {
             let transposed = i32::from(operand.transposed);
             // SAFETY: the value outlives the call and has the attribute's size.
-            unsafe { lt::set_matmul_desc_attribute(made.operation, attribute, (&raw const transposed).cast(), 4)? };
+            unsafe {
+                lt::set_matmul_desc_attribute(
+                    made.operation,
+                    attribute,
+                    (&raw const transposed).cast(),
+                    4,
+                )?
+            };
         }
         Ok(made)
     }
@@ -194,7 +260,12 @@ impl Preference {
         // SAFETY: the values outlive the calls and have the attributes' sizes.
         unsafe {
             let most = CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES;
-            lt::set_matmul_pref_attribute(made.0, most, (&raw const workspace).cast(), size_of::<usize>())?;
+            lt::set_matmul_pref_attribute(
+                made.0,
+                most,
+                (&raw const workspace).cast(),
+                size_of::<usize>(),
+            )?;
             let scheme = CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK;
             lt::set_matmul_pref_attribute(made.0, scheme, (&raw const sums).cast(), 4)?;
             for attribute in [

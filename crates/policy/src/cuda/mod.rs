@@ -83,6 +83,11 @@ mod tests {
     #[test]
     fn gpus_before_ampere_cannot_be_used() {
         assert!(!can_compute((6, 1)) && !can_compute((7, 5)));
-        assert!(can_compute((8, 0)) && can_compute((8, 9)) && can_compute((9, 0)) && can_compute((12, 0)));
+        assert!(
+            can_compute((8, 0))
+                && can_compute((8, 9))
+                && can_compute((9, 0))
+                && can_compute((12, 0))
+        );
     }
 }

@@ -21,19 +21,45 @@ impl Model {
     pub(super) fn empty(device: &Device, config: &Config, trained: bool) -> Result<Self> {
         check(config)?;
         let plan = ModelPlan::new(config);
-        let arena = Arena::new(device, "the model's weights", plan.matrices, plan.total, trained)?;
+        let arena = Arena::new(
+            device,
+            "the model's weights",
+            plan.matrices,
+            plan.total,
+            trained,
+        )?;
         let frequencies = config.rope_frequencies();
-        let angles = (0..config.context).flat_map(|at| frequencies.iter().map(move |f| at as f64 * f));
-        let (sines, cosines): (Vec<f32>, Vec<f32>) =
-            angles.map(|angle| (angle.sin() as f32, angle.cos() as f32)).unzip();
-        let (cosines, sines) = (device.upload("angles", &cosines)?, device.upload("angles", &sines)?);
-        Ok(Self { config: config.clone(), plan, arena, cosines, sines })
+        let angles =
+            (0..config.context).flat_map(|at| frequencies.iter().map(move |f| at as f64 * f));
+        let (sines, cosines): (Vec<f32>, Vec<f32>) = angles
+            .map(|angle| (angle.sin() as f32, angle.cos() as f32))
+            .unzip();
+        let (cosines, sines) = (
+            device.upload("angles", &cosines)?,
+            device.upload("angles", &sines)?,
+        );
+        Ok(Self {
+            config: config.clone(),
+            plan,
+            arena,
+            cosines,
+            sines,
+        })
     }
 
     /// A model with these weights.
-    pub(super) fn upload(device: &Device, config: &Config, weights: &Weights, trained: bool) -> Result<Self> {
+    pub(super) fn upload(
+        device: &Device,
+        config: &Config,
+        weights: &Weights,
+        trained: bool,
+    ) -> Result<Self> {
         let model = Self::empty(device, config, trained)?;
-        model.arena.push(Part::Value, &model.plan.places(), &slices(&weights.tensors()))?;
+        model.arena.push(
+            Part::Value,
+            &model.plan.places(),
+            &slices(&weights.tensors()),
+        )?;
         Ok(model)
     }
 
@@ -50,14 +76,23 @@ impl Model {
 
 /// Whether the kernels can serve a shape: they read eight values at a time, and a warp holds one head.
 fn check(config: &Config) -> Result<()> {
-    let widths = [("hidden_size", config.hidden), ("intermediate_size", config.ffn), ("head_dim", config.head_dim)];
+    let widths = [
+        ("hidden_size", config.hidden),
+        ("intermediate_size", config.ffn),
+        ("head_dim", config.head_dim),
+    ];
     for (name, width) in widths {
         if !width.is_multiple_of(8) {
-            return Err(Error::Shape(format!("{name} is {width}, not a multiple of 8")));
+            return Err(Error::Shape(format!(
+                "{name} is {width}, not a multiple of 8"
+            )));
         }
     }
     if config.head_dim > 256 {
-        return Err(Error::Shape(format!("head_dim is {}, more than 256", config.head_dim)));
+        return Err(Error::Shape(format!(
+            "head_dim is {}, more than 256",
+            config.head_dim
+        )));
     }
     Ok(())
 }

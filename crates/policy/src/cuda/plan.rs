@@ -42,7 +42,11 @@ impl Group {
 
     /// Outputs and inputs of the whole group.
     pub(super) fn shape(self, config: &Config) -> (usize, usize) {
-        let outputs = self.modules().iter().map(|module| module.shape(config).0).sum();
+        let outputs = self
+            .modules()
+            .iter()
+            .map(|module| module.shape(config).0)
+            .sum();
         (outputs, self.modules()[0].shape(config).1)
     }
 }
@@ -58,7 +62,10 @@ impl Layout {
         self.end = self.end.next_multiple_of(ALIGN);
         let mut places = Vec::new();
         for len in sizes {
-            places.push(Place { offset: self.end, len });
+            places.push(Place {
+                offset: self.end,
+                len,
+            });
             self.end += len;
         }
         places
@@ -116,12 +123,29 @@ impl ModelPlan {
             let (input_norm, post_norm) = (layout.one(config.hidden), layout.one(config.hidden));
             let mut head_norm = || config.qk_norm().then(|| layout.one(config.head_dim));
             let (q_norm, k_norm) = (head_norm(), head_norm());
-            let widths = Group::Qkv.modules().iter().map(|module| module.shape(config).0);
+            let widths = Group::Qkv
+                .modules()
+                .iter()
+                .map(|module| module.shape(config).0);
             let bias = config.qkv_bias().then(|| layout.group(widths));
-            layers.push(LayerPlan { input_norm, post_norm, q_norm, k_norm, weights, bias });
+            layers.push(LayerPlan {
+                input_norm,
+                post_norm,
+                q_norm,
+                k_norm,
+                weights,
+                bias,
+            });
         }
         let total = layout.end.next_multiple_of(ALIGN);
-        Self { embed, head, norm, layers, matrices, total }
+        Self {
+            embed,
+            head,
+            norm,
+            layers,
+            matrices,
+            total,
+        }
     }
 
     /// Every tensor's place, in the order of `Weights::tensors`.
@@ -188,14 +212,29 @@ impl AdapterPlan {
                     column += outputs;
                 }
                 let a = layout.group(parts.iter().map(|part| part.3));
-                let place = |(&(module, column, outputs, _), a): (&(Module, usize, usize, usize), Place)| {
+                let place = |(&(module, column, outputs, _), a): (
+                    &(Module, usize, usize, usize),
+                    Place,
+                )| {
                     let b = layout.one(outputs * rank);
-                    LoraPart { module, column, outputs, a, b }
+                    LoraPart {
+                        module,
+                        column,
+                        outputs,
+                        a,
+                        b,
+                    }
                 };
-                LoraGroup { parts: parts.iter().zip(a).map(place).collect() }
+                LoraGroup {
+                    parts: parts.iter().zip(a).map(place).collect(),
+                }
             }));
         }
-        Self { config: config.clone(), layers, total: layout.end.next_multiple_of(ALIGN) }
+        Self {
+            config: config.clone(),
+            layers,
+            total: layout.end.next_multiple_of(ALIGN),
+        }
     }
 
     pub(super) fn of(model: &Config, adapter: &Adapter) -> Self {
@@ -211,7 +250,10 @@ impl AdapterPlan {
     /// The largest group of low-rank values in a row.
     pub(super) fn widest(&self) -> usize {
         let groups = self.layers.iter().flatten();
-        groups.map(|group| group.parts.len() * self.config.rank).max().unwrap_or(0)
+        groups
+            .map(|group| group.parts.len() * self.config.rank)
+            .max()
+            .unwrap_or(0)
     }
 }
 
@@ -243,7 +285,10 @@ mod tests {
     fn disjoint(mut places: Vec<Place>, total: usize) {
         places.sort_by_key(|place| place.offset);
         for pair in places.windows(2) {
-            assert!(pair[0].offset + pair[0].len <= pair[1].offset, "{pair:?} overlap");
+            assert!(
+                pair[0].offset + pair[0].len <= pair[1].offset,
+                "{pair:?} overlap"
+            );
         }
         let last = places.last().unwrap();
         assert!(last.offset + last.len <= total);
@@ -251,7 +296,11 @@ mod tests {
 
     #[test]
     fn every_tensor_has_a_place_of_its_size_and_its_own() {
-        for (family, tied) in [(Family::Llama, true), (Family::Qwen2, false), (Family::Qwen3, false)] {
+        for (family, tied) in [
+            (Family::Llama, true),
+            (Family::Qwen2, false),
+            (Family::Qwen3, false),
+        ] {
             let config = config(family, tied);
             let plan = ModelPlan::new(&config);
             let weights = Weights::random(&config, 1);
@@ -260,7 +309,12 @@ mod tests {
             assert_eq!(places.len(), tensors.len());
             for (place, tensor) in places.iter().zip(tensors) {
                 assert_eq!(place.len, tensor.data.len(), "{}", tensor.name);
-                assert_eq!(place.offset < plan.matrices, tensor.shape.len() > 1, "{} decays", tensor.name);
+                assert_eq!(
+                    place.offset < plan.matrices,
+                    tensor.shape.len() > 1,
+                    "{} decays",
+                    tensor.name
+                );
             }
             disjoint(places, plan.total);
         }
@@ -270,7 +324,12 @@ mod tests {
     fn adapters_keep_the_order_of_their_tensors_and_the_columns_of_their_group() {
         let config = config(Family::Qwen2, true);
         let targets = vec![Module::Q, Module::V, Module::Up, Module::Down];
-        let lora = LoraConfig { rank: 4, alpha: 8.0, dropout: 0.0, targets };
+        let lora = LoraConfig {
+            rank: 4,
+            alpha: 8.0,
+            dropout: 0.0,
+            targets,
+        };
         let adapter = Adapter::fresh(&config, &lora, 1);
         let plan = AdapterPlan::of(&config, &adapter);
         let (places, tensors) = (plan.places(), adapter.tensors());
@@ -280,7 +339,11 @@ mod tests {
         }
         let qkv = &plan.layers[0][0].parts;
         assert_eq!((qkv[0].column, qkv[1].column), (0, 48));
-        assert_eq!(qkv[1].a.offset, qkv[0].a.offset + qkv[0].a.len, "A matrices are one matrix");
+        assert_eq!(
+            qkv[1].a.offset,
+            qkv[0].a.offset + qkv[0].a.len,
+            "A matrices are one matrix"
+        );
         assert_eq!(plan.widest(), 8);
         disjoint(places, plan.total);
     }

@@ -22,21 +22,42 @@ pub(super) struct TokenAttention<'a> {
 
 impl TokenAttention<'_> {
     pub(super) fn queue(&self, layer: usize, qkv: Address, y: Address) -> Result<()> {
-        let Self { model, cache, positions, .. } = *self;
+        let Self {
+            model,
+            cache,
+            positions,
+            ..
+        } = *self;
         let (config, plan) = (&model.config, &model.plan.layers[layer]);
-        let at = |offset: Option<usize>| offset.map_or(Address::NULL, |offset| model.arena.at(offset));
+        let at =
+            |offset: Option<usize>| offset.map_or(Address::NULL, |offset| model.arena.at(offset));
         let bias = at(plan.bias.as_ref().map(|bias| bias[0].offset));
-        let (q_norm, k_norm) = (at(plan.q_norm.map(|place| place.offset)), at(plan.k_norm.map(|place| place.offset)));
+        let (q_norm, k_norm) = (
+            at(plan.q_norm.map(|place| place.offset)),
+            at(plan.k_norm.map(|place| place.offset)),
+        );
         let [keys, values] = cache.places(layer);
         let [partial, bounds, arrivals] = cache.scratch();
         let (cosines, sines) = (&model.cosines, &model.sines);
-        let (capacity, heads, kv_heads) = (cache.capacity as i32, config.heads as i32, config.kv_heads as i32);
-        let (scale, eps) = (1.0 / (config.head_dim as f32).sqrt(), config.norm_eps as f32);
+        let (capacity, heads, kv_heads) = (
+            cache.capacity as i32,
+            config.heads as i32,
+            config.kv_heads as i32,
+        );
+        let (scale, eps) = (
+            1.0 / (config.head_dim as f32).sqrt(),
+            config.norm_eps as f32,
+        );
         let arguments = args![
-            qkv, keys, values, positions, bias, q_norm, k_norm, cosines, sines, partial, bounds, arrivals, y, capacity,
-            heads, kv_heads, scale, eps,
+            qkv, keys, values, positions, bias, q_norm, k_norm, cosines, sines, partial, bounds,
+            arrivals, y, capacity, heads, kv_heads, scale, eps,
         ];
-        self.chain.launch(self.kernel, cache.grid(config, self.rows, 256), Follows::Kernel, arguments)
+        self.chain.launch(
+            self.kernel,
+            cache.grid(config, self.rows, 256),
+            Follows::Kernel,
+            arguments,
+        )
     }
 }
 
@@ -51,15 +72,49 @@ impl Decoder {
     ) -> Result<()> {
         let (model, hidden) = (&engine.model, engine.model.config.hidden);
         let embed = model.arena.at(model.plan.embed.offset);
-        let arguments = args![&self.states, embed, &self.positions, &self.stream, copy, squares, hidden as i32];
-        chain.launch("step_begin", Launch::rows(rows, hidden), Follows::Anything, arguments)
+        let arguments = args![
+            &self.states,
+            embed,
+            &self.positions,
+            &self.stream,
+            copy,
+            squares,
+            hidden as i32
+        ];
+        chain.launch(
+            "step_begin",
+            Launch::rows(rows, hidden),
+            Follows::Anything,
+            arguments,
+        )
     }
 
     /// Queues the draws from the logits.
     pub(super) fn end_step(&self, engine: &Engine, chain: &Chain, rows: usize) -> Result<()> {
-        let Self { logits, draw, states, out_tokens, out_logprobs, answer, .. } = self;
+        let Self {
+            logits,
+            draw,
+            states,
+            out_tokens,
+            out_logprobs,
+            answer,
+            ..
+        } = self;
         let vocab = engine.model.config.vocab as i32;
-        let arguments = args![logits, draw, states, out_tokens, out_logprobs, *answer as i32, vocab];
-        chain.launch("step_sample", Launch::grid(rows, 1, 1, 1024), Follows::Kernel, arguments)
+        let arguments = args![
+            logits,
+            draw,
+            states,
+            out_tokens,
+            out_logprobs,
+            *answer as i32,
+            vocab
+        ];
+        chain.launch(
+            "step_sample",
+            Launch::grid(rows, 1, 1, 1024),
+            Follows::Kernel,
+            arguments,
+        )
     }
 }

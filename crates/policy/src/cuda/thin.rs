@@ -11,10 +11,18 @@ const ROWS: usize = 192;
 const BLOCKS: usize = 1024;
 
 /// The kernel for a product, if it is one of these.
-pub(super) fn kernel(precision: Precision, a: Operand, b: Operand, c: Target, dims: Dims) -> Option<&'static str> {
+pub(super) fn kernel(
+    precision: Precision,
+    a: Operand,
+    b: Operand,
+    c: Target,
+    dims: Dims,
+) -> Option<&'static str> {
     let Dims(rows, columns, length) = dims;
     let adds = precision == Precision::Bf16 && c.add && !c.wide && !a.transposed && rows >= ROWS;
-    let eights = [columns, length, a.stride, b.stride, c.stride].iter().all(|size| size.is_multiple_of(8));
+    let eights = [columns, length, a.stride, b.stride, c.stride]
+        .iter()
+        .all(|size| size.is_multiple_of(8));
     let places = [a.at, b.at, c.at].iter().all(|at| at.0.is_multiple_of(16));
     match length {
         _ if !(adds && eights && places) => None,
@@ -42,10 +50,21 @@ pub(super) fn product(
     let across = columns.div_ceil(256);
     let span = span(rows, across);
     let [sa, sb, sc] = [a.stride, b.stride, c.stride].map(|stride| stride as i32);
-    let (height, width, length, transposed) = (rows as i32, columns as i32, length as i32, i32::from(b.transposed));
+    let (height, width, length, transposed) = (
+        rows as i32,
+        columns as i32,
+        length as i32,
+        i32::from(b.transposed),
+    );
     let step = span as i32;
-    let arguments = args![a.at, b.at, c.at, sa, sb, sc, height, width, length, step, transposed, alpha];
-    device.launch(name, Launch::grid(across, rows.div_ceil(span), 1, 128), arguments)
+    let arguments = args![
+        a.at, b.at, c.at, sa, sb, sc, height, width, length, step, transposed, alpha
+    ];
+    device.launch(
+        name,
+        Launch::grid(across, rows.div_ceil(span), 1, 128),
+        arguments,
+    )
 }
 
 #[cfg(test)]
@@ -55,20 +74,34 @@ mod tests {
 
     #[test]
     fn only_short_aligned_sums_onto_activations_are_taken() {
-        let (a, b) = (Operand::rows(Address(256), 16), Operand::rows(Address(512), 16).t());
+        let (a, b) = (
+            Operand::rows(Address(256), 16),
+            Operand::rows(Address(512), 16).t(),
+        );
         let to = Target::add(Address(1024), 64);
         let name = |c, dims| kernel(Precision::Bf16, a, b, c, dims);
         assert_eq!(name(to, Dims(300, 64, 16)), Some("thin_product_16"));
         assert_eq!(name(to, Dims(300, 64, 48)), Some("thin_product_64"));
         assert_eq!(name(to, Dims(300, 64, 72)), None, "a long sum");
         assert_eq!(name(to, Dims(8, 64, 16)), None, "few rows");
-        assert_eq!(name(Target::set(Address(1024), 64), Dims(300, 64, 16)), None, "nothing to add to");
-        assert_eq!(name(Target::add(Address(1026), 64), Dims(300, 64, 16)), None, "off the grid of 16 bytes");
+        assert_eq!(
+            name(Target::set(Address(1024), 64), Dims(300, 64, 16)),
+            None,
+            "nothing to add to"
+        );
+        assert_eq!(
+            name(Target::add(Address(1026), 64), Dims(300, 64, 16)),
+            None,
+            "off the grid of 16 bytes"
+        );
         assert_eq!(kernel(Precision::F32, a, b, to, Dims(300, 64, 16)), None);
     }
 
     #[test]
     fn spans_are_whole_fragments() {
-        assert_eq!((span(16384, 35), span(300, 1), span(16384, 6)), (256, 16, 96));
+        assert_eq!(
+            (span(16384, 35), span(300, 1), span(16384, 6)),
+            (256, 16, 96)
+        );
     }
 }

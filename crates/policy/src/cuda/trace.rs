@@ -29,7 +29,10 @@ pub struct Spent {
 
 impl Trace {
     fn begin(device: &Device) -> Result<Self> {
-        Ok(Self { start: device.event()?, queued: Vec::new() })
+        Ok(Self {
+            start: device.event()?,
+            queued: Vec::new(),
+        })
     }
 
     pub(super) fn note(&mut self, device: &Device, what: String) -> Result<()> {
@@ -41,7 +44,10 @@ impl Trace {
         let mut all: Vec<Spent> = Vec::new();
         let mut last = self.start;
         for (what, event) in self.queued {
-            let elapsed = last.elapsed_ms(&event).map_err(|source| Error::Driver { at: "timing", source })?;
+            let elapsed = last.elapsed_ms(&event).map_err(|source| Error::Driver {
+                at: "timing",
+                source,
+            })?;
             let ms = f64::from(elapsed);
             match all.iter_mut().find(|spent| spent.what == what) {
                 Some(spent) => (spent.times, spent.ms) = (spent.times + 1, spent.ms + ms),
@@ -79,10 +85,26 @@ impl Engine {
     /// Where the time of one decode step of `rows` answers goes, each `position` tokens long. Room must have been
     /// made for them.
     pub fn trace_decode(&mut self, with: With, rows: usize, position: u32) -> Result<Vec<Spent>> {
-        let Some(decoder) = self.decoder.take() else { return Ok(Vec::new()) };
-        let state = SlotState { seed: 1, token: 7, position, length: 1, limit: i32::MAX as u32, done: false };
+        let Some(decoder) = self.decoder.take() else {
+            return Ok(Vec::new());
+        };
+        let state = SlotState {
+            seed: 1,
+            token: 7,
+            position,
+            length: 1,
+            limit: i32::MAX as u32,
+            done: false,
+        };
         for slot in 0..rows {
-            decoder.set_state(&self.device, slot, SlotState { seed: slot as u64, ..state })?;
+            decoder.set_state(
+                &self.device,
+                slot,
+                SlotState {
+                    seed: slot as u64,
+                    ..state
+                },
+            )?;
         }
         decoder.queue(self, with, rows)?;
         decoder.keep_busy(self, with, rows, AHEAD)?;

@@ -31,7 +31,13 @@ pub enum DecodeWay {
 
 impl DecodeWay {
     /// Every way.
-    pub const ALL: [Self; 5] = [Self::Plain, Self::Chosen, Self::Fused, Self::Chained, Self::Auto];
+    pub const ALL: [Self; 5] = [
+        Self::Plain,
+        Self::Chosen,
+        Self::Fused,
+        Self::Chained,
+        Self::Auto,
+    ];
 
     /// Its name, as `HOTLOOP_DECODE` has it.
     pub fn name(self) -> &'static str {
@@ -47,7 +53,9 @@ impl DecodeWay {
     fn parse(text: &str) -> Result<Self> {
         let named = Self::ALL.into_iter().find(|way| way.name() == text);
         named.ok_or_else(|| {
-            Error::Setting(format!("HOTLOOP_DECODE is {text:?}, not plain, chosen, fused, chained or auto"))
+            Error::Setting(format!(
+                "HOTLOOP_DECODE is {text:?}, not plain, chosen, fused, chained or auto"
+            ))
         })
     }
 
@@ -121,8 +129,12 @@ impl Tuning {
     /// These constants with some set: `groups=4,across=2`.
     pub fn set(mut self, text: &str) -> std::result::Result<Self, String> {
         for setting in text.split(',').filter(|setting| !setting.is_empty()) {
-            let (name, value) = setting.split_once('=').ok_or_else(|| format!("{setting:?} is not name=value"))?;
-            let value: usize = value.parse().map_err(|_| format!("{setting:?} is not a number"))?;
+            let (name, value) = setting
+                .split_once('=')
+                .ok_or_else(|| format!("{setting:?} is not name=value"))?;
+            let value: usize = value
+                .parse()
+                .map_err(|_| format!("{setting:?} is not a number"))?;
             let place = match name {
                 "groups" => &mut self.groups,
                 "across" => &mut self.across,
@@ -140,24 +152,40 @@ impl Tuning {
             *place = value;
         }
         let powers = [self.across, self.split_groups.max(1), self.split_across];
-        let sane = powers.iter().all(|value| value.is_power_of_two() && *value <= 8)
+        let sane = powers
+            .iter()
+            .all(|value| value.is_power_of_two() && *value <= 8)
             && self.groups <= 8
             && self.slices <= 8
             && (1..=16).contains(&self.warps)
-            && [self.depth, self.depth_full].iter().all(|depth| (1..=8).contains(depth))
+            && [self.depth, self.depth_full]
+                .iter()
+                .all(|depth| (1..=8).contains(depth))
             && self.blocks > 0;
-        if sane { Ok(self) } else { Err(format!("these do not go together: {self:?}")) }
+        if sane {
+            Ok(self)
+        } else {
+            Err(format!("these do not go together: {self:?}"))
+        }
     }
 
     /// The constants, with what `HOTLOOP_DECODE_TUNE` sets.
     pub fn from_environment() -> Result<Self> {
         let text = std::env::var("HOTLOOP_DECODE_TUNE").unwrap_or_default();
-        Self::default().set(&text).map_err(|error| Error::Setting(format!("HOTLOOP_DECODE_TUNE: {error}")))
+        Self::default()
+            .set(&text)
+            .map_err(|error| Error::Setting(format!("HOTLOOP_DECODE_TUNE: {error}")))
     }
 
     /// What the kernels are compiled with.
     pub(super) fn defines(self) -> Vec<String> {
-        let Self { depth, depth_full, prefetch, clocks, .. } = self;
+        let Self {
+            depth,
+            depth_full,
+            prefetch,
+            clocks,
+            ..
+        } = self;
         let mut defines = vec![
             format!("-DSTEP_DEPTH={depth}"),
             format!("-DSTEP_DEPTH_FULL={depth_full}"),
@@ -181,16 +209,32 @@ mod tests {
             assert_eq!(DecodeWay::parse(way.name()).unwrap(), way);
         }
         let error = DecodeWay::parse("fast").unwrap_err().to_string();
-        assert!(error.contains("fast") && error.contains("chained"), "{error}");
+        assert!(
+            error.contains("fast") && error.contains("chained"),
+            "{error}"
+        );
     }
 
     #[test]
     fn auto_chains_adapters_of_models_that_are_not_wide() {
-        let lora = |targets: &[Module]| LoraConfig { rank: 8, alpha: 16.0, dropout: 0.0, targets: targets.to_vec() };
+        let lora = |targets: &[Module]| LoraConfig {
+            rank: 8,
+            alpha: 16.0,
+            dropout: 0.0,
+            targets: targets.to_vec(),
+        };
         let some = lora(&[Module::Q]);
-        assert!(DecodeWay::auto_chains(896, Some(&some)) && DecodeWay::auto_chains(1536, Some(&some)));
-        assert!(!DecodeWay::auto_chains(3584, Some(&some)), "one answer took 1.7 times as long");
-        assert!(!DecodeWay::auto_chains(896, Some(&lora(&[]))), "an adapter of nothing is none");
+        assert!(
+            DecodeWay::auto_chains(896, Some(&some)) && DecodeWay::auto_chains(1536, Some(&some))
+        );
+        assert!(
+            !DecodeWay::auto_chains(3584, Some(&some)),
+            "one answer took 1.7 times as long"
+        );
+        assert!(
+            !DecodeWay::auto_chains(896, Some(&lora(&[]))),
+            "an adapter of nothing is none"
+        );
         assert!(!DecodeWay::auto_chains(896, None));
     }
 
@@ -198,14 +242,24 @@ mod tests {
     fn auto_is_for_devices_it_was_timed_on_and_the_others_for_those_that_can() {
         let first = (9, 0);
         assert!(DecodeWay::Auto.suits((9, 0), first) && !DecodeWay::Auto.suits((10, 0), first));
-        assert!(DecodeWay::Chained.suits((10, 0), first) && !DecodeWay::Chained.suits((8, 9), first));
+        assert!(
+            DecodeWay::Chained.suits((10, 0), first) && !DecodeWay::Chained.suits((8, 9), first)
+        );
     }
 
     #[test]
     fn constants_are_set_by_name_and_checked() {
         let tuned = Tuning::default().set("groups=4,blocks=264").unwrap();
         assert_eq!((tuned.groups, tuned.blocks, tuned.across), (4, 264, 4));
-        for wrong in ["groups", "groups=x", "group=2", "split_groups=3", "slices=9", "warps=17", "across=3"] {
+        for wrong in [
+            "groups",
+            "groups=x",
+            "group=2",
+            "split_groups=3",
+            "slices=9",
+            "warps=17",
+            "across=3",
+        ] {
             assert!(Tuning::default().set(wrong).is_err(), "{wrong}");
         }
     }

@@ -50,7 +50,9 @@ pub(super) struct Saved {
 
 impl Saved {
     pub(super) fn new(device: &Device, size: Size) -> Result<Self> {
-        let Size { config, rows, low, .. } = size;
+        let Size {
+            config, rows, low, ..
+        } = size;
         let reals = |width: usize| device.alloc("activations", device.reals(rows * width));
         let qkv = config.q_width() + 2 * config.kv_width();
         let lows = [reals(low)?, reals(low)?, reals(low)?, reals(low)?];
@@ -69,7 +71,9 @@ impl Saved {
     }
 
     fn bytes(size: Size, real: usize) -> usize {
-        let Size { config, rows, low, .. } = size;
+        let Size {
+            config, rows, low, ..
+        } = size;
         let qkv = (config.q_width() + 2 * config.kv_width()) * if config.qk_norm() { 2 } else { 1 };
         let values = 3 * config.hidden + qkv + config.q_width() + 3 * config.ffn + 4 * low;
         rows * (values * real + config.heads * 4)
@@ -94,8 +98,11 @@ pub(super) struct BackwardSpace {
 
 impl BackwardSpace {
     fn new(device: &Device, size: Size) -> Result<Self> {
-        let Size { config, rows, low, .. } = size;
-        let reals = |width: usize| device.alloc("gradients of activations", device.reals(rows * width));
+        let Size {
+            config, rows, low, ..
+        } = size;
+        let reals =
+            |width: usize| device.alloc("gradients of activations", device.reals(rows * width));
         let qkv = config.q_width() + 2 * config.kv_width();
         let widest = config.hidden.max(qkv);
         Ok(Self {
@@ -113,7 +120,9 @@ impl BackwardSpace {
     }
 
     fn bytes(size: Size, real: usize) -> usize {
-        let Size { config, rows, low, .. } = size;
+        let Size {
+            config, rows, low, ..
+        } = size;
         let qkv = config.q_width() + 2 * config.kv_width();
         let values = 2 * config.hidden + 3 * config.ffn + config.q_width() + qkv + low;
         rows * (values * real + config.heads * 8)
@@ -138,7 +147,9 @@ pub(super) struct HeadSpace {
 impl HeadSpace {
     /// Rows of a chunk.
     fn chunk(size: Size) -> usize {
-        (LOGITS / size.config.vocab).clamp(16, 4096).min(size.rows.next_multiple_of(16))
+        (LOGITS / size.config.vocab)
+            .clamp(16, 4096)
+            .min(size.rows.next_multiple_of(16))
     }
 
     fn new(device: &Device, size: Size) -> Result<Self> {
@@ -164,7 +175,8 @@ impl HeadSpace {
 
     fn bytes(size: Size, real: usize) -> usize {
         let learns = usize::from(size.purpose != Purpose::Score);
-        Self::chunk(size) * (3 * size.config.hidden * real + size.config.vocab * (4 + learns * real) + 32)
+        Self::chunk(size)
+            * (3 * size.config.hidden * real + size.config.vocab * (4 + learns * real) + 32)
     }
 }
 
@@ -188,13 +200,21 @@ pub(super) const INTS: usize = 11;
 impl Workspace {
     /// All bytes of a workspace.
     pub(super) fn bytes(size: Size, real: usize) -> u64 {
-        let Size { config, rows, drops, purpose, .. } = size;
+        let Size {
+            config,
+            rows,
+            drops,
+            purpose,
+            ..
+        } = size;
         let (sets, streams) = match purpose {
             Purpose::Score => (1, 2),
             Purpose::Learn { keep: false } => (1, config.layers + 1),
             Purpose::Learn { keep: true } => (config.layers, config.layers + 1),
         };
-        let mut bytes = sets * Saved::bytes(size, real) + streams * rows * config.hidden * real + rows * INTS * 4;
+        let mut bytes = sets * Saved::bytes(size, real)
+            + streams * rows * config.hidden * real
+            + rows * INTS * 4;
         if drops {
             bytes += rows * widest_input(config) * real;
         }
@@ -205,15 +225,29 @@ impl Workspace {
     }
 
     pub(super) fn new(device: &Device, size: Size) -> Result<Self> {
-        let Size { config, rows, low, drops, purpose } = size;
+        let Size {
+            config,
+            rows,
+            low,
+            drops,
+            purpose,
+        } = size;
         let (free, total) = device.memory()?;
         let wanted = Self::bytes(size, device.precision().bytes());
         if wanted > free {
             // Most of it grows with the rows, so their share of what is free is about what fits.
             let fit = (rows as u64 * free / wanted * 9 / 10 / 64 * 64).max(1);
             let what = format!("a pass over {rows} tokens ({purpose:?})");
-            let fits = format!("about {fit} tokens at once would fit: lower the tokens of a pack or turn recompute on");
-            return Err(Error::OutOfMemory { what, wanted, free, total, fits });
+            let fits = format!(
+                "about {fit} tokens at once would fit: lower the tokens of a pack or turn recompute on"
+            );
+            return Err(Error::OutOfMemory {
+                what,
+                wanted,
+                free,
+                total,
+                fits,
+            });
         }
         let (sets, streams) = match purpose {
             Purpose::Score => (1, 2),
@@ -226,7 +260,9 @@ impl Workspace {
             rows,
             purpose,
             low,
-            saved: (0..sets).map(|_| Saved::new(device, size)).collect::<Result<_>>()?,
+            saved: (0..sets)
+                .map(|_| Saved::new(device, size))
+                .collect::<Result<_>>()?,
             streams: (0..streams).map(stream).collect::<Result<_>>()?,
             ints: device.alloc("a batch", (rows * INTS + 64) * 4)?,
             dropped: drops.then(dropped).transpose()?,
@@ -241,7 +277,10 @@ impl Workspace {
             (Purpose::Learn { .. }, Purpose::Score) => true,
             (have, want) => have == want,
         };
-        purpose && self.rows >= size.rows && self.low >= size.low && (self.dropped.is_some() || !size.drops)
+        purpose
+            && self.rows >= size.rows
+            && self.low >= size.low
+            && (self.dropped.is_some() || !size.drops)
     }
 
     /// What a layer leaves: its own, or the one set that all share.
@@ -255,10 +294,16 @@ impl Workspace {
     }
 
     pub(super) fn dropped(&self) -> Address {
-        self.dropped.as_ref().map_or(Address::NULL, |dropped| dropped.address)
+        self.dropped
+            .as_ref()
+            .map_or(Address::NULL, |dropped| dropped.address)
     }
 }
 
 fn widest_input(config: &Config) -> usize {
-    Group::ALL.into_iter().map(|group| group.shape(config).1).max().unwrap_or(0)
+    Group::ALL
+        .into_iter()
+        .map(|group| group.shape(config).1)
+        .max()
+        .unwrap_or(0)
 }

@@ -91,17 +91,25 @@ impl Problem {
     /// This problem, in that file. What is no sense in a file may be so since Git keeps the file elsewhere.
     pub fn at(self, path: &Path) -> LoadError {
         let problem = match self {
-            Self::Damaged(_) | Self::Json(_) | Self::Tokenizer(_) if is_pointer(path) => Self::Pointer,
+            Self::Damaged(_) | Self::Json(_) | Self::Tokenizer(_) if is_pointer(path) => {
+                Self::Pointer
+            }
             Self::Io(error) => Self::Io(once(error, path)),
             other => other,
         };
-        LoadError { path: path.to_owned(), problem }
+        LoadError {
+            path: path.to_owned(),
+            problem,
+        }
     }
 }
 
 /// The same error without the name of the file, which `fs_err` puts into it and a `LoadError` in front of it.
 fn once(error: std::io::Error, path: &Path) -> std::io::Error {
-    match error.to_string().split_once(&format!("`{}`: ", path.display())) {
+    match error
+        .to_string()
+        .split_once(&format!("`{}`: ", path.display()))
+    {
         Some((_, why)) => std::io::Error::new(error.kind(), why),
         None => error,
     }

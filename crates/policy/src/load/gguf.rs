@@ -37,13 +37,17 @@ impl Entry {
 
     /// How many values it has; none where no machine could count them.
     fn count(&self) -> Option<usize> {
-        self.shape.iter().try_fold(1usize, |count, length| count.checked_mul(*length))
+        self.shape
+            .iter()
+            .try_fold(1usize, |count, length| count.checked_mul(*length))
     }
 
     /// How its values are stored, and how many they are.
     pub(super) fn stored(&self) -> (String, u64) {
-        let kind =
-            Block::from_id(self.kind).map_or_else(|| format!("GGML type {}", self.kind), |b| b.name().to_owned());
+        let kind = Block::from_id(self.kind).map_or_else(
+            || format!("GGML type {}", self.kind),
+            |b| b.name().to_owned(),
+        );
         (kind, self.count().unwrap_or(usize::MAX) as u64)
     }
 }
@@ -66,7 +70,9 @@ struct Header<R> {
 impl<R: Read> Header<R> {
     fn bytes<const N: usize>(&mut self) -> Result<[u8; N], Problem> {
         let mut bytes = [0; N];
-        self.from.read_exact(&mut bytes).map_err(|_| Problem::Damaged("the header ends early".into()))?;
+        self.from
+            .read_exact(&mut bytes)
+            .map_err(|_| Problem::Damaged("the header ends early".into()))?;
         self.read += N as u64;
         Ok(bytes)
     }
@@ -82,7 +88,9 @@ impl<R: Read> Header<R> {
     fn count(&mut self) -> Result<usize, Problem> {
         let count = self.u64()?;
         if count > MAX_COUNT {
-            return Err(Problem::Damaged(format!("a count of {count} in the header")));
+            return Err(Problem::Damaged(format!(
+                "a count of {count} in the header"
+            )));
         }
         Ok(count as usize)
     }
@@ -90,7 +98,10 @@ impl<R: Read> Header<R> {
     fn text(&mut self) -> Result<String, Problem> {
         let length = self.count()?;
         let mut bytes = Vec::new();
-        self.from.by_ref().take(length as u64).read_to_end(&mut bytes)?;
+        self.from
+            .by_ref()
+            .take(length as u64)
+            .read_to_end(&mut bytes)?;
         self.read += bytes.len() as u64;
         if bytes.len() < length {
             return Err(Problem::Damaged("the header ends early".into()));
@@ -115,12 +126,20 @@ impl<R: Read> Header<R> {
                 if kind == 9 {
                     return Err(Problem::Damaged("a list of lists in the header".into()));
                 }
-                Value::Array((0..count).map(|_| self.value(kind)).collect::<Result<_, _>>()?)
+                Value::Array(
+                    (0..count)
+                        .map(|_| self.value(kind))
+                        .collect::<Result<_, _>>()?,
+                )
             }
             10 => Value::Integer(self.u64()? as i64),
             11 => Value::Integer(i64::from_le_bytes(self.bytes()?)),
             12 => Value::Float(f64::from_le_bytes(self.bytes()?)),
-            other => return Err(Problem::Damaged(format!("a header value of unknown type {other}"))),
+            other => {
+                return Err(Problem::Damaged(format!(
+                    "a header value of unknown type {other}"
+                )));
+            }
         })
     }
 
@@ -128,23 +147,38 @@ impl<R: Read> Header<R> {
         let name = self.text()?;
         let dims = self.u32()?;
         if dims > 4 {
-            return Err(Problem::Damaged(format!("tensor `{name}` has {dims} dimensions")));
+            return Err(Problem::Damaged(format!(
+                "tensor `{name}` has {dims} dimensions"
+            )));
         }
-        let mut shape = (0..dims).map(|_| self.count()).collect::<Result<Vec<_>, _>>()?;
+        let mut shape = (0..dims)
+            .map(|_| self.count())
+            .collect::<Result<Vec<_>, _>>()?;
         shape.reverse();
         let (kind, offset) = (self.u32()?, self.u64()?);
-        Ok((name, Entry { shape, kind, offset }))
+        Ok((
+            name,
+            Entry {
+                shape,
+                kind,
+                offset,
+            },
+        ))
     }
 }
 
 impl GgufFile {
     pub(super) fn open(path: &Path) -> Result<Self, Problem> {
         let file = fs_err::File::open(path)?;
-        let mut header = Header { from: BufReader::new(fs_err::File::open(path)?), read: 0 };
+        let mut header = Header {
+            from: BufReader::new(fs_err::File::open(path)?),
+            read: 0,
+        };
         let magic: [u8; 4] = header.bytes()?;
         if &magic != b"GGUF" {
             return Err(Problem::Damaged(
-                "neither a directory nor a GGUF file (it does not begin with the letters GGUF)".into(),
+                "neither a directory nor a GGUF file (it does not begin with the letters GGUF)"
+                    .into(),
             ));
         }
         let version = header.u32()?;
@@ -162,27 +196,48 @@ impl GgufFile {
             let kind = header.u32()?;
             keys.insert(name, header.value(kind)?);
         }
-        let tensors = (0..tensor_count).map(|_| header.entry()).collect::<Result<HashMap<_, _>, _>>()?;
+        let tensors = (0..tensor_count)
+            .map(|_| header.entry())
+            .collect::<Result<HashMap<_, _>, _>>()?;
         let alignment = match keys.get("general.alignment") {
             Some(Value::Integer(alignment)) if *alignment > 0 => *alignment as u64,
             _ => 32,
         };
         let unaligned = || Problem::Damaged(format!("an alignment of {alignment}"));
-        let data_start = header.read.checked_next_multiple_of(alignment).ok_or_else(unaligned)?;
-        Ok(Self { path: path.to_owned(), keys, tensors, file, data_start })
+        let data_start = header
+            .read
+            .checked_next_multiple_of(alignment)
+            .ok_or_else(unaligned)?;
+        Ok(Self {
+            path: path.to_owned(),
+            keys,
+            tensors,
+            file,
+            data_start,
+        })
     }
 
     /// A tensor's values in the file's own order.
     pub(super) fn tensor(&self, name: &str) -> Result<Vec<f32>, Problem> {
-        let entry = self.tensors.get(name).ok_or_else(|| Problem::MissingTensor(name.to_owned()))?;
-        let unknown = || Problem::UnknownKind { name: name.to_owned(), kind: format!("GGML type {}", entry.kind) };
+        let entry = self
+            .tensors
+            .get(name)
+            .ok_or_else(|| Problem::MissingTensor(name.to_owned()))?;
+        let unknown = || Problem::UnknownKind {
+            name: name.to_owned(),
+            kind: format!("GGML type {}", entry.kind),
+        };
         let block = Block::from_id(entry.kind).ok_or_else(unknown)?;
         let past = || Problem::Damaged(format!("tensor `{name}` reaches past the end"));
         let count = entry.count().ok_or_else(past)?;
         if !count.is_multiple_of(block.values()) {
-            return Err(Problem::Damaged(format!("tensor `{name}` does not fill its blocks")));
+            return Err(Problem::Damaged(format!(
+                "tensor `{name}` does not fill its blocks"
+            )));
         }
-        let size = (count / block.values()).checked_mul(block.bytes()).ok_or_else(past)?;
+        let size = (count / block.values())
+            .checked_mul(block.bytes())
+            .ok_or_else(past)?;
         let start = self.data_start.checked_add(entry.offset).ok_or_else(past)?;
         // Before room is made for them: a damaged length may be more than a machine has.
         let end = start.checked_add(size as u64).ok_or_else(past)?;
@@ -190,12 +245,17 @@ impl GgufFile {
             return Err(past());
         }
         let mut bytes = vec![0; size];
-        self.file.file().read_exact_at(&mut bytes, start).map_err(|_| past())?;
+        self.file
+            .file()
+            .read_exact_at(&mut bytes, start)
+            .map_err(|_| past())?;
         Ok(block.dequantise(&bytes))
     }
 
     pub(super) fn key(&self, name: &str) -> Result<&Value, Problem> {
-        self.keys.get(name).ok_or_else(|| Problem::MissingKey(name.to_owned()))
+        self.keys
+            .get(name)
+            .ok_or_else(|| Problem::MissingKey(name.to_owned()))
     }
 
     pub(super) fn integer(&self, name: &str) -> Result<usize, Problem> {
@@ -236,5 +296,9 @@ impl GgufFile {
 
 fn bad(key: &str, found: &Value, wanted: &str) -> Problem {
     let found = format!("{found:?}").chars().take(80).collect();
-    Problem::BadKey { key: key.into(), found, wanted: wanted.into() }
+    Problem::BadKey {
+        key: key.into(),
+        found,
+        wanted: wanted.into(),
+    }
 }

@@ -89,7 +89,11 @@ impl Block {
                 Self::Q4_0 => q4(half(block, 0), -8.0 * half(block, 0), &block[2..], &mut out),
                 Self::Q4_1 => q4(half(block, 0), half(block, 2), &block[4..], &mut out),
                 Self::Q5_0 => q5_0(block, &mut out),
-                Self::Q8_0 => out.extend(block[2..].iter().map(|&q| half(block, 0) * f32::from(q.cast_signed()))),
+                Self::Q8_0 => out.extend(
+                    block[2..]
+                        .iter()
+                        .map(|&q| half(block, 0) * f32::from(q.cast_signed())),
+                ),
                 Self::Q4K => k_quants(block, None, &block[16..], &mut out),
                 Self::Q5K => k_quants(block, Some(&block[16..48]), &block[48..], &mut out),
                 Self::Q6K => q6k(block, &mut out),
@@ -126,8 +130,12 @@ fn scale_and_minimum(packed: &[u8], group: usize) -> (f32, f32) {
     let (scale, minimum) = if group < 4 {
         (packed[group] & 63, packed[group + 4] & 63)
     } else {
-        let (shared, high_scale, high_minimum) = (packed[group + 4], packed[group - 4], packed[group]);
-        ((shared & 15) | (high_scale >> 6 << 4), (shared >> 4) | (high_minimum >> 6 << 4))
+        let (shared, high_scale, high_minimum) =
+            (packed[group + 4], packed[group - 4], packed[group]);
+        (
+            (shared & 15) | (high_scale >> 6 << 4),
+            (shared >> 4) | (high_minimum >> 6 << 4),
+        )
     };
     (f32::from(scale), f32::from(minimum))
 }
@@ -171,7 +179,8 @@ mod tests {
 
     #[test]
     fn every_format_agrees_with_the_gguf_package() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/gguf_blocks.safetensors");
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/gguf_blocks.safetensors");
         let bytes = fs_err::read(path).unwrap();
         let file = SafeTensors::deserialize(&bytes).unwrap();
         let formats = [
@@ -193,7 +202,10 @@ mod tests {
             assert_eq!(found.len(), wanted.len(), "{name}");
             for (found, wanted) in found.iter().zip(&wanted) {
                 // One rounding apart at most: the order of the multiplications is free.
-                assert!((found - wanted).abs() <= 4e-7 * wanted.abs().max(1e-3), "{name}: {found} against {wanted}");
+                assert!(
+                    (found - wanted).abs() <= 4e-7 * wanted.abs().max(1e-3),
+                    "{name}: {found} against {wanted}"
+                );
             }
         }
     }

@@ -23,34 +23,60 @@ impl GgufModel {
         let open = || {
             let file = GgufFile::open(path)?;
             let config = config(&file)?;
-            let Config { family, heads, kv_heads, .. } = config;
-            Ok((config, Self { file, family, heads, kv_heads }))
+            let Config {
+                family,
+                heads,
+                kv_heads,
+                ..
+            } = config;
+            Ok((
+                config,
+                Self {
+                    file,
+                    family,
+                    heads,
+                    kv_heads,
+                },
+            ))
         };
         open().map_err(|problem: Problem| problem.at(path))
     }
 
     pub(super) fn tensor(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, LoadError> {
-        self.read(name, shape).map_err(|problem| problem.at(&self.file.path))
+        self.read(name, shape)
+            .map_err(|problem| problem.at(&self.file.path))
     }
 
     fn read(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, Problem> {
         let stored = stored_name(name).ok_or_else(|| Problem::MissingTensor(name.to_owned()))?;
-        let entry = self.file.tensors.get(&stored).ok_or_else(|| Problem::MissingTensor(stored.clone()))?;
+        let entry = self
+            .file
+            .tensors
+            .get(&stored)
+            .ok_or_else(|| Problem::MissingTensor(stored.clone()))?;
         if entry.shape != shape {
-            return Err(Problem::WrongShape { name: stored, found: entry.shape.clone(), wanted: shape.to_vec() });
+            return Err(Problem::WrongShape {
+                name: stored,
+                found: entry.shape.clone(),
+                wanted: shape.to_vec(),
+            });
         }
         let data = self.file.tensor(&stored)?;
         // llama.cpp stores Llama's q and k for a rotation of neighbours; Qwen's are stored as they are.
         match (self.family, name.rsplit_once(".self_attn.")) {
             (Family::Llama, Some((_, "q_proj.weight"))) => Ok(unpermute(&data, self.heads, shape)),
-            (Family::Llama, Some((_, "k_proj.weight"))) => Ok(unpermute(&data, self.kv_heads, shape)),
+            (Family::Llama, Some((_, "k_proj.weight"))) => {
+                Ok(unpermute(&data, self.kv_heads, shape))
+            }
             _ => Ok(data),
         }
     }
 
     /// Whether a tensor's values have 16 bits or fewer.
     pub(super) fn is_narrow(&self, name: &str) -> bool {
-        stored_name(name).and_then(|stored| self.file.tensors.get(&stored)).is_some_and(Entry::is_narrow)
+        stored_name(name)
+            .and_then(|stored| self.file.tensors.get(&stored))
+            .is_some_and(Entry::is_narrow)
     }
 
     /// How each tensor is stored.
@@ -61,7 +87,11 @@ impl GgufModel {
     pub(super) fn text(&self) -> Result<Text, LoadError> {
         let read = || {
             let bpe = byte_bpe(&self.file)?;
-            let template = self.file.text("tokenizer.chat_template").ok().map(str::to_owned);
+            let template = self
+                .file
+                .text("tokenizer.chat_template")
+                .ok()
+                .map(str::to_owned);
             Text::from_byte_bpe(&bpe, template).map_err(Problem::Tokenizer)
         };
         read().map_err(|problem| problem.at(&self.file.path))
@@ -70,23 +100,34 @@ impl GgufModel {
 
 fn config(file: &GgufFile) -> Result<Config, Problem> {
     let name = file.text("general.architecture")?;
-    let family = Family::named(name).ok_or_else(|| Problem::UnknownArchitecture(name.to_owned()))?;
+    let family =
+        Family::named(name).ok_or_else(|| Problem::UnknownArchitecture(name.to_owned()))?;
     let key = |suffix: &str| format!("{name}.{suffix}");
     let heads = file.integer(&key("attention.head_count"))?;
     let hidden = file.integer(&key("embedding_length"))?;
-    let embed =
-        file.tensors.get("token_embd.weight").ok_or_else(|| Problem::MissingTensor("token_embd.weight".into()))?;
-    let head_dim = file.integer(&key("attention.key_length")).unwrap_or(hidden / heads.max(1));
+    let embed = file
+        .tensors
+        .get("token_embd.weight")
+        .ok_or_else(|| Problem::MissingTensor("token_embd.weight".into()))?;
+    let head_dim = file
+        .integer(&key("attention.key_length"))
+        .unwrap_or(hidden / heads.max(1));
     let rope_theta = file.float(&key("rope.freq_base")).unwrap_or(10000.0);
     let stretched = file.tensors.contains_key("rope_freqs.weight");
-    let table = stretched.then(|| file.tensor("rope_freqs.weight")).transpose()?;
-    let rope_scaling = table.map(|table| stretching(&table, rope_theta)).transpose()?;
+    let table = stretched
+        .then(|| file.tensor("rope_freqs.weight"))
+        .transpose()?;
+    let rope_scaling = table
+        .map(|table| stretching(&table, rope_theta))
+        .transpose()?;
     let config = Config {
         family,
         hidden,
         layers: file.integer(&key("block_count"))?,
         heads,
-        kv_heads: file.integer(&key("attention.head_count_kv")).unwrap_or(heads),
+        kv_heads: file
+            .integer(&key("attention.head_count_kv"))
+            .unwrap_or(heads),
         head_dim,
         ffn: file.integer(&key("feed_forward_length"))?,
         vocab: embed.shape.first().copied().unwrap_or(0),
@@ -119,12 +160,19 @@ fn ends(file: &GgufFile) -> Vec<u32> {
         Some(Value::Array(values)) => values.as_slice(),
         _ => &[],
     };
-    let tokens = list("tokenizer.ggml.tokens").iter().zip(list("tokenizer.ggml.token_type")).zip(0..);
+    let tokens = list("tokenizer.ggml.tokens")
+        .iter()
+        .zip(list("tokenizer.ggml.token_type"))
+        .zip(0..);
     let is_end = |text: &Value, kind: &Value| {
         let known = |text: &String| ENDS.contains(&text.as_str());
         token_kind(kind) == TokenKind::Control && matches!(text, Value::Text(text) if known(text))
     };
-    ends.extend(tokens.filter(|((text, kind), _)| is_end(text, kind)).map(|(_, id)| id));
+    ends.extend(
+        tokens
+            .filter(|((text, kind), _)| is_end(text, kind))
+            .map(|(_, id)| id),
+    );
     let mut seen = HashSet::new();
     ends.retain(|token| seen.insert(*token));
     ends
@@ -132,8 +180,13 @@ fn ends(file: &GgufFile) -> Vec<u32> {
 
 /// Variants of the families that the engine does not compute must not load as if it did.
 fn refuse_variants(file: &GgufFile, config: &Config) -> Result<(), Problem> {
-    let refuse =
-        |key: &str, found: String, wanted: &str| Err(Problem::BadKey { key: key.into(), found, wanted: wanted.into() });
+    let refuse = |key: &str, found: String, wanted: &str| {
+        Err(Problem::BadKey {
+            key: key.into(),
+            found,
+            wanted: wanted.into(),
+        })
+    };
     let key = |suffix: &str| format!("{}.{suffix}", config.family.model_type());
     // As llama.cpp has it: a factor without a type is linear, and the type alone stretches nothing.
     let kind = if file.keys.contains_key(&key("rope.scaling.type")) {
@@ -142,10 +195,17 @@ fn refuse_variants(file: &GgufFile, config: &Config) -> Result<(), Problem> {
         "linear"
     };
     if !["none", "linear"].contains(&kind) {
-        return refuse(&key("rope.scaling.type"), kind.into(), "the engine does not stretch the rotation so");
+        return refuse(
+            &key("rope.scaling.type"),
+            kind.into(),
+            "the engine does not stretch the rotation so",
+        );
     }
     for factor in ["rope.scaling.factor", "rope.scale_linear"].map(key) {
-        if kind == "linear" && file.keys.contains_key(&factor) && ![0.0, 1.0].contains(&file.float(&factor)?) {
+        if kind == "linear"
+            && file.keys.contains_key(&factor)
+            && ![0.0, 1.0].contains(&file.float(&factor)?)
+        {
             return refuse(
                 &factor,
                 file.float(&factor)?.to_string(),
@@ -159,12 +219,16 @@ fn refuse_variants(file: &GgufFile, config: &Config) -> Result<(), Problem> {
         return refuse(&turned, file.integer(&turned)?.to_string(), &wanted);
     }
     let foreign = |name: &&String| {
-        let part =
-            name.strip_prefix("blk.").and_then(|rest| rest.split_once('.')).map_or(name.as_str(), |(_, part)| part);
+        let part = name
+            .strip_prefix("blk.")
+            .and_then(|rest| rest.split_once('.'))
+            .map_or(name.as_str(), |(_, part)| part);
         match part {
             "attn_q.bias" | "attn_k.bias" | "attn_v.bias" => !config.qkv_bias(),
             "attn_q_norm.weight" | "attn_k_norm.weight" => !config.qk_norm(),
-            _ => part.rsplit_once('.').is_some_and(|(_, suffix)| suffix == "bias"),
+            _ => part
+                .rsplit_once('.')
+                .is_some_and(|(_, suffix)| suffix == "bias"),
         }
     };
     if let Some(name) = file.tensors.keys().filter(foreign).min() {
@@ -186,7 +250,8 @@ fn stretching(divisors: &[f32], theta: f64) -> Result<RopeScaling, Problem> {
     };
     let agrees = |(i, divisor): (usize, &f32)| {
         let frequency = theta.powf(-(i as f64) / divisors.len() as f64);
-        (frequency / rule.stretch(frequency) - f64::from(*divisor)).abs() < 1e-3 * f64::from(*divisor)
+        (frequency / rule.stretch(frequency) - f64::from(*divisor)).abs()
+            < 1e-3 * f64::from(*divisor)
     };
     if divisors.iter().enumerate().all(agrees) {
         return Ok(rule);
@@ -260,7 +325,10 @@ fn byte_bpe(file: &GgufFile) -> Result<ByteBpe, Problem> {
         )));
     }
     // Old converters named no rule, and their users got GPT-2's whatever the model was trained with.
-    let split = file.keys.get("tokenizer.ggml.pre").map_or(Ok("default"), |_| file.text("tokenizer.ggml.pre"))?;
+    let split = file
+        .keys
+        .get("tokenizer.ggml.pre")
+        .map_or(Ok("default"), |_| file.text("tokenizer.ggml.pre"))?;
     if split == "default" {
         return Err(Problem::Tokenizer(
             "it does not name the rule that splits text (`tokenizer.ggml.pre`): \
@@ -268,8 +336,9 @@ fn byte_bpe(file: &GgufFile) -> Result<ByteBpe, Problem> {
                 .into(),
         ));
     }
-    let strings =
-        |name| -> Result<Vec<String>, Problem> { Ok(file.texts(name)?.into_iter().map(str::to_owned).collect()) };
+    let strings = |name| -> Result<Vec<String>, Problem> {
+        Ok(file.texts(name)?.into_iter().map(str::to_owned).collect())
+    };
     let kinds = match file.keys.get("tokenizer.ggml.token_type") {
         Some(Value::Array(kinds)) => kinds.as_slice(),
         _ => &[],
@@ -298,10 +367,17 @@ mod tests {
         };
         let theta = 500_000.0f64;
         let frequency = |i: i32| theta.powf(-f64::from(i) / 32.0);
-        let mut table: Vec<f32> = (0..32).map(|i| (frequency(i) / rule.stretch(frequency(i))) as f32).collect();
+        let mut table: Vec<f32> = (0..32)
+            .map(|i| (frequency(i) / rule.stretch(frequency(i))) as f32)
+            .collect();
         assert!(table[0] < 1.001 && table[31] > 31.9, "{table:?}");
         assert_eq!(stretching(&table, theta).unwrap(), rule);
         table[20] *= 1.1;
-        assert!(stretching(&table, theta).unwrap_err().to_string().contains("only Llama 3's rule is known"));
+        assert!(
+            stretching(&table, theta)
+                .unwrap_err()
+                .to_string()
+                .contains("only Llama 3's rule is known")
+        );
     }
 }

@@ -62,7 +62,10 @@ pub(super) fn read(directory: &Path) -> Result<Config, LoadError> {
     let path = directory.join("generation_config.json");
     if path.exists() {
         let more = read_eos(&path).map_err(|problem| problem.at(&path))?;
-        let new: Vec<u32> = more.into_iter().filter(|token| !config.eos.contains(token)).collect();
+        let new: Vec<u32> = more
+            .into_iter()
+            .filter(|token| !config.eos.contains(token))
+            .collect();
         config.eos.extend(new);
     }
     Ok(config)
@@ -74,27 +77,38 @@ fn read_eos(path: &Path) -> Result<Vec<u32>, Problem> {
         eos_token_id: Option<OneOrMany>,
     }
     let generation: Generation = serde_json::from_str(&fs_err::read_to_string(path)?)?;
-    Ok(generation.eos_token_id.map(OneOrMany::into_vec).unwrap_or_default())
+    Ok(generation
+        .eos_token_id
+        .map(OneOrMany::into_vec)
+        .unwrap_or_default())
 }
 
 fn read_config(path: &Path) -> Result<Config, Problem> {
     let text = fs_err::read_to_string(path)?;
     // The architecture first: a foreign model should be called by its name, not by a key it lacks.
     let value: Value = serde_json::from_str(&text)?;
-    let model_type = value["model_type"].as_str().ok_or_else(|| Problem::MissingKey("model_type".into()))?;
-    let family = Family::named(model_type).ok_or_else(|| Problem::UnknownArchitecture(model_type.to_owned()))?;
+    let model_type = value["model_type"]
+        .as_str()
+        .ok_or_else(|| Problem::MissingKey("model_type".into()))?;
+    let family = Family::named(model_type)
+        .ok_or_else(|| Problem::UnknownArchitecture(model_type.to_owned()))?;
     let raw: Raw = serde_json::from_str(&text)?;
     debug_assert_eq!(raw.model_type, family.model_type());
     refuse_variants(&raw)?;
     let rope = raw.rope_parameters.as_ref().or(raw.rope_scaling.as_ref());
-    let theta = raw.rope_theta.or_else(|| rope.and_then(|rope| rope["rope_theta"].as_f64())).unwrap_or(10000.0);
+    let theta = raw
+        .rope_theta
+        .or_else(|| rope.and_then(|rope| rope["rope_theta"].as_f64()))
+        .unwrap_or(10000.0);
     let config = Config {
         family,
         hidden: raw.hidden_size,
         layers: raw.num_hidden_layers,
         heads: raw.num_attention_heads,
         kv_heads: raw.num_key_value_heads.unwrap_or(raw.num_attention_heads),
-        head_dim: raw.head_dim.unwrap_or(raw.hidden_size / raw.num_attention_heads.max(1)),
+        head_dim: raw
+            .head_dim
+            .unwrap_or(raw.hidden_size / raw.num_attention_heads.max(1)),
         ffn: raw.intermediate_size,
         vocab: raw.vocab_size,
         norm_eps: raw.rms_norm_eps,
@@ -103,33 +117,53 @@ fn read_config(path: &Path) -> Result<Config, Problem> {
         tied: raw.tie_word_embeddings,
         context: raw.max_position_embeddings,
         bos: raw.bos_token_id,
-        eos: raw.eos_token_id.map(OneOrMany::into_vec).unwrap_or_default(),
+        eos: raw
+            .eos_token_id
+            .map(OneOrMany::into_vec)
+            .unwrap_or_default(),
     };
-    config.fault().map_or(Ok(config), |fault| Err(Problem::BadShape(fault)))
+    config
+        .fault()
+        .map_or(Ok(config), |fault| Err(Problem::BadShape(fault)))
 }
 
 /// Variants of the families that the engine does not compute must not load as if it did.
 fn refuse_variants(raw: &Raw) -> Result<(), Problem> {
     let refuse = |key: &str, found: &str, wanted: &str| {
-        Err(Problem::BadKey { key: key.into(), found: found.into(), wanted: wanted.into() })
+        Err(Problem::BadKey {
+            key: key.into(),
+            found: found.into(),
+            wanted: wanted.into(),
+        })
     };
     if let Some(act) = raw.hidden_act.as_deref().filter(|act| *act != "silu") {
         return refuse("hidden_act", act, "the engine computes silu only");
     }
     if raw.attention_bias {
-        return refuse("attention_bias", "true", "the engine knows qwen2's biases only");
+        return refuse(
+            "attention_bias",
+            "true",
+            "the engine knows qwen2's biases only",
+        );
     }
     if raw.mlp_bias {
         return refuse("mlp_bias", "true", "the engine's MLP has no biases");
     }
     if raw.use_sliding_window {
-        return refuse("use_sliding_window", "true", "the engine attends to the whole context; set it to false");
+        return refuse(
+            "use_sliding_window",
+            "true",
+            "the engine attends to the whole context; set it to false",
+        );
     }
     Ok(())
 }
 
 fn scaling(rope: &Value) -> Result<Option<RopeScaling>, Problem> {
-    let kind = rope["rope_type"].as_str().or_else(|| rope["type"].as_str()).unwrap_or("default");
+    let kind = rope["rope_type"]
+        .as_str()
+        .or_else(|| rope["type"].as_str())
+        .unwrap_or("default");
     match kind {
         "default" => Ok(None),
         "llama3" => Ok(Some(serde_json::from_value(rope.clone())?)),

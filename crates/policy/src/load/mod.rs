@@ -41,14 +41,22 @@ impl Checkpoint {
             let config = hf_config::read(path)?;
             let files = TensorFiles::open(path)?;
             check_depth(&config, &files)?;
-            return Ok(Self { config, source: Source::HuggingFace(files) });
+            return Ok(Self {
+                config,
+                source: Source::HuggingFace(files),
+            });
         }
-        let is_part = path.extension().is_some_and(|kind| kind == "safetensors" || kind == "json");
+        let is_part = path
+            .extension()
+            .is_some_and(|kind| kind == "safetensors" || kind == "json");
         if is_part && path.with_file_name("config.json").exists() {
             return Err(Problem::PartOfModel.at(path));
         }
         let (config, model) = GgufModel::open(path)?;
-        Ok(Self { config, source: Source::Gguf(model) })
+        Ok(Self {
+            config,
+            source: Source::Gguf(model),
+        })
     }
 
     /// One tensor by its Hugging Face name.
@@ -92,7 +100,11 @@ impl Checkpoint {
                 None => self.is_narrow(name),
             };
             let values = Values::from(data);
-            Ok(if rounds && shape.len() == 2 { values.rounded() } else { values })
+            Ok(if rounds && shape.len() == 2 {
+                values.rounded()
+            } else {
+                values
+            })
         })?;
         Ok((weights, fingerprint.finish()))
     }
@@ -114,8 +126,18 @@ impl Checkpoint {
 /// A model that is shallower than its files would answer, and badly.
 fn check_depth(config: &Config, files: &TensorFiles) -> Result<(), LoadError> {
     let further = format!("model.layers.{}.", config.layers);
-    let Some(name) = files.names().filter(|name| name.starts_with(&further)).min() else { return Ok(()) };
+    let Some(name) = files
+        .names()
+        .filter(|name| name.starts_with(&further))
+        .min()
+    else {
+        return Ok(());
+    };
     let (key, found) = ("num_hidden_layers".to_owned(), config.layers.to_string());
-    let problem = Problem::BadKey { key, found, wanted: format!("there is a tensor `{name}`") };
+    let problem = Problem::BadKey {
+        key,
+        found,
+        wanted: format!("there is a tensor `{name}`"),
+    };
     Err(problem.at(&files.directory().join("config.json")))
 }

@@ -37,7 +37,9 @@ impl Family {
 
     /// The family of that `model_type`.
     pub fn named(model_type: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|family| family.model_type() == model_type)
+        Self::ALL
+            .into_iter()
+            .find(|family| family.model_type() == model_type)
     }
 }
 
@@ -66,7 +68,8 @@ impl RopeScaling {
         if wavelength > old / self.low_freq_factor {
             return frequency / self.factor;
         }
-        let blend = (old / wavelength - self.low_freq_factor) / (self.high_freq_factor - self.low_freq_factor);
+        let blend = (old / wavelength - self.low_freq_factor)
+            / (self.high_freq_factor - self.low_freq_factor);
         (1.0 - blend) * frequency / self.factor + blend * frequency
     }
 }
@@ -136,7 +139,10 @@ impl Config {
     pub fn rope_frequencies(&self) -> Vec<f64> {
         let half = self.head_dim / 2;
         let plain = |i| self.rope_theta.powf(-(i as f64) / half as f64);
-        let scaled = |frequency| self.rope_scaling.map_or(frequency, |scaling| scaling.stretch(frequency));
+        let scaled = |frequency| {
+            self.rope_scaling
+                .map_or(frequency, |scaling| scaling.stretch(frequency))
+        };
         (0..half).map(plain).map(scaled).collect()
     }
 
@@ -156,12 +162,24 @@ impl Config {
             return Some(format!("{key} is 0"));
         }
         // Room for the layers is made before the first tensor is looked for.
-        let most = |key: &str| if key == "num_hidden_layers" { 1 << 12 } else { 1 << 31 };
+        let most = |key: &str| {
+            if key == "num_hidden_layers" {
+                1 << 12
+            } else {
+                1 << 31
+            }
+        };
         if let Some((key, value)) = sizes.into_iter().find(|(key, value)| *value > most(key)) {
             return Some(format!("{key} is {value}, which no model has"));
         }
-        let positive = [("rope_theta", self.rope_theta), ("rms_norm_eps", self.norm_eps)];
-        if let Some((key, value)) = positive.into_iter().find(|(_, value)| !(value.is_finite() && *value > 0.0)) {
+        let positive = [
+            ("rope_theta", self.rope_theta),
+            ("rms_norm_eps", self.norm_eps),
+        ];
+        if let Some((key, value)) = positive
+            .into_iter()
+            .find(|(_, value)| !(value.is_finite() && *value > 0.0))
+        {
             return Some(format!("{key} is {value}, and must be positive"));
         }
         if !self.heads.is_multiple_of(self.kv_heads) {
@@ -171,7 +189,10 @@ impl Config {
             ));
         }
         if !self.head_dim.is_multiple_of(2) {
-            return Some(format!("head_dim {} is odd, and the rotation turns pairs", self.head_dim));
+            return Some(format!(
+                "head_dim {} is odd, and the rotation turns pairs",
+                self.head_dim
+            ));
         }
         None
     }

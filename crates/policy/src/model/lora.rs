@@ -32,7 +32,15 @@ pub enum Module {
 
 impl Module {
     /// All projections, in the order they are stored.
-    pub const ALL: [Self; 7] = [Self::Q, Self::K, Self::V, Self::O, Self::Gate, Self::Up, Self::Down];
+    pub const ALL: [Self; 7] = [
+        Self::Q,
+        Self::K,
+        Self::V,
+        Self::O,
+        Self::Gate,
+        Self::Up,
+        Self::Down,
+    ];
 
     /// Its name in PEFT's `target_modules`.
     pub fn name(self) -> &'static str {
@@ -73,7 +81,12 @@ impl std::str::FromStr for Module {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let named = Self::ALL.into_iter().find(|module| module.name() == text);
-        named.ok_or_else(|| format!("no such projection; there are {}", Self::ALL.map(Self::name).join(", ")))
+        named.ok_or_else(|| {
+            format!(
+                "no such projection; there are {}",
+                Self::ALL.map(Self::name).join(", ")
+            )
+        })
     }
 }
 
@@ -135,10 +148,21 @@ impl Adapter {
             for &module in &config.targets {
                 let (outputs, inputs) = module.shape(model);
                 let mut tensor = |part: &str, shape: Vec<usize>| -> Result<Tensor, E> {
-                    let name = format!("base_model.model.model.layers.{index}.{}.{part}.weight", module.path());
+                    let name = format!(
+                        "base_model.model.model.layers.{index}.{}.{part}.weight",
+                        module.path()
+                    );
                     let data = fill(&name, &shape)?;
-                    assert_eq!(data.len(), shape.iter().product::<usize>(), "{name} was filled with another size");
-                    Ok(Tensor { name, shape, data: data.into() })
+                    assert_eq!(
+                        data.len(),
+                        shape.iter().product::<usize>(),
+                        "{name} was filled with another size"
+                    );
+                    Ok(Tensor {
+                        name,
+                        shape,
+                        data: data.into(),
+                    })
                 };
                 let a = tensor("lora_A", vec![config.rank, inputs])?;
                 let b = tensor("lora_B", vec![outputs, config.rank])?;
@@ -146,7 +170,10 @@ impl Adapter {
             }
             layers.push(layer);
         }
-        Ok(Self { config: config.clone(), layers })
+        Ok(Self {
+            config: config.clone(),
+            layers,
+        })
     }
 
     /// A fresh adapter: A uniform within 1/sqrt(inputs) as PEFT has it, B zero, so that it changes nothing yet.
@@ -160,7 +187,8 @@ impl Adapter {
                 return Ok(vec![0.0; size]);
             }
             let bound = 1.0 / (shape[1] as f32).sqrt();
-            let draw = |i| (crate::noise::uniform(seed ^ (nth << 32), i as u64) * 2.0 - 1.0) * bound;
+            let draw =
+                |i| (crate::noise::uniform(seed ^ (nth << 32), i as u64) * 2.0 - 1.0) * bound;
             Ok((0..size).map(draw).collect())
         });
         match built {
@@ -180,12 +208,21 @@ impl Adapter {
 
     /// Every tensor in a fixed order.
     pub fn tensors(&self) -> Vec<&Tensor> {
-        self.layers.iter().flat_map(|layer| &layer.pairs).flatten().flat_map(|pair| [&pair.a, &pair.b]).collect()
+        self.layers
+            .iter()
+            .flat_map(|layer| &layer.pairs)
+            .flatten()
+            .flat_map(|pair| [&pair.a, &pair.b])
+            .collect()
     }
 
     /// Every tensor in the same order, to be changed.
     pub fn tensors_mut(&mut self) -> Vec<&mut Tensor> {
-        let pairs = self.layers.iter_mut().flat_map(|layer| &mut layer.pairs).flatten();
+        let pairs = self
+            .layers
+            .iter_mut()
+            .flat_map(|layer| &mut layer.pairs)
+            .flatten();
         pairs.flat_map(|pair| [&mut pair.a, &mut pair.b]).collect()
     }
 }

@@ -106,8 +106,16 @@ mod tests {
         let values = Values::from(vec![1.0, -2.5, 1.0 + 1.0 / 512.0, 3.0e-3]);
         let halves = values.clone().rounded();
         assert_eq!((values.bytes(), halves.bytes(), halves.len()), (16, 8, 4));
-        assert_eq!(halves.widened()[..3], [1.0, -2.5, 1.0], "a tie goes to the even one");
-        let worst = values.iter().zip(&*halves.widened()).map(|(a, b)| ((a - b) / a).abs()).fold(0.0, f32::max);
+        assert_eq!(
+            halves.widened()[..3],
+            [1.0, -2.5, 1.0],
+            "a tie goes to the even one"
+        );
+        let worst = values
+            .iter()
+            .zip(&*halves.widened())
+            .map(|(a, b)| ((a - b) / a).abs())
+            .fold(0.0, f32::max);
         assert!(worst <= 1.0 / 256.0, "{worst}");
         assert_eq!(halves.clone().rounded(), halves);
     }

@@ -21,7 +21,11 @@ impl Tensor {
     /// The same tensor filled with zeros.
     #[must_use]
     pub fn zeroed(&self) -> Self {
-        Self { name: self.name.clone(), shape: self.shape.clone(), data: vec![0.0; self.data.len()].into() }
+        Self {
+            name: self.name.clone(),
+            shape: self.shape.clone(),
+            data: vec![0.0; self.data.len()].into(),
+        }
     }
 
     /// Whether it has rows and columns, unlike norms and biases.
@@ -92,18 +96,36 @@ impl Weights {
     ) -> Result<Self, E> {
         let mut tensor = |name: String, shape: Vec<usize>| -> Result<Tensor, E> {
             let data = fill(&name, &shape)?.into();
-            assert_eq!(data.len(), shape.iter().product::<usize>(), "{name} was filled with another size");
+            assert_eq!(
+                data.len(),
+                shape.iter().product::<usize>(),
+                "{name} was filled with another size"
+            );
             Ok(Tensor { name, shape, data })
         };
-        let embed = tensor("model.embed_tokens.weight".into(), vec![config.vocab, config.hidden])?;
+        let embed = tensor(
+            "model.embed_tokens.weight".into(),
+            vec![config.vocab, config.hidden],
+        )?;
         let mut layers = Vec::with_capacity(config.layers);
         for index in 0..config.layers {
             layers.push(build_layer(config, index, &mut tensor)?);
         }
         let norm = tensor("model.norm.weight".into(), vec![config.hidden])?;
-        let head =
-            if config.tied { None } else { Some(tensor("lm_head.weight".into(), vec![config.vocab, config.hidden])?) };
-        Ok(Self { embed, layers, norm, head })
+        let head = if config.tied {
+            None
+        } else {
+            Some(tensor(
+                "lm_head.weight".into(),
+                vec![config.vocab, config.hidden],
+            )?)
+        };
+        Ok(Self {
+            embed,
+            layers,
+            norm,
+            head,
+        })
     }
 
     /// How many numbers a model of this shape has.
@@ -112,8 +134,17 @@ impl Weights {
             let (rows, cols) = module.shape(config);
             rows * cols
         });
-        let biases = if config.qkv_bias() { config.q_width() + 2 * config.kv_width() } else { 0 };
-        let norms = 2 * config.hidden + if config.qk_norm() { 2 * config.head_dim } else { 0 };
+        let biases = if config.qkv_bias() {
+            config.q_width() + 2 * config.kv_width()
+        } else {
+            0
+        };
+        let norms = 2 * config.hidden
+            + if config.qk_norm() {
+                2 * config.head_dim
+            } else {
+                0
+            };
         let layer = matrices.iter().sum::<usize>() + biases + norms;
         let embeddings = config.vocab * config.hidden * if config.tied { 1 } else { 2 };
         (embeddings + config.layers * layer + config.hidden) as u64
@@ -130,7 +161,9 @@ impl Weights {
                 return Ok(vec![1.0; size]);
             }
             let scale = 1.0 / (*shape.last().unwrap_or(&1) as f32).sqrt();
-            Ok((0..size).map(|i| crate::noise::normal(seed ^ (nth << 32), i as u64) * scale).collect())
+            Ok((0..size)
+                .map(|i| crate::noise::normal(seed ^ (nth << 32), i as u64) * scale)
+                .collect())
         });
         match built {
             Ok(weights) => weights,
@@ -161,7 +194,10 @@ impl Weights {
 
     /// The memory that they take.
     pub fn bytes(&self) -> usize {
-        self.tensors().iter().map(|tensor| tensor.data.bytes()).sum()
+        self.tensors()
+            .iter()
+            .map(|tensor| tensor.data.bytes())
+            .sum()
     }
 
     /// The matrix that turns the last hidden state into logits.
@@ -241,22 +277,41 @@ fn build_layer<E>(
     tensor: &mut impl FnMut(String, Vec<usize>) -> Result<Tensor, E>,
 ) -> Result<Layer, E> {
     let prefix = format!("model.layers.{index}");
-    let input_norm = tensor(format!("{prefix}.input_layernorm.weight"), vec![config.hidden])?;
+    let input_norm = tensor(
+        format!("{prefix}.input_layernorm.weight"),
+        vec![config.hidden],
+    )?;
     let mut linears = Vec::with_capacity(7);
     for module in Module::ALL {
         let (outputs, inputs) = module.shape(config);
         let path = module.path();
         let weight = tensor(format!("{prefix}.{path}.weight"), vec![outputs, inputs])?;
         let biased = config.qkv_bias() && matches!(module, Module::Q | Module::K | Module::V);
-        let bias = if biased { Some(tensor(format!("{prefix}.{path}.bias"), vec![outputs])?) } else { None };
+        let bias = if biased {
+            Some(tensor(format!("{prefix}.{path}.bias"), vec![outputs])?)
+        } else {
+            None
+        };
         linears.push(Linear { weight, bias });
     }
     let mut head_norm = |name: &str| {
         let shape = vec![config.head_dim];
-        config.qk_norm().then(|| tensor(format!("{prefix}.self_attn.{name}.weight"), shape)).transpose()
+        config
+            .qk_norm()
+            .then(|| tensor(format!("{prefix}.self_attn.{name}.weight"), shape))
+            .transpose()
     };
     let (q_norm, k_norm) = (head_norm("q_norm")?, head_norm("k_norm")?);
-    let post_norm = tensor(format!("{prefix}.post_attention_layernorm.weight"), vec![config.hidden])?;
+    let post_norm = tensor(
+        format!("{prefix}.post_attention_layernorm.weight"),
+        vec![config.hidden],
+    )?;
     let linears = linears.try_into().expect("Module::ALL has seven entries");
-    Ok(Layer { input_norm, linears, q_norm, k_norm, post_norm })
+    Ok(Layer {
+        input_norm,
+        linears,
+        q_norm,
+        k_norm,
+        post_norm,
+    })
 }

@@ -33,7 +33,12 @@ pub struct Answer {
 
 impl Answer {
     /// Takes one more token, and tells whether the answer has ended by it.
-    pub fn push(&mut self, chosen: Chosen, stop: &Stop, decode: &dyn Fn(&[u32]) -> String) -> Option<Ending> {
+    pub fn push(
+        &mut self,
+        chosen: Chosen,
+        stop: &Stop,
+        decode: &dyn Fn(&[u32]) -> String,
+    ) -> Option<Ending> {
         self.tokens.push(chosen.token);
         self.logprobs.push(chosen.logprob);
         if stop.tokens.contains(&chosen.token) || self.ends_in(&stop.texts, decode) {
@@ -56,7 +61,11 @@ impl Answer {
 impl Stop {
     /// The text before the first stop text.
     pub fn cut<'a>(&self, text: &'a str) -> &'a str {
-        let end = self.texts.iter().filter_map(|stop| text.find(stop.as_str())).min();
+        let end = self
+            .texts
+            .iter()
+            .filter_map(|stop| text.find(stop.as_str()))
+            .min();
         &text[..end.unwrap_or(text.len())]
     }
 }
@@ -66,13 +75,19 @@ mod tests {
     use super::*;
 
     fn decode(tokens: &[u32]) -> String {
-        tokens.iter().map(|token| char::from_u32(*token).unwrap()).collect()
+        tokens
+            .iter()
+            .map(|token| char::from_u32(*token).unwrap())
+            .collect()
     }
 
     fn run(text: &str, stop: &Stop) -> (String, Option<Ending>) {
         let mut answer = Answer::default();
         for letter in text.chars() {
-            let chosen = Chosen { token: letter as u32, logprob: -1.0 };
+            let chosen = Chosen {
+                token: letter as u32,
+                logprob: -1.0,
+            };
             if let Some(ending) = answer.push(chosen, stop, &decode) {
                 return (decode(&answer.tokens), Some(ending));
             }
@@ -82,17 +97,31 @@ mod tests {
 
     #[test]
     fn answers_end_by_token_text_or_length() {
-        let stop = Stop { tokens: vec![u32::from('#')], texts: vec!["end".into(), "\n\n".into()], max_tokens: 9 };
+        let stop = Stop {
+            tokens: vec![u32::from('#')],
+            texts: vec!["end".into(), "\n\n".into()],
+            max_tokens: 9,
+        };
         assert_eq!(run("ab#cd", &stop), ("ab#".into(), Some(Ending::Stop)));
-        assert_eq!(run("the end is", &stop), ("the end".into(), Some(Ending::Stop)));
+        assert_eq!(
+            run("the end is", &stop),
+            ("the end".into(), Some(Ending::Stop))
+        );
         assert_eq!(run("a\n\nb", &stop), ("a\n\n".into(), Some(Ending::Stop)));
-        assert_eq!(run("abcdefghijk", &stop), ("abcdefghi".into(), Some(Ending::Length)));
+        assert_eq!(
+            run("abcdefghijk", &stop),
+            ("abcdefghi".into(), Some(Ending::Length))
+        );
         assert_eq!(run("en", &stop), ("en".into(), None));
     }
 
     #[test]
     fn the_text_is_cut_before_the_first_stop() {
-        let stop = Stop { tokens: Vec::new(), texts: vec!["three".into(), " two".into()], max_tokens: 1 };
+        let stop = Stop {
+            tokens: Vec::new(),
+            texts: vec!["three".into(), " two".into()],
+            max_tokens: 1,
+        };
         assert_eq!(stop.cut("one two three"), "one");
         assert_eq!(stop.cut("one"), "one");
     }

@@ -25,12 +25,23 @@ impl Draw {
     /// draws are greedy.
     #[must_use]
     pub fn divisible(self) -> Self {
-        if self.temperature >= f32::MIN_POSITIVE { self } else { Self { temperature: 0.0, ..self } }
+        if self.temperature >= f32::MIN_POSITIVE {
+            self
+        } else {
+            Self {
+                temperature: 0.0,
+                ..self
+            }
+        }
     }
 
     /// The temperature that logprobs are told at: greedy answers are scored at 1.
     pub fn scoring_temperature(&self) -> f32 {
-        if self.temperature > 0.0 { self.temperature } else { 1.0 }
+        if self.temperature > 0.0 {
+            self.temperature
+        } else {
+            1.0
+        }
     }
 }
 
@@ -58,9 +69,16 @@ pub fn choose(logits: &[f32], draw: Draw, uniform: f64) -> Chosen {
         #[inline(always)]
         || exponentiate(&mut weights, top, factor).sum,
     );
-    let token = if draw.temperature > 0.0 { pick(logits, &weights, draw, uniform).unwrap_or(best) } else { best };
+    let token = if draw.temperature > 0.0 {
+        pick(logits, &weights, draw, uniform).unwrap_or(best)
+    } else {
+        best
+    };
     let logprob = (logits[token] - top) * factor - total.ln();
-    Chosen { token: token as u32, logprob }
+    Chosen {
+        token: token as u32,
+        logprob,
+    }
 }
 
 /// A token that may be drawn.
@@ -74,7 +92,11 @@ struct Eligible {
 /// The first `count` of what falls from the likeliest on, and what is as likely as the last of them: equals are not told
 /// apart by their numbers.
 fn keep(kept: &mut Vec<Eligible>, count: usize) {
-    if let Some(last) = count.checked_sub(1).and_then(|last| kept.get(last)).map(|last| last.logit) {
+    if let Some(last) = count
+        .checked_sub(1)
+        .and_then(|last| kept.get(last))
+        .map(|last| last.logit)
+    {
         kept.truncate(kept.partition_point(|kept| kept.logit >= last));
     } else {
         kept.truncate(count);
@@ -87,14 +109,20 @@ fn pick(logits: &[f32], weights: &[f32], draw: Draw, uniform: f64) -> Option<usi
         return invert(weights, uniform);
     }
     let each = logits.iter().zip(weights).enumerate();
-    let mut kept: Vec<Eligible> =
-        each.map(|(token, (logit, weight))| Eligible { token, logit: *logit, weight: *weight }).collect();
+    let mut kept: Vec<Eligible> = each
+        .map(|(token, (logit, weight))| Eligible {
+            token,
+            logit: *logit,
+            weight: *weight,
+        })
+        .collect();
     kept.sort_by(|a, b| b.logit.total_cmp(&a.logit));
     if draw.top_k > 0 {
         keep(&mut kept, draw.top_k);
     }
     if draw.top_p < 1.0 {
-        let mut left = kept.iter().map(|kept| f64::from(kept.weight)).sum::<f64>() * f64::from(draw.top_p);
+        let mut left =
+            kept.iter().map(|kept| f64::from(kept.weight)).sum::<f64>() * f64::from(draw.top_p);
         // The token that crosses the mass is kept.
         let count = kept.iter().take_while(|kept| {
             let below = left > 0.0;
@@ -149,7 +177,12 @@ mod tests {
     use super::*;
     use crate::noise;
 
-    const ALL: Draw = Draw { temperature: 1.0, top_k: 0, top_p: 1.0, min_p: 0.0 };
+    const ALL: Draw = Draw {
+        temperature: 1.0,
+        top_k: 0,
+        top_p: 1.0,
+        min_p: 0.0,
+    };
 
     fn shares(draw: Draw, logits: &[f32]) -> Vec<f64> {
         let n = 20_000;
@@ -169,7 +202,10 @@ mod tests {
             let sum: f32 = logits.iter().map(|z| (z / temperature).exp()).sum();
             for (found, z) in found.iter().zip(logits) {
                 let wanted = f64::from((z / temperature).exp() / sum);
-                assert!((found - wanted).abs() < 0.012, "T {temperature}: {found} against {wanted}");
+                assert!(
+                    (found - wanted).abs() < 0.012,
+                    "T {temperature}: {found} against {wanted}"
+                );
             }
         }
     }
@@ -177,14 +213,31 @@ mod tests {
     #[test]
     fn logprobs_are_over_the_whole_vocabulary_at_the_temperature() {
         let logits = [0.3, -0.2, 1.7];
-        let draw = Draw { temperature: 0.7, top_k: 1, ..ALL };
+        let draw = Draw {
+            temperature: 0.7,
+            top_k: 1,
+            ..ALL
+        };
         let sum: f32 = logits.iter().map(|z: &f32| (z / 0.7).exp()).sum();
         let chosen = choose(&logits, draw, 0.5);
         assert_eq!(chosen.token, 2);
-        assert!((chosen.logprob - (1.7 / 0.7 - sum.ln())).abs() < 1e-5, "{chosen:?}");
-        let greedy = choose(&logits, Draw { temperature: 0.0, ..ALL }, 0.99);
+        assert!(
+            (chosen.logprob - (1.7 / 0.7 - sum.ln())).abs() < 1e-5,
+            "{chosen:?}"
+        );
+        let greedy = choose(
+            &logits,
+            Draw {
+                temperature: 0.0,
+                ..ALL
+            },
+            0.99,
+        );
         let sum: f32 = logits.iter().map(|z: &f32| z.exp()).sum();
-        assert!(greedy.token == 2 && (greedy.logprob - (1.7 - sum.ln())).abs() < 1e-5, "{greedy:?}");
+        assert!(
+            greedy.token == 2 && (greedy.logprob - (1.7 - sum.ln())).abs() < 1e-5,
+            "{greedy:?}"
+        );
     }
 
     #[test]
@@ -192,25 +245,53 @@ mod tests {
         let logits = [0.3, -0.2, 1.7];
         for temperature in [0.0, 1e-45, 1e-40, f32::MIN_POSITIVE, 1e-30] {
             let chosen = choose(&logits, Draw { temperature, ..ALL }.divisible(), 0.99);
-            assert!(chosen.token == 2 && chosen.logprob.is_finite(), "{temperature}: {chosen:?}");
+            assert!(
+                chosen.token == 2 && chosen.logprob.is_finite(),
+                "{temperature}: {chosen:?}"
+            );
         }
     }
 
     #[test]
     fn broken_logits_give_no_logprob() {
         assert!(choose(&[0.0, f32::NAN, 1.0], ALL, 0.5).logprob.is_nan());
-        assert!(choose(&[f32::NAN; 40], Draw { temperature: 0.0, ..ALL }, 0.5).logprob.is_nan());
+        assert!(
+            choose(
+                &[f32::NAN; 40],
+                Draw {
+                    temperature: 0.0,
+                    ..ALL
+                },
+                0.5
+            )
+            .logprob
+            .is_nan()
+        );
     }
 
     #[test]
     fn truncation_keeps_what_it_says() {
         // Probabilities 0.5, 0.25, 0.125, 0.125.
         let logits = [0.5f32.ln(), 0.25f32.ln(), 0.125f32.ln(), 0.125f32.ln()];
-        let drawn = |draw| shares(draw, &logits).iter().map(|share| *share > 0.0).collect::<Vec<_>>();
+        let drawn = |draw| {
+            shares(draw, &logits)
+                .iter()
+                .map(|share| *share > 0.0)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(drawn(Draw { top_k: 2, ..ALL }), [true, true, false, false]);
-        assert_eq!(drawn(Draw { top_p: 0.6, ..ALL }), [true, true, false, false]);
-        assert_eq!(drawn(Draw { top_p: 0.4, ..ALL }), [true, false, false, false]);
-        assert_eq!(drawn(Draw { min_p: 0.4, ..ALL }), [true, true, false, false]);
+        assert_eq!(
+            drawn(Draw { top_p: 0.6, ..ALL }),
+            [true, true, false, false]
+        );
+        assert_eq!(
+            drawn(Draw { top_p: 0.4, ..ALL }),
+            [true, false, false, false]
+        );
+        assert_eq!(
+            drawn(Draw { min_p: 0.4, ..ALL }),
+            [true, true, false, false]
+        );
         assert_eq!(drawn(ALL), [true; 4]);
     }
 
@@ -218,12 +299,31 @@ mod tests {
     fn what_is_as_likely_as_the_last_that_is_kept_is_kept_too() {
         // Probabilities 0.2, 0.1, 0.2, 0.3, 0.2.
         let logits = [0.2f32, 0.1, 0.2, 0.3, 0.2].map(f32::ln);
-        let drawn = |draw| shares(draw, &logits).iter().map(|share| *share > 0.0).collect::<Vec<_>>();
-        for draw in [Draw { top_k: 2, ..ALL }, Draw { top_p: 0.4, ..ALL }, Draw { top_k: 2, top_p: 0.4, ..ALL }] {
+        let drawn = |draw| {
+            shares(draw, &logits)
+                .iter()
+                .map(|share| *share > 0.0)
+                .collect::<Vec<_>>()
+        };
+        for draw in [
+            Draw { top_k: 2, ..ALL },
+            Draw { top_p: 0.4, ..ALL },
+            Draw {
+                top_k: 2,
+                top_p: 0.4,
+                ..ALL
+            },
+        ] {
             assert_eq!(drawn(draw), [true, false, true, true, true], "{draw:?}");
         }
-        assert_eq!(drawn(Draw { top_k: 1, ..ALL }), [false, false, false, true, false]);
-        assert_eq!(drawn(Draw { top_p: 0.0, ..ALL }), [false, false, false, true, false]);
+        assert_eq!(
+            drawn(Draw { top_k: 1, ..ALL }),
+            [false, false, false, true, false]
+        );
+        assert_eq!(
+            drawn(Draw { top_p: 0.0, ..ALL }),
+            [false, false, false, true, false]
+        );
         assert_eq!(drawn(Draw { top_k: 99, ..ALL }), [true; 5]);
     }
 }

@@ -25,8 +25,14 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Fills a fresh directory by `fill` and puts it at `path`, in place of what was there.
-pub(super) fn directory(path: &Path, fill: impl FnOnce(&Path) -> std::io::Result<()>) -> Result<(), SaveError> {
-    replace(path, fill).map_err(|source| SaveError { path: path.to_owned(), source })
+pub(super) fn directory(
+    path: &Path,
+    fill: impl FnOnce(&Path) -> std::io::Result<()>,
+) -> Result<(), SaveError> {
+    replace(path, fill).map_err(|source| SaveError {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 fn replace(path: &Path, fill: impl FnOnce(&Path) -> std::io::Result<()>) -> std::io::Result<()> {
@@ -46,7 +52,9 @@ fn replace(path: &Path, fill: impl FnOnce(&Path) -> std::io::Result<()>) -> std:
     }
     fs_err::rename(&fresh, path)?;
     // The rename itself must be on disk before the old directory goes.
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
     fs_err::File::open(parent.unwrap_or(Path::new(".")))?.sync_all()?;
     if old.exists() {
         fs_err::remove_dir_all(&old)?;
@@ -60,7 +68,11 @@ pub(super) fn settle(path: &Path) -> std::io::Result<()> {
     if !old.exists() {
         return Ok(());
     }
-    if path.exists() { fs_err::remove_dir_all(&old) } else { fs_err::rename(&old, path) }
+    if path.exists() {
+        fs_err::remove_dir_all(&old)
+    } else {
+        fs_err::rename(&old, path)
+    }
 }
 
 #[cfg(test)]
@@ -84,7 +96,11 @@ mod tests {
         assert_eq!(content(&path), "one");
         directory(&path, |to| fs_err::write(to.join("a"), "three")).unwrap();
         assert_eq!(content(&path), "three");
-        assert_eq!(fs_err::read_dir(root.path()).unwrap().count(), 1, "nothing is left beside it");
+        assert_eq!(
+            fs_err::read_dir(root.path()).unwrap().count(),
+            1,
+            "nothing is left beside it"
+        );
     }
 
     #[test]

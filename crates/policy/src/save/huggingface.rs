@@ -29,12 +29,21 @@ pub(super) fn write(
     let mut json = config_to_json(config);
     json["torch_dtype"] = storage.torch().into();
     fs_err::write(to.join("config.json"), format!("{json:#}\n"))?;
-    let values: Vec<_> = weights.tensors().into_iter().map(|tensor| (tensor, tensor.data.widened())).collect();
-    let all = values.iter().map(|(tensor, data)| (tensor.name.clone(), &tensor.shape[..], &data[..]));
+    let values: Vec<_> = weights
+        .tensors()
+        .into_iter()
+        .map(|tensor| (tensor, tensor.data.widened()))
+        .collect();
+    let all = values
+        .iter()
+        .map(|(tensor, data)| (tensor.name.clone(), &tensor.shape[..], &data[..]));
     tensors::write(&to.join("model.safetensors"), all, &[], storage)?;
     if let Some(text) = text {
         fs_err::write(to.join("tokenizer.json"), text.json())?;
-        fs_err::write(to.join("tokenizer_config.json"), format!("{:#}\n", text.settings_json()))?;
+        fs_err::write(
+            to.join("tokenizer_config.json"),
+            format!("{:#}\n", text.settings_json()),
+        )?;
     }
     Ok(())
 }

@@ -19,21 +19,43 @@ struct Progress {
 }
 
 /// Writes an adapter or a full model, with the optimiser's state beside it.
-pub fn learner(directory: &Path, learner: &Learner, base: &Base, text: Option<&Text>) -> Result<(), SaveError> {
+pub fn learner(
+    directory: &Path,
+    learner: &Learner,
+    base: &Base,
+    text: Option<&Text>,
+) -> Result<(), SaveError> {
     atomic::directory(directory, |to| {
         match &learner.trained {
             Trained::Lora(adapter) => peft::write(to, adapter, base)?,
             Trained::Full => {
-                huggingface::write(to, &learner.network.config, &learner.network.weights, text, Storage::F32)?;
+                huggingface::write(
+                    to,
+                    &learner.network.config,
+                    &learner.network.weights,
+                    text,
+                    Storage::F32,
+                )?;
             }
         }
         let parameters = learner.parameters();
-        let state = parameters.iter().zip(&learner.optimiser.moments).flat_map(|(tensor, moments)| {
-            let entry = |part: &str, data| (format!("{}.{part}", tensor.name), &tensor.shape[..], data);
-            [entry("mean", &moments.mean[..]), entry("square", &moments.square[..])]
-        });
+        let state =
+            parameters
+                .iter()
+                .zip(&learner.optimiser.moments)
+                .flat_map(|(tensor, moments)| {
+                    let entry = |part: &str, data| {
+                        (format!("{}.{part}", tensor.name), &tensor.shape[..], data)
+                    };
+                    [
+                        entry("mean", &moments.mean[..]),
+                        entry("square", &moments.square[..]),
+                    ]
+                });
         tensors::write(&to.join("optimiser.safetensors"), state, &[], Storage::F32)?;
-        let progress = serde_json::to_string(&Progress { steps: learner.optimiser.steps })?;
+        let progress = serde_json::to_string(&Progress {
+            steps: learner.optimiser.steps,
+        })?;
         fs_err::write(to.join("progress.json"), progress)
     })
 }
@@ -43,15 +65,24 @@ pub fn resume(directory: &Path, learner: &mut Learner, base_hash: &str) -> Resul
     atomic::settle(directory).map_err(|error| Problem::from(error).at(directory))?;
     let config = learner.network.config.clone();
     let path = directory.join("progress.json");
-    let read = || -> Result<Progress, Problem> { Ok(serde_json::from_str(&fs_err::read_to_string(&path)?)?) };
+    let read = || -> Result<Progress, Problem> {
+        Ok(serde_json::from_str(&fs_err::read_to_string(&path)?)?)
+    };
     let progress = read().map_err(|problem| problem.at(&path))?;
     // Everything is read before anything is changed: a damaged checkpoint leaves the learner as it was.
     let values: Vec<Tensor> = match &learner.trained {
         Trained::Lora(adapter) => {
             let loaded = peft::load_adapter(directory, &config, base_hash)?;
             if loaded.config != adapter.config {
-                let (found, wanted) = (format!("{:?}", loaded.config), format!("this run trains {:?}", adapter.config));
-                let problem = Problem::BadKey { key: "adapter".into(), found, wanted };
+                let (found, wanted) = (
+                    format!("{:?}", loaded.config),
+                    format!("this run trains {:?}", adapter.config),
+                );
+                let problem = Problem::BadKey {
+                    key: "adapter".into(),
+                    found,
+                    wanted,
+                };
                 return Err(problem.at(&directory.join("adapter_config.json")));
             }
             loaded.tensors().into_iter().cloned().collect()
@@ -59,14 +90,26 @@ pub fn resume(directory: &Path, learner: &mut Learner, base_hash: &str) -> Resul
         Trained::Full => {
             let checkpoint = Checkpoint::open(directory)?;
             if checkpoint.config.tied != config.tied || checkpoint.config.family != config.family {
-                let problem = Problem::BadShape("the checkpoint is of another kind of model than this run's".into());
+                let problem = Problem::BadShape(
+                    "the checkpoint is of another kind of model than this run's".into(),
+                );
                 return Err(problem.at(&directory.join("config.json")));
             }
             let read = |tensor: &&Tensor| {
                 let data = checkpoint.tensor(&tensor.name, &tensor.shape)?;
-                Ok(Tensor { name: tensor.name.clone(), shape: tensor.shape.clone(), data: data.into() })
+                Ok(Tensor {
+                    name: tensor.name.clone(),
+                    shape: tensor.shape.clone(),
+                    data: data.into(),
+                })
             };
-            learner.network.weights.tensors().iter().map(read).collect::<Result<_, LoadError>>()?
+            learner
+                .network
+                .weights
+                .tensors()
+                .iter()
+                .map(read)
+                .collect::<Result<_, LoadError>>()?
         }
     };
     let state = TensorFiles::open_files(directory, &[directory.join("optimiser.safetensors")])?;

@@ -92,19 +92,33 @@ pub(super) fn write(to: &Path, adapter: &Adapter, base: &Base) -> std::io::Resul
     };
     let json = serde_json::to_string_pretty(&settings).map_err(std::io::Error::other)?;
     fs_err::write(to.join("adapter_config.json"), json)?;
-    let all = adapter.tensors().into_iter().map(|tensor| (tensor.name.clone(), &tensor.shape[..], &tensor.data[..]));
-    tensors::write(&to.join("adapter_model.safetensors"), all, &[(BASE_NOTE, &base.hash)], Storage::F32)
+    let all = adapter
+        .tensors()
+        .into_iter()
+        .map(|tensor| (tensor.name.clone(), &tensor.shape[..], &tensor.data[..]));
+    tensors::write(
+        &to.join("adapter_model.safetensors"),
+        all,
+        &[(BASE_NOTE, &base.hash)],
+        Storage::F32,
+    )
 }
 
 /// How an adapter was made.
 pub fn adapter_config(directory: &Path) -> Result<LoraConfig, LoadError> {
     let path = directory.join("adapter_config.json");
     atomic::settle(directory).map_err(|error| Problem::from(error).at(directory))?;
-    read_settings(&path).map(|(config, _)| config).map_err(|problem| problem.at(&path))
+    read_settings(&path)
+        .map(|(config, _)| config)
+        .map_err(|problem| problem.at(&path))
 }
 
 /// Reads an adapter for that model; one that records another base is refused.
-pub fn load_adapter(directory: &Path, model: &Config, base_hash: &str) -> Result<Adapter, LoadError> {
+pub fn load_adapter(
+    directory: &Path,
+    model: &Config,
+    base_hash: &str,
+) -> Result<Adapter, LoadError> {
     let path = directory.join("adapter_config.json");
     atomic::settle(directory).map_err(|error| Problem::from(error).at(directory))?;
     let (config, base_name) = read_settings(&path).map_err(|problem| problem.at(&path))?;
@@ -113,15 +127,26 @@ pub fn load_adapter(directory: &Path, model: &Config, base_hash: &str) -> Result
     // Adapters that PEFT wrote have no such note.
     if let Some(hash) = files.note(BASE_NOTE).filter(|hash| *hash != base_hash) {
         let (key, found) = (BASE_NOTE.to_owned(), hash.to_owned());
-        let wanted =
-            format!("the loaded model's is {base_hash}: this adapter was trained on `{base_name}` and fits no other");
+        let wanted = format!(
+            "the loaded model's is {base_hash}: this adapter was trained on `{base_name}` and fits no other"
+        );
         return Err(Problem::BadKey { key, found, wanted }.at(&path));
     }
     let adapter = Adapter::build(model, &config, |name, shape| files.tensor(name, shape))?;
-    let asked: HashSet<&str> = adapter.tensors().iter().map(|tensor| tensor.name.as_str()).collect();
+    let asked: HashSet<&str> = adapter
+        .tensors()
+        .iter()
+        .map(|tensor| tensor.name.as_str())
+        .collect();
     if let Some(name) = files.names().filter(|name| !asked.contains(name)).min() {
-        let wanted = "the engine's adapters are the two factors of each target and nothing else".into();
-        return Err(Problem::BadKey { key: name.into(), found: "among the tensors".into(), wanted }.at(&path));
+        let wanted =
+            "the engine's adapters are the two factors of each target and nothing else".into();
+        return Err(Problem::BadKey {
+            key: name.into(),
+            found: "among the tensors".into(),
+            wanted,
+        }
+        .at(&path));
     }
     Ok(adapter)
 }
@@ -130,13 +155,20 @@ pub fn load_adapter(directory: &Path, model: &Config, base_hash: &str) -> Result
 fn read_settings(path: &Path) -> Result<(LoraConfig, String), Problem> {
     let json: Value = serde_json::from_str(&fs_err::read_to_string(path)?)?;
     let settings = Settings::deserialize(&json)?;
-    let bad =
-        |key: &str, found: String, wanted: &str| Problem::BadKey { key: key.into(), found, wanted: wanted.into() };
+    let bad = |key: &str, found: String, wanted: &str| Problem::BadKey {
+        key: key.into(),
+        found,
+        wanted: wanted.into(),
+    };
     if settings.peft_type != "LORA" {
         return Err(bad("peft_type", settings.peft_type, "only LORA is known"));
     }
     if settings.bias != "none" {
-        return Err(bad("bias", settings.bias, "the engine's adapters have no biases"));
+        return Err(bad(
+            "bias",
+            settings.bias,
+            "the engine's adapters have no biases",
+        ));
     }
     let is_set = |key: &&str| match &json[*key] {
         Value::Null | Value::Bool(false) => false,
@@ -147,15 +179,21 @@ fn read_settings(path: &Path) -> Result<(LoraConfig, String), Problem> {
     if let Some(key) = VARIANTS.into_iter().find(is_set) {
         return Err(bad(key, "set".into(), "the engine knows plain LoRA only"));
     }
-    let mut targets: Vec<Module> = serde_json::from_value(settings.target_modules.clone()).map_err(|_| {
-        bad(
-            "target_modules",
-            settings.target_modules.to_string(),
-            "a list of q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj is needed",
-        )
-    })?;
+    let mut targets: Vec<Module> = serde_json::from_value(settings.target_modules.clone())
+        .map_err(|_| {
+            bad(
+                "target_modules",
+                settings.target_modules.to_string(),
+                "a list of q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj is needed",
+            )
+        })?;
     // PEFT keeps a set, in any order; one order here makes tensors and optimiser state line up.
     targets.sort_by_key(|module| *module as usize);
-    let config = LoraConfig { rank: settings.r, alpha: settings.lora_alpha, dropout: settings.lora_dropout, targets };
+    let config = LoraConfig {
+        rank: settings.r,
+        alpha: settings.lora_alpha,
+        dropout: settings.lora_dropout,
+        targets,
+    };
     Ok((config, settings.base_model_name_or_path.unwrap_or_default()))
 }

@@ -28,7 +28,11 @@ impl Storage {
     fn bytes(self, data: &[f32]) -> Cow<'_, [u8]> {
         match self {
             Self::F32 => Cow::Borrowed(bytemuck::cast_slice(data)),
-            Self::Bf16 => Cow::Owned(data.iter().flat_map(|value| bf16::from_f32(*value).to_le_bytes()).collect()),
+            Self::Bf16 => Cow::Owned(
+                data.iter()
+                    .flat_map(|value| bf16::from_f32(*value).to_le_bytes())
+                    .collect(),
+            ),
         }
     }
 }
@@ -44,16 +48,21 @@ pub(super) fn write<'a>(
         Storage::F32 => Dtype::F32,
         Storage::Bf16 => Dtype::BF16,
     };
-    let arrays: Vec<_> =
-        tensors.into_iter().map(|(name, shape, data)| (name, shape.to_vec(), storage.bytes(data))).collect();
+    let arrays: Vec<_> = tensors
+        .into_iter()
+        .map(|(name, shape, data)| (name, shape.to_vec(), storage.bytes(data)))
+        .collect();
     let mut views = Vec::with_capacity(arrays.len());
     for (name, shape, bytes) in &arrays {
         let view = TensorView::new(kind, shape.clone(), bytes);
         views.push((name, view.map_err(std::io::Error::other)?));
     }
     let format = ("format", "pt");
-    let metadata: HashMap<String, String> =
-        notes.iter().chain([&format]).map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    let metadata: HashMap<String, String> = notes
+        .iter()
+        .chain([&format])
+        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+        .collect();
     // The crate writes a file that is its owner's alone and renames it: whom the user's mask lets read others may read it.
     let rights = fs_err::File::create(path)?.metadata()?.permissions();
     serialize_to_file(views, Some(metadata), path).map_err(std::io::Error::other)?;

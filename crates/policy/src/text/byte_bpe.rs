@@ -51,7 +51,11 @@ impl ByteBpe {
             "llama-bpe" | "llama3" | "llama-v3" => (Value::Null, by_regex(words("{1,3}")), true),
             "smollm" => {
                 let digits = json!({"type": "Digits", "individual_digits": true});
-                (Value::Null, json!({"type": "Sequence", "pretokenizers": [digits, bytes(true)]}), false)
+                (
+                    Value::Null,
+                    json!({"type": "Sequence", "pretokenizers": [digits, bytes(true)]}),
+                    false,
+                )
             }
             "gpt-2" => (Value::Null, bytes(true), false),
             other => {
@@ -62,10 +66,21 @@ impl ByteBpe {
             }
         };
         let kind = |id: usize| self.kinds.get(id).copied().unwrap_or(TokenKind::Plain);
-        let vocab: serde_json::Map<String, Value> =
-            self.tokens.iter().enumerate().map(|(id, token)| (token.clone(), json!(id))).collect();
-        let tokens = self.tokens.iter().enumerate().map(|(id, token)| (id, token, kind(id)));
-        let added: Vec<Value> = tokens.filter(|(.., kind)| *kind != TokenKind::Plain).map(added_token).collect();
+        let vocab: serde_json::Map<String, Value> = self
+            .tokens
+            .iter()
+            .enumerate()
+            .map(|(id, token)| (token.clone(), json!(id)))
+            .collect();
+        let tokens = self
+            .tokens
+            .iter()
+            .enumerate()
+            .map(|(id, token)| (id, token, kind(id)));
+        let added: Vec<Value> = tokens
+            .filter(|(.., kind)| *kind != TokenKind::Plain)
+            .map(added_token)
+            .collect();
         let out = json!({
             "version": "1.0",
             "truncation": null,

@@ -41,19 +41,32 @@ impl ChatTemplate {
     /// Compiles a template with the functions transformers gives it.
     pub fn new(source: String) -> Result<Self, Error> {
         let mut environment = Environment::new();
-        environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
-        environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
-        environment.add_function("raise_exception", |message: String| -> Result<String, Error> {
-            Err(Error::new(ErrorKind::InvalidOperation, message))
-        });
+        environment.set_syntax(
+            SyntaxConfig::builder()
+                .trim_blocks(true)
+                .lstrip_blocks(true)
+                .build()?,
+        );
+        environment
+            .set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
+        environment.add_function(
+            "raise_exception",
+            |message: String| -> Result<String, Error> {
+                Err(Error::new(ErrorKind::InvalidOperation, message))
+            },
+        );
         environment.add_filter("tojson", |value: Value| -> Result<Value, Error> {
             // The built-in filter escapes for HTML; models were trained on plain JSON.
             let text = serde_json::to_string(&value);
-            let text = text.map_err(|error| Error::new(ErrorKind::InvalidOperation, error.to_string()))?;
+            let text =
+                text.map_err(|error| Error::new(ErrorKind::InvalidOperation, error.to_string()))?;
             Ok(Value::from_safe_string(text))
         });
         environment.add_template_owned("chat", source.clone())?;
-        Ok(Self { environment, source })
+        Ok(Self {
+            environment,
+            source,
+        })
     }
 
     /// The template's own text.
@@ -85,7 +98,10 @@ mod tests {
     use super::*;
 
     fn turn(role: &'static str, content: &str) -> Turn {
-        Turn { role, content: content.into() }
+        Turn {
+            role,
+            content: content.into(),
+        }
     }
 
     #[test]
@@ -94,9 +110,13 @@ mod tests {
                       {% for m in messages %}{{ m.role.upper() }}: {{ m['content'].strip() }}{{ eos_token }}\n{% endfor %}\
                       {% if add_generation_prompt %}A:{% endif %}";
         let template = ChatTemplate::new(source.into()).unwrap();
-        let text = template.render(&[turn("user", " hi <b> ")], true, None, Some("</s>")).unwrap();
+        let text = template
+            .render(&[turn("user", " hi <b> ")], true, None, Some("</s>"))
+            .unwrap();
         assert_eq!(text, "USER: hi <b></s>\nA:");
-        let refused = template.render(&[turn("system", "x")], true, None, None).unwrap_err();
+        let refused = template
+            .render(&[turn("system", "x")], true, None, None)
+            .unwrap_err();
         assert!(refused.to_string().contains("user first"), "{refused}");
     }
 }

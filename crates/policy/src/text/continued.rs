@@ -24,7 +24,9 @@ pub(super) fn tokenizer(whole: &Tokenizer) -> tokenizers::Result<Option<Tokenize
 }
 
 /// A part without what puts a space before a text or takes one off, and whether there was such a thing.
-fn without<T: Serialize + DeserializeOwned>(part: Option<&T>) -> tokenizers::Result<(Option<T>, bool)> {
+fn without<T: Serialize + DeserializeOwned>(
+    part: Option<&T>,
+) -> tokenizers::Result<(Option<T>, bool)> {
     let mut part = serde_json::to_value(part)?;
     let changed = leave_spaces(&mut part);
     Ok((serde_json::from_value(part)?, changed))
@@ -35,7 +37,9 @@ fn leave_spaces(part: &mut Value) -> bool {
         Some("Sequence") => {
             let mut changed = false;
             for list in ["normalizers", "pretokenizers", "decoders"] {
-                let Some(Value::Array(parts)) = part.get_mut(list) else { continue };
+                let Some(Value::Array(parts)) = part.get_mut(list) else {
+                    continue;
+                };
                 for part in &mut *parts {
                     changed |= leave_spaces(part);
                 }
@@ -74,8 +78,17 @@ mod tests {
     fn sentence_piece(parts: &Value) -> Text {
         let mut tokens: Vec<String> = ["<unk>", "<s>", "</s>"].map(str::to_owned).into();
         tokens.extend((0..=255).map(|byte| format!("<0x{byte:02X}>")));
-        tokens.extend(["▁", "i", "n", "t", "x", "[", "]", "▁▁", "in", "int", "▁int", "▁x"].map(str::to_owned));
-        let vocab: serde_json::Map<String, Value> = tokens.into_iter().zip(0..).map(|(t, n)| (t, json!(n))).collect();
+        tokens.extend(
+            [
+                "▁", "i", "n", "t", "x", "[", "]", "▁▁", "in", "int", "▁int", "▁x",
+            ]
+            .map(str::to_owned),
+        );
+        let vocab: serde_json::Map<String, Value> = tokens
+            .into_iter()
+            .zip(0..)
+            .map(|(t, n)| (t, json!(n)))
+            .collect();
         let special = |id: u32, content: &str| {
             json!({"id": id, "content": content, "single_word": false, "lstrip": false, "rstrip": false,
                    "normalized": false, "special": true})
@@ -109,12 +122,17 @@ mod tests {
                 "pre_tokenizer": null,
                 "decoder": {"type": "Sequence", "decoders": bytes},
             })),
-            sentence_piece(&json!({"normalizer": null, "pre_tokenizer": metaspace, "decoder": metaspace})),
+            sentence_piece(
+                &json!({"normalizer": null, "pre_tokenizer": metaspace, "decoder": metaspace}),
+            ),
         ]
     }
 
     fn turn(role: &'static str, content: &str) -> Turn {
-        Turn { role, content: content.into() }
+        Turn {
+            role,
+            content: content.into(),
+        }
     }
 
     #[test]
@@ -127,14 +145,20 @@ mod tests {
                 assert_eq!(text.decode(&prompt[open.len()..]), begun, "{prompt:?}");
             }
             let begun = text.prompt(&asked, "int").unwrap();
-            assert_eq!(begun[open.len()..], [text.token("int")], "one token, as it stands in a text");
+            assert_eq!(
+                begun[open.len()..],
+                [text.token("int")],
+                "one token, as it stands in a text"
+            );
         }
     }
 
     #[test]
     fn a_continuation_keeps_its_first_space() {
         for text in both() {
-            let decode = |tokens: &[&str]| text.decode(&tokens.iter().map(|t| text.token(t)).collect::<Vec<_>>());
+            let decode = |tokens: &[&str]| {
+                text.decode(&tokens.iter().map(|t| text.token(t)).collect::<Vec<_>>())
+            };
             assert_eq!(decode(&["▁x", "▁int"]), " x int");
             assert_eq!(decode(&["x", "▁int"]), "x int");
             assert_eq!(decode(&["▁▁", "▁x"]), "   x");
@@ -148,13 +172,32 @@ mod tests {
 
     #[test]
     fn examples_are_the_whole_text_in_pieces() {
-        let turns = [turn("user", "x"), turn("assistant", "int x"), turn("user", "int"), turn("assistant", "x")];
+        let turns = [
+            turn("user", "x"),
+            turn("assistant", "int x"),
+            turn("user", "int"),
+            turn("assistant", "x"),
+        ];
         for text in both() {
             let (tokens, scored) = text.example(&turns).unwrap();
             assert_eq!(tokens, text.encode("<s>[x] int x</s><s>[int] x</s>"));
-            let answers: Vec<u32> = tokens.iter().zip(scored).filter(|(_, scored)| *scored).map(|(t, _)| *t).collect();
+            let answers: Vec<u32> = tokens
+                .iter()
+                .zip(scored)
+                .filter(|(_, scored)| *scored)
+                .map(|(t, _)| *t)
+                .collect();
             let end = text.token("</s>");
-            assert_eq!(answers, [text.token("▁int"), text.token("▁x"), end, text.token("▁x"), end]);
+            assert_eq!(
+                answers,
+                [
+                    text.token("▁int"),
+                    text.token("▁x"),
+                    end,
+                    text.token("▁x"),
+                    end
+                ]
+            );
         }
     }
 
@@ -162,7 +205,9 @@ mod tests {
     fn tokenizers_that_put_no_space_are_their_own() {
         let bytes = json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": false, "use_regex": true});
         let decoder = json!({"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": true});
-        let text = sentence_piece(&json!({"normalizer": null, "pre_tokenizer": bytes, "decoder": decoder}));
+        let text = sentence_piece(
+            &json!({"normalizer": null, "pre_tokenizer": bytes, "decoder": decoder}),
+        );
         assert!(text.continued.is_none());
         assert_eq!(text.opening(" x"), " x");
     }

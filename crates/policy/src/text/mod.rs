@@ -38,9 +38,15 @@ impl Text {
         let separate = directory.join("chat_template.jinja");
         let mut template = template_of(&settings);
         if separate.exists() {
-            template = Some(fs_err::read_to_string(&separate).map_err(|error| Problem::from(error).at(&separate))?);
+            template = Some(
+                fs_err::read_to_string(&separate)
+                    .map_err(|error| Problem::from(error).at(&separate))?,
+            );
         }
-        let (bos, eos) = (token_of(&settings["bos_token"]), token_of(&settings["eos_token"]));
+        let (bos, eos) = (
+            token_of(&settings["bos_token"]),
+            token_of(&settings["eos_token"]),
+        );
         Self::build(json, template, bos, eos).map_err(|why| Problem::Tokenizer(why).at(&path))
     }
 
@@ -55,40 +61,76 @@ impl Text {
         Self::build(json, Some(template), None, Some(eos))
     }
 
-    fn build(json: String, template: Option<String>, bos: Option<String>, eos: Option<String>) -> Result<Self, String> {
+    fn build(
+        json: String,
+        template: Option<String>,
+        bos: Option<String>,
+        eos: Option<String>,
+    ) -> Result<Self, String> {
         let mut tokenizer = Tokenizer::from_bytes(json.as_bytes()).map_err(|error| {
             format!("no tokenizer as Hugging Face's library writes it: {error}. Copy it from the model's page")
         })?;
         // Trainers leave their own here. Obeyed, they would cut prompts and answers short, or fill them up, in silence.
-        tokenizer.with_truncation(None).map_err(|error| error.to_string())?;
+        tokenizer
+            .with_truncation(None)
+            .map_err(|error| error.to_string())?;
         tokenizer.with_padding(None);
         let continued = continued::tokenizer(&tokenizer).map_err(|error| error.to_string())?;
-        let template = template.map(ChatTemplate::new).transpose().map_err(|error| error.to_string())?;
-        Ok(Self { tokenizer, continued, template, json, bos, eos })
+        let template = template
+            .map(ChatTemplate::new)
+            .transpose()
+            .map_err(|error| error.to_string())?;
+        Ok(Self {
+            tokenizer,
+            continued,
+            template,
+            json,
+            bos,
+            eos,
+        })
     }
 
     /// Tokens of a text; special tokens written out in it are recognised, none is added.
     pub fn encode(&self, text: &str) -> Vec<u32> {
         // Encoding fails only for tokenizers with an unknown-token rule that has no token; byte-level ones have none.
-        self.tokenizer.encode_fast(text, false).map(|encoding| encoding.get_ids().to_vec()).unwrap_or_default()
+        self.tokenizer
+            .encode_fast(text, false)
+            .map(|encoding| encoding.get_ids().to_vec())
+            .unwrap_or_default()
     }
 
     /// Tokens of a text that goes on from another: without the space that some tokenizers put before a text.
     fn encode_on(&self, text: &str) -> Vec<u32> {
-        let Some(continued) = &self.continued else { return self.encode(text) };
-        let Ok(whole) = self.tokenizer.encode(text, false) else { return Vec::new() };
+        let Some(continued) = &self.continued else {
+            return self.encode(text);
+        };
+        let Ok(whole) = self.tokenizer.encode(text, false) else {
+            return Vec::new();
+        };
         // Behind a special token stands what stands there in a whole text.
-        let added = self.tokenizer.get_added_vocabulary().get_added_tokens_decoder();
-        let first = whole.get_ids().iter().position(|token| added.contains_key(token));
+        let added = self
+            .tokenizer
+            .get_added_vocabulary()
+            .get_added_tokens_decoder();
+        let first = whole
+            .get_ids()
+            .iter()
+            .position(|token| added.contains_key(token));
         let head = first.map_or(text, |first| &text[..whole.get_offsets()[first].0]);
-        let mut tokens = continued.encode_fast(head, false).map_or(Vec::new(), |head| head.get_ids().to_vec());
+        let mut tokens = continued
+            .encode_fast(head, false)
+            .map_or(Vec::new(), |head| head.get_ids().to_vec());
         tokens.extend(first.map_or(&[][..], |first| &whole.get_ids()[first..]));
         tokens
     }
 
     /// The text of tokens that go on from others, as those of an answer do; special ones are left out.
     pub fn decode(&self, tokens: &[u32]) -> String {
-        self.continued.as_ref().unwrap_or(&self.tokenizer).decode(tokens, true).unwrap_or_default()
+        self.continued
+            .as_ref()
+            .unwrap_or(&self.tokenizer)
+            .decode(tokens, true)
+            .unwrap_or_default()
     }
 
     /// An answer that was not begun for the model, without the space that its tokenizer begins every text with.
@@ -100,13 +142,17 @@ impl Text {
     /// The token of that name.
     #[cfg(test)]
     fn token(&self, name: &str) -> u32 {
-        self.tokenizer.token_to_id(name).unwrap_or_else(|| panic!("there is no token {name}"))
+        self.tokenizer
+            .token_to_id(name)
+            .unwrap_or_else(|| panic!("there is no token {name}"))
     }
 
     /// The special token that is written so, if there is one.
     pub fn special(&self, text: &str) -> Option<u32> {
         let is_special = self.tokenizer.get_added_vocabulary().is_special_token(text);
-        is_special.then(|| self.tokenizer.token_to_id(text)).flatten()
+        is_special
+            .then(|| self.tokenizer.token_to_id(text))
+            .flatten()
     }
 
     /// A chat as the model expects it, up to where its answer begins, followed by `begun`.
@@ -122,10 +168,16 @@ impl Text {
     /// A chat with its answers, and which tokens are the assistant's: what supervised training scores.
     pub fn example(&self, turns: &[Turn]) -> Result<(Vec<u32>, Vec<bool>), TemplateError> {
         let template = self.template.as_ref().ok_or(TemplateError::None)?;
-        let render = |turns: &[Turn], ask| template.render(turns, ask, self.bos.as_deref(), self.eos.as_deref());
+        let render = |turns: &[Turn], ask| {
+            template.render(turns, ask, self.bos.as_deref(), self.eos.as_deref())
+        };
         let (mut tokens, mut scored) = (Vec::new(), Vec::new());
         let mut add = |text: &str, is_answer: bool| {
-            let more = if tokens.is_empty() { self.encode(text) } else { self.encode_on(text) };
+            let more = if tokens.is_empty() {
+                self.encode(text)
+            } else {
+                self.encode_on(text)
+            };
             tokens.extend(more);
             scored.resize(tokens.len(), is_answer);
         };
@@ -133,8 +185,12 @@ impl Text {
         for nth in (0..turns.len()).filter(|nth| turns[*nth].role == "assistant") {
             let before = render(&turns[..nth], true)?;
             let whole = render(&turns[..=nth], false)?;
-            let asked = before.strip_prefix(&written).ok_or(TemplateError::Unstable(nth))?;
-            let answer = whole.strip_prefix(&before).ok_or(TemplateError::Unstable(nth))?;
+            let asked = before
+                .strip_prefix(&written)
+                .ok_or(TemplateError::Unstable(nth))?;
+            let answer = whole
+                .strip_prefix(&before)
+                .ok_or(TemplateError::Unstable(nth))?;
             add(asked, false);
             add(answer, true);
             written = whole;
@@ -168,7 +224,8 @@ fn read_settings(path: &Path) -> Result<Value, LoadError> {
     if !path.exists() {
         return Ok(Value::Null);
     }
-    let read = || -> Result<Value, Problem> { Ok(serde_json::from_str(&fs_err::read_to_string(path)?)?) };
+    let read =
+        || -> Result<Value, Problem> { Ok(serde_json::from_str(&fs_err::read_to_string(path)?)?) };
     read().map_err(|problem| problem.at(path))
 }
 
@@ -178,7 +235,9 @@ fn template_of(settings: &Value) -> Option<String> {
         Value::String(template) => Some(template.clone()),
         Value::Array(named) => {
             let default = named.iter().find(|entry| entry["name"] == "default");
-            default.and_then(|entry| entry["template"].as_str()).map(str::to_owned)
+            default
+                .and_then(|entry| entry["template"].as_str())
+                .map(str::to_owned)
         }
         _ => None,
     }
@@ -186,5 +245,8 @@ fn template_of(settings: &Value) -> Option<String> {
 
 /// A token is a text, or a record with its `content`.
 fn token_of(value: &Value) -> Option<String> {
-    value.as_str().or_else(|| value["content"].as_str()).map(str::to_owned)
+    value
+        .as_str()
+        .or_else(|| value["content"].as_str())
+        .map(str::to_owned)
 }

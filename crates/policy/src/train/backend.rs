@@ -86,12 +86,18 @@ impl Learner {
             Backend::Cpu => self.network.generate(self.adapted(), prompts, count, how),
             Backend::Cuda(engine) => lock(engine).generate(With::Trained, prompts, count, how)?,
         };
-        if how.halted() { Err(TrainError::Stopped) } else { Ok(answers) }
+        if how.halted() {
+            Err(TrainError::Stopped)
+        } else {
+            Ok(answers)
+        }
     }
 
     /// Brings the reference to where scores are computed, once for all packs of an update.
     pub(super) fn place_reference(&self, reference: &Reference) -> Result<(), TrainError> {
-        let Backend::Cuda(engine) = &self.backend else { return Ok(()) };
+        let Backend::Cuda(engine) = &self.backend else {
+            return Ok(());
+        };
         match reference {
             Reference::None | Reference::Base => {}
             Reference::Adapter(adapter) => lock(engine).set_reference(adapter)?,
@@ -129,7 +135,11 @@ impl Learner {
     /// Forgets the gradient.
     pub(super) fn clear(&mut self) -> Result<(), TrainError> {
         match &self.backend {
-            Backend::Cpu => self.gradient.tensors_mut().into_iter().for_each(|tensor| tensor.data.fill(0.0)),
+            Backend::Cpu => self
+                .gradient
+                .tensors_mut()
+                .into_iter()
+                .for_each(|tensor| tensor.data.fill(0.0)),
             Backend::Cuda(engine) => lock(engine).clear_gradient()?,
         }
         Ok(())
@@ -148,15 +158,30 @@ impl Learner {
         match &mut self.backend {
             Backend::Cpu => {
                 let adapted = match &self.trained {
-                    Trained::Lora(adapter) => Some(Adapted { adapter, dropout_seed }),
+                    Trained::Lora(adapter) => Some(Adapted {
+                        adapter,
+                        dropout_seed,
+                    }),
                     Trained::Full => None,
                 };
-                let pass = Pass { adapted, temperature, recompute };
-                self.network.learn(pass, pack, coefficient, &mut self.gradient);
+                let pass = Pass {
+                    adapted,
+                    temperature,
+                    recompute,
+                };
+                self.network
+                    .learn(pass, pack, coefficient, &mut self.gradient);
             }
             Backend::Cuda(engine) => {
-                let learn = cuda::Learn { temperature, recompute, dropout_seed };
-                engine.get_mut().unwrap_or_else(PoisonError::into_inner).learn(learn, pack, coefficient)?;
+                let learn = cuda::Learn {
+                    temperature,
+                    recompute,
+                    dropout_seed,
+                };
+                engine
+                    .get_mut()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .learn(learn, pack, coefficient)?;
             }
         }
         Ok(())
@@ -167,7 +192,11 @@ impl Learner {
         match &self.backend {
             Backend::Cpu => {
                 self.gradient = Gradient::Lora(adapter.zeroed());
-                let sizes = self.gradient.tensors().into_iter().map(|tensor| tensor.data.len());
+                let sizes = self
+                    .gradient
+                    .tensors()
+                    .into_iter()
+                    .map(|tensor| tensor.data.len());
                 self.optimiser = AdamW::new(self.training.optim, sizes);
             }
             Backend::Cuda(engine) => {
@@ -182,7 +211,9 @@ impl Learner {
     /// A learner on the CPU with all that is on the device, for saving; none where it already is on the CPU.
     /// With an adapter the base's weights are left out: they are not what changes.
     pub fn mirror(&self) -> Result<Option<Self>, TrainError> {
-        let Backend::Cuda(engine) = &self.backend else { return Ok(None) };
+        let Backend::Cuda(engine) = &self.backend else {
+            return Ok(None);
+        };
         let engine = lock(engine);
         let (weights, trained) = match &self.trained {
             Trained::Lora(adapter) => (no_weights(), Trained::Lora(adapter.clone())),
@@ -198,11 +229,18 @@ impl Learner {
             backend: Backend::Cpu,
             halt: Arc::default(),
         };
-        for (tensor, data) in mirror.parameters_mut().into_iter().zip(engine.pull_values()?) {
+        for (tensor, data) in mirror
+            .parameters_mut()
+            .into_iter()
+            .zip(engine.pull_values()?)
+        {
             tensor.data = data.into();
         }
         let [means, squares] = engine.pull_moments()?;
-        let moments = means.into_iter().zip(squares).map(|(mean, square)| Moments { mean, square });
+        let moments = means
+            .into_iter()
+            .zip(squares)
+            .map(|(mean, square)| Moments { mean, square });
         mirror.optimiser.moments = moments.collect();
         mirror.optimiser.steps = self.optimiser.steps;
         Ok(Some(mirror))
@@ -211,7 +249,9 @@ impl Learner {
     /// The adapter and the optimiser's state as they are now, in memory of their own; none where all weights are trained,
     /// which would take their memory again.
     pub fn copy(&self) -> Result<Option<Self>, TrainError> {
-        let Trained::Lora(adapter) = &self.trained else { return Ok(None) };
+        let Trained::Lora(adapter) = &self.trained else {
+            return Ok(None);
+        };
         if self.is_on_cuda() {
             return self.mirror();
         }
@@ -228,7 +268,9 @@ impl Learner {
 
     /// Sends the state of a mirror, changed by loading, to the device.
     pub fn restore(&mut self, mirror: Self) -> Result<(), TrainError> {
-        let Backend::Cuda(engine) = &self.backend else { return Ok(()) };
+        let Backend::Cuda(engine) = &self.backend else {
+            return Ok(());
+        };
         let engine = lock(engine);
         engine.push_values(&mirror.parameters())?;
         let moments = &mirror.optimiser.moments;
@@ -245,11 +287,28 @@ impl Learner {
 }
 
 fn no_adapter() -> Adapter {
-    let config = crate::model::LoraConfig { rank: 1, alpha: 1.0, dropout: 0.0, targets: Vec::new() };
-    Adapter { config, layers: Vec::new() }
+    let config = crate::model::LoraConfig {
+        rank: 1,
+        alpha: 1.0,
+        dropout: 0.0,
+        targets: Vec::new(),
+    };
+    Adapter {
+        config,
+        layers: Vec::new(),
+    }
 }
 
 fn no_weights() -> Weights {
-    let nothing = || Tensor { name: String::new(), shape: vec![0, 0], data: Vec::new().into() };
-    Weights { embed: nothing(), layers: Vec::new(), norm: nothing(), head: None }
+    let nothing = || Tensor {
+        name: String::new(),
+        shape: vec![0, 0],
+        data: Vec::new().into(),
+    };
+    Weights {
+        embed: nothing(),
+        layers: Vec::new(),
+        norm: nothing(),
+        head: None,
+    }
 }

@@ -101,7 +101,9 @@ pub enum TrainError {
     #[error("the batch has no scored token")]
     Empty,
     /// A token the model does not have.
-    #[error("token {token} is outside the vocabulary of {vocab}: is this the model's own tokenizer?")]
+    #[error(
+        "token {token} is outside the vocabulary of {vocab}: is this the model's own tokenizer?"
+    )]
     UnknownToken {
         /// The token.
         token: u32,
@@ -179,8 +181,19 @@ impl Learner {
             Trained::Lora(adapter) => Gradient::Lora(adapter.zeroed()),
             Trained::Full => Gradient::Full(network.weights.zeroed()),
         };
-        let optimiser = AdamW::new(training.optim, gradient.tensors().iter().map(|tensor| tensor.data.len()));
-        Self { network, trained, optimiser, training, gradient, backend: Backend::Cpu, halt: Arc::default() }
+        let optimiser = AdamW::new(
+            training.optim,
+            gradient.tensors().iter().map(|tensor| tensor.data.len()),
+        );
+        Self {
+            network,
+            trained,
+            optimiser,
+            training,
+            gradient,
+            backend: Backend::Cpu,
+            halt: Arc::default(),
+        }
     }
 
     /// From now on answers and updates end with an error soon after this flag is set: between two tokens, or two packs.
@@ -195,7 +208,11 @@ impl Learner {
 
     /// Whether to go on.
     pub(super) fn check_halt(&self) -> Result<(), TrainError> {
-        if self.halt.load(Ordering::Relaxed) { Err(TrainError::Stopped) } else { Ok(()) }
+        if self.halt.load(Ordering::Relaxed) {
+            Err(TrainError::Stopped)
+        } else {
+            Ok(())
+        }
     }
 
     /// The adapter as sampling uses it.
@@ -242,7 +259,11 @@ impl Learner {
         self.clear()?;
         for (nth, pack) in packs.iter().enumerate() {
             // The seed moves with the step and the pass, so that no two passes drop the same inputs.
-            let moved = self.optimiser.steps.wrapping_mul(1 << 20).wrapping_add(nth as u64);
+            let moved = self
+                .optimiser
+                .steps
+                .wrapping_mul(1 << 20)
+                .wrapping_add(nth as u64);
             let seed = self.training.seed.wrapping_add(moved);
             let mut coefficient = |_: usize, scored: Scored| {
                 let token = loss::cross_entropy(scored.logprob);
@@ -252,7 +273,11 @@ impl Learner {
             self.learn(pack, 1.0, Some(seed), &mut coefficient)?;
         }
         let gradient_norm = self.take_step(sums.loss)?;
-        Ok(Update { loss: sums.loss, gradient_norm, ..self.facts(&sums) })
+        Ok(Update {
+            loss: sums.loss,
+            gradient_norm,
+            ..self.facts(&sums)
+        })
     }
 
     /// The mean cross-entropy of the scored tokens.
@@ -261,16 +286,31 @@ impl Learner {
         let (mut sum, mut tokens) = (0.0, 0);
         for pack in self.packs(batch) {
             let scores = self.score(&pack, 1.0)?;
-            sum -= scores.iter().map(|scored| f64::from(scored.logprob)).sum::<f64>();
+            sum -= scores
+                .iter()
+                .map(|scored| f64::from(scored.logprob))
+                .sum::<f64>();
             tokens += scores.len();
         }
-        if tokens == 0 { Err(TrainError::Empty) } else { Ok(sum / tokens as f64) }
+        if tokens == 0 {
+            Err(TrainError::Empty)
+        } else {
+            Ok(sum / tokens as f64)
+        }
     }
 
     /// An update by GRPO: answers with positive advantage become likelier, the others less so.
-    pub fn reinforce(&mut self, batch: &[Rollout], grpo: Grpo, reference: &Reference) -> Result<Update, TrainError> {
+    pub fn reinforce(
+        &mut self,
+        batch: &[Rollout],
+        grpo: Grpo,
+        reference: &Reference,
+    ) -> Result<Update, TrainError> {
         self.check_rollouts(batch)?;
-        let sequences: Vec<_> = batch.iter().map(|r| Sequence::answer(&r.prompt, &r.answer)).collect();
+        let sequences: Vec<_> = batch
+            .iter()
+            .map(|r| Sequence::answer(&r.prompt, &r.answer))
+            .collect();
         let packs = self.packs(&sequences);
         // Targets run answer by answer, so each token's facts are found by one running index.
         let lengths: Vec<usize> = sequences.iter().map(scored_tokens).collect();
@@ -280,7 +320,13 @@ impl Learner {
             let skipped = rollout.answer.len() - length;
             for &sampler in &rollout.logprobs[skipped..] {
                 let advantage = rollout.advantage;
-                let token = GrpoToken { current: 0.0, trainer: 0.0, sampler, reference: None, advantage };
+                let token = GrpoToken {
+                    current: 0.0,
+                    trainer: 0.0,
+                    sampler,
+                    reference: None,
+                    advantage,
+                };
                 tokens.push((token, share));
             }
         }
@@ -324,7 +370,11 @@ impl Learner {
             self.learn(pack, grpo.temperature, None, &mut coefficient)?;
         }
         let gradient_norm = self.take_step(sums.loss)?;
-        Ok(Update { loss: sums.loss, gradient_norm, ..self.facts(&sums) })
+        Ok(Update {
+            loss: sums.loss,
+            gradient_norm,
+            ..self.facts(&sums)
+        })
     }
 
     /// Scores by the reference, and by the trainer as the update begins where several epochs follow.
@@ -341,18 +391,25 @@ impl Learner {
             let (here, rest) = left.split_at_mut(pack.targets.len());
             left = rest;
             if let Some(scores) = self.score_reference(reference, pack, grpo.temperature)? {
-                here.iter_mut().zip(scores).for_each(|((token, _), scored)| token.reference = Some(scored.logprob));
+                here.iter_mut()
+                    .zip(scores)
+                    .for_each(|((token, _), scored)| token.reference = Some(scored.logprob));
             }
             if grpo.epochs > 1 {
                 let scores = self.score(pack, grpo.temperature)?;
-                here.iter_mut().zip(scores).for_each(|((token, _), scored)| token.trainer = scored.logprob);
+                here.iter_mut()
+                    .zip(scores)
+                    .for_each(|((token, _), scored)| token.trainer = scored.logprob);
             }
         }
         Ok(())
     }
 
     fn packs(&self, sequences: &[Sequence]) -> Vec<Pack> {
-        let lengths: Vec<usize> = sequences.iter().map(|sequence| sequence.tokens.len()).collect();
+        let lengths: Vec<usize> = sequences
+            .iter()
+            .map(|sequence| sequence.tokens.len())
+            .collect();
         let runs = split(&lengths, self.training.pack_tokens);
         let packs = runs.into_iter().map(|run| Pack::new(&sequences[run]));
         packs.filter(|pack| !pack.targets.is_empty()).collect()
@@ -368,7 +425,11 @@ impl Learner {
             Backend::Cuda(engine) => lock(engine).gradient_norm()?,
         };
         if !loss.is_finite() || !gradient_norm.is_finite() {
-            return Err(TrainError::NotFinite { step, loss, gradient_norm });
+            return Err(TrainError::NotFinite {
+                step,
+                loss,
+                gradient_norm,
+            });
         }
         match &self.backend {
             Backend::Cpu => {
@@ -377,7 +438,12 @@ impl Learner {
             }
             Backend::Cuda(engine) => {
                 let config = self.optimiser.config;
-                lock(engine).step(Stepping { config, step: step + 1, rate, norm: gradient_norm })?;
+                lock(engine).step(Stepping {
+                    config,
+                    step: step + 1,
+                    rate,
+                    norm: gradient_norm,
+                })?;
                 self.optimiser.steps += 1;
             }
         }
@@ -396,7 +462,10 @@ impl Learner {
         }
     }
 
-    fn check_tokens<'a>(&self, sequences: impl Iterator<Item = &'a [u32]>) -> Result<(), TrainError> {
+    fn check_tokens<'a>(
+        &self,
+        sequences: impl Iterator<Item = &'a [u32]>,
+    ) -> Result<(), TrainError> {
         let vocab = self.network.config.vocab;
         for &token in sequences.flatten() {
             if token as usize >= vocab {
@@ -410,10 +479,18 @@ impl Learner {
         for (index, rollout) in batch.iter().enumerate() {
             let (tokens, logprobs) = (rollout.answer.len(), rollout.logprobs.len());
             if tokens != logprobs {
-                return Err(TrainError::Unpaired { index, tokens, logprobs });
+                return Err(TrainError::Unpaired {
+                    index,
+                    tokens,
+                    logprobs,
+                });
             }
         }
-        self.check_tokens(batch.iter().flat_map(|rollout| [&rollout.prompt[..], &rollout.answer[..]]))
+        self.check_tokens(
+            batch
+                .iter()
+                .flat_map(|rollout| [&rollout.prompt[..], &rollout.answer[..]]),
+        )
     }
 }
 
@@ -432,7 +509,12 @@ impl Update {
 }
 
 fn scored_tokens(sequence: &Sequence) -> usize {
-    sequence.scored.iter().skip(1).filter(|scored| **scored).count()
+    sequence
+        .scored
+        .iter()
+        .skip(1)
+        .filter(|scored| **scored)
+        .count()
 }
 
 fn parameters_mut<'a>(trained: &'a mut Trained, weights: &'a mut Weights) -> Vec<&'a mut Tensor> {

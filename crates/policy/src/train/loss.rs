@@ -5,7 +5,12 @@
 
 /// Cross-entropy: how surprised the model is by the token that was written.
 pub fn cross_entropy(logprob: f32) -> TokenLoss {
-    TokenLoss { loss: -logprob, slope: -1.0, kl: 0.0, clipped: false }
+    TokenLoss {
+        loss: -logprob,
+        slope: -1.0,
+        kl: 0.0,
+        clipped: false,
+    }
 }
 
 /// How the tokens of a batch are averaged.
@@ -88,9 +93,18 @@ pub fn grpo(token: GrpoToken, clip: Clip) -> TokenLoss {
     let bounded = ratio.clamp(1.0 - clip.low, 1.0 + clip.high);
     // The minimum takes the clipped branch only where that lowers the objective.
     let clipped = bounded * advantage < ratio * advantage;
-    let gain = if clipped { bounded * advantage } else { ratio * advantage };
+    let gain = if clipped {
+        bounded * advantage
+    } else {
+        ratio * advantage
+    };
     let slope = if clipped { 0.0 } else { ratio * advantage };
-    let mut out = TokenLoss { loss: -weight * gain, slope: -weight * slope, kl: 0.0, clipped };
+    let mut out = TokenLoss {
+        loss: -weight * gain,
+        slope: -weight * slope,
+        kl: 0.0,
+        clipped,
+    };
     if let Some(reference) = token.reference {
         let gap = reference - token.current;
         out.kl = gap.exp() - gap - 1.0;
@@ -106,10 +120,20 @@ mod tests {
 
     use super::*;
 
-    const CLIP: Clip = Clip { low: 0.2, high: 0.28, kl: 0.1 };
+    const CLIP: Clip = Clip {
+        low: 0.2,
+        high: 0.28,
+        kl: 0.1,
+    };
 
     fn token(current: f32, advantage: f32) -> GrpoToken {
-        GrpoToken { current, trainer: -1.0, sampler: -1.1, reference: Some(-0.7), advantage }
+        GrpoToken {
+            current,
+            trainer: -1.0,
+            sampler: -1.1,
+            reference: Some(-0.7),
+            advantage,
+        }
     }
 
     #[test]
@@ -121,7 +145,10 @@ mod tests {
                 let down = grpo(token(current - h, advantage), CLIP).loss;
                 let measured = (up - down) / (2.0 * h);
                 let slope = grpo(token(current, advantage), CLIP).slope;
-                assert!((measured - slope).abs() < 1e-3, "A {advantage} at {current}: {measured} against {slope}");
+                assert!(
+                    (measured - slope).abs() < 1e-3,
+                    "A {advantage} at {current}: {measured} against {slope}"
+                );
             }
         }
     }
@@ -129,8 +156,15 @@ mod tests {
     #[test]
     fn the_clip_takes_the_gradient_only_where_the_objective_would_grow() {
         let clip = Clip { kl: 0.0, ..CLIP };
-        let at =
-            |ratio: f32, advantage| grpo(GrpoToken { reference: None, ..token(ratio.ln() - 1.0, advantage) }, clip);
+        let at = |ratio: f32, advantage| {
+            grpo(
+                GrpoToken {
+                    reference: None,
+                    ..token(ratio.ln() - 1.0, advantage)
+                },
+                clip,
+            )
+        };
         assert!(at(1.3, 1.0).clipped && at(1.3, 1.0).slope == 0.0);
         assert!(!at(1.25, 1.0).clipped);
         assert!(!at(1.3, -1.0).clipped && at(1.3, -1.0).slope > 0.0);
@@ -140,7 +174,11 @@ mod tests {
 
     #[test]
     fn the_samplers_weight_is_truncated() {
-        let far = GrpoToken { sampler: -5.0, reference: None, ..token(-1.0, 1.0) };
+        let far = GrpoToken {
+            sampler: -5.0,
+            reference: None,
+            ..token(-1.0, 1.0)
+        };
         assert_eq!(grpo(far, CLIP).slope, -MAX_WEIGHT);
     }
 
@@ -149,9 +187,16 @@ mod tests {
         let lengths = [3, 0, 7];
         for normalisation in [Normalisation::Sequence, Normalisation::Token] {
             let shares = normalisation.shares(&lengths);
-            let total: f32 = lengths.iter().zip(&shares).map(|(&length, share)| length as f32 * share).sum();
+            let total: f32 = lengths
+                .iter()
+                .zip(&shares)
+                .map(|(&length, share)| length as f32 * share)
+                .sum();
             assert!((total - 1.0).abs() < 1e-6, "{normalisation:?} {total}");
         }
-        assert_eq!(Normalisation::Sequence.shares(&lengths), [1.0 / 6.0, 0.0, 1.0 / 14.0]);
+        assert_eq!(
+            Normalisation::Sequence.shares(&lengths),
+            [1.0 / 6.0, 0.0, 1.0 / 14.0]
+        );
     }
 }

@@ -48,9 +48,19 @@ mod tests {
 
     #[test]
     fn the_rate_rises_then_stays_or_falls() {
-        let constant = Schedule { peak: 1.0, warmup: 4, decay: Decay::Constant };
-        assert_eq!([0, 1, 3, 4, 100].map(|step| constant.rate(step)), [0.25, 0.5, 1.0, 1.0, 1.0]);
-        let cosine = Schedule { decay: Decay::Cosine { total: 14 }, ..constant };
+        let constant = Schedule {
+            peak: 1.0,
+            warmup: 4,
+            decay: Decay::Constant,
+        };
+        assert_eq!(
+            [0, 1, 3, 4, 100].map(|step| constant.rate(step)),
+            [0.25, 0.5, 1.0, 1.0, 1.0]
+        );
+        let cosine = Schedule {
+            decay: Decay::Cosine { total: 14 },
+            ..constant
+        };
         assert!((cosine.rate(9) - 0.5).abs() < 1e-12);
         assert!(cosine.rate(14) < 1e-12 && cosine.rate(1000) < 1e-12);
     }

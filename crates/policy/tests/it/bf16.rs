@@ -20,7 +20,10 @@ fn twice(network: Network) -> (Network, Network) {
     for tensor in wide.tensors_mut() {
         tensor.data = tensor.data.widened().into_owned().into();
     }
-    (Network::new(network.config.clone(), rounded), Network::new(network.config, wide))
+    (
+        Network::new(network.config.clone(), rounded),
+        Network::new(network.config, wide),
+    )
 }
 
 /// Wide enough for the matrix unit's tiles, and odd where it may be.
@@ -47,17 +50,29 @@ fn wide_enough() -> Network {
 }
 
 fn networks() -> Vec<(&'static str, Network)> {
-    let mut all: Vec<_> = FAMILIES.iter().map(|name| (*name, Fixture::load(name).network())).collect();
+    let mut all: Vec<_> = FAMILIES
+        .iter()
+        .map(|name| (*name, Fixture::load(name).network()))
+        .collect();
     all.push(("wide enough", wide_enough()));
     all
 }
 
 fn adapter(config: &Config) -> Adapter {
-    let lora = LoraConfig { rank: 4, alpha: 8.0, dropout: 0.0, targets: Module::ALL.to_vec() };
+    let lora = LoraConfig {
+        rank: 4,
+        alpha: 8.0,
+        dropout: 0.0,
+        targets: Module::ALL.to_vec(),
+    };
     let mut adapter = Adapter::fresh(config, &lora, 5);
     // A fresh adapter adds nothing, and would show nothing.
     for (nth, tensor) in adapter.tensors_mut().into_iter().enumerate() {
-        tensor.data.iter_mut().enumerate().for_each(|(i, value)| *value += 0.02 * ((i + nth) % 7) as f32 - 0.06);
+        tensor
+            .data
+            .iter_mut()
+            .enumerate()
+            .for_each(|(i, value)| *value += 0.02 * ((i + nth) % 7) as f32 - 0.06);
     }
     adapter
 }
@@ -93,7 +108,9 @@ fn decoded_logits_are_those_of_the_rounded_weights_too() {
         for rows in [1, 3, 8] {
             let decoded = |network: &Network| {
                 let prefix = std::sync::Arc::new(network.prefill(None, &[3, 1, 4]).0);
-                let mut caches: Vec<_> = (0..rows).map(|_| policy::cpu::Cache::new(prefix.clone())).collect();
+                let mut caches: Vec<_> = (0..rows)
+                    .map(|_| policy::cpu::Cache::new(prefix.clone()))
+                    .collect();
                 let tokens: Vec<u32> = (0..rows).map(|row| row as u32 + 2).collect();
                 network.decode(None, &tokens, &mut caches.iter_mut().collect::<Vec<_>>())
             };
@@ -113,14 +130,27 @@ fn an_adapters_gradient_is_that_of_the_rounded_weights() {
         let learnt = |network: &Network| {
             let mut gradient = Gradient::Lora(adapter.zeroed());
             let with = Some(Adapted::plain(&adapter));
-            let pass = Pass { adapted: with, temperature: 1.0, recompute: Recompute::On };
-            network.learn(pass, &pack, &mut |_: usize, _: Scored| -share, &mut gradient);
+            let pass = Pass {
+                adapted: with,
+                temperature: 1.0,
+                recompute: Recompute::On,
+            };
+            network.learn(
+                pass,
+                &pack,
+                &mut |_: usize, _: Scored| -share,
+                &mut gradient,
+            );
             gradient
         };
         let (found, wanted) = (learnt(&narrow), learnt(&wide));
         for (found, wanted) in found.tensors().into_iter().zip(wanted.tensors()) {
             let error = relative(&found.data, &wanted.data);
-            assert!(error < 1e-4, "{name}: the gradient of {} is off by {error:.1e}", found.name);
+            assert!(
+                error < 1e-4,
+                "{name}: the gradient of {} is off by {error:.1e}",
+                found.name
+            );
         }
     }
 }
@@ -132,11 +162,19 @@ fn sampler_and_trainer_agree_before_and_after_learning() {
     let before = narrow.weights.clone();
     let trained = Trained::Lora(adapter(&narrow.config));
     let mut learner = Learner::new(narrow, trained, training(1e-2, Recompute::Off));
-    let batch = [Sequence::answer(&[1], &[2, 3, 4, 5, 6, 7]), Sequence::answer(&[9], &[8, 7, 6, 5])];
+    let batch = [
+        Sequence::answer(&[1], &[2, 3, 4, 5, 6, 7]),
+        Sequence::answer(&[9], &[8, 7, 6, 5]),
+    ];
     let first = learner.supervise(&batch).unwrap().loss;
-    let last = (0..20).map(|_| learner.supervise(&batch).unwrap().loss).last().unwrap();
+    let last = (0..20)
+        .map(|_| learner.supervise(&batch).unwrap().loss)
+        .last()
+        .unwrap();
     assert!(last < 0.7 * first, "the loss went from {first} to {last}");
-    let Trained::Lora(adapter) = &learner.trained else { unreachable!("it trains an adapter") };
+    let Trained::Lora(adapter) = &learner.trained else {
+        unreachable!("it trains an adapter")
+    };
     let gap = gap(&learner.network, Some(adapter), 1.0);
     assert!(gap < 2e-4, "after learning the sampler is {gap} off");
     assert_eq!(learner.network.weights, before, "the base is frozen");
@@ -144,16 +182,26 @@ fn sampler_and_trainer_agree_before_and_after_learning() {
 
 fn halves(engine: &Engine) -> usize {
     let tensors = engine.learner().network.weights.tensors();
-    tensors.iter().filter(|tensor| matches!(tensor.data, Values::Bf16(_))).count()
+    tensors
+        .iter()
+        .filter(|tensor| matches!(tensor.data, Values::Bf16(_)))
+        .count()
 }
 
 #[test]
 fn matrices_are_kept_in_the_bits_their_file_has_unless_told_otherwise() {
     let whole = Checkpoint::open(&folder().join("tiny.gguf")).unwrap();
     let (weights, text) = (whole.weights().unwrap(), whole.text().unwrap());
-    let matrices = weights.tensors().iter().filter(|tensor| tensor.is_matrix()).count();
+    let matrices = weights
+        .tensors()
+        .iter()
+        .filter(|tensor| tensor.is_matrix())
+        .count();
     let directory = tempfile::tempdir().unwrap();
-    let (narrow, wide) = (directory.path().join("narrow"), directory.path().join("wide"));
+    let (narrow, wide) = (
+        directory.path().join("narrow"),
+        directory.path().join("wide"),
+    );
     save::model(&narrow, &whole.config, &weights, Some(&text), Storage::Bf16).unwrap();
     save::model(&wide, &whole.config, &weights, Some(&text), Storage::F32).unwrap();
     for (path, learning, precision, wanted) in [
@@ -168,7 +216,12 @@ fn matrices_are_kept_in_the_bits_their_file_has_unless_told_otherwise() {
         let mut settings = settings(learning.clone(), 0.0);
         settings.precision = precision;
         let engine = Engine::open(path, settings).unwrap();
-        assert_eq!(halves(&engine), wanted, "{} {learning:?} {precision:?}", path.display());
+        assert_eq!(
+            halves(&engine),
+            wanted,
+            "{} {learning:?} {precision:?}",
+            path.display()
+        );
     }
 }
 
@@ -176,7 +229,12 @@ fn matrices_are_kept_in_the_bits_their_file_has_unless_told_otherwise() {
 fn matrices_in_bf16_take_half_the_memory() {
     let weights = wide_enough().weights;
     let (bytes, halved) = (weights.bytes(), weights.clone().rounded().bytes());
-    let rest: usize = weights.tensors().iter().filter(|tensor| !tensor.is_matrix()).map(|t| t.data.bytes()).sum();
+    let rest: usize = weights
+        .tensors()
+        .iter()
+        .filter(|tensor| !tensor.is_matrix())
+        .map(|t| t.data.bytes())
+        .sum();
     assert_eq!(bytes - rest, 2 * (halved - rest));
     assert!(rest * 50 < bytes);
 }
@@ -184,7 +242,10 @@ fn matrices_in_bf16_take_half_the_memory() {
 #[test]
 fn an_adapter_fits_its_base_in_either_precision() {
     let directory = tempfile::tempdir().unwrap();
-    for (from, to) in [(Precision::F32, Precision::Bf16), (Precision::Bf16, Precision::F32)] {
+    for (from, to) in [
+        (Precision::F32, Precision::Bf16),
+        (Precision::Bf16, Precision::F32),
+    ] {
         let open = |precision| {
             let mut settings = settings(lora(), 0.0);
             settings.precision = Some(precision);

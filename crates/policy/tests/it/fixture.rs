@@ -40,11 +40,20 @@ impl Fixture {
     pub(crate) fn floats(&self, name: &str) -> Vec<f32> {
         let file = SafeTensors::deserialize(&self.bytes).unwrap();
         let tensor = file.tensor(name).unwrap();
-        tensor.data().as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
+        tensor
+            .data()
+            .as_chunks()
+            .0
+            .iter()
+            .map(|bytes| f32::from_le_bytes(*bytes))
+            .collect()
     }
 
     fn tokens(&self, name: &str) -> Vec<u32> {
-        self.floats(name).iter().map(|bits| bits.to_bits()).collect()
+        self.floats(name)
+            .iter()
+            .map(|bits| bits.to_bits())
+            .collect()
     }
 
     /// Prompts and answers.
@@ -53,7 +62,10 @@ impl Fixture {
         let (mut p, mut a) = (0, 0);
         let lengths = self.facts["lengths"].as_array().unwrap().iter();
         let each = lengths.map(|pair| {
-            let (n, m) = (pair[0].as_u64().unwrap() as usize, pair[1].as_u64().unwrap() as usize);
+            let (n, m) = (
+                pair[0].as_u64().unwrap() as usize,
+                pair[1].as_u64().unwrap() as usize,
+            );
             (p, a) = (p + n, a + m);
             (prompts[p - n..p].to_vec(), answers[a - m..a].to_vec())
         });
@@ -65,12 +77,26 @@ impl Fixture {
     }
 
     pub(crate) fn numbers(&self, pointer: &str) -> Vec<f64> {
-        self.facts.pointer(pointer).unwrap().as_array().unwrap().iter().map(|n| n.as_f64().unwrap()).collect()
+        self.facts
+            .pointer(pointer)
+            .unwrap()
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|n| n.as_f64().unwrap())
+            .collect()
     }
 
     pub(crate) fn adapter(&self, network: &Network) -> Adapter {
-        let config = LoraConfig { rank: 4, alpha: 8.0, dropout: 0.0, targets: Module::ALL.to_vec() };
-        let fill = |name: &str, _: &[usize]| Ok::<_, std::convert::Infallible>(self.floats(&format!("lora.{name}")));
+        let config = LoraConfig {
+            rank: 4,
+            alpha: 8.0,
+            dropout: 0.0,
+            targets: Module::ALL.to_vec(),
+        };
+        let fill = |name: &str, _: &[usize]| {
+            Ok::<_, std::convert::Infallible>(self.floats(&format!("lora.{name}")))
+        };
         Adapter::build(&network.config, &config, fill).unwrap()
     }
 
@@ -79,27 +105,54 @@ impl Fixture {
         for tensor in tensors {
             let wanted = self.floats(&format!("{prefix}{}", tensor.name));
             let error = relative(&tensor.data, &wanted);
-            assert!(error < bound, "{}: {prefix}{} is off by {error:.2e}", self.name, tensor.name);
+            assert!(
+                error < bound,
+                "{}: {prefix}{} is off by {error:.2e}",
+                self.name,
+                tensor.name
+            );
         }
     }
 }
 
 pub(crate) fn relative(found: &[f32], wanted: &[f32]) -> f64 {
     assert_eq!(found.len(), wanted.len());
-    let difference = found.iter().zip(wanted).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>().sqrt();
-    let norm = wanted.iter().map(|b| f64::from(*b).powi(2)).sum::<f64>().sqrt();
+    let difference = found
+        .iter()
+        .zip(wanted)
+        .map(|(a, b)| f64::from(a - b).powi(2))
+        .sum::<f64>()
+        .sqrt();
+    let norm = wanted
+        .iter()
+        .map(|b| f64::from(*b).powi(2))
+        .sum::<f64>()
+        .sqrt();
     assert!(norm > 0.0, "a zero fixture shows nothing");
     difference / norm
 }
 
 pub(crate) fn close(found: f64, wanted: f64, bound: f64) {
-    assert!((found - wanted).abs() <= bound * wanted.abs().max(1e-6), "{found} against {wanted}");
+    assert!(
+        (found - wanted).abs() <= bound * wanted.abs().max(1e-6),
+        "{found} against {wanted}"
+    );
 }
 
 pub(crate) fn training(peak: f64, recompute: Recompute) -> Training {
     Training {
-        optim: OptimConfig { beta1: 0.9, beta2: 0.95, eps: 1e-8, weight_decay: 0.01, max_norm: 1.0 },
-        schedule: Schedule { peak, warmup: 3, decay: Decay::Cosine { total: 12 } },
+        optim: OptimConfig {
+            beta1: 0.9,
+            beta2: 0.95,
+            eps: 1e-8,
+            weight_decay: 0.01,
+            max_norm: 1.0,
+        },
+        schedule: Schedule {
+            peak,
+            warmup: 3,
+            decay: Decay::Cosine { total: 12 },
+        },
         pack_tokens: 150,
         recompute,
         seed: 1,

@@ -3,14 +3,20 @@
 use policy::cpu::{Adapted, Gradient, Pass, Recompute, Scored};
 use policy::pack::{Pack, Sequence};
 use policy::train::loss::{self, Clip, GrpoToken, Normalisation};
-use policy::train::{Decay, Grpo, Learner, OptimConfig, Reference, Rollout, Schedule, Trained, Training};
+use policy::train::{
+    Decay, Grpo, Learner, OptimConfig, Reference, Rollout, Schedule, Trained, Training,
+};
 
 use crate::fixture::{FAMILIES, Fixture, close, relative, training};
 
 const BOUND: f64 = 1e-4;
 
 fn sequences(fixture: &Fixture) -> Vec<Sequence> {
-    fixture.pairs().iter().map(|(prompt, answer)| Sequence::answer(prompt, answer)).collect()
+    fixture
+        .pairs()
+        .iter()
+        .map(|(prompt, answer)| Sequence::answer(prompt, answer))
+        .collect()
 }
 
 #[test]
@@ -19,7 +25,12 @@ fn logits_of_packed_sequences_equal_those_of_each_alone() {
         let fixture = Fixture::load(name);
         let network = fixture.network();
         let logits = network.logits(None, &Pack::new(&sequences(&fixture)));
-        let every_third: Vec<f32> = logits.chunks(network.config.vocab).step_by(3).flatten().copied().collect();
+        let every_third: Vec<f32> = logits
+            .chunks(network.config.vocab)
+            .step_by(3)
+            .flatten()
+            .copied()
+            .collect();
         let error = relative(&every_third, &fixture.floats("logits"));
         assert!(error < BOUND, "{name}: {error:.2e}");
     }
@@ -30,7 +41,11 @@ fn loss_and_gradient(fixture: &Fixture, lora: bool, recompute: Recompute) -> (f6
     let network = fixture.network();
     let adapter = fixture.adapter(&network);
     let pack = Pack::new(&sequences(fixture));
-    let mut gradient = if lora { Gradient::Lora(adapter.zeroed()) } else { Gradient::Full(network.weights.zeroed()) };
+    let mut gradient = if lora {
+        Gradient::Lora(adapter.zeroed())
+    } else {
+        Gradient::Full(network.weights.zeroed())
+    };
     let share = 1.0 / pack.targets.len() as f32;
     let mut loss = 0.0;
     let mut coefficient = |_: usize, scored: Scored| {
@@ -38,7 +53,11 @@ fn loss_and_gradient(fixture: &Fixture, lora: bool, recompute: Recompute) -> (f6
         -share
     };
     let with = lora.then(|| Adapted::plain(&adapter));
-    let pass = Pass { adapted: with, temperature: 1.0, recompute };
+    let pass = Pass {
+        adapted: with,
+        temperature: 1.0,
+        recompute,
+    };
     network.learn(pass, &pack, &mut coefficient, &mut gradient);
     (loss, gradient)
 }
@@ -66,7 +85,11 @@ fn every_gradient_of_an_adapter_agrees() {
 #[test]
 fn recomputing_changes_nothing() {
     let fixture = Fixture::load("qwen3");
-    for (lora, other) in [(false, Recompute::On), (true, Recompute::On), (true, Recompute::Auto)] {
+    for (lora, other) in [
+        (false, Recompute::On),
+        (true, Recompute::On),
+        (true, Recompute::Auto),
+    ] {
         let (kept_loss, kept) = loss_and_gradient(&fixture, lora, Recompute::Off);
         let (again_loss, again) = loss_and_gradient(&fixture, lora, other);
         assert_eq!(kept_loss.to_bits(), again_loss.to_bits());
@@ -82,7 +105,10 @@ fn ten_adamw_steps_agree() {
         let before = network.weights.clone();
         let mut learner = Learner::new(network, Trained::Full, training(1e-3, Recompute::On));
         let batch = sequences(&fixture);
-        let (losses, norms) = (fixture.numbers("/ten_losses"), fixture.numbers("/ten_norms"));
+        let (losses, norms) = (
+            fixture.numbers("/ten_losses"),
+            fixture.numbers("/ten_norms"),
+        );
         for (loss, norm) in losses.into_iter().zip(norms) {
             let update = learner.supervise(&batch).unwrap();
             close(update.loss, loss, 1e-4);
@@ -93,15 +119,32 @@ fn ten_adamw_steps_agree() {
         // the square: where a gradient is nearly zero, rounding decides its sign, hence the wider bound.
         for (old, new) in before.tensors().iter().zip(learner.parameters()) {
             let wanted = fixture.floats(&format!("ten.{}", new.name));
-            let moved: Vec<f32> = new.data.iter().zip(&old.data).map(|(new, old)| new - old).collect();
-            let should: Vec<f32> = wanted.iter().zip(&old.data).map(|(new, old)| new - old).collect();
+            let moved: Vec<f32> = new
+                .data
+                .iter()
+                .zip(&old.data)
+                .map(|(new, old)| new - old)
+                .collect();
+            let should: Vec<f32> = wanted
+                .iter()
+                .zip(&old.data)
+                .map(|(new, old)| new - old)
+                .collect();
             let error = relative(&moved, &should);
-            assert!(error < 2e-2, "{name}: the move of {} is off by {error:.2e}", new.name);
+            assert!(
+                error < 2e-2,
+                "{name}: the move of {} is off by {error:.2e}",
+                new.name
+            );
         }
     }
 }
 
-const CLIP: Clip = Clip { low: 0.2, high: 0.28, kl: 0.05 };
+const CLIP: Clip = Clip {
+    low: 0.2,
+    high: 0.28,
+    kl: 0.05,
+};
 const ADVANTAGES: [f32; 4] = [1.2, -0.7, 0.4, -0.9];
 
 fn normalisation(fixture: &Fixture) -> Normalisation {
@@ -119,10 +162,21 @@ fn the_grpo_gradient_with_clip_and_divergence_agrees() {
         let adapter = fixture.adapter(&network);
         let pack = Pack::new(&sequences(&fixture));
         let reference = network.score(None, &pack, 0.7);
-        let (trainer, sampler) = (fixture.floats("grpo_trainer"), fixture.floats("grpo_sampler"));
-        let lengths: Vec<usize> = fixture.pairs().iter().map(|(_, answer)| answer.len()).collect();
+        let (trainer, sampler) = (
+            fixture.floats("grpo_trainer"),
+            fixture.floats("grpo_sampler"),
+        );
+        let lengths: Vec<usize> = fixture
+            .pairs()
+            .iter()
+            .map(|(_, answer)| answer.len())
+            .collect();
         let shares = normalisation(&fixture).shares(&lengths);
-        let owner: Vec<usize> = lengths.iter().enumerate().flat_map(|(nth, &length)| vec![nth; length]).collect();
+        let owner: Vec<usize> = lengths
+            .iter()
+            .enumerate()
+            .flat_map(|(nth, &length)| vec![nth; length])
+            .collect();
         let (mut loss, mut clipped) = (0.0, 0.0);
         let mut coefficient = |index: usize, scored: Scored| {
             let token = GrpoToken {
@@ -138,7 +192,11 @@ fn the_grpo_gradient_with_clip_and_divergence_agrees() {
             out.slope * shares[owner[index]]
         };
         let mut gradient = Gradient::Lora(adapter.zeroed());
-        let pass = Pass { adapted: Some(Adapted::plain(&adapter)), temperature: 0.7, recompute: Recompute::On };
+        let pass = Pass {
+            adapted: Some(Adapted::plain(&adapter)),
+            temperature: 0.7,
+            recompute: Recompute::On,
+        };
         network.learn(pass, &pack, &mut coefficient, &mut gradient);
         close(loss, fixture.number("/grpo/direct/losses"), 1e-4);
         close(clipped, fixture.number("/grpo/direct/clipped"), 1e-6);
@@ -152,21 +210,56 @@ fn three_grpo_epochs_with_clip_and_divergence_agree() {
         let fixture = Fixture::load(name);
         let network = fixture.network();
         let adapter = fixture.adapter(&network);
-        let optim = OptimConfig { beta1: 0.9, beta2: 0.95, eps: 1e-8, weight_decay: 0.0, max_norm: 1.0 };
-        let schedule = Schedule { peak: 2e-2, warmup: 0, decay: Decay::Constant };
-        let training = Training { optim, schedule, pack_tokens: 100, recompute: Recompute::Off, seed: 0 };
+        let optim = OptimConfig {
+            beta1: 0.9,
+            beta2: 0.95,
+            eps: 1e-8,
+            weight_decay: 0.0,
+            max_norm: 1.0,
+        };
+        let schedule = Schedule {
+            peak: 2e-2,
+            warmup: 0,
+            decay: Decay::Constant,
+        };
+        let training = Training {
+            optim,
+            schedule,
+            pack_tokens: 100,
+            recompute: Recompute::Off,
+            seed: 0,
+        };
         let mut learner = Learner::new(network, Trained::Lora(adapter), training);
         let mut logprobs = fixture.floats("grpo_sampler").into_iter();
         let rollout = |((prompt, answer), advantage): ((Vec<u32>, Vec<u32>), f32)| {
             let logprobs = logprobs.by_ref().take(answer.len()).collect();
-            Rollout { prompt, answer, logprobs, advantage }
+            Rollout {
+                prompt,
+                answer,
+                logprobs,
+                advantage,
+            }
         };
-        let batch: Vec<Rollout> = fixture.pairs().into_iter().zip(ADVANTAGES).map(rollout).collect();
-        let grpo = Grpo { clip: CLIP, normalisation: normalisation(&fixture), temperature: 0.7, epochs: 3 };
+        let batch: Vec<Rollout> = fixture
+            .pairs()
+            .into_iter()
+            .zip(ADVANTAGES)
+            .map(rollout)
+            .collect();
+        let grpo = Grpo {
+            clip: CLIP,
+            normalisation: normalisation(&fixture),
+            temperature: 0.7,
+            epochs: 3,
+        };
         let update = learner.reinforce(&batch, grpo, &Reference::Base).unwrap();
         let mean = |key: &str| fixture.numbers(&format!("/grpo/{key}")).iter().sum::<f64>() / 3.0;
         close(update.loss, fixture.numbers("/grpo/losses")[0], 1e-4);
-        close(update.gradient_norm, fixture.numbers("/grpo/norms")[2], 1e-3);
+        close(
+            update.gradient_norm,
+            fixture.numbers("/grpo/norms")[2],
+            1e-3,
+        );
         close(update.clipped, mean("clipped"), 1e-6);
         close(update.kl, mean("kl"), 1e-4);
         close(update.entropy, mean("entropy"), 1e-4);

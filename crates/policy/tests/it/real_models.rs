@@ -24,14 +24,27 @@ fn compare(model: &Path, answers: &Path) {
     let checkpoint = Checkpoint::open(model).unwrap();
     let (text, weights) = (checkpoint.text().unwrap(), checkpoint.weights().unwrap());
     let network = Network::new(checkpoint.config, weights);
-    let wanted: Vec<Greedy> = serde_json::from_str(&fs_err::read_to_string(answers).unwrap()).unwrap();
+    let wanted: Vec<Greedy> =
+        serde_json::from_str(&fs_err::read_to_string(answers).unwrap()).unwrap();
     assert_eq!(wanted.len(), 20);
     for greedy in wanted {
-        let turns = [Turn { role: "user", content: greedy.prompt.clone() }];
+        let turns = [Turn {
+            role: "user",
+            content: greedy.prompt.clone(),
+        }];
         let prompt = text.prompt(&turns, "").unwrap();
-        assert_eq!(prompt, greedy.prompt_tokens, "the tokens of {:?}", greedy.prompt);
+        assert_eq!(
+            prompt, greedy.prompt_tokens,
+            "the tokens of {:?}",
+            greedy.prompt
+        );
         let how = Generation {
-            draw: Draw { temperature: 0.0, top_k: 0, top_p: 1.0, min_p: 0.0 },
+            draw: Draw {
+                temperature: 0.0,
+                top_k: 0,
+                top_p: 1.0,
+                min_p: 0.0,
+            },
             stop: Stop {
                 tokens: network.config.eos.clone(),
                 texts: Vec::new(),
@@ -42,8 +55,17 @@ fn compare(model: &Path, answers: &Path) {
             decode: &|_| String::new(),
             halt: &policy::cpu::NEVER,
         };
-        let found = network.generate(None, &[prompt], 1, &how).remove(0).0.tokens;
-        assert_eq!(found[..greedy.tokens.len()], greedy.tokens, "the answer to {:?}", greedy.prompt);
+        let found = network
+            .generate(None, &[prompt], 1, &how)
+            .remove(0)
+            .0
+            .tokens;
+        assert_eq!(
+            found[..greedy.tokens.len()],
+            greedy.tokens,
+            "the answer to {:?}",
+            greedy.prompt
+        );
     }
 }
 

@@ -11,8 +11,17 @@ use crate::fixture::{FAMILIES, Fixture};
 
 pub(crate) fn generation(temperature: f32, max_tokens: usize, seed: u64) -> Generation<'static> {
     Generation {
-        draw: Draw { temperature, top_k: 0, top_p: 1.0, min_p: 0.0 },
-        stop: Stop { tokens: Vec::new(), texts: Vec::new(), max_tokens },
+        draw: Draw {
+            temperature,
+            top_k: 0,
+            top_p: 1.0,
+            min_p: 0.0,
+        },
+        stop: Stop {
+            tokens: Vec::new(),
+            texts: Vec::new(),
+            max_tokens,
+        },
         seed,
         slots: 5,
         decode: &|_| String::new(),
@@ -33,7 +42,10 @@ pub(crate) fn gap(network: &Network, adapter: Option<&Adapter>, temperature: f32
     let scored = network.score(with, &Pack::new(&sequences), temperature);
     let sampled = answers.iter().flat_map(|(answer, _)| &answer.logprobs);
     assert_eq!(sampled.clone().count(), scored.len());
-    sampled.zip(&scored).map(|(sampled, scored)| (sampled - scored.logprob).abs()).fold(0.0, f32::max)
+    sampled
+        .zip(&scored)
+        .map(|(sampled, scored)| (sampled - scored.logprob).abs())
+        .fold(0.0, f32::max)
 }
 
 #[test]
@@ -56,10 +68,22 @@ fn slots_and_company_do_not_change_an_answer() {
     let network = Fixture::load("qwen2").network();
     let prompts = vec![vec![1, 2, 3], vec![4, 5]];
     let many = network.generate(None, &prompts, 6, &generation(1.0, 12, 40));
-    let alone = network.generate(None, &prompts[1..], 1, &Generation { slots: 1, ..generation(1.0, 12, 40 + 8) });
+    let alone = network.generate(
+        None,
+        &prompts[1..],
+        1,
+        &Generation {
+            slots: 1,
+            ..generation(1.0, 12, 40 + 8)
+        },
+    );
     assert_eq!(many.len(), 12);
-    assert_eq!(many[8].0.tokens, alone[0].0.tokens, "answer 8 is the third to the second prompt, with seed 40 + 8");
-    let distinct: std::collections::HashSet<_> = many[..6].iter().map(|(answer, _)| &answer.tokens).collect();
+    assert_eq!(
+        many[8].0.tokens, alone[0].0.tokens,
+        "answer 8 is the third to the second prompt, with seed 40 + 8"
+    );
+    let distinct: std::collections::HashSet<_> =
+        many[..6].iter().map(|(answer, _)| &answer.tokens).collect();
     assert!(distinct.len() > 1, "seeds differ within a group");
 }
 
@@ -89,12 +113,31 @@ fn a_halt_ends_answers_between_two_tokens() {
     let looks = AtomicUsize::new(0);
     // Looking for a stop text is how a test can see tokens go by.
     let decode = |_: &[u32]| {
-        halt.store(looks.fetch_add(1, Ordering::Relaxed) >= 12, Ordering::Relaxed);
+        halt.store(
+            looks.fetch_add(1, Ordering::Relaxed) >= 12,
+            Ordering::Relaxed,
+        );
         String::new()
     };
-    let stop = Stop { tokens: Vec::new(), texts: vec!["never".to_owned()], max_tokens: 200 };
-    let how = Generation { stop, decode: &decode, halt: &halt, ..generation(1.0, 200, 40) };
-    assert_eq!(network.generate(None, &prompts, 6, &how).len(), 12, "a place for each, whole or not");
+    let stop = Stop {
+        tokens: Vec::new(),
+        texts: vec!["never".to_owned()],
+        max_tokens: 200,
+    };
+    let how = Generation {
+        stop,
+        decode: &decode,
+        halt: &halt,
+        ..generation(1.0, 200, 40)
+    };
+    assert_eq!(
+        network.generate(None, &prompts, 6, &how).len(),
+        12,
+        "a place for each, whole or not"
+    );
     let looks = looks.load(Ordering::Relaxed);
-    assert!((13..13 + how.slots).contains(&looks), "{looks} tokens: the round under way is the last");
+    assert!(
+        (13..13 + how.slots).contains(&looks),
+        "{looks} tokens: the round under way is the last"
+    );
 }

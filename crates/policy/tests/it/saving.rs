@@ -11,7 +11,10 @@ use serde_json::{Value, json};
 use crate::fixture::{FAMILIES, Fixture, folder, training};
 
 fn base(network: &Network) -> Base {
-    Base { name: "tiny".into(), hash: network.weights.fingerprint() }
+    Base {
+        name: "tiny".into(),
+        hash: network.weights.fingerprint(),
+    }
 }
 
 #[test]
@@ -34,7 +37,13 @@ fn tensors_may_be_read_by_whoever_may_read_the_rest() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("model");
     save::model(&path, &network.config, &network.weights, None, Storage::F32).unwrap();
-    let mode = |name: &str| fs_err::metadata(path.join(name)).unwrap().permissions().mode() & 0o777;
+    let mode = |name: &str| {
+        fs_err::metadata(path.join(name))
+            .unwrap()
+            .permissions()
+            .mode()
+            & 0o777
+    };
     assert_eq!(mode("model.safetensors"), mode("config.json"));
 }
 
@@ -44,11 +53,27 @@ fn a_model_from_gguf_saves_its_tokenizer_too() {
     let text = checkpoint.text().unwrap();
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("model");
-    save::model(&path, &checkpoint.config, &checkpoint.weights().unwrap(), Some(&text), Storage::F32).unwrap();
+    save::model(
+        &path,
+        &checkpoint.config,
+        &checkpoint.weights().unwrap(),
+        Some(&text),
+        Storage::F32,
+    )
+    .unwrap();
     let again = Checkpoint::open(&path).unwrap().text().unwrap();
-    assert_eq!(again.encode("hello world<|im_end|>"), text.encode("hello world<|im_end|>"));
-    let turns = [policy::text::Turn { role: "user", content: "hello".into() }];
-    assert_eq!(again.prompt(&turns, "").unwrap(), text.prompt(&turns, "").unwrap());
+    assert_eq!(
+        again.encode("hello world<|im_end|>"),
+        text.encode("hello world<|im_end|>")
+    );
+    let turns = [policy::text::Turn {
+        role: "user",
+        content: "hello".into(),
+    }];
+    assert_eq!(
+        again.prompt(&turns, "").unwrap(),
+        text.prompt(&turns, "").unwrap()
+    );
 }
 
 #[test]
@@ -63,8 +88,13 @@ fn an_adapter_comes_back_and_fits_its_own_base_only() {
     assert_eq!(again, adapter);
     let mut other = network.weights.clone();
     other.norm.data[0] += 1.0;
-    let refusal = save::load_adapter(&path, &network.config, &other.fingerprint()).unwrap_err().to_string();
-    assert!(refusal.contains("was trained on `tiny` and fits no other"), "{refusal}");
+    let refusal = save::load_adapter(&path, &network.config, &other.fingerprint())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        refusal.contains("was trained on `tiny` and fits no other"),
+        "{refusal}"
+    );
 }
 
 #[test]
@@ -93,7 +123,12 @@ fn an_adapter_with_parts_that_the_engine_does_not_compute_is_refused() {
     ] {
         with(key, value);
         let refusal = load().unwrap_err().to_string();
-        assert!(refusal.contains(&format!("`{key}` is set, but the engine knows plain LoRA only")), "{refusal}");
+        assert!(
+            refusal.contains(&format!(
+                "`{key}` is set, but the engine knows plain LoRA only"
+            )),
+            "{refusal}"
+        );
     }
     // PEFT writes some of them empty, and ignores the last for linear layers.
     for (key, value) in [
@@ -118,9 +153,14 @@ fn a_tensor_that_no_adapter_has_is_refused_by_name() {
     let settings = path.join("adapter_config.json");
     let text = fs_err::read_to_string(&settings).unwrap();
     let mut json: Value = serde_json::from_str(&text).unwrap();
-    json["target_modules"].as_array_mut().unwrap().retain(|module| module != "v_proj");
+    json["target_modules"]
+        .as_array_mut()
+        .unwrap()
+        .retain(|module| module != "v_proj");
     fs_err::write(&settings, json.to_string()).unwrap();
-    let refusal = save::load_adapter(&path, &network.config, &network.weights.fingerprint()).unwrap_err().to_string();
+    let refusal = save::load_adapter(&path, &network.config, &network.weights.fingerprint())
+        .unwrap_err()
+        .to_string();
     let wanted = "`base_model.model.model.layers.0.self_attn.v_proj.lora_A.weight` is among the tensors, but";
     assert!(refusal.contains(wanted), "{refusal}");
 }
@@ -129,10 +169,26 @@ fn a_tensor_that_no_adapter_has_is_refused_by_name() {
 fn learner(lora: bool) -> (Learner, Vec<Sequence>) {
     let fixture = Fixture::load("qwen3");
     let network = fixture.network();
-    let config = LoraConfig { rank: 3, alpha: 6.0, dropout: 0.1, targets: vec![Module::Q, Module::V, Module::Down] };
-    let trained = if lora { Trained::Lora(Adapter::fresh(&network.config, &config, 5)) } else { Trained::Full };
-    let batch = fixture.pairs().iter().map(|(prompt, answer)| Sequence::answer(prompt, answer)).collect();
-    (Learner::new(network, trained, training(1e-2, Recompute::On)), batch)
+    let config = LoraConfig {
+        rank: 3,
+        alpha: 6.0,
+        dropout: 0.1,
+        targets: vec![Module::Q, Module::V, Module::Down],
+    };
+    let trained = if lora {
+        Trained::Lora(Adapter::fresh(&network.config, &config, 5))
+    } else {
+        Trained::Full
+    };
+    let batch = fixture
+        .pairs()
+        .iter()
+        .map(|(prompt, answer)| Sequence::answer(prompt, answer))
+        .collect();
+    (
+        Learner::new(network, trained, training(1e-2, Recompute::On)),
+        batch,
+    )
 }
 
 #[test]
@@ -145,11 +201,23 @@ fn a_resumed_learner_goes_on_bit_by_bit() {
         }
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("checkpoint");
-        save::learner(&path, &straight, &Base { name: "tiny".into(), hash: hash.clone() }, None).unwrap();
+        save::learner(
+            &path,
+            &straight,
+            &Base {
+                name: "tiny".into(),
+                hash: hash.clone(),
+            },
+            None,
+        )
+        .unwrap();
         let (mut resumed, _) = learner(lora);
         save::resume(&path, &mut resumed, &hash).unwrap();
         for _ in 0..2 {
-            let (wanted, found) = (straight.supervise(&batch).unwrap(), resumed.supervise(&batch).unwrap());
+            let (wanted, found) = (
+                straight.supervise(&batch).unwrap(),
+                resumed.supervise(&batch).unwrap(),
+            );
             assert_eq!(wanted, found, "lora {lora}");
         }
         assert_eq!(straight.parameters(), resumed.parameters());
@@ -164,13 +232,27 @@ fn a_damaged_checkpoint_leaves_the_learner_as_it_was() {
     let hash = learner_.network.weights.fingerprint();
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("checkpoint");
-    save::learner(&path, &learner_, &Base { name: "tiny".into(), hash: hash.clone() }, None).unwrap();
+    save::learner(
+        &path,
+        &learner_,
+        &Base {
+            name: "tiny".into(),
+            hash: hash.clone(),
+        },
+        None,
+    )
+    .unwrap();
     let state = path.join("optimiser.safetensors");
     let bytes = fs_err::read(&state).unwrap();
     fs_err::write(&state, &bytes[..bytes.len() / 2]).unwrap();
     let (mut fresh, _) = learner(true);
     let before = fresh.optimiser.clone();
-    let refusal = save::resume(&path, &mut fresh, &hash).unwrap_err().to_string();
-    assert!(refusal.contains("optimiser.safetensors") && refusal.contains("truncated"), "{refusal}");
+    let refusal = save::resume(&path, &mut fresh, &hash)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        refusal.contains("optimiser.safetensors") && refusal.contains("truncated"),
+        "{refusal}"
+    );
     assert_eq!(fresh.optimiser, before);
 }

@@ -28,7 +28,9 @@ impl Tasks {
         match self {
             Self::Text(text) if text.contains(',') && Path::new(text.trim()).is_dir() => {
                 let list = toml::Value::from(vec![text.trim()]);
-                Some(format!("a folder whose name holds a comma is written in a list: task = {list}"))
+                Some(format!(
+                    "a folder whose name holds a comma is written in a list: task = {list}"
+                ))
             }
             Self::Text(_) | Self::List(_) => None,
         }

@@ -22,16 +22,32 @@ pub enum Output {
 pub fn outputs(experiment: &str, report: &Report) -> Vec<Output> {
     match experiment {
         "exp1" => vec![
-            Output::Figure("figure-3", steps(report, "Experiment 1: mean reward", "reward", |point| point.mean_reward)),
+            Output::Figure(
+                "figure-3",
+                steps(report, "Experiment 1: mean reward", "reward", |point| {
+                    point.mean_reward
+                }),
+            ),
             Output::Figure(
                 "figure-4",
-                steps(report, "Experiment 1: max GFLOPS per step", "GFLOPS", |point| point.max_gflops),
+                steps(
+                    report,
+                    "Experiment 1: max GFLOPS per step",
+                    "GFLOPS",
+                    |point| point.max_gflops,
+                ),
             ),
             Output::Table("table-3", table_3(report)),
         ],
         "exp2" => vec![
-            Output::Figure("figure-7", iterations(report, "Experiment 2: mean GFLOPS", mean)),
-            Output::Figure("figure-8", iterations(report, "Experiment 2: max GFLOPS", max)),
+            Output::Figure(
+                "figure-7",
+                iterations(report, "Experiment 2: mean GFLOPS", mean),
+            ),
+            Output::Figure(
+                "figure-8",
+                iterations(report, "Experiment 2: max GFLOPS", max),
+            ),
             Output::Table("table-2", table_2(report)),
             Output::Table("table-3", table_3(report)),
         ],
@@ -68,7 +84,10 @@ impl Output {
 
 fn comma_separated(rows: &[Vec<String>]) -> String {
     let cell = |cell: &String| format!("\"{}\"", cell.replace('"', "\"\""));
-    let rows: Vec<String> = rows.iter().map(|row| row.iter().map(cell).collect::<Vec<_>>().join(",")).collect();
+    let rows: Vec<String> = rows
+        .iter()
+        .map(|row| row.iter().map(cell).collect::<Vec<_>>().join(","))
+        .collect();
     rows.join("\n") + "\n"
 }
 
@@ -76,7 +95,11 @@ fn comma_separated(rows: &[Vec<String>]) -> String {
 /// dashed, as in the paper.
 fn series(report: &Report, of: impl Fn(&RunReport) -> Vec<(f64, f64)>) -> Vec<Series> {
     let mut colours: BTreeMap<String, usize> = BTreeMap::new();
-    let least = report.runs.iter().map(|run| run.config.learning.rate).fold(f64::INFINITY, f64::min);
+    let least = report
+        .runs
+        .iter()
+        .map(|run| run.config.learning.rate)
+        .fold(f64::INFINITY, f64::min);
     let mut series = Vec::new();
     for run in &report.runs {
         let apart_from_rate = format!("{:?} {}", run.config.bench.opt, run.config.learning.beta);
@@ -93,8 +116,12 @@ fn series(report: &Report, of: impl Fn(&RunReport) -> Vec<(f64, f64)>) -> Vec<Se
 }
 
 fn steps(report: &Report, title: &str, unit: &str, of: fn(&Point) -> Option<f64>) -> Figure {
-    let points =
-        |run: &RunReport| run.points.iter().filter_map(|point| Some((point.step as f64 + 1.0, of(point)?))).collect();
+    let points = |run: &RunReport| {
+        run.points
+            .iter()
+            .filter_map(|point| Some((point.step as f64 + 1.0, of(point)?)))
+            .collect()
+    };
     figure(title, "step", unit, series(report, points))
 }
 
@@ -102,29 +129,52 @@ fn iterations(report: &Report, title: &str, of: fn(&[&Point]) -> Option<f64>) ->
     let points = |run: &RunReport| {
         let mut by_iteration: BTreeMap<u32, Vec<&Point>> = BTreeMap::new();
         for point in &run.points {
-            by_iteration.entry(point.iteration.unwrap_or(0)).or_default().push(point);
+            by_iteration
+                .entry(point.iteration.unwrap_or(0))
+                .or_default()
+                .push(point);
         }
         // The paper counts iterations from 1.
-        by_iteration.iter().filter_map(|(at, points)| Some((f64::from(*at) + 1.0, of(points)?))).collect()
+        by_iteration
+            .iter()
+            .filter_map(|(at, points)| Some((f64::from(*at) + 1.0, of(points)?)))
+            .collect()
     };
     figure(title, "iteration", "GFLOPS", series(report, points))
 }
 
 fn figure(title: &str, x_label: &str, y_label: &str, series: Vec<Series>) -> Figure {
     let content = Content::Lines(series);
-    Figure { title: title.to_owned(), x_label: x_label.to_owned(), y_label: y_label.to_owned(), content }
+    Figure {
+        title: title.to_owned(),
+        x_label: x_label.to_owned(),
+        y_label: y_label.to_owned(),
+        content,
+    }
 }
 
 /// The mean over the correct candidates of an iteration.
 fn mean(points: &[&Point]) -> Option<f64> {
-    let correct = |point: &&Point| point.verdicts.get(&flow::Label::Correct).copied().unwrap_or(0) as f64;
+    let correct = |point: &&Point| {
+        point
+            .verdicts
+            .get(&flow::Label::Correct)
+            .copied()
+            .unwrap_or(0) as f64
+    };
     let count: f64 = points.iter().map(correct).sum();
-    let sum: f64 = points.iter().filter_map(|point| Some(point.mean_gflops? * correct(point))).sum();
+    let sum: f64 = points
+        .iter()
+        .filter_map(|point| Some(point.mean_gflops? * correct(point)))
+        .sum();
     (count > 0.0).then(|| sum / count)
 }
 
 fn max(points: &[&Point]) -> Option<f64> {
-    points.iter().filter_map(|point| point.max_gflops).reduce(f64::max)
+    points
+        .iter()
+        .filter_map(|point| point.max_gflops)
+        .reduce(f64::max)
 }
 
 fn row(cells: &[&str]) -> Vec<String> {
@@ -133,29 +183,52 @@ fn row(cells: &[&str]) -> Vec<String> {
 
 /// Best GFLOPS, share of the peak, and gain over the run that did not learn.
 fn table_2(report: &Report) -> Vec<Vec<String>> {
-    let mut rows = vec![row(&["Setting", "Best GFLOPS", "Peak ratio", "Learning gain"])];
+    let mut rows = vec![row(&[
+        "Setting",
+        "Best GFLOPS",
+        "Peak ratio",
+        "Learning gain",
+    ])];
     for run in &report.runs {
         let Some(best) = &run.best else {
             rows.push(row(&[&label(&run.config), "-", "-", "-"]));
             continue;
         };
-        let control = report
-            .runs
-            .iter()
-            .find(|other| other.config.learning.rate <= 0.0 && other.config.bench.opt == run.config.bench.opt);
+        let control = report.runs.iter().find(|other| {
+            other.config.learning.rate <= 0.0 && other.config.bench.opt == run.config.bench.opt
+        });
         let gain = control
             .filter(|_| run.config.learning.rate > 0.0)
             .and_then(|control| control.best.as_ref())
-            .map_or("-".to_owned(), |control| format!("{:+.0} %", (best.gflops / control.gflops - 1.0) * 100.0));
-        let share = best.peak_fraction.map_or("-".to_owned(), |share| format!("{:.1} %", share * 100.0));
-        rows.push(vec![label(&run.config), format!("{:.2}", best.gflops), share, gain]);
+            .map_or("-".to_owned(), |control| {
+                format!("{:+.0} %", (best.gflops / control.gflops - 1.0) * 100.0)
+            });
+        let share = best
+            .peak_fraction
+            .map_or("-".to_owned(), |share| format!("{:.1} %", share * 100.0));
+        rows.push(vec![
+            label(&run.config),
+            format!("{:.2}", best.gflops),
+            share,
+            gain,
+        ]);
     }
     rows
 }
 
 /// The structure of the best code of each run.
 fn table_3(report: &Report) -> Vec<Vec<String>> {
-    let head = ["Setting", "GFLOPS", "Blocking", "Threads", "Prefetch", "Accumulators", "Tile", "SIMD", "C read back"];
+    let head = [
+        "Setting",
+        "GFLOPS",
+        "Blocking",
+        "Threads",
+        "Prefetch",
+        "Accumulators",
+        "Tile",
+        "SIMD",
+        "C read back",
+    ];
     let mut rows = vec![row(&head)];
     for run in &report.runs {
         let Some(best) = &run.best else { continue };
@@ -167,9 +240,20 @@ fn table_3(report: &Report) -> Vec<Vec<String>> {
             features.threads.to_string(),
             features.prefetch.to_string(),
             features.accumulators.to_string(),
-            features.register_tile.map_or("none".to_owned(), |(rows, columns)| format!("{rows}x{columns}")),
-            features.simd_bits.map_or("none".to_owned(), |bits| bits.to_string()),
-            if features.read_modify_write { "yes" } else { "no" }.to_owned(),
+            features
+                .register_tile
+                .map_or("none".to_owned(), |(rows, columns)| {
+                    format!("{rows}x{columns}")
+                }),
+            features
+                .simd_bits
+                .map_or("none".to_owned(), |bits| bits.to_string()),
+            if features.read_modify_write {
+                "yes"
+            } else {
+                "no"
+            }
+            .to_owned(),
         ]);
     }
     rows

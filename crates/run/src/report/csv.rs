@@ -30,7 +30,10 @@ fn row(name: &str, point: &Point) -> String {
     let mut cells = vec![
         quoted(name),
         point.step.to_string(),
-        point.iteration.map(|iteration| iteration.to_string()).unwrap_or_default(),
+        point
+            .iteration
+            .map(|iteration| iteration.to_string())
+            .unwrap_or_default(),
     ];
     cells.extend(
         [
@@ -45,20 +48,37 @@ fn row(name: &str, point: &Point) -> String {
         ]
         .map(some),
     );
-    cells.extend(Label::ALL.map(|label| point.verdicts.get(&label).copied().unwrap_or(0).to_string()));
+    cells.extend(
+        Label::ALL.map(|label| point.verdicts.get(&label).copied().unwrap_or(0).to_string()),
+    );
     cells.push(point.masked.to_string());
     cells.extend([point.live.to_string(), point.distinct.to_string()]);
     cells.extend([point.entropy, point.kl, point.loss, point.sampler_gap].map(some));
-    cells.extend([point.temperature.to_string(), point.lag.to_string(), point.tokens.to_string()]);
+    cells.extend([
+        point.temperature.to_string(),
+        point.lag.to_string(),
+        point.tokens.to_string(),
+    ]);
     let seconds = &point.seconds;
     cells.extend(
-        [seconds.wall, seconds.sampling, seconds.judging, seconds.updating, seconds.policy_idle, seconds.bench_idle]
-            .map(|seconds| seconds.to_string()),
+        [
+            seconds.wall,
+            seconds.sampling,
+            seconds.judging,
+            seconds.updating,
+            seconds.policy_idle,
+            seconds.bench_idle,
+        ]
+        .map(|seconds| seconds.to_string()),
     );
     cells.join(",")
 }
 
 /// A cell that survives commas and quotes.
 fn quoted(cell: &str) -> String {
-    if cell.contains([',', '"', '\n']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_owned() }
+    if cell.contains([',', '"', '\n']) {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell.to_owned()
+    }
 }

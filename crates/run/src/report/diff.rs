@@ -20,7 +20,10 @@ const LINES: usize = 2000;
 
 /// The shortest way from `from` to `to`, with a little of what stays around it.
 pub fn diff<'a>(from: &'a str, to: &'a str) -> Vec<Change<'a>> {
-    let (from, to): (Vec<&str>, Vec<&str>) = (from.lines().take(LINES).collect(), to.lines().take(LINES).collect());
+    let (from, to): (Vec<&str>, Vec<&str>) = (
+        from.lines().take(LINES).collect(),
+        to.lines().take(LINES).collect(),
+    );
     fold(&changes(&from, &to))
 }
 
@@ -45,7 +48,9 @@ fn changes<'a>(from: &[&'a str], to: &[&'a str]) -> Vec<Change<'a>> {
             changes.push(Change::Kept(from[i]));
             i += 1;
             j += 1;
-        } else if j == to.len() || (i < from.len() && common[(i + 1) * width + j] >= common[i * width + j + 1]) {
+        } else if j == to.len()
+            || (i < from.len() && common[(i + 1) * width + j] >= common[i * width + j + 1])
+        {
             changes.push(Change::Removed(from[i]));
             i += 1;
         } else {
@@ -88,7 +93,10 @@ mod tests {
 
     #[test]
     fn a_change_is_told_with_its_surroundings() {
-        let from = (0..20).map(|line| line.to_string()).collect::<Vec<_>>().join("\n");
+        let from = (0..20)
+            .map(|line| line.to_string())
+            .collect::<Vec<_>>()
+            .join("\n");
         let to = from.replace("10\n", "ten\n");
         let expect = [
             Change::Skipped(7),

@@ -29,11 +29,25 @@ const WIDER: f64 = 1.1;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Mark {
     /// A stroke through points.
-    Line { points: Vec<(f64, f64)>, colour: String, width: f64, dashed: bool },
+    Line {
+        points: Vec<(f64, f64)>,
+        colour: String,
+        width: f64,
+        dashed: bool,
+    },
     /// A filled outline; with crisp edges no colour of what is beneath shines through at them.
-    Area { points: Vec<(f64, f64)>, colour: String, opacity: f64, crisp: bool },
+    Area {
+        points: Vec<(f64, f64)>,
+        colour: String,
+        opacity: f64,
+        crisp: bool,
+    },
     /// A filled circle.
-    Dot { at: (f64, f64), radius: f64, colour: String },
+    Dot {
+        at: (f64, f64),
+        radius: f64,
+        colour: String,
+    },
     /// Words.
     Text(Words),
 }
@@ -72,21 +86,38 @@ impl Drawing {
     pub(super) fn of(figure: &Figure) -> Self {
         let y_bounds = y_bounds(&figure.content);
         let (y_ticks, y_labels) = y_labels(&figure.content, y_bounds);
-        let widest = y_labels.iter().map(|label| font::width(label, TEXT, false)).fold(0.0, f64::max);
+        let widest = y_labels
+            .iter()
+            .map(|label| font::width(label, TEXT, false))
+            .fold(0.0, f64::max);
         // Beside the labels stands the axis's name.
         let left = LEFT.max(widest * WIDER + 26.0);
-        let scale = Scale { left, x: x_bounds(&figure.content), y: y_bounds };
+        let scale = Scale {
+            left,
+            x: x_bounds(&figure.content),
+            y: y_bounds,
+        };
         let mut marks = Vec::new();
         let title = Words {
             size: TITLE,
             bold: true,
-            ..words(shortened(&figure.title, WIDTH - left, TITLE, true), (left, 18.0), Anchor::Start, "ink")
+            ..words(
+                shortened(&figure.title, WIDTH - left, TITLE, true),
+                (left, 18.0),
+                Anchor::Start,
+                "ink",
+            )
         };
         marks.push(Mark::Text(title));
         for (tick, label) in y_ticks.iter().zip(y_labels) {
             let y = scale.y(*tick);
             marks.push(straight((left, y), (WIDTH - RIGHT, y), "grid"));
-            marks.push(Mark::Text(words(label, (left - 6.0, y + 4.0), Anchor::End, "dim")));
+            marks.push(Mark::Text(words(
+                label,
+                (left - 6.0, y + 4.0),
+                Anchor::End,
+                "dim",
+            )));
         }
         match &figure.content {
             Content::Lines(series) => {
@@ -98,10 +129,16 @@ impl Drawing {
         }
         x_axis(figure, &scale, &mut marks);
         let middle = (15.0, TOP + PLOT / 2.0);
-        let y_name = Words { upwards: true, ..words(figure.y_label.clone(), middle, Anchor::Middle, "ink") };
+        let y_name = Words {
+            upwards: true,
+            ..words(figure.y_label.clone(), middle, Anchor::Middle, "ink")
+        };
         marks.push(Mark::Text(y_name));
         let legend = legend(&figure.content, left, &mut marks);
-        Self { height: BOTTOM + BELOW + legend, marks }
+        Self {
+            height: BOTTOM + BELOW + legend,
+            marks,
+        }
     }
 }
 
@@ -123,13 +160,19 @@ impl Scale {
 
     /// The places of those points that have one.
     fn places(&self, points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
-        points.filter(|(x, y)| x.is_finite() && y.is_finite()).map(|(x, y)| (self.x(x), self.y(y))).collect()
+        points
+            .filter(|(x, y)| x.is_finite() && y.is_finite())
+            .map(|(x, y)| (self.x(x), self.y(y)))
+            .collect()
     }
 }
 
 fn bounds(values: &[f64]) -> (f64, f64) {
     let finite = || values.iter().copied().filter(|value| value.is_finite());
-    let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
+    let (low, high) = (
+        finite().fold(f64::INFINITY, f64::min),
+        finite().fold(f64::NEG_INFINITY, f64::max),
+    );
     if low < high {
         (low, high)
     } else if low.is_finite() {
@@ -141,7 +184,10 @@ fn bounds(values: &[f64]) -> (f64, f64) {
 
 fn x_bounds(content: &Content) -> (f64, f64) {
     let xs: Vec<f64> = match content {
-        Content::Lines(series) => series.iter().flat_map(|each| each.points.iter().map(|point| point.0)).collect(),
+        Content::Lines(series) => series
+            .iter()
+            .flat_map(|each| each.points.iter().map(|point| point.0))
+            .collect(),
         Content::Stack { xs, .. } => xs.iter().flat_map(|x| [x - 0.5, x + 0.5]).collect(),
     };
     bounds(&xs)
@@ -160,7 +206,9 @@ fn y_bounds(content: &Content) -> (f64, f64) {
             (if low < 0.0 { low - room } else { low }, high + room)
         }
         Content::Stack { xs, layers } => {
-            ys.extend((0..xs.len()).map(|at| layers.iter().map(|layer| layer.heights[at]).sum::<f64>()));
+            ys.extend(
+                (0..xs.len()).map(|at| layers.iter().map(|layer| layer.heights[at]).sum::<f64>()),
+            );
             bounds(&ys)
         }
     }
@@ -170,24 +218,47 @@ fn y_bounds(content: &Content) -> (f64, f64) {
 fn y_labels(content: &Content, bounds: (f64, f64)) -> (Vec<f64>, Vec<String>) {
     let (ticks, step) = ticks(bounds, 5);
     let share = matches!(content, Content::Stack { .. }) && bounds.1 <= 1.0 + 1e-9;
-    let labels = ticks.iter().map(|tick| if share { format!("{:.0} %", tick * 100.0) } else { number(*tick, step) });
+    let labels = ticks.iter().map(|tick| {
+        if share {
+            format!("{:.0} %", tick * 100.0)
+        } else {
+            number(*tick, step)
+        }
+    });
     let labels = labels.collect();
     (ticks, labels)
 }
 
 fn x_axis(figure: &Figure, scale: &Scale, marks: &mut Vec<Mark>) {
     let (ticks, step) = ticks(scale.x, 8);
-    for tick in ticks.into_iter().filter(|tick| (tick - tick.round()).abs() < 1e-9) {
+    for tick in ticks
+        .into_iter()
+        .filter(|tick| (tick - tick.round()).abs() < 1e-9)
+    {
         let x = scale.x(tick);
         marks.push(straight((x, BOTTOM), (x, BOTTOM + 4.0), "dim"));
         let label = number(tick, step.max(1.0));
         // The last may be wider than the margin.
         let middle = x.min(WIDTH - font::width(&label, TEXT, false) * WIDER / 2.0);
-        marks.push(Mark::Text(words(label, (middle, BOTTOM + 17.0), Anchor::Middle, "dim")));
+        marks.push(Mark::Text(words(
+            label,
+            (middle, BOTTOM + 17.0),
+            Anchor::Middle,
+            "dim",
+        )));
     }
-    marks.push(straight((scale.left, BOTTOM), (WIDTH - RIGHT, BOTTOM), "dim"));
+    marks.push(straight(
+        (scale.left, BOTTOM),
+        (WIDTH - RIGHT, BOTTOM),
+        "dim",
+    ));
     let middle = (f64::midpoint(scale.left, WIDTH - RIGHT), BOTTOM + 34.0);
-    marks.push(Mark::Text(words(figure.x_label.clone(), middle, Anchor::Middle, "ink")));
+    marks.push(Mark::Text(words(
+        figure.x_label.clone(),
+        middle,
+        Anchor::Middle,
+        "ink",
+    )));
 }
 
 fn band(series: &Series, scale: &Scale) -> Option<Mark> {
@@ -208,8 +279,17 @@ fn line(series: &Series, scale: &Scale) -> Option<Mark> {
     let points = scale.places(series.points.iter().copied());
     match points[..] {
         [] => None,
-        [at] => Some(Mark::Dot { at, radius: 3.0, colour }),
-        _ => Some(Mark::Line { points, colour, width: 1.8, dashed: series.dashed }),
+        [at] => Some(Mark::Dot {
+            at,
+            radius: 3.0,
+            colour,
+        }),
+        _ => Some(Mark::Line {
+            points,
+            colour,
+            width: 1.8,
+            dashed: series.dashed,
+        }),
     }
 }
 
@@ -219,11 +299,21 @@ fn stack(xs: &[f64], layers: &[Layer], scale: &Scale, marks: &mut Vec<Mark>) {
     let mut tops = vec![0.0; xs.len()];
     let mut areas = Vec::new();
     for layer in layers.iter().filter(|_| !xs.is_empty()) {
-        tops.iter_mut().zip(&layer.heights).for_each(|(top, height)| *top += height);
-        let steps = xs.iter().zip(&tops).flat_map(|(x, y)| [(x - 0.5, *y), (x + 0.5, *y)]);
+        tops.iter_mut()
+            .zip(&layer.heights)
+            .for_each(|(top, height)| *top += height);
+        let steps = xs
+            .iter()
+            .zip(&tops)
+            .flat_map(|(x, y)| [(x - 0.5, *y), (x + 0.5, *y)]);
         let ends = [(xs[xs.len() - 1] + 0.5, 0.0), (xs[0] - 0.5, 0.0)];
         let points = scale.places(steps.chain(ends));
-        areas.push(Mark::Area { points, colour: layer.colour.clone(), opacity: 1.0, crisp: true });
+        areas.push(Mark::Area {
+            points,
+            colour: layer.colour.clone(),
+            opacity: 1.0,
+            crisp: true,
+        });
     }
     marks.extend(areas.into_iter().rev());
 }
@@ -231,14 +321,22 @@ fn stack(xs: &[f64], layers: &[Layer], scale: &Scale, marks: &mut Vec<Mark>) {
 /// Draws the legend and gives its height.
 fn legend(content: &Content, left: f64, marks: &mut Vec<Mark>) -> f64 {
     let (names, key_width): (Vec<&str>, f64) = match content {
-        Content::Lines(series) => (series.iter().map(|each| each.name.as_str()).collect(), KEY_LINE + KEY_AIR),
-        Content::Stack { layers, .. } => {
-            (layers.iter().map(|layer| layer.name.as_str()).collect(), KEY_SQUARE + KEY_AIR)
-        }
+        Content::Lines(series) => (
+            series.iter().map(|each| each.name.as_str()).collect(),
+            KEY_LINE + KEY_AIR,
+        ),
+        Content::Stack { layers, .. } => (
+            layers.iter().map(|layer| layer.name.as_str()).collect(),
+            KEY_SQUARE + KEY_AIR,
+        ),
     };
     let (mut x, mut row) = (left, 0.0);
     let mut any = false;
-    for (at, name) in names.into_iter().enumerate().filter(|(_, name)| !name.is_empty()) {
+    for (at, name) in names
+        .into_iter()
+        .enumerate()
+        .filter(|(_, name)| !name.is_empty())
+    {
         let name = shortened(name, WIDTH - left - key_width, TEXT, false);
         let width = key_width + font::width(&name, TEXT, false) * WIDER;
         if x + width > WIDTH && x > left {
@@ -247,11 +345,20 @@ fn legend(content: &Content, left: f64, marks: &mut Vec<Mark>) -> f64 {
         }
         let y = BOTTOM + BELOW + row * LEGEND_ROW + 6.0;
         marks.push(key(content, at, (x, y)));
-        marks.push(Mark::Text(words(name, (x + key_width, y + 4.0), Anchor::Start, "ink")));
+        marks.push(Mark::Text(words(
+            name,
+            (x + key_width, y + 4.0),
+            Anchor::Start,
+            "ink",
+        )));
         x += width + LEGEND_AIR;
         any = true;
     }
-    if any { (row + 1.0) * LEGEND_ROW + 4.0 } else { 0.0 }
+    if any {
+        (row + 1.0) * LEGEND_ROW + 4.0
+    } else {
+        0.0
+    }
 }
 
 /// What stands before a name of the legend.
@@ -264,9 +371,19 @@ fn key(content: &Content, at: usize, (x, y): (f64, f64)) -> Mark {
             dashed: series[at].dashed,
         },
         Content::Stack { layers, .. } => {
-            let (left, right, top, bottom) = (x, x + KEY_SQUARE, y - KEY_SQUARE / 2.0, y + KEY_SQUARE / 2.0);
+            let (left, right, top, bottom) = (
+                x,
+                x + KEY_SQUARE,
+                y - KEY_SQUARE / 2.0,
+                y + KEY_SQUARE / 2.0,
+            );
             let points = vec![(left, top), (right, top), (right, bottom), (left, bottom)];
-            Mark::Area { points, colour: layers[at].colour.clone(), opacity: 1.0, crisp: true }
+            Mark::Area {
+                points,
+                colour: layers[at].colour.clone(),
+                opacity: 1.0,
+                crisp: true,
+            }
         }
     }
 }
@@ -276,11 +393,24 @@ fn line_colour(colour: usize) -> String {
 }
 
 fn straight(from: (f64, f64), to: (f64, f64), colour: &str) -> Mark {
-    Mark::Line { points: vec![from, to], colour: colour.to_owned(), width: 1.0, dashed: false }
+    Mark::Line {
+        points: vec![from, to],
+        colour: colour.to_owned(),
+        width: 1.0,
+        dashed: false,
+    }
 }
 
 fn words(text: String, at: (f64, f64), anchor: Anchor, colour: &'static str) -> Words {
-    Words { text, at, anchor, size: TEXT, bold: false, upwards: false, colour }
+    Words {
+        text,
+        at,
+        anchor,
+        size: TEXT,
+        bold: false,
+        upwards: false,
+        colour,
+    }
 }
 
 /// The text, or as much of its beginning as fits with an ellipsis.
@@ -303,8 +433,11 @@ fn shortened(text: &str, room: f64, size: f64, bold: bool) -> String {
 fn ticks((low, high): (f64, f64), count: usize) -> (Vec<f64>, f64) {
     let rough = (high - low) / count as f64;
     let power = 10f64.powf(rough.log10().floor());
-    let step =
-        [1.0, 2.0, 5.0, 10.0].into_iter().map(|nice| nice * power).find(|step| *step >= rough * 0.8).unwrap_or(power);
+    let step = [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|nice| nice * power)
+        .find(|step| *step >= rough * 0.8)
+        .unwrap_or(power);
     let first = (low / step).ceil() as i64;
     let last = (high / step + 1e-9).floor() as i64;
     ((first..=last).map(|at| at as f64 * step).collect(), step)
@@ -319,8 +452,13 @@ fn number(value: f64, step: f64) -> String {
     if step < 1e-4 || value.abs() >= 1e6 {
         let digits = steps.log10().floor() as usize + 1;
         let text = format!("{value:.digits$e}");
-        let (mantissa, exponent) = text.split_once('e').expect("it is written with an exponent");
-        return format!("{}e{exponent}", mantissa.trim_end_matches('0').trim_end_matches('.'));
+        let (mantissa, exponent) = text
+            .split_once('e')
+            .expect("it is written with an exponent");
+        return format!(
+            "{}e{exponent}",
+            mantissa.trim_end_matches('0').trim_end_matches('.')
+        );
     }
     let text = format!("{value:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -331,7 +469,17 @@ mod tests {
     use super::*;
 
     fn texts(drawing: &Drawing) -> Vec<&Words> {
-        drawing.marks.iter().filter_map(|mark| if let Mark::Text(words) = mark { Some(words) } else { None }).collect()
+        drawing
+            .marks
+            .iter()
+            .filter_map(|mark| {
+                if let Mark::Text(words) = mark {
+                    Some(words)
+                } else {
+                    None
+                }
+            })
+            .collect()
     }
 
     /// From its left to its right end, on the sheet.
@@ -346,12 +494,20 @@ mod tests {
     }
 
     fn lines(series: Vec<Series>) -> Figure {
-        Figure { title: "T".into(), x_label: "step".into(), y_label: "unit".into(), content: Content::Lines(series) }
+        Figure {
+            title: "T".into(),
+            x_label: "step".into(),
+            y_label: "unit".into(),
+            content: Content::Lines(series),
+        }
     }
 
     #[test]
     fn ticks_are_round_and_within() {
-        assert_eq!(ticks((0.0, 10.0), 5), (vec![0.0, 2.0, 4.0, 6.0, 8.0, 10.0], 2.0));
+        assert_eq!(
+            ticks((0.0, 10.0), 5),
+            (vec![0.0, 2.0, 4.0, 6.0, 8.0, 10.0], 2.0)
+        );
         assert_eq!(ticks((-3.0, 1.0), 4).0, [-3.0, -2.0, -1.0, 0.0, 1.0]);
     }
 
@@ -359,7 +515,14 @@ mod tests {
     fn neighbours_on_an_axis_have_different_labels() {
         assert_eq!(number(0.1 + 0.2, 0.1), "0.3");
         assert_eq!(number(-0.0, 1.0), "0");
-        for bounds in [(0.0, 3e-7), (0.0, 1.1e-5), (0.0, 0.0123), (-2.0, 1.0), (0.0, 950.0), (0.0, 1.3e7)] {
+        for bounds in [
+            (0.0, 3e-7),
+            (0.0, 1.1e-5),
+            (0.0, 0.0123),
+            (-2.0, 1.0),
+            (0.0, 950.0),
+            (0.0, 1.3e7),
+        ] {
             let (ticks, step) = ticks(bounds, 5);
             let labels: Vec<String> = ticks.iter().map(|tick| number(*tick, step)).collect();
             let mut apart = labels.clone();
@@ -381,8 +544,13 @@ mod tests {
             ..Series::default()
         };
         let marks = Drawing::of(&lines(vec![series.clone(), series])).marks;
-        let last_band = marks.iter().rposition(|mark| matches!(mark, Mark::Area { .. })).unwrap();
-        let first_line = marks.iter().position(|mark| matches!(mark, Mark::Line { width, .. } if *width > 1.0));
+        let last_band = marks
+            .iter()
+            .rposition(|mark| matches!(mark, Mark::Area { .. }))
+            .unwrap();
+        let first_line = marks
+            .iter()
+            .position(|mark| matches!(mark, Mark::Line { width, .. } if *width > 1.0));
         assert!(first_line.unwrap() > last_band);
     }
 
@@ -394,20 +562,35 @@ mod tests {
             ..Series::default()
         };
         let endless = "a name without an end ".repeat(12);
-        let names = ["O0, LR=2e-7, β=0", "WWWWWWWWWWWW", "learns (3 seeds)", "iiii", endless.as_str()];
+        let names = [
+            "O0, LR=2e-7, β=0",
+            "WWWWWWWWWWWW",
+            "learns (3 seeds)",
+            "iiii",
+            endless.as_str(),
+        ];
         for high in [1e-9, 1.0, 123_456.0, 1e12] {
             let mut figure = lines(names.iter().map(|name| series(name, high)).collect());
             figure.title = "A title that says far too much ".repeat(5);
             let drawing = Drawing::of(&figure);
             for words in texts(&drawing).iter().filter(|words| !words.upwards) {
                 let (left, right) = span(words);
-                assert!(left > 20.0 && right <= WIDTH, "{words:?} from {left} to {right}");
+                assert!(
+                    left > 20.0 && right <= WIDTH,
+                    "{words:?} from {left} to {right}"
+                );
                 assert!(words.at.1 < drawing.height);
             }
             for (at, one) in texts(&drawing).iter().enumerate() {
-                for other in texts(&drawing)[..at].iter().filter(|other| (other.at.1 - one.at.1).abs() < 8.0) {
+                for other in texts(&drawing)[..at]
+                    .iter()
+                    .filter(|other| (other.at.1 - one.at.1).abs() < 8.0)
+                {
                     let ((left, right), (begin, end)) = (span(one), span(other));
-                    assert!(one.upwards || other.upwards || right < begin || end < left, "{one:?} meets {other:?}");
+                    assert!(
+                        one.upwards || other.upwards || right < begin || end < left,
+                        "{one:?} meets {other:?}"
+                    );
                 }
             }
         }

@@ -58,6 +58,9 @@ pub struct Figure {
 impl Figure {
     /// The figure as files of that name: for pages and print, and for what takes only pixels.
     pub fn files(&self, name: &str) -> [(String, Vec<u8>); 2] {
-        [(format!("{name}.svg"), self.alone().into_bytes()), (format!("{name}.png"), self.png())]
+        [
+            (format!("{name}.svg"), self.alone().into_bytes()),
+            (format!("{name}.png"), self.png()),
+        ]
     }
 }

@@ -8,11 +8,16 @@ use crate::event::StepSeconds;
 
 /// The figures that compare all runs, then those of each run, with names for files.
 pub(super) fn all(report: &Report) -> Vec<(String, Figure)> {
-    let mut figures: Vec<(String, Figure)> =
-        compared(report).into_iter().map(|(name, figure)| (name.to_owned(), figure)).collect();
+    let mut figures: Vec<(String, Figure)> = compared(report)
+        .into_iter()
+        .map(|(name, figure)| (name.to_owned(), figure))
+        .collect();
     for run in &report.runs {
-        figures
-            .extend(own(run).into_iter().map(|(name, figure)| (format!("{}-{name}", names::file(&run.name)), figure)));
+        figures.extend(
+            own(run)
+                .into_iter()
+                .map(|(name, figure)| (format!("{}-{name}", names::file(&run.name)), figure)),
+        );
     }
     figures
 }
@@ -21,7 +26,16 @@ pub(super) fn all(report: &Report) -> Vec<(String, Figure)> {
 pub(super) fn compared(report: &Report) -> Vec<(&'static str, Figure)> {
     let alone = report.runs.len() == 1;
     let mut figures = vec![
-        ("reward", lines(report, "Mean reward", "reward", |point| point.mean_reward, alone)),
+        (
+            "reward",
+            lines(
+                report,
+                "Mean reward",
+                "reward",
+                |point| point.mean_reward,
+                alone,
+            ),
+        ),
         ("speed", speeds(report)),
         (
             "correct",
@@ -33,9 +47,36 @@ pub(super) fn compared(report: &Report) -> Vec<(&'static str, Figure)> {
                 false,
             ),
         ),
-        ("entropy", lines(report, "Entropy of the policy", "nats per token", |point| point.entropy, false)),
-        ("distinct", lines(report, "Distinct candidates", "share of candidates", |point| Some(point.distinct), false)),
-        ("kl", lines(report, "Divergence from the reference", "KL, nats per token", |point| point.kl, false)),
+        (
+            "entropy",
+            lines(
+                report,
+                "Entropy of the policy",
+                "nats per token",
+                |point| point.entropy,
+                false,
+            ),
+        ),
+        (
+            "distinct",
+            lines(
+                report,
+                "Distinct candidates",
+                "share of candidates",
+                |point| Some(point.distinct),
+                false,
+            ),
+        ),
+        (
+            "kl",
+            lines(
+                report,
+                "Divergence from the reference",
+                "KL, nats per token",
+                |point| point.kl,
+                false,
+            ),
+        ),
     ];
     figures.retain(|(_, figure)| match &figure.content {
         // A frame without a line only raises questions: a run that learns nothing has no divergence.
@@ -55,23 +96,43 @@ pub(super) fn own(run: &RunReport) -> Vec<(&'static str, Figure)> {
 }
 
 fn figure(title: &str, y_label: &str, content: Content) -> Figure {
-    Figure { title: title.to_owned(), x_label: "step".to_owned(), y_label: y_label.to_owned(), content }
+    Figure {
+        title: title.to_owned(),
+        x_label: "step".to_owned(),
+        y_label: y_label.to_owned(),
+        content,
+    }
 }
 
-fn lines(report: &Report, title: &str, unit: &str, of: fn(&Point) -> Option<f64>, spread: bool) -> Figure {
-    let families: Vec<Vec<&RunReport>> =
-        families(&report.runs).iter().map(|family| family.iter().map(|at| &report.runs[*at]).collect()).collect();
+fn lines(
+    report: &Report,
+    title: &str,
+    unit: &str,
+    of: fn(&Point) -> Option<f64>,
+    spread: bool,
+) -> Figure {
+    let families: Vec<Vec<&RunReport>> = families(&report.runs)
+        .iter()
+        .map(|family| family.iter().map(|at| &report.runs[*at]).collect())
+        .collect();
     let seeds = families.len() < report.runs.len();
-    let series = families.iter().enumerate().map(|(colour, family)| match family[..] {
-        [run] => Series {
-            name: run.name.clone(),
-            colour,
-            dashed: false,
-            points: curve(&run.points, of),
-            band: if spread { band(&run.points) } else { Vec::new() },
-        },
-        _ => over_seeds(family, colour, of),
-    });
+    let series = families
+        .iter()
+        .enumerate()
+        .map(|(colour, family)| match family[..] {
+            [run] => Series {
+                name: run.name.clone(),
+                colour,
+                dashed: false,
+                points: curve(&run.points, of),
+                band: if spread {
+                    band(&run.points)
+                } else {
+                    Vec::new()
+                },
+            },
+            _ => over_seeds(family, colour, of),
+        });
     let title = match (seeds, spread) {
         (true, _) => format!("{title} (shaded: lowest to highest seed)"),
         (false, true) => format!("{title} (shaded: 80 % of the answers)"),
@@ -82,17 +143,27 @@ fn lines(report: &Report, title: &str, unit: &str, of: fn(&Point) -> Option<f64>
 
 /// The mean of a family's curves where all have a value, and what lies between its seeds.
 fn over_seeds(family: &[&RunReport], colour: usize, of: fn(&Point) -> Option<f64>) -> Series {
-    let mut series =
-        Series { name: format!("{} ({} seeds)", family[0].name, family.len()), colour, ..Series::default() };
+    let mut series = Series {
+        name: format!("{} ({} seeds)", family[0].name, family.len()),
+        colour,
+        ..Series::default()
+    };
     let steps = family.iter().map(|run| run.points.len()).min().unwrap_or(0);
     for step in 0..steps {
-        let values: Vec<f64> = family.iter().filter_map(|run| of(&run.points[step])).collect();
+        let values: Vec<f64> = family
+            .iter()
+            .filter_map(|run| of(&run.points[step]))
+            .collect();
         if values.len() == family.len() {
             let (low, high) = values
                 .iter()
-                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(*value), high.max(*value)));
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+                    (low.min(*value), high.max(*value))
+                });
             let x = place(&family[0].points[step]);
-            series.points.push((x, values.iter().sum::<f64>() / values.len() as f64));
+            series
+                .points
+                .push((x, values.iter().sum::<f64>() / values.len() as f64));
             series.band.push((x, low, high));
         }
     }
@@ -101,11 +172,25 @@ fn over_seeds(family: &[&RunReport], colour: usize, of: fn(&Point) -> Option<f64
 
 /// The fastest so far; of a single run also the fastest of each step, dashed.
 fn speeds(report: &Report) -> Figure {
-    let mut figure = lines(report, "Speed of the fastest candidate so far", "GFLOPS", |point| point.best_gflops, false);
+    let mut figure = lines(
+        report,
+        "Speed of the fastest candidate so far",
+        "GFLOPS",
+        |point| point.best_gflops,
+        false,
+    );
     if let ([run], Content::Lines(series)) = (&report.runs[..], &mut figure.content) {
         "best so far".clone_into(&mut series[0].name);
-        let (name, points) = ("best of the step".to_owned(), curve(&run.points, |point| point.max_gflops));
-        series.push(Series { name, dashed: true, points, ..Series::default() });
+        let (name, points) = (
+            "best of the step".to_owned(),
+            curve(&run.points, |point| point.max_gflops),
+        );
+        series.push(Series {
+            name,
+            dashed: true,
+            points,
+            ..Series::default()
+        });
     }
     figure
 }
@@ -116,11 +201,17 @@ fn place(point: &Point) -> f64 {
 }
 
 fn curve(points: &[Point], of: impl Fn(&Point) -> Option<f64>) -> Vec<(f64, f64)> {
-    points.iter().filter_map(|point| Some((place(point), of(point)?))).collect()
+    points
+        .iter()
+        .filter_map(|point| Some((place(point), of(point)?)))
+        .collect()
 }
 
 fn band(points: &[Point]) -> Vec<(f64, f64, f64)> {
-    points.iter().filter_map(|point| Some((place(point), point.low_reward?, point.high_reward?))).collect()
+    points
+        .iter()
+        .filter_map(|point| Some((place(point), point.low_reward?, point.high_reward?)))
+        .collect()
 }
 
 fn verdicts(points: &[Point]) -> Figure {
@@ -134,17 +225,26 @@ fn verdicts(points: &[Point]) -> Figure {
     layers.push(Layer {
         name: "masked".to_owned(),
         colour: "masked".to_owned(),
-        heights: points.iter().map(|point| point.masked as f64 / point.answers().max(1) as f64).collect(),
+        heights: points
+            .iter()
+            .map(|point| point.masked as f64 / point.answers().max(1) as f64)
+            .collect(),
     });
     layers.retain(|layer| layer.heights.iter().any(|height| *height > 0.0));
-    figure("Verdicts", "share of answers", Content::Stack { xs, layers })
+    figure(
+        "Verdicts",
+        "share of answers",
+        Content::Stack { xs, layers },
+    )
 }
 
 fn policy_time(points: &[Point]) -> Figure {
     let layers = vec![
         layer(points, "sampling", "sampling", |seconds| seconds.sampling),
         layer(points, "updating", "updating", |seconds| seconds.updating),
-        layer(points, "waiting for the bench", "waiting", |seconds| seconds.policy_idle),
+        layer(points, "waiting for the bench", "waiting", |seconds| {
+            seconds.policy_idle
+        }),
         layer(points, "other", "other", |seconds| {
             seconds.wall - seconds.sampling - seconds.updating - seconds.policy_idle
         }),
@@ -154,15 +254,26 @@ fn policy_time(points: &[Point]) -> Figure {
 
 fn bench_time(points: &[Point]) -> Figure {
     let layers = vec![
-        layer(points, "judging", "correct", |seconds| seconds.judging.min(seconds.wall)),
-        layer(points, "nothing to judge", "waiting", |seconds| seconds.bench_idle),
+        layer(points, "judging", "correct", |seconds| {
+            seconds.judging.min(seconds.wall)
+        }),
+        layer(points, "nothing to judge", "waiting", |seconds| {
+            seconds.bench_idle
+        }),
     ];
     times(points, "Where the bench's time goes", layers)
 }
 
 fn layer(points: &[Point], name: &str, colour: &str, of: fn(&StepSeconds) -> f64) -> Layer {
-    let heights = points.iter().map(|point| of(&point.seconds).max(0.0)).collect();
-    Layer { name: name.to_owned(), colour: colour.to_owned(), heights }
+    let heights = points
+        .iter()
+        .map(|point| of(&point.seconds).max(0.0))
+        .collect();
+    Layer {
+        name: name.to_owned(),
+        colour: colour.to_owned(),
+        heights,
+    }
 }
 
 fn times(points: &[Point], title: &str, layers: Vec<Layer>) -> Figure {

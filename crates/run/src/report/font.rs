@@ -5,7 +5,11 @@ use tiny_skia::{Path, PathBuilder};
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
 fn face(bold: bool) -> Face<'static> {
-    let bytes = if bold { notosans::BOLD_TTF } else { notosans::REGULAR_TTF };
+    let bytes = if bold {
+        notosans::BOLD_TTF
+    } else {
+        notosans::REGULAR_TTF
+    };
     Face::parse(bytes, 0).expect("the carried font is whole")
 }
 
@@ -21,7 +25,10 @@ fn advance(face: &Face, glyph: GlyphId) -> f32 {
 /// How wide a text is.
 pub(super) fn width(text: &str, size: f64, bold: bool) -> f64 {
     let face = face(bold);
-    let units: f32 = text.chars().map(|letter| advance(&face, glyph(&face, letter))).sum();
+    let units: f32 = text
+        .chars()
+        .map(|letter| advance(&face, glyph(&face, letter)))
+        .sum();
     f64::from(units) * size / f64::from(face.units_per_em())
 }
 
@@ -29,7 +36,11 @@ pub(super) fn width(text: &str, size: f64, bold: bool) -> f64 {
 pub(super) fn outline(text: &str, size: f64, bold: bool) -> Option<Path> {
     let face = face(bold);
     let scale = size as f32 / f32::from(face.units_per_em());
-    let mut pen = Pen { path: PathBuilder::new(), x: 0.0, scale };
+    let mut pen = Pen {
+        path: PathBuilder::new(),
+        x: 0.0,
+        scale,
+    };
     for letter in text.chars() {
         let glyph = glyph(&face, letter);
         face.outline_glyph(glyph, &mut pen);

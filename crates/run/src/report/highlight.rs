@@ -3,11 +3,14 @@
 use flow::lex::{self, Item, Token, TokenKind};
 
 const KEYWORDS: [&str; 22] = [
-    "break", "case", "const", "continue", "do", "else", "enum", "extern", "for", "goto", "if", "inline", "register",
-    "restrict", "return", "sizeof", "static", "struct", "switch", "typedef", "volatile", "while",
+    "break", "case", "const", "continue", "do", "else", "enum", "extern", "for", "goto", "if",
+    "inline", "register", "restrict", "return", "sizeof", "static", "struct", "switch", "typedef",
+    "volatile", "while",
 ];
-const TYPES: [&str; 12] =
-    ["void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "size_t", "bool", "_Bool"];
+const TYPES: [&str; 12] = [
+    "void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "size_t",
+    "bool", "_Bool",
+];
 
 /// The source as HTML: `k` keywords, `t` types, `n` numbers, `s` strings, `f` intrinsics,
 /// `p` directives, `c` comments.
@@ -20,12 +23,22 @@ pub(super) fn c(source: &str) -> String {
             Item::Directive(directive) => (directive.offset, directive.end, Some("p")),
         };
         // Positions in odd sources need not fit; such a piece stays plain.
-        if offset < done || end > source.len() || !source.is_char_boundary(offset) || !source.is_char_boundary(end) {
+        if offset < done
+            || end > source.len()
+            || !source.is_char_boundary(offset)
+            || !source.is_char_boundary(end)
+        {
             continue;
         }
         gap(&source[done..offset], &mut html);
         match class {
-            Some(class) => html.extend(["<span class=", class, ">", &escape(&source[offset..end]), "</span>"]),
+            Some(class) => html.extend([
+                "<span class=",
+                class,
+                ">",
+                &escape(&source[offset..end]),
+                "</span>",
+            ]),
             None => html.push_str(&escape(&source[offset..end])),
         }
         done = end;
@@ -50,7 +63,11 @@ fn class(token: &Token<'_>) -> Option<&'static str> {
         TokenKind::Str | TokenKind::Char => Some("s"),
         TokenKind::Ident if KEYWORDS.contains(&text) => Some("k"),
         TokenKind::Ident if TYPES.contains(&text) || text.starts_with("__m") => Some("t"),
-        TokenKind::Ident if text.starts_with("_mm") || text.starts_with("omp_") || text.starts_with("__builtin") => {
+        TokenKind::Ident
+            if text.starts_with("_mm")
+                || text.starts_with("omp_")
+                || text.starts_with("__builtin") =>
+        {
             Some("f")
         }
         TokenKind::Ident | TokenKind::Punct | TokenKind::Other => None,
@@ -78,19 +95,39 @@ mod tests {
 
     #[test]
     fn words_are_coloured_and_nothing_is_lost() {
-        let source = "#include <omp.h>\n/* why */ for (int i = 0; i < 3; i++) x = \"a<b\"; // end\n";
+        let source =
+            "#include <omp.h>\n/* why */ for (int i = 0; i < 3; i++) x = \"a<b\"; // end\n";
         let html = c(source);
-        assert!(html.contains("<span class=p>#include &lt;omp.h&gt;</span>"), "{html}");
-        assert!(html.contains("<span class=k>for</span> (<span class=t>int</span> i"), "{html}");
-        assert!(html.contains("<span class=s>&quot;a&lt;b&quot;</span>"), "{html}");
+        assert!(
+            html.contains("<span class=p>#include &lt;omp.h&gt;</span>"),
+            "{html}"
+        );
+        assert!(
+            html.contains("<span class=k>for</span> (<span class=t>int</span> i"),
+            "{html}"
+        );
+        assert!(
+            html.contains("<span class=s>&quot;a&lt;b&quot;</span>"),
+            "{html}"
+        );
         assert!(html.contains("/* why */") && html.contains("// end"));
-        let plain: String = html.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text)).collect();
+        let plain: String = html
+            .split('<')
+            .map(|part| part.split_once('>').map_or(part, |(_, text)| text))
+            .collect();
         assert_eq!(plain, escape(source));
     }
 
     #[test]
     fn odd_text_does_no_harm() {
-        for source in ["", "\\\n", "é\\\n\"", "<script>alert(1)</script>", "R\"x(\n", "/* open"] {
+        for source in [
+            "",
+            "\\\n",
+            "é\\\n\"",
+            "<script>alert(1)</script>",
+            "R\"x(\n",
+            "/* open",
+        ] {
             assert!(!c(source).contains("<script"));
         }
     }

@@ -41,10 +41,20 @@ pub fn page(report: &Report) -> String {
 
 fn lead(report: &Report, html: &mut String) {
     let says = |run: &RunReport| {
-        let practised: Vec<&str> = run.practised.iter().map(|practised| practised.task.as_str()).collect();
-        let beside =
-            if practised.is_empty() { String::new() } else { format!(", practising {}", practised.join(", ")) };
-        escape(&format!("{}: {} on task {}{beside}, {}", run.name, run.model, run.task, run.status))
+        let practised: Vec<&str> = run
+            .practised
+            .iter()
+            .map(|practised| practised.task.as_str())
+            .collect();
+        let beside = if practised.is_empty() {
+            String::new()
+        } else {
+            format!(", practising {}", practised.join(", "))
+        };
+        escape(&format!(
+            "{}: {} on task {}{beside}, {}",
+            run.name, run.model, run.task, run.status
+        ))
     };
     let runs: Vec<String> = report.runs.iter().map(says).collect();
     put!(html, "<p class=lead>{}</p>", runs.join("<br>"));
@@ -53,7 +63,10 @@ fn lead(report: &Report, html: &mut String) {
 fn cards(run: &RunReport, html: &mut String) {
     html.push_str("<div class=cards>");
     let mut card = |value: String, what: &str| {
-        put!(html, "<div class=card><b>{value}</b><span>{what}</span></div>");
+        put!(
+            html,
+            "<div class=card><b>{value}</b><span>{what}</span></div>"
+        );
     };
     if let Some(best) = &run.best {
         card(format!("{:.1}", best.gflops), "GFLOPS, best code");
@@ -78,8 +91,14 @@ fn probes(report: &Report, html: &mut String) {
         return;
     }
     html.push_str("<h2>Probe</h2><p class=lead>Six stage prompts, answered with the same seeds before and after the run at the training temperature; failures count as 0 GFLOPS. In brackets: 95 % bootstrap intervals.</p><div class=scroll><table><thead><tr><th>run</th><th>learning rate</th><th>when</th><th>answers</th><th>correct</th><th>mean GFLOPS</th><th>best of each stage, mean GFLOPS</th></tr></thead><tbody>");
-    let pooled = report.pooled.iter().map(|pooled| (&pooled.name, pooled.rate, pooled.before, pooled.after));
-    let runs = report.runs.iter().map(|run| (&run.name, run.config.learning.rate, run.before, run.after));
+    let pooled = report
+        .pooled
+        .iter()
+        .map(|pooled| (&pooled.name, pooled.rate, pooled.before, pooled.after));
+    let runs = report
+        .runs
+        .iter()
+        .map(|run| (&run.name, run.config.learning.rate, run.before, run.after));
     for (name, rate, before, after) in pooled.chain(runs) {
         for (when, probe) in [("before", before), ("after", after)] {
             if let Some(probe) = probe {
@@ -117,7 +136,10 @@ fn practice(report: &Report, html: &mut String) {
         return;
     }
     let cells = |row: &[String], kind: &str| {
-        let cells: Vec<String> = row.iter().map(|cell| format!("<{kind}>{}</{kind}>", escape(cell))).collect();
+        let cells: Vec<String> = row
+            .iter()
+            .map(|cell| format!("<{kind}>{}</{kind}>", escape(cell)))
+            .collect();
         cells.concat()
     };
     put!(
@@ -155,7 +177,11 @@ fn one(run: &RunReport, several: bool, html: &mut String) {
     }
     if let Some(best) = &run.best {
         if several {
-            put!(html, "<details><summary>Best code: {:.2} GFLOPS</summary>", best.gflops);
+            put!(
+                html,
+                "<details><summary>Best code: {:.2} GFLOPS</summary>",
+                best.gflops
+            );
             code(best, html);
             html.push_str("</details>");
         } else {
@@ -167,8 +193,14 @@ fn one(run: &RunReport, several: bool, html: &mut String) {
 
 fn code(best: &BestCode, html: &mut String) {
     let features = &best.features;
-    let tile = features.register_tile.map_or("none".to_owned(), |(rows, columns)| format!("{rows} x {columns}"));
-    let simd = features.simd_bits.map_or("none".to_owned(), |bits| format!("{bits} bits"));
+    let tile = features
+        .register_tile
+        .map_or("none".to_owned(), |(rows, columns)| {
+            format!("{rows} x {columns}")
+        });
+    let simd = features
+        .simd_bits
+        .map_or("none".to_owned(), |bits| format!("{bits} bits"));
     put!(
         html,
         "<p>{:.2} GFLOPS{}, found in step {}. Blocking {}; threads: {}; prefetch: {}; {}; register tile {tile}; explicit vectors: {simd}; {} the output.</p>",
@@ -182,12 +214,23 @@ fn code(best: &BestCode, html: &mut String) {
         features.threads,
         escape(&features.prefetch.to_string()),
         count(features.accumulators as usize, "accumulator"),
-        if features.read_modify_write { "reads back" } else { "only writes" }
+        if features.read_modify_write {
+            "reads back"
+        } else {
+            "only writes"
+        }
     );
     html.push_str("<h3>From the seed to the best</h3>");
     lineage(best, html);
-    put!(html, "<h3>Source</h3><pre>{}</pre>", highlight::c(&best.source));
-    for (what, from) in [("its parent", best.parent()), ("the seed", best.seed.as_str())] {
+    put!(
+        html,
+        "<h3>Source</h3><pre>{}</pre>",
+        highlight::c(&best.source)
+    );
+    for (what, from) in [
+        ("its parent", best.parent()),
+        ("the seed", best.seed.as_str()),
+    ] {
         put!(html, "<details><summary>Difference from {what}</summary>");
         difference(from, &best.source, html);
         html.push_str("</details>");
@@ -200,8 +243,13 @@ fn lineage(best: &BestCode, html: &mut String) {
     );
     for ancestor in &best.lineage {
         let colour = ancestor.label.map_or("masked", flow::Label::name);
-        let speed = ancestor.gflops.map_or_else(|| colour.to_owned(), |gflops| format!("{gflops:.2} GFLOPS"));
-        let stage = ancestor.stage.map(|stage| format!(", {stage}")).unwrap_or_default();
+        let speed = ancestor
+            .gflops
+            .map_or_else(|| colour.to_owned(), |gflops| format!("{gflops:.2} GFLOPS"));
+        let stage = ancestor
+            .stage
+            .map(|stage| format!(", {stage}"))
+            .unwrap_or_default();
         put!(
             html,
             "<span class=arrow>&rarr;</span><div class=node style=\"border-left-color:var(--{colour})\" title=\"{}\"><b>{speed}</b>{}{stage}, step {}</div>",
@@ -249,19 +297,27 @@ fn summary(report: &Report, html: &mut String) {
 fn machines(report: &Report, html: &mut String) {
     html.push_str("<h2>Machine</h2><div class=scroll><table><thead><tr><th>run</th><th>CPU</th><th>vectors</th><th>cores</th><th>compiler</th><th>OpenBLAS</th><th>kernel</th><th>sandbox</th><th>class</th></tr></thead><tbody>");
     for run in &report.runs {
-        let Some(machine) = &run.machine else { continue };
+        let Some(machine) = &run.machine else {
+            continue;
+        };
         let cells = [
             run.name.clone(),
             machine.cpu.clone(),
             machine.simd.clone(),
             machine.cores.to_string(),
             format!("{}, -{:?}", machine.compiler, run.config.bench.opt),
-            machine.openblas.clone().unwrap_or_else(|| "none".to_owned()),
+            machine
+                .openblas
+                .clone()
+                .unwrap_or_else(|| "none".to_owned()),
             machine.kernel.clone(),
             machine.sandbox.join(", "),
             machine.class.clone(),
         ];
-        let cells: Vec<String> = cells.iter().map(|cell| format!("<td>{}</td>", escape(cell))).collect();
+        let cells: Vec<String> = cells
+            .iter()
+            .map(|cell| format!("<td>{}</td>", escape(cell)))
+            .collect();
         put!(html, "<tr>{}</tr>", cells.concat());
     }
     html.push_str("</tbody></table></div>");

@@ -151,7 +151,11 @@ pub struct Ancestor {
 impl BestCode {
     /// What the best was made from.
     pub fn parent(&self) -> &str {
-        let parents = self.lineage.len().checked_sub(2).and_then(|at| self.lineage.get(at));
+        let parents = self
+            .lineage
+            .len()
+            .checked_sub(2)
+            .and_then(|at| self.lineage.get(at));
         parents.map_or(&self.seed, |parent| &parent.source)
     }
 }
@@ -166,17 +170,23 @@ impl Report {
             runs.push(RunReport::of(directory, name, &state)?);
             states.push(state);
         }
-        let pooled = families(&runs).into_iter().filter(|family| family.len() > 1).map(|family| {
-            let states: Vec<&RunState> = family.iter().map(|at| &states[*at]).collect();
-            let first = &runs[family[0]];
-            Pooled {
-                name: format!("{} ({} seeds)", first.name, family.len()),
-                rate: first.config.learning.rate,
-                before: probe::pooled(&states, When::Before),
-                after: probe::pooled(&states, When::After),
-            }
-        });
-        Ok(Self { pooled: pooled.collect(), runs })
+        let pooled = families(&runs)
+            .into_iter()
+            .filter(|family| family.len() > 1)
+            .map(|family| {
+                let states: Vec<&RunState> = family.iter().map(|at| &states[*at]).collect();
+                let first = &runs[family[0]];
+                Pooled {
+                    name: format!("{} ({} seeds)", first.name, family.len()),
+                    rate: first.config.learning.rate,
+                    before: probe::pooled(&states, When::Before),
+                    after: probe::pooled(&states, When::After),
+                }
+            });
+        Ok(Self {
+            pooled: pooled.collect(),
+            runs,
+        })
     }
 
     /// Writes `report.html`, `report.json`, `steps.csv` and the figures as SVG and PNG files.
@@ -188,7 +198,11 @@ impl Report {
             ("report.json".to_owned(), json.into_bytes()),
             ("steps.csv".to_owned(), csv::steps(self).into_bytes()),
         ];
-        files.extend(figures::all(self).iter().flat_map(|(name, figure)| figure.files(&format!("figures/{name}"))));
+        files.extend(
+            figures::all(self)
+                .iter()
+                .flat_map(|(name, figure)| figure.files(&format!("figures/{name}"))),
+        );
         let mut written = Vec::new();
         for (name, content) in files {
             let path = directory.join(name);
@@ -204,10 +218,18 @@ impl RunReport {
     /// which timings do not compare, and the steps. A run may have got more of these than its configuration says; where
     /// something else ends it, their number is chance.
     fn setting(&self) -> (Config, Option<&str>, Option<u64>) {
-        let config = Config { seed: 0, directory: String::new(), ..self.config.clone() };
+        let config = Config {
+            seed: 0,
+            directory: String::new(),
+            ..self.config.clone()
+        };
         let class = self.machine.as_ref().map(|machine| machine.class.as_str());
         let finished = self.totals.steps as u64;
-        let steps = if self.is_over { finished } else { finished.max(config.budget.steps) };
+        let steps = if self.is_over {
+            finished
+        } else {
+            finished.max(config.budget.steps)
+        };
         let counts = config.budget.seconds <= 0.0 && config.budget.iterations == 0;
         (config, class, counts.then_some(steps))
     }
@@ -231,7 +253,10 @@ impl RunReport {
             name,
             task,
             model: config.model.clone(),
-            machine: state.started.as_ref().map(|started| started.machine.clone()),
+            machine: state
+                .started
+                .as_ref()
+                .map(|started| started.machine.clone()),
             status: status(state),
             is_over: state.ended.is_some(),
             seed_gflops: state.context().seed_gflops,
@@ -243,7 +268,11 @@ impl RunReport {
             warnings: state
                 .steps
                 .iter()
-                .flat_map(|step| step.warnings.iter().map(|warning| (step.number, warning.clone())))
+                .flat_map(|step| {
+                    step.warnings
+                        .iter()
+                        .map(|warning| (step.number, warning.clone()))
+                })
                 .collect(),
             points,
             config,
@@ -255,7 +284,10 @@ impl RunReport {
 /// twice is no second seed.
 fn families(runs: &[RunReport]) -> Vec<Vec<usize>> {
     let kin = |family: &[usize], run: &RunReport| {
-        runs[family[0]].setting() == run.setting() && family.iter().all(|at| runs[*at].config.seed != run.config.seed)
+        runs[family[0]].setting() == run.setting()
+            && family
+                .iter()
+                .all(|at| runs[*at].config.seed != run.config.seed)
     };
     let mut families: Vec<Vec<usize>> = Vec::new();
     for (at, run) in runs.iter().enumerate() {
@@ -276,7 +308,9 @@ fn status(state: &RunState) -> String {
 }
 
 fn best(state: &RunState, directory: &Path) -> Result<Option<BestCode>, StoreError> {
-    let Some(best) = &state.best else { return Ok(None) };
+    let Some(best) = &state.best else {
+        return Ok(None);
+    };
     let mut lineage = Vec::new();
     for (step, group, member) in state.lineage(&best.hash) {
         let hash = member.hash.clone().unwrap_or_default();

@@ -7,14 +7,26 @@ use std::path::{Component, Path, PathBuf};
 pub(super) fn apart(directories: &[PathBuf]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for (at, directory) in directories.iter().enumerate() {
-        let others = || directories.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| other);
-        let told = (1..=parts(directory).len())
-            .find(|length| others().all(|other| file(&end(other, *length)) != file(&end(directory, *length))));
+        let others = || {
+            directories
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != at)
+                .map(|(_, other)| other)
+        };
+        let told = (1..=parts(directory).len()).find(|length| {
+            others().all(|other| file(&end(other, *length)) != file(&end(directory, *length)))
+        });
         let name = end(directory, told.unwrap_or(1));
         // A run that is there twice.
         let mut numbered = (2..).map(|number| format!("{name} ({number})"));
         let is_new = |name: &String| names.iter().all(|other| file(other) != file(name));
-        names.push(std::iter::once(name.clone()).chain(&mut numbered).find(is_new).expect("numbers do not end"));
+        names.push(
+            std::iter::once(name.clone())
+                .chain(&mut numbered)
+                .find(is_new)
+                .expect("numbers do not end"),
+        );
     }
     names
 }
@@ -36,7 +48,11 @@ fn parts(path: &Path) -> Vec<String> {
 /// The last so many parts of a path.
 fn end(path: &Path, length: usize) -> String {
     let parts = parts(path);
-    if parts.is_empty() { ".".to_owned() } else { parts[parts.len().saturating_sub(length)..].join("/") }
+    if parts.is_empty() {
+        ".".to_owned()
+    } else {
+        parts[parts.len().saturating_sub(length)..].join("/")
+    }
 }
 
 #[cfg(test)]

@@ -68,7 +68,11 @@ impl Point {
     /// The share of one verdict.
     pub fn share(&self, label: Label) -> f64 {
         let count = self.verdicts.get(&label).copied().unwrap_or(0);
-        if self.answers() == 0 { 0.0 } else { count as f64 / self.answers() as f64 }
+        if self.answers() == 0 {
+            0.0
+        } else {
+            count as f64 / self.answers() as f64
+        }
     }
 }
 
@@ -131,7 +135,10 @@ pub(super) fn point(step: &Step, best_before: Option<f64>) -> Point {
         mean_gflops: mean(&speeds),
         mean_gflops_all: mean(&step.members().filter_map(counted).collect::<Vec<f64>>()),
         max_gflops,
-        best_gflops: [max_gflops, best_before].into_iter().flatten().reduce(f64::max),
+        best_gflops: [max_gflops, best_before]
+            .into_iter()
+            .flatten()
+            .reduce(f64::max),
         masked: members - judged,
         verdicts,
         live: step.watched.live,
@@ -142,7 +149,11 @@ pub(super) fn point(step: &Step, best_before: Option<f64>) -> Point {
         sampler_gap: step.updated.as_ref().map(|updated| updated.sampler_gap),
         temperature: step.temperature,
         lag: step.lag,
-        tokens: if members == 0 { 0.0 } else { tokens as f64 / members as f64 },
+        tokens: if members == 0 {
+            0.0
+        } else {
+            tokens as f64 / members as f64
+        },
         seconds: step.seconds,
     }
 }
@@ -183,7 +194,11 @@ pub(super) fn totals(points: &[Point], state: &RunState) -> Totals {
     Totals {
         steps: points.len(),
         answers: points.iter().map(Point::answers).sum(),
-        updates: state.steps.iter().filter(|step| step.updated.is_some()).count(),
+        updates: state
+            .steps
+            .iter()
+            .filter(|step| step.updated.is_some())
+            .count(),
         lost_groups,
         verdicts,
         masked: points.iter().map(|point| point.masked).sum(),

@@ -43,12 +43,23 @@ pub(super) fn of(state: &RunState) -> Vec<Practised> {
 
 fn one(state: &RunState, task: &str) -> Practised {
     let groups = state.steps.iter().flat_map(|step| &step.practised);
-    let groups: Vec<&Group> = groups.filter(|group| group.asked.task.as_deref() == Some(task)).collect();
-    let speedups = |groups: &[&Group]| -> Vec<f64> { groups.iter().flat_map(|group| speedups(state, group)).collect() };
+    let groups: Vec<&Group> = groups
+        .filter(|group| group.asked.task.as_deref() == Some(task))
+        .collect();
+    let speedups = |groups: &[&Group]| -> Vec<f64> {
+        groups
+            .iter()
+            .flat_map(|group| speedups(state, group))
+            .collect()
+    };
     let (first, last) = quarters(&groups);
     let of = |groups: &[&Group]| {
         let all = speedups(groups);
-        let correct: Vec<f64> = all.iter().copied().filter(|speedup| *speedup > 0.0).collect();
+        let correct: Vec<f64> = all
+            .iter()
+            .copied()
+            .filter(|speedup| *speedup > 0.0)
+            .collect();
         Quarter {
             correct: (!all.is_empty()).then(|| correct.len() as f64 / all.len() as f64),
             speedup: (!correct.is_empty()).then(|| median(&correct)),
@@ -82,12 +93,21 @@ fn quarters<'a>(groups: &[&'a Group]) -> (Vec<&'a Group>, Vec<&'a Group>) {
 /// In times of the seed of the group's task, 0 for failures; what is masked is left out.
 fn speedups(state: &RunState, group: &Group) -> Vec<f64> {
     let seed = state.context_of(group.asked.task.as_deref()).seed_gflops;
-    let verdicts = group.members.iter().filter_map(|member| member.verdict.as_ref());
-    verdicts.filter_map(|verdict| Some(speed(verdict)? / seed?)).collect()
+    let verdicts = group
+        .members
+        .iter()
+        .filter_map(|member| member.verdict.as_ref());
+    verdicts
+        .filter_map(|verdict| Some(speed(verdict)? / seed?))
+        .collect()
 }
 
 fn fastest(speedups: &[f64]) -> Option<f64> {
-    speedups.iter().copied().filter(|speedup| *speedup > 0.0).reduce(f64::max)
+    speedups
+        .iter()
+        .copied()
+        .filter(|speedup| *speedup > 0.0)
+        .reduce(f64::max)
 }
 
 /// What a step's line says of the practised group.
@@ -95,12 +115,17 @@ pub(super) fn step_words(state: &RunState, step: &Step) -> String {
     let words = step.practised.iter().map(|group| {
         let speedups = speedups(state, group);
         let correct = speedups.iter().filter(|speedup| **speedup > 0.0).count();
-        let best = fastest(&speedups).map(|best| format!(", best {} its seed", times(Some(best)))).unwrap_or_default();
+        let best = fastest(&speedups)
+            .map(|best| format!(", best {} its seed", times(Some(best))))
+            .unwrap_or_default();
         let asked = &group.asked;
         format!(
             "  |  practised {} {}: {correct} of {} correct{best}",
             asked.task.as_deref().unwrap_or_default(),
-            asked.stage.map(|stage| stage.number().to_string()).unwrap_or_default(),
+            asked
+                .stage
+                .map(|stage| stage.number().to_string())
+                .unwrap_or_default(),
             group.members.len()
         )
     });
@@ -121,20 +146,36 @@ pub(super) const HEAD: [&str; 8] = [
 
 /// A line for each practised task of each run.
 pub(super) fn rows(report: &Report) -> Vec<[String; HEAD.len()]> {
-    let share = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{:.0} %", value * 100.0));
-    let rows = report.runs.iter().flat_map(|run| run.practised.iter().map(move |practised| (run, practised)));
-    rows.map(|(run, Practised { task, answers, first, last, best })| {
-        [
-            run.name.clone(),
-            task.clone(),
-            answers.to_string(),
-            share(first.correct),
-            share(last.correct),
-            times(first.speedup),
-            times(last.speedup),
-            times(*best),
-        ]
-    })
+    let share = |value: Option<f64>| {
+        value.map_or("-".to_owned(), |value| format!("{:.0} %", value * 100.0))
+    };
+    let rows = report
+        .runs
+        .iter()
+        .flat_map(|run| run.practised.iter().map(move |practised| (run, practised)));
+    rows.map(
+        |(
+            run,
+            Practised {
+                task,
+                answers,
+                first,
+                last,
+                best,
+            },
+        )| {
+            [
+                run.name.clone(),
+                task.clone(),
+                answers.to_string(),
+                share(first.correct),
+                share(last.correct),
+                times(first.speedup),
+                times(last.speedup),
+                times(*best),
+            ]
+        },
+    )
     .collect()
 }
 
@@ -151,16 +192,29 @@ mod tests {
     #[test]
     fn both_quarters_hold_as_many_groups_of_each_stage() {
         let task = "transpose";
-        let seed = Judgement { verdict: correct(1.0), seconds: Seconds::default() };
+        let seed = Judgement {
+            verdict: correct(1.0),
+            seconds: Seconds::default(),
+        };
         for groups in 7..50 {
             // How a group fares follows from its stage alone: half of all are right, or none.
             let groups = (0..groups).map(|turn| {
                 let stage = Stage::ALL[turn % Stage::ALL.len()];
-                let right = if stage.number() > 3 { correct(f64::from(stage.number())) } else { wrong() };
+                let right = if stage.number() > 3 {
+                    correct(f64::from(stage.number()))
+                } else {
+                    wrong()
+                };
                 group(asked(Some(task), stage), "a", [wrong(), right])
             });
-            let steps = (0..).zip(groups).map(|(number, group)| step(number, vec![group])).collect();
-            let mut state = RunState { steps, ..RunState::default() };
+            let steps = (0..)
+                .zip(groups)
+                .map(|(number, group)| step(number, vec![group]))
+                .collect();
+            let mut state = RunState {
+                steps,
+                ..RunState::default()
+            };
             state.practised_seeds.insert(task.to_owned(), seed.clone());
             let practised = one(&state, task);
             assert_eq!(practised.first, practised.last);

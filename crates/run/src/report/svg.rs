@@ -28,14 +28,19 @@ impl Figure {
 
     /// The figure as a file of its own.
     pub fn alone(&self) -> String {
-        let (light, dark) = COLOURS.split_once("@media").expect("colours.css has both lights");
+        let (light, dark) = COLOURS
+            .split_once("@media")
+            .expect("colours.css has both lights");
         let mut svg = self.inline();
         let mut rules = String::new();
         for ((name, plain), (_, darker)) in values(light).zip(values(dark)) {
             for property in ["fill", "stroke"] {
                 let named = format!("{property}=\"var(--{name})\"");
                 if svg.contains(&named) {
-                    svg = svg.replace(&named, &format!("class=\"{property}-{name}\" {property}=\"{plain}\""));
+                    svg = svg.replace(
+                        &named,
+                        &format!("class=\"{property}-{name}\" {property}=\"{plain}\""),
+                    );
                     put!(rules, ".{property}-{name}{{{property}:{darker}}}");
                 }
             }
@@ -44,32 +49,72 @@ impl Figure {
                 svg = svg.replacen("<svg ", &format!("<svg style=\"background:{plain}\" "), 1);
             }
         }
-        svg.replacen('>', &format!("><style>@media (prefers-color-scheme:dark){{{rules}}}</style>"), 1)
+        svg.replacen(
+            '>',
+            &format!("><style>@media (prefers-color-scheme:dark){{{rules}}}</style>"),
+            1,
+        )
     }
 }
 
 /// Names and values of the variables in one light.
 fn values(light: &str) -> impl Iterator<Item = (&str, &str)> {
-    light.split("--").skip(1).filter_map(|variable| variable.split([';', '}']).next()?.split_once(':'))
+    light
+        .split("--")
+        .skip(1)
+        .filter_map(|variable| variable.split([';', '}']).next()?.split_once(':'))
 }
 
 fn write(mark: &Mark, svg: &mut String) {
     match mark {
-        Mark::Line { points, colour, width, dashed } => {
-            let dash = if *dashed { " stroke-dasharray=\"6 4\"" } else { "" };
+        Mark::Line {
+            points,
+            colour,
+            width,
+            dashed,
+        } => {
+            let dash = if *dashed {
+                " stroke-dasharray=\"6 4\""
+            } else {
+                ""
+            };
             put!(
                 svg,
                 "<path d=\"{}\" fill=\"none\" stroke=\"var(--{colour})\" stroke-width=\"{width}\" stroke-linejoin=\"round\"{dash}/>",
                 path(points)
             );
         }
-        Mark::Area { points, colour, opacity, crisp } => {
-            let opacity = if *opacity < 1.0 { format!(" fill-opacity=\"{opacity}\"") } else { String::new() };
-            let edges = if *crisp { " shape-rendering=\"crispEdges\"" } else { "" };
-            put!(svg, "<path d=\"{}Z\" fill=\"var(--{colour})\"{opacity}{edges}/>", path(points));
+        Mark::Area {
+            points,
+            colour,
+            opacity,
+            crisp,
+        } => {
+            let opacity = if *opacity < 1.0 {
+                format!(" fill-opacity=\"{opacity}\"")
+            } else {
+                String::new()
+            };
+            let edges = if *crisp {
+                " shape-rendering=\"crispEdges\""
+            } else {
+                ""
+            };
+            put!(
+                svg,
+                "<path d=\"{}Z\" fill=\"var(--{colour})\"{opacity}{edges}/>",
+                path(points)
+            );
         }
-        Mark::Dot { at: (x, y), radius, colour } => {
-            put!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"var(--{colour})\"/>");
+        Mark::Dot {
+            at: (x, y),
+            radius,
+            colour,
+        } => {
+            put!(
+                svg,
+                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"var(--{colour})\"/>"
+            );
         }
         Mark::Text(words) => text(words, svg),
     }
@@ -94,7 +139,12 @@ fn text(words: &Words, svg: &mut String) {
     if words.bold {
         svg.push_str(" font-weight=\"600\"");
     }
-    put!(svg, " fill=\"var(--{})\">{}</text>", words.colour, escape(&words.text));
+    put!(
+        svg,
+        " fill=\"var(--{})\">{}</text>",
+        words.colour,
+        escape(&words.text)
+    );
 }
 
 fn path(points: &[(f64, f64)]) -> String {
@@ -112,36 +162,63 @@ mod tests {
     use super::*;
 
     fn lines(points: Vec<(f64, f64)>) -> Figure {
-        let series = Series { name: "a <b>".into(), points, ..Series::default() };
+        let series = Series {
+            name: "a <b>".into(),
+            points,
+            ..Series::default()
+        };
         let content = Content::Lines(vec![series]);
-        Figure { title: "T".into(), x_label: "step".into(), y_label: "GFLOPS".into(), content }
+        Figure {
+            title: "T".into(),
+            x_label: "step".into(),
+            y_label: "GFLOPS".into(),
+            content,
+        }
     }
 
     #[test]
     fn any_points_make_a_figure_without_nan() {
-        for points in [vec![], vec![(0.0, 0.0)], vec![(0.0, f64::NAN), (1.0, 2.0)], vec![(0.0, -1.0), (5.0, 1e6)]] {
+        for points in [
+            vec![],
+            vec![(0.0, 0.0)],
+            vec![(0.0, f64::NAN), (1.0, 2.0)],
+            vec![(0.0, -1.0), (5.0, 1e6)],
+        ] {
             let svg = lines(points).alone();
             assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
             assert!(svg.contains("a &lt;b&gt;"));
         }
         let stack = Content::Stack {
             xs: vec![0.0],
-            layers: vec![Layer { name: "all".into(), colour: "correct".into(), heights: vec![1.0] }],
+            layers: vec![Layer {
+                name: "all".into(),
+                colour: "correct".into(),
+                heights: vec![1.0],
+            }],
         };
-        let figure = Figure { content: stack, ..lines(vec![]) };
+        let figure = Figure {
+            content: stack,
+            ..lines(vec![])
+        };
         assert!(figure.inline().contains("100 %"));
     }
 
     #[test]
     fn a_figure_on_its_own_needs_no_browser_for_its_colours() {
         let (light, dark) = COLOURS.split_once("@media").unwrap();
-        assert!(values(light).map(|(name, _)| name).eq(values(dark).map(|(name, _)| name)), "both lights in one order");
+        assert!(
+            values(light)
+                .map(|(name, _)| name)
+                .eq(values(dark).map(|(name, _)| name)),
+            "both lights in one order"
+        );
         let figure = lines(vec![(0.0, 1.0), (1.0, 2.0)]);
         assert!(figure.inline().contains("stroke=\"var(--s0)\""));
         let alone = figure.alone();
         assert!(!alone.contains("var("), "{alone}");
         assert!(
-            alone.contains("class=\"stroke-s0\" stroke=\"#0b6fb8\"") && alone.contains(".stroke-s0{stroke:#5aaef0}")
+            alone.contains("class=\"stroke-s0\" stroke=\"#0b6fb8\"")
+                && alone.contains(".stroke-s0{stroke:#5aaef0}")
         );
     }
 }

@@ -24,7 +24,10 @@ impl Tensorboard {
     pub fn create(directory: &Path, state: &RunState) -> io::Result<Self> {
         let directory = directory.join("tensorboard");
         fs_err::create_dir_all(&directory)?;
-        let mut board = Self { file: fs_err::File::create(directory.join(FILE))?, best: None };
+        let mut board = Self {
+            file: fs_err::File::create(directory.join(FILE))?,
+            best: None,
+        };
         let mut head = Vec::new();
         double(&mut head, 1, state.started_s);
         bytes(&mut head, 3, b"brain.Event:2");
@@ -38,7 +41,11 @@ impl Tensorboard {
     /// Adds a step.
     pub fn append(&mut self, step: &Step) -> io::Result<()> {
         let point = point(step, self.best);
-        self.best = step.members().filter_map(Member::gflops).chain(self.best).reduce(f64::max);
+        self.best = step
+            .members()
+            .filter_map(Member::gflops)
+            .chain(self.best)
+            .reduce(f64::max);
         let updated = step.updated.as_ref();
         let values = [
             ("reward/mean", point.mean_reward),
@@ -50,7 +57,10 @@ impl Tensorboard {
             ("policy/kl", point.kl),
             ("policy/loss", point.loss),
             ("policy/sampler_gap", point.sampler_gap),
-            ("policy/gradient_norm", updated.map(|updated| updated.gradient_norm)),
+            (
+                "policy/gradient_norm",
+                updated.map(|updated| updated.gradient_norm),
+            ),
             ("policy/clipped", updated.map(|updated| updated.clipped)),
             ("policy/temperature", Some(point.temperature)),
             ("policy/lag", Some(point.lag as f64)),
@@ -65,8 +75,11 @@ impl Tensorboard {
             ("seconds/bench_idle", Some(point.seconds.bench_idle)),
         ];
         let mut summary = Vec::new();
-        let known = values.into_iter().filter_map(|(tag, value)| Some((tag.to_owned(), value?)));
-        let shares = flow::Label::ALL.map(|label| (format!("verdicts/{label}"), point.share(label)));
+        let known = values
+            .into_iter()
+            .filter_map(|(tag, value)| Some((tag.to_owned(), value?)));
+        let shares =
+            flow::Label::ALL.map(|label| (format!("verdicts/{label}"), point.share(label)));
         for (tag, value) in known.chain(shares) {
             let mut entry = Vec::new();
             bytes(&mut entry, 1, tag.as_bytes());

@@ -10,8 +10,12 @@ use crate::state::RunState;
 /// One line that a person can read for an hour: what the last step came to.
 pub fn step_line(state: &RunState) -> Option<String> {
     let step = state.steps.last()?;
-    let earlier = state.steps[..state.steps.len() - 1].iter().flat_map(crate::state::Step::members);
-    let best_before = earlier.filter_map(crate::state::Member::gflops).reduce(f64::max);
+    let earlier = state.steps[..state.steps.len() - 1]
+        .iter()
+        .flat_map(crate::state::Step::members);
+    let best_before = earlier
+        .filter_map(crate::state::Member::gflops)
+        .reduce(f64::max);
     let point = point(step, best_before);
     let asked: Vec<String> = step
         .groups
@@ -21,10 +25,17 @@ pub fn step_line(state: &RunState) -> Option<String> {
             None => format!("prompt {}", group.asked.variant),
         })
         .collect();
-    let asked = if asked.len() > 2 { format!("{} groups", asked.len()) } else { asked.join(", ") };
+    let asked = if asked.len() > 2 {
+        format!("{} groups", asked.len())
+    } else {
+        asked.join(", ")
+    };
     let best = state.best.as_ref().and_then(|best| best.verdict.measured());
-    let against =
-        |value: Option<f64>, what: &str| value.map(|value| format!(", {value:.2} of {what}")).unwrap_or_default();
+    let against = |value: Option<f64>, what: &str| {
+        value
+            .map(|value| format!(", {value:.2} of {what}"))
+            .unwrap_or_default()
+    };
     let speed = best.map_or("no correct candidate yet".to_owned(), |best| {
         format!(
             "best {:.2} GFLOPS{}{}",
@@ -74,11 +85,17 @@ fn interval(estimate: Option<Estimate>, scale: f64, unit: &str) -> String {
 /// What a summary says of a run: names and values, in order.
 pub(crate) fn facts(run: &RunReport) -> Vec<(&'static str, String)> {
     let best = run.best.as_ref();
-    let some = |value: Option<f64>, digits: usize| value.map_or("-".to_owned(), |value| format!("{value:.digits$}"));
+    let some = |value: Option<f64>, digits: usize| {
+        value.map_or("-".to_owned(), |value| format!("{value:.digits$}"))
+    };
     let totals = &run.totals;
     let share = |count: usize| 100.0 * count as f64 / totals.answers.max(1) as f64;
     let correct = totals.verdicts.get(&Label::Correct).copied().unwrap_or(0);
-    let lost: Vec<String> = totals.lost_groups.iter().map(|(fate, count)| format!("{count} {fate}")).collect();
+    let lost: Vec<String> = totals
+        .lost_groups
+        .iter()
+        .map(|(fate, count)| format!("{count} {fate}"))
+        .collect();
     let idle = |seconds: f64| format!("{:.0} %", 100.0 * seconds / totals.seconds.wall.max(1e-9));
     vec![
         ("task", run.task.clone()),
@@ -87,20 +104,57 @@ pub(crate) fn facts(run: &RunReport) -> Vec<(&'static str, String)> {
         ("steps", totals.steps.to_string()),
         ("answers", totals.answers.to_string()),
         ("updates", totals.updates.to_string()),
-        ("groups without gradient", if lost.is_empty() { "none".to_owned() } else { lost.join(", ") }),
+        (
+            "groups without gradient",
+            if lost.is_empty() {
+                "none".to_owned()
+            } else {
+                lost.join(", ")
+            },
+        ),
         ("correct", format!("{:.0} %", share(correct))),
         ("masked", totals.masked.to_string()),
         ("seed, GFLOPS", some(run.seed_gflops, 2)),
         ("best, GFLOPS", some(best.map(|best| best.gflops), 2)),
-        ("best / OpenBLAS", some(best.and_then(|best| best.openblas_ratio), 2)),
-        ("best / peak", some(best.and_then(|best| best.peak_fraction), 2)),
-        ("probe before: correct", interval(run.before.map(|probe| probe.correct), 100.0, " %")),
-        ("probe after: correct", interval(run.after.map(|probe| probe.correct), 100.0, " %")),
-        ("probe before: mean GFLOPS", interval(run.before.map(|probe| probe.gflops), 1.0, "")),
-        ("probe after: mean GFLOPS", interval(run.after.map(|probe| probe.gflops), 1.0, "")),
-        ("probe before: best of each stage", interval(run.before.map(|probe| probe.best), 1.0, "")),
-        ("probe after: best of each stage", interval(run.after.map(|probe| probe.best), 1.0, "")),
-        ("seconds per step", some((totals.steps > 0).then(|| totals.seconds.wall / totals.steps as f64), 1)),
+        (
+            "best / OpenBLAS",
+            some(best.and_then(|best| best.openblas_ratio), 2),
+        ),
+        (
+            "best / peak",
+            some(best.and_then(|best| best.peak_fraction), 2),
+        ),
+        (
+            "probe before: correct",
+            interval(run.before.map(|probe| probe.correct), 100.0, " %"),
+        ),
+        (
+            "probe after: correct",
+            interval(run.after.map(|probe| probe.correct), 100.0, " %"),
+        ),
+        (
+            "probe before: mean GFLOPS",
+            interval(run.before.map(|probe| probe.gflops), 1.0, ""),
+        ),
+        (
+            "probe after: mean GFLOPS",
+            interval(run.after.map(|probe| probe.gflops), 1.0, ""),
+        ),
+        (
+            "probe before: best of each stage",
+            interval(run.before.map(|probe| probe.best), 1.0, ""),
+        ),
+        (
+            "probe after: best of each stage",
+            interval(run.after.map(|probe| probe.best), 1.0, ""),
+        ),
+        (
+            "seconds per step",
+            some(
+                (totals.steps > 0).then(|| totals.seconds.wall / totals.steps as f64),
+                1,
+            ),
+        ),
         ("policy idle", idle(totals.seconds.policy_idle)),
         ("bench idle", idle(totals.seconds.bench_idle)),
     ]
@@ -109,16 +163,27 @@ pub(crate) fn facts(run: &RunReport) -> Vec<(&'static str, String)> {
 /// The runs as a table, one column a run.
 pub fn table(report: &Report) -> String {
     let columns: Vec<Vec<(&str, String)>> = report.runs.iter().map(facts).collect();
-    let Some(first) = columns.first() else { return String::new() };
-    let mut rows: Vec<Vec<String>> =
-        vec![std::iter::once(String::new()).chain(report.runs.iter().map(|run| run.name.clone())).collect()];
+    let Some(first) = columns.first() else {
+        return String::new();
+    };
+    let mut rows: Vec<Vec<String>> = vec![
+        std::iter::once(String::new())
+            .chain(report.runs.iter().map(|run| run.name.clone()))
+            .collect(),
+    ];
     for (at, (name, _)) in first.iter().enumerate() {
         let cells = columns.iter().map(|column| column[at].1.clone());
         rows.push(std::iter::once((*name).to_owned()).chain(cells).collect());
     }
     let mut text = align(&rows);
     if !report.pooled.is_empty() {
-        let head = ["probes over seeds", "correct before", "correct after", "mean GFLOPS before", "mean GFLOPS after"];
+        let head = [
+            "probes over seeds",
+            "correct before",
+            "correct after",
+            "mean GFLOPS before",
+            "mean GFLOPS after",
+        ];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         for pooled in &report.pooled {
             rows.push(vec![
@@ -135,7 +200,9 @@ pub fn table(report: &Report) -> String {
     let practised = practised::rows(report);
     if !practised.is_empty() {
         let head = practised::HEAD.map(str::to_owned).to_vec();
-        let rows: Vec<Vec<String>> = std::iter::once(head).chain(practised.into_iter().map(Vec::from)).collect();
+        let rows: Vec<Vec<String>> = std::iter::once(head)
+            .chain(practised.into_iter().map(Vec::from))
+            .collect();
         text.push('\n');
         text.push_str(&align(&rows));
     }
@@ -145,11 +212,22 @@ pub fn table(report: &Report) -> String {
 /// Rows with their columns under each other.
 pub(crate) fn align(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
-    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let width = |column: usize| {
+        rows.iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| cell.chars().count())
+            .max()
+    };
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| width(column).unwrap_or(0))
+        .collect();
     let mut text = String::new();
     for row in rows {
-        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        let cells: Vec<String> = row
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("{cell:<width$}"))
+            .collect();
         text.push_str(cells.join("  ").trim_end());
         text.push('\n');
     }

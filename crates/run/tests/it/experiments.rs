@@ -16,8 +16,16 @@ fn run_grid(name: &str, folder: &Path, overrides: &[String]) -> Vec<Output> {
             whole(&Plan::new(&layered, setting.name, &|_| Ok(matmul())).unwrap());
         }
     }
-    assert!(grid.progress(folder).iter().all(|(_, progress)| *progress == Progress::Done));
-    let directories: Vec<_> = grid.settings.iter().map(|setting| folder.join(setting.name)).collect();
+    assert!(
+        grid.progress(folder)
+            .iter()
+            .all(|(_, progress)| *progress == Progress::Done)
+    );
+    let directories: Vec<_> = grid
+        .settings
+        .iter()
+        .map(|setting| folder.join(setting.name))
+        .collect();
     experiment::outputs(name, &Report::read(&directories).unwrap())
 }
 
@@ -25,12 +33,16 @@ fn run_grid(name: &str, folder: &Path, overrides: &[String]) -> Vec<Output> {
 fn both_grids_give_the_papers_figures_and_tables() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("experiments");
     drop(fs_err::remove_dir_all(&folder));
-    for (name, expect) in
-        [("exp1", &["figure-3", "figure-4", "table-3"][..]), ("exp2", &["figure-7", "figure-8", "table-2", "table-3"])]
-    {
+    for (name, expect) in [
+        ("exp1", &["figure-3", "figure-4", "table-3"][..]),
+        ("exp2", &["figure-7", "figure-8", "table-2", "table-3"]),
+    ] {
         let mut fake = vec!["model=fake".to_owned(), "loop.probe=0".to_owned()];
         if name == "exp2" {
-            fake.extend(["budget.iterations=3".to_owned(), "sampling.group=8".to_owned()]);
+            fake.extend([
+                "budget.iterations=3".to_owned(),
+                "sampling.group=8".to_owned(),
+            ]);
         }
         let outputs = run_grid(name, &folder.join(name), &fake);
         let names: Vec<&str> = outputs
@@ -43,17 +55,30 @@ fn both_grids_give_the_papers_figures_and_tables() {
         for output in &outputs {
             let files = output.write(&folder.join(name).join("paper")).unwrap();
             let kinds: Vec<_> = files.iter().filter_map(|file| file.extension()).collect();
-            let expect = if matches!(output, Output::Figure(..)) { ["svg", "png"] } else { ["txt", "csv"] };
+            let expect = if matches!(output, Output::Figure(..)) {
+                ["svg", "png"]
+            } else {
+                ["txt", "csv"]
+            };
             assert_eq!(kinds, expect);
         }
     }
     let read = |path: &str| fs_err::read_to_string(folder.join(path)).unwrap();
     let table_2 = read("exp2/paper/table-2.txt");
     assert_eq!(table_2.lines().count(), 7, "{table_2}");
-    assert!(table_2.lines().any(|line| line.starts_with("O1, LR=5e-7") && line.ends_with('%')), "{table_2}");
+    assert!(
+        table_2
+            .lines()
+            .any(|line| line.starts_with("O1, LR=5e-7") && line.ends_with('%')),
+        "{table_2}"
+    );
     assert_eq!(read("exp1/paper/table-3.txt").lines().count(), 13);
     let figure_3 = read("exp1/paper/figure-3.svg");
-    assert_eq!(figure_3.matches("stroke-width=\"1.8\"").count(), 12, "one line a setting");
+    assert_eq!(
+        figure_3.matches("stroke-width=\"1.8\"").count(),
+        12,
+        "one line a setting"
+    );
     assert_eq!(figure_3.matches("LR=5e-7").count(), 6);
 }
 
@@ -61,7 +86,11 @@ fn both_grids_give_the_papers_figures_and_tables() {
 fn a_grid_that_was_broken_off_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let grid = experiment::named("exp2").unwrap();
-    assert!(grid.progress(folder.path()).iter().all(|(_, progress)| *progress == Progress::New));
+    assert!(
+        grid.progress(folder.path())
+            .iter()
+            .all(|(_, progress)| *progress == Progress::New)
+    );
     let setting = grid.settings[0];
     let sets = ["model=fake".to_owned(), "loop.probe=0".to_owned()];
     let layered = setting.configure(0.05, folder.path(), &sets).unwrap();

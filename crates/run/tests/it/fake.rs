@@ -13,8 +13,8 @@ use flow::random::{Random, seed};
 use flow::task::TaskFiles;
 use flow::verdict::{Measured, Mismatch};
 use flow::{
-    Bench, BenchError, Job, JobId, MachineFacts, Policy, PolicyError, Prose, Reply, Sampling, Task, Verdict,
-    WeightedTokens,
+    Bench, BenchError, Job, JobId, MachineFacts, Policy, PolicyError, Prose, Reply, Sampling, Task,
+    Verdict, WeightedTokens,
 };
 use run::event::Line;
 use run::journal::Sink;
@@ -29,7 +29,8 @@ const FORMS: u32 = 50;
 pub(crate) const PRACTISED: f64 = 100.0;
 
 /// How an answer starts that nobody began.
-const SIGNATURE: &str = "```c\nvoid matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {\n";
+const SIGNATURE: &str =
+    "```c\nvoid matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {\n";
 
 /// Something that looks like a kernel in a report.
 const KERNEL: &str = "    // speed_KIND is what the fake bench reads
@@ -110,9 +111,16 @@ impl FakePolicy {
     }
 
     fn logprobs(&self, temperature: f64) -> Vec<f64> {
-        let scaled: Vec<f64> = self.preferences.iter().map(|preference| preference / temperature).collect();
+        let scaled: Vec<f64> = self
+            .preferences
+            .iter()
+            .map(|preference| preference / temperature)
+            .collect();
         let sum: f64 = scaled.iter().map(|preference| preference.exp()).sum();
-        scaled.iter().map(|preference| preference - sum.ln()).collect()
+        scaled
+            .iter()
+            .map(|preference| preference - sum.ln())
+            .collect()
     }
 
     fn draw(&self, random: &mut Random, temperature: f64) -> (usize, f32) {
@@ -134,33 +142,59 @@ fn text(kind: usize, form: u32) -> String {
         1 => format!("    syntax error {form};\n"),
         2 => format!("    crash_{form}();\n"),
         3 => format!("    int wrong = {form};\n"),
-        _ => KERNEL.replace("KIND", &kind.to_string()).replace("FORM", &form.to_string()),
+        _ => KERNEL
+            .replace("KIND", &kind.to_string())
+            .replace("FORM", &form.to_string()),
     };
     format!("{body}}}\n```")
 }
 
 impl Policy for FakePolicy {
-    fn sample(&mut self, chats: &[Chat], count: u32, sampling: &Sampling) -> Result<Vec<Completion>, PolicyError> {
+    fn sample(
+        &mut self,
+        chats: &[Chat],
+        count: u32,
+        sampling: &Sampling,
+    ) -> Result<Vec<Completion>, PolicyError> {
         self.hear()?;
-        if self.sampling_diverges_at.is_some_and(|at| self.updates >= at) {
+        if self
+            .sampling_diverges_at
+            .is_some_and(|at| self.updates >= at)
+        {
             return Err(PolicyError::Diverged("the logits are not finite".into()));
         }
         let mut completions = Vec::new();
         for (at, chat) in (0u64..).zip(chats) {
-            let length = chat.messages.iter().map(|message| message.content.len()).sum::<usize>();
+            let length = chat
+                .messages
+                .iter()
+                .map(|message| message.content.len())
+                .sum::<usize>();
             if self.longest.is_some_and(|longest| length > longest) {
-                return Err(PolicyError::ContextExceeded { prompt: length as u32, answer: 2, context: 2 });
+                return Err(PolicyError::ContextExceeded {
+                    prompt: length as u32,
+                    answer: 2,
+                    context: 2,
+                });
             }
             for member in 0..u64::from(count) {
                 let mut random = Random::new(seed(sampling.seed, &[at, member]));
                 let (kind, logprob) = self.draw(&mut random, sampling.temperature);
                 let form = random.below(FORMS as usize) as u32;
                 completions.push(Completion {
-                    text: format!("{}{}", if chat.begun.is_empty() { SIGNATURE } else { "" }, text(kind, form)),
+                    text: format!(
+                        "{}{}",
+                        if chat.begun.is_empty() { SIGNATURE } else { "" },
+                        text(kind, form)
+                    ),
                     prompt_tokens: vec![length as u32, at as u32],
                     tokens: vec![kind as u32, form],
                     logprobs: vec![logprob, -(FORMS as f32).ln()],
-                    ending: if kind == 0 { Ending::Length } else { Ending::Stop },
+                    ending: if kind == 0 {
+                        Ending::Length
+                    } else {
+                        Ending::Stop
+                    },
                 });
             }
         }
@@ -172,7 +206,11 @@ impl Policy for FakePolicy {
         if self.diverge_at == Some(self.updates + 1) {
             return Err(PolicyError::Diverged("the loss is not finite".into()));
         }
-        let probabilities: Vec<f64> = self.logprobs(1.0).iter().map(|logprob| logprob.exp()).collect();
+        let probabilities: Vec<f64> = self
+            .logprobs(1.0)
+            .iter()
+            .map(|logprob| logprob.exp())
+            .collect();
         let mut gradient = vec![0.0; WORDS];
         for member in batch {
             for (kind, slope) in gradient.iter_mut().enumerate() {
@@ -189,8 +227,16 @@ impl Policy for FakePolicy {
         }
         let broken = self.break_at == Some(self.updates);
         Ok(Updated {
-            loss: if broken { f64::NAN } else { -gradient.iter().map(|slope| slope * slope).sum::<f64>() },
-            gradient_norm: gradient.iter().map(|slope| slope * slope).sum::<f64>().sqrt(),
+            loss: if broken {
+                f64::NAN
+            } else {
+                -gradient.iter().map(|slope| slope * slope).sum::<f64>()
+            },
+            gradient_norm: gradient
+                .iter()
+                .map(|slope| slope * slope)
+                .sum::<f64>()
+                .sqrt(),
             kl: (self.kl)(self.updates),
             clipped: 0.0,
             entropy: -probabilities.iter().map(|p| p * p.ln()).sum::<f64>(),
@@ -201,8 +247,16 @@ impl Policy for FakePolicy {
     fn save(&self, directory: &Path) -> Result<(), PolicyError> {
         let failed = |error: std::io::Error| PolicyError::Failed(error.to_string());
         fs_err::create_dir_all(directory).map_err(failed)?;
-        let bits: Vec<String> = self.preferences.iter().map(|preference| preference.to_bits().to_string()).collect();
-        fs_err::write(directory.join("policy.txt"), format!("{}\n{}", self.updates, bits.join(" "))).map_err(failed)
+        let bits: Vec<String> = self
+            .preferences
+            .iter()
+            .map(|preference| preference.to_bits().to_string())
+            .collect();
+        fs_err::write(
+            directory.join("policy.txt"),
+            format!("{}\n{}", self.updates, bits.join(" ")),
+        )
+        .map_err(failed)
     }
 
     fn load(&mut self, directory: &Path) -> Result<(), PolicyError> {
@@ -210,12 +264,20 @@ impl Policy for FakePolicy {
         let text = fs_err::read_to_string(directory.join("policy.txt")).map_err(failed)?;
         let (updates, bits) = text.split_once('\n').unwrap();
         self.updates = updates.parse().unwrap();
-        self.preferences = bits.split(' ').map(|bits| f64::from_bits(bits.parse().unwrap())).collect();
+        self.preferences = bits
+            .split(' ')
+            .map(|bits| f64::from_bits(bits.parse().unwrap()))
+            .collect();
         Ok(())
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { model: "fake".into(), learns: self.learns, logprobs: true, context: 4096 }
+        Capabilities {
+            model: "fake".into(),
+            learns: self.learns,
+            logprobs: true,
+            context: 4096,
+        }
     }
 }
 
@@ -249,18 +311,29 @@ pub(crate) struct FakeBench {
 pub(crate) fn correct(gflops: f64) -> Verdict {
     let (peak_fraction, openblas_ratio) = (Some(gflops / 100.0), Some(gflops / 80.0));
     let steady = Measured::steady(gflops, 1.0 / gflops);
-    Verdict::Correct(Measured { peak_fraction, openblas_ratio, roof_s: Some(0.01), ..steady })
+    Verdict::Correct(Measured {
+        peak_fraction,
+        openblas_ratio,
+        roof_s: Some(0.01),
+        ..steady
+    })
 }
 
 /// What the fake bench thinks of a source.
 pub(crate) fn verdict(source: &str) -> Verdict {
     let speed = (4..WORDS).find(|kind| source.contains(&format!("speed_{kind} ")));
     match speed {
-        _ if source.contains("syntax") => Verdict::NotCompiled { diagnostics: "expected ';'".into() },
-        _ if source.contains("crash") => Verdict::Crashed { how: "signal 11".into() },
-        _ if source.contains("wrong") => {
-            Verdict::Wrong(Mismatch { why: "C[0] is 1, wanted 2".into(), error: 1.0, paper: false })
-        }
+        _ if source.contains("syntax") => Verdict::NotCompiled {
+            diagnostics: "expected ';'".into(),
+        },
+        _ if source.contains("crash") => Verdict::Crashed {
+            how: "signal 11".into(),
+        },
+        _ if source.contains("wrong") => Verdict::Wrong(Mismatch {
+            why: "C[0] is 1, wanted 2".into(),
+            error: 1.0,
+            paper: false,
+        }),
         Some(kind) => correct(1.6f64.powi(kind as i32 - 3)),
         None => correct(1.0),
     }
@@ -277,23 +350,40 @@ impl Bench for FakeBench {
             return Ok(None);
         }
         self.waited = false;
-        let Some(job) = self.queue.pop_front() else { return Ok(None) };
+        let Some(job) = self.queue.pop_front() else {
+            return Ok(None);
+        };
         if self.dies_after.is_some_and(|limit| self.judged >= limit) {
-            return Ok(Some(Reply { id: job.id, judged: Err(BenchError::new("gcc: command not found")) }));
+            return Ok(Some(Reply {
+                id: job.id,
+                judged: Err(BenchError::new("gcc: command not found")),
+            }));
         }
         self.judged += 1;
         let source = &job.candidate.source;
         let tries = self.tries.entry(source.clone()).or_default();
         *tries += 1;
         if self.fails.is_some_and(|fails| fails(source, *tries)) {
-            return Ok(Some(Reply { id: job.id, judged: Err(BenchError::new("the machine was disturbed")) }));
+            return Ok(Some(Reply {
+                id: job.id,
+                judged: Err(BenchError::new("the machine was disturbed")),
+            }));
         }
-        let seconds = Seconds { compile: 0.1, run: 0.1, total: 0.2 };
+        let seconds = Seconds {
+            compile: 0.1,
+            run: 0.1,
+            total: 0.2,
+        };
         let mut verdict = verdict(source);
         if self.spoils.is_some_and(|spoils| spoils(source, *tries)) {
-            verdict = Verdict::Wrong(Mismatch { why: "a race was lost".into(), error: 1.0, paper: false });
+            verdict = Verdict::Wrong(Mismatch {
+                why: "a race was lost".into(),
+                error: 1.0,
+                paper: false,
+            });
         }
-        if let (Verdict::Correct(measured), false) = (&mut verdict, job.task.spec.name == "matmul") {
+        if let (Verdict::Correct(measured), false) = (&mut verdict, job.task.spec.name == "matmul")
+        {
             measured.gflops *= PRACTISED;
         }
         if let (Verdict::Correct(measured), Some(lucky)) = (&mut verdict, self.lucky) {
@@ -307,7 +397,10 @@ impl Bench for FakeBench {
         if let (Verdict::Correct(measured), true) = (&mut verdict, self.bare) {
             (measured.openblas_ratio, measured.roof_s) = (None, None);
         }
-        Ok(Some(Reply { id: job.id, judged: Ok(Judgement { verdict, seconds }) }))
+        Ok(Some(Reply {
+            id: job.id,
+            judged: Ok(Judgement { verdict, seconds }),
+        }))
     }
 
     fn cancel(&mut self, ids: &[JobId]) {
@@ -335,7 +428,9 @@ pub(crate) fn matmul() -> Task {
 
 /// A shipped task.
 pub(crate) fn task(name: &str) -> Result<Task, String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tasks").join(name);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../tasks")
+        .join(name);
     let read = |file: &str| fs_err::read_to_string(folder.join(file));
     let toml = read("task.toml").map_err(|_| format!("there is no task `{name}`"))?;
     Ok(Task::parse(TaskFiles {
@@ -383,7 +478,12 @@ impl Process {
         }
     }
 
-    pub(crate) fn drive(&mut self, plan: &Plan, store: &mut Store, lines: &[Line]) -> (Ended, RunState) {
+    pub(crate) fn drive(
+        &mut self,
+        plan: &Plan,
+        store: &mut Store,
+        lines: &[Line],
+    ) -> (Ended, RunState) {
         self.drive_until(plan, store, lines, |_| false)
     }
 
@@ -402,8 +502,19 @@ impl Process {
         };
         let wall = self.wall;
         let clock = || wall(stopwatch());
-        let Self { policy, bench, stop, seen, stop_after, .. } = self;
-        let prose = Prose { wording: plan.wording.clone(), begin: plan.config.prompts.begin, simd: bench.facts().simd };
+        let Self {
+            policy,
+            bench,
+            stop,
+            seen,
+            stop_after,
+            ..
+        } = self;
+        let prose = Prose {
+            wording: plan.wording.clone(),
+            begin: plan.config.prompts.begin,
+            simd: bench.facts().simd,
+        };
         let mut observer = |event: &Event, _: &RunState| {
             seen.push(event.clone());
             if stop_after.is_some_and(|limit| seen.len() >= limit) || stops(event) {
@@ -411,7 +522,15 @@ impl Process {
             }
         };
         let (clock, stopwatch) = (&clock, &stopwatch);
-        let parts = Parts { policy, bench, render: &prose, observer: &mut observer, clock, stopwatch, stop };
+        let parts = Parts {
+            policy,
+            bench,
+            render: &prose,
+            observer: &mut observer,
+            clock,
+            stopwatch,
+            stop,
+        };
         drive(plan, parts, store, lines)
     }
 }
@@ -437,7 +556,11 @@ impl Sink for Failing {
         let take = self.left.min(bytes.len());
         self.sink.append(&bytes[..take])?;
         self.left -= take;
-        if take < bytes.len() { Err(self.kind.into()) } else { Ok(()) }
+        if take < bytes.len() {
+            Err(self.kind.into())
+        } else {
+            Ok(())
+        }
     }
 
     fn sync(&mut self) -> std::io::Result<()> {
@@ -460,7 +583,11 @@ pub(crate) fn timeless(mut state: RunState) -> RunState {
 /// The events of a run directory that any process would have written.
 pub(crate) fn facts(directory: &Path) -> Vec<Event> {
     let lines = run::journal::read(&run::store::journal_path(directory)).unwrap();
-    lines.into_iter().map(|line| line.event.timeless()).filter(|event| !event.is_interruption()).collect()
+    lines
+        .into_iter()
+        .map(|line| line.event.timeless())
+        .filter(|event| !event.is_interruption())
+        .collect()
 }
 
 /// Two states that must be equal, told apart without printing all of them.
@@ -468,7 +595,11 @@ pub(crate) fn same(got: RunState, want: RunState) {
     let (got, want) = (timeless(got), timeless(want));
     if got != want {
         let (got, want) = (format!("{got:#?}"), format!("{want:#?}"));
-        let differ = got.lines().zip(want.lines()).enumerate().find(|(_, (got, want))| got != want);
+        let differ = got
+            .lines()
+            .zip(want.lines())
+            .enumerate()
+            .find(|(_, (got, want))| got != want);
         panic!("the states differ, first here: {differ:?}");
     }
 }

@@ -35,7 +35,9 @@ fn processes_killed_at_random_moments_end_where_an_unbroken_one_does() {
             .spawn()
             .unwrap();
         // The first ones get little time, so that early moments are met too.
-        std::thread::sleep(Duration::from_millis(1 + random.below(4 + 2 * kills) as u64));
+        std::thread::sleep(Duration::from_millis(
+            1 + random.below(4 + 2 * kills) as u64,
+        ));
         if let Some(status) = child.try_wait().unwrap() {
             assert!(status.success());
             break;

@@ -12,8 +12,14 @@ fn mistakes(text: &str) -> Vec<String> {
         format!("directory = {:?}\n", folder.path().to_str().unwrap())
     };
     let text = format!("{directory}{text}");
-    let checked = Layered::read(Some(("run.toml", &text)), &[]).and_then(|layered| Plan::new(&layered, "run", &task));
-    checked.map(|_| ()).unwrap_err().iter().map(ToString::to_string).collect()
+    let checked = Layered::read(Some(("run.toml", &text)), &[])
+        .and_then(|layered| Plan::new(&layered, "run", &task));
+    checked
+        .map(|_| ())
+        .unwrap_err()
+        .iter()
+        .map(ToString::to_string)
+        .collect()
 }
 
 fn check(text: &str, expect: &str) {
@@ -24,26 +30,61 @@ fn check(text: &str, expect: &str) {
 
 #[test]
 fn each_bad_value_is_named() {
-    let none =
-        "model: no model is named; write `model = \"nano\"`, or a folder, a GGUF file or a hub name instead of nano";
+    let none = "model: no model is named; write `model = \"nano\"`, or a folder, a GGUF file or a hub name instead of nano";
     check("", &format!("run.toml: {none}"));
-    check("model = \"./none\"", "run.toml: model: there is no `./none`");
-    check("model = \"nano\"\ntask = \"sort\"", "run.toml: task: there is no task `sort`");
-    check("model = \"nano\"\ntask = \"matmul, sort\"", "run.toml: task: there is no task `sort`");
-    check("model = \"nano\"\ntask = \"matmul, fft,matmul\"", "run.toml: task: `matmul` is named twice");
-    check("model = \"nano\"\ntask = \"matmul, \"", "run.toml: task: a name is missing in `matmul, `");
-    check("model = \"nano\"\ntask = \"\"", "run.toml: task: a name is missing in ``");
+    check(
+        "model = \"./none\"",
+        "run.toml: model: there is no `./none`",
+    );
+    check(
+        "model = \"nano\"\ntask = \"sort\"",
+        "run.toml: task: there is no task `sort`",
+    );
+    check(
+        "model = \"nano\"\ntask = \"matmul, sort\"",
+        "run.toml: task: there is no task `sort`",
+    );
+    check(
+        "model = \"nano\"\ntask = \"matmul, fft,matmul\"",
+        "run.toml: task: `matmul` is named twice",
+    );
+    check(
+        "model = \"nano\"\ntask = \"matmul, \"",
+        "run.toml: task: a name is missing in `matmul, `",
+    );
+    check(
+        "model = \"nano\"\ntask = \"\"",
+        "run.toml: task: a name is missing in ``",
+    );
     let nano = |rest: &str| format!("model = \"nano\"\n{rest}");
-    check(&nano("task = []"), "run.toml: task: the list is empty; name the run's task in it");
-    check(&nano("task = [\"matmul\", \"\"]"), "run.toml: task: a name is missing in `matmul, `");
-    check(&nano("task = [\"matmul, fft\"]"), "run.toml: task: there is no task `matmul, fft`");
-    check(&nano("[sampling]\ngroup = 1"), "run.toml: sampling.group: a group needs at least 2 answers to compare");
+    check(
+        &nano("task = []"),
+        "run.toml: task: the list is empty; name the run's task in it",
+    );
+    check(
+        &nano("task = [\"matmul\", \"\"]"),
+        "run.toml: task: a name is missing in `matmul, `",
+    );
+    check(
+        &nano("task = [\"matmul, fft\"]"),
+        "run.toml: task: there is no task `matmul, fft`",
+    );
+    check(
+        &nano("[sampling]\ngroup = 1"),
+        "run.toml: sampling.group: a group needs at least 2 answers to compare",
+    );
     check(
         &nano("[sampling]\ntop-p = 0.9"),
         "run.toml: sampling.top-p: training needs all tokens: logprobs of cut tails bias the gradient; set it to 1, or learning.rate to 0",
     );
-    check(&nano("[budget]\nsteps = 0"), "run.toml: budget.steps: no limit is set: the run would not end");
-    check(&nano("[sampling]\ngruop = 3"), "run.toml: sampling.gruop: no such key; is `group` meant?");
+    check(
+        &nano("[budget]\nsteps = 0"),
+        "run.toml: budget.steps: no limit is set: the run would not end",
+    );
+    check(
+        &nano("[sampling]\ngruop = 3"),
+        "run.toml: sampling.gruop: no such key; is `group` meant?",
+    );
     check(
         &nano("directory = \"/proc/hotloop\""),
         "run.toml: directory: `/proc/hotloop` cannot be written: no such file or directory",
@@ -58,7 +99,9 @@ fn a_folder_that_was_taken_apart_at_its_comma_is_named_whole() {
     let path = path.display();
     check(
         &format!("model = \"nano\"\ntask = \"{path}\""),
-        &format!("run.toml: task: a folder whose name holds a comma is written in a list: task = [\"{path}\"]"),
+        &format!(
+            "run.toml: task: a folder whose name holds a comma is written in a list: task = [\"{path}\"]"
+        ),
     );
 }
 
@@ -77,8 +120,14 @@ fn limits_in_the_wrong_order_are_named() {
         &nano("[sampling]\ntop-p = 1.5"),
         "run.toml: sampling.top-p: above 0 and at most 1 is wanted; 1 keeps all tokens",
     );
-    check(&nano("[sampling]\nmin-p = -0.5"), "run.toml: sampling.min-p: from 0 to 1 is wanted; 0 keeps all tokens");
-    check(&nano("[learning]\nclip-low = 1.2"), "run.toml: learning.clip-low: between 0 and 1 is wanted");
+    check(
+        &nano("[sampling]\nmin-p = -0.5"),
+        "run.toml: sampling.min-p: from 0 to 1 is wanted; 0 keeps all tokens",
+    );
+    check(
+        &nano("[learning]\nclip-low = 1.2"),
+        "run.toml: learning.clip-low: between 0 and 1 is wanted",
+    );
 }
 
 /// Nobody edits the embedded defaults: what is wrong with them is to be set in the run file.
@@ -88,11 +137,20 @@ fn what_is_not_set_is_missing_in_the_file_of_the_user() {
     let directory = format!("directory={}", folder.path().display());
     let told = |file: Option<(&str, &str)>| {
         let layered = Layered::read(file, std::slice::from_ref(&directory)).unwrap();
-        Plan::new(&layered, "run", &task).map(|_| ()).unwrap_err()[0].file.clone()
+        Plan::new(&layered, "run", &task).map(|_| ()).unwrap_err()[0]
+            .file
+            .clone()
     };
     assert_eq!(told(Some(("my/empty.toml", ""))), "my/empty.toml");
-    assert_eq!(told(Some(("my/seed.toml", "seed = 2\n[learning]\nrate = 0\n"))), "my/seed.toml");
-    assert_eq!(told(None), "--set", "without a file there is nothing else to set it with");
+    assert_eq!(
+        told(Some(("my/seed.toml", "seed = 2\n[learning]\nrate = 0\n"))),
+        "my/seed.toml"
+    );
+    assert_eq!(
+        told(None),
+        "--set",
+        "without a file there is nothing else to set it with"
+    );
 }
 
 #[test]
@@ -112,9 +170,18 @@ fn a_stage_without_a_prompt_is_named() {
     let path = folder.path().join("wording.toml");
     let wording = "system = \"\"\nfixed = [\"x\"]\nexplore = \"\"\ndeepen = \"\"\nimprove = \"\"\nrepair = \"\"\n[stages]\n1 = \"a\"\n2 = \"b\"\n3 = \"c\"\n5 = \"e\"\n6 = \"f\"\n";
     fs_err::write(&path, wording).unwrap();
-    let text = format!("model = \"nano\"\n[prompts]\nwording = {:?}\n", path.to_str().unwrap());
+    let text = format!(
+        "model = \"nano\"\n[prompts]\nwording = {:?}\n",
+        path.to_str().unwrap()
+    );
     let found = mistakes(&text);
-    assert_eq!(found, [format!("run.toml: prompts.wording: {} has no prompt for stage 4", path.display())]);
+    assert_eq!(
+        found,
+        [format!(
+            "run.toml: prompts.wording: {} has no prompt for stage 4",
+            path.display()
+        )]
+    );
 }
 
 #[test]
@@ -127,16 +194,28 @@ fn all_mistakes_are_told_together() {
 fn notes(text: &str, sets: &[&str]) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let mut sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
-    sets.extend(["model=fake".to_owned(), format!("directory={}", folder.path().display())]);
+    sets.extend([
+        "model=fake".to_owned(),
+        format!("directory={}", folder.path().display()),
+    ]);
     let layered = Layered::read(Some(("run.toml", text)), &sets).unwrap();
-    Plan::new(&layered, "run", &|_| Ok(matmul())).unwrap().notes()
+    Plan::new(&layered, "run", &|_| Ok(matmul()))
+        .unwrap()
+        .notes()
 }
 
 #[test]
 fn a_guard_that_is_asked_for_and_sees_nothing_is_noted() {
-    for sets in [&["loop.max-kl=0.5"][..], &["loop.max-kl=1"], &["loop.max-kl=0.5", "learning.beta=0"]] {
+    for sets in [
+        &["loop.max-kl=0.5"][..],
+        &["loop.max-kl=1"],
+        &["loop.max-kl=0.5", "learning.beta=0"],
+    ] {
         let found = notes("", sets);
-        assert!(found.len() == 1 && found[0].starts_with("loop.max-kl guards nothing: "), "{sets:?}: {found:?}");
+        assert!(
+            found.len() == 1 && found[0].starts_with("loop.max-kl guards nothing: "),
+            "{sets:?}: {found:?}"
+        );
     }
     for set in ["learning.beta=0.01", "loop.max-kl=0", "learning.rate=0"] {
         assert_eq!(notes("[loop]\nmax-kl = 0.5\n", &[set]), [""; 0], "{set}");
@@ -146,7 +225,14 @@ fn a_guard_that_is_asked_for_and_sees_nothing_is_noted() {
 #[test]
 fn nobody_is_told_of_what_the_defaults_are() {
     assert_eq!(notes("", &[]), [""; 0]);
-    assert_eq!(notes(run::config::DEFAULT, &[]), [""; 0], "as `--defaults` prints it");
-    let kept = Layered::read(Some(("run.toml", "")), &[]).unwrap().config.to_toml();
+    assert_eq!(
+        notes(run::config::DEFAULT, &[]),
+        [""; 0],
+        "as `--defaults` prints it"
+    );
+    let kept = Layered::read(Some(("run.toml", "")), &[])
+        .unwrap()
+        .config
+        .to_toml();
     assert_eq!(notes(&kept, &[]), [""; 0], "as a run keeps it");
 }

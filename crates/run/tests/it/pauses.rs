@@ -29,10 +29,18 @@ fn a_failure_that_lasts_is_masked_not_punished() {
     let (mut store, lines) = Store::open(&plan.directory).unwrap();
     let (ended, state) = process.drive(&plan, &mut store, &lines);
     assert!(matches!(ended, Ended::Done(_)), "{ended:?}");
-    let masked: Vec<_> =
-        state.steps.iter().flat_map(run::state::Step::members).filter(|member| member.verdict.is_none()).collect();
+    let masked: Vec<_> = state
+        .steps
+        .iter()
+        .flat_map(run::state::Step::members)
+        .filter(|member| member.verdict.is_none())
+        .collect();
     assert!(!masked.is_empty());
-    assert!(masked.iter().all(|member| member.reward.is_none() && member.advantage.is_none()));
+    assert!(
+        masked
+            .iter()
+            .all(|member| member.reward.is_none() && member.advantage.is_none())
+    );
 }
 
 #[test]
@@ -45,11 +53,23 @@ fn a_dead_compiler_pauses_the_run_and_a_mended_one_resumes_it() {
     process.bench.dies_after = Some(70);
     let (mut store, lines) = Store::open(&rough.directory).unwrap();
     let (ended, state) = process.drive(&rough, &mut store, &lines);
-    let Ended::Paused(interrupt) = ended else { panic!("{ended:?}") };
-    let Interrupt::Storm { failed, of, .. } = &interrupt else { panic!("{interrupt}") };
+    let Ended::Paused(interrupt) = ended else {
+        panic!("{ended:?}")
+    };
+    let Interrupt::Storm { failed, of, .. } = &interrupt else {
+        panic!("{interrupt}")
+    };
     assert!(*failed > 0 && failed <= of, "{interrupt}");
-    assert!(interrupt.to_string().ends_with("the last time so: gcc: command not found"), "{interrupt}");
-    assert_eq!(state.paused.as_deref(), Some(interrupt.to_string().as_str()));
+    assert!(
+        interrupt
+            .to_string()
+            .ends_with("the last time so: gcc: command not found"),
+        "{interrupt}"
+    );
+    assert_eq!(
+        state.paused.as_deref(),
+        Some(interrupt.to_string().as_str())
+    );
     drop(store);
     let (_, state) = whole(&rough);
     same(state, expect);
@@ -63,12 +83,23 @@ fn a_full_disk_pauses_the_run_with_a_hint() {
     let full = plan(&folder.path().join("full"), &[]);
     let (_, expect) = whole(&calm);
     let (mut store, lines) = Store::open_with(&full.directory, |sink| {
-        Box::new(Failing { sink, left: 30_000, kind: ErrorKind::StorageFull })
+        Box::new(Failing {
+            sink,
+            left: 30_000,
+            kind: ErrorKind::StorageFull,
+        })
     })
     .unwrap();
     let (ended, _) = Process::new(&full).drive(&full, &mut store, &lines);
-    let Ended::Paused(interrupt) = ended else { panic!("{ended:?}") };
-    assert!(interrupt.to_string().ends_with("hint: the disk is full: free some space, then resume"), "{interrupt}");
+    let Ended::Paused(interrupt) = ended else {
+        panic!("{ended:?}")
+    };
+    assert!(
+        interrupt
+            .to_string()
+            .ends_with("hint: the disk is full: free some space, then resume"),
+        "{interrupt}"
+    );
     drop(store);
     let (_, state) = whole(&full);
     same(state, expect);
@@ -83,8 +114,13 @@ fn a_seed_that_fails_here_is_told_before_anything_is_sampled() {
     plan.task = std::sync::Arc::new(task);
     let (mut store, lines) = Store::open(&plan.directory).unwrap();
     let (ended, state) = Process::new(&plan).drive(&plan, &mut store, &lines);
-    let Ended::Paused(interrupt) = ended else { panic!("{ended:?}") };
-    assert_eq!(interrupt.to_string(), "the seed of matmul is wrong on this machine: C[0] is 1, wanted 2");
+    let Ended::Paused(interrupt) = ended else {
+        panic!("{ended:?}")
+    };
+    assert_eq!(
+        interrupt.to_string(),
+        "the seed of matmul is wrong on this machine: C[0] is 1, wanted 2"
+    );
     assert!(state.open.is_empty());
 }
 
@@ -100,6 +136,14 @@ fn a_clock_on_the_wall_that_leaps_is_no_time_that_passed() {
     let (ended, state) = process.drive(&plan, &mut store, &lines);
     assert!(matches!(ended, Ended::Done(_)), "{ended:?}");
     assert_eq!(state.finished(), 12);
-    assert!(state.steps.iter().all(|step| (0.0..100.0).contains(&step.seconds.wall)));
-    assert!(state.steps[1].at_s - state.steps[0].at_s > 1e5, "the journal has the wall's");
+    assert!(
+        state
+            .steps
+            .iter()
+            .all(|step| (0.0..100.0).contains(&step.seconds.wall))
+    );
+    assert!(
+        state.steps[1].at_s - state.steps[0].at_s > 1e5,
+        "the journal has the wall's"
+    );
 }

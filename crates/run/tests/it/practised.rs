@@ -15,7 +15,10 @@ fn practised(state: &RunState) -> impl Iterator<Item = &Group> {
 }
 
 fn correct(group: &Group) -> impl Iterator<Item = (&Member, f64)> {
-    group.members.iter().filter_map(|member| Some((member, member.gflops()?)))
+    group
+        .members
+        .iter()
+        .filter_map(|member| Some((member, member.gflops()?)))
 }
 
 #[test]
@@ -23,15 +26,39 @@ fn every_step_practises_one_task_in_turn_and_each_goes_round_the_stages() {
     let folder = tempfile::tempdir().unwrap();
     for (source, own) in [("sqd", 1), ("fixed", 1), ("both", 2)] {
         let set = format!("prompts.source={source}");
-        let (_, state) = whole(&plan(&folder.path().join(source), &[TASKS, &set, "budget.steps=14"]));
-        let turns: Vec<(&str, Option<Stage>)> =
-            practised(&state).map(|group| (group.asked.task.as_deref().unwrap(), group.asked.stage)).collect();
-        let expect: Vec<(&str, Option<Stage>)> =
-            (0..14).map(|step| (["transpose", "softmax"][step % 2], Some(Stage::ALL[(step / 2) % 6]))).collect();
+        let (_, state) = whole(&plan(
+            &folder.path().join(source),
+            &[TASKS, &set, "budget.steps=14"],
+        ));
+        let turns: Vec<(&str, Option<Stage>)> = practised(&state)
+            .map(|group| (group.asked.task.as_deref().unwrap(), group.asked.stage))
+            .collect();
+        let expect: Vec<(&str, Option<Stage>)> = (0..14)
+            .map(|step| {
+                (
+                    ["transpose", "softmax"][step % 2],
+                    Some(Stage::ALL[(step / 2) % 6]),
+                )
+            })
+            .collect();
         assert_eq!(turns, expect, "{source}");
-        assert!(practised(&state).all(|group| group.asked.role == Role::Explore && group.asked.parent.is_none()));
-        assert!(state.steps.iter().all(|step| step.groups.len() == own && step.practised.len() == 1));
-        assert!(state.steps.iter().flat_map(|step| &step.groups).all(|group| group.asked.task.is_none()));
+        assert!(
+            practised(&state)
+                .all(|group| group.asked.role == Role::Explore && group.asked.parent.is_none())
+        );
+        assert!(
+            state
+                .steps
+                .iter()
+                .all(|step| step.groups.len() == own && step.practised.len() == 1)
+        );
+        assert!(
+            state
+                .steps
+                .iter()
+                .flat_map(|step| &step.groups)
+                .all(|group| group.asked.task.is_none())
+        );
         assert!(practised(&state).all(|group| group.members.len() == 8));
     }
 }
@@ -47,7 +74,11 @@ fn rewards_are_measured_against_each_tasks_own_seed() {
     for group in practised(&state) {
         for (member, gflops) in correct(group) {
             let worth = 1.0 + (gflops / PRACTISED).log2();
-            assert!((member.reward.unwrap() - worth).abs() < 1e-9, "{gflops} GFLOPS earn {:?}", member.reward);
+            assert!(
+                (member.reward.unwrap() - worth).abs() < 1e-9,
+                "{gflops} GFLOPS earn {:?}",
+                member.reward
+            );
             compared += 1;
         }
     }
@@ -59,12 +90,35 @@ fn practised_candidates_are_learned_from_and_part_of_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path(), &[TASKS, "budget.steps=20"]);
     let (process, state) = whole(&plan);
-    assert!(practised(&state).flat_map(correct).all(|(_, gflops)| gflops >= PRACTISED));
-    assert!(state.best.as_ref().unwrap().gflops < PRACTISED, "the best is of the run's own task");
-    let pooled = state.pool.stages().flat_map(|stage| state.pool.correct(stage));
-    assert!(pooled.into_iter().all(|node| node.gflops.unwrap() < PRACTISED));
-    let hash = practised(&state).flat_map(correct).find_map(|(member, _)| member.hash.clone()).unwrap();
-    let again = Asked { task: None, role: Role::Explore, stage: None, parent: Some(hash.clone()), variant: 0 };
+    assert!(
+        practised(&state)
+            .flat_map(correct)
+            .all(|(_, gflops)| gflops >= PRACTISED)
+    );
+    assert!(
+        state.best.as_ref().unwrap().gflops < PRACTISED,
+        "the best is of the run's own task"
+    );
+    let pooled = state
+        .pool
+        .stages()
+        .flat_map(|stage| state.pool.correct(stage));
+    assert!(
+        pooled
+            .into_iter()
+            .all(|node| node.gflops.unwrap() < PRACTISED)
+    );
+    let hash = practised(&state)
+        .flat_map(correct)
+        .find_map(|(member, _)| member.hash.clone())
+        .unwrap();
+    let again = Asked {
+        task: None,
+        role: Role::Explore,
+        stage: None,
+        parent: Some(hash.clone()),
+        variant: 0,
+    };
     assert!(state.verdict(&again, state.finished()).is_none());
     assert!(state.birth(&hash).is_none());
     assert!(!state.confirmed.is_empty() && !state.confirmed.contains_key(&hash));
@@ -72,9 +126,14 @@ fn practised_candidates_are_learned_from_and_part_of_nothing_else() {
     let taught: Vec<usize> = facts(&plan.directory)
         .iter()
         .filter_map(|event| match event {
-            run::Event::StepFinished(finished) if finished.updated.is_some() => {
-                Some(finished.groups.iter().flat_map(|group| &group.advantages).flatten().count())
-            }
+            run::Event::StepFinished(finished) if finished.updated.is_some() => Some(
+                finished
+                    .groups
+                    .iter()
+                    .flat_map(|group| &group.advantages)
+                    .flatten()
+                    .count(),
+            ),
             _ => None,
         })
         .collect();
@@ -86,9 +145,15 @@ fn practised_candidates_are_learned_from_and_part_of_nothing_else() {
 fn the_runs_own_answers_are_the_same_up_to_the_first_update() {
     let folder = tempfile::tempdir().unwrap();
     let (_, alone) = whole(&plan(&folder.path().join("alone"), &["loop.overlap=false"]));
-    let (_, beside) = whole(&plan(&folder.path().join("beside"), &[TASKS, "loop.overlap=false"]));
+    let (_, beside) = whole(&plan(
+        &folder.path().join("beside"),
+        &[TASKS, "loop.overlap=false"],
+    ));
     assert_eq!(alone.steps[0].groups, beside.steps[0].groups);
-    assert_eq!(alone.steps[0].watched, beside.steps[0].watched, "only the run's own are watched");
+    assert_eq!(
+        alone.steps[0].watched, beside.steps[0].watched,
+        "only the run's own are watched"
+    );
 }
 
 #[test]
@@ -108,8 +173,13 @@ fn a_practised_seed_that_fails_here_is_told_before_anything_is_sampled() {
     plan.practised[1] = std::sync::Arc::new(task);
     let (mut store, lines) = Store::open(&plan.directory).unwrap();
     let (ended, state) = Process::new(&plan).drive(&plan, &mut store, &lines);
-    let run::Ended::Paused(interrupt) = ended else { panic!("{ended:?}") };
-    assert_eq!(interrupt.to_string(), "the seed of softmax is wrong on this machine: C[0] is 1, wanted 2");
+    let run::Ended::Paused(interrupt) = ended else {
+        panic!("{ended:?}")
+    };
+    assert_eq!(
+        interrupt.to_string(),
+        "the seed of softmax is wrong on this machine: C[0] is 1, wanted 2"
+    );
     assert!(state.open.is_empty() && state.practised_seeds.contains_key("transpose"));
 }
 
@@ -121,12 +191,22 @@ fn a_report_tells_of_practised_tasks_apart() {
     let report = Report::read(std::slice::from_ref(&directory)).unwrap();
     let run = &report.runs[0];
     let own = state.steps.iter().flat_map(run::state::Step::members);
-    let right = own.filter(|member| matches!(member.verdict, Some(Verdict::Correct(_)))).count();
+    let right = own
+        .filter(|member| matches!(member.verdict, Some(Verdict::Correct(_))))
+        .count();
     assert_eq!(run.totals.verdicts[&flow::Label::Correct], right);
     assert_eq!((run.task.as_str(), run.totals.answers), ("matmul", 24 * 8));
-    let fastest = run.points.iter().filter_map(|point| point.max_gflops).fold(0.0, f64::max);
+    let fastest = run
+        .points
+        .iter()
+        .filter_map(|point| point.max_gflops)
+        .fold(0.0, f64::max);
     assert!(fastest < PRACTISED, "{fastest}");
-    let names: Vec<(&str, usize)> = run.practised.iter().map(|task| (task.task.as_str(), task.answers)).collect();
+    let names: Vec<(&str, usize)> = run
+        .practised
+        .iter()
+        .map(|task| (task.task.as_str(), task.answers))
+        .collect();
     assert_eq!(names, [("transpose", 12 * 8), ("softmax", 12 * 8)]);
     for task in &run.practised {
         assert!(task.best.unwrap() >= task.last.speedup.unwrap() && task.best.unwrap() < PRACTISED);
@@ -136,8 +216,15 @@ fn a_report_tells_of_practised_tasks_apart() {
         html::page(&report).contains("Practised tasks")
             && text::table(&report).contains("median speed-up, last quarter")
     );
-    assert!(serde_json::to_string(&report).unwrap().contains("\"practised\""));
+    assert!(
+        serde_json::to_string(&report)
+            .unwrap()
+            .contains("\"practised\"")
+    );
     assert_eq!(csv::steps(&report).lines().count(), 1 + 24);
     let line = text::step_line(&state).unwrap();
-    assert!(line.contains("practised softmax 6: ") && !line.contains('\n'), "{line}");
+    assert!(
+        line.contains("practised softmax 6: ") && !line.contains('\n'),
+        "{line}"
+    );
 }

@@ -17,7 +17,11 @@ fn folder(name: &str) -> PathBuf {
 /// A PNG file's width and height, from its first chunk.
 fn size(path: &Path) -> (u32, u32) {
     let bytes = fs_err::read(path).unwrap();
-    assert!(bytes.starts_with(b"\x89PNG\r\n\x1a\n") && bytes[12..16] == *b"IHDR", "{}", path.display());
+    assert!(
+        bytes.starts_with(b"\x89PNG\r\n\x1a\n") && bytes[12..16] == *b"IHDR",
+        "{}",
+        path.display()
+    );
     let number = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
     (number(16), number(20))
 }
@@ -26,7 +30,10 @@ fn learned_and_control(folder: &Path, steps: u32) -> Report {
     let steps = format!("budget.steps={steps}");
     let sets = [steps.as_str(), "loop.probe=32", "sampling.group=16"];
     whole(&plan(&folder.join("learned"), &sets));
-    whole(&plan(&folder.join("control"), &[&sets[..], &["learning.rate=0"]].concat()));
+    whole(&plan(
+        &folder.join("control"),
+        &[&sets[..], &["learning.rate=0"]].concat(),
+    ));
     Report::read(&[folder.join("learned"), folder.join("control")]).unwrap()
 }
 
@@ -34,29 +41,53 @@ fn learned_and_control(folder: &Path, steps: u32) -> Report {
 fn a_report_is_one_page_without_anything_from_outside() {
     let folder = folder("reports");
     let both = learned_and_control(&folder, 50);
-    let alone = Report { runs: vec![both.runs[0].clone()], pooled: Vec::new() };
+    let alone = Report {
+        runs: vec![both.runs[0].clone()],
+        pooled: Vec::new(),
+    };
     for (report, name) in [(&both, "both"), (&alone, "alone")] {
         let written = report.write(&folder.join(name)).unwrap();
-        assert!(written.iter().any(|path| path.ends_with("figures/speed.svg")));
-        for drawn in written.iter().filter(|path| path.extension().is_some_and(|extension| extension == "svg")) {
+        assert!(
+            written
+                .iter()
+                .any(|path| path.ends_with("figures/speed.svg"))
+        );
+        for drawn in written
+            .iter()
+            .filter(|path| path.extension().is_some_and(|extension| extension == "svg"))
+        {
             let painted = drawn.with_extension("png");
             assert!(written.contains(&painted), "no {}", painted.display());
             assert_eq!(size(&painted).0, 1280);
         }
         let page = html::page(report);
         let outside = page.replace("http://www.w3.org/2000/svg", "");
-        assert!(!outside.contains("http") && !outside.contains("<script") && !outside.contains("<link"));
+        assert!(
+            !outside.contains("http") && !outside.contains("<script") && !outside.contains("<link")
+        );
         assert!(!page.contains("NaN"));
-        for section in
-            ["Probe", "Curves", "Best code", "Difference from the seed", "Machine", "From the seed to the best"]
-        {
+        for section in [
+            "Probe",
+            "Curves",
+            "Best code",
+            "Difference from the seed",
+            "Machine",
+            "From the seed to the best",
+        ] {
             assert!(page.contains(section), "no {section}");
         }
     }
     let best = both.runs[0].best.as_ref().unwrap();
-    assert_eq!(best.lineage.last().map(|last| &last.hash), Some(&best.hash), "the lineage ends at the best");
+    assert_eq!(
+        best.lineage.last().map(|last| &last.hash),
+        Some(&best.hash),
+        "the lineage ends at the best"
+    );
     assert!(best.lineage.len() >= 2, "and began at the seed");
-    assert_eq!((best.features.accumulators, best.features.simd_bits), (11, Some(256)));
+    assert_eq!(
+        (best.features.accumulators, best.features.simd_bits),
+        (11, Some(256))
+    );
 }
 
 #[test]
@@ -67,11 +98,22 @@ fn runs_of_one_name_in_two_folders_are_told_apart() {
         whole(&plan(run, &["budget.steps=2"]));
     }
     let report = Report::read(&runs).unwrap();
-    assert_eq!(report.runs.iter().map(|run| run.name.as_str()).collect::<Vec<_>>(), ["one/run", "two/run"]);
+    assert_eq!(
+        report
+            .runs
+            .iter()
+            .map(|run| run.name.as_str())
+            .collect::<Vec<_>>(),
+        ["one/run", "two/run"]
+    );
     let written = report.write(&folder.join("both")).unwrap();
     let different: std::collections::HashSet<_> = written.iter().collect();
     assert_eq!(different.len(), written.len(), "a file was written twice");
-    assert!(written.iter().any(|path| path.ends_with("figures/two-run-verdicts.svg")));
+    assert!(
+        written
+            .iter()
+            .any(|path| path.ends_with("figures/two-run-verdicts.svg"))
+    );
 }
 
 #[test]
@@ -79,14 +121,21 @@ fn tables_say_the_same_in_text_json_and_csv() {
     let folder = folder("tables");
     let report = learned_and_control(&folder, 10);
     let table = text::table(&report);
-    assert!(table.lines().next().unwrap().contains("learned") && table.contains("probe after: mean GFLOPS"), "{table}");
+    assert!(
+        table.lines().next().unwrap().contains("learned")
+            && table.contains("probe after: mean GFLOPS"),
+        "{table}"
+    );
     let csv = csv::steps(&report);
     assert_eq!(csv.lines().count(), 1 + 10 + 10);
     let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
     assert!(columns.iter().all(|count| *count == columns[0]));
     let json: serde_json::Value = serde_json::to_value(&report).unwrap();
     assert_eq!(json["runs"][0]["points"].as_array().unwrap().len(), 10);
-    assert_eq!(json["runs"][1]["after"], json["runs"][1]["before"], "the control's probe does not move");
+    assert_eq!(
+        json["runs"][1]["after"], json["runs"][1]["before"],
+        "the control's probe does not move"
+    );
 }
 
 #[test]
@@ -94,8 +143,20 @@ fn a_step_is_told_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let (_, state) = whole(&plan(folder.path(), &[]));
     let line = text::step_line(&state).unwrap();
-    assert!(line.starts_with("step   12  ") && !line.contains('\n'), "{line}");
-    for word in ["reward ", "best ", "of OpenBLAS", "of peak", "sampling ", "judging ", "updating ", "idle: policy"] {
+    assert!(
+        line.starts_with("step   12  ") && !line.contains('\n'),
+        "{line}"
+    );
+    for word in [
+        "reward ",
+        "best ",
+        "of OpenBLAS",
+        "of peak",
+        "sampling ",
+        "judging ",
+        "updating ",
+        "idle: policy",
+    ] {
         assert!(line.contains(word), "no {word} in {line}");
     }
 }
@@ -105,10 +166,16 @@ fn event_files_hold_every_step_also_after_a_resume() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path(), &[]);
     let (_, state) = whole(&plan);
-    let path = folder.path().join("tensorboard/events.out.tfevents.0.hotloop");
+    let path = folder
+        .path()
+        .join("tensorboard/events.out.tfevents.0.hotloop");
     let first = fs_err::read(&path).unwrap();
     drop(Tensorboard::create(folder.path(), &state).unwrap());
-    assert_eq!(fs_err::read(&path).unwrap(), first, "the same when made anew from the journal");
+    assert_eq!(
+        fs_err::read(&path).unwrap(),
+        first,
+        "the same when made anew from the journal"
+    );
     let mut records = 0;
     let mut rest = &first[..];
     while !rest.is_empty() {
@@ -139,8 +206,15 @@ fn seeds_of_one_setting_are_one_line_with_its_spread() {
     for (name, rate) in [("learned", "1e-4"), ("control", "0")] {
         for seed in 1..=3 {
             let directory = folder.join(format!("{name}-{seed}"));
-            let sets = [format!("seed={seed}"), format!("learning.rate={rate}"), "budget.steps=20".into()];
-            whole(&plan(&directory, &sets.iter().map(String::as_str).collect::<Vec<_>>()));
+            let sets = [
+                format!("seed={seed}"),
+                format!("learning.rate={rate}"),
+                "budget.steps=20".into(),
+            ];
+            whole(&plan(
+                &directory,
+                &sets.iter().map(String::as_str).collect::<Vec<_>>(),
+            ));
             directories.push(directory);
         }
     }
@@ -151,7 +225,10 @@ fn seeds_of_one_setting_are_one_line_with_its_spread() {
     assert_eq!(figure.matches("fill-opacity").count(), 2);
     let after = |at: usize| report.pooled[at].after.unwrap();
     assert_eq!((report.pooled.len(), after(0).answers), (2, 3 * 6 * 8));
-    assert!(after(0).gflops.low > after(1).gflops.high, "learning is told apart from its control over seeds");
+    assert!(
+        after(0).gflops.low > after(1).gflops.high,
+        "learning is told apart from its control over seeds"
+    );
     assert!(text::table(&report).contains("control-1 (3 seeds)"));
 }
 
@@ -159,16 +236,35 @@ fn seeds_of_one_setting_are_one_line_with_its_spread() {
 fn a_divergence_that_nobody_measured_is_no_curve() {
     let folder = tempfile::tempdir().unwrap();
     // Without a weight the engine has no reference; old journals say 0 there.
-    for (beta, kl, drawn) in [("0.1", Some(0.0), true), ("0.1", None, false), ("0", Some(0.0), false)] {
+    for (beta, kl, drawn) in [
+        ("0.1", Some(0.0), true),
+        ("0.1", None, false),
+        ("0", Some(0.0), false),
+    ] {
         let directory = folder.path().join(format!("{beta}-{kl:?}"));
-        let plan = plan(&directory, &[&format!("learning.beta={beta}"), "loop.probe=0"]);
+        let plan = plan(
+            &directory,
+            &[&format!("learning.beta={beta}"), "loop.probe=0"],
+        );
         let mut process = crate::fake::Process::new(&plan);
-        process.policy.kl = if kl.is_some() { |_| Some(0.0) } else { |_| None };
+        process.policy.kl = if kl.is_some() {
+            |_| Some(0.0)
+        } else {
+            |_| None
+        };
         let (mut store, lines) = run::Store::open(&plan.directory).unwrap();
         process.drive(&plan, &mut store, &lines);
         let report = Report::read(&[directory]).unwrap();
-        assert_eq!(report.runs[0].points.iter().any(|point| point.kl.is_some()), drawn, "{beta} {kl:?}");
-        assert_eq!(html::page(&report).contains("Divergence from the reference"), drawn, "{beta} {kl:?}");
+        assert_eq!(
+            report.runs[0].points.iter().any(|point| point.kl.is_some()),
+            drawn,
+            "{beta} {kl:?}"
+        );
+        assert_eq!(
+            html::page(&report).contains("Divergence from the reference"),
+            drawn,
+            "{beta} {kl:?}"
+        );
     }
 }
 
@@ -177,8 +273,15 @@ fn only_seeds_on_one_class_of_machine_and_of_one_length_are_pooled() {
     let folder = tempfile::tempdir().unwrap();
     let short = |name: &str, seed: u32, steps: u32, class: Option<&'static str>| {
         let directory = folder.path().join(name);
-        let sets = [format!("seed={seed}"), "budget.steps=4".into(), "loop.probe=2".into()];
-        let plan = plan(&directory, &sets.iter().map(String::as_str).collect::<Vec<_>>());
+        let sets = [
+            format!("seed={seed}"),
+            "budget.steps=4".into(),
+            "loop.probe=2".into(),
+        ];
+        let plan = plan(
+            &directory,
+            &sets.iter().map(String::as_str).collect::<Vec<_>>(),
+        );
         let mut process = crate::fake::Process::new(&plan);
         process.bench.class = class;
         let (mut store, lines) = run::Store::open(&plan.directory).unwrap();
@@ -187,29 +290,55 @@ fn only_seeds_on_one_class_of_machine_and_of_one_length_are_pooled() {
         process.drive(&plan, &mut store, &lines);
         drop(store);
         if steps != 4 {
-            let longer = run::Plan::resume(&directory, &[format!("budget.steps={steps}")], &crate::fake::task).unwrap();
+            let longer = run::Plan::resume(
+                &directory,
+                &[format!("budget.steps={steps}")],
+                &crate::fake::task,
+            )
+            .unwrap();
             assert_eq!(whole(&longer).1.finished(), u64::from(steps));
         }
         directory
     };
     let (first, second) = (short("first", 1, 4, None), short("second", 2, 4, None));
-    let (elsewhere, longer) = (short("elsewhere", 3, 4, Some("other")), short("longer", 4, 6, None));
+    let (elsewhere, longer) = (
+        short("elsewhere", 3, 4, Some("other")),
+        short("longer", 4, 6, None),
+    );
     let pooled = |runs: &[&PathBuf]| {
         let runs: Vec<PathBuf> = runs.iter().map(|run| (*run).clone()).collect();
-        let names = Report::read(&runs).unwrap().pooled.into_iter().map(|pooled| pooled.name);
+        let names = Report::read(&runs)
+            .unwrap()
+            .pooled
+            .into_iter()
+            .map(|pooled| pooled.name);
         names.collect::<Vec<_>>()
     };
     assert_eq!(pooled(&[&first, &second]), ["first (2 seeds)"]);
-    assert_eq!(pooled(&[&first, &elsewhere]), [""; 0], "another class of machine");
+    assert_eq!(
+        pooled(&[&first, &elsewhere]),
+        [""; 0],
+        "another class of machine"
+    );
     assert_eq!(pooled(&[&first, &first]), [""; 0], "the same run twice");
-    assert_eq!(pooled(&[&first, &longer]), [""; 0], "a run that got more steps");
-    assert_eq!(pooled(&[&first, &elsewhere, &first, &longer, &second]), ["first (2 seeds)"]);
+    assert_eq!(
+        pooled(&[&first, &longer]),
+        [""; 0],
+        "a run that got more steps"
+    );
+    assert_eq!(
+        pooled(&[&first, &elsewhere, &first, &longer, &second]),
+        ["first (2 seeds)"]
+    );
 }
 
 #[test]
 fn a_run_of_one_step_is_told_as_one() {
     let folder = tempfile::tempdir().unwrap();
-    for (steps, told) in [("1", "the only step is done"), ("2", "all 2 steps are done")] {
+    for (steps, told) in [
+        ("1", "the only step is done"),
+        ("2", "all 2 steps are done"),
+    ] {
         let set = format!("budget.steps={steps}");
         let (_, state) = whole(&plan(&folder.path().join(steps), &[&set]));
         assert_eq!(state.ended.as_deref(), Some(told));

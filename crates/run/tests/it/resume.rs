@@ -17,8 +17,13 @@ fn drive_in_pieces(plan: &run::Plan, mut bytes: impl FnMut() -> usize) -> (RunSt
         // Everything but the directory dies with the process.
         let mut process = Process::new(plan);
         let left = bytes();
-        let opened =
-            Store::open_with(&plan.directory, |sink| Box::new(Failing { sink, left, kind: ErrorKind::BrokenPipe }));
+        let opened = Store::open_with(&plan.directory, |sink| {
+            Box::new(Failing {
+                sink,
+                left,
+                kind: ErrorKind::BrokenPipe,
+            })
+        });
         let (mut store, lines) = opened.unwrap();
         let (ended, state) = process.drive(plan, &mut store, &lines);
         match ended {
@@ -38,12 +43,18 @@ fn a_hundred_kills_at_random_bytes_change_nothing() {
     for (round, source) in ["sqd", "fixed", "both"].into_iter().cycle().enumerate() {
         let set = format!("prompts.source={source}");
         let overlap = format!("loop.overlap={}", round % 3 != 2);
-        let task = if round % 2 == 0 { "task=matmul" } else { "task=matmul, transpose, softmax" };
+        let task = if round % 2 == 0 {
+            "task=matmul"
+        } else {
+            "task=matmul, transpose, softmax"
+        };
         let sets = [set.as_str(), overlap.as_str(), task, "budget.steps=10"];
         let unbroken = plan(&folder.path().join(format!("unbroken-{round}")), &sets);
         let broken = plan(&folder.path().join(format!("broken-{round}")), &sets);
         let (_, expect) = whole(&unbroken);
-        let size = fs_err::metadata(run::store::journal_path(&unbroken.directory)).unwrap().len() as usize;
+        let size = fs_err::metadata(run::store::journal_path(&unbroken.directory))
+            .unwrap()
+            .len() as usize;
         // Large enough to get past the largest event sooner or later.
         let (state, killed) = drive_in_pieces(&broken, || random.below(size / 4));
         same(state.clone(), expect);
@@ -59,12 +70,21 @@ fn a_hundred_kills_at_random_bytes_change_nothing() {
 #[test]
 fn a_kill_after_every_single_event_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let sets = ["budget.steps=5", "loop.probe=2", "sampling.group=4", "task=matmul, transpose"];
+    let sets = [
+        "budget.steps=5",
+        "loop.probe=2",
+        "sampling.group=4",
+        "task=matmul, transpose",
+    ];
     let unbroken = plan(&folder.path().join("unbroken"), &sets);
     let (_, expect) = whole(&unbroken);
     let journal = fs_err::read(run::store::journal_path(&unbroken.directory)).unwrap();
-    let ends: Vec<usize> =
-        journal.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1).collect();
+    let ends: Vec<usize> = journal
+        .iter()
+        .enumerate()
+        .filter(|(_, byte)| **byte == b'\n')
+        .map(|(at, _)| at + 1)
+        .collect();
     for (at, end) in ends.iter().enumerate() {
         let broken = plan(&folder.path().join(format!("broken-{at}")), &sets);
         let mut first = Some(*end);
@@ -151,7 +171,10 @@ fn one_process_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
     let (store, _) = Store::open(folder.path()).unwrap();
     let error = Store::open(folder.path()).map(|_| ()).unwrap_err();
-    assert_eq!(error.to_string(), format!("{} is in use by another process", folder.path().display()));
+    assert_eq!(
+        error.to_string(),
+        format!("{} is in use by another process", folder.path().display())
+    );
     drop(store);
     assert!(Store::open(folder.path()).is_ok());
 }
@@ -170,8 +193,13 @@ fn a_run_does_not_go_on_with_another_task_or_machine() {
     plan.task = std::sync::Arc::new(other);
     let (mut store, lines) = Store::open(&plan.directory).unwrap();
     let (ended, _) = Process::new(&plan).drive(&plan, &mut store, &lines);
-    let Ended::Paused(interrupt) = ended else { panic!("{ended:?}") };
-    assert!(interrupt.to_string().contains("and this is task another"), "{interrupt}");
+    let Ended::Paused(interrupt) = ended else {
+        panic!("{ended:?}")
+    };
+    assert!(
+        interrupt.to_string().contains("and this is task another"),
+        "{interrupt}"
+    );
 }
 
 #[test]
@@ -188,8 +216,15 @@ fn a_run_does_not_go_on_with_another_practised_task() {
     plan.practised = vec![std::sync::Arc::new(other)];
     let (mut store, lines) = Store::open(&plan.directory).unwrap();
     let (ended, _) = Process::new(&plan).drive(&plan, &mut store, &lines);
-    let Ended::Paused(interrupt) = ended else { panic!("{ended:?}") };
-    assert!(interrupt.to_string().contains("and this is practised task transpose another"), "{interrupt}");
+    let Ended::Paused(interrupt) = ended else {
+        panic!("{ended:?}")
+    };
+    assert!(
+        interrupt
+            .to_string()
+            .contains("and this is practised task transpose another"),
+        "{interrupt}"
+    );
 }
 
 #[test]
@@ -204,16 +239,31 @@ fn a_run_goes_on_from_its_directory_alone_and_only_as_it_began() {
     drop(store);
     fs_err::rename(&first, &moved).unwrap();
     let load = |_: &str| Ok(crate::fake::matmul());
-    let other = run::Plan::resume(&moved, &["learning.rate=0.5".into(), "budget.steps=4".into()], &load).unwrap();
+    let other = run::Plan::resume(
+        &moved,
+        &["learning.rate=0.5".into(), "budget.steps=4".into()],
+        &load,
+    )
+    .unwrap();
     let (mut store, lines) = Store::open(&moved).unwrap();
     let (ended, _) = Process::new(&other).drive(&other, &mut store, &lines);
-    let Ended::Paused(interrupt) = ended else { panic!("{ended:?}") };
-    assert!(interrupt.to_string().starts_with("the run in this directory began with other values of learning.rate\n"));
+    let Ended::Paused(interrupt) = ended else {
+        panic!("{ended:?}")
+    };
+    assert!(
+        interrupt
+            .to_string()
+            .starts_with("the run in this directory began with other values of learning.rate\n")
+    );
     drop(store);
     let shorter = run::Plan::resume(&moved, &["budget.steps=4".into()], &load).unwrap();
     assert_eq!(whole(&shorter).1.finished(), 4);
     let nothing = run::Plan::resume(&first, &[], &load).unwrap_err();
-    assert!(nothing[0].to_string().contains("holds no run"), "{}", nothing[0]);
+    assert!(
+        nothing[0].to_string().contains("holds no run"),
+        "{}",
+        nothing[0]
+    );
 }
 
 #[test]
@@ -227,31 +277,57 @@ fn a_parent_too_long_for_the_policy_gives_way_to_the_seed() {
     let (ended, state) = process.drive(&plan, &mut store, &lines);
     assert!(matches!(ended, Ended::Done(_)), "{ended:?}");
     let groups = || state.steps.iter().flat_map(|step| &step.groups);
-    assert!(
-        groups().any(|group| group.asked.parent.is_none() && group.asked.stage > Some(flow::Stage::RegisterBlocking))
-    );
+    assert!(groups().any(|group| group.asked.parent.is_none()
+        && group.asked.stage > Some(flow::Stage::RegisterBlocking)));
 }
 
 #[test]
 fn a_longer_budget_takes_back_what_was_told_of_the_end() {
     let folder = tempfile::tempdir().unwrap();
-    let after = |state: &RunState| state.probes.iter().filter(|probe| probe.when == When::After).count();
+    let after = |state: &RunState| {
+        state
+            .probes
+            .iter()
+            .filter(|probe| probe.when == When::After)
+            .count()
+    };
     let short = plan(folder.path(), &["budget.steps=6"]);
     let mut process = Process::new(&short);
     let (mut store, lines) = Store::open(&short.directory).unwrap();
     let mut probed = 0;
     let (_, paused) = process.drive_until(&short, &mut store, &lines, |event| {
-        probed += usize::from(matches!(event, Event::ProbeJudged(probe) if probe.when == When::After));
+        probed +=
+            usize::from(matches!(event, Event::ProbeJudged(probe) if probe.when == When::After));
         probed == 3
     });
-    assert_eq!((after(&paused), paused.confirmed.len()), (3, 3), "stopped within the last probe");
+    assert_eq!(
+        (after(&paused), paused.confirmed.len()),
+        (3, 3),
+        "stopped within the last probe"
+    );
     drop(store);
     let long = plan(folder.path(), &["budget.steps=9"]);
     let (process, state) = whole(&long);
     assert_eq!((after(&state), state.finished()), (6, 9));
-    let last_step = process.seen.iter().rposition(|event| matches!(event, Event::StepFinished(_))).unwrap();
-    let told = |event: &Event| matches!(event, Event::ProbeJudged(_) | Event::CandidateConfirmed { .. });
-    assert_eq!(process.seen[last_step..].iter().filter(|event| told(event)).count(), 6 + 3, "all anew");
+    let last_step = process
+        .seen
+        .iter()
+        .rposition(|event| matches!(event, Event::StepFinished(_)))
+        .unwrap();
+    let told = |event: &Event| {
+        matches!(
+            event,
+            Event::ProbeJudged(_) | Event::CandidateConfirmed { .. }
+        )
+    };
+    assert_eq!(
+        process.seen[last_step..]
+            .iter()
+            .filter(|event| told(event))
+            .count(),
+        6 + 3,
+        "all anew"
+    );
     assert!(state.confirmed.contains_key(&state.best.unwrap().hash));
 }
 
@@ -265,11 +341,23 @@ fn a_configuration_that_cannot_be_read_is_no_configuration_that_agrees() {
     process.drive(&plan, &mut store, &lines);
     drop(store);
     let config = plan.directory.join("run.toml");
-    fs_err::write(&config, format!("{}\nrubbish = 1\n", fs_err::read_to_string(&config).unwrap())).unwrap();
+    fs_err::write(
+        &config,
+        format!(
+            "{}\nrubbish = 1\n",
+            fs_err::read_to_string(&config).unwrap()
+        ),
+    )
+    .unwrap();
     let (mut store, lines) = Store::open(&plan.directory).unwrap();
     let (ended, _) = Process::new(&plan).drive(&plan, &mut store, &lines);
-    let Ended::Paused(Interrupt::Unreadable(why)) = ended else { panic!("{ended:?}") };
-    assert!(why[0].starts_with("run.toml: ") && why[0].contains("rubbish"), "{why:?}");
+    let Ended::Paused(Interrupt::Unreadable(why)) = ended else {
+        panic!("{ended:?}")
+    };
+    assert!(
+        why[0].starts_with("run.toml: ") && why[0].contains("rubbish"),
+        "{why:?}"
+    );
 }
 
 #[test]
@@ -279,25 +367,37 @@ fn a_candidate_that_a_power_failure_took_is_not_judged() {
     let (_, expect) = whole(&plan);
     let journal = run::store::journal_path(folder.path());
     let whole_journal = fs_err::read_to_string(&journal).unwrap();
-    let sampled = whole_journal.find("\"event\":\"step_sampled\",\"step\":2").unwrap();
+    let sampled = whole_journal
+        .find("\"event\":\"step_sampled\",\"step\":2")
+        .unwrap();
     let end = sampled + whole_journal[sampled..].find('\n').unwrap() + 1;
     fs_err::write(&journal, &whole_journal[..end]).unwrap();
     let state = RunState::read(folder.path()).unwrap();
     let hashes = |step: u64| {
-        let answers = state.open[&step].sampled.groups.iter().flat_map(|group| &group.answers);
+        let answers = state.open[&step]
+            .sampled
+            .groups
+            .iter()
+            .flat_map(|group| &group.answers);
         answers.filter_map(|answer| match &answer.made {
             Made::Candidate { hash, .. } => Some(hash),
             Made::Malformed { .. } => None,
         })
     };
     // A program that is only there: an earlier step would meet the damage first.
-    let earlier: Vec<&String> = state.steps.iter().flat_map(Step::members).flat_map(|member| &member.hash).collect();
+    let earlier: Vec<&String> = state
+        .steps
+        .iter()
+        .flat_map(Step::members)
+        .flat_map(|member| &member.hash)
+        .collect();
     let earlier: Vec<&String> = earlier.into_iter().chain(hashes(1)).collect();
     let lost = hashes(2).rfind(|hash| !earlier.contains(hash)).unwrap();
     let path = folder.path().join("candidates").join(format!("{lost}.c"));
     let source = fs_err::read(&path).unwrap();
     let is_judged = || {
-        let judged = |event: &Event| matches!(event, Event::CandidateJudged { at, .. } if at.step == 2);
+        let judged =
+            |event: &Event| matches!(event, Event::CandidateJudged { at, .. } if at.step == 2);
         crate::fake::facts(folder.path()).iter().any(judged)
     };
     for damage in [Some(&b""[..]), Some(&b"\xff\0"[..]), None] {
@@ -307,9 +407,15 @@ fn a_candidate_that_a_power_failure_took_is_not_judged() {
         }
         let (mut store, lines) = Store::open(folder.path()).unwrap();
         let (ended, _) = Process::new(&plan).drive(&plan, &mut store, &lines);
-        let Ended::Paused(Interrupt::Store(error)) = ended else { panic!("{ended:?}") };
+        let Ended::Paused(Interrupt::Store(error)) = ended else {
+            panic!("{ended:?}")
+        };
         assert_eq!(error.to_string().split(" is lost").next(), path.to_str());
-        assert!(error.hint().starts_with("restore it from a copy"), "{}", error.hint());
+        assert!(
+            error.hint().starts_with("restore it from a copy"),
+            "{}",
+            error.hint()
+        );
         assert!(!is_judged(), "nothing of the step is judged");
     }
     // Each of the two remedies mends it.
@@ -317,7 +423,10 @@ fn a_candidate_that_a_power_failure_took_is_not_judged() {
     fs_err::write(&path, &source).unwrap();
     same(whole(&plan).1, expect.clone());
     fs_err::write(&path, "").unwrap();
-    let first = damaged.lines().position(|line| line.contains(lost.as_str())).unwrap();
+    let first = damaged
+        .lines()
+        .position(|line| line.contains(lost.as_str()))
+        .unwrap();
     let kept: Vec<&str> = damaged.lines().take(first).collect();
     fs_err::write(&journal, format!("{}\n", kept.join("\n"))).unwrap();
     same(whole(&plan).1, expect);

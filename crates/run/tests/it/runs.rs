@@ -16,14 +16,36 @@ fn a_run_learns_and_its_control_does_not() {
     let sets = ["budget.steps=60", "loop.probe=64"];
     let (process, state) = whole(&plan(&folder.path().join("learns"), &sets));
     assert_eq!(state.finished(), 60);
-    assert!(process.policy.updates > 20, "{} updates", process.policy.updates);
-    assert!(speed(&state, When::After) > 2.0 * speed(&state, When::Before), "the probe tells of learning");
-    let (before, after) = (probe::summary(&state, When::Before).unwrap(), probe::summary(&state, When::After).unwrap());
-    assert!(after.gflops.low > before.gflops.high, "the intervals are apart");
-    let control = whole(&plan(&folder.path().join("control"), &[&sets[..], &["learning.rate=0"]].concat()));
+    assert!(
+        process.policy.updates > 20,
+        "{} updates",
+        process.policy.updates
+    );
+    assert!(
+        speed(&state, When::After) > 2.0 * speed(&state, When::Before),
+        "the probe tells of learning"
+    );
+    let (before, after) = (
+        probe::summary(&state, When::Before).unwrap(),
+        probe::summary(&state, When::After).unwrap(),
+    );
+    assert!(
+        after.gflops.low > before.gflops.high,
+        "the intervals are apart"
+    );
+    let control = whole(&plan(
+        &folder.path().join("control"),
+        &[&sets[..], &["learning.rate=0"]].concat(),
+    ));
     assert_eq!(control.0.policy.updates, 0);
-    let (before, after) = (speed(&control.1, When::Before), speed(&control.1, When::After));
-    assert!((before - after).abs() < 1e-12, "same policy, same seeds: {before} {after}");
+    let (before, after) = (
+        speed(&control.1, When::Before),
+        speed(&control.1, When::After),
+    );
+    assert!(
+        (before - after).abs() < 1e-12,
+        "same policy, same seeds: {before} {after}"
+    );
     assert!(control.1.steps.iter().all(|step| step.updated.is_none()));
 }
 
@@ -48,12 +70,25 @@ fn the_same_seed_gives_the_same_events_and_another_does_not() {
 #[test]
 fn fixed_prompts_take_turns_and_groups_share_a_step() {
     let folder = tempfile::tempdir().unwrap();
-    let sets = ["prompts.source=fixed", "sampling.prompts-per-step=3", "budget.steps=4"];
+    let sets = [
+        "prompts.source=fixed",
+        "sampling.prompts-per-step=3",
+        "budget.steps=4",
+    ];
     let (_, state) = whole(&plan(folder.path(), &sets));
-    let variants: Vec<usize> =
-        state.steps.iter().flat_map(|step| step.groups.iter().map(|group| group.asked.variant)).collect();
+    let variants: Vec<usize> = state
+        .steps
+        .iter()
+        .flat_map(|step| step.groups.iter().map(|group| group.asked.variant))
+        .collect();
     assert_eq!(variants, (0..12).collect::<Vec<_>>());
-    assert!(state.steps.iter().flat_map(|step| &step.groups).all(|group| group.asked.stage.is_none()));
+    assert!(
+        state
+            .steps
+            .iter()
+            .flat_map(|step| &step.groups)
+            .all(|group| group.asked.stage.is_none())
+    );
 }
 
 #[test]
@@ -61,7 +96,11 @@ fn both_sources_have_a_group_in_every_step() {
     let folder = tempfile::tempdir().unwrap();
     let (_, state) = whole(&plan(folder.path(), &["prompts.source=both"]));
     for step in &state.steps {
-        let stages: Vec<bool> = step.groups.iter().map(|group| group.asked.stage.is_some()).collect();
+        let stages: Vec<bool> = step
+            .groups
+            .iter()
+            .map(|group| group.asked.stage.is_some())
+            .collect();
         assert_eq!(stages, [true, false], "the search's first");
         assert_eq!(step.groups[1].asked.variant as u64, step.number);
     }
@@ -71,27 +110,53 @@ fn both_sources_have_a_group_in_every_step() {
 #[test]
 fn overlap_lags_by_one_except_where_parents_wait_for_verdicts() {
     let folder = tempfile::tempdir().unwrap();
-    let (_, strict) = whole(&plan(&folder.path().join("strict"), &["loop.overlap=false"]));
+    let (_, strict) = whole(&plan(
+        &folder.path().join("strict"),
+        &["loop.overlap=false"],
+    ));
     assert!(strict.steps.iter().all(|step| step.lag == 0));
-    let (_, fixed) = whole(&plan(&folder.path().join("fixed"), &["prompts.source=fixed"]));
+    let (_, fixed) = whole(&plan(
+        &folder.path().join("fixed"),
+        &["prompts.source=fixed"],
+    ));
     let lags: Vec<u64> = fixed.steps.iter().map(|step| step.lag).collect();
     assert_eq!(lags[..3], [0, 1, 1]);
-    let (_, searched) = whole(&plan(&folder.path().join("searched"), &["sampling.group=16"]));
-    let firsts: Vec<u64> = searched.iterations.iter().map(|iteration| iteration.first_step).collect();
+    let (_, searched) = whole(&plan(
+        &folder.path().join("searched"),
+        &["sampling.group=16"],
+    ));
+    let firsts: Vec<u64> = searched
+        .iterations
+        .iter()
+        .map(|iteration| iteration.first_step)
+        .collect();
     assert_eq!(firsts[..3], [0, 1, 9], "the seed alone, then eight parents");
     for step in &searched.steps {
-        assert_eq!(step.lag, u64::from(!firsts.contains(&step.number)), "step {}", step.number);
+        assert_eq!(
+            step.lag,
+            u64::from(!firsts.contains(&step.number)),
+            "step {}",
+            step.number
+        );
     }
 }
 
 #[test]
 fn the_budget_ends_a_run_by_seconds_and_by_iterations() {
     let folder = tempfile::tempdir().unwrap();
-    let (_, seconds) = whole(&plan(&folder.path().join("s"), &["budget.steps=0", "budget.seconds=30"]));
+    let (_, seconds) = whole(&plan(
+        &folder.path().join("s"),
+        &["budget.steps=0", "budget.seconds=30"],
+    ));
     assert!(seconds.stepping_s() >= 30.0 && seconds.ended.unwrap().contains("s of stepping"));
-    let (_, iterations) =
-        whole(&plan(&folder.path().join("i"), &["budget.steps=0", "budget.iterations=3", "sampling.group=16"]));
-    assert_eq!((iterations.iterations.len(), iterations.finished()), (3, 17));
+    let (_, iterations) = whole(&plan(
+        &folder.path().join("i"),
+        &["budget.steps=0", "budget.iterations=3", "sampling.group=16"],
+    ));
+    assert_eq!(
+        (iterations.iterations.len(), iterations.finished()),
+        (3, 17)
+    );
     assert_eq!(iterations.ended.as_deref(), Some("all iterations are done"));
 }
 
@@ -114,11 +179,17 @@ fn a_policy_that_breaks_ends_the_run() {
     process.policy.break_at = Some(5);
     let (mut store, lines) = Store::open(&plan.directory).unwrap();
     let (_, state) = process.drive(&plan, &mut store, &lines);
-    assert_eq!(state.ended.as_deref(), Some("stopped: the update is not a number"));
+    assert_eq!(
+        state.ended.as_deref(),
+        Some("stopped: the update is not a number")
+    );
     assert_eq!(state.checkpoint, Some(3), "the broken policy is not saved");
     assert!(probe::summary(&state, When::After).is_none());
     // What was journaled can be read.
-    assert!(matches!(facts(&plan.directory).last(), Some(Event::RunEnded { .. })));
+    assert!(matches!(
+        facts(&plan.directory).last(),
+        Some(Event::RunEnded { .. })
+    ));
 }
 
 #[test]
@@ -129,11 +200,21 @@ fn a_policy_that_falls_apart_over_an_update_ends_the_run_with_what_it_found() {
     process.policy.diverge_at = Some(5);
     let (mut store, lines) = Store::open(&plan.directory).unwrap();
     let (ended, state) = process.drive(&plan, &mut store, &lines);
-    assert!(matches!(ended, Ended::Done(_)), "a run that waits would meet the same batch for ever: {ended:?}");
-    assert_eq!(state.ended.as_deref(), Some("stopped: the loss is not finite"));
+    assert!(
+        matches!(ended, Ended::Done(_)),
+        "a run that waits would meet the same batch for ever: {ended:?}"
+    );
+    assert_eq!(
+        state.ended.as_deref(),
+        Some("stopped: the loss is not finite")
+    );
     assert!(state.steps.last().unwrap().updated.is_none() && state.stopped == state.ended);
     assert_eq!(state.checkpoint, Some(3), "the broken policy is not saved");
-    assert_eq!(state.best.unwrap().timings, 5, "what it found before is timed again");
+    assert_eq!(
+        state.best.unwrap().timings,
+        5,
+        "what it found before is timed again"
+    );
     assert!(probe::summary(&state_of(&plan), When::After).is_none());
 }
 
@@ -147,7 +228,10 @@ fn a_policy_without_answers_ends_the_run_with_the_verdicts_of_the_last_ones() {
         let (mut store, lines) = Store::open(&plan.directory).unwrap();
         let (ended, state) = process.drive(&plan, &mut store, &lines);
         assert!(matches!(ended, Ended::Done(_)), "{ended:?}");
-        assert_eq!(state.ended.as_deref(), Some("stopped: the logits are not finite"));
+        assert_eq!(
+            state.ended.as_deref(),
+            Some("stopped: the logits are not finite")
+        );
         assert!(state.open.is_empty(), "all that was sampled was judged");
         assert!(!state.confirmed.is_empty());
     }
@@ -161,7 +245,10 @@ fn a_policy_without_answers_at_the_last_probe_ends_the_run() {
     process.policy.sampling_diverges_at = Some(4);
     let (mut store, lines) = Store::open(&plan.directory).unwrap();
     let (_, state) = process.drive(&plan, &mut store, &lines);
-    assert_eq!((state.finished(), state.ended.as_deref()), (4, Some("stopped: the logits are not finite")));
+    assert_eq!(
+        (state.finished(), state.ended.as_deref()),
+        (4, Some("stopped: the logits are not finite"))
+    );
 }
 
 fn state_of(plan: &run::Plan) -> run::RunState {
@@ -181,21 +268,46 @@ fn dead_groups_are_counted_and_heat_the_sampling() {
     assert!(groups().all(|group| group.fate == Fate::Dead));
     assert_eq!(process.policy.updates, 0, "nothing to learn from");
     let warnings: Vec<&String> = state.steps.iter().flat_map(|step| &step.warnings).collect();
-    assert_eq!(warnings[0], "only 0 % of the groups are live: the temperature rises to 1.10");
-    assert_eq!(state.steps.iter().position(|step| !step.warnings.is_empty()), Some(7), "after a window of 8");
-    assert!((1.15..1.25).contains(&state.temperature), "raised twice in 20 steps: {}", state.temperature);
+    assert_eq!(
+        warnings[0],
+        "only 0 % of the groups are live: the temperature rises to 1.10"
+    );
+    assert_eq!(
+        state
+            .steps
+            .iter()
+            .position(|step| !step.warnings.is_empty()),
+        Some(7),
+        "after a window of 8"
+    );
+    assert!(
+        (1.15..1.25).contains(&state.temperature),
+        "raised twice in 20 steps: {}",
+        state.temperature
+    );
 }
 
 #[test]
 fn a_warning_that_lasts_is_told_when_it_begins_and_every_twenty_steps() {
     let folder = tempfile::tempdir().unwrap();
-    let plan = plan(folder.path(), &["budget.steps=90", "prompts.source=fixed", "loop.probe=0", "learning.rate=0"]);
+    let plan = plan(
+        folder.path(),
+        &[
+            "budget.steps=90",
+            "prompts.source=fixed",
+            "loop.probe=0",
+            "learning.rate=0",
+        ],
+    );
     let mut process = Process::new(&plan);
     process.policy.collapse(3);
     let (mut store, lines) = Store::open(&plan.directory).unwrap();
     let (_, state) = process.drive(&plan, &mut store, &lines);
     let told = |words: &str| -> Vec<u64> {
-        let told = state.steps.iter().filter(|step| step.warnings.iter().any(|warning| warning.contains(words)));
+        let told = state
+            .steps
+            .iter()
+            .filter(|step| step.warnings.iter().any(|warning| warning.contains(words)));
         told.map(|step| step.number).collect()
     };
     assert_eq!(told("the temperature rises to").len(), 5, "each is news");
@@ -209,7 +321,10 @@ fn a_warning_that_lasts_is_told_when_it_begins_and_every_twenty_steps() {
 fn groups_that_drown_heat_the_sampling_only_where_the_machine_is_quiet() {
     let folder = tempfile::tempdir().unwrap();
     for (cv, heats) in [(0.5, false), (0.01, true)] {
-        let plan = plan(&folder.path().join(cv.to_string()), &["budget.steps=12", "prompts.source=fixed"]);
+        let plan = plan(
+            &folder.path().join(cv.to_string()),
+            &["budget.steps=12", "prompts.source=fixed"],
+        );
         let mut process = Process::new(&plan);
         process.policy.collapse(7);
         process.bench.cv = Some(cv);
@@ -218,7 +333,11 @@ fn groups_that_drown_heat_the_sampling_only_where_the_machine_is_quiet() {
         let groups = || state.steps.iter().flat_map(|step| &step.groups);
         assert!(groups().all(|group| group.fate == Fate::Drowned));
         let hotter = state.temperature > 1.05;
-        assert_eq!(hotter, heats, "timings that vary by {cv}: {}", state.temperature);
+        assert_eq!(
+            hotter, heats,
+            "timings that vary by {cv}: {}",
+            state.temperature
+        );
     }
 }
 
@@ -234,8 +353,15 @@ fn the_best_is_chosen_by_fresh_timings() {
     let best = state.best.unwrap();
     assert_eq!(state.confirmed.len(), 3);
     assert_eq!(state.confirmed[&best.hash].len(), 5);
-    let first = state.steps.iter().flat_map(run::state::Step::members).filter_map(run::state::Member::gflops);
-    assert!(best.gflops < first.fold(0.0, f64::max), "luck does not last");
+    let first = state
+        .steps
+        .iter()
+        .flat_map(run::state::Step::members)
+        .filter_map(run::state::Member::gflops);
+    assert!(
+        best.gflops < first.fold(0.0, f64::max),
+        "luck does not last"
+    );
 }
 
 #[test]
@@ -248,7 +374,11 @@ fn the_fastest_are_timed_until_it_is_quiet_unless_the_paper_s_estimator_decides(
         process.bench.cv = Some(0.5);
         let (mut store, lines) = Store::open(&plan.directory).unwrap();
         let (_, state) = process.drive(&plan, &mut store, &lines);
-        assert_eq!(state.confirmed.values().map(Vec::len).collect::<Vec<_>>(), [times; 3], "{timing}");
+        assert_eq!(
+            state.confirmed.values().map(Vec::len).collect::<Vec<_>>(),
+            [times; 3],
+            "{timing}"
+        );
     }
 }
 
@@ -258,15 +388,27 @@ fn what_fresh_judgements_disprove_is_not_the_best() {
     let plan = plan(folder.path(), &["loop.probe=0"]);
     let mut process = Process::new(&plan);
     // The fastest kinds race: right when they were made, wrong afterwards.
-    process.bench.spoils =
-        Some(|source, tries| tries > 1 && (source.contains("speed_1") || source.contains("speed_9")));
+    process.bench.spoils = Some(|source, tries| {
+        tries > 1 && (source.contains("speed_1") || source.contains("speed_9"))
+    });
     let (mut store, lines) = Store::open(&plan.directory).unwrap();
     let (_, state) = process.drive(&plan, &mut store, &lines);
-    let disproved = state.confirmed.values().filter(|fresh| fresh.iter().any(|one| one.verdict.measured().is_none()));
-    assert!(disproved.count() > 3, "more than those that looked best first: {}", state.confirmed.len());
+    let disproved = state
+        .confirmed
+        .values()
+        .filter(|fresh| fresh.iter().any(|one| one.verdict.measured().is_none()));
+    assert!(
+        disproved.count() > 3,
+        "more than those that looked best first: {}",
+        state.confirmed.len()
+    );
     let best = state.best.unwrap();
     assert_eq!(best.timings, 5);
-    assert!(state.confirmed[&best.hash].iter().all(|one| one.verdict.measured().is_some()));
+    assert!(
+        state.confirmed[&best.hash]
+            .iter()
+            .all(|one| one.verdict.measured().is_some())
+    );
 }
 
 #[test]
@@ -277,41 +419,72 @@ fn a_policy_that_cannot_learn_is_not_asked_to() {
     process.policy.learns = false;
     let (mut store, lines) = Store::open(&plan.directory).unwrap();
     let (ended, _) = process.drive(&plan, &mut store, &lines);
-    let run::Ended::Paused(interrupt) = ended else { panic!("{ended:?}") };
-    assert_eq!(interrupt.to_string(), "fake cannot learn\n  hint: set learning.rate to 0 to search with it");
+    let run::Ended::Paused(interrupt) = ended else {
+        panic!("{ended:?}")
+    };
+    assert_eq!(
+        interrupt.to_string(),
+        "fake cannot learn\n  hint: set learning.rate to 0 to search with it"
+    );
 }
 
 #[test]
 fn a_policy_that_runs_away_ends_the_run_and_one_that_walks_does_not() {
     let folder = tempfile::tempdir().unwrap();
     let leaps: fn(u64) -> Option<f64> = |at| Some(if at < 6 { 0.1 } else { 5.0 });
-    for (name, kl, ends) in
-        [("leaps", leaps, true), ("walks", |at| Some(at as f64), false), ("unseen", |_| None, false)]
-    {
+    for (name, kl, ends) in [
+        ("leaps", leaps, true),
+        ("walks", |at| Some(at as f64), false),
+        ("unseen", |_| None, false),
+    ] {
         let plan = plan(&folder.path().join(name), &["loop.probe=0"]);
         let mut process = Process::new(&plan);
         process.policy.kl = kl;
         let (mut store, lines) = Store::open(&plan.directory).unwrap();
         let (_, state) = process.drive(&plan, &mut store, &lines);
-        assert_eq!(state.ended.unwrap().starts_with("stopped: the divergence"), ends, "{name}");
-        assert!(!state.confirmed.is_empty(), "{name}: the best is timed again however the run ended");
+        assert_eq!(
+            state.ended.unwrap().starts_with("stopped: the divergence"),
+            ends,
+            "{name}"
+        );
+        assert!(
+            !state.confirmed.is_empty(),
+            "{name}: the best is timed again however the run ended"
+        );
     }
 }
 
 #[test]
 fn a_sampler_that_is_not_the_trainer_is_warned_of_once() {
     let folder = tempfile::tempdir().unwrap();
-    for (gap, overlap, warned) in [(0.05, false, true), (0.05, true, true), (0.01, false, false)] {
+    for (gap, overlap, warned) in [
+        (0.05, false, true),
+        (0.05, true, true),
+        (0.01, false, false),
+    ] {
         let set = format!("loop.overlap={overlap}");
-        let plan = plan(&folder.path().join(format!("{gap}-{overlap}")), &["loop.probe=0", &set]);
+        let plan = plan(
+            &folder.path().join(format!("{gap}-{overlap}")),
+            &["loop.probe=0", &set],
+        );
         let mut process = Process::new(&plan);
         process.policy.gap = gap;
         let (mut store, lines) = Store::open(&plan.directory).unwrap();
         let (_, state) = process.drive(&plan, &mut store, &lines);
-        let told: Vec<&run::state::Step> =
-            state.steps.iter().filter(|step| step.warnings.iter().any(|warning| warning.contains("sampler"))).collect();
+        let told: Vec<&run::state::Step> = state
+            .steps
+            .iter()
+            .filter(|step| {
+                step.warnings
+                    .iter()
+                    .any(|warning| warning.contains("sampler"))
+            })
+            .collect();
         assert_eq!(told.len(), usize::from(warned), "a gap of {gap}");
-        assert!(told.iter().all(|step| step.lag == 0 && step.warnings[0].contains("0.050")));
+        assert!(
+            told.iter()
+                .all(|step| step.lag == 0 && step.warnings[0].contains("0.050"))
+        );
     }
 }
 
@@ -323,8 +496,15 @@ fn a_reward_that_cannot_be_measured_here_is_told_first() {
     process.bench.bare = true;
     let (mut store, lines) = Store::open(&plan.directory).unwrap();
     let (ended, state) = process.drive(&plan, &mut store, &lines);
-    let run::Ended::Paused(interrupt) = ended else { panic!("{ended:?}") };
-    assert!(interrupt.to_string().starts_with("reward `sol` needs the roof's seconds"), "{interrupt}");
+    let run::Ended::Paused(interrupt) = ended else {
+        panic!("{ended:?}")
+    };
+    assert!(
+        interrupt
+            .to_string()
+            .starts_with("reward `sol` needs the roof's seconds"),
+        "{interrupt}"
+    );
     assert!(state.open.is_empty() && state.probes.is_empty());
 }
 

@@ -5,7 +5,9 @@ use std::collections::{BTreeSet, HashSet};
 use flow::advantage::Fate;
 use flow::policy::Ending;
 use flow::{Candidate, Judgement, Prose, Role, Stage, Verdict};
-use run::event::{Answer, Asked, GroupFinished, GroupSampled, Made, Place, StepFinished, StepSampled, Watched};
+use run::event::{
+    Answer, Asked, GroupFinished, GroupSampled, Made, Place, StepFinished, StepSampled, Watched,
+};
 use run::{Event, RunState, Winner, winners};
 
 use crate::fake::{correct, facts, plan, whole};
@@ -13,10 +15,21 @@ use crate::fake::{correct, facts, plan, whole};
 #[test]
 fn every_right_program_stands_once_behind_the_prompt_that_asked_for_it() {
     let folder = tempfile::tempdir().unwrap();
-    let plan = plan(folder.path(), &["task=matmul, transpose", "budget.steps=20", "learning.rate=0"]);
+    let plan = plan(
+        folder.path(),
+        &[
+            "task=matmul, transpose",
+            "budget.steps=20",
+            "learning.rate=0",
+        ],
+    );
     let (_, state) = whole(&plan);
     let machine = &state.started.as_ref().unwrap().machine;
-    let prose = Prose { wording: plan.wording.clone(), begin: true, simd: machine.simd.clone() };
+    let prose = Prose {
+        wording: plan.wording.clone(),
+        begin: true,
+        simd: machine.simd.clone(),
+    };
     let winners = winners(&plan, &state, &prose).unwrap();
 
     let groups: Vec<_> = state
@@ -31,14 +44,32 @@ fn every_right_program_stands_once_behind_the_prompt_that_asked_for_it() {
         .filter(|member| matches!(member.verdict, Some(Verdict::Correct(_))))
         .filter_map(|member| member.hash.as_ref())
         .collect();
-    let sources: HashSet<String> =
-        right.iter().map(|hash| run::store::source(&plan.directory, hash).unwrap()).collect();
-    assert_eq!(winners.iter().map(|winner| winner.source.clone()).collect::<HashSet<_>>(), sources);
-    let pairs: HashSet<(&str, &str)> =
-        winners.iter().map(|winner| (winner.asked.messages[1].content.as_str(), winner.source.as_str())).collect();
+    let sources: HashSet<String> = right
+        .iter()
+        .map(|hash| run::store::source(&plan.directory, hash).unwrap())
+        .collect();
+    assert_eq!(
+        winners
+            .iter()
+            .map(|winner| winner.source.clone())
+            .collect::<HashSet<_>>(),
+        sources
+    );
+    let pairs: HashSet<(&str, &str)> = winners
+        .iter()
+        .map(|winner| {
+            (
+                winner.asked.messages[1].content.as_str(),
+                winner.source.as_str(),
+            )
+        })
+        .collect();
     assert_eq!(pairs.len(), winners.len(), "once for a prompt");
     assert_eq!(
-        winners.iter().map(|winner| winner.task.as_str()).collect::<BTreeSet<_>>(),
+        winners
+            .iter()
+            .map(|winner| winner.task.as_str())
+            .collect::<BTreeSet<_>>(),
         ["matmul", "transpose"].into()
     );
 
@@ -46,32 +77,82 @@ fn every_right_program_stands_once_behind_the_prompt_that_asked_for_it() {
     let asked: HashSet<u32> = facts(&plan.directory)
         .iter()
         .filter_map(|event| match event {
-            run::Event::StepSampled(sampled) => Some(sampled.groups.iter().map(|group| group.prompt_tokens[0])),
+            run::Event::StepSampled(sampled) => {
+                Some(sampled.groups.iter().map(|group| group.prompt_tokens[0]))
+            }
             _ => None,
         })
         .flatten()
         .collect();
-    let length = |winner: &Winner| winner.asked.messages.iter().map(|message| message.content.len() as u32).sum();
+    let length = |winner: &Winner| {
+        winner
+            .asked
+            .messages
+            .iter()
+            .map(|message| message.content.len() as u32)
+            .sum()
+    };
     assert!(winners.iter().all(|winner| asked.contains(&length(winner))));
     let repairs = plan.wording.role(Role::Repair);
-    assert!(winners.iter().any(|winner| winner.asked.messages[1].content.contains(repairs)));
+    assert!(
+        winners
+            .iter()
+            .any(|winner| winner.asked.messages[1].content.contains(repairs))
+    );
 }
 
 /// Lets a state take in a step of one answer.
 fn fold(state: &mut RunState, step: u64, asked: Asked, hash: &str, verdict: Verdict) {
-    let made = Made::Candidate { hash: hash.to_owned(), normal: hash.to_owned() };
-    let answers = vec![Answer { tokens: vec![], logprobs: vec![], ending: Ending::Stop, made }];
-    let groups = vec![GroupSampled { asked, prompt_tokens: vec![], answers }];
-    let finished = GroupFinished { rewards: vec![None], advantages: vec![None], fate: Fate::Dropped, noise: 0.0 };
-    let judgement = Judgement { verdict, seconds: flow::bench::Seconds::default() };
+    let made = Made::Candidate {
+        hash: hash.to_owned(),
+        normal: hash.to_owned(),
+    };
+    let answers = vec![Answer {
+        tokens: vec![],
+        logprobs: vec![],
+        ending: Ending::Stop,
+        made,
+    }];
+    let groups = vec![GroupSampled {
+        asked,
+        prompt_tokens: vec![],
+        answers,
+    }];
+    let finished = GroupFinished {
+        rewards: vec![None],
+        advantages: vec![None],
+        fate: Fate::Dropped,
+        noise: 0.0,
+    };
+    let judgement = Judgement {
+        verdict,
+        seconds: flow::bench::Seconds::default(),
+    };
     let events = [
-        Event::StepSampled(Box::new(StepSampled { step, lag: 0, temperature: 1.0, groups })),
-        Event::CandidateJudged { at: Place { step, group: 0, member: 0 }, judgement },
+        Event::StepSampled(Box::new(StepSampled {
+            step,
+            lag: 0,
+            temperature: 1.0,
+            groups,
+        })),
+        Event::CandidateJudged {
+            at: Place {
+                step,
+                group: 0,
+                member: 0,
+            },
+            judgement,
+        },
         Event::StepFinished(Box::new(StepFinished {
             step,
             groups: vec![finished],
             updated: None,
-            watched: Watched { entropy: None, distinct: 1.0, live: 0.0, kl: None },
+            watched: Watched {
+                entropy: None,
+                distinct: 1.0,
+                live: 0.0,
+                kl: None,
+            },
             temperature: 1.0,
             warnings: Vec::new(),
             stop: None,
@@ -90,7 +171,14 @@ fn a_parent_is_shown_with_the_verdict_that_it_was_chosen_for() {
     let plan = plan(folder.path(), &[]);
     let seed = Candidate::from_source(plan.task.seed.as_bytes(), &plan.task).unwrap();
     fs_err::create_dir_all(folder.path().join("candidates")).unwrap();
-    fs_err::write(folder.path().join("candidates").join(format!("{}.c", seed.hash)), &seed.source).unwrap();
+    fs_err::write(
+        folder
+            .path()
+            .join("candidates")
+            .join(format!("{}.c", seed.hash)),
+        &seed.source,
+    )
+    .unwrap();
     let ask = |role, stage| Asked {
         task: None,
         role,
@@ -98,7 +186,9 @@ fn a_parent_is_shown_with_the_verdict_that_it_was_chosen_for() {
         parent: (role != Role::Explore).then(|| seed.hash.clone()),
         variant: 0,
     };
-    let refused = |stage: u8| Verdict::Refused { why: format!("stage {stage} forbids prefetch") };
+    let refused = |stage: u8| Verdict::Refused {
+        why: format!("stage {stage} forbids prefetch"),
+    };
     let steps = [
         (Role::Explore, Stage::ALL[4], correct(10.0)),
         (Role::Explore, Stage::ALL[3], refused(4)),
@@ -111,14 +201,24 @@ fn a_parent_is_shown_with_the_verdict_that_it_was_chosen_for() {
     for (step, (role, stage, verdict)) in (0..).zip(steps) {
         fold(&mut state, step, ask(role, stage), &seed.hash, verdict);
     }
-    let prose = Prose { wording: plan.wording.clone(), begin: true, simd: "avx2".into() };
+    let prose = Prose {
+        wording: plan.wording.clone(),
+        begin: true,
+        simd: "avx2".into(),
+    };
     let winners = winners(&plan, &state, &prose).unwrap();
     let shown = |gflops: f64| {
-        let winner = winners.iter().find(|winner| (winner.gflops - gflops).abs() < 1e-9).unwrap();
+        let winner = winners
+            .iter()
+            .find(|winner| (winner.gflops - gflops).abs() < 1e-9)
+            .unwrap();
         let text = &winner.asked.messages[1].content;
         text.rsplit("```").next().unwrap().trim().to_owned()
     };
-    assert_eq!(shown(20.0), "It is correct and reaches 10.0 GFLOPS, 10 % of the machine's peak.");
+    assert_eq!(
+        shown(20.0),
+        "It is correct and reaches 10.0 GFLOPS, 10 % of the machine's peak."
+    );
     assert_eq!(shown(30.0), "It breaks a rule: stage 4 forbids prefetch");
     assert_eq!(
         shown(40.0),

@@ -75,17 +75,32 @@ impl Evaluations {
 }
 
 /// Judges a candidate in `KernelGYM`'s words.
-pub(crate) async fn evaluate(State(app): State<Arc<App>>, asked: Received<Asked>) -> Result<Json<Answered>, Fault> {
+pub(crate) async fn evaluate(
+    State(app): State<Arc<App>>,
+    asked: Received<Asked>,
+) -> Result<Json<Answered>, Fault> {
     let asked = asked.value;
     if asked.task_id.is_empty() || asked.task_id.len() > NAME {
         return Err(Fault::bad(format!("task_id has 1 to {NAME} characters")));
     }
     let what = what(&app, &asked.reference_code)?;
     let deadline = app.deadline(asked.timeout);
-    let graded = grade(&app, vec![(what, Text::Completion(asked.kernel_code))], Some(&asked.task_id), deadline).await?;
-    let graded = graded.into_iter().next().ok_or_else(|| Fault::bad("there is nothing to judge"))?;
+    let graded = grade(
+        &app,
+        vec![(what, Text::Completion(asked.kernel_code))],
+        Some(&asked.task_id),
+        deadline,
+    )
+    .await?;
+    let graded = graded
+        .into_iter()
+        .next()
+        .ok_or_else(|| Fault::bad("there is nothing to judge"))?;
     let answered = answer(asked.task_id, &graded);
-    app.evaluations.lock().unwrap_or_else(PoisonError::into_inner).keep(answered.clone());
+    app.evaluations
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .keep(answered.clone());
     Ok(Json(answered))
 }
 
@@ -93,9 +108,16 @@ pub(crate) async fn evaluate(State(app): State<Arc<App>>, asked: Received<Asked>
 fn what(app: &App, reference: &str) -> Result<What, Fault> {
     let reference = reference.trim();
     let is = |text: &str| text.trim() == reference;
-    let by_code = app.settings.tasks.values().find(|task| is(&task.reference) || is(&task.seed));
+    let by_code = app
+        .settings
+        .tasks
+        .values()
+        .find(|task| is(&task.reference) || is(&task.seed));
     match by_code {
-        Some(task) if !reference.is_empty() => Ok(What { task: Some(task.spec.name.clone()), ..What::default() }),
+        Some(task) if !reference.is_empty() => Ok(What {
+            task: Some(task.spec.name.clone()),
+            ..What::default()
+        }),
         _ => What::of(&Value::String(reference.to_owned())),
     }
 }
@@ -105,7 +127,9 @@ fn answer(task_id: String, graded: &Graded) -> Answered {
     let (compiled, error_code) = match verdict {
         Verdict::Malformed { .. } | Verdict::Refused { .. } => (false, Some("VALIDATION_ERROR")),
         Verdict::NotCompiled { .. } => (false, Some("COMPILATION_ERROR")),
-        Verdict::TimedOut { during, .. } => (*during == flow::verdict::Phase::Run, Some("TIMEOUT_ERROR")),
+        Verdict::TimedOut { during, .. } => {
+            (*during == flow::verdict::Phase::Run, Some("TIMEOUT_ERROR"))
+        }
         Verdict::Crashed { .. } => (true, Some("RUNTIME_ERROR")),
         Verdict::Wrong(_) => (true, Some("CORRECTNESS_ERROR")),
         Verdict::Suspect { .. } | Verdict::Correct(_) => (true, None),
@@ -136,17 +160,32 @@ fn answer(task_id: String, graded: &Graded) -> Answered {
 }
 
 fn kept(app: &App, id: &str) -> Result<Answered, Fault> {
-    let evaluations = app.evaluations.lock().unwrap_or_else(PoisonError::into_inner);
-    evaluations.by_name.get(id).cloned().ok_or_else(|| Fault::unknown(format!("there is no evaluation `{}`", tame(id))))
+    let evaluations = app
+        .evaluations
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    evaluations
+        .by_name
+        .get(id)
+        .cloned()
+        .ok_or_else(|| Fault::unknown(format!("there is no evaluation `{}`", tame(id))))
 }
 
 /// Whether an evaluation is there; those under way are unknown until they are.
-pub(crate) async fn status(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Json<Value>, Fault> {
+pub(crate) async fn status(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Fault> {
     let answered = kept(&app, &id)?;
-    Ok(Json(json!({"task_id": answered.task_id, "status": answered.status})))
+    Ok(Json(
+        json!({"task_id": answered.task_id, "status": answered.status}),
+    ))
 }
 
 /// An evaluation once more.
-pub(crate) async fn results(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Json<Answered>, Fault> {
+pub(crate) async fn results(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Json<Answered>, Fault> {
     Ok(Json(kept(&app, &id)?))
 }

@@ -52,7 +52,14 @@ pub(crate) async fn grade(
 ) -> Result<Vec<Graded>, Fault> {
     let since = app.desk.changes();
     let rewards: Vec<_> = all.iter().map(|(what, _)| what.reward).collect();
-    let unmade = all.into_iter().map(|(what, text)| Unmade { what, text, apart: None }).collect();
+    let unmade = all
+        .into_iter()
+        .map(|(what, text)| Unmade {
+            what,
+            text,
+            apart: None,
+        })
+        .collect();
     let works = app.make(unmade).await?;
     let outcomes = app.judge(&works, deadline).await?;
     let mut told = Vec::with_capacity(works.len());
@@ -60,8 +67,16 @@ pub(crate) async fn grade(
         let judgement = outcome.as_ref().map_err(Fault::machine)?;
         let shape = app.reward(asked.or(work.prompt.as_ref().map(|prompt| prompt.reward)));
         let seed = app.worth.seed(&app.desk, &work.task, deadline).await?;
-        let context = seed.verdict.measured().map(RewardContext::of_seed).unwrap_or_default();
-        let of = |verdict: &Verdict| shape.of(verdict, &context).map_err(|error| Fault::bad(error.to_string()));
+        let context = seed
+            .verdict
+            .measured()
+            .map(RewardContext::of_seed)
+            .unwrap_or_default();
+        let of = |verdict: &Verdict| {
+            shape
+                .of(verdict, &context)
+                .map_err(|error| Fault::bad(error.to_string()))
+        };
         let reward = match of(&judgement.verdict)? {
             Some(reward) => reward,
             None => of(&seed.verdict)?.unwrap_or(0.0),
@@ -69,13 +84,26 @@ pub(crate) async fn grade(
         told.push((Arc::clone(judgement), reward, context));
     }
     app.one_class(since)?;
-    let answers = works.iter().zip(&outcomes).zip(&told).map(|((work, outcome), (judgement, reward, _))| Told {
-        work,
-        outcome,
-        reward: Some(*reward).filter(|_| !matches!(judgement.verdict, Verdict::Suspect { .. })),
-        id,
-    });
+    let answers =
+        works
+            .iter()
+            .zip(&outcomes)
+            .zip(&told)
+            .map(|((work, outcome), (judgement, reward, _))| Told {
+                work,
+                outcome,
+                reward: Some(*reward)
+                    .filter(|_| !matches!(judgement.verdict, Verdict::Suspect { .. })),
+                id,
+            });
     app.searches.take_in(answers).await?;
     let graded = works.into_iter().zip(told);
-    Ok(graded.map(|(work, (judgement, reward, context))| Graded { work, judgement, reward, context }).collect())
+    Ok(graded
+        .map(|(work, (judgement, reward, context))| Graded {
+            work,
+            judgement,
+            reward,
+            context,
+        })
+        .collect())
 }

@@ -124,8 +124,14 @@ pub(crate) struct Seen {
 
 impl Episode {
     fn begin(app: &App, begin: Begin) -> Result<(Self, Seen), Fault> {
-        if begin.episode_id.as_ref().is_some_and(|name| name.len() > NAME) {
-            return Err(Fault::bad(format!("episode_id has at most {NAME} characters")));
+        if begin
+            .episode_id
+            .as_ref()
+            .is_some_and(|name| name.len() > NAME)
+        {
+            return Err(Fault::bad(format!(
+                "episode_id has at most {NAME} characters"
+            )));
         }
         let task = app.task(begin.what.task.as_deref())?;
         let episode = Self {
@@ -138,7 +144,14 @@ impl Episode {
             best_reward: None,
         };
         let observation = episode.observation(&task);
-        Ok((episode, Seen { observation, reward: None, done: false }))
+        Ok((
+            episode,
+            Seen {
+                observation,
+                reward: None,
+                done: false,
+            },
+        ))
     }
 
     fn observation(&self, task: &flow::Task) -> Observation {
@@ -159,15 +172,37 @@ impl Episode {
     }
 
     /// Has what a step hands in judged, which takes long; [`Self::step`] counts it.
-    async fn judge(&self, app: &Arc<App>, action: Action, wait_s: Option<f64>) -> Result<Graded, Fault> {
+    async fn judge(
+        &self,
+        app: &Arc<App>,
+        action: Action,
+        wait_s: Option<f64>,
+    ) -> Result<Graded, Fault> {
         self.going()?;
-        let what = What { task: Some(self.task.clone()), stage: self.stage, ..What::default() };
-        let graded = grade(app, vec![(what, Text::Completion(action.code))], None, app.deadline(wait_s)).await?;
-        graded.into_iter().next().ok_or_else(|| Fault::bad("there is nothing to judge"))
+        let what = What {
+            task: Some(self.task.clone()),
+            stage: self.stage,
+            ..What::default()
+        };
+        let graded = grade(
+            app,
+            vec![(what, Text::Completion(action.code))],
+            None,
+            app.deadline(wait_s),
+        )
+        .await?;
+        graded
+            .into_iter()
+            .next()
+            .ok_or_else(|| Fault::bad("there is nothing to judge"))
     }
 
     fn going(&self) -> Result<(), Fault> {
-        if self.done { Err(Fault::bad("the episode is over").hint("reset it")) } else { Ok(()) }
+        if self.done {
+            Err(Fault::bad("the episode is over").hint("reset it"))
+        } else {
+            Ok(())
+        }
     }
 
     /// One step, with what was judged for it.
@@ -189,29 +224,52 @@ impl Episode {
             speedup: graded.speedup(),
             ..self.observation(&graded.work.task)
         };
-        Ok(Seen { observation, reward, done: self.done })
+        Ok(Seen {
+            observation,
+            reward,
+            done: self.done,
+        })
     }
 }
 
 /// Begins an episode over HTTP.
-pub(crate) async fn reset(State(app): State<Arc<App>>, begin: Received<Begin>) -> Result<Json<Seen>, Fault> {
+pub(crate) async fn reset(
+    State(app): State<Arc<App>>,
+    begin: Received<Begin>,
+) -> Result<Json<Seen>, Fault> {
     let (episode, seen) = Episode::begin(&app, begin.value)?;
-    app.episodes.lock().unwrap_or_else(PoisonError::into_inner).keep(episode);
+    app.episodes
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .keep(episode);
     Ok(Json(seen))
 }
 
 /// One step over HTTP.
-pub(crate) async fn step(State(app): State<Arc<App>>, step: Received<Step>) -> Result<Json<Seen>, Fault> {
-    let Step { action, episode_id, timeout_s } = step.value;
+pub(crate) async fn step(
+    State(app): State<Arc<App>>,
+    step: Received<Step>,
+) -> Result<Json<Seen>, Fault> {
+    let Step {
+        action,
+        episode_id,
+        timeout_s,
+    } = step.value;
     let begun = find(&app, episode_id.as_deref())?;
     let graded = begun.judge(&app, action, timeout_s).await?;
     // Other steps may have been counted meanwhile: this one comes behind them.
     let mut episodes = app.episodes.lock().unwrap_or_else(PoisonError::into_inner);
     let name = episode_id.as_deref().unwrap_or_default();
-    let episode = episodes.by_name.get_mut(name).filter(|episode| episode.number == begun.number);
+    let episode = episodes
+        .by_name
+        .get_mut(name)
+        .filter(|episode| episode.number == begun.number);
     let episode = episode.ok_or_else(|| {
-        Fault::new(StatusCode::CONFLICT, "the episode was reset while this step was judged, which counts in neither")
-            .hint("send the step again, or give each episode an episode_id of its own")
+        Fault::new(
+            StatusCode::CONFLICT,
+            "the episode was reset while this step was judged, which counts in neither",
+        )
+        .hint("send the step again, or give each episode an episode_id of its own")
     })?;
     Ok(Json(episode.step(&graded)?))
 }
@@ -278,7 +336,10 @@ struct Frame {
 /// An episode on a connection of its own.
 pub(crate) async fn ws(State(app): State<Arc<App>>, upgrade: WebSocketUpgrade) -> Response {
     let most = app.settings.limits.body.min(2 << 20);
-    upgrade.max_message_size(most).max_frame_size(most).on_upgrade(move |socket| talk(app, socket))
+    upgrade
+        .max_message_size(most)
+        .max_frame_size(most)
+        .on_upgrade(move |socket| talk(app, socket))
 }
 
 async fn talk(app: Arc<App>, mut socket: WebSocket) {
@@ -291,8 +352,13 @@ async fn talk(app: Arc<App>, mut socket: WebSocket) {
             Message::Close(_) => break,
             Message::Binary(_) | Message::Ping(_) | Message::Pong(_) => continue,
         };
-        let Some(reply) = answer(&app, &mut episode, text).await else { break };
-        let sent = tokio::time::timeout(app.settings.limits.patience, socket.send(Message::text(reply.to_string())));
+        let Some(reply) = answer(&app, &mut episode, text).await else {
+            break;
+        };
+        let sent = tokio::time::timeout(
+            app.settings.limits.patience,
+            socket.send(Message::text(reply.to_string())),
+        );
         if !matches!(sent.await, Ok(Ok(()))) {
             break;
         }
@@ -301,7 +367,9 @@ async fn talk(app: Arc<App>, mut socket: WebSocket) {
 
 /// The reply to one frame; `None` when the client takes its leave.
 async fn answer(app: &Arc<App>, episode: &mut Option<Episode>, text: &str) -> Option<Value> {
-    let error = |code: &str, what: String| Some(json!({"type": "error", "data": {"message": what, "code": code}}));
+    let error = |code: &str, what: String| {
+        Some(json!({"type": "error", "data": {"message": what, "code": code}}))
+    };
     let _room = match body::room(app, text.as_bytes()) {
         Ok(room) => room,
         Err(fault) => return error("EXECUTION_ERROR", fault.what),
@@ -313,14 +381,21 @@ async fn answer(app: &Arc<App>, episode: &mut Option<Episode>, text: &str) -> Op
     let seen = match frame.kind.as_str() {
         "close" => return None,
         "state" => return Some(json!({"type": "state", "data": episode})),
-        "reset" => match serde_json::from_value::<Begin>(if frame.data.is_null() { json!({}) } else { frame.data }) {
+        "reset" => match serde_json::from_value::<Begin>(if frame.data.is_null() {
+            json!({})
+        } else {
+            frame.data
+        }) {
             Ok(begin) => Episode::begin(app, begin).map(|(begun, seen)| {
                 *episode = Some(begun);
                 seen
             }),
             Err(wrong) => return error("VALIDATION_ERROR", wrong.to_string()),
         },
-        "step" => match (serde_json::from_value::<Action>(frame.data), episode.as_mut()) {
+        "step" => match (
+            serde_json::from_value::<Action>(frame.data),
+            episode.as_mut(),
+        ) {
             (Ok(action), Some(episode)) => {
                 let graded = episode.judge(app, action, Some(SOCKET_WAIT_S)).await;
                 graded.and_then(|graded| episode.step(&graded))
@@ -328,7 +403,12 @@ async fn answer(app: &Arc<App>, episode: &mut Option<Episode>, text: &str) -> Op
             (Ok(_), None) => return error("SESSION_ERROR", "reset comes before step".to_owned()),
             (Err(wrong), _) => return error("VALIDATION_ERROR", wrong.to_string()),
         },
-        other => return error("UNKNOWN_TYPE", format!("`{}` is not known here", crate::notice::tame(other))),
+        other => {
+            return error(
+                "UNKNOWN_TYPE",
+                format!("`{}` is not known here", crate::notice::tame(other)),
+            );
+        }
     };
     match seen {
         Ok(seen) => Some(json!({"type": "observation", "data": seen})),

@@ -39,7 +39,10 @@ pub(crate) struct Answered {
 }
 
 /// The rewards of answers.
-pub(crate) async fn get_reward(State(app): State<Arc<App>>, asked: Received<Asked>) -> Result<Json<Answered>, Fault> {
+pub(crate) async fn get_reward(
+    State(app): State<Arc<App>>,
+    asked: Received<Asked>,
+) -> Result<Json<Answered>, Fault> {
     let asked = asked.value;
     if asked.query.len() > app.settings.limits.candidates {
         return Err(Fault::bad(format!("{} texts at once", asked.query.len())));
@@ -47,7 +50,11 @@ pub(crate) async fn get_reward(State(app): State<Arc<App>>, asked: Received<Aske
     let mut all = Vec::with_capacity(asked.query.len());
     for (index, query) in asked.query.iter().enumerate() {
         let mut what = What::of(asked.labels.get(index).unwrap_or(&Value::Null))?;
-        let prompt = asked.prompts.get(index).and_then(Option::as_deref).unwrap_or("");
+        let prompt = asked
+            .prompts
+            .get(index)
+            .and_then(Option::as_deref)
+            .unwrap_or("");
         what.group.get_or_insert_with(|| prompt.to_owned());
         let answer = answer(query, prompt).ok_or_else(|| {
             Fault::bad(format!("query {index} does not begin with its prompt, so that the answer cannot be told apart"))
@@ -56,7 +63,10 @@ pub(crate) async fn get_reward(State(app): State<Arc<App>>, asked: Received<Aske
     }
     let graded = grade(&app, all, None, app.deadline(None)).await?;
     let share = |holds: &dyn Fn(Label) -> bool| -> Vec<f64> {
-        graded.iter().map(|graded| f64::from(u8::from(holds(graded.verdict().label())))).collect()
+        graded
+            .iter()
+            .map(|graded| f64::from(u8::from(holds(graded.verdict().label()))))
+            .collect()
     };
     let rewards: Vec<f64> = graded.iter().map(|graded| graded.reward).collect();
     let measured = |graded: &Graded| match graded.verdict() {
@@ -77,7 +87,9 @@ pub(crate) async fn get_reward(State(app): State<Arc<App>>, asked: Received<Aske
 
 /// Within 0 and 1: half for the seed's speed, and nearer to 1 the faster.
 fn score(graded: &Graded) -> f64 {
-    graded.speedup().map_or(0.0, |speedup| speedup / (1.0 + speedup))
+    graded
+        .speedup()
+        .map_or(0.0, |speedup| speedup / (1.0 + speedup))
 }
 
 /// Where a prompt was cut it was cut at its beginning: so much of its end tells where it is.
@@ -91,10 +103,14 @@ fn answer<'a>(query: &'a str, prompt: &str) -> Option<&'a str> {
     if let Some(at) = query.find(prompt) {
         return Some(&query[at + prompt.len()..]);
     }
-    let from = (0..=prompt.len().saturating_sub(TAIL)).rev().find(|at| prompt.is_char_boundary(*at))?;
+    let from = (0..=prompt.len().saturating_sub(TAIL))
+        .rev()
+        .find(|at| prompt.is_char_boundary(*at))?;
     let tail = &prompt[from..];
     let ends = query.match_indices(tail).map(|(at, _)| at + tail.len());
-    ends.filter(|end| prompt.ends_with(&query[..*end])).map(|end| &query[end..]).next()
+    ends.filter(|end| prompt.ends_with(&query[..*end]))
+        .map(|end| &query[end..])
+        .next()
 }
 
 #[cfg(test)]
@@ -110,11 +126,19 @@ mod tests {
 
     #[test]
     fn a_prompt_that_lost_its_beginning_is_found() {
-        let prompt: String =
-            (0..100).flat_map(|number| ["line ".to_owned(), number.to_string(), "\n".to_owned()]).collect();
+        let prompt: String = (0..100)
+            .flat_map(|number| ["line ".to_owned(), number.to_string(), "\n".to_owned()])
+            .collect();
         let cut = &prompt[300..];
-        assert_eq!(answer(&format!("{cut}the answer"), &prompt), Some("the answer"));
+        assert_eq!(
+            answer(&format!("{cut}the answer"), &prompt),
+            Some("the answer")
+        );
         assert_eq!(answer("something else", &prompt), None);
-        assert_eq!(answer(&format!("x{cut}the answer"), &prompt), None, "another prompt with the same end");
+        assert_eq!(
+            answer(&format!("x{cut}the answer"), &prompt),
+            None,
+            "another prompt with the same end"
+        );
     }
 }

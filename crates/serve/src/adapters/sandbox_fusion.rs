@@ -72,21 +72,35 @@ struct Told {
 }
 
 /// Judges a candidate in `SandboxFusion`'s words.
-pub(crate) async fn run_code(State(app): State<Arc<App>>, asked: Received<Asked>) -> Result<Json<Answered>, Fault> {
+pub(crate) async fn run_code(
+    State(app): State<Arc<App>>,
+    asked: Received<Asked>,
+) -> Result<Json<Answered>, Fault> {
     let asked = asked.value;
     if !matches!(asked.language.as_str(), "c" | "cpp") {
-        return Err(Fault::bad("only candidates in C are judged here").hint("language is `c` or `cpp`"));
+        return Err(
+            Fault::bad("only candidates in C are judged here").hint("language is `c` or `cpp`")
+        );
     }
     let what = What::of(&asked.stdin.map_or(Value::Null, Value::String))?;
     let patience = asked.compile_timeout.max(0.0) + asked.run_timeout.max(0.0) + 5.0;
     let deadline = app.deadline(Some(patience));
     // Clients that cut the code out of an answer send code, others the whole answer.
-    let judged = grade(&app, vec![(what, Text::Completion(asked.code))], None, deadline).await;
+    let judged = grade(
+        &app,
+        vec![(what, Text::Completion(asked.code))],
+        None,
+        deadline,
+    )
+    .await;
     let graded = judged.map_err(|fault| match fault.status {
         StatusCode::SERVICE_UNAVAILABLE => fault.status(StatusCode::GATEWAY_TIMEOUT),
         _ => fault,
     })?;
-    let graded = graded.into_iter().next().ok_or_else(|| Fault::bad("there is nothing to judge"))?;
+    let graded = graded
+        .into_iter()
+        .next()
+        .ok_or_else(|| Fault::bad("there is nothing to judge"))?;
     let pod = app.desk.look().bench.ok().map(|facts| facts.class);
     Ok(Json(answer(&graded, pod)))
 }
@@ -104,30 +118,62 @@ fn answer(graded: &Graded, pod: Option<String>) -> Answered {
     let compiled = || ran("Finished", Some(seconds.compile), Some(0), String::new());
     let detail = verdict.detail();
     let (compile, run) = match verdict {
-        Verdict::Malformed { .. } | Verdict::Refused { .. } | Verdict::NotCompiled { .. } => {
-            (ran("Finished", Some(seconds.compile), Some(1), detail.clone()), None)
-        }
-        Verdict::TimedOut { during: Phase::Compile, limit_s } => {
-            (ran("TimeLimitExceeded", Some(*limit_s), None, detail.clone()), None)
-        }
-        Verdict::TimedOut { during: Phase::Run, limit_s } => {
-            (compiled(), Some(ran("TimeLimitExceeded", Some(*limit_s), None, detail.clone())))
-        }
-        Verdict::Crashed { .. } | Verdict::Wrong(_) | Verdict::Suspect { .. } => {
-            (compiled(), Some(ran("Finished", Some(seconds.run), Some(1), detail.clone())))
-        }
-        Verdict::Correct(measured) => {
-            (compiled(), Some(ran("Finished", Some(measured.seconds), Some(0), String::new())))
-        }
+        Verdict::Malformed { .. } | Verdict::Refused { .. } | Verdict::NotCompiled { .. } => (
+            ran("Finished", Some(seconds.compile), Some(1), detail.clone()),
+            None,
+        ),
+        Verdict::TimedOut {
+            during: Phase::Compile,
+            limit_s,
+        } => (
+            ran("TimeLimitExceeded", Some(*limit_s), None, detail.clone()),
+            None,
+        ),
+        Verdict::TimedOut {
+            during: Phase::Run,
+            limit_s,
+        } => (
+            compiled(),
+            Some(ran(
+                "TimeLimitExceeded",
+                Some(*limit_s),
+                None,
+                detail.clone(),
+            )),
+        ),
+        Verdict::Crashed { .. } | Verdict::Wrong(_) | Verdict::Suspect { .. } => (
+            compiled(),
+            Some(ran("Finished", Some(seconds.run), Some(1), detail.clone())),
+        ),
+        Verdict::Correct(measured) => (
+            compiled(),
+            Some(ran(
+                "Finished",
+                Some(measured.seconds),
+                Some(0),
+                String::new(),
+            )),
+        ),
     };
-    let run = run.map(|run| Ran { stdout: format!("{}\n", verdict.label()), ..run });
+    let run = run.map(|run| Ran {
+        stdout: format!("{}\n", verdict.label()),
+        ..run
+    });
     Answered {
-        status: if matches!(verdict, Verdict::Correct(_)) { "Success" } else { "Failed" },
+        status: if matches!(verdict, Verdict::Correct(_)) {
+            "Success"
+        } else {
+            "Failed"
+        },
         message: detail,
         compile_result: Some(compile),
         run_result: run,
         executor_pod_name: pod,
         files: BTreeMap::new(),
-        hotloop: Told { reward: graded.reward, speedup: graded.speedup(), judgement: (*graded.judgement).clone() },
+        hotloop: Told {
+            reward: graded.reward,
+            speedup: graded.speedup(),
+            judgement: (*graded.judgement).clone(),
+        },
     }
 }

@@ -20,7 +20,10 @@ use crate::fault::Fault;
 #[derive(Debug, Deserialize)]
 pub(crate) struct Asked {
     #[serde(default)]
-    #[expect(dead_code, reason = "part of the protocol; a prompt that is no prompt is refused by none")]
+    #[expect(
+        dead_code,
+        reason = "part of the protocol; a prompt that is no prompt is refused by none"
+    )]
     prompt: Value,
     response: String,
     #[serde(default)]
@@ -28,16 +31,31 @@ pub(crate) struct Asked {
 }
 
 /// The reward of one answer.
-pub(crate) async fn rm(State(app): State<Arc<App>>, asked: Received<Asked>) -> Result<Json<Value>, Fault> {
-    let Asked { response, label, .. } = asked.value;
+pub(crate) async fn rm(
+    State(app): State<Arc<App>>,
+    asked: Received<Asked>,
+) -> Result<Json<Value>, Fault> {
+    let Asked {
+        response, label, ..
+    } = asked.value;
     let what = What::of(&label)?;
     let wants_object = match &label {
-        Value::String(text) => serde_json::from_str::<Value>(text).is_ok_and(|label| label["object"] == true),
+        Value::String(text) => {
+            serde_json::from_str::<Value>(text).is_ok_and(|label| label["object"] == true)
+        }
         label => label["object"] == true,
     };
     let deadline = app.deadline(None);
-    let graded = grade(&app, vec![(what, Text::Completion(response))], None, deadline).await?;
-    let graded = graded.first().ok_or_else(|| Fault::bad("there is nothing to judge"))?;
+    let graded = grade(
+        &app,
+        vec![(what, Text::Completion(response))],
+        None,
+        deadline,
+    )
+    .await?;
+    let graded = graded
+        .first()
+        .ok_or_else(|| Fault::bad("there is nothing to judge"))?;
     Ok(Json(if wants_object {
         let gflops = graded.verdict().measured().map(|measured| measured.gflops);
         json!({"reward": graded.reward, "verdict": graded.verdict().label(), "gflops": gflops})

@@ -29,12 +29,23 @@ pub(crate) async fn health(State(app): State<Arc<App>>) -> impl IntoResponse {
         Ok(_) => (StatusCode::OK, "healthy", "judges".to_owned()),
         Err(error) => (StatusCode::SERVICE_UNAVAILABLE, "unhealthy", error.what),
     };
-    (code, Json(Health { status, bench, waiting: look.waiting, version: env!("CARGO_PKG_VERSION") }))
+    (
+        code,
+        Json(Health {
+            status,
+            bench,
+            waiting: look.waiting,
+            version: env!("CARGO_PKG_VERSION"),
+        }),
+    )
 }
 
 /// For Prometheus.
 pub(crate) async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.metrics.text(&app.desk.look()))
+    (
+        [(header::CONTENT_TYPE, "text/plain; version=0.0.4")],
+        app.metrics.text(&app.desk.look()),
+    )
 }
 
 /// What the service offers, for programs.

@@ -105,11 +105,17 @@ pub(crate) enum Status {
 }
 
 /// Judges a batch.
-pub(crate) async fn judge(State(app): State<Arc<App>>, asked: Received<Asked>) -> Result<Json<Answered>, Fault> {
+pub(crate) async fn judge(
+    State(app): State<Arc<App>>,
+    asked: Received<Asked>,
+) -> Result<Json<Answered>, Fault> {
     let asked_all = asked.value;
     let most = app.settings.limits.candidates;
     if asked_all.candidates.len() > most {
-        return Err(Fault::bad(format!("{} candidates at once; the most is {most}", asked_all.candidates.len())));
+        return Err(Fault::bad(format!(
+            "{} candidates at once; the most is {most}",
+            asked_all.candidates.len()
+        )));
     }
     let deadline = app.deadline(asked_all.wait_s);
     let mut ids = Vec::new();
@@ -118,10 +124,16 @@ pub(crate) async fn judge(State(app): State<Arc<App>>, asked: Received<Asked>) -
         let text = match (candidate.completion, candidate.source) {
             (Some(text), None) => Text::Completion(text),
             (None, Some(text)) => Text::Source(text),
-            _ => return Err(Fault::bad("a candidate needs either `completion` or `source`")),
+            _ => {
+                return Err(Fault::bad(
+                    "a candidate needs either `completion` or `source`",
+                ));
+            }
         };
         if asked_all.fresh && candidate.id.is_none() {
-            return Err(Fault::bad("`fresh` needs an `id` for each candidate, so that sending it again is no new one"));
+            return Err(Fault::bad(
+                "`fresh` needs an `id` for each candidate, so that sending it again is no new one",
+            ));
         }
         let what = What {
             task: candidate.task.or_else(|| asked_all.task.clone()),
@@ -139,7 +151,11 @@ pub(crate) async fn judge(State(app): State<Arc<App>>, asked: Received<Asked>) -
     let outcomes = app.judge(&works, deadline).await?;
     let shapes: Vec<Reward> = works
         .iter()
-        .map(|work| asked_all.reward.or(work.prompt.as_ref().map(|prompt| prompt.reward)))
+        .map(|work| {
+            asked_all
+                .reward
+                .or(work.prompt.as_ref().map(|prompt| prompt.reward))
+        })
         .map(|reward| app.reward(reward))
         .collect();
     let earned = earned(&app, &works, &outcomes, &shapes, deadline).await?;
@@ -160,7 +176,9 @@ pub(crate) async fn judge(State(app): State<Arc<App>>, asked: Received<Asked>) -
             .into_iter()
             .zip(works.iter().zip(&outcomes))
             .zip(earned.into_iter().zip(&shapes))
-            .map(|((id, (work, outcome)), (earned, shape))| Judged::new(id, work, outcome, earned, *shape))
+            .map(|((id, (work, outcome)), (earned, shape))| {
+                Judged::new(id, work, outcome, earned, *shape)
+            })
             .collect(),
         // A batch that needed no machine names none.
         machine: look.bench.unwrap_or_default(),
@@ -178,16 +196,30 @@ async fn earned(
 ) -> Result<Vec<Earned>, Fault> {
     let mut groups: BTreeMap<(&str, Option<&str>, &str), Vec<usize>> = BTreeMap::new();
     for (index, work) in works.iter().enumerate() {
-        let key = (work.task.hash.as_str(), work.group.as_deref(), shapes[index].name());
+        let key = (
+            work.task.hash.as_str(),
+            work.group.as_deref(),
+            shapes[index].name(),
+        );
         groups.entry(key).or_default().push(index);
     }
     let mut all = vec![Earned::default(); works.len()];
     for members in groups.into_values() {
         let (shape, task) = (shapes[members[0]], &works[members[0]].task);
         let context = app.worth.context(&app.desk, shape, task, deadline).await?;
-        let verdicts: Vec<Option<&Verdict>> =
-            members.iter().map(|index| outcomes[*index].as_ref().ok().map(|judgement| &judgement.verdict)).collect();
-        for (index, earned) in members.iter().zip(worth::earned(shape, &verdicts, &context)?) {
+        let verdicts: Vec<Option<&Verdict>> = members
+            .iter()
+            .map(|index| {
+                outcomes[*index]
+                    .as_ref()
+                    .ok()
+                    .map(|judgement| &judgement.verdict)
+            })
+            .collect();
+        for (index, earned) in members
+            .iter()
+            .zip(worth::earned(shape, &verdicts, &context)?)
+        {
             all[*index] = earned;
         }
     }
@@ -195,7 +227,13 @@ async fn earned(
 }
 
 impl Judged {
-    fn new(id: Option<String>, work: &Work, outcome: &Outcome, earned: Earned, shape: Reward) -> Self {
+    fn new(
+        id: Option<String>,
+        work: &Work,
+        outcome: &Outcome,
+        earned: Earned,
+        shape: Reward,
+    ) -> Self {
         let judgement = outcome.as_ref().ok();
         let verdict = judgement.map(|judgement| &judgement.verdict);
         let measured = verdict.and_then(Verdict::measured);
@@ -220,7 +258,9 @@ impl Judged {
             timing: measured.map(|measured| measured.timing.clone()),
             seconds: judgement.map(|judgement| judgement.seconds),
             hash: candidate.map(|candidate| candidate.hash.clone()),
-            notes: candidate.map(|candidate| candidate.notes.clone()).unwrap_or_default(),
+            notes: candidate
+                .map(|candidate| candidate.notes.clone())
+                .unwrap_or_default(),
             error: outcome.as_ref().err().map(|error| error.what.clone()),
         }
     }

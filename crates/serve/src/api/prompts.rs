@@ -62,10 +62,22 @@ pub(crate) async fn next(
 ) -> Result<Json<Answered>, Fault> {
     let Query(asked) = query.map_err(|rejection| Fault::bad(rejection.body_text()))?;
     if !(1..=MOST).contains(&asked.n) {
-        return Err(Fault::bad(format!("n is {}; it goes from 1 to {MOST}", asked.n)));
+        return Err(Fault::bad(format!(
+            "n is {}; it goes from 1 to {MOST}",
+            asked.n
+        )));
     }
-    let (run, prompts) = app.prompts(&asked.run, asked.task.as_deref(), asked.n).await?;
-    let task = run.lock().unwrap_or_else(std::sync::PoisonError::into_inner).plan().task.spec.name.clone();
+    let (run, prompts) = app
+        .prompts(&asked.run, asked.task.as_deref(), asked.n)
+        .await?;
+    let task = run
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+        .plan()
+        .task
+        .spec
+        .name
+        .clone();
     let prompts = prompts
         .into_iter()
         .map(|prompt| Listed {
@@ -79,5 +91,8 @@ pub(crate) async fn next(
             begun: prompt.chat.begun,
         })
         .collect();
-    Ok(Json(Answered { run: asked.run, prompts }))
+    Ok(Json(Answered {
+        run: asked.run,
+        prompts,
+    }))
 }

@@ -39,11 +39,19 @@ pub(crate) struct Listed {
 /// All runs, by name.
 pub(crate) async fn list(State(app): State<Arc<App>>) -> Result<Json<Vec<Listed>>, Fault> {
     reading(move || {
-        let Ok(entries) = fs_err::read_dir(&app.settings.runs) else { return Ok(Vec::new()) };
+        let Ok(entries) = fs_err::read_dir(&app.settings.runs) else {
+            return Ok(Vec::new());
+        };
         let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-        let mut runs: Vec<PathBuf> = paths.filter(|path| store::journal_path(path).is_file()).collect();
+        let mut runs: Vec<PathBuf> = paths
+            .filter(|path| store::journal_path(path).is_file())
+            .collect();
         runs.sort();
-        Ok(runs.iter().take(MOST).filter_map(|path| remembered(&app.read, path)).collect())
+        Ok(runs
+            .iter()
+            .take(MOST)
+            .filter_map(|path| remembered(&app.read, path))
+            .collect())
     })
     .await
     .map(Json)
@@ -73,7 +81,16 @@ fn listed(path: &std::path::Path) -> Option<Listed> {
             let status = format!("cannot be read: {error}");
             let (task, model) = (None, None);
             let (seed_gflops, best_gflops) = (None, None);
-            return Some(Listed { name, task, model, status, steps: 0, iterations: 0, seed_gflops, best_gflops });
+            return Some(Listed {
+                name,
+                task,
+                model,
+                status,
+                steps: 0,
+                iterations: 0,
+                seed_gflops,
+                best_gflops,
+            });
         }
     };
     let status = match (&state.ended, &state.paused) {
@@ -84,7 +101,10 @@ fn listed(path: &std::path::Path) -> Option<Listed> {
     Some(Listed {
         name,
         task: state.started.as_ref().map(|started| started.task.clone()),
-        model: state.started.as_ref().map(|started| started.policy.model.clone()),
+        model: state
+            .started
+            .as_ref()
+            .map(|started| started.policy.model.clone()),
         status,
         steps: state.finished(),
         iterations: state.iterations.len(),
@@ -94,7 +114,10 @@ fn listed(path: &std::path::Path) -> Option<Listed> {
 }
 
 /// One run, as `hotloop report --json` tells it.
-pub(crate) async fn show(State(app): State<Arc<App>>, Path(name): Path<String>) -> Result<Json<Value>, Fault> {
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+) -> Result<Json<Value>, Fault> {
     let unknown = || Fault::unknown(format!("there is no run `{}`", tame(&name)));
     if !is_name(&name) {
         return Err(unknown());
@@ -104,16 +127,22 @@ pub(crate) async fn show(State(app): State<Arc<App>>, Path(name): Path<String>) 
         return Err(unknown());
     }
     reading(move || {
-        let report = Report::read(&[path]).map_err(|error| Fault::new(StatusCode::CONFLICT, error.to_string()))?;
+        let report = Report::read(&[path])
+            .map_err(|error| Fault::new(StatusCode::CONFLICT, error.to_string()))?;
         let mut told = serde_json::to_value(report).unwrap_or_default();
-        Ok(told.pointer_mut("/runs/0").map(Value::take).unwrap_or_default())
+        Ok(told
+            .pointer_mut("/runs/0")
+            .map(Value::take)
+            .unwrap_or_default())
     })
     .await
     .map(Json)
 }
 
 /// Files are read where they hold up nobody.
-async fn reading<T: Send + 'static>(read: impl FnOnce() -> Result<T, Fault> + Send + 'static) -> Result<T, Fault> {
+async fn reading<T: Send + 'static>(
+    read: impl FnOnce() -> Result<T, Fault> + Send + 'static,
+) -> Result<T, Fault> {
     let mistake = |_| Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "a mistake in hotloop");
     tokio::task::spawn_blocking(read).await.map_err(mistake)?
 }

@@ -39,11 +39,24 @@ fn listed(task: &Task) -> Listed {
 
 /// All tasks.
 pub(crate) async fn list(State(app): State<Arc<App>>) -> Json<Vec<Listed>> {
-    Json(app.settings.tasks.values().map(|task| listed(task)).collect())
+    Json(
+        app.settings
+            .tasks
+            .values()
+            .map(|task| listed(task))
+            .collect(),
+    )
 }
 
 /// One task: what a model is told, and the candidate that a search starts from.
-pub(crate) async fn show(State(app): State<Arc<App>>, Path(name): Path<String>) -> Result<Json<Shown>, Fault> {
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+) -> Result<Json<Shown>, Fault> {
     let task = app.task(Some(&name))?;
-    Ok(Json(Shown { listed: listed(&task), prompt: task.prompt.clone(), seed: task.seed.clone() }))
+    Ok(Json(Shown {
+        listed: listed(&task),
+        prompt: task.prompt.clone(),
+        seed: task.seed.clone(),
+    }))
 }

@@ -3,7 +3,13 @@ use flow::bench::Seconds;
 use flow::{Candidate, Verdict};
 
 fn limits() -> Limits {
-    Limits { retries: 1, jobs: 3, kept: 2, job_bytes: 100, ..Limits::default() }
+    Limits {
+        retries: 1,
+        jobs: 3,
+        kept: 2,
+        job_bytes: 100,
+        ..Limits::default()
+    }
 }
 
 fn task() -> Arc<flow::Task> {
@@ -19,9 +25,26 @@ fn task() -> Arc<flow::Task> {
 }
 
 fn attach(board: &mut Board, name: &str) -> Result<Ticket, Full> {
-    let candidate = Candidate { source: name.repeat(10), hash: name.to_owned(), notes: Vec::new() };
-    let key = Key { task: String::new(), candidate: name.to_owned(), stage: None, apart: None };
-    let mut tickets = board.attach(vec![(key, Job { id: JobId(0), task: task(), candidate, stage: None })])?;
+    let candidate = Candidate {
+        source: name.repeat(10),
+        hash: name.to_owned(),
+        notes: Vec::new(),
+    };
+    let key = Key {
+        task: String::new(),
+        candidate: name.to_owned(),
+        stage: None,
+        apart: None,
+    };
+    let mut tickets = board.attach(vec![(
+        key,
+        Job {
+            id: JobId(0),
+            task: task(),
+            candidate,
+            stage: None,
+        },
+    )])?;
     Ok(tickets.remove(0))
 }
 
@@ -30,7 +53,12 @@ fn taken(board: &mut Board) -> Vec<Job> {
 }
 
 fn judged() -> Judgement {
-    Judgement { verdict: Verdict::Crashed { how: "so".to_owned() }, seconds: Seconds::default() }
+    Judgement {
+        verdict: Verdict::Crashed {
+            how: "so".to_owned(),
+        },
+        seconds: Seconds::default(),
+    }
 }
 
 fn told(ticket: &Ticket) -> Option<Outcome> {
@@ -40,7 +68,10 @@ fn told(ticket: &Ticket) -> Option<Outcome> {
 #[test]
 fn one_candidate_is_one_job_however_many_ask() {
     let mut board = Board::new(limits());
-    let (first, second) = (attach(&mut board, "a").unwrap(), attach(&mut board, "a").unwrap());
+    let (first, second) = (
+        attach(&mut board, "a").unwrap(),
+        attach(&mut board, "a").unwrap(),
+    );
     let jobs = taken(&mut board);
     assert_eq!(jobs.len(), 1);
     board.reply(jobs[0].id, Ok(judged()), Instant::now());
@@ -61,7 +92,11 @@ fn a_machines_failure_is_tried_again_then_told_and_not_kept() {
     assert!(told(&ticket).is_none());
     let second = taken(&mut board);
     assert_ne!(first[0].id, second[0].id, "a retry is a new attempt");
-    assert!(board.reply(second[0].id, failed(), Instant::now()).is_some());
+    assert!(
+        board
+            .reply(second[0].id, failed(), Instant::now())
+            .is_some()
+    );
     assert_eq!(told(&ticket).unwrap().unwrap_err().what, "broken");
     let again = attach(&mut board, "a").unwrap();
     assert!(told(&again).is_none(), "asking again judges again");
@@ -102,11 +137,16 @@ fn what_nobody_waits_for_is_given_up_after_a_while() {
 #[test]
 fn too_many_jobs_or_bytes_are_refused() {
     let mut board = Board::new(limits());
-    let tickets: Vec<_> = ["a", "b", "c"].map(|name| attach(&mut board, name).unwrap()).into();
+    let tickets: Vec<_> = ["a", "b", "c"]
+        .map(|name| attach(&mut board, name).unwrap())
+        .into();
     assert!(attach(&mut board, "d").is_err(), "three jobs are allowed");
     assert!(attach(&mut board, "a").is_ok(), "joining one is no new job");
     board.fail_all(&BenchError::new("gone"));
     assert!(tickets.iter().all(|ticket| told(ticket).unwrap().is_err()));
     assert_eq!((board.waiting(), board.bytes), (0, 0));
-    assert!(attach(&mut board, &"x".repeat(11)).is_err(), "110 bytes are too many");
+    assert!(
+        attach(&mut board, &"x".repeat(11)).is_err(),
+        "110 bytes are too many"
+    );
 }

@@ -32,20 +32,39 @@ fn replay(service: &Service, bytes: &[u8]) -> (u16, Value) {
         answer.extend_from_slice(&buffer[..count]);
         let text = String::from_utf8_lossy(&answer).into_owned();
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
-            let length: usize =
-                head.to_lowercase().split("content-length: ").nth(1).unwrap().lines().next().unwrap().parse().unwrap();
+            let length: usize = head
+                .to_lowercase()
+                .split("content-length: ")
+                .nth(1)
+                .unwrap()
+                .lines()
+                .next()
+                .unwrap()
+                .parse()
+                .unwrap();
             if body.len() == length {
                 break serde_json::from_str(body).unwrap();
             }
         }
     };
-    (String::from_utf8_lossy(&answer).split(' ').nth(1).unwrap().parse().unwrap(), body)
+    (
+        String::from_utf8_lossy(&answer)
+            .split(' ')
+            .nth(1)
+            .unwrap()
+            .parse()
+            .unwrap(),
+        body,
+    )
 }
 
 /// A request as aiohttp 3 writes it.
 fn aiohttp(path: &str, payload: &Value) -> Vec<u8> {
     // Python's json.dumps puts a space behind colons and commas.
-    let body = payload.to_string().replace("\":", "\": ").replace(",\"", ", \"");
+    let body = payload
+        .to_string()
+        .replace("\":", "\": ")
+        .replace(",\"", ", \"");
     format!(
         "POST {path} HTTP/1.1\r\nHost: 127.0.0.1:8000\r\nAccept: */*\r\nAccept-Encoding: gzip, deflate, br\r\n\
          User-Agent: Python/3.11 aiohttp/3.14.5\r\nContent-Length: {}\r\nContent-Type: application/json\r\n\r\n{body}",
@@ -59,14 +78,37 @@ fn slime_gets_a_number() {
     let service = start();
     let ask = |response: &str, label: Value| {
         let prompt = json!([{"role": "user", "content": "Write it."}]);
-        replay(&service, &aiohttp("/rm", &json!({"prompt": prompt, "response": response, "label": label})))
+        replay(
+            &service,
+            &aiohttp(
+                "/rm",
+                &json!({"prompt": prompt, "response": response, "label": label}),
+            ),
+        )
     };
-    assert_eq!(ask(&fenced("8 GFLOPS", 0), json!("matmul")), (200, json!(3.0)));
-    assert_eq!(ask(&fenced("wrong", 0), Value::Null), (200, json!(-1.0)), "the service has a task of its own");
-    assert_eq!(ask("no code", json!({"task": "matmul", "reward": "ladder"})), (200, json!(-100.0)));
+    assert_eq!(
+        ask(&fenced("8 GFLOPS", 0), json!("matmul")),
+        (200, json!(3.0))
+    );
+    assert_eq!(
+        ask(&fenced("wrong", 0), Value::Null),
+        (200, json!(-1.0)),
+        "the service has a task of its own"
+    );
+    assert_eq!(
+        ask("no code", json!({"task": "matmul", "reward": "ladder"})),
+        (200, json!(-100.0))
+    );
     let (_, object) = ask(&fenced("8 GFLOPS", 0), json!({"object": true}));
-    assert_eq!(object, json!({"reward": 3.0, "verdict": "correct", "gflops": 8.0}));
-    assert_eq!(ask(&fenced("suspect", 0), Value::Null), (200, json!(1.0)), "worth what the seed is");
+    assert_eq!(
+        object,
+        json!({"reward": 3.0, "verdict": "correct", "gflops": 8.0})
+    );
+    assert_eq!(
+        ask(&fenced("suspect", 0), Value::Null),
+        (200, json!(1.0)),
+        "worth what the seed is"
+    );
     let (status, answer) = ask(&fenced("machine failure", 0), Value::Null);
     assert_eq!(status, 503, "never a number: {answer}");
 }
@@ -87,23 +129,50 @@ fn slimes_own_bytes_are_understood() {
 fn openrlhf_gets_rewards_for_what_stands_behind_the_prompt() {
     let service = start();
     let ask = |query: Value, prompts: Value, labels: Value| {
-        replay(&service, &aiohttp("/get_reward", &json!({"query": query, "prompts": prompts, "labels": labels})))
+        replay(
+            &service,
+            &aiohttp(
+                "/get_reward",
+                &json!({"query": query, "prompts": prompts, "labels": labels}),
+            ),
+        )
     };
     // The prompt itself holds code, which must not be judged.
-    let prompt = format!("<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n", fenced("64 GFLOPS", 0));
+    let prompt = format!(
+        "<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n",
+        fenced("64 GFLOPS", 0)
+    );
     let query = format!("{prompt}{}<|im_end|>", fenced("8 GFLOPS", 0));
     let (status, answer) = ask(json!([query]), json!([prompt]), json!(["matmul"]));
     assert_eq!(status, 200, "{answer}");
-    assert_eq!((&answer["rewards"], &answer["scores"]), (&json!([3.0]), &json!([0.8])));
-    assert_eq!(answer["extra_logs"], json!({"correct": [1.0], "compiled": [1.0], "gflops": [8.0]}));
+    assert_eq!(
+        (&answer["rewards"], &answer["scores"]),
+        (&json!([3.0]), &json!([0.8]))
+    );
+    assert_eq!(
+        answer["extra_logs"],
+        json!({"correct": [1.0], "compiled": [1.0], "gflops": [8.0]})
+    );
     let only = format!("{prompt}I cannot.");
-    assert_eq!(ask(json!([only]), json!([prompt]), json!(["matmul"])).1["rewards"], json!([-4.0]));
+    assert_eq!(
+        ask(json!([only]), json!([prompt]), json!(["matmul"])).1["rewards"],
+        json!([-4.0])
+    );
     // A second server gets nothing to do, and must say so.
     let (status, answer) = ask(json!([]), json!([]), json!([]));
-    assert_eq!((status, &answer["rewards"], &answer["scores"]), (200, &json!([]), &json!([])));
+    assert_eq!(
+        (status, &answer["rewards"], &answer["scores"]),
+        (200, &json!([]), &json!([]))
+    );
     let broken = format!("{prompt}{}", fenced("machine failure", 0));
-    assert_eq!(ask(json!([broken]), json!([prompt]), json!(["matmul"])).0, 503);
-    assert_eq!(ask(json!(["something else"]), json!([prompt]), json!([""])).0, 400);
+    assert_eq!(
+        ask(json!([broken]), json!([prompt]), json!(["matmul"])).0,
+        503
+    );
+    assert_eq!(
+        ask(json!(["something else"]), json!([prompt]), json!([""])).0,
+        400
+    );
 }
 
 #[test]
@@ -119,12 +188,33 @@ fn sandbox_fusion_is_told_of_a_compiler_and_a_run() {
     };
     let (status, right) = ask(&candidate("8 GFLOPS", 0), json!("matmul"));
     assert_eq!(status, 200, "{right}");
-    assert_eq!((&right["status"], &right["run_result"]["stdout"]), (&json!("Success"), &json!("correct\n")));
-    assert_eq!((&right["run_result"]["return_code"], &right["hotloop"]["reward"]), (&json!(0), &json!(3.0)));
-    let (_, wrong) = ask(&fenced("wrong", 0), json!({"task": "matmul"}).to_string().into());
-    assert_eq!((&wrong["status"], &wrong["run_result"]["return_code"]), (&json!("Failed"), &json!(1)));
+    assert_eq!(
+        (&right["status"], &right["run_result"]["stdout"]),
+        (&json!("Success"), &json!("correct\n"))
+    );
+    assert_eq!(
+        (
+            &right["run_result"]["return_code"],
+            &right["hotloop"]["reward"]
+        ),
+        (&json!(0), &json!(3.0))
+    );
+    let (_, wrong) = ask(
+        &fenced("wrong", 0),
+        json!({"task": "matmul"}).to_string().into(),
+    );
+    assert_eq!(
+        (&wrong["status"], &wrong["run_result"]["return_code"]),
+        (&json!("Failed"), &json!(1))
+    );
     let (_, broken) = ask(&candidate("not compiled", 0), Value::Null);
-    assert_eq!((&broken["compile_result"]["return_code"], &broken["run_result"]), (&json!(1), &Value::Null));
+    assert_eq!(
+        (
+            &broken["compile_result"]["return_code"],
+            &broken["run_result"]
+        ),
+        (&json!(1), &Value::Null)
+    );
     assert_eq!(broken["compile_result"]["stderr"], "line 1: no");
     // verl tries again at 504 only.
     assert_eq!(ask(&candidate("machine failure", 0), Value::Null).0, 504);
@@ -146,44 +236,98 @@ fn kernelgym_submits_polls_and_fetches() {
     assert_eq!(service.get("/status/t-1").0, 404);
     let (status, answer) = ask("t-1", &candidate("8 GFLOPS", 0), "matmul");
     assert_eq!(status, 200, "{answer}");
-    assert_eq!(service.get("/status/t-1"), (200, json!({"task_id": "t-1", "status": "completed"})));
+    assert_eq!(
+        service.get("/status/t-1"),
+        (200, json!({"task_id": "t-1", "status": "completed"}))
+    );
     let (_, fetched) = service.get("/results/t-1");
     assert_eq!(fetched, answer);
-    assert_eq!((&fetched["compiled"], &fetched["correctness"]), (&json!(true), &json!(true)));
-    assert_eq!((&fetched["speedup"], &fetched["kernel_runtime"]), (&json!(4.0), &json!(125.0)));
+    assert_eq!(
+        (&fetched["compiled"], &fetched["correctness"]),
+        (&json!(true), &json!(true))
+    );
+    assert_eq!(
+        (&fetched["speedup"], &fetched["kernel_runtime"]),
+        (&json!(4.0), &json!(125.0))
+    );
     let (_, wrong) = ask("t-2", &candidate("wrong", 0), &seed);
-    assert_eq!((&wrong["correctness"], &wrong["error_code"]), (&json!(false), &json!("CORRECTNESS_ERROR")));
+    assert_eq!(
+        (&wrong["correctness"], &wrong["error_code"]),
+        (&json!(false), &json!("CORRECTNESS_ERROR"))
+    );
     // Its client makes a penalty of every status but `completed`, and tries again at 503.
-    assert_eq!(ask("t-3", &candidate("machine failure", 0), "matmul").0, 503);
+    assert_eq!(
+        ask("t-3", &candidate("machine failure", 0), "matmul").0,
+        503
+    );
     assert_eq!(ask("t-4", "x", "class Model: pass").0, 404);
 }
 
 #[test]
 fn openenv_resets_and_steps_over_http() {
     let service = start();
-    assert_eq!(service.post("/step", &json!({"action": {"code": ""}})).0, 400, "reset comes first");
-    let (status, begun) = service.post("/reset", &json!({"seed": 1, "episode_id": "e", "task": "matmul"}));
-    assert_eq!((status, &begun["reward"], &begun["done"]), (200, &Value::Null, &json!(false)));
-    assert!(begun["observation"]["prompt"].as_str().unwrap().contains("matmul_optimized"));
-    let step = |code: &str| service.post("/step", &json!({"action": {"code": code}, "episode_id": "e"}));
+    assert_eq!(
+        service.post("/step", &json!({"action": {"code": ""}})).0,
+        400,
+        "reset comes first"
+    );
+    let (status, begun) = service.post(
+        "/reset",
+        &json!({"seed": 1, "episode_id": "e", "task": "matmul"}),
+    );
+    assert_eq!(
+        (status, &begun["reward"], &begun["done"]),
+        (200, &Value::Null, &json!(false))
+    );
+    assert!(
+        begun["observation"]["prompt"]
+            .as_str()
+            .unwrap()
+            .contains("matmul_optimized")
+    );
+    let step = |code: &str| {
+        service.post(
+            "/step",
+            &json!({"action": {"code": code}, "episode_id": "e"}),
+        )
+    };
     let (status, seen) = step(&candidate("8 GFLOPS", 0));
-    assert_eq!((status, &seen["reward"], &seen["observation"]["turn"]), (200, &json!(3.0), &json!(1)));
+    assert_eq!(
+        (status, &seen["reward"], &seen["observation"]["turn"]),
+        (200, &json!(3.0), &json!(1))
+    );
     assert_eq!(step(&candidate("suspect", 0)).1["reward"], Value::Null);
     assert_eq!(step(&candidate("machine failure", 0)).0, 503);
     let (_, state) = service.get("/state?episode_id=e");
-    assert_eq!((&state["step_count"], &state["best_reward"]), (&json!(2), &json!(3.0)), "a failure is no step");
+    assert_eq!(
+        (&state["step_count"], &state["best_reward"]),
+        (&json!(2), &json!(3.0)),
+        "a failure is no step"
+    );
     for number in 2..8 {
-        assert_eq!(step(&candidate("wrong", number)).1["done"], json!(number == 7));
+        assert_eq!(
+            step(&candidate("wrong", number)).1["done"],
+            json!(number == 7)
+        );
     }
     assert_eq!(step(&candidate("wrong", 9)).0, 400, "the episode is over");
-    assert_eq!(service.post("/reset", &json!({})).0, 200, "the service has a task of its own");
+    assert_eq!(
+        service.post("/reset", &json!({})).0,
+        200,
+        "the service has a task of its own"
+    );
 }
 
 #[test]
 fn openenv_counts_steps_that_come_at_once() {
     let service = start();
     service.post("/reset", &json!({"episode_id": "e"}));
-    let step = |said: &str| service.post("/step", &json!({"action": {"code": candidate(said, 0)}, "episode_id": "e"}));
+    let step = |said: &str| {
+        service.post(
+            "/step",
+            &json!({"action": {"code": candidate(said, 0)}, "episode_id": "e"}),
+        )
+    };
     let waiting = |count: usize| {
         let line = format!("hotloop_jobs_waiting {count}\n");
         service.wait(|service| service.get("/metrics").1.as_str().unwrap().contains(&line));
@@ -198,7 +342,10 @@ fn openenv_counts_steps_that_come_at_once() {
         assert_eq!(turns, [Some(1), Some(2)]);
     });
     let (_, state) = service.get("/state?episode_id=e");
-    assert_eq!((&state["step_count"], &state["best_reward"]), (&json!(2), &json!(3.0)));
+    assert_eq!(
+        (&state["step_count"], &state["best_reward"]),
+        (&json!(2), &json!(3.0))
+    );
     // A step of an episode that is begun anew meanwhile is none of the new one.
     service.control.held.store(true, Ordering::SeqCst);
     std::thread::scope(|scope| {
@@ -209,25 +356,48 @@ fn openenv_counts_steps_that_come_at_once() {
         assert_eq!(late.join().unwrap().0, 409);
     });
     let (_, state) = service.get("/state?episode_id=e");
-    assert_eq!((&state["step_count"], &state["best_reward"]), (&json!(0), &Value::Null));
+    assert_eq!(
+        (&state["step_count"], &state["best_reward"]),
+        (&json!(0), &Value::Null)
+    );
 }
 
 #[test]
 fn openenv_talks_over_a_socket() {
     let service = start();
     let mut socket = Socket::open(&service);
-    assert_eq!(socket.say(&json!({"type": "step", "data": {"code": "x"}}))["data"]["code"], "SESSION_ERROR");
+    assert_eq!(
+        socket.say(&json!({"type": "step", "data": {"code": "x"}}))["data"]["code"],
+        "SESSION_ERROR"
+    );
     let begun = socket.say(&json!({"type": "reset", "data": {}}));
-    assert_eq!((&begun["type"], &begun["data"]["observation"]["task"]), (&json!("observation"), &json!("matmul")));
+    assert_eq!(
+        (&begun["type"], &begun["data"]["observation"]["task"]),
+        (&json!("observation"), &json!("matmul"))
+    );
     let seen = socket.say(&json!({"type": "step", "data": {"code": candidate("8 GFLOPS", 0)}}));
     assert_eq!(seen["data"]["reward"], 3.0);
-    assert_eq!(socket.say(&json!({"type": "state"}))["data"]["step_count"], 1);
-    let failed = socket.say(&json!({"type": "step", "data": {"code": candidate("machine failure", 0)}}));
+    assert_eq!(
+        socket.say(&json!({"type": "state"}))["data"]["step_count"],
+        1
+    );
+    let failed =
+        socket.say(&json!({"type": "step", "data": {"code": candidate("machine failure", 0)}}));
     assert_eq!(failed["data"]["code"], "EXECUTION_ERROR");
-    assert_eq!(socket.say(&json!({"type": "dance"}))["data"]["code"], "UNKNOWN_TYPE");
-    assert_eq!(socket.say(&json!("nonsense"))["data"]["code"], "INVALID_JSON");
+    assert_eq!(
+        socket.say(&json!({"type": "dance"}))["data"]["code"],
+        "UNKNOWN_TYPE"
+    );
+    assert_eq!(
+        socket.say(&json!("nonsense"))["data"]["code"],
+        "INVALID_JSON"
+    );
     let other = Socket::open(&service).say(&json!({"type": "state"}));
-    assert_eq!(other["data"], Value::Null, "another connection is another episode");
+    assert_eq!(
+        other["data"],
+        Value::Null,
+        "another connection is another episode"
+    );
     assert_eq!(service.control.started.load(Ordering::SeqCst), 1);
 }
 
@@ -248,7 +418,11 @@ impl Socket {
             stream.read_exact(&mut byte).unwrap();
             answer.push(byte[0]);
         }
-        assert!(answer.starts_with(b"HTTP/1.1 101"), "{}", String::from_utf8_lossy(&answer));
+        assert!(
+            answer.starts_with(b"HTTP/1.1 101"),
+            "{}",
+            String::from_utf8_lossy(&answer)
+        );
         Self(stream)
     }
 

@@ -42,7 +42,9 @@ struct FakeBench {
 
 impl Bench for FakeBench {
     fn submit(&mut self, jobs: Vec<Job>) -> Result<(), BenchError> {
-        self.control.submitted.fetch_add(jobs.len(), Ordering::SeqCst);
+        self.control
+            .submitted
+            .fetch_add(jobs.len(), Ordering::SeqCst);
         self.control.groups.lock().unwrap().push(jobs.len());
         self.jobs.extend(jobs);
         Ok(())
@@ -57,7 +59,10 @@ impl Bench for FakeBench {
             return Ok(None);
         }
         let times = if self.moved { 2.0 } else { 1.0 };
-        Ok(self.jobs.pop_front().map(|job| Reply { id: job.id, judged: judged(&job.candidate.source, times) }))
+        Ok(self.jobs.pop_front().map(|job| Reply {
+            id: job.id,
+            judged: judged(&job.candidate.source, times),
+        }))
     }
 
     fn cancel(&mut self, ids: &[JobId]) {
@@ -80,24 +85,51 @@ impl Bench for FakeBench {
 
 /// The verdict that stands in a candidate, as in `/* wrong */` or `/* 12.5 GFLOPS */`; the seed has 2.
 fn judged(source: &str, times: f64) -> Result<Judgement, BenchError> {
-    let said = source.split("/*").nth(1).and_then(|rest| rest.split("*/").next()).unwrap_or("2 GFLOPS").trim();
+    let said = source
+        .split("/*")
+        .nth(1)
+        .and_then(|rest| rest.split("*/").next())
+        .unwrap_or("2 GFLOPS")
+        .trim();
     let verdict = match said {
-        "wrong" => {
-            Verdict::Wrong(Mismatch { why: "element 3 is wrong".to_owned(), error: f64::INFINITY, paper: false })
-        }
-        "crashed" => Verdict::Crashed { how: "SIGSEGV".to_owned() },
-        "not compiled" => Verdict::NotCompiled { diagnostics: "line 1: no".to_owned() },
-        "suspect" => Verdict::Suspect { why: "too fast".to_owned(), measured: measured(1e6) },
+        "wrong" => Verdict::Wrong(Mismatch {
+            why: "element 3 is wrong".to_owned(),
+            error: f64::INFINITY,
+            paper: false,
+        }),
+        "crashed" => Verdict::Crashed {
+            how: "SIGSEGV".to_owned(),
+        },
+        "not compiled" => Verdict::NotCompiled {
+            diagnostics: "line 1: no".to_owned(),
+        },
+        "suspect" => Verdict::Suspect {
+            why: "too fast".to_owned(),
+            measured: measured(1e6),
+        },
         "machine failure" => return Err(BenchError::new("the machine tripped")),
         "NaN" => Verdict::Correct(measured(f64::NAN)),
-        speed => Verdict::Correct(measured(times * speed.trim_end_matches(" GFLOPS").parse::<f64>().unwrap())),
+        speed => Verdict::Correct(measured(
+            times * speed.trim_end_matches(" GFLOPS").parse::<f64>().unwrap(),
+        )),
     };
-    Ok(Judgement { verdict, seconds: Seconds { compile: 0.1, run: 0.2, total: 0.3 } })
+    Ok(Judgement {
+        verdict,
+        seconds: Seconds {
+            compile: 0.1,
+            run: 0.2,
+            total: 0.3,
+        },
+    })
 }
 
 fn measured(gflops: f64) -> Measured {
     let (peak_fraction, roof_s) = (Some(0.1), Some(1e-3));
-    Measured { peak_fraction, roof_s, ..Measured::steady(gflops, 1.0 / gflops) }
+    Measured {
+        peak_fraction,
+        roof_s,
+        ..Measured::steady(gflops, 1.0 / gflops)
+    }
 }
 
 /// C that the bench will say this of; `number` makes it another candidate.
@@ -109,7 +141,9 @@ pub(crate) fn candidate(said: &str, number: usize) -> String {
 
 /// A shipped task.
 pub(crate) fn task(name: &str) -> Task {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tasks").join(name);
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../tasks")
+        .join(name);
     let file = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     let files = TaskFiles {
         toml: file("task.toml"),
@@ -138,7 +172,10 @@ impl Service {
     }
 
     /// The same, with its runs in `folder`.
-    pub(crate) fn start_in(folder: Arc<tempfile::TempDir>, change: impl FnOnce(&mut Settings)) -> Self {
+    pub(crate) fn start_in(
+        folder: Arc<tempfile::TempDir>,
+        change: impl FnOnce(&mut Settings),
+    ) -> Self {
         let mut settings = Settings::new(["matmul", "fft"].map(task), folder.path().join("runs"));
         change(&mut settings);
         let control = Arc::new(Control::default());
@@ -149,7 +186,11 @@ impl Service {
                 std::thread::sleep(Duration::from_millis(2));
             }
             let (control, moved) = (Arc::clone(&own), own.moved.load(Ordering::SeqCst));
-            Ok(Box::new(FakeBench { control, moved, jobs: VecDeque::new() }) as Box<dyn Bench>)
+            Ok(Box::new(FakeBench {
+                control,
+                moved,
+                jobs: VecDeque::new(),
+            }) as Box<dyn Bench>)
         });
         let notices = Arc::new(Mutex::new(Vec::new()));
         let heard = Arc::clone(&notices);
@@ -159,7 +200,14 @@ impl Service {
         let stop = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stop);
         let thread = Some(std::thread::spawn(move || server.run(&asked)));
-        let service = Self { address, control, folder, notices, stop, thread };
+        let service = Self {
+            address,
+            control,
+            folder,
+            notices,
+            stop,
+            thread,
+        };
         service.wait(|service| service.heard(|notice| matches!(notice, Notice::BenchReady { .. })));
         service
     }
@@ -172,7 +220,10 @@ impl Service {
             }
             std::thread::sleep(Duration::from_millis(10));
         }
-        panic!("waited for a minute; heard {:?}", self.notices.lock().unwrap());
+        panic!(
+            "waited for a minute; heard {:?}",
+            self.notices.lock().unwrap()
+        );
     }
 
     /// Whether there was such a notice.
@@ -192,7 +243,11 @@ impl Service {
 
     pub(crate) fn get(&self, path: &str) -> (u16, Value) {
         let (status, _, body) = self.send("GET", path, &[], None);
-        (status, serde_json::from_slice(&body).unwrap_or_else(|_| String::from_utf8_lossy(&body).into_owned().into()))
+        (
+            status,
+            serde_json::from_slice(&body)
+                .unwrap_or_else(|_| String::from_utf8_lossy(&body).into_owned().into()),
+        )
     }
 
     /// One request on a connection of its own: status, head and body.
@@ -209,14 +264,21 @@ impl Service {
             head.extend([name, ": ", value, "\r\n"]);
         }
         if let Some(body) = body {
-            head.extend(["content-type: application/json\r\ncontent-length: ", &body.len().to_string(), "\r\n"]);
+            head.extend([
+                "content-type: application/json\r\ncontent-length: ",
+                &body.len().to_string(),
+                "\r\n",
+            ]);
         }
         stream.write_all(format!("{head}\r\n").as_bytes()).unwrap();
         // A server that refuses by the head need not read the body.
         drop(stream.write_all(body.unwrap_or_default()));
         let mut answer = Vec::new();
         drop(stream.read_to_end(&mut answer));
-        let split = answer.windows(4).position(|four| four == b"\r\n\r\n").expect("an answer has a head");
+        let split = answer
+            .windows(4)
+            .position(|four| four == b"\r\n\r\n")
+            .expect("an answer has a head");
         let head = String::from_utf8_lossy(&answer[..split]).to_lowercase();
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
         let mut body = answer[split + 4..].to_vec();

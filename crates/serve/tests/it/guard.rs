@@ -22,7 +22,10 @@ fn refused(service: &Service, with: u16) -> bool {
 fn without_a_right_token_nothing_is_done() {
     let service = Service::start(|settings| settings.tokens = vec![TOKEN.to_owned()]);
     let ask = |header: Option<&str>| {
-        let headers: Vec<(&str, &str)> = header.into_iter().map(|value| ("authorization", value)).collect();
+        let headers: Vec<(&str, &str)> = header
+            .into_iter()
+            .map(|value| ("authorization", value))
+            .collect();
         service.send("POST", "/v1/judge", &headers, Some(body().as_bytes()))
     };
     for header in [None, Some("Bearer wrong"), Some(TOKEN), Some("Basic AAAA")] {
@@ -31,31 +34,70 @@ fn without_a_right_token_nothing_is_done() {
         assert!(head.contains("www-authenticate: bearer"), "{head}");
         assert!(!String::from_utf8_lossy(&answer).contains(TOKEN));
     }
-    for path in ["/v1/tasks", "/v1/runs", "/metrics", "/openapi.json", "/v1/prompts?run=x", "/state", "/ws", "/none"] {
+    for path in [
+        "/v1/tasks",
+        "/v1/runs",
+        "/metrics",
+        "/openapi.json",
+        "/v1/prompts?run=x",
+        "/state",
+        "/ws",
+        "/none",
+    ] {
         assert_eq!(service.get(path).0, 401, "{path}");
     }
     assert!(refused(&service, 401));
     assert_eq!(service.submitted(), 0);
-    assert_eq!(service.get("/health").0, 200, "a load balancer has no token");
+    assert_eq!(
+        service.get("/health").0,
+        200,
+        "a load balancer has no token"
+    );
     assert_eq!(ask(Some(&format!("Bearer {TOKEN}"))).0, 200);
     // any:a-token-of-some-length
-    assert_eq!(ask(Some("Basic YW55OmEtdG9rZW4tb2Ytc29tZS1sZW5ndGg=")).0, 200);
+    assert_eq!(
+        ask(Some("Basic YW55OmEtdG9rZW4tb2Ytc29tZS1sZW5ndGg=")).0,
+        200
+    );
     assert_eq!(service.submitted(), 1);
 }
 
 #[test]
 fn a_page_in_a_browser_is_served_only_with_a_token() {
     let service = Service::start(|_| {});
-    for header in [("origin", "http://evil.example"), ("sec-fetch-site", "cross-site"), ("origin", "null")] {
-        assert_eq!(service.send("POST", "/v1/judge", &[header], Some(body().as_bytes())).0, 403, "{header:?}");
+    for header in [
+        ("origin", "http://evil.example"),
+        ("sec-fetch-site", "cross-site"),
+        ("origin", "null"),
+    ] {
+        assert_eq!(
+            service
+                .send("POST", "/v1/judge", &[header], Some(body().as_bytes()))
+                .0,
+            403,
+            "{header:?}"
+        );
     }
     assert!(refused(&service, 403));
     assert_eq!(service.submitted(), 0);
     // A person who types the address.
-    assert_eq!(service.send("GET", "/v1/tasks", &[("sec-fetch-site", "none")], None).0, 200);
+    assert_eq!(
+        service
+            .send("GET", "/v1/tasks", &[("sec-fetch-site", "none")], None)
+            .0,
+        200
+    );
     let guarded = Service::start(|settings| settings.tokens = vec![TOKEN.to_owned()]);
-    let headers = [("origin", "http://mine.example"), ("authorization", &format!("Bearer {TOKEN}"))];
-    assert_eq!(guarded.send("POST", "/v1/judge", &headers, Some(body().as_bytes())).0, 200);
+    let headers = [
+        ("origin", "http://mine.example"),
+        ("authorization", &format!("Bearer {TOKEN}")),
+    ];
+    assert_eq!(
+        guarded
+            .send("POST", "/v1/judge", &headers, Some(body().as_bytes()))
+            .0,
+        200
+    );
 }
 
 #[test]
@@ -65,7 +107,11 @@ fn an_oversized_body_is_refused_by_its_head_and_by_its_length() {
     assert_eq!(service.send("POST", "/v1/judge", &[], Some(&large)).0, 413);
     assert!(refused(&service, 413));
     // Chunked, so that the length is not told.
-    let chunk = format!("{:x}\r\n{}\r\n0\r\n\r\n", large.len(), " ".repeat(large.len()));
+    let chunk = format!(
+        "{:x}\r\n{}\r\n0\r\n\r\n",
+        large.len(),
+        " ".repeat(large.len())
+    );
     let (status, ..) = raw(&service, "transfer-encoding: chunked", &chunk);
     assert_eq!(status, 413);
     assert_eq!(service.submitted(), 0);
@@ -73,7 +119,8 @@ fn an_oversized_body_is_refused_by_its_head_and_by_its_length() {
 
 fn raw(service: &Service, header: &str, body: &str) -> (u16, String) {
     let mut stream = std::net::TcpStream::connect(service.address).unwrap();
-    let head = format!("POST /v1/judge HTTP/1.1\r\nhost: test\r\nconnection: close\r\n{header}\r\n\r\n");
+    let head =
+        format!("POST /v1/judge HTTP/1.1\r\nhost: test\r\nconnection: close\r\n{header}\r\n\r\n");
     stream.write_all(head.as_bytes()).unwrap();
     drop(stream.write_all(body.as_bytes()));
     let mut answer = String::new();
@@ -92,21 +139,29 @@ fn many_bodies_at_once_do_not_fill_the_memory() {
     service.wait(|service| {
         // Promises a megabyte and does not send it. One that was given up on a busy machine has a successor.
         let mut holder = std::net::TcpStream::connect(service.address).unwrap();
-        holder.write_all(b"POST /v1/judge HTTP/1.1\r\nhost: test\r\ncontent-length: 1048576\r\n\r\n{").unwrap();
+        holder
+            .write_all(b"POST /v1/judge HTTP/1.1\r\nhost: test\r\ncontent-length: 1048576\r\n\r\n{")
+            .unwrap();
         holders.borrow_mut().push(holder);
         let (status, head, _) = service.send("POST", "/v1/judge", &[], Some(body().as_bytes()));
         status == 503 && head.contains("retry-after")
     });
     // It is not waited for for ever.
     service.wait(|service| refused(service, 408));
-    service.wait(|service| service.send("POST", "/v1/judge", &[], Some(body().as_bytes())).0 == 200);
+    service.wait(|service| {
+        service
+            .send("POST", "/v1/judge", &[], Some(body().as_bytes()))
+            .0
+            == 200
+    });
 }
 
 /// So many candidates without code, behind one that the bench is asked about.
 fn many(count: usize) -> String {
     let mut candidates = vec![json!({"source": candidate("3 GFLOPS", 0)})];
     candidates.resize(count + 1, json!({"source": ""}));
-    json!({"task": "matmul", "reward": "ladder", "wait_s": 20, "candidates": candidates}).to_string()
+    json!({"task": "matmul", "reward": "ladder", "wait_s": 20, "candidates": candidates})
+        .to_string()
 }
 
 #[test]
@@ -118,15 +173,29 @@ fn small_bodies_that_become_large_do_not_fill_the_memory() {
     assert_eq!(status, 413, "{}", String::from_utf8_lossy(&told));
     service.control.held.store(true, Ordering::SeqCst);
     std::thread::scope(|scope| {
-        let first = scope.spawn(|| service.send("POST", "/v1/judge", &[], Some(many(800).as_bytes())).0);
+        let first = scope.spawn(|| {
+            service
+                .send("POST", "/v1/judge", &[], Some(many(800).as_bytes()))
+                .0
+        });
         service.wait(|service| service.submitted() == 1);
-        let (status, head, told) = service.send("POST", "/v1/judge", &[], Some(many(801).as_bytes()));
+        let (status, head, told) =
+            service.send("POST", "/v1/judge", &[], Some(many(801).as_bytes()));
         let told = String::from_utf8_lossy(&told);
-        assert!(status == 503 && head.contains("retry-after") && told.contains("too many bodies"), "{status} {told}");
+        assert!(
+            status == 503 && head.contains("retry-after") && told.contains("too many bodies"),
+            "{status} {told}"
+        );
         service.control.held.store(false, Ordering::SeqCst);
         assert_eq!(first.join().unwrap(), 200);
     });
-    assert_eq!(service.send("POST", "/v1/judge", &[], Some(many(801).as_bytes())).0, 200, "there is room again");
+    assert_eq!(
+        service
+            .send("POST", "/v1/judge", &[], Some(many(801).as_bytes()))
+            .0,
+        200,
+        "there is room again"
+    );
 }
 
 #[test]
@@ -146,16 +215,36 @@ fn names_lead_nowhere_but_to_what_was_loaded() {
     for file in ["task.toml", "run.toml", "events.jsonl"] {
         std::fs::write(secret.join(file), "name = \"secret\"").unwrap();
     }
-    let tricks = ["../secret", "./matmul", "/etc", "..", "matmul/../../secret", "secret\0", "%2e%2e/secret", ""];
+    let tricks = [
+        "../secret",
+        "./matmul",
+        "/etc",
+        "..",
+        "matmul/../../secret",
+        "secret\0",
+        "%2e%2e/secret",
+        "",
+    ];
     for trick in tricks {
         let body = json!({"task": trick, "candidates": [{"source": "x"}]});
         let (status, answer) = service.post("/v1/judge", &body);
-        assert!(status == 404 || (trick.is_empty() && status == 400), "{trick:?}: {status} {answer}");
+        assert!(
+            status == 404 || (trick.is_empty() && status == 400),
+            "{trick:?}: {status} {answer}"
+        );
         let (status, _) = service.post("/rm", &json!({"response": "x", "label": trick}));
-        assert!(status == 404 || (trick.is_empty() && status == 400), "{trick:?}: {status}");
-        let encoded: String = trick.bytes().fold(String::new(), |text, byte| text + &format!("%{byte:02x}"));
+        assert!(
+            status == 404 || (trick.is_empty() && status == 400),
+            "{trick:?}: {status}"
+        );
+        let encoded: String = trick
+            .bytes()
+            .fold(String::new(), |text, byte| text + &format!("%{byte:02x}"));
         if !trick.is_empty() {
-            for path in [format!("/v1/tasks/{encoded}"), format!("/v1/runs/{encoded}")] {
+            for path in [
+                format!("/v1/tasks/{encoded}"),
+                format!("/v1/runs/{encoded}"),
+            ] {
                 assert_eq!(service.get(&path).0, 404, "{path}");
             }
             let (status, answer) = service.get(&format!("/v1/prompts?run={encoded}&task=matmul"));
@@ -166,5 +255,9 @@ fn names_lead_nowhere_but_to_what_was_loaded() {
     }
     assert_eq!(service.get("/v1/runs").1, Value::Array(Vec::new()));
     assert_eq!(service.submitted(), 0);
-    assert_eq!(std::fs::read_dir(service.folder.path()).unwrap().count(), 1, "nothing was made");
+    assert_eq!(
+        std::fs::read_dir(service.folder.path()).unwrap().count(),
+        1,
+        "nothing was made"
+    );
 }

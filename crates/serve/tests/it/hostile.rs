@@ -13,7 +13,11 @@ fn request(number: usize) -> Vec<u8> {
     let body = json!({"task": "matmul", "reward": "ladder",
         "candidates": [{"source": candidate("3 GFLOPS", number)}]})
     .to_string();
-    format!("POST /v1/judge HTTP/1.1\r\nhost: test\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes()
+    format!(
+        "POST /v1/judge HTTP/1.1\r\nhost: test\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
 }
 
 fn is_served(service: &Service, number: usize) {
@@ -25,7 +29,11 @@ fn is_served(service: &Service, number: usize) {
 fn connections(service: &Service) -> i64 {
     let metrics = service.get("/metrics").1;
     let text = metrics.as_str().unwrap();
-    text.lines().find_map(|line| line.strip_prefix("hotloop_connections ")).unwrap().parse().unwrap()
+    text.lines()
+        .find_map(|line| line.strip_prefix("hotloop_connections "))
+        .unwrap()
+        .parse()
+        .unwrap()
 }
 
 #[test]
@@ -41,7 +49,14 @@ fn clients_that_hang_up_leave_nothing_behind() {
     }
     // Nobody waits any more, so that the jobs are given up.
     service.wait(|service| connections(service) == 1);
-    service.wait(|service| service.get("/metrics").1.as_str().unwrap().contains("hotloop_jobs_waiting 0\n"));
+    service.wait(|service| {
+        service
+            .get("/metrics")
+            .1
+            .as_str()
+            .unwrap()
+            .contains("hotloop_jobs_waiting 0\n")
+    });
     service.control.held.store(false, Ordering::SeqCst);
     is_served(&service, 1000);
 }
@@ -67,11 +82,20 @@ fn garbage_is_answered_by_an_error_or_by_nothing() {
         drop(stream.read_to_end(&mut answer));
         let answer = String::from_utf8_lossy(&answer);
         let status = answer.split(' ').nth(1).unwrap_or("400");
-        assert!(status.starts_with('4'), "{}: {answer}", String::from_utf8_lossy(bytes));
+        assert!(
+            status.starts_with('4'),
+            "{}: {answer}",
+            String::from_utf8_lossy(bytes)
+        );
     }
     // A body nested beyond all reason.
     let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
-    assert_eq!(service.send("POST", "/v1/judge", &[], Some(deep.as_bytes())).0, 400);
+    assert_eq!(
+        service
+            .send("POST", "/v1/judge", &[], Some(deep.as_bytes()))
+            .0,
+        400
+    );
     is_served(&service, 0);
     assert_eq!(service.submitted(), 1);
 }
@@ -82,7 +106,9 @@ fn clients_that_never_read_or_never_write_keep_no_one_else_out() {
         settings.limits.connections = 40;
         settings.limits.patience = Duration::from_millis(500);
     });
-    let silent: Vec<TcpStream> = (0..20).map(|_| TcpStream::connect(service.address).unwrap()).collect();
+    let silent: Vec<TcpStream> = (0..20)
+        .map(|_| TcpStream::connect(service.address).unwrap())
+        .collect();
     let deaf: Vec<TcpStream> = (0..10)
         .map(|number| {
             let mut stream = TcpStream::connect(service.address).unwrap();
@@ -102,7 +128,9 @@ fn clients_that_never_read_or_never_write_keep_no_one_else_out() {
 #[test]
 fn more_connections_than_allowed_are_closed() {
     let service = Service::start(|settings| settings.limits.connections = 4);
-    let mut held: Vec<TcpStream> = (0..4).map(|_| TcpStream::connect(service.address).unwrap()).collect();
+    let mut held: Vec<TcpStream> = (0..4)
+        .map(|_| TcpStream::connect(service.address).unwrap())
+        .collect();
     let mut extra = TcpStream::connect(service.address).unwrap();
     let mut nothing = Vec::new();
     drop(extra.read_to_end(&mut nothing));
@@ -110,8 +138,11 @@ fn more_connections_than_allowed_are_closed() {
     drop(held.pop());
     service.wait(|service| {
         let mut stream = TcpStream::connect(service.address).unwrap();
-        let asked = stream.write_all(b"GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+        let asked =
+            stream.write_all(b"GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
         let mut answer = String::new();
-        asked.is_ok() && stream.read_to_string(&mut answer).is_ok() && answer.starts_with("HTTP/1.1 200")
+        asked.is_ok()
+            && stream.read_to_string(&mut answer).is_ok()
+            && answer.starts_with("HTTP/1.1 200")
     });
 }

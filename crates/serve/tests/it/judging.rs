@@ -10,32 +10,75 @@ use serve::Notice;
 use crate::fake::{Service, candidate};
 
 fn ask(said: &[&str]) -> Value {
-    let candidates: Vec<Value> =
-        said.iter().enumerate().map(|(number, said)| json!({"id": said, "source": candidate(said, number)})).collect();
+    let candidates: Vec<Value> = said
+        .iter()
+        .enumerate()
+        .map(|(number, said)| json!({"id": said, "source": candidate(said, number)}))
+        .collect();
     json!({"task": "matmul", "candidates": candidates})
 }
 
 #[test]
 fn a_batch_has_verdicts_rewards_and_machine_failures_in_its_order() {
     let service = Service::start(|_| {});
-    let mut asked = ask(&["8 GFLOPS", "wrong", "machine failure", "suspect", "not compiled", "NaN"]);
-    asked["candidates"].as_array_mut().unwrap().push(json!({"completion": "I cannot."}));
+    let mut asked = ask(&[
+        "8 GFLOPS",
+        "wrong",
+        "machine failure",
+        "suspect",
+        "not compiled",
+        "NaN",
+    ]);
+    asked["candidates"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({"completion": "I cannot."}));
     let (status, answer) = service.post("/v1/judge", &asked);
     assert_eq!(status, 200, "{answer}");
     let column = |key: &str| -> Vec<Value> {
-        answer["judged"].as_array().unwrap().iter().map(|judged| judged[key].clone()).collect()
+        answer["judged"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|judged| judged[key].clone())
+            .collect()
     };
     // 1 + log2(8 / 2): the seed has 2 GFLOPS.
-    let rewards = [json!(3.0), json!(-1.0), Value::Null, Value::Null, json!(-3.0), Value::Null, json!(-4.0)];
+    let rewards = [
+        json!(3.0),
+        json!(-1.0),
+        Value::Null,
+        Value::Null,
+        json!(-3.0),
+        Value::Null,
+        json!(-4.0),
+    ];
     assert_eq!(column("reward"), rewards);
-    let statuses = ["judged", "judged", "machine-failure", "masked", "judged", "machine-failure", "judged"];
+    let statuses = [
+        "judged",
+        "judged",
+        "machine-failure",
+        "masked",
+        "judged",
+        "machine-failure",
+        "judged",
+    ];
     assert_eq!(column("status"), statuses.map(Value::from));
-    let verdicts =
-        [json!("correct"), json!("wrong"), Value::Null, json!("suspect"), json!("not-compiled"), Value::Null];
+    let verdicts = [
+        json!("correct"),
+        json!("wrong"),
+        Value::Null,
+        json!("suspect"),
+        json!("not-compiled"),
+        Value::Null,
+    ];
     assert_eq!(column("verdict")[..6], verdicts);
     assert_eq!(answer["judged"][2]["error"], "the machine tripped");
     assert_eq!(answer["judged"][0]["id"], "8 GFLOPS");
-    assert_eq!(answer["reward"], json!({"shape": "ladder-log", "low": 0.0, "high": 8.0}));
+    assert_eq!(
+        answer["reward"],
+        json!({"shape": "ladder-log", "low": 0.0, "high": 8.0})
+    );
     assert_eq!(answer["machine"]["class"], "fake");
     // Each machine failure was tried three times, and the seed judged for the reward.
     assert_eq!(service.submitted(), 4 + 3 + 3 + 1);
@@ -49,16 +92,29 @@ fn the_shape_of_the_reward_is_the_callers_choice_and_told() {
         asked["reward"] = shape;
         let (status, answer) = service.post("/v1/judge", &asked);
         assert_eq!(status, 200, "{answer}");
-        let rewards: Vec<f64> =
-            answer["judged"].as_array().unwrap().iter().map(|judged| judged["reward"].as_f64().unwrap()).collect();
+        let rewards: Vec<f64> = answer["judged"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|judged| judged["reward"].as_f64().unwrap())
+            .collect();
         (rewards, answer["judged"][0]["reward_shape"].clone())
     };
     assert_eq!(reward(json!("ladder")), (vec![8.0, 4.0], json!("ladder")));
-    assert_eq!(reward(json!("ladder-group")), (vec![100.0, 50.0], json!("ladder-group")));
-    assert_eq!(reward(json!({"shape": "ladder-log", "high": 2.5})).0, [2.5, 2.0]);
+    assert_eq!(
+        reward(json!("ladder-group")),
+        (vec![100.0, 50.0], json!("ladder-group"))
+    );
+    assert_eq!(
+        reward(json!({"shape": "ladder-log", "high": 2.5})).0,
+        [2.5, 2.0]
+    );
     let (status, answer) = service.post("/v1/judge", &json!({"reward": "great", "candidates": []}));
     assert_eq!(status, 400, "{answer}");
-    assert!(answer["error"].as_str().unwrap().contains("ladder-log"), "{answer}");
+    assert!(
+        answer["error"].as_str().unwrap().contains("ladder-log"),
+        "{answer}"
+    );
 }
 
 #[test]
@@ -71,11 +127,24 @@ fn what_is_compared_reaches_the_bench_together() {
         assert_eq!(service.post("/v1/judge", &body).0, 200);
         std::mem::take(&mut *service.control.groups.lock().unwrap())
     };
-    assert_eq!(asked(&[Some("a"), Some("b"), Some("a"), Some("b"), Some("a")], 0), [3, 2]);
-    assert_eq!(asked(&[None; 4], 10), [4], "who names no group is compared with the rest");
-    assert_eq!(asked(&[None; 6], 10), [2], "what was judged before is not judged again");
+    assert_eq!(
+        asked(&[Some("a"), Some("b"), Some("a"), Some("b"), Some("a")], 0),
+        [3, 2]
+    );
+    assert_eq!(
+        asked(&[None; 4], 10),
+        [4],
+        "who names no group is compared with the rest"
+    );
+    assert_eq!(
+        asked(&[None; 6], 10),
+        [2],
+        "what was judged before is not judged again"
+    );
     let prompts = ["P", "Q", "P", "Q"];
-    let query: Vec<String> = (0..4).map(|at| format!("{}{}", prompts[at], candidate("3 GFLOPS", 20 + at))).collect();
+    let query: Vec<String> = (0..4)
+        .map(|at| format!("{}{}", prompts[at], candidate("3 GFLOPS", 20 + at)))
+        .collect();
     let body = json!({"query": query, "prompts": prompts, "labels": vec!["matmul"; 4]});
     assert_eq!(service.post("/get_reward", &body).0, 200);
     // The seed came last.
@@ -100,7 +169,10 @@ fn identical_candidates_are_judged_once_whoever_asks() {
         .collect();
     service.wait(|service| {
         let metrics = service.get("/metrics").1;
-        metrics.as_str().unwrap().contains("hotloop_jobs_shared_total 15\n")
+        metrics
+            .as_str()
+            .unwrap()
+            .contains("hotloop_jobs_shared_total 15\n")
     });
     service.control.held.store(false, Ordering::SeqCst);
     for asked in asking {
@@ -125,7 +197,9 @@ fn a_fresh_judgement_is_a_new_one_and_sending_it_again_is_not() {
     assert_eq!(asked("b", true), 2);
     assert_eq!(asked("c", true), 3);
     // Copies in one request are told apart by their names too.
-    let copies: Vec<Value> = ["d", "e", "d"].map(|id| json!({"id": id, "source": candidate("3 GFLOPS", 0)})).to_vec();
+    let copies: Vec<Value> = ["d", "e", "d"]
+        .map(|id| json!({"id": id, "source": candidate("3 GFLOPS", 0)}))
+        .to_vec();
     let body = json!({"task": "matmul", "fresh": true, "reward": "ladder", "candidates": copies});
     assert_eq!(service.post("/v1/judge", &body).0, 200);
     assert_eq!(service.submitted(), 5);
@@ -144,10 +218,21 @@ fn what_takes_too_long_is_503_and_goes_on() {
     assert_eq!(status, 503, "{}", String::from_utf8_lossy(&answer));
     assert!(head.contains("retry-after: "), "{head}");
     service.control.held.store(false, Ordering::SeqCst);
-    service.wait(|service| service.get("/metrics").1.as_str().unwrap().contains("hotloop_jobs_waiting 0\n"));
+    service.wait(|service| {
+        service
+            .get("/metrics")
+            .1
+            .as_str()
+            .unwrap()
+            .contains("hotloop_jobs_waiting 0\n")
+    });
     let (status, answer) = service.post("/v1/judge", &asked);
     assert_eq!((status, &answer["judged"][1]["reward"]), (200, &json!(6.0)));
-    assert_eq!(service.submitted(), 2, "the same request joined what was under way");
+    assert_eq!(
+        service.submitted(),
+        2,
+        "the same request joined what was under way"
+    );
 }
 
 #[test]
@@ -157,7 +242,10 @@ fn a_bench_that_falls_over_is_started_again_and_nobody_is_punished() {
     let mut asked = ask(&["5 GFLOPS"]);
     asked["reward"] = json!("ladder");
     let (status, answer) = service.post("/v1/judge", &asked);
-    assert_eq!((status, &answer["judged"][0]["reward"]), (200, &Value::Null));
+    assert_eq!(
+        (status, &answer["judged"][0]["reward"]),
+        (200, &Value::Null)
+    );
     assert_eq!(answer["judged"][0]["status"], "machine-failure");
     assert!(service.heard(|notice| matches!(notice, Notice::BenchFailed { .. })));
     assert_eq!(service.get("/health").0, 503);
@@ -176,14 +264,42 @@ fn mistakes_are_named() {
         assert_eq!(got, status, "{answer}");
         assert!(answer["error"].as_str().unwrap().contains(said), "{answer}");
     };
-    check(json!({"candidates": [{"source": "x"}]}), 400, "no task is named");
-    check(json!({"task": "matmul", "candidates": [{}]}), 400, "either `completion` or `source`");
-    check(json!({"task": "matmul", "candidates": [{"source": "", "completion": ""}]}), 400, "either");
+    check(
+        json!({"candidates": [{"source": "x"}]}),
+        400,
+        "no task is named",
+    );
+    check(
+        json!({"task": "matmul", "candidates": [{}]}),
+        400,
+        "either `completion` or `source`",
+    );
+    check(
+        json!({"task": "matmul", "candidates": [{"source": "", "completion": ""}]}),
+        400,
+        "either",
+    );
     check(json!({"task": "matmul"}), 400, "candidates");
-    check(json!({"task": "matmul", "candidates": [], "colour": 1}), 400, "colour");
-    check(json!({"task": "matmul", "stage": 7, "candidates": []}), 400, "stage 7");
-    check(json!({"task": "matmul", "candidates": [{"source": "x", "prompt_id": "none/0/0"}]}), 404, "no run");
-    assert_eq!(service.post("/v1/judge", &json!({"candidates": []})).0, 200, "an empty batch is none");
+    check(
+        json!({"task": "matmul", "candidates": [], "colour": 1}),
+        400,
+        "colour",
+    );
+    check(
+        json!({"task": "matmul", "stage": 7, "candidates": []}),
+        400,
+        "stage 7",
+    );
+    check(
+        json!({"task": "matmul", "candidates": [{"source": "x", "prompt_id": "none/0/0"}]}),
+        404,
+        "no run",
+    );
+    assert_eq!(
+        service.post("/v1/judge", &json!({"candidates": []})).0,
+        200,
+        "an empty batch is none"
+    );
     assert_eq!(service.submitted(), 0);
 }
 
@@ -191,16 +307,37 @@ fn mistakes_are_named() {
 fn tasks_and_description_are_told() {
     let service = Service::start(|_| {});
     let (_, tasks) = service.get("/v1/tasks");
-    let names: Vec<&str> = tasks.as_array().unwrap().iter().map(|task| task["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> = tasks
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|task| task["name"].as_str().unwrap())
+        .collect();
     assert_eq!(names, ["fft", "matmul"]);
     let (_, matmul) = service.get("/v1/tasks/matmul");
-    assert!(matmul["prompt"].as_str().unwrap().contains("matmul_optimized"), "{matmul}");
+    assert!(
+        matmul["prompt"]
+            .as_str()
+            .unwrap()
+            .contains("matmul_optimized"),
+        "{matmul}"
+    );
     let (_, described) = service.get("/openapi.json");
     let source = include_str!("../../src/app.rs");
-    let routes: Vec<&str> = source.split(".route(\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    let routes: Vec<&str> = source
+        .split(".route(\"")
+        .skip(1)
+        .map(|rest| rest.split('"').next().unwrap())
+        .collect();
     assert!(routes.len() > 15, "{routes:?}");
     for route in routes.iter().filter(|route| **route != "/ws") {
-        assert!(described["paths"][route].is_object(), "{route} is not described");
+        assert!(
+            described["paths"][route].is_object(),
+            "{route} is not described"
+        );
     }
-    assert_eq!(described["paths"].as_object().unwrap().len(), routes.len() - 1);
+    assert_eq!(
+        described["paths"].as_object().unwrap().len(),
+        routes.len() - 1
+    );
 }

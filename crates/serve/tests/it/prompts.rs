@@ -12,7 +12,9 @@ use serve::{Notice, Settings};
 use crate::fake::{Service, candidate};
 
 fn settings(settings: &mut Settings) {
-    settings.set = ["sampling.group=4", "search.parents=4"].map(str::to_owned).to_vec();
+    settings.set = ["sampling.group=4", "search.parents=4"]
+        .map(str::to_owned)
+        .to_vec();
 }
 
 fn prompts(service: &Service, count: usize) -> Vec<Value> {
@@ -51,22 +53,61 @@ fn answers_feed_the_pool_and_the_next_prompts_come_from_it() {
     let service = Service::start(settings);
     let first = prompts(&service, 1);
     assert_eq!(
-        (&first[0]["stage"], &first[0]["role"], &first[0]["iteration"]),
+        (
+            &first[0]["stage"],
+            &first[0]["role"],
+            &first[0]["iteration"]
+        ),
         (&json!(1), &json!("explore"), &json!(0))
     );
-    assert!(first[0]["messages"][1]["content"].as_str().unwrap().contains("2.0 GFLOPS"), "the seed was judged");
+    assert!(
+        first[0]["messages"][1]["content"]
+            .as_str()
+            .unwrap()
+            .contains("2.0 GFLOPS"),
+        "the seed was judged"
+    );
     let judged = answer(&service, &first[0], 1);
     assert_eq!(judged["judged"][3]["reward"], Value::Null);
-    assert_eq!(judged["judged"][0]["stage"], 1, "the prompt brings its stage");
+    assert_eq!(
+        judged["judged"][0]["stage"], 1,
+        "the prompt brings its stage"
+    );
     let second = prompts(&service, 4);
-    let roles: BTreeSet<&str> = second.iter().map(|prompt| prompt["role"].as_str().unwrap()).collect();
-    assert!(second.iter().all(|prompt| prompt["iteration"] == 1), "{second:?}");
-    assert_eq!(roles, BTreeSet::from(["deepen", "explore", "improve", "repair"]));
-    let deepened = second.iter().find(|prompt| prompt["role"] == "deepen").unwrap();
+    let roles: BTreeSet<&str> = second
+        .iter()
+        .map(|prompt| prompt["role"].as_str().unwrap())
+        .collect();
+    assert!(
+        second.iter().all(|prompt| prompt["iteration"] == 1),
+        "{second:?}"
+    );
+    assert_eq!(
+        roles,
+        BTreeSet::from(["deepen", "explore", "improve", "repair"])
+    );
+    let deepened = second
+        .iter()
+        .find(|prompt| prompt["role"] == "deepen")
+        .unwrap();
     assert_eq!(deepened["stage"], 2);
-    assert!(deepened["messages"][1]["content"].as_str().unwrap().contains("10.0 GFLOPS"), "{deepened}");
-    let repaired = second.iter().find(|prompt| prompt["role"] == "repair").unwrap();
-    assert!(repaired["messages"][1]["content"].as_str().unwrap().contains("element 3 is wrong"));
+    assert!(
+        deepened["messages"][1]["content"]
+            .as_str()
+            .unwrap()
+            .contains("10.0 GFLOPS"),
+        "{deepened}"
+    );
+    let repaired = second
+        .iter()
+        .find(|prompt| prompt["role"] == "repair")
+        .unwrap();
+    assert!(
+        repaired["messages"][1]["content"]
+            .as_str()
+            .unwrap()
+            .contains("element 3 is wrong")
+    );
     let state = state(&service);
     assert_eq!((state.finished(), state.iterations.len()), (1, 2));
     assert_eq!(state.best.unwrap().gflops.to_bits(), 10.0f64.to_bits());
@@ -76,7 +117,10 @@ fn answers_feed_the_pool_and_the_next_prompts_come_from_it() {
 fn an_answer_that_is_sent_again_is_taken_in_once() {
     let service = Service::start(settings);
     let first = prompts(&service, 1);
-    let (once, twice) = (answer(&service, &first[0], 1), answer(&service, &first[0], 1));
+    let (once, twice) = (
+        answer(&service, &first[0], 1),
+        answer(&service, &first[0], 1),
+    );
     assert_eq!(once["judged"][0]["reward"], twice["judged"][0]["reward"]);
     assert_eq!(state(&service).finished(), 1);
 }
@@ -116,15 +160,25 @@ fn the_search_survives_a_restart_and_a_report_reads_it() {
     for (number, prompt) in handed.iter().enumerate() {
         answer(&service, prompt, number + 3);
     }
-    assert!(prompts(&service, 1).iter().all(|prompt| prompt["iteration"] == 2));
+    assert!(
+        prompts(&service, 1)
+            .iter()
+            .all(|prompt| prompt["iteration"] == 2)
+    );
     let state = state(&service);
     assert_eq!((state.finished(), state.resumed), (6, 1));
     let report = Report::read(&[folder.path().join("runs/sqd")]).unwrap();
-    assert_eq!((report.runs[0].points.len(), report.runs[0].task.as_str()), (6, "matmul"));
+    assert_eq!(
+        (report.runs[0].points.len(), report.runs[0].task.as_str()),
+        (6, "matmul")
+    );
     let (status, told) = service.get("/v1/runs/sqd");
     assert_eq!((status, &told["model"]), (200, &json!("foreign-trainer")));
     let (_, listed) = service.get("/v1/runs");
-    assert_eq!((&listed[0]["name"], &listed[0]["steps"]), (&json!("sqd"), &json!(6)));
+    assert_eq!(
+        (&listed[0]["name"], &listed[0]["steps"]),
+        (&json!("sqd"), &json!(6))
+    );
 }
 
 #[test]
@@ -136,7 +190,12 @@ fn a_trainer_that_loses_answers_does_not_hold_up_the_search() {
     let second = prompts(&service, 4);
     answer(&service, &second[1], 2);
     let later = prompts(&service, 40);
-    assert!(later.iter().any(|prompt| prompt["iteration"].as_u64() > Some(1)), "{later:?}");
+    assert!(
+        later
+            .iter()
+            .any(|prompt| prompt["iteration"].as_u64() > Some(1)),
+        "{later:?}"
+    );
 }
 
 #[test]
@@ -149,9 +208,16 @@ fn a_run_that_nobody_asks_for_makes_room_and_goes_on_when_it_is_asked_for() {
     answer(&service, &first[0], 1);
     let handed = prompts(&service, 4);
     for run in ["second", "third", "fourth"] {
-        assert_eq!(service.get(&format!("/v1/prompts?run={run}&task=matmul")).0, 200, "{run}");
+        assert_eq!(
+            service.get(&format!("/v1/prompts?run={run}&task=matmul")).0,
+            200,
+            "{run}"
+        );
     }
-    assert!(service.heard(|notice| *notice == Notice::RunClosed { run: "sqd".to_owned() }));
+    assert!(service.heard(|notice| *notice
+        == Notice::RunClosed {
+            run: "sqd".to_owned()
+        }));
     assert_eq!(prompts(&service, 4), handed, "the same iteration goes on");
     answer(&service, &handed[0], 2);
     assert_eq!(state(&service).finished(), 2);
@@ -167,7 +233,10 @@ fn runs_that_are_in_use_are_not_closed_and_the_remedy_is_told() {
     let (status, head, told) = service.send("GET", "/v1/prompts?run=second&task=matmul", &[], None);
     let told = String::from_utf8_lossy(&told);
     assert!(status == 503 && head.contains("retry-after: 60"), "{head}");
-    assert!(told.contains("nobody asks for during 600 s makes room"), "{told}");
+    assert!(
+        told.contains("nobody asks for during 600 s makes room"),
+        "{told}"
+    );
     assert_eq!(prompts(&service, 1)[0]["iteration"], 0);
 }
 
@@ -176,7 +245,10 @@ fn a_run_keeps_its_task_and_needs_one_to_begin() {
     let service = Service::start(settings);
     let (status, answer) = service.get("/v1/prompts?run=sqd");
     assert_eq!(status, 404);
-    assert!(answer["hint"].as_str().unwrap().contains("task=matmul"), "{answer}");
+    assert!(
+        answer["hint"].as_str().unwrap().contains("task=matmul"),
+        "{answer}"
+    );
     prompts(&service, 1);
     assert_eq!(service.get("/v1/prompts?run=sqd&n=2").0, 200);
     assert_eq!(service.get("/v1/prompts?run=sqd&task=fft").0, 409);

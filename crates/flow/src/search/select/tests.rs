@@ -2,10 +2,22 @@ use super::*;
 use crate::verdict::Label;
 use proptest::prelude::*;
 
-const PAPER: Settings = Settings { parents: 8, stages: true, repair: true, deepening: true, elites: 0 };
+const PAPER: Settings = Settings {
+    parents: 8,
+    stages: true,
+    repair: true,
+    deepening: true,
+    elites: 0,
+};
 
 fn node(name: &str, stage: Stage, label: Label, gflops: Option<f64>) -> Node {
-    Node { hash: name.into(), normal: format!("n-{name}"), stage, label, gflops }
+    Node {
+        hash: name.into(),
+        normal: format!("n-{name}"),
+        stage,
+        label,
+        gflops,
+    }
 }
 
 /// Twenty correct nodes and twenty failed ones at each of the first `stages` stages.
@@ -14,7 +26,12 @@ fn full(stages: usize) -> Pool {
     for stage in Stage::ALL.into_iter().take(stages) {
         for at in 0..20 {
             let gflops = f64::from(100 - at);
-            pool.add(node(&format!("c{stage}-{at}"), stage, Label::Correct, Some(gflops)));
+            pool.add(node(
+                &format!("c{stage}-{at}"),
+                stage,
+                Label::Correct,
+                Some(gflops),
+            ));
             pool.add(node(&format!("w{stage}-{at}"), stage, Label::Wrong, None));
         }
     }
@@ -31,7 +48,11 @@ fn count(parents: &[Parent], role: Role) -> usize {
 
 #[test]
 fn the_first_iteration_asks_the_seed_alone() {
-    let seed = Parent { hash: None, role: Role::Explore, stage: Stage::RegisterBlocking };
+    let seed = Parent {
+        hash: None,
+        role: Role::Explore,
+        stage: Stage::RegisterBlocking,
+    };
     assert_eq!(choose(&Pool::default(), PAPER), [seed]);
 }
 
@@ -40,7 +61,13 @@ fn places_go_to_the_roles_by_their_shares() {
     let parents = choose(&full(1), PAPER);
     assert_eq!(parents.len(), 8);
     assert_eq!(Role::ALL.map(|role| count(&parents, role)), [1, 3, 2, 2]);
-    let many = choose(&full(6), Settings { parents: 21, ..PAPER });
+    let many = choose(
+        &full(6),
+        Settings {
+            parents: 21,
+            ..PAPER
+        },
+    );
     assert_eq!(Role::ALL.map(|role| count(&many, role)), [1, 8, 6, 6]);
 }
 
@@ -53,7 +80,11 @@ fn the_fastest_deepen_to_the_next_stage_and_the_last_stage_to_itself() {
         .filter_map(|parent| parent.hash.as_deref())
         .collect();
     assert_eq!(deepened, ["cstage 1-0", "cstage 1-1", "cstage 1-2"]);
-    assert!(parents.iter().all(|parent| (parent.role == Role::Deepen) == (parent.stage == Stage::CacheBlocking)));
+    assert!(
+        parents
+            .iter()
+            .all(|parent| (parent.role == Role::Deepen) == (parent.stage == Stage::CacheBlocking))
+    );
     let mut last = Pool::default();
     last.add(node("x", Stage::All, Label::Correct, Some(1.0)));
     assert_eq!(choose(&last, PAPER)[1].stage, Stage::All);
@@ -63,7 +94,15 @@ fn the_fastest_deepen_to_the_next_stage_and_the_last_stage_to_itself() {
 fn the_middle_is_improved_at_its_stage() {
     let parents = choose(&full(1), PAPER);
     for parent in parents.iter().filter(|parent| parent.role == Role::Improve) {
-        let rank: usize = parent.hash.as_deref().unwrap().rsplit('-').next().unwrap().parse().unwrap();
+        let rank: usize = parent
+            .hash
+            .as_deref()
+            .unwrap()
+            .rsplit('-')
+            .next()
+            .unwrap()
+            .parse()
+            .unwrap();
         assert!((8..14).contains(&rank), "rank {rank}");
         assert_eq!(parent.stage, Stage::RegisterBlocking);
     }
@@ -72,16 +111,26 @@ fn the_middle_is_improved_at_its_stage() {
 #[test]
 fn stages_take_turns() {
     let parents = choose(&full(3), PAPER);
-    let stages: BTreeSet<Stage> =
-        parents.iter().filter(|parent| parent.role == Role::Deepen).map(|parent| parent.stage).collect();
-    assert_eq!(stages.len(), 3, "each of the three places came from another stage");
+    let stages: BTreeSet<Stage> = parents
+        .iter()
+        .filter(|parent| parent.role == Role::Deepen)
+        .map(|parent| parent.stage)
+        .collect();
+    assert_eq!(
+        stages.len(),
+        3,
+        "each of the three places came from another stage"
+    );
 }
 
 #[test]
 fn with_more_stages_than_places_the_deepest_deepen() {
     let parents = choose(&full(5), PAPER);
-    let stages: Vec<u8> =
-        parents.iter().filter(|parent| parent.role == Role::Deepen).map(|parent| parent.stage.number()).collect();
+    let stages: Vec<u8> = parents
+        .iter()
+        .filter(|parent| parent.role == Role::Deepen)
+        .map(|parent| parent.stage.number())
+        .collect();
     assert_eq!(stages, [6, 5, 4]);
 }
 
@@ -89,7 +138,12 @@ fn with_more_stages_than_places_the_deepest_deepen() {
 fn places_that_a_role_cannot_fill_go_to_the_others() {
     let mut pool = Pool::default();
     for at in 0..40 {
-        pool.add(node(&format!("w{at}"), Stage::RegisterBlocking, Label::NotCompiled, None));
+        pool.add(node(
+            &format!("w{at}"),
+            Stage::RegisterBlocking,
+            Label::NotCompiled,
+            None,
+        ));
     }
     let parents = choose(&pool, PAPER);
     assert_eq!(parents.len(), 8);
@@ -100,8 +154,18 @@ fn places_that_a_role_cannot_fill_go_to_the_others() {
 fn what_cannot_be_repaired_or_believed_is_no_parent() {
     let mut pool = Pool::default();
     pool.add(node("m", Stage::RegisterBlocking, Label::Malformed, None));
-    pool.add(node("s", Stage::RegisterBlocking, Label::Suspect, Some(1e9)));
-    pool.add(node("n", Stage::RegisterBlocking, Label::Correct, Some(f64::NAN)));
+    pool.add(node(
+        "s",
+        Stage::RegisterBlocking,
+        Label::Suspect,
+        Some(1e9),
+    ));
+    pool.add(node(
+        "n",
+        Stage::RegisterBlocking,
+        Label::Correct,
+        Some(f64::NAN),
+    ));
     assert_eq!(choose(&pool, PAPER).len(), 1);
 }
 
@@ -109,33 +173,73 @@ fn what_cannot_be_repaired_or_believed_is_no_parent() {
 fn copies_count_once_and_copies_of_the_seed_not_at_all() {
     let mut pool = Pool::default();
     for at in 0..10 {
-        let mut copy = node(&format!("c{at}"), Stage::Simd, Label::Correct, Some(f64::from(at)));
+        let mut copy = node(
+            &format!("c{at}"),
+            Stage::Simd,
+            Label::Correct,
+            Some(f64::from(at)),
+        );
         copy.normal = if at < 9 { "same".into() } else { "seed".into() };
         pool.add(copy);
     }
     let parents = choose(&pool, PAPER);
     assert_eq!(parents.len(), 2);
-    assert_eq!(parents[1].hash.as_deref(), Some("c8"), "the fastest copy stands for all");
+    assert_eq!(
+        parents[1].hash.as_deref(),
+        Some("c8"),
+        "the fastest copy stands for all"
+    );
 }
 
 #[test]
 fn an_ablation_switches_off_one_thing() {
-    let no_repair = choose(&full(2), Settings { repair: false, ..PAPER });
+    let no_repair = choose(
+        &full(2),
+        Settings {
+            repair: false,
+            ..PAPER
+        },
+    );
     assert_eq!((count(&no_repair, Role::Repair), no_repair.len()), (0, 8));
-    let no_deepening = choose(&full(1), Settings { deepening: false, ..PAPER });
-    assert!(no_deepening.iter().all(|parent| parent.stage == Stage::RegisterBlocking));
-    let no_stages = choose(&Pool::default(), Settings { stages: false, ..PAPER });
+    let no_deepening = choose(
+        &full(1),
+        Settings {
+            deepening: false,
+            ..PAPER
+        },
+    );
+    assert!(
+        no_deepening
+            .iter()
+            .all(|parent| parent.stage == Stage::RegisterBlocking)
+    );
+    let no_stages = choose(
+        &Pool::default(),
+        Settings {
+            stages: false,
+            ..PAPER
+        },
+    );
     assert_eq!(no_stages[0].stage, Stage::All);
     let elites = full(2).elites(2);
     assert_eq!(elites.len(), 4);
-    assert_eq!(elites.correct(Stage::RegisterBlocking)[0].hash, "cstage 1-0");
+    assert_eq!(
+        elites.correct(Stage::RegisterBlocking)[0].hash,
+        "cstage 1-0"
+    );
 }
 
 fn nodes() -> impl Strategy<Value = Vec<Node>> {
-    let node =
-        (0..30u8, 1..=6u8, 0..8usize, prop::option::of(0.0..500.0f64)).prop_map(|(name, stage, label, gflops)| {
-            node(&name.to_string(), Stage::try_from(stage).unwrap(), Label::ALL[label], gflops)
-        });
+    let node = (0..30u8, 1..=6u8, 0..8usize, prop::option::of(0.0..500.0f64)).prop_map(
+        |(name, stage, label, gflops)| {
+            node(
+                &name.to_string(),
+                Stage::try_from(stage).unwrap(),
+                Label::ALL[label],
+                gflops,
+            )
+        },
+    );
     prop::collection::vec(node, 0..80)
 }
 

@@ -44,7 +44,9 @@ pub(super) fn run(count: u32, json: bool) -> Result<Status, Failure> {
     let mut measured = Vec::new();
     let mut judged = 0;
     for _ in 0..count {
-        let Some(judgement) = judging.judge_one(job(&task, source)?)? else { break };
+        let Some(judgement) = judging.judge_one(job(&task, source)?)? else {
+            break;
+        };
         judged += 1;
         progress.judged(Some(judgement.verdict.label()));
         measured.extend(judgement.verdict.measured().cloned());
@@ -52,11 +54,27 @@ pub(super) fn run(count: u32, json: bool) -> Result<Status, Failure> {
     let stopped = judging.stopped();
     drop((progress, judging));
     let gflops: Vec<f64> = measured.iter().map(|measured| measured.gflops).collect();
-    let gflops_paper: Vec<f64> = measured.iter().map(|measured| measured.gflops_paper).collect();
-    let quiet: Vec<bool> = measured.iter().map(|measured| measured.timing.quiet).collect();
-    let accepted: Vec<f64> = gflops.iter().zip(&quiet).filter(|(_, quiet)| **quiet).map(|(value, _)| *value).collect();
-    let of_median = |measured: &Measured| measured.gflops * measured.seconds / measured.timing.median_s;
-    let medians: Vec<f64> = measured.iter().filter(|measured| measured.timing.quiet).map(of_median).collect();
+    let gflops_paper: Vec<f64> = measured
+        .iter()
+        .map(|measured| measured.gflops_paper)
+        .collect();
+    let quiet: Vec<bool> = measured
+        .iter()
+        .map(|measured| measured.timing.quiet)
+        .collect();
+    let accepted: Vec<f64> = gflops
+        .iter()
+        .zip(&quiet)
+        .filter(|(_, quiet)| **quiet)
+        .map(|(value, _)| *value)
+        .collect();
+    let of_median =
+        |measured: &Measured| measured.gflops * measured.seconds / measured.timing.median_s;
+    let medians: Vec<f64> = measured
+        .iter()
+        .filter(|measured| measured.timing.quiet)
+        .map(of_median)
+        .collect();
     let result = Variation {
         candidate,
         judged,
@@ -78,18 +96,51 @@ pub(super) fn run(count: u32, json: bool) -> Result<Status, Failure> {
     } else {
         say(&text(&result));
     }
-    Ok(if stopped { Status::Interrupted } else { Status::Fine })
+    Ok(if stopped {
+        Status::Interrupted
+    } else {
+        Status::Fine
+    })
 }
 
 fn text(result: &Variation) -> String {
-    let mut table = Table::new().left("estimator").right("judgements").right("GFLOPS").right("varies");
+    let mut table = Table::new()
+        .left("estimator")
+        .right("judgements")
+        .right("GFLOPS")
+        .right("varies");
     let row = |name: &str, judgements: usize, gflops: f64, cv: f64| {
-        [name.to_owned(), judgements.to_string(), number(gflops), format!("{:.2} %", cv * 100.0)]
+        [
+            name.to_owned(),
+            judgements.to_string(),
+            number(gflops),
+            format!("{:.2} %", cv * 100.0),
+        ]
     };
-    table.row(row("gated, accepted", result.accepted, result.gated_gflops, result.gated_cv));
-    table.row(row("median of quiet samples", result.accepted, result.median_gflops, result.median_cv));
-    table.row(row("gated, all", result.correct, mean(&result.gflops), result.gated_cv_all));
-    table.row(row("paper (1 + mean of 3)", result.correct, result.paper_gflops, result.paper_cv));
+    table.row(row(
+        "gated, accepted",
+        result.accepted,
+        result.gated_gflops,
+        result.gated_cv,
+    ));
+    table.row(row(
+        "median of quiet samples",
+        result.accepted,
+        result.median_gflops,
+        result.median_cv,
+    ));
+    table.row(row(
+        "gated, all",
+        result.correct,
+        mean(&result.gflops),
+        result.gated_cv_all,
+    ));
+    table.row(row(
+        "paper (1 + mean of 3)",
+        result.correct,
+        result.paper_gflops,
+        result.paper_cv,
+    ));
     format!(
         "matmul, {}: judged {}, {} correct\n\n{}\n\n{} of the judgements were accepted.",
         result.candidate,

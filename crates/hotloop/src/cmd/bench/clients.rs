@@ -20,7 +20,11 @@ fn request(number: usize) -> Vec<u8> {
         "{{\"task\":\"matmul\",\"reward\":\"ladder\",\"candidates\":[{{\"source\":\"void matmul_optimized(double *A, \
          double *B, double *C, int M, int N, int K) {{ C[{number}] = A[0]; }}\"}}]}}"
     );
-    format!("POST /v1/judge HTTP/1.1\r\nhost: load\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes()
+    format!(
+        "POST /v1/judge HTTP/1.1\r\nhost: load\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
 }
 
 /// Asks, and reads the answers.
@@ -31,11 +35,18 @@ pub(crate) struct Honest {
 
 impl Honest {
     pub(crate) fn new(address: SocketAddr) -> Self {
-        Self { address, stream: None }
+        Self {
+            address,
+            stream: None,
+        }
     }
 
     /// Asks for all these candidates one after another: how long each took, and how many were wrong.
-    pub(crate) fn ask_all(mut self, numbers: impl Iterator<Item = usize>, stop: &Stop) -> (Vec<Duration>, usize) {
+    pub(crate) fn ask_all(
+        mut self,
+        numbers: impl Iterator<Item = usize>,
+        stop: &Stop,
+    ) -> (Vec<Duration>, usize) {
         let (mut waits, mut wrong) = (Vec::new(), 0);
         for number in numbers {
             if stop.asked() {
@@ -61,7 +72,9 @@ impl Honest {
             stream.set_read_timeout(Some(PATIENCE))?;
             self.stream = Some(BufReader::new(stream));
         }
-        let Some(stream) = &mut self.stream else { return Err(std::io::ErrorKind::NotConnected.into()) };
+        let Some(stream) = &mut self.stream else {
+            return Err(std::io::ErrorKind::NotConnected.into());
+        };
         stream.get_mut().write_all(&request(number))?;
         let mut length = 0;
         loop {
@@ -103,21 +116,39 @@ impl Hostile {
             if done.load(Ordering::Relaxed) {
                 return;
             }
-            let Ok(mut stream) = TcpStream::connect(address) else { continue };
+            let Ok(mut stream) = TcpStream::connect(address) else {
+                continue;
+            };
             drop(stream.set_write_timeout(Some(Duration::from_millis(50))));
             let whole = request(usize::MAX - client * 1000 - turn % 1000);
             match self {
                 Self::HangsUp => {
-                    let part = if turn.is_multiple_of(2) { whole.len() } else { whole.len() / 2 };
+                    let part = if turn.is_multiple_of(2) {
+                        whole.len()
+                    } else {
+                        whole.len() / 2
+                    };
                     drop(stream.write_all(&whole[..part]));
                     drop(stream.shutdown(Shutdown::Both));
                 }
                 Self::Garbage => {
-                    let noise: Vec<u8> = (0..512).map(|at| (at * 31 + turn * 17 + client) as u8).collect();
-                    let head =
-                        format!("POST /v1/judge HTTP/1.1\r\nhost: load\r\ncontent-length: {}\r\n\r\n", noise.len());
-                    let head = if turn.is_multiple_of(2) { head.as_bytes() } else { b"" };
-                    drop(stream.write_all(head).and_then(|()| stream.write_all(&noise)));
+                    let noise: Vec<u8> = (0..512)
+                        .map(|at| (at * 31 + turn * 17 + client) as u8)
+                        .collect();
+                    let head = format!(
+                        "POST /v1/judge HTTP/1.1\r\nhost: load\r\ncontent-length: {}\r\n\r\n",
+                        noise.len()
+                    );
+                    let head = if turn.is_multiple_of(2) {
+                        head.as_bytes()
+                    } else {
+                        b""
+                    };
+                    drop(
+                        stream
+                            .write_all(head)
+                            .and_then(|()| stream.write_all(&noise)),
+                    );
                 }
                 Self::NeverReads => {
                     // As much as the service takes before it waits for its answers to be read.

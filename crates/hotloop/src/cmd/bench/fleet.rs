@@ -50,9 +50,17 @@ impl Drop for Parts {
 }
 
 /// Measures and prints.
-pub(super) fn run(count: u32, job_s: f64, large: u32, program: Option<&str>, json: bool) -> Result<Status, Failure> {
+pub(super) fn run(
+    count: u32,
+    job_s: f64,
+    large: u32,
+    program: Option<&str>,
+    json: bool,
+) -> Result<Status, Failure> {
     if !(0.0..=60.0).contains(&job_s) {
-        return Err(Failure::user(format!("--seconds {job_s}: is not between 0 and 60")));
+        return Err(Failure::user(format!(
+            "--seconds {job_s}: is not between 0 and 60"
+        )));
     }
     let stop = Stop::listen()?;
     let progress = Progress::spinner("starting a server and a worker", !json);
@@ -60,13 +68,31 @@ pub(super) fn run(count: u32, job_s: f64, large: u32, program: Option<&str>, jso
     let mut fleet = open(&parts)?;
     let small = jobs(count, job_s, 0)?;
     progress.message("in this process");
-    let mut ways = vec![time("in this process", &mut RehearsalBench::new(SLOTS), &small, job_s, &stop)?];
+    let mut ways = vec![time(
+        "in this process",
+        &mut RehearsalBench::new(SLOTS),
+        &small,
+        job_s,
+        &stop,
+    )?];
     progress.message("over the server");
-    ways.push(time("NATS, TLS, loopback", &mut fleet, &small, job_s, &stop)?);
+    ways.push(time(
+        "NATS, TLS, loopback",
+        &mut fleet,
+        &small,
+        job_s,
+        &stop,
+    )?);
     progress.message("large candidates");
     let many = jobs(large, 0.0, LARGE)?;
     if large > 0 {
-        ways.push(time("NATS, TLS, 64 KiB each", &mut fleet, &many, 0.0, &stop)?);
+        ways.push(time(
+            "NATS, TLS, 64 KiB each",
+            &mut fleet,
+            &many,
+            0.0,
+            &stop,
+        )?);
     }
     drop((progress, fleet, parts));
     if json {
@@ -79,16 +105,29 @@ pub(super) fn run(count: u32, job_s: f64, large: u32, program: Option<&str>, jso
 
 fn jobs(count: u32, job_s: f64, bytes: usize) -> Result<Vec<Job>, Failure> {
     let task = matmul()?;
-    let padding = "/* sixty-four bytes of nothing, to make the candidate larger. */\n".repeat(bytes / 64);
+    let padding =
+        "/* sixty-four bytes of nothing, to make the candidate larger. */\n".repeat(bytes / 64);
     (0..count)
         .map(|number| {
-            let source = format!("// rehearse: {job_s} \n// {number} of {bytes}\n{padding}{}", task.seed);
-            Ok(Job { id: JobId(u64::from(number)), ..job(&task, &source)? })
+            let source = format!(
+                "// rehearse: {job_s} \n// {number} of {bytes}\n{padding}{}",
+                task.seed
+            );
+            Ok(Job {
+                id: JobId(u64::from(number)),
+                ..job(&task, &source)?
+            })
         })
         .collect()
 }
 
-fn time(name: &'static str, bench: &mut dyn Bench, jobs: &[Job], each_s: f64, stop: &Stop) -> Result<Way, Failure> {
+fn time(
+    name: &'static str,
+    bench: &mut dyn Bench,
+    jobs: &[Job],
+    each_s: f64,
+    stop: &Stop,
+) -> Result<Way, Failure> {
     let begin = Instant::now();
     bench.submit(jobs.to_vec())?;
     let mut left = jobs.len();
@@ -104,14 +143,24 @@ fn time(name: &'static str, bench: &mut dyn Bench, jobs: &[Job], each_s: f64, st
     let total_s = begin.elapsed().as_secs_f64();
     let count = jobs.len() as f64;
     let ideal_s = count * each_s / f64::from(SLOTS);
-    Ok(Way { name, jobs: jobs.len() as u32, each_s, total_s, ideal_s, overhead_ms: (total_s - ideal_s) / count * 1e3 })
+    Ok(Way {
+        name,
+        jobs: jobs.len() as u32,
+        each_s,
+        total_s,
+        ideal_s,
+        overhead_ms: (total_s - ideal_s) / count * 1e3,
+    })
 }
 
 fn start(named: Option<&str>) -> Result<Parts, Failure> {
     let machine = |error: std::io::Error| Failure::machine(error.to_string());
     let program = server::program(named)?;
     let folder = tempfile::tempdir().map_err(machine)?;
-    let port = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).map_err(machine)?.port();
+    let port = TcpListener::bind("127.0.0.1:0")
+        .and_then(|socket| socket.local_addr())
+        .map_err(machine)?
+        .port();
     let token = server::secret()?;
     let spec = Spec {
         listen: format!("127.0.0.1:{port}"),
@@ -122,10 +171,25 @@ fn start(named: Option<&str>) -> Result<Parts, Failure> {
     };
     server::write(folder.path(), &server::files(&spec)?)?;
     server::fit(&program, folder.path())?;
-    server::write_access(folder.path(), "access.toml", &format!("tls://127.0.0.1:{port}"), &token)?;
-    let mut parts = Parts { children: vec![server::start(&program, folder.path())?], folder };
+    server::write_access(
+        folder.path(),
+        "access.toml",
+        &format!("tls://127.0.0.1:{port}"),
+        &token,
+    )?;
+    let mut parts = Parts {
+        children: vec![server::start(&program, folder.path())?],
+        folder,
+    };
     let worker = Command::new(crate::settings()?.roles)
-        .args(["worker", "--rehearse", "--share-cores", "--slots", &SLOTS.to_string(), "--access"])
+        .args([
+            "worker",
+            "--rehearse",
+            "--share-cores",
+            "--slots",
+            &SLOTS.to_string(),
+            "--access",
+        ])
         .arg(parts.folder.path().join("access.toml"))
         .stdin(Stdio::null())
         .stderr(Stdio::null())
@@ -149,7 +213,13 @@ fn open(parts: &Parts) -> Result<FleetBench, Failure> {
 }
 
 fn text(ways: &[Way]) -> String {
-    let mut table = Table::new().left("way").right("jobs").right("of").right("total").right("ideal").right("overhead");
+    let mut table = Table::new()
+        .left("way")
+        .right("jobs")
+        .right("of")
+        .right("total")
+        .right("ideal")
+        .right("overhead");
     for way in ways {
         table.row([
             way.name.to_owned(),

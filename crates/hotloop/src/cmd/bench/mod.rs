@@ -21,13 +21,25 @@ pub(crate) fn run(arguments: &BenchArgs) -> Result<Status, Failure> {
     match &arguments.command {
         BenchCommand::Throughput { count, json } => throughput::run(*count as usize, *json),
         BenchCommand::Aa { count, json } => aa::run(*count, *json),
-        BenchCommand::Fleet { count, seconds, large, server, json } => {
-            fleet::run(*count, *seconds, *large, server.as_deref(), *json)
-        }
-        BenchCommand::Serve { count, connections, json } => serve::run(*count as usize, *connections as usize, *json),
-        BenchCommand::Threads { threads, count, omit, run_ms, json } => {
-            threads::run(threads, *count, &threads::ways(omit, run_ms), *json)
-        }
+        BenchCommand::Fleet {
+            count,
+            seconds,
+            large,
+            server,
+            json,
+        } => fleet::run(*count, *seconds, *large, server.as_deref(), *json),
+        BenchCommand::Serve {
+            count,
+            connections,
+            json,
+        } => serve::run(*count as usize, *connections as usize, *json),
+        BenchCommand::Threads {
+            threads,
+            count,
+            omit,
+            run_ms,
+            json,
+        } => threads::run(threads, *count, &threads::ways(omit, run_ms), *json),
     }
 }
 
@@ -38,7 +50,13 @@ fn matmul() -> Result<Arc<Task>, Failure> {
 
 /// A job for one of our own candidates.
 fn job(task: &Arc<Task>, source: &str) -> Result<Job, Failure> {
-    let candidate = Candidate::from_source(source.as_bytes(), task)
-        .map_err(|malformed| Failure::machine(format!("a built-in candidate is malformed: {malformed}")))?;
-    Ok(Job { id: JobId(0), task: Arc::clone(task), candidate, stage: None })
+    let candidate = Candidate::from_source(source.as_bytes(), task).map_err(|malformed| {
+        Failure::machine(format!("a built-in candidate is malformed: {malformed}"))
+    })?;
+    Ok(Job {
+        id: JobId(0),
+        task: Arc::clone(task),
+        candidate,
+        stage: None,
+    })
 }

@@ -34,7 +34,8 @@ pub(super) struct Timed {
 pub(super) fn judge(folder: &Path, source: &str, timed: Timed) -> Result<Plain, Failure> {
     let (file, program) = (folder.join("plain.c"), folder.join("plain"));
     let failed = |what: &str| Failure::machine(format!("the plain pipeline: {what}"));
-    fs_err::write(&file, format!("{source}\n{HARNESS}")).map_err(|error| failed(&error.to_string()))?;
+    fs_err::write(&file, format!("{source}\n{HARNESS}"))
+        .map_err(|error| failed(&error.to_string()))?;
     let begin = Instant::now();
     let compiled = Command::new("gcc")
         .args(["-O3", "-march=native", "-fopenmp", "-std=gnu17", "-w"])
@@ -44,12 +45,16 @@ pub(super) fn judge(folder: &Path, source: &str, timed: Timed) -> Result<Plain, 
         .stdin(Stdio::null())
         .output()
         .map_err(|error| {
-            failed(&format!("gcc could not be started: {error}")).hint("apt-get install -y gcc libc6-dev")
+            failed(&format!("gcc could not be started: {error}"))
+                .hint("apt-get install -y gcc libc6-dev")
         })?;
     let compile_s = begin.elapsed().as_secs_f64();
     if !compiled.status.success() {
         let said = String::from_utf8_lossy(&compiled.stderr);
-        return Err(failed(&format!("gcc: {}", said.lines().next().unwrap_or("failed"))));
+        return Err(failed(&format!(
+            "gcc: {}",
+            said.lines().next().unwrap_or("failed")
+        )));
     }
     let begin = Instant::now();
     let ran = Command::new(&program)
@@ -66,6 +71,13 @@ pub(super) fn judge(folder: &Path, source: &str, timed: Timed) -> Result<Plain, 
         return Err(failed("a built-in candidate is wrong"));
     }
     let said = String::from_utf8_lossy(&ran.stdout);
-    let numbers = said.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    Ok(Plain { compile_s, run_s, numbers })
+    let numbers = said
+        .split_whitespace()
+        .filter_map(|word| word.parse().ok())
+        .collect();
+    Ok(Plain {
+        compile_s,
+        run_s,
+        numbers,
+    })
 }

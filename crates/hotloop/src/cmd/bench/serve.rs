@@ -44,8 +44,14 @@ struct Round {
 pub(crate) fn run(count: usize, connections: usize, json: bool) -> Result<Status, Failure> {
     let stop = Stop::listen()?;
     let folder = tempfile::tempdir().map_err(|error| Failure::machine(error.to_string()))?;
-    let mut settings = Settings::new([crate::cmd::judge::load("matmul")?], folder.path().to_owned());
-    settings.limits = Limits { rate: 1e9, ..Limits::default() };
+    let mut settings = Settings::new(
+        [crate::cmd::judge::load("matmul")?],
+        folder.path().to_owned(),
+    );
+    settings.limits = Limits {
+        rate: 1e9,
+        ..Limits::default()
+    };
     let factory: Factory = Box::new(|| Ok(Box::new(Stub(VecDeque::new())) as Box<dyn Bench>));
     let server = Server::bind(settings, factory, Arc::new(|_| {}))
         .map_err(|refusal| Failure::machine(refusal.what).hint(refusal.hint))?;
@@ -59,11 +65,20 @@ pub(crate) fn run(count: usize, connections: usize, json: bool) -> Result<Status
     let (before, rounds) = rounds?;
     tell(before, &rounds, json);
     let failed = rounds.iter().any(|round| round.errors > 0);
-    Ok(if failed { Status::MachineFailed } else { Status::Fine })
+    Ok(if failed {
+        Status::MachineFailed
+    } else {
+        Status::Fine
+    })
 }
 
 /// The round alone and the round among hostile clients, and the memory before both.
-fn both(address: SocketAddr, count: usize, connections: usize, stop: &Stop) -> Result<(f64, [Round; 2]), Failure> {
+fn both(
+    address: SocketAddr,
+    count: usize,
+    connections: usize,
+    stop: &Stop,
+) -> Result<(f64, [Round; 2]), Failure> {
     let before = memory_mib();
     let alone = round("honest", address, 0..count, connections, stop)?;
     let done = AtomicBool::new(false);
@@ -74,7 +89,13 @@ fn both(address: SocketAddr, count: usize, connections: usize, stop: &Stop) -> R
                 scope.spawn(move || kind.trouble(address, number, done));
             }
         }
-        let among = round("among hostile", address, count..2 * count, connections, stop);
+        let among = round(
+            "among hostile",
+            address,
+            count..2 * count,
+            connections,
+            stop,
+        );
         done.store(true, Ordering::Relaxed);
         among
     })?;
@@ -87,8 +108,19 @@ fn tell(before: f64, rounds: &[Round], json: bool) {
         return;
     }
     say(&format!("memory before: {before:.0} MiB"));
-    let heads = ["requests", "connections", "errors", "per second", "p50 ms", "p99 ms", "max ms", "MiB"];
-    let mut table = heads.into_iter().fold(Table::new().left("clients"), Table::right);
+    let heads = [
+        "requests",
+        "connections",
+        "errors",
+        "per second",
+        "p50 ms",
+        "p99 ms",
+        "max ms",
+        "MiB",
+    ];
+    let mut table = heads
+        .into_iter()
+        .fold(Table::new().left("clients"), Table::right);
     for round in rounds {
         table.row([
             round.clients.to_owned(),
@@ -122,15 +154,26 @@ fn round(
                 scope.spawn(move || Honest::new(address).ask_all(numbers, stop))
             })
             .collect();
-        asking.into_iter().map(|client| client.join().unwrap_or_default()).collect()
+        asking
+            .into_iter()
+            .map(|client| client.join().unwrap_or_default())
+            .collect()
     });
     if stop.asked() {
         return Err(Failure::interrupted());
     }
     let seconds = began.elapsed().as_secs_f64();
-    let mut waits: Vec<f64> = each.iter().flat_map(|(waits, _)| waits).map(Duration::as_secs_f64).collect();
+    let mut waits: Vec<f64> = each
+        .iter()
+        .flat_map(|(waits, _)| waits)
+        .map(Duration::as_secs_f64)
+        .collect();
     waits.sort_by(f64::total_cmp);
-    let at = |share: f64| waits.get(((waits.len() as f64 * share) as usize).min(waits.len().max(1) - 1)).copied();
+    let at = |share: f64| {
+        waits
+            .get(((waits.len() as f64 * share) as usize).min(waits.len().max(1) - 1))
+            .copied()
+    };
     let ms = |share: f64| at(share).unwrap_or(f64::NAN) * 1e3;
     let right = waits.len() - each.iter().map(|(_, wrong)| wrong).sum::<usize>();
     Ok(Round {
@@ -149,7 +192,13 @@ fn round(
 /// The memory that this process has, in MiB.
 fn memory_mib() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let kib = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.parse().ok());
+    let kib = status.lines().find_map(|line| {
+        line.strip_prefix("VmRSS:")?
+            .trim()
+            .strip_suffix(" kB")?
+            .parse()
+            .ok()
+    });
     kib.unwrap_or(f64::NAN) / 1024.0
 }
 
@@ -167,8 +216,14 @@ impl Bench for Stub {
             std::thread::sleep(timeout);
         }
         let measured = Measured::steady(clients::GFLOPS, 1e-3);
-        let judgement = Judgement { verdict: Verdict::Correct(measured), seconds: Seconds::default() };
-        Ok(self.0.pop_front().map(|id| Reply { id, judged: Ok(judgement) }))
+        let judgement = Judgement {
+            verdict: Verdict::Correct(measured),
+            seconds: Seconds::default(),
+        };
+        Ok(self.0.pop_front().map(|id| Reply {
+            id,
+            judged: Ok(judgement),
+        }))
     }
 
     fn cancel(&mut self, ids: &[JobId]) {
@@ -176,6 +231,10 @@ impl Bench for Stub {
     }
 
     fn facts(&self) -> MachineFacts {
-        MachineFacts { class: "stub".to_owned(), cpu: "a stub".to_owned(), ..MachineFacts::default() }
+        MachineFacts {
+            class: "stub".to_owned(),
+            cpu: "a stub".to_owned(),
+            ..MachineFacts::default()
+        }
     }
 }

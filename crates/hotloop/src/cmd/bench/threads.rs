@@ -34,7 +34,11 @@ pub(super) struct Way {
 
 /// The bench as it is, then what was asked for besides.
 pub(super) fn ways(omit: &[Omitted], run_ms: &[u32]) -> Vec<Way> {
-    let plain = Way { name: String::new(), omit: Vec::new(), run_s: None };
+    let plain = Way {
+        name: String::new(),
+        omit: Vec::new(),
+        run_s: None,
+    };
     let less = omit.iter().map(|omitted| Way {
         name: format!("without {}", omitted.names),
         omit: omitted.cares.clone(),
@@ -45,7 +49,10 @@ pub(super) fn ways(omit: &[Omitted], run_ms: &[u32]) -> Vec<Way> {
         run_s: Some(f64::from(*ms) * 1e-3),
         ..plain.clone()
     });
-    std::iter::once(plain.clone()).chain(less).chain(longer).collect()
+    std::iter::once(plain.clone())
+        .chain(less)
+        .chain(longer)
+        .collect()
 }
 
 /// One number of threads, judged in one way.
@@ -75,16 +82,26 @@ struct Comparison {
 }
 
 /// Measures and prints.
-pub(super) fn run(threads: &[u32], count: u32, ways: &[Way], json: bool) -> Result<Status, Failure> {
+pub(super) fn run(
+    threads: &[u32],
+    count: u32,
+    ways: &[Way],
+    json: bool,
+) -> Result<Status, Failure> {
     let cores = survey::physical_cores() as u32;
     let wanted: Vec<u32> = if threads.is_empty() {
-        [1, 2, 4, 8, 16].into_iter().filter(|threads| *threads <= cores).collect()
+        [1, 2, 4, 8, 16]
+            .into_iter()
+            .filter(|threads| *threads <= cores)
+            .collect()
     } else {
         threads.to_vec()
     };
     if let Some(too_many) = wanted.iter().find(|threads| **threads > cores) {
         let there = output::count(cores as usize, "core");
-        return Err(Failure::user(format!("{too_many} threads need more than this machine has: {there}")));
+        return Err(Failure::user(format!(
+            "{too_many} threads need more than this machine has: {there}"
+        )));
     }
     let stop = Stop::listen()?;
     let (candidate, source) = variants::expert();
@@ -92,7 +109,11 @@ pub(super) fn run(threads: &[u32], count: u32, ways: &[Way], json: bool) -> Resu
     let progress = Progress::bar(wanted.len() * count as usize * ways.len(), !json);
     let mut comparisons = Vec::new();
     for threads in wanted {
-        let side = Side { source, threads, folder: folder.path() };
+        let side = Side {
+            source,
+            threads,
+            folder: folder.path(),
+        };
         match compare(&side, ways, count, &stop, &progress)? {
             Some(some) => comparisons.extend(some),
             None => return Err(Failure::interrupted()),
@@ -139,46 +160,80 @@ fn compare(
     let (ticks, stolen) = survey::stolen();
     let mut trials = Vec::new();
     for way in ways {
-        let mut settings = bench::Settings { threads: side.threads, omit: way.omit.clone(), ..crate::settings()? };
+        let mut settings = bench::Settings {
+            threads: side.threads,
+            omit: way.omit.clone(),
+            ..crate::settings()?
+        };
         settings.team_run_s = way.run_s.unwrap_or(settings.team_run_s);
         let mut judging = Judging::start(settings, stop.clone())?;
         // The first one measures the machine's roof too, and tells the number of sets.
-        let Some(first) = judging.judge_one(job(&task, side.source)?)? else { return Ok(None) };
-        let sets = first.verdict.measured().map_or(1, |measured| measured.timing.calls).max(SETS_MIN);
+        let Some(first) = judging.judge_one(job(&task, side.source)?)? else {
+            return Ok(None);
+        };
+        let sets = first
+            .verdict
+            .measured()
+            .map_or(1, |measured| measured.timing.calls)
+            .max(SETS_MIN);
         trials.push(Trial::new(way, judging, sets));
     }
     for _ in 0..count {
         for trial in &mut trials {
-            let timed = plain::Timed { sets: trial.sets, runs: RUNS, apart: APART, threads: side.threads };
+            let timed = plain::Timed {
+                sets: trial.sets,
+                runs: RUNS,
+                apart: APART,
+                threads: side.threads,
+            };
             let in_process = || plain::judge(side.folder, side.source, timed);
             let numbers = pinned(&cores, in_process)?.numbers;
             let [_, middle, fastest, apart] = numbers[..] else {
-                return Err(Failure::machine("the in-process program printed no numbers"));
+                return Err(Failure::machine(
+                    "the in-process program printed no numbers",
+                ));
             };
             trial.inside.push(fastest);
             trial.inside_medians.push(middle);
             trial.inside_apart.push(apart);
-            let Some(judgement) = trial.judging.judge_one(job(&task, side.source)?)? else { return Ok(None) };
+            let Some(judgement) = trial.judging.judge_one(job(&task, side.source)?)? else {
+                return Ok(None);
+            };
             progress.judged(Some(judgement.verdict.label()));
             trial.timings.extend(judgement.verdict.measured().cloned());
         }
     }
     let stolen = stolen_since(ticks, stolen);
-    trials.iter().map(|trial| trial.told(side.threads, stolen)).collect::<Result<_, _>>().map(Some)
+    trials
+        .iter()
+        .map(|trial| trial.told(side.threads, stolen))
+        .collect::<Result<_, _>>()
+        .map(Some)
 }
 
 impl<'a> Trial<'a> {
     fn new(way: &'a Way, judging: Judging, sets: u32) -> Self {
         let (inside, inside_medians, inside_apart) = (Vec::new(), Vec::new(), Vec::new());
-        Self { way, judging, sets, inside, inside_medians, inside_apart, timings: Vec::new() }
+        Self {
+            way,
+            judging,
+            sets,
+            inside,
+            inside_medians,
+            inside_apart,
+            timings: Vec::new(),
+        }
     }
 
     fn told(&self, threads: u32, stolen: f64) -> Result<Comparison, Failure> {
         let timings = &self.timings;
         if timings.is_empty() {
-            return Err(Failure::machine("the expert candidate was never judged correct"));
+            return Err(Failure::machine(
+                "the expert candidate was never judged correct",
+            ));
         }
-        let middle = |of: fn(&Measured) -> f64| median(&timings.iter().map(of).collect::<Vec<f64>>());
+        let middle =
+            |of: fn(&Measured) -> f64| median(&timings.iter().map(of).collect::<Vec<f64>>());
         let (bench_s, in_process_s) = (middle(|measured| measured.seconds), median(&self.inside));
         let in_process_apart_s = median(&self.inside_apart);
         Ok(Comparison {
@@ -193,7 +248,10 @@ impl<'a> Trial<'a> {
             difference_apart: bench_s / in_process_apart_s - 1.0,
             gflops: middle(|measured| measured.gflops),
             sets: self.sets,
-            quiet: timings.iter().filter(|measured| measured.timing.quiet).count(),
+            quiet: timings
+                .iter()
+                .filter(|measured| measured.timing.quiet)
+                .count(),
             judged: timings.len(),
             stolen,
         })
@@ -206,9 +264,13 @@ fn stolen_since(ticks: u64, stolen: u64) -> f64 {
 }
 
 /// Does `work` in a thread that is pinned to `cores`, and so are the processes it starts.
-fn pinned<T: Send>(cores: &[usize], work: impl FnOnce() -> Result<T, Failure> + Send) -> Result<T, Failure> {
+fn pinned<T: Send>(
+    cores: &[usize],
+    work: impl FnOnce() -> Result<T, Failure> + Send,
+) -> Result<T, Failure> {
     let pinned = || {
-        survey::pin_to_cores(cores).map_err(|error| Failure::machine(format!("cores of one slot: {error}")))?;
+        survey::pin_to_cores(cores)
+            .map_err(|error| Failure::machine(format!("cores of one slot: {error}")))?;
         work()
     };
     std::thread::scope(|scope| scope.spawn(pinned).join())

@@ -37,7 +37,8 @@ pub(super) fn run(count: usize, json: bool) -> Result<Status, Failure> {
     let task = matmul()?;
     let stop = Stop::listen()?;
     let cores = bench::survey::slot_cores(1);
-    bench::survey::pin_to_cores(&cores).map_err(|error| Failure::machine(format!("one core alone: {error}")))?;
+    bench::survey::pin_to_cores(&cores)
+        .map_err(|error| Failure::machine(format!("one core alone: {error}")))?;
     let mut settings = crate::settings()?.like_the_paper();
     settings.jobs = 1;
     settings.reuse = false;
@@ -49,12 +50,26 @@ pub(super) fn run(count: usize, json: bool) -> Result<Status, Failure> {
     for (index, source) in variants::candidates(count + 1).into_iter().enumerate() {
         let job = job(&task, &source)?;
         let begin = Instant::now();
-        let Some(judgement) = judging.judge_one(job)? else { return Err(Failure::interrupted()) };
+        let Some(judgement) = judging.judge_one(job)? else {
+            return Err(Failure::interrupted());
+        };
         let total = begin.elapsed().as_secs_f64();
         if !matches!(judgement.verdict.label(), Label::Correct | Label::Suspect) {
-            return Err(Failure::machine(format!("a built-in candidate is {}", judgement.verdict.label())));
+            return Err(Failure::machine(format!(
+                "a built-in candidate is {}",
+                judgement.verdict.label()
+            )));
         }
-        let other = plain::judge(folder.path(), &source, plain::Timed { sets: 1, runs: 3, apart: 0, threads: 1 })?;
+        let other = plain::judge(
+            folder.path(),
+            &source,
+            plain::Timed {
+                sets: 1,
+                runs: 3,
+                apart: 0,
+                threads: 1,
+            },
+        )?;
         if index > 0 {
             bench.push((total, judgement.seconds));
             plain.push(other);
@@ -62,12 +77,17 @@ pub(super) fn run(count: usize, json: bool) -> Result<Status, Failure> {
         }
     }
     drop((progress, judging));
-    let over = |value: &dyn Fn(&(f64, flow::bench::Seconds)) -> f64| mean(&bench.iter().map(value).collect::<Vec<_>>());
+    let over = |value: &dyn Fn(&(f64, flow::bench::Seconds)) -> f64| {
+        mean(&bench.iter().map(value).collect::<Vec<_>>())
+    };
     let gcc: Vec<f64> = plain.iter().map(|plain| plain.compile_s).collect();
     let runs: Vec<f64> = plain.iter().map(|plain| plain.run_s).collect();
     let bench_s = over(&|(total, _)| *total);
     let plain_s = mean(&gcc) + mean(&runs);
-    let (compile, time) = (over(&|(_, seconds)| seconds.compile), over(&|(_, seconds)| seconds.run));
+    let (compile, time) = (
+        over(&|(_, seconds)| seconds.compile),
+        over(&|(_, seconds)| seconds.run),
+    );
     let result = Throughput {
         candidates: count,
         bench_per_s: 1.0 / bench_s,
@@ -92,12 +112,31 @@ pub(super) fn run(count: usize, json: bool) -> Result<Status, Failure> {
 
 fn text(result: &Throughput, core: usize) -> String {
     let ms = |seconds: f64| format!("{:.1}", seconds * 1e3);
-    let mut table = Table::new().left("ms per candidate").right("bench").right("plain");
-    table.row(["screen and compile".to_owned(), ms(result.bench_compile_s), ms(result.plain_gcc_s)]);
-    table.row(["verify".to_owned(), ms(result.bench_verify_s), String::new()]);
-    table.row(["run and time".to_owned(), ms(result.bench_time_s), ms(result.plain_run_s)]);
+    let mut table = Table::new()
+        .left("ms per candidate")
+        .right("bench")
+        .right("plain");
+    table.row([
+        "screen and compile".to_owned(),
+        ms(result.bench_compile_s),
+        ms(result.plain_gcc_s),
+    ]);
+    table.row([
+        "verify".to_owned(),
+        ms(result.bench_verify_s),
+        String::new(),
+    ]);
+    table.row([
+        "run and time".to_owned(),
+        ms(result.bench_time_s),
+        ms(result.plain_run_s),
+    ]);
     table.row(["all".to_owned(), ms(result.bench_s), ms(result.plain_s)]);
-    table.row(["per second".to_owned(), format!("{:.2}", result.bench_per_s), format!("{:.2}", result.plain_per_s)]);
+    table.row([
+        "per second".to_owned(),
+        format!("{:.2}", result.bench_per_s),
+        format!("{:.2}", result.plain_per_s),
+    ]);
     format!(
         "{} distinct candidates, gcc -O3, 1 + 3 runs, nothing cached, core {core} alone\n\n{}\n\n\
          The bench judges {:.2} times as many. gcc alone takes {} ms (median).",

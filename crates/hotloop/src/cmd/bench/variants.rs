@@ -2,8 +2,10 @@
 
 use std::fmt::Write;
 
-const HEADERS: &str = "#include <immintrin.h>\n#include <omp.h>\n#include <stdlib.h>\n#include <string.h>\n\n";
-const SIGNATURE: &str = "void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {\n";
+const HEADERS: &str =
+    "#include <immintrin.h>\n#include <omp.h>\n#include <stdlib.h>\n#include <string.h>\n\n";
+const SIGNATURE: &str =
+    "void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {\n";
 
 /// Packed panels, an 8 x 24 tile in registers, OpenMP over panels; plain C without AVX-512.
 pub(super) const AVX512: &str = include_str!("../../../../bench/tests/honest/matmul-avx512-8x24.c");
@@ -41,14 +43,21 @@ pub(super) fn candidates(count: usize) -> Vec<String> {
 
 /// A register tile of `rows` by `vectors`, kept over the whole of K.
 fn tile((rows, vectors, prefetch): (usize, usize, bool), wide: bool) -> String {
-    let (bits, lanes, kind) = if wide { (512, 8, "__m512d") } else { (256, 4, "__m256d") };
+    let (bits, lanes, kind) = if wide {
+        (512, 8, "__m512d")
+    } else {
+        (256, 4, "__m256d")
+    };
     let width = lanes * vectors;
     let mut code = format!("{HEADERS}{SIGNATURE}    #pragma omp parallel for schedule(static)\n");
     let _ = writeln!(code, "    for (int i = 0; i < M; i += {rows}) {{");
     let _ = writeln!(code, "        for (int j = 0; j < N; j += {width}) {{");
     for row in 0..rows {
         for vector in 0..vectors {
-            let _ = writeln!(code, "            {kind} c{row}{vector} = _mm{bits}_setzero_pd();");
+            let _ = writeln!(
+                code,
+                "            {kind} c{row}{vector} = _mm{bits}_setzero_pd();"
+            );
         }
     }
     code.push_str("            for (int k = 0; k < K; k++) {\n                const double *b = &B[k * N + j];\n");
@@ -56,10 +65,17 @@ fn tile((rows, vectors, prefetch): (usize, usize, bool), wide: bool) -> String {
         code.push_str("                _mm_prefetch((const char *)(b + 4 * N), _MM_HINT_T0);\n");
     }
     for vector in 0..vectors {
-        let _ = writeln!(code, "                {kind} b{vector} = _mm{bits}_loadu_pd(b + {});", vector * lanes);
+        let _ = writeln!(
+            code,
+            "                {kind} b{vector} = _mm{bits}_loadu_pd(b + {});",
+            vector * lanes
+        );
     }
     for row in 0..rows {
-        let _ = writeln!(code, "                {kind} a{row} = _mm{bits}_set1_pd(A[(i + {row}) * K + k]);");
+        let _ = writeln!(
+            code,
+            "                {kind} a{row} = _mm{bits}_set1_pd(A[(i + {row}) * K + k]);"
+        );
         for vector in 0..vectors {
             let _ = writeln!(
                 code,
@@ -71,7 +87,10 @@ fn tile((rows, vectors, prefetch): (usize, usize, bool), wide: bool) -> String {
     for row in 0..rows {
         for vector in 0..vectors {
             let at = vector * lanes;
-            let _ = writeln!(code, "            _mm{bits}_storeu_pd(&C[(i + {row}) * N + j + {at}], c{row}{vector});");
+            let _ = writeln!(
+                code,
+                "            _mm{bits}_storeu_pd(&C[(i + {row}) * N + j + {at}], c{row}{vector});"
+            );
         }
     }
     code.push_str("        }\n    }\n}\n");
@@ -103,6 +122,9 @@ mod tests {
         let list = candidates(45);
         let distinct: std::collections::BTreeSet<&String> = list.iter().collect();
         assert_eq!(distinct.len(), 45);
-        assert!(list.iter().all(|source| source.contains("matmul_optimized")));
+        assert!(
+            list.iter()
+                .all(|source| source.contains("matmul_optimized"))
+        );
     }
 }

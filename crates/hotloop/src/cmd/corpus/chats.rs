@@ -28,15 +28,26 @@ const REGISTERS: u64 = 2001;
 pub(super) fn write(arguments: &ChatsArgs) -> Result<Status, Failure> {
     nano::check(&arguments.task)?;
     let task = load(&arguments.task)?;
-    let unwritable = |error: std::io::Error| Failure::user(error.to_string()).hint("name another file with --out");
-    let mut file = std::io::BufWriter::new(fs_err::File::create_new(&arguments.out).map_err(unwritable)?);
+    let unwritable = |error: std::io::Error| {
+        Failure::user(error.to_string()).hint("name another file with --out")
+    };
+    let mut file =
+        std::io::BufWriter::new(fs_err::File::create_new(&arguments.out).map_err(unwritable)?);
     let progress = Progress::spinner("drawing candidates", true);
-    let (mut rng, mut registers) = (Rng::new(arguments.seed, STREAM), Rng::new(arguments.seed, REGISTERS));
+    let (mut rng, mut registers) = (
+        Rng::new(arguments.seed, STREAM),
+        Rng::new(arguments.seed, REGISTERS),
+    );
     let prose = prose();
-    let lesson = Lesson { prose: &prose, task: &task };
+    let lesson = Lesson {
+        prose: &prose,
+        task: &task,
+    };
     let programs = programs(&arguments.task, arguments.seed);
     let chats = programs.iter().filter_map(|program| {
-        let in_registers = program.in_registers().filter(|_| registers.percent(arguments.registers as usize));
+        let in_registers = program
+            .in_registers()
+            .filter(|_| registers.percent(arguments.registers as usize));
         let source = in_registers.unwrap_or_else(|| program.source());
         chat(&lesson, (program, &source), parent(program, &mut rng))
     });
@@ -47,7 +58,11 @@ pub(super) fn write(arguments: &ChatsArgs) -> Result<Status, Failure> {
     }
     file.flush().map_err(unwritable)?;
     drop(progress);
-    say(&format!("{}: {}", count(written, "chat"), arguments.out.display()));
+    say(&format!(
+        "{}: {}",
+        count(written, "chat"),
+        arguments.out.display()
+    ));
     Ok(Status::Fine)
 }
 
@@ -78,7 +93,9 @@ fn parent(program: &Program, rng: &mut Rng) -> Option<(Role, Program)> {
 /// and types can be named within the function; candidates with anything else before it are left out.
 pub(super) fn body(source: &str) -> Option<String> {
     let (before, body) = source.split_once("{\n")?;
-    let before = before.rsplit_once('\n').map_or("", |(before, _signature)| before);
+    let before = before
+        .rsplit_once('\n')
+        .map_or("", |(before, _signature)| before);
     let mut inner = String::new();
     for line in before.lines() {
         if line.starts_with("typedef ") {
@@ -91,7 +108,11 @@ pub(super) fn body(source: &str) -> Option<String> {
 }
 
 /// A prompt and the candidate, as `source` has it, as its answer. None for candidates that cannot follow the signature.
-fn chat(lesson: &Lesson<'_>, (program, source): (&Program, &str), parent: Option<(Role, Program)>) -> Option<Chat> {
+fn chat(
+    lesson: &Lesson<'_>,
+    (program, source): (&Program, &str),
+    parent: Option<(Role, Program)>,
+) -> Option<Chat> {
     let (role, shown) = match parent {
         Some((role, relative)) => (role, written(lesson, relative.stage(), &relative.source())?),
         None => (Role::Explore, lesson.task.seed.clone()),
@@ -103,7 +124,11 @@ fn chat(lesson: &Lesson<'_>, (program, source): (&Program, &str), parent: Option
 /// The candidate as an answer at its stage holds it.
 fn written(lesson: &Lesson<'_>, stage: Stage, source: &str) -> Option<String> {
     let begun = lesson.asked(stage, Role::Explore, "").begun;
-    Some(format!("{}{}", begun.trim_start_matches("```c\n"), indented(&body(source)?)))
+    Some(format!(
+        "{}{}",
+        begun.trim_start_matches("```c\n"),
+        indented(&body(source)?)
+    ))
 }
 
 /// Canonical code indents by one blank a level; language models write four.
@@ -128,13 +153,24 @@ mod tests {
     /// The chats of so many of the corpus's candidates for `matmul`.
     fn chats(count: usize) -> Vec<Taught> {
         let task = load("matmul").expect("it is shipped");
-        let prose = Prose { wording: Wording::default(), begin: true, simd: "avx512".to_owned() };
-        let lesson = Lesson { prose: &prose, task: &task };
+        let prose = Prose {
+            wording: Wording::default(),
+            begin: true,
+            simd: "avx512".to_owned(),
+        };
+        let lesson = Lesson {
+            prose: &prose,
+            task: &task,
+        };
         let mut rng = Rng::new(1, STREAM);
         let pool = corpus::Pool::draw_task(1, count, "matmul");
         let chat = |program: &Program| {
             let parent = parent(program, &mut rng);
-            (*program, parent, super::chat(&lesson, (program, &program.source()), parent))
+            (
+                *program,
+                parent,
+                super::chat(&lesson, (program, &program.source()), parent),
+            )
         };
         pool.programs().map(chat).collect()
     }
@@ -145,10 +181,16 @@ mod tests {
         for (program, _, chat) in chats(600) {
             let Some(chat) = chat else { continue };
             let answer = &chat.messages.last().expect("an answer").content;
-            assert!(answer.starts_with(&chat.begun) && answer.ends_with("}\n```"), "{answer}");
+            assert!(
+                answer.starts_with(&chat.begun) && answer.ends_with("}\n```"),
+                "{answer}"
+            );
             let found = flow::Candidate::extract(answer, &task).expect("it holds a candidate");
             let canonical = corpus::canonical(&found.source);
-            assert!(canonical.ends_with(program.source().split_once("{\n").expect("a body").1), "{canonical}");
+            assert!(
+                canonical.ends_with(program.source().split_once("{\n").expect("a body").1),
+                "{canonical}"
+            );
         }
     }
 
@@ -158,27 +200,54 @@ mod tests {
         let answers: Vec<&str> = (chats.iter().filter_map(|(_, _, chat)| chat.as_ref()))
             .map(|chat| chat.messages.last().expect("an answer").content.as_str())
             .collect();
-        assert!(answers.len() * 100 > chats.len() * 95, "{} of {} can be begun", answers.len(), chats.len());
-        for word in ["_mm512_fmadd_pd", "vector_size(64)", "#pragma omp parallel", "__builtin_prefetch", "memset("] {
-            assert!(answers.iter().any(|answer| answer.contains(word)), "no answer has {word}");
+        assert!(
+            answers.len() * 100 > chats.len() * 95,
+            "{} of {} can be begun",
+            answers.len(),
+            chats.len()
+        );
+        for word in [
+            "_mm512_fmadd_pd",
+            "vector_size(64)",
+            "#pragma omp parallel",
+            "__builtin_prefetch",
+            "memset(",
+        ] {
+            assert!(
+                answers.iter().any(|answer| answer.contains(word)),
+                "no answer has {word}"
+            );
         }
     }
 
     #[test]
     fn registers_go_where_an_unoptimised_tile_has_them() {
         let task = load("matmul").expect("it is shipped");
-        let prose = Prose { wording: Wording::default(), begin: true, simd: "avx512".to_owned() };
-        let lesson = Lesson { prose: &prose, task: &task };
+        let prose = Prose {
+            wording: Wording::default(),
+            begin: true,
+            simd: "avx512".to_owned(),
+        };
+        let lesson = Lesson {
+            prose: &prose,
+            task: &task,
+        };
         let pool = corpus::Pool::draw_task(1, 600, "matmul");
-        let tiles: Vec<_> = pool.programs().filter_map(|tile| Some((tile, tile.in_registers()?))).collect();
+        let tiles: Vec<_> = pool
+            .programs()
+            .filter_map(|tile| Some((tile, tile.in_registers()?)))
+            .collect();
         assert!(tiles.len() > 20, "{}", tiles.len());
         for (tile, source) in tiles {
-            let Some(chat) = super::chat(&lesson, (tile, &source), None) else { continue };
+            let Some(chat) = super::chat(&lesson, (tile, &source), None) else {
+                continue;
+            };
             let answer = &chat.messages.last().expect("an answer").content;
             let found = flow::Candidate::extract(answer, &task).expect("it holds a candidate");
             assert!(found.source.contains("register "), "{}", found.source);
             let told = |source: &str| {
-                corpus::nearest::Tokens::of(source).distance(&corpus::nearest::Tokens::of(&tile.source()))
+                corpus::nearest::Tokens::of(source)
+                    .distance(&corpus::nearest::Tokens::of(&tile.source()))
             };
             assert!(told(&source).written == 0.0, "the word is not counted");
         }
@@ -188,7 +257,9 @@ mod tests {
     fn parents_are_relatives_within_the_rules_of_their_stage() {
         let mut seen = [0; 2];
         for (program, parent, chat) in chats(300) {
-            let (Some((role, relative)), Some(chat)) = (parent, chat) else { continue };
+            let (Some((role, relative)), Some(chat)) = (parent, chat) else {
+                continue;
+            };
             let asked = &chat.messages[1].content;
             let shown = indented(&body(&relative.source()).expect("it has one"));
             assert!(asked.contains(shown.trim_end()), "{asked}");

@@ -6,7 +6,11 @@ use flow::{Render, Role, Stage, Task};
 
 /// The words in which runs ask a language model on this machine.
 pub(super) fn prose() -> Prose {
-    Prose { wording: Wording::default(), begin: true, simd: bench::survey::simd().to_owned() }
+    Prose {
+        wording: Wording::default(),
+        begin: true,
+        simd: bench::survey::simd().to_owned(),
+    }
 }
 
 /// A task, and the words that runs ask for it in.
@@ -18,8 +22,17 @@ pub(super) struct Lesson<'a> {
 impl Lesson<'_> {
     /// What a stage asks of `shown`.
     pub(super) fn asked(&self, stage: Stage, role: Role, shown: &str) -> Chat {
-        let parent = Some(Shown { source: shown, verdict: None });
-        self.prose.chat(&Ask { task: self.task, role, stage: Some(stage), variant: 0, parent })
+        let parent = Some(Shown {
+            source: shown,
+            verdict: None,
+        });
+        self.prose.chat(&Ask {
+            task: self.task,
+            role,
+            stage: Some(stage),
+            variant: 0,
+            parent,
+        })
     }
 
     /// The same with `source` as its answer.
@@ -31,6 +44,9 @@ impl Lesson<'_> {
 /// A prompt with `source` as its answer.
 pub(super) fn answer(mut asked: Chat, source: &str) -> Chat {
     let content = format!("```c\n{}\n```", source.trim_end());
-    asked.messages.push(Message { role: Speaker::Assistant, content });
+    asked.messages.push(Message {
+        role: Speaker::Assistant,
+        content,
+    });
     asked
 }

@@ -14,15 +14,25 @@ use crate::progress::Progress;
 /// Tells the nearest candidate of the corpus for each file.
 pub(super) fn run(arguments: &NearestArgs) -> Result<Status, Failure> {
     nano::check(&arguments.task)?;
-    let programs: Vec<(String, Tokens)> = arguments.file.iter().map(|file| read(file)).collect::<Result<_, _>>()?;
+    let programs: Vec<(String, Tokens)> = arguments
+        .file
+        .iter()
+        .map(|file| read(file))
+        .collect::<Result<_, _>>()?;
     let progress = Progress::spinner("drawing candidates", !arguments.json);
     let items = items(arguments);
     let tokens: Vec<Tokens> = items.iter().map(|(source, _)| Tokens::of(source)).collect();
     progress.message("comparing");
-    let mut table = Table::new().left("file").right("tokens").right("distance").right("as written").left("nearest");
+    let mut table = Table::new()
+        .left("file")
+        .right("tokens")
+        .right("distance")
+        .right("as written")
+        .left("nearest");
     let mut nearest_sources = Vec::new();
     for (name, program) in &programs {
-        let (at, distance) = nearest(program, &tokens).ok_or_else(|| Failure::user("the corpus is empty"))?;
+        let (at, distance) =
+            nearest(program, &tokens).ok_or_else(|| Failure::user("the corpus is empty"))?;
         let (source, stage) = &items[at];
         if arguments.json {
             let line = json!({
@@ -35,14 +45,27 @@ pub(super) fn run(arguments: &NearestArgs) -> Result<Status, Failure> {
             }
             continue;
         }
-        let cells = [program.len().to_string(), shown(distance.nameless), shown(distance.written)];
-        table.row([name.clone()].into_iter().chain(cells).chain([format!("stage {stage}")]));
+        let cells = [
+            program.len().to_string(),
+            shown(distance.nameless),
+            shown(distance.written),
+        ];
+        table.row(
+            [name.clone()]
+                .into_iter()
+                .chain(cells)
+                .chain([format!("stage {stage}")]),
+        );
         nearest_sources.push(format!("nearest to {name}:\n{source}"));
     }
     drop(progress);
     if !arguments.json {
         let compared = count(items.len(), "candidate");
-        say(&format!("{}\ncompared: {compared}\n\n{}", table.render(), nearest_sources.join("\n")));
+        say(&format!(
+            "{}\ncompared: {compared}\n\n{}",
+            table.render(),
+            nearest_sources.join("\n")
+        ));
     }
     Ok(Status::Fine)
 }
@@ -64,9 +87,14 @@ fn read(file: &std::path::Path) -> Result<(String, Tokens), Failure> {
 /// What the files are compared with: sources and their stages.
 fn items(arguments: &NearestArgs) -> Vec<(String, u8)> {
     let programs = chats::programs(&arguments.task, arguments.seed);
-    let sources = programs.iter().map(|program| (program.source(), program.stage().number()));
+    let sources = programs
+        .iter()
+        .map(|program| (program.source(), program.stage().number()));
     match arguments.count {
-        Some(count) => sources.filter(|(source, _)| chats::body(source).is_some()).take(count as usize).collect(),
+        Some(count) => sources
+            .filter(|(source, _)| chats::body(source).is_some())
+            .take(count as usize)
+            .collect(),
         None => sources.collect(),
     }
 }

@@ -57,16 +57,29 @@ pub(super) fn write(arguments: &WinnersArgs) -> Result<Status, Failure> {
     wins.right.retain(|win| seen.insert(win.chat.clone()));
     if wins.right.is_empty() {
         let none = Failure::user(format!("of {} none is correct", count(answers, "answer")));
-        return Err(if arguments.policy.is_some() { none.hint("--policy may name another") } else { none });
+        return Err(if arguments.policy.is_some() {
+            none.hint("--policy may name another")
+        } else {
+            none
+        });
     }
     let chosen = fastest(wins.right, f64::from(arguments.fastest) / 100.0);
-    let unwritable = |error: std::io::Error| Failure::user(error.to_string()).hint("name another file with --out");
+    let unwritable = |error: std::io::Error| {
+        Failure::user(error.to_string()).hint("name another file with --out")
+    };
     let mut file = fs_err::File::create_new(&arguments.out).map_err(unwritable)?;
-    let mut text = chosen.iter().map(|win| win.chat.as_str()).collect::<Vec<_>>().join("\n");
+    let mut text = chosen
+        .iter()
+        .map(|win| win.chat.as_str())
+        .collect::<Vec<_>>()
+        .join("\n");
     text.push('\n');
     file.write_all(text.as_bytes()).map_err(unwritable)?;
     let (chats, answers) = (count(chosen.len(), "chat"), count(answers, "answer"));
-    say(&format!("{chats} from {answers}: {}", arguments.out.display()));
+    say(&format!(
+        "{chats} from {answers}: {}",
+        arguments.out.display()
+    ));
     Ok(Status::Fine)
 }
 
@@ -74,7 +87,10 @@ pub(super) fn write(arguments: &WinnersArgs) -> Result<Status, Failure> {
 fn fastest(right: Vec<Win>, share: f64) -> Vec<Win> {
     let mut stages: BTreeMap<(String, Option<Stage>), Vec<Win>> = BTreeMap::new();
     for win in right {
-        stages.entry((win.task.clone(), win.stage)).or_default().push(win);
+        stages
+            .entry((win.task.clone(), win.stage))
+            .or_default()
+            .push(win);
     }
     let mut chosen = Vec::new();
     for mut wins in stages.into_values() {
@@ -91,21 +107,36 @@ impl Wins {
         // What was asked does not depend on the adapter, which may have moved.
         let plan = train::begun(folder, &["adapter=".to_owned()])?;
         if nano::speaks(&plan.config.model) {
-            return Err(Failure::user(format!("{}: the nano policy is not asked in words", folder.display()))
-                .hint("name runs of a language model"));
+            return Err(Failure::user(format!(
+                "{}: the nano policy is not asked in words",
+                folder.display()
+            ))
+            .hint("name runs of a language model"));
         }
         let state = RunState::read(folder).map_err(|error| report::unreadable(&error.into()))?;
         let Some(started) = &state.started else {
-            return Err(Failure::user(format!("{}: the run has not begun yet", folder.display())));
+            return Err(Failure::user(format!(
+                "{}: the run has not begun yet",
+                folder.display()
+            )));
         };
         let render = runs::render(&plan.config, plan.wording.clone(), &started.machine);
-        let winners = run::winners(&plan, &state, &*render).map_err(|error| report::unreadable(&error))?;
-        let groups = state.steps.iter().flat_map(|step| step.groups.iter().chain(&step.practised));
+        let winners =
+            run::winners(&plan, &state, &*render).map_err(|error| report::unreadable(&error))?;
+        let groups = state
+            .steps
+            .iter()
+            .flat_map(|step| step.groups.iter().chain(&step.practised));
         self.answers += groups.map(|group| group.members.len()).sum::<usize>();
         self.right.extend(winners.into_iter().map(|winner| {
             let messages = answer(winner.asked, &winner.source).messages;
             let chat = json!({ "messages": messages }).to_string();
-            Win { task: winner.task, stage: winner.stage, gflops: winner.gflops, chat }
+            Win {
+                task: winner.task,
+                stage: winner.stage,
+                gflops: winner.gflops,
+                chat,
+            }
         }));
         Ok(())
     }
@@ -126,12 +157,23 @@ impl Wins {
                 tasks.insert(kept.task.clone(), load(&kept.task)?);
             }
             let path = folder.join(&kept.file);
-            let source = fs_err::read_to_string(&path).map_err(|error| Failure::user(error.to_string()))?;
-            let lesson = Lesson { prose: &prose, task: &tasks[&kept.task] };
-            let messages = lesson.answered(kept.stage, Role::Explore, &lesson.task.seed, &source).messages;
+            let source =
+                fs_err::read_to_string(&path).map_err(|error| Failure::user(error.to_string()))?;
+            let lesson = Lesson {
+                prose: &prose,
+                task: &tasks[&kept.task],
+            };
+            let messages = lesson
+                .answered(kept.stage, Role::Explore, &lesson.task.seed, &source)
+                .messages;
             let chat = json!({ "messages": messages }).to_string();
             let gflops = kept.gflops.unwrap_or_default();
-            self.right.push(Win { task: kept.task, stage: Some(kept.stage), gflops, chat });
+            self.right.push(Win {
+                task: kept.task,
+                stage: Some(kept.stage),
+                gflops,
+                chat,
+            });
         }
         Ok(())
     }
@@ -140,11 +182,14 @@ impl Wins {
 fn read(folder: &Path) -> Result<Vec<Kept>, Failure> {
     let index = folder.join("answers.jsonl");
     let unreadable = |what: String| {
-        Failure::user(what).hint("name a run directory, or a folder that `hotloop evaluate --keep` wrote")
+        Failure::user(what)
+            .hint("name a run directory, or a folder that `hotloop evaluate --keep` wrote")
     };
     let text = fs_err::read_to_string(&index).map_err(|error| unreadable(error.to_string()))?;
-    let parse =
-        |line: &str| serde_json::from_str(line).map_err(|error| unreadable(format!("{}: {error}", index.display())));
+    let parse = |line: &str| {
+        serde_json::from_str(line)
+            .map_err(|error| unreadable(format!("{}: {error}", index.display())))
+    };
     text.lines().map(parse).collect()
 }
 
@@ -155,7 +200,10 @@ mod tests {
     #[test]
     fn right_answers_become_chats_once_each() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (kept, out) = (folder.path().join("kept"), folder.path().join("chats.jsonl"));
+        let (kept, out) = (
+            folder.path().join("kept"),
+            folder.path().join("chats.jsonl"),
+        );
         std::fs::create_dir(&kept).expect("a folder");
         let seed = load("transpose").expect("it is shipped").seed;
         std::fs::write(kept.join("a.c"), &seed).expect("written");
@@ -165,8 +213,17 @@ mod tests {
             line["file"] = "a.c".into();
             line
         };
-        let lines = [line("p", "correct", 1), line("p", "correct", 1), line("p", "wrong", 2), line("q", "correct", 3)];
-        std::fs::write(kept.join("answers.jsonl"), lines.map(|line| format!("{line}\n")).concat()).expect("written");
+        let lines = [
+            line("p", "correct", 1),
+            line("p", "correct", 1),
+            line("p", "wrong", 2),
+            line("q", "correct", 3),
+        ];
+        std::fs::write(
+            kept.join("answers.jsonl"),
+            lines.map(|line| format!("{line}\n")).concat(),
+        )
+        .expect("written");
         let arguments = |policy: Option<&str>| WinnersArgs {
             folder: vec![kept.clone()],
             fastest: 100,
@@ -181,20 +238,34 @@ mod tests {
         let task = load("transpose").expect("it is shipped");
         let found = flow::Candidate::extract(answer, &task).expect("it holds a candidate");
         assert_eq!(found.source.trim(), seed.trim());
-        assert!(write(&arguments(None)).is_err(), "the file is there already");
+        assert!(
+            write(&arguments(None)).is_err(),
+            "the file is there already"
+        );
     }
 
     #[test]
     fn the_fastest_share_is_taken_of_every_stage() {
         let win = |task: &str, at: usize, gflops| {
             let stage = Some(Stage::ALL[at]);
-            Win { task: task.into(), stage, gflops, chat: String::new() }
+            Win {
+                task: task.into(),
+                stage,
+                gflops,
+                chat: String::new(),
+            }
         };
         let right = || {
             let slow = (1..=4).map(|speed| win("matmul", 1, f64::from(speed)));
-            slow.chain([win("matmul", 2, 90.0), win("softmax", 1, 0.5)]).collect::<Vec<_>>()
+            slow.chain([win("matmul", 2, 90.0), win("softmax", 1, 0.5)])
+                .collect::<Vec<_>>()
         };
-        let speeds = |share| fastest(right(), share).iter().map(|win| win.gflops).collect::<Vec<_>>();
+        let speeds = |share| {
+            fastest(right(), share)
+                .iter()
+                .map(|win| win.gflops)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(speeds(0.5), [4.0, 3.0, 90.0, 0.5]);
         assert_eq!(speeds(0.01), [4.0, 90.0, 0.5], "one at least");
         assert_eq!(speeds(1.0).len(), 6);

@@ -46,8 +46,10 @@ pub(super) fn folder(name: &str) -> String {
 /// All that the flags name, in their order, each by a name of its own.
 pub(super) fn all(arguments: &EvaluateArgs) -> Result<Vec<Contestant>, Failure> {
     let mut contestants = named(arguments)?;
-    let (mut names, given): (Vec<String>, Vec<&Given>) =
-        contestants.iter().map(|contestant| (contestant.name.clone(), &contestant.given)).unzip();
+    let (mut names, given): (Vec<String>, Vec<&Given>) = contestants
+        .iter()
+        .map(|contestant| (contestant.name.clone(), &contestant.given))
+        .unzip();
     lengthen(&mut names, &given);
     for (contestant, name) in contestants.iter_mut().zip(names) {
         contestant.name = name;
@@ -58,44 +60,83 @@ pub(super) fn all(arguments: &EvaluateArgs) -> Result<Vec<Contestant>, Failure> 
 /// Makes names that would share a folder longer until they do not, or until there is no more to say: what was named
 /// twice is one policy.
 fn lengthen(names: &mut [String], given: &[&Given]) {
-    let length = |given: &&Given| given.adapter.as_ref().unwrap_or(&given.model).components().count();
+    let length = |given: &&Given| {
+        given
+            .adapter
+            .as_ref()
+            .unwrap_or(&given.model)
+            .components()
+            .count()
+    };
     let longest = given.iter().map(length).max().unwrap_or(0);
     for parts in 2..=longest {
         let folders: Vec<String> = names.iter().map(|name| folder(name)).collect();
         for (at, given) in given.iter().enumerate() {
-            if folders.iter().filter(|folder| **folder == folders[at]).count() > 1 {
+            if folders
+                .iter()
+                .filter(|folder| **folder == folders[at])
+                .count()
+                > 1
+            {
                 names[at] = given.name(parts);
             }
         }
     }
     // What is a slash in one name may be a dash in another.
     for at in 1..names.len() {
-        let others: Vec<String> =
-            (0..at).filter(|other| given[*other] != given[at]).map(|other| folder(&names[other])).collect();
+        let others: Vec<String> = (0..at)
+            .filter(|other| given[*other] != given[at])
+            .map(|other| folder(&names[other]))
+            .collect();
         let numbered = (2..).map(|number| format!("{} ({number})", names[at]));
-        let mut free =
-            std::iter::once(names[at].clone()).chain(numbered).filter(|name| !others.contains(&folder(name)));
+        let mut free = std::iter::once(names[at].clone())
+            .chain(numbered)
+            .filter(|name| !others.contains(&folder(name)));
         names[at] = free.next().expect("there are more numbers than policies");
     }
 }
 
 fn named(arguments: &EvaluateArgs) -> Result<Vec<Contestant>, Failure> {
     if arguments.adapter.is_empty() {
-        return arguments.model.iter().map(|model| contestant(arguments, model, None)).collect();
+        return arguments
+            .model
+            .iter()
+            .map(|model| contestant(arguments, model, None))
+            .collect();
     }
     let [model] = &arguments.model[..] else {
-        return Err(Failure::user("--adapter goes with one --model: which of them is it for?")
-            .hint("evaluate each model with its adapters in a call of its own"));
+        return Err(
+            Failure::user("--adapter goes with one --model: which of them is it for?")
+                .hint("evaluate each model with its adapters in a call of its own"),
+        );
     };
-    let adapter = |path: &str| contestant(arguments, model, Some(Path::new(path)).filter(|_| path != NONE));
+    let adapter = |path: &str| {
+        contestant(
+            arguments,
+            model,
+            Some(Path::new(path)).filter(|_| path != NONE),
+        )
+    };
     names(&arguments.adapter).into_iter().map(adapter).collect()
 }
 
-fn contestant(arguments: &EvaluateArgs, model: &str, adapter: Option<&Path>) -> Result<Contestant, Failure> {
-    let given = Given { model: PathBuf::from(model), adapter: adapter.map(Path::to_owned) };
+fn contestant(
+    arguments: &EvaluateArgs,
+    model: &str,
+    adapter: Option<&Path>,
+) -> Result<Contestant, Failure> {
+    let given = Given {
+        model: PathBuf::from(model),
+        adapter: adapter.map(Path::to_owned),
+    };
     let trained = checkpoint(Path::new(model));
     let mut sets = vec![
-        format!("model={}", trained.as_deref().map_or(model.to_owned(), |path| path.display().to_string())),
+        format!(
+            "model={}",
+            trained
+                .as_deref()
+                .map_or(model.to_owned(), |path| path.display().to_string())
+        ),
         format!("seed={}", arguments.seed),
         format!("sampling.temperature={:?}", arguments.temperature),
         format!("bench.opt={:?}", arguments.opt),
@@ -104,7 +145,11 @@ fn contestant(arguments: &EvaluateArgs, model: &str, adapter: Option<&Path>) -> 
         // Nothing is learned here.
         "learning.rate=0".to_owned(),
     ];
-    sets.extend(arguments.max_tokens.map(|tokens| format!("sampling.max-tokens={tokens}")));
+    sets.extend(
+        arguments
+            .max_tokens
+            .map(|tokens| format!("sampling.max-tokens={tokens}")),
+    );
     if let Some(path) = adapter {
         let folder = checkpoint(path).unwrap_or_else(|| path.to_owned());
         if !folder.join("adapter_config.json").exists() {
@@ -120,13 +165,21 @@ fn contestant(arguments: &EvaluateArgs, model: &str, adapter: Option<&Path>) -> 
     fitted.append(&mut sets);
     let config = read(&fitted)?.config;
     runs::missing_model(&config).map_or(Ok(()), Err)?;
-    Ok(Contestant { name: given.name(1), config, given })
+    Ok(Contestant {
+        name: given.name(1),
+        config,
+        given,
+    })
 }
 
 impl Contestant {
     /// Whether it can be asked for a task at all.
     pub(super) fn check(&self, task: &Task) -> Result<(), Failure> {
-        if nano::speaks(&self.config.model) { nano::check(&task.spec.name) } else { Ok(()) }
+        if nano::speaks(&self.config.model) {
+            nano::check(&task.spec.name)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -136,7 +189,10 @@ fn checkpoint(run: &Path) -> Option<PathBuf> {
     let steps = entries.filter_map(|entry| Some(entry.ok()?.path()));
     // Others are being written or were left half written.
     let whole = |path: &PathBuf| {
-        let number = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_prefix("step-"));
+        let number = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .and_then(|name| name.strip_prefix("step-"));
         number.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
     };
     steps.filter(whole).max()
@@ -144,10 +200,20 @@ fn checkpoint(run: &Path) -> Option<PathBuf> {
 
 /// The last parts of a path, without what says its kind.
 fn short(path: &Path, parts: usize) -> String {
-    let is_gguf = path.extension().is_some_and(|extension| extension == "gguf");
-    let path = if is_gguf { path.with_extension("") } else { path.to_owned() };
+    let is_gguf = path
+        .extension()
+        .is_some_and(|extension| extension == "gguf");
+    let path = if is_gguf {
+        path.with_extension("")
+    } else {
+        path.to_owned()
+    };
     let left_out = path.components().count().saturating_sub(parts);
-    path.components().skip(left_out).collect::<PathBuf>().display().to_string()
+    path.components()
+        .skip(left_out)
+        .collect::<PathBuf>()
+        .display()
+        .to_string()
 }
 
 #[cfg(test)]
@@ -159,9 +225,13 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         assert_eq!(checkpoint(folder.path()), None);
         for name in ["step-00000002", "step-00000010", "step-00000012.part"] {
-            std::fs::create_dir_all(folder.path().join("checkpoints").join(name)).expect("a checkpoint");
+            std::fs::create_dir_all(folder.path().join("checkpoints").join(name))
+                .expect("a checkpoint");
         }
-        assert_eq!(checkpoint(folder.path()), Some(folder.path().join("checkpoints/step-00000010")));
+        assert_eq!(
+            checkpoint(folder.path()),
+            Some(folder.path().join("checkpoints/step-00000010"))
+        );
     }
 
     #[test]
@@ -169,7 +239,10 @@ mod tests {
         assert_eq!(short(Path::new("/a/qwen2.5-0.5b.gguf"), 1), "qwen2.5-0.5b");
         assert_eq!(short(Path::new("runs/o3-1"), 1), "o3-1");
         assert_eq!(short(Path::new("Qwen/Qwen2.5-Coder"), 1), "Qwen2.5-Coder");
-        assert_eq!(short(Path::new("/a/qwen2.5-0.5b.gguf"), 2), "a/qwen2.5-0.5b");
+        assert_eq!(
+            short(Path::new("/a/qwen2.5-0.5b.gguf"), 2),
+            "a/qwen2.5-0.5b"
+        );
     }
 
     #[test]
@@ -188,13 +261,26 @@ mod tests {
         };
         assert_eq!(
             lengthened(&["none", "seed1/warm", "seed2/warm", "cold"]),
-            ["qwen", "qwen + seed1/warm", "qwen + seed2/warm", "qwen + cold"]
+            [
+                "qwen",
+                "qwen + seed1/warm",
+                "qwen + seed2/warm",
+                "qwen + cold"
+            ]
         );
-        assert_eq!(lengthened(&["a/1/warm", "b/1/warm"]), ["qwen + a/1/warm", "qwen + b/1/warm"]);
+        assert_eq!(
+            lengthened(&["a/1/warm", "b/1/warm"]),
+            ["qwen + a/1/warm", "qwen + b/1/warm"]
+        );
         // Files lie under the names without slashes.
         let names = lengthened(&["x/a/warm", "y/a/warm", "z/x-a-warm"]);
-        let folders: std::collections::BTreeSet<String> = names.iter().map(|name| folder(name)).collect();
+        let folders: std::collections::BTreeSet<String> =
+            names.iter().map(|name| folder(name)).collect();
         assert_eq!(folders.len(), 3, "{names:?}");
-        assert_eq!(lengthened(&["a/warm", "a/warm"]), ["qwen + a/warm", "qwen + a/warm"], "it is one policy");
+        assert_eq!(
+            lengthened(&["a/warm", "a/warm"]),
+            ["qwen + a/warm", "qwen + a/warm"],
+            "it is one policy"
+        );
     }
 }

@@ -38,11 +38,15 @@ impl Keep {
     pub(super) fn create(folder: &Path) -> Result<Self, Failure> {
         if folder.exists() {
             return Err(
-                Failure::user(format!("{}: it is there already", folder.display())).hint("name another with --keep")
+                Failure::user(format!("{}: it is there already", folder.display()))
+                    .hint("name another with --keep"),
             );
         }
         fs_err::create_dir_all(folder).map_err(|error| unwritable(&error))?;
-        Ok(Self { folder: folder.to_owned(), index: String::new() })
+        Ok(Self {
+            folder: folder.to_owned(),
+            index: String::new(),
+        })
     }
 
     /// Writes the answers to one prompt.
@@ -55,7 +59,9 @@ impl Keep {
         judged: &[Option<Judgement>],
     ) -> Result<(), Failure> {
         let task = asked.task.spec.name.as_str();
-        let inside = Path::new(&contestant::folder(policy)).join(task).join(format!("stage-{}", stage.number()));
+        let inside = Path::new(&contestant::folder(policy))
+            .join(task)
+            .join(format!("stage-{}", stage.number()));
         fs_err::create_dir_all(self.folder.join(&inside)).map_err(|error| unwritable(&error))?;
         for (at, (answer, judgement)) in answers.iter().zip(judged).enumerate() {
             let verdict = judgement.as_ref().map(|judgement| &judgement.verdict);
@@ -64,7 +70,10 @@ impl Keep {
                 Ok(candidate) => (&candidate.source, "c"),
                 Err(_) => (&answer.text, "txt"),
             };
-            let file = inside.join(format!("{at:03}-{}.{end}", label.map_or("masked", Label::name)));
+            let file = inside.join(format!(
+                "{at:03}-{}.{end}",
+                label.map_or("masked", Label::name)
+            ));
             fs_err::write(self.folder.join(&file), text).map_err(|error| unwritable(&error))?;
             let gflops = verdict.and_then(correct).map(|measured| measured.gflops);
             let line = serde_json::to_string(&Kept {
@@ -78,9 +87,11 @@ impl Keep {
                 speedup: gflops.map(|gflops| gflops / asked.gflops),
                 file: &file.display().to_string(),
             });
-            writeln!(self.index, "{}", line.expect("it has a JSON form")).expect("a String takes everything");
+            writeln!(self.index, "{}", line.expect("it has a JSON form"))
+                .expect("a String takes everything");
         }
-        fs_err::write(self.folder.join("answers.jsonl"), &self.index).map_err(|error| unwritable(&error))
+        fs_err::write(self.folder.join("answers.jsonl"), &self.index)
+            .map_err(|error| unwritable(&error))
     }
 
     /// Writes the figures.

@@ -51,14 +51,21 @@ struct Line {
 /// Evaluates policies.
 pub(crate) fn run(arguments: &EvaluateArgs) -> Result<Status, Failure> {
     let contestants = contestant::all(arguments)?;
-    let tasks: Vec<Arc<Task>> =
-        names(&arguments.task).into_iter().map(|name| Ok(Arc::new(load(name)?))).collect::<Result<_, Failure>>()?;
+    let tasks: Vec<Arc<Task>> = names(&arguments.task)
+        .into_iter()
+        .map(|name| Ok(Arc::new(load(name)?)))
+        .collect::<Result<_, Failure>>()?;
     for contestant in &contestants {
         tasks.iter().try_for_each(|task| contestant.check(task))?;
     }
     let keep = arguments.keep.as_deref().map(Keep::create).transpose()?;
     let stop = Stop::listen()?;
-    let mut session = Session { arguments, keep, stop, lines: Vec::new() };
+    let mut session = Session {
+        arguments,
+        keep,
+        stop,
+        lines: Vec::new(),
+    };
     let ended = session.all(&contestants, &tasks);
     if !arguments.json && !session.lines.is_empty() {
         told::tell(&session.lines);
@@ -92,12 +99,16 @@ impl Session<'_> {
         let quiet = self.arguments.json;
         let progress = Progress::spinner("preparing the machine", !quiet);
         // Contestants differ in their model alone, so any of them tells how to judge.
-        let Some(first) = contestants.first() else { return Ok(()) };
+        let Some(first) = contestants.first() else {
+            return Ok(());
+        };
         let bench: Box<dyn Bench> = runs::bench_for(&first.config, &scope(self.arguments))?;
         let mut judging = Judging::over(bench, self.stop.clone());
         progress.message("judging the seeds");
-        let asked: Vec<Asked> =
-            tasks.iter().map(|task| timing::seed(&mut judging, task)).collect::<Result<_, Failure>>()?;
+        let asked: Vec<Asked> = tasks
+            .iter()
+            .map(|task| timing::seed(&mut judging, task))
+            .collect::<Result<_, Failure>>()?;
         drop(progress);
         let answers = self.arguments.count as usize * self.arguments.stage.0.len();
         let progress = Progress::bar(contestants.len() * tasks.len() * answers, !quiet);
@@ -105,7 +116,10 @@ impl Session<'_> {
             progress.message(format!("loading {}", contestant.name));
             let mut policy = runs::policy(&contestant.config, &self.stop)?;
             for asked in &asked {
-                progress.message(format!("{} answers {}", contestant.name, asked.task.spec.name));
+                progress.message(format!(
+                    "{} answers {}",
+                    contestant.name, asked.task.spec.name
+                ));
                 let line = self.one(contestant, policy.as_mut(), asked, &mut judging, &progress)?;
                 if self.stop.asked() {
                     return Ok(());
@@ -133,13 +147,19 @@ impl Session<'_> {
         let wording = plan::wording(&config.prompts.wording).map_err(Failure::user)?;
         let render = runs::render(config, wording, &judging.facts());
         let task = &asked.task;
-        let asking = Asking { config, render: render.as_ref(), task, seed: Some(&asked.verdict) };
+        let asking = Asking {
+            config,
+            render: render.as_ref(),
+            task,
+            seed: Some(&asked.verdict),
+        };
         let mut prompts = Vec::new();
         let mut distinct = BTreeSet::new();
         let mut fastest: Vec<(f64, Stage, Candidate)> = Vec::new();
         for stage in &self.arguments.stage.0 {
-            let answers =
-                asking.answers(policy, *stage, self.arguments.count).map_err(|error| models::policy_failure(&error))?;
+            let answers = asking
+                .answers(policy, *stage, self.arguments.count)
+                .map_err(|error| models::policy_failure(&error))?;
             let judged = judge(judging, task, *stage, &answers, progress)?;
             if self.stop.asked() {
                 return Err(Failure::interrupted());
@@ -147,9 +167,15 @@ impl Session<'_> {
             if let Some(keep) = &mut self.keep {
                 keep.answers(&contestant.name, asked, *stage, &answers, &judged)?;
             }
-            distinct.extend(answers.iter().filter_map(|answer| Some(answer.candidate.as_ref().ok()?.normalised())));
+            distinct.extend(
+                answers
+                    .iter()
+                    .filter_map(|answer| Some(answer.candidate.as_ref().ok()?.normalised())),
+            );
             for (answer, judgement) in answers.iter().zip(&judged) {
-                let measured = judgement.as_ref().and_then(|judgement| correct(&judgement.verdict));
+                let measured = judgement
+                    .as_ref()
+                    .and_then(|judgement| correct(&judgement.verdict));
                 if let (Some(measured), Ok(candidate)) = (measured, &answer.candidate) {
                     fastest.push((measured.gflops, *stage, candidate.clone()));
                 }
@@ -157,10 +183,15 @@ impl Session<'_> {
             prompts.push(judged);
         }
         let evaluation = Evaluation::of(&prompts, asked.gflops).ok_or_else(|| {
-            Failure::machine(format!("{}: not one answer could be judged", task.spec.name))
-                .hint("`hotloop doctor` tells what is wrong with the machine")
+            Failure::machine(format!(
+                "{}: not one answer could be judged",
+                task.spec.name
+            ))
+            .hint("`hotloop doctor` tells what is wrong with the machine")
         })?;
-        let best = timing::best(judging, asked, fastest, &|why| progress.aside(|| complain(why)));
+        let best = timing::best(judging, asked, fastest, &|why| {
+            progress.aside(|| complain(why))
+        });
         Ok(Line {
             policy: contestant.name.clone(),
             model: config.model.clone(),
@@ -168,7 +199,13 @@ impl Session<'_> {
             task: task.spec.name.clone(),
             temperature: config.sampling.temperature,
             count: self.arguments.count,
-            stages: self.arguments.stage.0.iter().map(|stage| stage.number()).collect(),
+            stages: self
+                .arguments
+                .stage
+                .0
+                .iter()
+                .map(|stage| stage.number())
+                .collect(),
             opt: runs::level(config).to_owned(),
             threads: config.bench.threads,
             seed_gflops: asked.gflops,
@@ -205,7 +242,10 @@ fn judge(
             Err(why) => {
                 let verdict = Verdict::Malformed { why: why.clone() };
                 progress.judged(Some(verdict.label()));
-                Some(Judgement { verdict, seconds: flow::bench::Seconds::default() })
+                Some(Judgement {
+                    verdict,
+                    seconds: flow::bench::Seconds::default(),
+                })
             }
         });
     }
@@ -218,11 +258,15 @@ fn judge(
             stage: Some(stage),
         });
         let mut came: Vec<(usize, Judgement)> = Vec::new();
-        judging.judge(jobs.collect(), bar, |id, reply: Result<Judgement, BenchError>| {
-            if let Ok(judgement) = reply.and_then(believable) {
-                came.push((id.0 as usize, judgement));
-            }
-        })?;
+        judging.judge(
+            jobs.collect(),
+            bar,
+            |id, reply: Result<Judgement, BenchError>| {
+                if let Ok(judgement) = reply.and_then(believable) {
+                    came.push((id.0 as usize, judgement));
+                }
+            },
+        )?;
         for (at, judgement) in came {
             open.remove(&at);
             judged[at] = Some(judgement);
@@ -248,11 +292,16 @@ mod tests {
     #[test]
     fn two_evaluations_are_two_to_a_fleet() {
         let scope = |model: &str, more: &[&str]| {
-            let words = ["evaluate", "--model", model, "--task", "matmul"].into_iter().chain(more.iter().copied());
+            let words = ["evaluate", "--model", model, "--task", "matmul"]
+                .into_iter()
+                .chain(more.iter().copied());
             scope(&Called::parse_from(words).arguments)
         };
         assert_eq!(scope("nano", &[]), scope("nano", &[]));
         assert_ne!(scope("nano", &[]), scope("other", &[]));
-        assert_ne!(scope("nano", &["--keep", "one"]), scope("nano", &["--keep", "two"]));
+        assert_ne!(
+            scope("nano", &["--keep", "one"]),
+            scope("nano", &["--keep", "two"])
+        );
     }
 }

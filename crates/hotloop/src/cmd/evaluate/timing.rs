@@ -60,7 +60,12 @@ fn timed(
 ) -> Result<Vec<Verdict>, Untimed> {
     let mut verdicts = Vec::new();
     for _ in 0..TIMES {
-        let job = Job { id: JobId(0), task: task.clone(), candidate: candidate.clone(), stage };
+        let job = Job {
+            id: JobId(0),
+            task: task.clone(),
+            candidate: candidate.clone(),
+            stage,
+        };
         let judgement = one(judging, &job)?;
         if correct(&judgement.verdict).is_none() {
             return Err(Untimed::Verdict(Box::new(judgement.verdict)));
@@ -76,7 +81,9 @@ fn one(judging: &mut Judging, job: &Job) -> Result<Judgement, Untimed> {
     let mut failed = None;
     for _ in 0..TRIES {
         let mut came: Option<Result<Judgement, BenchError>> = None;
-        let judged = judging.judge(vec![job.clone()], &Progress::hidden(), |_, reply| came = Some(reply));
+        let judged = judging.judge(vec![job.clone()], &Progress::hidden(), |_, reply| {
+            came = Some(reply)
+        });
         judged.map_err(Untimed::Broken)?;
         match came.ok_or(Untimed::Stopped)?.and_then(believable) {
             Ok(judgement) => return Ok(judgement),
@@ -89,19 +96,26 @@ fn one(judging: &mut Judging, job: &Job) -> Result<Judgement, Untimed> {
 /// The seed is what speed-ups are over, so it is judged first.
 pub(super) fn seed(judging: &mut Judging, task: &Arc<Task>) -> Result<Asked, Failure> {
     let name = &task.spec.name;
-    let candidate = Candidate::from_source(task.seed.as_bytes(), task)
-        .map_err(|malformed| Failure::user(format!("{name}: its seed is malformed: {}", malformed.why)))?;
+    let candidate = Candidate::from_source(task.seed.as_bytes(), task).map_err(|malformed| {
+        Failure::user(format!("{name}: its seed is malformed: {}", malformed.why))
+    })?;
     let mut verdicts = timed(judging, task, &candidate, None).map_err(|untimed| match untimed {
         Untimed::Stopped => Failure::interrupted(),
         Untimed::Failed(failure) | Untimed::Broken(failure) => failure,
         Untimed::Verdict(verdict) => {
             let (label, detail) = (verdict.label(), verdict.detail());
-            Failure::machine(format!("{name}: its seed is {label} on this machine: {detail}"))
+            Failure::machine(format!(
+                "{name}: its seed is {label} on this machine: {detail}"
+            ))
         }
     })?;
     let verdict = verdicts.swap_remove(verdicts.len() / 2);
     let gflops = correct(&verdict).map_or(f64::NAN, |measured| measured.gflops);
-    Ok(Asked { task: task.clone(), verdict, gflops })
+    Ok(Asked {
+        task: task.clone(),
+        verdict,
+        gflops,
+    })
 }
 
 /// The fastest candidate by fresh timings: the best of many is the luckiest. All answers are judged by now, so what fails
@@ -130,8 +144,13 @@ pub(super) fn best(
                 break;
             }
         };
-        let Some(measured) = verdicts.get(verdicts.len() / 2).and_then(correct) else { continue };
-        if best.as_ref().is_some_and(|best| best.gflops >= measured.gflops) {
+        let Some(measured) = verdicts.get(verdicts.len() / 2).and_then(correct) else {
+            continue;
+        };
+        if best
+            .as_ref()
+            .is_some_and(|best| best.gflops >= measured.gflops)
+        {
             continue;
         }
         best = Some(Best {
@@ -148,7 +167,11 @@ pub(super) fn best(
 }
 
 fn untold(asked: &Asked, failure: &Failure) -> String {
-    format!("{}: a fast candidate could not be timed again: {}", asked.task.spec.name, failure.what())
+    format!(
+        "{}: a fast candidate could not be timed again: {}",
+        asked.task.spec.name,
+        failure.what()
+    )
 }
 
 #[cfg(test)]
@@ -178,13 +201,18 @@ mod tests {
         }
 
         fn next(&mut self, _: Duration) -> Result<Option<Reply>, BenchError> {
-            let Some(id) = self.open.pop() else { return Ok(None) };
+            let Some(id) = self.open.pop() else {
+                return Ok(None);
+            };
             let judged = match self.says.pop_front() {
                 None => return Err(BenchError::new("the bench is gone")),
                 Some(0.0) => Err(BenchError::new("the machine tripped")),
                 Some(gflops) => {
                     let verdict = Verdict::Correct(Measured::steady(gflops, 1.0));
-                    Ok(Judgement { verdict, seconds: Seconds::default() })
+                    Ok(Judgement {
+                        verdict,
+                        seconds: Seconds::default(),
+                    })
                 }
             };
             Ok(Some(Reply { id, judged }))
@@ -198,8 +226,14 @@ mod tests {
     }
 
     fn judging(says: &[f64]) -> Judging {
-        let bench = Told { says: says.iter().copied().collect(), open: Vec::new() };
-        Judging::over(Box::new(bench), Stop::listen().expect("signals can be caught"))
+        let bench = Told {
+            says: says.iter().copied().collect(),
+            open: Vec::new(),
+        };
+        Judging::over(
+            Box::new(bench),
+            Stop::listen().expect("signals can be caught"),
+        )
     }
 
     /// The hash of the best of three candidates, by its place, its speed, and what was complained of.
@@ -212,12 +246,22 @@ mod tests {
             })
             .collect();
         let found = [12.0, 11.0, 10.0].into_iter().zip(&candidates);
-        let found = found.map(|(gflops, candidate)| (gflops, Stage::Simd, candidate.clone())).collect();
-        let asked = Asked { task, verdict: Verdict::Malformed { why: String::new() }, gflops: 1.0 };
+        let found = found
+            .map(|(gflops, candidate)| (gflops, Stage::Simd, candidate.clone()))
+            .collect();
+        let asked = Asked {
+            task,
+            verdict: Verdict::Malformed { why: String::new() },
+            gflops: 1.0,
+        };
         let told = RefCell::new(Vec::new());
-        let best = best(&mut judging(says), &asked, found, &|why| told.borrow_mut().push(why.to_owned()));
+        let best = best(&mut judging(says), &asked, found, &|why| {
+            told.borrow_mut().push(why.to_owned())
+        });
         let place = |best: Best| {
-            let at = candidates.iter().position(|candidate| candidate.hash == best.hash);
+            let at = candidates
+                .iter()
+                .position(|candidate| candidate.hash == best.hash);
             (at.expect("it is one of them"), best.gflops)
         };
         (best.map(place), told.into_inner())
@@ -227,17 +271,33 @@ mod tests {
     fn a_machine_that_fails_once_costs_no_line() {
         let task = Arc::new(load("matmul").unwrap_or_else(|failure| panic!("{}", failure.what())));
         let asked = seed(&mut judging(&[3.0, 1.0, 0.0, 2.0]), &task);
-        assert_eq!(asked.map(|asked| asked.gflops.to_bits()).ok(), Some(2.0f64.to_bits()));
-        let twice = seed(&mut judging(&[3.0, 1.0, 0.0, 0.0]), &task).err().expect("it cannot be timed");
+        assert_eq!(
+            asked.map(|asked| asked.gflops.to_bits()).ok(),
+            Some(2.0f64.to_bits())
+        );
+        let twice = seed(&mut judging(&[3.0, 1.0, 0.0, 0.0]), &task)
+            .err()
+            .expect("it cannot be timed");
         assert_eq!(twice.what(), "the machine tripped");
 
         let (best, told) = best_of_three(&[9.0, 9.0, 0.0, 9.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
         assert_eq!((best, told), (Some((0, 9.0)), Vec::new()));
         let (best, told) = best_of_three(&[9.0, 9.0, 0.0, 0.0, 5.0, 6.0, 7.0, 1.0, 1.0, 1.0]);
-        assert_eq!(best, Some((1, 6.0)), "the next one is the best that can be timed");
-        assert_eq!(told, ["matmul: a fast candidate could not be timed again: the machine tripped"]);
+        assert_eq!(
+            best,
+            Some((1, 6.0)),
+            "the next one is the best that can be timed"
+        );
+        assert_eq!(
+            told,
+            ["matmul: a fast candidate could not be timed again: the machine tripped"]
+        );
         let (best, told) = best_of_three(&[9.0, 9.0]);
-        assert_eq!((best, told.len()), (None, 1), "a bench that is gone is asked once");
+        assert_eq!(
+            (best, told.len()),
+            (None, 1),
+            "a bench that is gone is asked once"
+        );
     }
 
     #[test]

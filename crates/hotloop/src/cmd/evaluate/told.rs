@@ -67,8 +67,12 @@ fn table(lines: &[&Line]) -> Table {
             times(found.speedup_all.mean),
             times(found.gflops),
             blank(best.map(|best| number(best.gflops))),
-            best.and_then(|best| best.openblas_ratio).map(|ratio| format!("{ratio:.2}")).unwrap_or_default(),
-            best.and_then(|best| best.peak_fraction).map(percent).unwrap_or_default(),
+            best.and_then(|best| best.openblas_ratio)
+                .map(|ratio| format!("{ratio:.2}"))
+                .unwrap_or_default(),
+            best.and_then(|best| best.peak_fraction)
+                .map(percent)
+                .unwrap_or_default(),
         ]);
         table.below(verdicts(line));
     }
@@ -79,7 +83,12 @@ fn table(lines: &[&Line]) -> Table {
 fn verdicts(line: &Line) -> String {
     let found = &line.evaluation;
     let all = (found.answers + found.masked) as f64;
-    let share = |label: &Label| Some(format!("{label} {}", percent(*found.verdicts.get(label)? as f64 / all)));
+    let share = |label: &Label| {
+        Some(format!(
+            "{label} {}",
+            percent(*found.verdicts.get(label)? as f64 / all)
+        ))
+    };
     let mut parts: Vec<String> = Label::ALL.iter().filter_map(share).collect();
     if found.masked > 0 {
         parts.push(format!("not judged {}", percent(found.masked as f64 / all)));
@@ -88,9 +97,19 @@ fn verdicts(line: &Line) -> String {
 }
 
 fn shares(share: Estimate) -> String {
-    format!("{:.0} % [{:.0}, {:.0}]", share.value * 100.0, share.low * 100.0, share.high * 100.0)
+    format!(
+        "{:.0} % [{:.0}, {:.0}]",
+        share.value * 100.0,
+        share.low * 100.0,
+        share.high * 100.0
+    )
 }
 
 fn times(estimate: Estimate) -> String {
-    format!("{} [{}, {}]", number(estimate.value), number(estimate.low), number(estimate.high))
+    format!(
+        "{} [{}, {}]",
+        number(estimate.value),
+        number(estimate.low),
+        number(estimate.high)
+    )
 }

@@ -27,19 +27,28 @@ pub(crate) struct Item {
 impl Item {
     /// What was mended.
     pub(crate) fn notes(&self) -> &[String] {
-        self.candidate.as_ref().map_or(&[], |candidate| candidate.notes.as_slice())
+        self.candidate
+            .as_ref()
+            .map_or(&[], |candidate| candidate.notes.as_slice())
     }
 
     fn seed(task: Task) -> Self {
         let task = Arc::new(task);
         let candidate = Candidate::from_source(task.seed.as_bytes(), &task);
-        Self { file: "seed.c".to_owned(), task, candidate, carried: Map::new() }
+        Self {
+            file: "seed.c".to_owned(),
+            task,
+            candidate,
+            carried: Map::new(),
+        }
     }
 }
 
 /// How many of the candidates differ.
 pub(crate) fn distinct(items: &[Item]) -> usize {
-    let hashes = items.iter().filter_map(|item| Some((&item.task.hash, &item.candidate.as_ref().ok()?.hash)));
+    let hashes = items
+        .iter()
+        .filter_map(|item| Some((&item.task.hash, &item.candidate.as_ref().ok()?.hash)));
     hashes.collect::<HashSet<_>>().len()
 }
 
@@ -47,10 +56,14 @@ pub(crate) fn distinct(items: &[Item]) -> usize {
 pub(crate) fn gather(arguments: &JudgeArgs) -> Result<Vec<Item>, Failure> {
     if arguments.task == "all" {
         if !arguments.file.is_empty() || arguments.completions.is_some() {
-            return Err(Failure::user("`all` judges the seeds of all shipped tasks and takes no files")
-                .hint("name the task that the files belong to, as in `hotloop judge matmul FILE`"));
+            return Err(Failure::user(
+                "`all` judges the seeds of all shipped tasks and takes no files",
+            )
+            .hint("name the task that the files belong to, as in `hotloop judge matmul FILE`"));
         }
-        return bench::tasks::shipped().map(|name| Ok(Item::seed(load(name)?))).collect();
+        return bench::tasks::shipped()
+            .map(|name| Ok(Item::seed(load(name)?)))
+            .collect();
     }
     let task = load(&arguments.task)?;
     if let Some(path) = &arguments.completions {
@@ -60,7 +73,11 @@ pub(crate) fn gather(arguments: &JudgeArgs) -> Result<Vec<Item>, Failure> {
         return Ok(vec![Item::seed(task)]);
     }
     let task = Arc::new(task);
-    arguments.file.iter().map(|path| file(path, &task)).collect()
+    arguments
+        .file
+        .iter()
+        .map(|path| file(path, &task))
+        .collect()
 }
 
 /// A task by name; that it cannot be read is the user's error.
@@ -68,42 +85,65 @@ pub(crate) fn load(name: &str) -> Result<Task, Failure> {
     bench::tasks::load(name).map_err(|error| {
         let is_folder = !name.contains('/') && Path::new(name).join("task.toml").exists();
         let failure = Failure::of_user(error);
-        if is_folder { failure.hint(format!("the folder of that name is ./{name}")) } else { failure }
+        if is_folder {
+            failure.hint(format!("the folder of that name is ./{name}"))
+        } else {
+            failure
+        }
     })
 }
 
 fn file(path: &Path, task: &Arc<Task>) -> Result<Item, Failure> {
     let bytes = read(path)?;
-    let is_completion = path.extension().is_some_and(|extension| extension == "md" || extension == "txt");
+    let is_completion = path
+        .extension()
+        .is_some_and(|extension| extension == "md" || extension == "txt");
     let candidate = if is_completion {
         Candidate::extract(&String::from_utf8_lossy(&bytes), task)
     } else {
         Candidate::from_source(&bytes, task)
     };
-    Ok(Item { file: path.display().to_string(), task: Arc::clone(task), candidate, carried: Map::new() })
+    Ok(Item {
+        file: path.display().to_string(),
+        task: Arc::clone(task),
+        candidate,
+        carried: Map::new(),
+    })
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     if path == Path::new("-") {
-        let read = std::io::stdin().lock().take(FILE_BYTES).read_to_end(&mut bytes);
-        return read.map(|_| bytes).map_err(|error| Failure::user(format!("standard input: {error}")));
+        let read = std::io::stdin()
+            .lock()
+            .take(FILE_BYTES)
+            .read_to_end(&mut bytes);
+        return read
+            .map(|_| bytes)
+            .map_err(|error| Failure::user(format!("standard input: {error}")));
     }
     // Their own words: fs-err would tell of the system call, not of the file.
-    let bad =
-        |why: String| Failure::user(format!("{}: {why}", path.display())).hint("name a file with C source, or `-`");
+    let bad = |why: String| {
+        Failure::user(format!("{}: {why}", path.display()))
+            .hint("name a file with C source, or `-`")
+    };
     if path.is_dir() {
         return Err(bad("is a folder, not a file".to_owned()));
     }
     let file = std::fs::File::open(path).map_err(|error| bad(words(&error)))?;
-    file.take(FILE_BYTES).read_to_end(&mut bytes).map_err(|error| bad(words(&error)))?;
+    file.take(FILE_BYTES)
+        .read_to_end(&mut bytes)
+        .map_err(|error| bad(words(&error)))?;
     Ok(bytes)
 }
 
 /// An error without its number.
 fn words(error: &std::io::Error) -> String {
     let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_lowercase()
+    text.split(" (os error")
+        .next()
+        .unwrap_or_default()
+        .to_lowercase()
 }
 
 /// Why a line is not JSON; the parser counts its own lines, of which there is one.
@@ -116,14 +156,22 @@ fn not_json(error: &serde_json::Error) -> String {
 /// One candidate for each line of a file of completions.
 fn completions(path: &Path, task: &Arc<Task>) -> Result<Vec<Item>, Failure> {
     let is_input = path == Path::new("-");
-    let name = if is_input { "stdin".to_owned() } else { path.display().to_string() };
+    let name = if is_input {
+        "stdin".to_owned()
+    } else {
+        path.display().to_string()
+    };
     let bytes = if is_input {
         let mut bytes = Vec::new();
-        std::io::stdin().lock().read_to_end(&mut bytes).map_err(|error| Failure::user(format!("{name}: {error}")))?;
+        std::io::stdin()
+            .lock()
+            .read_to_end(&mut bytes)
+            .map_err(|error| Failure::user(format!("{name}: {error}")))?;
         bytes
     } else {
-        fs_err::read(path)
-            .map_err(|error| Failure::user(error.to_string()).hint("name a file with one JSON object a line, or `-`"))?
+        fs_err::read(path).map_err(|error| {
+            Failure::user(error.to_string()).hint("name a file with one JSON object a line, or `-`")
+        })?
     };
     let mut items = Vec::new();
     for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
@@ -135,17 +183,28 @@ fn completions(path: &Path, task: &Arc<Task>) -> Result<Vec<Item>, Failure> {
             Failure::user(format!("{at}: {why}"))
                 .hint("every line is an object like {\"completion\": \"what the model printed\"}")
         };
-        let value: Value =
-            serde_json::from_str(&String::from_utf8_lossy(line)).map_err(|error| bad(not_json(&error)))?;
-        let Value::Object(mut carried) = value else { return Err(bad("not a JSON object".to_owned())) };
+        let value: Value = serde_json::from_str(&String::from_utf8_lossy(line))
+            .map_err(|error| bad(not_json(&error)))?;
+        let Value::Object(mut carried) = value else {
+            return Err(bad("not a JSON object".to_owned()));
+        };
         let Some(Value::String(completion)) = carried.remove("completion") else {
-            return Err(bad("the key `completion` with a string is missing".to_owned()));
+            return Err(bad(
+                "the key `completion` with a string is missing".to_owned()
+            ));
         };
         let candidate = Candidate::extract(&completion, task);
-        items.push(Item { file: at, task: Arc::clone(task), candidate, carried });
+        items.push(Item {
+            file: at,
+            task: Arc::clone(task),
+            candidate,
+            carried,
+        });
     }
     if items.is_empty() {
-        return Err(Failure::user(format!("{name}: there are no completions in it")));
+        return Err(Failure::user(format!(
+            "{name}: there are no completions in it"
+        )));
     }
     Ok(items)
 }

@@ -32,14 +32,21 @@ struct Judged<'a> {
 /// Judges what was asked for.
 pub(crate) fn run(arguments: &JudgeArgs) -> Result<Status, Failure> {
     let items = items::gather(arguments)?;
-    let stage = arguments.stage.map(Stage::try_from).transpose().map_err(|error| Failure::user(error.to_string()))?;
+    let stage = arguments
+        .stage
+        .map(Stage::try_from)
+        .transpose()
+        .map_err(|error| Failure::user(error.to_string()))?;
     let settings = settings(&arguments.how, arguments.fleet.is_some())?;
     let stop = Stop::listen()?;
     let total = items.len() * arguments.repeat as usize;
     let progress = Progress::spinner("preparing the machine", !arguments.json);
     let mut judging = match &arguments.fleet {
         None => Judging::start(settings.clone(), stop.clone())?,
-        Some(fleet) => Judging::over(over_fleet(fleet, arguments, &settings, &items)?, stop.clone()),
+        Some(fleet) => Judging::over(
+            over_fleet(fleet, arguments, &settings, &items)?,
+            stop.clone(),
+        ),
     };
     let worth = Worth::prepare(arguments.reward, &items, &mut judging, &progress)?;
     drop(progress);
@@ -65,7 +72,12 @@ pub(crate) fn run(arguments: &JudgeArgs) -> Result<Status, Failure> {
     let mut all: Vec<Judged<'_>> = Vec::new();
     for round in 1..=arguments.repeat {
         let number = (arguments.repeat > 1).then_some(round);
-        let plan = Round { items: &items, stage, number, worth: &worth };
+        let plan = Round {
+            items: &items,
+            stage,
+            number,
+            worth: &worth,
+        };
         let mut came = plan.judge(&mut judging, &progress, |judged| {
             if at_once {
                 print(judged);
@@ -116,11 +128,19 @@ impl<'a> Round<'a, '_> {
         let mut problem = None;
         let mut take = |index: usize, reply: Result<Judgement, BenchError>| {
             let item = &items[index];
-            let reward = self.worth.of(item, reply.as_ref().ok()).unwrap_or_else(|failure| {
-                problem.get_or_insert(failure);
-                None
-            });
-            let judged = Judged { item, round: self.number, reply, reward };
+            let reward = self
+                .worth
+                .of(item, reply.as_ref().ok())
+                .unwrap_or_else(|failure| {
+                    problem.get_or_insert(failure);
+                    None
+                });
+            let judged = Judged {
+                item,
+                round: self.number,
+                reply,
+                reward,
+            };
             each(&judged);
             came.push((index, judged));
         };
@@ -134,9 +154,17 @@ impl<'a> Round<'a, '_> {
                     stage: self.stage,
                 }),
                 Err(malformed) => {
-                    let verdict = Verdict::Malformed { why: malformed.why.clone() };
+                    let verdict = Verdict::Malformed {
+                        why: malformed.why.clone(),
+                    };
                     progress.judged(Some(verdict.label()));
-                    take(index, Ok(Judgement { verdict, seconds: Seconds::default() }));
+                    take(
+                        index,
+                        Ok(Judgement {
+                            verdict,
+                            seconds: Seconds::default(),
+                        }),
+                    );
                 }
             }
         }
@@ -154,11 +182,23 @@ fn over_fleet(
     settings: &Settings,
     items: &[Item],
 ) -> Result<Box<dyn flow::Bench>, Failure> {
-    let hashes = items.iter().filter_map(|item| item.candidate.as_ref().ok()).map(|candidate| candidate.hash.as_str());
-    let what = if arguments.how.fresh { fleets::unique() } else { hashes.collect::<Vec<_>>().join(" ") };
+    let hashes = items
+        .iter()
+        .filter_map(|item| item.candidate.as_ref().ok())
+        .map(|candidate| candidate.hash.as_str());
+    let what = if arguments.how.fresh {
+        fleets::unique()
+    } else {
+        hashes.collect::<Vec<_>>().join(" ")
+    };
     // Files that are compared with each other are judged by one worker, others by all.
     let together = arguments.reward == Reward::LadderGroup || arguments.repeat > 1;
-    fleets::open(fleet, settings.clone(), &format!("judge {} {what}", arguments.task), !together)
+    fleets::open(
+        fleet,
+        settings.clone(),
+        &format!("judge {} {what}", arguments.task),
+        !together,
+    )
 }
 
 /// The bench's settings as the flags say; a fleet has cores of its own.
@@ -185,14 +225,22 @@ pub(crate) fn settings(how: &HowArgs, is_fleet: bool) -> Result<Settings, Failur
     };
     settings.slots = how.slots;
     if is_fleet && matches!(how.threads, Threads::All) {
-        return Err(Failure::user("--threads all: machines of a fleet differ").hint("say how many threads"));
+        return Err(
+            Failure::user("--threads all: machines of a fleet differ").hint("say how many threads")
+        );
     }
     if !is_fleet && settings.slots.saturating_mul(settings.threads) > cores {
         let threads = output::count(settings.threads as usize, "thread");
-        let asked = if settings.slots > 1 { format!("{} slots of {threads}", settings.slots) } else { threads };
+        let asked = if settings.slots > 1 {
+            format!("{} slots of {threads}", settings.slots)
+        } else {
+            threads
+        };
         let cores = output::count(cores as usize, "physical core");
-        return Err(Failure::user(format!("{asked} need more than the {cores} that this process may use"))
-            .hint("use fewer --threads or --slots; `--threads all` takes what is there"));
+        return Err(Failure::user(format!(
+            "{asked} need more than the {cores} that this process may use"
+        ))
+        .hint("use fewer --threads or --slots; `--threads all` takes what is there"));
     }
     settings.jobs = how.jobs.unwrap_or(settings.jobs);
     settings.runs = how.runs.unwrap_or(settings.runs);
@@ -213,13 +261,23 @@ pub(crate) fn settings(how: &HowArgs, is_fleet: bool) -> Result<Settings, Failur
 
 /// The absolute path of the compiler that the user named.
 fn command(path: &std::path::Path) -> Result<std::path::PathBuf, Failure> {
-    let found = if path.components().count() > 1 { Some(path.to_owned()) } else { search(path) };
+    let found = if path.components().count() > 1 {
+        Some(path.to_owned())
+    } else {
+        search(path)
+    };
     found
         .filter(|path| path.is_file())
-        .and_then(|path| path.canonicalize().ok().map(|_| std::path::absolute(&path).unwrap_or(path)))
+        .and_then(|path| {
+            path.canonicalize()
+                .ok()
+                .map(|_| std::path::absolute(&path).unwrap_or(path))
+        })
         .ok_or_else(|| Failure::user(format!("--cc {}: there is no such program", path.display())))
 }
 
 fn search(name: &std::path::Path) -> Option<std::path::PathBuf> {
-    std::env::split_paths(&std::env::var_os("PATH")?).map(|folder| folder.join(name)).find(|path| path.is_file())
+    std::env::split_paths(&std::env::var_os("PATH")?)
+        .map(|folder| folder.join(name))
+        .find(|path| path.is_file())
 }

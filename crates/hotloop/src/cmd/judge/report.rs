@@ -44,7 +44,10 @@ pub(crate) fn print(
 }
 
 fn rows(arguments: &JudgeArgs, all: &[Judged<'_>]) -> String {
-    let tasks: BTreeSet<&str> = all.iter().map(|judged| judged.item.task.spec.name.as_str()).collect();
+    let tasks: BTreeSet<&str> = all
+        .iter()
+        .map(|judged| judged.item.task.spec.name.as_str())
+        .collect();
     let mut table = Table::new()
         .left("task")
         .left("file")
@@ -57,7 +60,11 @@ fn rows(arguments: &JudgeArgs, all: &[Judged<'_>]) -> String {
         .right("reward")
         .right("seconds");
     for judged in all {
-        let task = if tasks.len() > 1 { judged.item.task.spec.name.clone() } else { String::new() };
+        let task = if tasks.len() > 1 {
+            judged.item.task.spec.name.clone()
+        } else {
+            String::new()
+        };
         let file = match judged.round {
             Some(round) => format!("{} #{round}", judged.item.file),
             None => judged.item.file.clone(),
@@ -65,15 +72,25 @@ fn rows(arguments: &JudgeArgs, all: &[Judged<'_>]) -> String {
         // The plain ladder pays GFLOPS, which are there already.
         let reward = match arguments.reward {
             flow::Reward::Ladder => String::new(),
-            _ => judged.reward.map_or("masked".to_owned(), |reward| format!("{reward:.3}")),
+            _ => judged
+                .reward
+                .map_or("masked".to_owned(), |reward| format!("{reward:.3}")),
         };
         let mut cells = vec![task, file];
         match &judged.reply {
             Ok(judgement) => {
                 cells.push(judgement.verdict.label().to_string());
-                cells.extend(judgement.verdict.measured().map_or_else(|| vec![String::new(); 5], measures));
+                cells.extend(
+                    judgement
+                        .verdict
+                        .measured()
+                        .map_or_else(|| vec![String::new(); 5], measures),
+                );
                 cells.push(reward);
-                cells.push(format!("{:.2}", judgement.seconds.compile + judgement.seconds.run));
+                cells.push(format!(
+                    "{:.2}",
+                    judgement.seconds.compile + judgement.seconds.run
+                ));
                 table.row(cells);
                 detail(&mut table, &judgement.verdict, arguments.verbose);
             }
@@ -99,34 +116,60 @@ fn measures(measured: &Measured) -> Vec<String> {
     vec![
         number(measured.gflops),
         measured.peak_fraction.map(percent).unwrap_or_default(),
-        measured.roof_s.map(|roof_s| percent(roof_s / measured.seconds)).unwrap_or_default(),
-        measured.openblas_ratio.map(|ratio| format!("{ratio:.2}x")).unwrap_or_default(),
+        measured
+            .roof_s
+            .map(|roof_s| percent(roof_s / measured.seconds))
+            .unwrap_or_default(),
+        measured
+            .openblas_ratio
+            .map(|ratio| format!("{ratio:.2}x"))
+            .unwrap_or_default(),
         format!("{quiet}{}", percent(timing.cv)),
     ]
 }
 
 fn detail(table: &mut Table, verdict: &Verdict, verbose: bool) {
     let detail = verdict.detail();
-    let lines: Vec<&str> = detail.lines().filter(|line| !line.trim().is_empty()).collect();
-    let shown = if verbose { lines.len() } else { lines.len().min(DETAIL_LINES) };
+    let lines: Vec<&str> = detail
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let shown = if verbose {
+        lines.len()
+    } else {
+        lines.len().min(DETAIL_LINES)
+    };
     for line in &lines[..shown] {
-        table.below(if verbose { clean(line) } else { shorten(&clean(line)) });
+        table.below(if verbose {
+            clean(line)
+        } else {
+            shorten(&clean(line))
+        });
     }
     if shown < lines.len() {
-        table.below(format!("... {} more (--verbose)", count(lines.len() - shown, "line")));
+        table.below(format!(
+            "... {} more (--verbose)",
+            count(lines.len() - shown, "line")
+        ));
     }
 }
 
 /// Without control characters: a candidate's words must not steer the terminal.
 fn clean(line: &str) -> String {
-    line.trim_end().chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    line.trim_end()
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
 }
 
 fn shorten(line: &str) -> String {
     if line.chars().count() <= DETAIL_WIDTH {
         return line.to_owned();
     }
-    line.chars().take(DETAIL_WIDTH - 3).chain("...".chars()).collect()
+    line.chars()
+        .take(DETAIL_WIDTH - 3)
+        .chain("...".chars())
+        .collect()
 }
 
 /// Verdicts and their shares, split by a key of the completions that has few values.
@@ -136,15 +179,28 @@ fn counts(all: &[Judged<'_>]) -> String {
     for group in &groups {
         table = table.right(group);
     }
-    let label = |judged: &Judged<'_>| judged.reply.as_ref().ok().map(|judgement| judgement.verdict.label());
+    let label = |judged: &Judged<'_>| {
+        judged
+            .reply
+            .as_ref()
+            .ok()
+            .map(|judgement| judgement.verdict.label())
+    };
     let mut row = |name: &str, belongs: &dyn Fn(&&Judged<'_>) -> bool| {
         let number = all.iter().filter(|judged| belongs(judged)).count();
         if number == 0 {
             return;
         }
-        let mut cells = vec![name.to_owned(), number.to_string(), percent(number as f64 / all.len() as f64)];
+        let mut cells = vec![
+            name.to_owned(),
+            number.to_string(),
+            percent(number as f64 / all.len() as f64),
+        ];
         for group in &groups {
-            let inside = all.iter().filter(|judged| belongs(judged) && group_of(judged) == Some(group)).count();
+            let inside = all
+                .iter()
+                .filter(|judged| belongs(judged) && group_of(judged) == Some(group))
+                .count();
             cells.push(inside.to_string());
         }
         table.row(cells);
@@ -158,24 +214,42 @@ fn counts(all: &[Judged<'_>]) -> String {
 }
 
 fn group_of<'a>(judged: &'a Judged<'_>) -> Option<&'a str> {
-    ["prompt", "kind"].iter().find_map(|key| judged.item.carried.get(*key)).and_then(Value::as_str)
+    ["prompt", "kind"]
+        .iter()
+        .find_map(|key| judged.item.carried.get(*key))
+        .and_then(Value::as_str)
 }
 
 fn groups(all: &[Judged<'_>]) -> Vec<String> {
     let values: BTreeSet<&str> = all.iter().filter_map(group_of).collect();
-    let is_short = values.iter().all(|value| value.len() <= 16 && !value.contains('\n'));
+    let is_short = values
+        .iter()
+        .all(|value| value.len() <= 16 && !value.contains('\n'));
     let fits = is_short && (2..=GROUPS_MAX).contains(&values.len());
-    if fits { values.into_iter().map(str::to_owned).collect() } else { Vec::new() }
+    if fits {
+        values.into_iter().map(str::to_owned).collect()
+    } else {
+        Vec::new()
+    }
 }
 
 fn best(all: &[Judged<'_>]) -> Option<String> {
-    let correct = all.iter().filter_map(|judged| match judged.reply.as_ref().ok()?.verdict {
-        Verdict::Correct(ref measured) => Some((measured, judged)),
-        _ => None,
-    });
+    let correct = all
+        .iter()
+        .filter_map(|judged| match judged.reply.as_ref().ok()?.verdict {
+            Verdict::Correct(ref measured) => Some((measured, judged)),
+            _ => None,
+        });
     let (measured, judged) = correct.max_by(|(a, _), (b, _)| a.gflops.total_cmp(&b.gflops))?;
-    let ratio = measured.openblas_ratio.map(|ratio| format!(", {ratio:.2} times OpenBLAS")).unwrap_or_default();
-    Some(format!("Best: {} GFLOPS{ratio} ({})", number(measured.gflops), judged.item.file))
+    let ratio = measured
+        .openblas_ratio
+        .map(|ratio| format!(", {ratio:.2} times OpenBLAS"))
+        .unwrap_or_default();
+    Some(format!(
+        "Best: {} GFLOPS{ratio} ({})",
+        number(measured.gflops),
+        judged.item.file
+    ))
 }
 
 /// How much repeated judgements of one file vary.
@@ -183,19 +257,39 @@ fn repeats(arguments: &JudgeArgs, all: &[Judged<'_>]) -> Option<String> {
     if arguments.repeat < 2 {
         return None;
     }
-    let mut table =
-        Table::new().left("file").right("correct").right("quiet").right("GFLOPS").right("varies").right("paper varies");
+    let mut table = Table::new()
+        .left("file")
+        .right("correct")
+        .right("quiet")
+        .right("GFLOPS")
+        .right("varies")
+        .right("paper varies");
     let mut by_file: BTreeMap<(&str, &str), Vec<&Judged<'_>>> = BTreeMap::new();
     for judged in all {
-        by_file.entry((&judged.item.task.spec.name, &judged.item.file)).or_default().push(judged);
+        by_file
+            .entry((&judged.item.task.spec.name, &judged.item.file))
+            .or_default()
+            .push(judged);
     }
     for ((task, file), rounds) in by_file {
-        let measured: Vec<&Measured> =
-            rounds.iter().filter_map(|judged| judged.reply.as_ref().ok()?.verdict.measured()).collect();
+        let measured: Vec<&Measured> = rounds
+            .iter()
+            .filter_map(|judged| judged.reply.as_ref().ok()?.verdict.measured())
+            .collect();
         let gated: Vec<f64> = measured.iter().map(|measured| measured.gflops).collect();
-        let paper: Vec<f64> = measured.iter().map(|measured| measured.gflops_paper).collect();
-        let quiet = measured.iter().filter(|measured| measured.timing.quiet).count();
-        let name = if arguments.task == "all" { format!("{task} {file}") } else { file.to_owned() };
+        let paper: Vec<f64> = measured
+            .iter()
+            .map(|measured| measured.gflops_paper)
+            .collect();
+        let quiet = measured
+            .iter()
+            .filter(|measured| measured.timing.quiet)
+            .count();
+        let name = if arguments.task == "all" {
+            format!("{task} {file}")
+        } else {
+            file.to_owned()
+        };
         table.row([
             name,
             format!("{}/{}", measured.len(), rounds.len()),
@@ -219,7 +313,11 @@ fn closing(
     let mut lines = Vec::new();
     if stopped {
         let total = items.len() * arguments.repeat as usize;
-        lines.push(format!("Stopped after {} of {}.", all.len(), count(total, "judgement")));
+        lines.push(format!(
+            "Stopped after {} of {}.",
+            all.len(),
+            count(total, "judgement")
+        ));
     }
     if arguments.completions.is_some() {
         let candidates = items.iter().filter(|item| item.candidate.is_ok()).count();
@@ -229,8 +327,16 @@ fn closing(
             items::distinct(items)
         ));
     }
-    let check = if settings.check == Check::Paper { "paper check" } else { "strict check" };
-    let estimator = if settings.estimator == Estimator::Paper { ", paper estimator" } else { "" };
+    let check = if settings.check == Check::Paper {
+        "paper check"
+    } else {
+        "strict check"
+    };
+    let estimator = if settings.estimator == Estimator::Paper {
+        ", paper estimator"
+    } else {
+        ""
+    };
     lines.push(format!(
         "{}, {}, {}, {check}{estimator}\n{}, {}",
         facts.compiler,
@@ -239,13 +345,21 @@ fn closing(
         facts.cpu,
         facts.simd,
     ));
-    let measured = || all.iter().filter_map(|judged| judged.reply.as_ref().ok()?.verdict.measured());
-    if measured().any(|measured| !measured.timing.quiet) && (arguments.completions.is_none() || arguments.verbose) {
+    let measured = || {
+        all.iter()
+            .filter_map(|judged| judged.reply.as_ref().ok()?.verdict.measured())
+    };
+    if measured().any(|measured| !measured.timing.quiet)
+        && (arguments.completions.is_none() || arguments.verbose)
+    {
         lines.push("~ the machine was never quiet for this one: trust its numbers less".to_owned());
     }
     let wants_blas = items.iter().any(|item| item.task.baseline.is_some());
     if wants_blas && facts.openblas.is_none() {
-        lines.push("OpenBLAS was not found, so there is no ratio; `hotloop doctor` names the package".to_owned());
+        lines.push(
+            "OpenBLAS was not found, so there is no ratio; `hotloop doctor` names the package"
+                .to_owned(),
+        );
     }
     lines.join("\n")
 }

@@ -35,15 +35,29 @@ impl Worth {
                 continue;
             }
             let name = &task.spec.name;
-            progress.message(format!("judging the seed of {name}, which the reward is measured against"));
+            progress.message(format!(
+                "judging the seed of {name}, which the reward is measured against"
+            ));
             let unusable = |why: String| {
-                Failure::user(format!("the seed of {name} is {why}, so reward `{}` has no measure", reward.name()))
-                    .hint(format!("`hotloop task check {name}` tells more; --reward ladder needs no seed"))
+                Failure::user(format!(
+                    "the seed of {name} is {why}, so reward `{}` has no measure",
+                    reward.name()
+                ))
+                .hint(format!(
+                    "`hotloop task check {name}` tells more; --reward ladder needs no seed"
+                ))
             };
             let candidate = Candidate::from_source(task.seed.as_bytes(), task)
                 .map_err(|malformed| unusable(format!("malformed: {malformed}")))?;
-            let job = Job { id: JobId(0), task: task.clone(), candidate, stage: None };
-            let Some(judgement) = judging.judge_one(job)? else { return Err(Failure::interrupted()) };
+            let job = Job {
+                id: JobId(0),
+                task: task.clone(),
+                candidate,
+                stage: None,
+            };
+            let Some(judgement) = judging.judge_one(job)? else {
+                return Err(Failure::interrupted());
+            };
             let verdict = &judgement.verdict;
             let measured = verdict
                 .measured()
@@ -55,27 +69,51 @@ impl Worth {
     }
 
     fn context(&self, item: &Item) -> RewardContext {
-        self.contexts.get(&item.task.hash).copied().unwrap_or_default()
+        self.contexts
+            .get(&item.task.hash)
+            .copied()
+            .unwrap_or_default()
     }
 
     /// The reward of one judgement; `None` when it is masked, or shared out at the end.
-    pub(crate) fn of(&self, item: &Item, judgement: Option<&Judgement>) -> Result<Option<f64>, Failure> {
-        let Some(judgement) = judgement.filter(|_| self.reward != Reward::LadderGroup) else { return Ok(None) };
-        self.reward.of(&judgement.verdict, &self.context(item)).map_err(|error| Failure::user(error.to_string()))
+    pub(crate) fn of(
+        &self,
+        item: &Item,
+        judgement: Option<&Judgement>,
+    ) -> Result<Option<f64>, Failure> {
+        let Some(judgement) = judgement.filter(|_| self.reward != Reward::LadderGroup) else {
+            return Ok(None);
+        };
+        self.reward
+            .of(&judgement.verdict, &self.context(item))
+            .map_err(|error| Failure::user(error.to_string()))
     }
 
     /// The rewards of all judgements as one group for each task.
     pub(crate) fn share_out(&self, all: &mut [Judged<'_>]) -> Result<(), Failure> {
         let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (index, judged) in all.iter().enumerate() {
-            groups.entry(judged.item.task.hash.clone()).or_default().push(index);
+            groups
+                .entry(judged.item.task.hash.clone())
+                .or_default()
+                .push(index);
         }
         for indices in groups.into_values() {
-            let verdicts: Vec<_> =
-                indices.iter().map(|index| all[*index].reply.as_ref().ok().map(|judged| &judged.verdict)).collect();
+            let verdicts: Vec<_> = indices
+                .iter()
+                .map(|index| {
+                    all[*index]
+                        .reply
+                        .as_ref()
+                        .ok()
+                        .map(|judged| &judged.verdict)
+                })
+                .collect();
             let context = self.context(all[indices[0]].item);
-            let rewards =
-                self.reward.of_group(&verdicts, &context).map_err(|error| Failure::user(error.to_string()))?;
+            let rewards = self
+                .reward
+                .of_group(&verdicts, &context)
+                .map_err(|error| Failure::user(error.to_string()))?;
             for (index, reward) in indices.into_iter().zip(rewards) {
                 all[index].reward = reward;
             }

@@ -9,18 +9,26 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 pub(super) fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port()
 }
 
 /// Says what a test leaves out, past the harness, which keeps what passing tests print.
 pub(super) fn left_out(why: &str) {
-    std::io::stderr().write_all(format!("left out: {why}\n").as_bytes()).unwrap();
+    std::io::stderr()
+        .write_all(format!("left out: {why}\n").as_bytes())
+        .unwrap();
 }
 
 /// Whether a program is missing; says what is left out then.
 fn is_missing(program: &str) -> bool {
     let folders = ["/usr/sbin", "/usr/bin", "/usr/local/bin"];
-    let missing = !folders.iter().any(|folder| Path::new(folder).join(program).exists());
+    let missing = !folders
+        .iter()
+        .any(|folder| Path::new(folder).join(program).exists());
     if missing {
         left_out(&format!("{program} is not installed"));
     }
@@ -28,7 +36,8 @@ fn is_missing(program: &str) -> bool {
 }
 
 fn is_root() -> bool {
-    let is_root = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").unwrap()) == 0;
+    let is_root =
+        std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").unwrap()) == 0;
     if !is_root {
         left_out("only root starts sshd and slurmd here");
     }
@@ -37,13 +46,23 @@ fn is_root() -> bool {
 
 fn start(command: &mut Command, log: &Path) -> Child {
     let out = std::fs::File::create(log).unwrap();
-    command.stdin(Stdio::null()).stdout(out.try_clone().unwrap()).stderr(out).spawn().unwrap()
+    command
+        .stdin(Stdio::null())
+        .stdout(out.try_clone().unwrap())
+        .stderr(out)
+        .spawn()
+        .unwrap()
 }
 
 fn wait_until(what: &str, folder: &Path, holds: impl Fn() -> bool) {
     let begin = Instant::now();
     while !holds() {
-        let logs = || Command::new("sh").arg("-c").arg(format!("tail -n 5 {}/*.log", folder.display())).output();
+        let logs = || {
+            Command::new("sh")
+                .arg("-c")
+                .arg(format!("tail -n 5 {}/*.log", folder.display()))
+                .output()
+        };
         assert!(
             begin.elapsed() < Duration::from_mins(1),
             "{what}: {}",
@@ -81,19 +100,33 @@ impl Sshd {
         let at = folder.path().display();
         for key in ["host", "id"] {
             let path = folder.path().join(key);
-            let made = Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(path).status();
+            let made = Command::new("ssh-keygen")
+                .args(["-q", "-t", "ed25519", "-N", "", "-f"])
+                .arg(path)
+                .status();
             assert!(made.unwrap().success());
         }
         let port = free_port();
-        let pairs: Vec<String> = environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let set = if pairs.is_empty() { String::new() } else { format!("SetEnv {}\n", pairs.join(" ")) };
+        let pairs: Vec<String> = environment
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        let set = if pairs.is_empty() {
+            String::new()
+        } else {
+            format!("SetEnv {}\n", pairs.join(" "))
+        };
         let server = format!(
             "Port {port}\nListenAddress 127.0.0.1\nHostKey {at}/host\nPidFile {at}/pid\nAuthorizedKeysFile {at}/id.pub\n\
              StrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin prohibit-password\n{set}"
         );
         std::fs::write(folder.path().join("sshd.conf"), server).unwrap();
         let host = std::fs::read_to_string(folder.path().join("host.pub")).unwrap();
-        std::fs::write(folder.path().join("known"), format!("[127.0.0.1]:{port} {host}")).unwrap();
+        std::fs::write(
+            folder.path().join("known"),
+            format!("[127.0.0.1]:{port} {host}"),
+        )
+        .unwrap();
         let client = format!(
             "Host bench\n  HostName 127.0.0.1\n  Port {port}\n  IdentityFile {at}/id\n  IdentitiesOnly yes\n  \
              UserKnownHostsFile {at}/known\n  StrictHostKeyChecking yes\n"
@@ -102,11 +135,18 @@ impl Sshd {
         // Where sshd keeps its empty room; the system's own start would make it.
         drop(std::fs::create_dir("/run/sshd"));
         let mut command = Command::new("/usr/sbin/sshd");
-        command.args(["-D", "-e", "-f"]).arg(folder.path().join("sshd.conf"));
+        command
+            .args(["-D", "-e", "-f"])
+            .arg(folder.path().join("sshd.conf"));
         let child = start(&mut command, &folder.path().join("sshd.log"));
         let processes = Processes(vec![child]);
-        wait_until("sshd listens", folder.path(), || TcpStream::connect(("127.0.0.1", port)).is_ok());
-        Some(Self { _processes: processes, folder })
+        wait_until("sshd listens", folder.path(), || {
+            TcpStream::connect(("127.0.0.1", port)).is_ok()
+        });
+        Some(Self {
+            _processes: processes,
+            folder,
+        })
     }
 
     /// Has every command of whoever logs in run by `program`, which finds it in `SSH_ORIGINAL_COMMAND`.
@@ -130,7 +170,11 @@ pub(super) struct Slurm {
 
 impl Slurm {
     pub(super) fn start() -> Option<Self> {
-        if ["slurmctld", "slurmd", "sbatch", "munged"].into_iter().any(is_missing) || !is_root() {
+        if ["slurmctld", "slurmd", "sbatch", "munged"]
+            .into_iter()
+            .any(is_missing)
+            || !is_root()
+        {
             return None;
         }
         let folder = tempfile::tempdir().unwrap();
@@ -140,8 +184,11 @@ impl Slurm {
             .map(|state| std::hash::BuildHasher::hash_one(&state, 0) as u8)
             .collect();
         std::fs::write(folder.path().join("munge.key"), key).unwrap();
-        std::fs::set_permissions(folder.path().join("munge.key"), std::os::unix::fs::PermissionsExt::from_mode(0o400))
-            .unwrap();
+        std::fs::set_permissions(
+            folder.path().join("munge.key"),
+            std::os::unix::fs::PermissionsExt::from_mode(0o400),
+        )
+        .unwrap();
         for name in ["state", "spool"] {
             std::fs::create_dir(folder.path().join(name)).unwrap();
         }
@@ -150,7 +197,9 @@ impl Slurm {
         let cores = std::thread::available_parallelism().unwrap();
         let [controller, first, second] = [free_port(), free_port(), free_port()];
         let node = |name: &str, port: u16| {
-            format!("NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={cores} RealMemory=1000\n")
+            format!(
+                "NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={cores} RealMemory=1000\n"
+            )
         };
         let conf = format!(
             "ClusterName=test\nSlurmctldHost={host}(127.0.0.1)\nSlurmctldPort={controller}\nSlurmUser=root\nSlurmdUser=root\n\
@@ -166,7 +215,10 @@ impl Slurm {
             node("two", second),
         );
         std::fs::write(folder.path().join("slurm.conf"), conf).unwrap();
-        let mut slurm = Self { processes: Processes(Vec::new()), folder };
+        let mut slurm = Self {
+            processes: Processes(Vec::new()),
+            folder,
+        };
         slurm.run();
         Some(slurm)
     }
@@ -175,11 +227,18 @@ impl Slurm {
         let at = self.folder.path().to_owned();
         let mut munged = Command::new("/usr/sbin/munged");
         munged.args(["--foreground", "--force"]);
-        for (option, name) in [("socket", "sock"), ("key-file", "key"), ("pid-file", "pid"), ("seed-file", "seed")] {
+        for (option, name) in [
+            ("socket", "sock"),
+            ("key-file", "key"),
+            ("pid-file", "pid"),
+            ("seed-file", "seed"),
+        ] {
             munged.arg(format!("--{option}={}/munge.{name}", at.display()));
         }
         munged.arg(format!("--log-file={}/munged.log", at.display()));
-        self.processes.0.push(start(&mut munged, &at.join("munge-out.log")));
+        self.processes
+            .0
+            .push(start(&mut munged, &at.join("munge-out.log")));
         wait_until("munged listens", &at, || at.join("munge.sock").exists());
         let conf = self.conf();
         let daemon = |program: &str, name: &str| {
@@ -195,7 +254,10 @@ impl Slurm {
         self.processes.0.push(daemon("/usr/sbin/slurmd", "two"));
         wait_until("both nodes are idle", &at, || {
             let said = self.ask("sinfo", &["--noheader", "--Node", "--format=%t"]);
-            said.split_whitespace().filter(|state| *state == "idle").count() == 2
+            said.split_whitespace()
+                .filter(|state| *state == "idle")
+                .count()
+                == 2
         });
     }
 
@@ -204,7 +266,11 @@ impl Slurm {
     }
 
     fn ask(&self, program: &str, arguments: &[&str]) -> String {
-        let output = Command::new(program).args(arguments).env("SLURM_CONF", self.conf()).output().unwrap();
+        let output = Command::new(program)
+            .args(arguments)
+            .env("SLURM_CONF", self.conf())
+            .output()
+            .unwrap();
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
@@ -232,7 +298,9 @@ impl Drop for Slurm {
         // Its jobs would outlive it.
         self.ask("scancel", &["--user=root"]);
         let begin = Instant::now();
-        while !self.ask("squeue", &["--noheader"]).is_empty() && begin.elapsed() < Duration::from_secs(20) {
+        while !self.ask("squeue", &["--noheader"]).is_empty()
+            && begin.elapsed() < Duration::from_secs(20)
+        {
             std::thread::sleep(Duration::from_millis(200));
         }
     }

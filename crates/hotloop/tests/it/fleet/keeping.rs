@@ -23,17 +23,31 @@ impl Fleet {
 }
 
 fn kill(pid: u64) {
-    assert!(Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap().success());
+    assert!(
+        Command::new("kill")
+            .args(["-9", &pid.to_string()])
+            .status()
+            .unwrap()
+            .success()
+    );
 }
 
 fn number(path: &Path) -> u64 {
-    std::fs::read_to_string(path).unwrap_or_default().trim().parse().unwrap_or(0)
+    std::fs::read_to_string(path)
+        .unwrap_or_default()
+        .trim()
+        .parse()
+        .unwrap_or(0)
 }
 
 fn wait_for(what: &str, fleet: &Fleet, mut holds: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !holds() {
-        assert!(begin.elapsed() < LONG, "not within {LONG:?}: {what}: {}", fleet.log());
+        assert!(
+            begin.elapsed() < LONG,
+            "not within {LONG:?}: {what}: {}",
+            fleet.log()
+        );
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -44,16 +58,23 @@ fn notes(status: &Value) -> String {
 
 #[test]
 fn a_server_that_was_found_is_started_again_when_it_ends() {
-    let Some(fleet) = Fleet::new(&local(free_port(), 1, REHEARSE)) else { return };
+    let Some(fleet) = Fleet::new(&local(free_port(), 1, REHEARSE)) else {
+        return;
+    };
     fleet.up();
     fleet.crash();
     fleet.up();
-    fleet.wait_until("the server is found", |status| notes(status).contains("found a server"));
+    fleet.wait_until("the server is found", |status| {
+        notes(status).contains("found a server")
+    });
     let server = || number(&fleet.state().join("nats.pid"));
     let found = server();
     kill(found);
     fleet.wait_until("another answers", |status| {
-        status["problem"].is_null() && ready(status) == 1 && server() != found && is_running(&server().to_string())
+        status["problem"].is_null()
+            && ready(status) == 1
+            && server() != found
+            && is_running(&server().to_string())
     });
     fleet.down();
     assert!(!is_running(&server().to_string()), "it ends with the fleet");
@@ -61,19 +82,25 @@ fn a_server_that_was_found_is_started_again_when_it_ends() {
 
 #[test]
 fn a_record_that_cannot_be_written_ends_no_fleet() {
-    let Some(fleet) = Fleet::new(&local(free_port(), 1, REHEARSE)) else { return };
+    let Some(fleet) = Fleet::new(&local(free_port(), 1, REHEARSE)) else {
+        return;
+    };
     fleet.up();
     let status = fleet.wait_until("the worker is heard", |status| ready(status) == 1);
     // As on a full disk: no new file comes to be under this name.
     let blocked = fleet.state().join("fleet.json.new");
-    wait_for("the name is free", &fleet, || std::fs::create_dir(&blocked).is_ok());
+    wait_for("the name is free", &fleet, || {
+        std::fs::create_dir(&blocked).is_ok()
+    });
     wait_for("it is told", &fleet, || {
         assert_eq!(fleet.status()["kept"], true, "{}", fleet.log());
         fleet.log().contains("fleet.json cannot be written")
     });
     kill(status["workers"][0]["pid"].as_u64().unwrap());
     std::fs::remove_dir(&blocked).unwrap();
-    fleet.wait_until("the worker is replaced", |status| status["keeper"]["replaced"] == 1 && ready(status) == 1);
+    fleet.wait_until("the worker is replaced", |status| {
+        status["keeper"]["replaced"] == 1 && ready(status) == 1
+    });
     fleet.down();
 }
 
@@ -99,33 +126,48 @@ fn a_server_behind_an_ssh_that_fails_now_and_then_is_not_started_twice() {
     let (text, _) = text.split_once("[[nodes]]").unwrap();
     let nodes = "kind = \"command\"\nlist = \"ls /proc\"\nstop = \"kill {id}\"\n\
                  start = \"setsid sh -c {command} </dev/null >/dev/null 2>&1 & echo $!\"\n";
-    let Some(fleet) = Fleet::new(&format!("{text}[[nodes]]\n{nodes}")) else { return };
+    let Some(fleet) = Fleet::new(&format!("{text}[[nodes]]\n{nodes}")) else {
+        return;
+    };
     fleet.up();
     let server = || number(&sshd.folder.path().join("there/test/nats.pid"));
     let started = server();
     assert!(is_running(&started.to_string()), "{}", fleet.log());
     std::fs::write(sshd.folder.path().join("flaky"), "").unwrap();
-    let status = fleet.wait_until("it could not be looked at", |status| notes(status).contains("the server "));
+    let status = fleet.wait_until("it could not be looked at", |status| {
+        notes(status).contains("the server ")
+    });
     std::fs::remove_file(sshd.folder.path().join("flaky")).unwrap();
     assert!(!notes(&status).contains("has ended"), "{status}");
     assert_eq!(server(), started);
     fleet.down();
-    wait_for("the server ends with the fleet", &fleet, || !is_running(&started.to_string()));
+    wait_for("the server ends with the fleet", &fleet, || {
+        !is_running(&started.to_string())
+    });
 }
 
 #[test]
 fn jobs_of_two_pools_are_taken_over_each_by_its_own_and_suspended_ones_are_not_replaced() {
     let Some(slurm) = Slurm::start() else { return };
-    let Some(sshd) = Sshd::start(&[("SLURM_CONF", slurm.conf().to_str().unwrap())]) else { return };
+    let Some(sshd) = Sshd::start(&[("SLURM_CONF", slurm.conf().to_str().unwrap())]) else {
+        return;
+    };
     let text = site(&sshd, "00:30:00", 1, REHEARSE);
     let (_, nodes) = text.split_once("[[nodes]]").unwrap();
-    let Some(fleet) = Fleet::new(&format!("{text}[[nodes]]{nodes}")) else { return };
+    let Some(fleet) = Fleet::new(&format!("{text}[[nodes]]{nodes}")) else {
+        return;
+    };
     fleet.up();
     let ids = |status: &Value| -> Vec<String> {
         let nodes = status["keeper"]["nodes"].as_array().unwrap();
-        nodes.iter().map(|node| node["id"].as_str().unwrap().to_owned()).collect()
+        nodes
+            .iter()
+            .map(|node| node["id"].as_str().unwrap().to_owned())
+            .collect()
     };
-    let before = ids(&fleet.wait_until("both pools work", |status| ready(status) == 2 && ids(status).len() == 2));
+    let before = ids(&fleet.wait_until("both pools work", |status| {
+        ready(status) == 2 && ids(status).len() == 2
+    }));
     fleet.crash();
     fleet.up();
     slurm.suspend(&before[0]);
@@ -135,8 +177,17 @@ fn jobs_of_two_pools_are_taken_over_each_by_its_own_and_suspended_ones_are_not_r
         ids(status).len() == 2 && !before.contains(&ids(status)[1])
     });
     slurm.resume(&before[0]);
-    assert_eq!((&ids(&after)[0], &after["keeper"]["replaced"]), (&before[0], &1.into()), "{}", fleet.log());
-    assert!(!fleet.log().contains("the tunnel has ended"), "the port is the new keeper's: {}", fleet.log());
+    assert_eq!(
+        (&ids(&after)[0], &after["keeper"]["replaced"]),
+        (&before[0], &1.into()),
+        "{}",
+        fleet.log()
+    );
+    assert!(
+        !fleet.log().contains("the tunnel has ended"),
+        "the port is the new keeper's: {}",
+        fleet.log()
+    );
     fleet.down();
     assert_eq!(tunnel(&sshd), None, "nor is the old tunnel left");
     wait_for("no job is left", &fleet, || slurm.jobs().is_empty());

@@ -34,7 +34,11 @@ impl Place {
         let place = Self(tempfile::tempdir().unwrap());
         std::fs::write(place.path("plan.toml"), plan).unwrap();
         std::fs::write(place.path("hotloop"), STAND_IN).unwrap();
-        std::fs::set_permissions(place.path("hotloop"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::fs::set_permissions(
+            place.path("hotloop"),
+            std::fs::Permissions::from_mode(0o755),
+        )
+        .unwrap();
         place
     }
 
@@ -58,7 +62,10 @@ impl Place {
     }
 
     fn arguments(&self, command: &mut Command, more: &[&str]) {
-        command.arg(self.path("plan.toml")).arg("--hotloop").arg(self.path("hotloop"));
+        command
+            .arg(self.path("plan.toml"))
+            .arg("--hotloop")
+            .arg(self.path("hotloop"));
         command.arg("--out").arg(self.path("out"));
         if !more.contains(&"--budget") {
             command.args(["--budget", "600"]);
@@ -81,21 +88,38 @@ set = { "learning.rate" = "{rate}", "budget.seconds" = "{seconds}" }
 "#;
     let place = Place::new(plan);
     let (code, told, error) = said(&mut place.run(&[]));
-    assert_eq!((code, place.json("out/learns/job.json")["state"].as_str()), (3, Some("cut")), "{told}{error}");
+    assert_eq!(
+        (code, place.json("out/learns/job.json")["state"].as_str()),
+        (3, Some("cut")),
+        "{told}{error}"
+    );
 
     let (code, told, error) = said(&mut place.run(&["--let", "rate=1e-4"]));
     assert_eq!(code, 1, "{told}{error}");
-    assert!(error.contains("learns was begun by another command than the plan's"), "{error}");
+    assert!(
+        error.contains("learns was begun by another command than the plan's"),
+        "{error}"
+    );
     assert!(!place.text("calls.txt").contains("--resume"));
 
     // When it ends may change, and reaches the run.
     let (code, told, error) = said(&mut place.run(&["--let", "seconds=200"]));
     assert_eq!(code, 0, "{told}{error}");
-    let resumed = format!("train --resume {} --set budget.seconds=200\n", place.path("out/learns").display());
-    assert!(place.text("calls.txt").contains(&resumed), "{}", place.text("calls.txt"));
+    let resumed = format!(
+        "train --resume {} --set budget.seconds=200\n",
+        place.path("out/learns").display()
+    );
+    assert!(
+        place.text("calls.txt").contains(&resumed),
+        "{}",
+        place.text("calls.txt")
+    );
 
     let (code, told, error) = said(&mut place.run(&["--let", "seconds=300"]));
-    assert!(code == 1 && error.contains("learns was done by another command"), "{told}{error}");
+    assert!(
+        code == 1 && error.contains("learns was done by another command"),
+        "{told}{error}"
+    );
 }
 
 #[test]
@@ -123,13 +147,29 @@ set = { "learning.rate" = "{rate}", "budget.seconds" = 0 }
     assert!(told.contains("1 of 1 jobs are done"), "{told}");
     let out = place.path("out");
     let (_, table, error) = said(lease(&["table", "--out"]).arg(&out));
-    assert!(table.contains("\nfirst") && table.contains("\nsecond"), "{table}{error}");
+    assert!(
+        table.contains("\nfirst") && table.contains("\nsecond"),
+        "{table}{error}"
+    );
     for name in ["first", "second"] {
-        assert!(place.path("pack").join(format!("journal-{name}.tar.gz")).exists(), "{name}");
+        assert!(
+            place
+                .path("pack")
+                .join(format!("journal-{name}.tar.gz"))
+                .exists(),
+            "{name}"
+        );
     }
-    assert_eq!(place.json("out/lease.json")["jobs"][0], first, "as it was driven, not as the plan is now");
+    assert_eq!(
+        place.json("out/lease.json")["jobs"][0],
+        first,
+        "as it was driven, not as the plan is now"
+    );
     let (_, status, _) = said(lease(&["status", "--out"]).arg(&out));
-    assert!(status.contains("done     first") && !status.contains("third"), "{status}");
+    assert!(
+        status.contains("done     first") && !status.contains("third"),
+        "{status}"
+    );
 }
 
 /// `lease run` with shorter times of its own, in Python.
@@ -139,7 +179,10 @@ fn hurried(place: &Place, times: &str, more: &[&str]) -> Command {
          sys.argv[:2] = [sys.argv[1] + '/lease']\nrunpy.run_path(sys.argv[0], run_name='__main__')"
     );
     let mut command = Command::new("python3");
-    command.args(["-B", "-c", &program]).arg(root().join("experiments/h200")).arg("run");
+    command
+        .args(["-B", "-c", &program])
+        .arg(root().join("experiments/h200"))
+        .arg("run");
     place.arguments(&mut command, more);
     command
 }
@@ -156,10 +199,17 @@ run = "sh -c \"trap '' INT TERM; sleep 60\""
     let times = "drive.SHARE, drive.RESERVE, drive.GRACE, drive.LAST = 0.01, 6.0, 7.0, 1.0";
     let begin = Instant::now();
     let (code, told, error) = said(&mut hurried(&place, times, &["--budget", "16"]));
-    assert!(begin.elapsed() < Duration::from_secs(16), "the budget is over");
+    assert!(
+        begin.elapsed() < Duration::from_secs(16),
+        "the budget is over"
+    );
     assert_eq!(code, 3, "{told}{error}");
     let job = place.json("out/stubborn/job.json");
-    assert_eq!((job["state"].as_str(), job["code"].as_i64()), (Some("cut"), Some(-9)), "{job}");
+    assert_eq!(
+        (job["state"].as_str(), job["code"].as_i64()),
+        (Some("cut"), Some(-9)),
+        "{job}"
+    );
 
     // And with its real times: what could not be ended in time is not begun.
     let (_, told, error) = said(&mut place.run(&["--budget", "115"]));
@@ -175,13 +225,22 @@ fn running(place: &Place, job: &str, is: impl Fn(&Value) -> bool) -> Value {
         if let Some(told) = told.filter(|told| told["state"] == "running" && is(told)) {
             return told;
         }
-        assert!(begin.elapsed() < Duration::from_mins(1), "{job} never came so far");
+        assert!(
+            begin.elapsed() < Duration::from_mins(1),
+            "{job} never came so far"
+        );
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
 fn signal(child: &Child, name: &str) {
-    assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
+    assert!(
+        Command::new("kill")
+            .args([name, &child.id().to_string()])
+            .status()
+            .unwrap()
+            .success()
+    );
 }
 
 #[test]
@@ -204,7 +263,9 @@ fn a_driver_that_is_asked_twice_still_ends_its_job() {
     let slow = "trap 'asked=1' INT\necho ready\nwhile [ -z \"$asked\" ]; do sleep 0.1; done\nsleep 3\necho ended\n";
     std::fs::write(place.path("slow.sh"), slow).unwrap();
     let driver = place.run(&[]).stdout(Stdio::piped()).spawn().unwrap();
-    running(&place, "slow", |_| place.text("out/slow/stdout.txt") == "ready\n");
+    running(&place, "slow", |_| {
+        place.text("out/slow/stdout.txt") == "ready\n"
+    });
     for _ in 0..2 {
         std::thread::sleep(Duration::from_secs(1));
         signal(&driver, "-TERM");
@@ -214,7 +275,11 @@ fn a_driver_that_is_asked_twice_still_ends_its_job() {
     assert_eq!(output.status.code(), Some(130), "{told}");
     assert!(told.contains("not done: slow"), "{told}");
     assert_eq!(place.json("out/slow/job.json")["state"], "cut");
-    assert_eq!(place.text("out/slow/stdout.txt"), "ready\nended\n", "the table came before the job's end");
+    assert_eq!(
+        place.text("out/slow/stdout.txt"),
+        "ready\nended\n",
+        "the table came before the job's end"
+    );
 }
 
 #[test]
@@ -228,7 +293,10 @@ fn a_process_without_a_birth_is_gone() {
     let lost = lost.replace("FOLDER", place.path("out/quick").to_str().unwrap());
     std::fs::write(place.path("out/lease.json"), lost).unwrap();
     let (_, status, error) = said(lease(&["status", "--out"]).arg(place.path("out")));
-    assert!(status.contains("ended") && status.contains("broken   quick"), "{status}{error}");
+    assert!(
+        status.contains("ended") && status.contains("broken   quick"),
+        "{status}{error}"
+    );
     let (code, told, error) = said(&mut place.run(&[]));
     assert_eq!(code, 0, "{told}{error}");
 }
@@ -246,6 +314,14 @@ found = {"one": run(1), "two": run(2), "again": run(1), "elsewhere": run(3, "b")
 print(table.families(found, {"longer": ["budget.seconds=600"]}))
 "#;
     let mut command = Command::new("python3");
-    let (code, told, error) = said(command.args(["-B", "-c", program]).arg(root().join("experiments/h200")));
-    assert_eq!((code, told.trim()), (0, "[['one', 'two'], ['elsewhere', 'other']]"), "{error}");
+    let (code, told, error) = said(
+        command
+            .args(["-B", "-c", program])
+            .arg(root().join("experiments/h200")),
+    );
+    assert_eq!(
+        (code, told.trim()),
+        (0, "[['one', 'two'], ['elsewhere', 'other']]"),
+        "{error}"
+    );
 }

@@ -15,7 +15,11 @@ const TASK: usize = 128;
 
 /// `y = x w^T`, or added onto y. The length of the sums is to be a multiple of [`DEPTH`].
 pub(super) fn product(unit: Unit, y: &mut [f32], x: &[f32], w: Matrix, onto: Onto) {
-    let Matrix { data, outputs, inputs } = w;
+    let Matrix {
+        data,
+        outputs,
+        inputs,
+    } = w;
     let rows = x.len() / inputs;
     let columns = Columns::pack(x, inputs);
     let mut sums = vec![0.0; outputs * rows];
@@ -44,17 +48,39 @@ impl Columns {
         let distance = rows.div_ceil(SIDE) * steps * TILE;
         let mut tiles = Tiles::zeros(PARTS * distance);
         for (nth, x) in x.chunks(SIDE * length).enumerate() {
-            let rows = Rows { data: x, stride: length, cols: (0, length) };
+            let rows = Rows {
+                data: x,
+                stride: length,
+                cols: (0, length),
+            };
             pack::split(rows, &mut tiles[nth * steps * TILE..], distance);
         }
-        tiles.chunks_exact_mut(TILE).take(PARTS * distance / TILE).for_each(pack::transpose);
-        Self { tiles, steps, rows, distance }
+        tiles
+            .chunks_exact_mut(TILE)
+            .take(PARTS * distance / TILE)
+            .for_each(pack::transpose);
+        Self {
+            tiles,
+            steps,
+            rows,
+            distance,
+        }
     }
 }
 
 /// Some weight rows against all rows of x; `out` has a row of `count` for each row of x.
-fn compute(session: &Session, weights: &[u16], columns: &Columns, (out, count): (&mut [f32], usize)) {
-    let Columns { steps, rows, distance, .. } = *columns;
+fn compute(
+    session: &Session,
+    weights: &[u16],
+    columns: &Columns,
+    (out, count): (&mut [f32], usize),
+) {
+    let Columns {
+        steps,
+        rows,
+        distance,
+        ..
+    } = *columns;
     let length = steps * DEPTH;
     let mut sums = [0.0; BLOCK * BLOCK];
     let mut padded = Vec::new();
@@ -66,14 +92,31 @@ fn compute(session: &Session, weights: &[u16], columns: &Columns, (out, count): 
             padded.resize(BLOCK * length, 0);
             data = &padded;
         }
-        let left = Stream { data, row: length, step: DEPTH, part: 0, other: SIDE * length };
+        let left = Stream {
+            data,
+            row: length,
+            step: DEPTH,
+            part: 0,
+            other: SIDE * length,
+        };
         for col in (0..rows).step_by(BLOCK) {
             let data = &columns.tiles[col * length..];
             // Without a second tile of columns the first is taken twice: reading weights takes longer.
             let other = if col + SIDE < rows { steps * TILE } else { 0 };
-            let right = Stream { data, row: DEPTH, step: TILE, part: distance, other };
+            let right = Stream {
+                data,
+                row: DEPTH,
+                step: TILE,
+                part: distance,
+                other,
+            };
             session.multiply(left, right, (steps, PARTS), (&mut sums, BLOCK), Onto::Set);
-            for (row, out) in out.chunks_exact_mut(count).skip(col).take(BLOCK).enumerate() {
+            for (row, out) in out
+                .chunks_exact_mut(count)
+                .skip(col)
+                .take(BLOCK)
+                .enumerate()
+            {
                 for (nth, out) in out[first..first + used].iter_mut().enumerate() {
                     *out = sums[nth * BLOCK + row];
                 }

@@ -40,32 +40,54 @@ struct Piece<'a> {
 
 /// `c = a w^T` or `a w`, or added onto c.
 pub(super) fn product(unit: Unit, way: Way, c: &mut [f32], a: &[f32], matrix: Matrix, onto: Onto) {
-    let Matrix { data, outputs, inputs } = matrix;
+    let Matrix {
+        data,
+        outputs,
+        inputs,
+    } = matrix;
     let (width, length) = match way {
         Way::Forward => (outputs, inputs),
         Way::Back => (inputs, outputs),
     };
     let rows = a.len() / length;
-    let panel = rows.div_ceil(rayon::current_num_threads()).next_multiple_of(BLOCK).min(PANEL);
-    let weights = Weights { data, stride: inputs };
-    let room = COLUMNS.min(width).next_multiple_of(BLOCK) * LENGTH.min(length).next_multiple_of(DEPTH);
+    let panel = rows
+        .div_ceil(rayon::current_num_threads())
+        .next_multiple_of(BLOCK)
+        .min(PANEL);
+    let weights = Weights {
+        data,
+        stride: inputs,
+    };
+    let room =
+        COLUMNS.min(width).next_multiple_of(BLOCK) * LENGTH.min(length).next_multiple_of(DEPTH);
     let mut packed = Tiles::zeros(room);
     for col in (0..width).step_by(COLUMNS) {
         for term in (0..length).step_by(LENGTH) {
-            let (cols, terms) = ((col, COLUMNS.min(width - col)), (term, LENGTH.min(length - term)));
+            let (cols, terms) = (
+                (col, COLUMNS.min(width - col)),
+                (term, LENGTH.min(length - term)),
+            );
             let steps = terms.1.div_ceil(DEPTH);
             // Columns go in pairs of tiles, so that the last may be padding.
             let packed = &mut packed[..cols.1.next_multiple_of(BLOCK) * steps * DEPTH];
-            packed.par_chunks_mut(steps * TILE).enumerate().for_each(|(nth, tiles)| {
-                let from = cols.0 + nth * SIDE;
-                let here = (from, (cols.0 + cols.1).saturating_sub(from));
-                match way {
-                    Way::Forward => weights.rows_as_columns(here, terms, tiles),
-                    Way::Back => weights.columns(terms, here, tiles),
-                }
-            });
+            packed
+                .par_chunks_mut(steps * TILE)
+                .enumerate()
+                .for_each(|(nth, tiles)| {
+                    let from = cols.0 + nth * SIDE;
+                    let here = (from, (cols.0 + cols.1).saturating_sub(from));
+                    match way {
+                        Way::Forward => weights.rows_as_columns(here, terms, tiles),
+                        Way::Back => weights.columns(terms, here, tiles),
+                    }
+                });
             let onto = if term == 0 { onto } else { Onto::Add };
-            let piece = Piece { weights: packed, cols, terms, onto };
+            let piece = Piece {
+                weights: packed,
+                cols,
+                terms,
+                onto,
+            };
             c.par_chunks_mut(panel * width)
                 .zip(a.par_chunks(panel * length))
                 .for_each(|(c, a)| compute(&Session::begin(unit), piece, (c, width), (a, length)));
@@ -74,7 +96,12 @@ pub(super) fn product(unit: Unit, way: Way, c: &mut [f32], a: &[f32], matrix: Ma
 }
 
 /// One panel of rows against one piece of the weights.
-fn compute(session: &Session, piece: Piece, (c, width): (&mut [f32], usize), (a, length): (&[f32], usize)) {
+fn compute(
+    session: &Session,
+    piece: Piece,
+    (c, width): (&mut [f32], usize),
+    (a, length): (&[f32], usize),
+) {
     let steps = piece.terms.1.div_ceil(DEPTH);
     let (other, distance) = (steps * TILE, 2 * steps * TILE);
     let mut parts = Tiles::zeros(PARTS * distance);
@@ -82,12 +109,28 @@ fn compute(session: &Session, piece: Piece, (c, width): (&mut [f32], usize), (a,
         let rows = a.len() / length;
         for nth in 0..2 {
             let data = a.get(nth * SIDE * length..).unwrap_or_default();
-            let rows = Rows { data, stride: length, cols: piece.terms };
+            let rows = Rows {
+                data,
+                stride: length,
+                cols: piece.terms,
+            };
             pack::split(rows, &mut parts[nth * other..], distance);
         }
-        let left = Stream { data: &parts, row: DEPTH, step: TILE, part: distance, other };
+        let left = Stream {
+            data: &parts,
+            row: DEPTH,
+            step: TILE,
+            part: distance,
+            other,
+        };
         for (nth, weights) in piece.weights.chunks_exact(distance).enumerate() {
-            let right = Stream { data: weights, row: DEPTH, step: TILE, part: 0, other };
+            let right = Stream {
+                data: weights,
+                row: DEPTH,
+                step: TILE,
+                part: 0,
+                other,
+            };
             let used = BLOCK.min(piece.cols.1 - nth * BLOCK);
             let c = &mut c[piece.cols.0 + nth * BLOCK..];
             if rows == BLOCK && used == BLOCK {
@@ -102,11 +145,19 @@ fn compute(session: &Session, piece: Piece, (c, width): (&mut [f32], usize), (a,
 }
 
 /// Puts those sums in place that lie inside c.
-fn add_edge(sums: &[f32], (c, width): (&mut [f32], usize), (rows, used): (usize, usize), onto: Onto) {
+fn add_edge(
+    sums: &[f32],
+    (c, width): (&mut [f32], usize),
+    (rows, used): (usize, usize),
+    onto: Onto,
+) {
     for (c, sums) in c.chunks_mut(width).zip(sums.chunks_exact(BLOCK)).take(rows) {
         match onto {
             Onto::Set => c[..used].copy_from_slice(&sums[..used]),
-            Onto::Add => c[..used].iter_mut().zip(sums).for_each(|(c, sum)| *c += sum),
+            Onto::Add => c[..used]
+                .iter_mut()
+                .zip(sums)
+                .for_each(|(c, sum)| *c += sum),
         }
     }
 }

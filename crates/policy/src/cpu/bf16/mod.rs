@@ -55,7 +55,11 @@ impl Path {
                 return Self::Few(unit);
             }
         }
-        if rows <= SKINNY { Self::Skinny } else { Self::Widened }
+        if rows <= SKINNY {
+            Self::Skinny
+        } else {
+            Self::Widened
+        }
     }
 
     fn backward() -> Self {
@@ -76,8 +80,16 @@ pub(super) fn backward(dx: &mut [f32], dy: &[f32], w: Matrix, onto: Onto) {
 
 fn forward_by(path: Path, y: &mut [f32], x: &[f32], w: Matrix, onto: Onto) {
     let rows = x.len() / w.inputs;
-    assert_eq!((x.len(), y.len()), (rows * w.inputs, rows * w.outputs), "x and y do not fit the matrix");
-    assert_eq!(w.data.len(), w.outputs * w.inputs, "the matrix has another size");
+    assert_eq!(
+        (x.len(), y.len()),
+        (rows * w.inputs, rows * w.outputs),
+        "x and y do not fit the matrix"
+    );
+    assert_eq!(
+        w.data.len(),
+        w.outputs * w.inputs,
+        "the matrix has another size"
+    );
     match path {
         Path::Skinny => skinny::product(y, x, w, onto),
         Path::Widened => widened::forward(y, x, w, onto),
@@ -88,8 +100,16 @@ fn forward_by(path: Path, y: &mut [f32], x: &[f32], w: Matrix, onto: Onto) {
 
 fn backward_by(path: Path, dx: &mut [f32], dy: &[f32], w: Matrix, onto: Onto) {
     let rows = dy.len() / w.outputs;
-    assert_eq!((dy.len(), dx.len()), (rows * w.outputs, rows * w.inputs), "dy and dx do not fit the matrix");
-    assert_eq!(w.data.len(), w.outputs * w.inputs, "the matrix has another size");
+    assert_eq!(
+        (dy.len(), dx.len()),
+        (rows * w.outputs, rows * w.inputs),
+        "dy and dx do not fit the matrix"
+    );
+    assert_eq!(
+        w.data.len(),
+        w.outputs * w.inputs,
+        "the matrix has another size"
+    );
     match path {
         Path::Many(unit) => many::product(unit, many::Way::Back, dx, dy, w, onto),
         _ => widened::backward(dx, dy, w, onto),

@@ -4,7 +4,10 @@
 //! 16 bits: what is lost is smaller than what the weights lost by hundreds, and sampler and trainer still agree to 1e-4.
 //! A third part would keep all of f32, but training an adapter was then no faster than with weights in f32.
 
-#![expect(clippy::inline_always, reason = "only what is inlined into `vectorised` is compiled for its instructions")]
+#![expect(
+    clippy::inline_always,
+    reason = "only what is inlined into `vectorised` is compiled for its instructions"
+)]
 
 use std::ops::{Deref, DerefMut};
 
@@ -27,7 +30,10 @@ impl Tiles {
     /// Room for so many values, all zero.
     pub(super) fn zeros(values: usize) -> Self {
         let data = vec![0; values + DEPTH];
-        let first = data.as_ptr().align_offset(DEPTH * size_of::<u16>()).min(DEPTH);
+        let first = data
+            .as_ptr()
+            .align_offset(DEPTH * size_of::<u16>())
+            .min(DEPTH);
         Self { data, first }
     }
 }
@@ -71,14 +77,16 @@ pub(super) fn split(rows: Rows, tiles: &mut [u16], distance: usize) {
                 let (full, rest) = x[first..first + count].as_chunks::<DEPTH>();
                 for (step, x) in full.iter().enumerate() {
                     for (part, halves) in cut(*x).iter().enumerate() {
-                        tiles[part * distance + step * TILE + row * DEPTH..][..DEPTH].copy_from_slice(halves);
+                        tiles[part * distance + step * TILE + row * DEPTH..][..DEPTH]
+                            .copy_from_slice(halves);
                     }
                 }
                 if !rest.is_empty() {
                     let mut x = [0.0; DEPTH];
                     x[..rest.len()].copy_from_slice(rest);
                     for (part, halves) in cut(x).iter().enumerate() {
-                        tiles[part * distance + full.len() * TILE + row * DEPTH..][..DEPTH].copy_from_slice(halves);
+                        tiles[part * distance + full.len() * TILE + row * DEPTH..][..DEPTH]
+                            .copy_from_slice(halves);
                     }
                 }
             }
@@ -128,12 +136,18 @@ pub(super) struct Weights<'a> {
 
 impl Weights<'_> {
     /// Sixteen rows of the matrix as columns of tiles: `rows` and `cols` are where they begin and how many there are.
-    pub(super) fn rows_as_columns(self, rows: (usize, usize), cols: (usize, usize), tiles: &mut [u16]) {
+    pub(super) fn rows_as_columns(
+        self,
+        rows: (usize, usize),
+        cols: (usize, usize),
+        tiles: &mut [u16],
+    ) {
         if rows.1 < SIDE || !cols.1.is_multiple_of(DEPTH) {
             tiles.fill(0);
         }
         for row in 0..rows.1.min(SIDE) {
-            let values = self.data[(rows.0 + row) * self.stride + cols.0..][..cols.1].reinterpret_cast();
+            let values =
+                self.data[(rows.0 + row) * self.stride + cols.0..][..cols.1].reinterpret_cast();
             for (tile, values) in tiles.chunks_exact_mut(TILE).zip(values.chunks(DEPTH)) {
                 tile[row * DEPTH..][..values.len()].copy_from_slice(values);
             }
@@ -157,11 +171,21 @@ impl Weights<'_> {
         vectorised(
             #[inline(always)]
             || {
-                for (nth, pairs) in tiles.chunks_exact_mut(DEPTH).take(rows.1.div_ceil(2)).enumerate() {
+                for (nth, pairs) in tiles
+                    .chunks_exact_mut(DEPTH)
+                    .take(rows.1.div_ceil(2))
+                    .enumerate()
+                {
                     let upper = row(2 * nth);
                     // An odd last row has nothing below it.
-                    let lower = if 2 * nth + 1 < rows.1 { row(2 * nth + 1) } else { &[0; SIDE][..width] };
-                    for ((pair, upper), lower) in pairs.as_chunks_mut().0.iter_mut().zip(upper).zip(lower) {
+                    let lower = if 2 * nth + 1 < rows.1 {
+                        row(2 * nth + 1)
+                    } else {
+                        &[0; SIDE][..width]
+                    };
+                    for ((pair, upper), lower) in
+                        pairs.as_chunks_mut().0.iter_mut().zip(upper).zip(lower)
+                    {
                         *pair = [*upper, *lower];
                     }
                 }
@@ -177,10 +201,14 @@ mod tests {
 
     #[test]
     fn the_parts_add_up_to_sixteen_bits_of_the_value() {
-        let values = std::array::from_fn(|i| noise::normal(5, i as u64) * 10f32.powi(i as i32 % 9 - 4));
+        let values =
+            std::array::from_fn(|i| noise::normal(5, i as u64) * 10f32.powi(i as i32 % 9 - 4));
         let parts = cut(values);
         for (index, value) in values.iter().enumerate() {
-            let sum: f64 = parts.iter().map(|part| f64::from(bf16::from_bits(part[index]).to_f32())).sum();
+            let sum: f64 = parts
+                .iter()
+                .map(|part| f64::from(bf16::from_bits(part[index]).to_f32()))
+                .sum();
             let error = (sum / f64::from(*value) - 1.0).abs();
             assert!(error < 2f64.powi(-8 * PARTS as i32), "{value} became {sum}");
         }
@@ -188,9 +216,14 @@ mod tests {
 
     #[test]
     fn what_is_no_number_stays_none() {
-        let parts = cut(std::array::from_fn(|i| if i % 2 == 0 { f32::NAN } else { f32::INFINITY }));
+        let parts = cut(std::array::from_fn(|i| {
+            if i % 2 == 0 { f32::NAN } else { f32::INFINITY }
+        }));
         for index in 0..2 {
-            let sum: f32 = parts.iter().map(|part| bf16::from_bits(part[index]).to_f32()).sum();
+            let sum: f32 = parts
+                .iter()
+                .map(|part| bf16::from_bits(part[index]).to_f32())
+                .sum();
             assert!(!sum.is_finite());
         }
     }

@@ -14,13 +14,25 @@ pub(super) fn product(y: &mut [f32], x: &[f32], w: Matrix, onto: Onto) {
 
 /// The same with given instructions.
 pub(super) fn product_with(arch: Arch, y: &mut [f32], x: &[f32], w: Matrix, onto: Onto) {
-    let Matrix { data, outputs, inputs } = w;
-    let x_rows = Rows { data: x, stride: inputs, count: x.len() / inputs };
+    let Matrix {
+        data,
+        outputs,
+        inputs,
+    } = w;
+    let x_rows = Rows {
+        data: x,
+        stride: inputs,
+        count: x.len() / inputs,
+    };
     // Rows of odd length do not begin on 32 bits; no model has them.
     match bytemuck::try_cast_slice::<u16, u32>(data.reinterpret_cast()) {
         Ok(pairs) if inputs.is_multiple_of(2) => {
             let (stride, length) = (inputs / 2, inputs / 2);
-            let w = Rows { data: pairs, stride, count: outputs };
+            let w = Rows {
+                data: pairs,
+                stride,
+                count: outputs,
+            };
             product_on(arch, (y, outputs), x_rows, (w, length), 1.0, onto);
         }
         _ => widened::forward(y, x, w, onto),

@@ -3,7 +3,10 @@
 //! The compiler knows neither its registers nor its instructions yet, so one kernel stands here in assembly, and what
 //! goes in and out of it is plain memory.
 
-#![expect(unsafe_code, reason = "the unit is asked for by a system call and driven by assembly")]
+#![expect(
+    unsafe_code,
+    reason = "the unit is asked for by a system call and driven by assembly"
+)]
 
 use std::arch::asm;
 use std::arch::x86_64::__cpuid_count;
@@ -42,8 +45,16 @@ pub(super) struct Stream<'a> {
 
 impl Stream<'_> {
     fn check(&self, steps: usize, parts: usize) {
-        let last = self.other + (parts - 1) * self.part + (steps - 1) * self.step + (SIDE - 1) * self.row + DEPTH;
-        assert!(last <= self.data.len(), "tiles reach past their {} values", self.data.len());
+        let last = self.other
+            + (parts - 1) * self.part
+            + (steps - 1) * self.step
+            + (SIDE - 1) * self.row
+            + DEPTH;
+        assert!(
+            last <= self.data.len(),
+            "tiles reach past their {} values",
+            self.data.len()
+        );
     }
 }
 
@@ -98,7 +109,13 @@ impl Unit {
             .get_or_init(|| {
                 let has = |bit: u32| __cpuid_count(7, 0).edx & bit != 0;
                 // SAFETY: this call reads and writes no memory of ours.
-                let asked = || unsafe { libc::syscall(libc::SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) };
+                let asked = || unsafe {
+                    libc::syscall(
+                        libc::SYS_arch_prctl,
+                        ARCH_REQ_XCOMP_PERM,
+                        XFEATURE_XTILEDATA,
+                    )
+                };
                 has(AMX_BF16) && has(AMX_TILE) && asked() == 0
             })
             .then_some(Self(()))
@@ -124,7 +141,10 @@ impl Far {
         assert!(steps > 0 && parts > 0, "a sum of nothing");
         left.check(steps, parts);
         right.check(steps, parts);
-        assert!(stride >= BLOCK && (BLOCK - 1) * stride + BLOCK <= c.len(), "the sums reach past their slice");
+        assert!(
+            stride >= BLOCK && (BLOCK - 1) * stride + BLOCK <= c.len(),
+            "the sums reach past their slice"
+        );
         // After the parts of a step the pointers go back to the first and on to the next step.
         let next = |stream: &Stream| bytes(stream.step).wrapping_sub(bytes(stream.part) * parts);
         let base = c.as_mut_ptr();
@@ -155,7 +175,10 @@ impl Session {
 
     /// `c = sum of left tile x right tile` over all parts of all steps, or added onto c, for two by two tiles. Left
     /// tiles hold rows; right tiles hold columns, two values of depth side by side.
-    #[expect(clippy::unused_self, reason = "only within a session are the tiles laid out")]
+    #[expect(
+        clippy::unused_self,
+        reason = "only within a session are the tiles laid out"
+    )]
     pub(super) fn multiply(
         &self,
         left: Stream,

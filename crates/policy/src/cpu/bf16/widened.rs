@@ -13,7 +13,11 @@ const CHUNK: usize = 1 << 20;
 pub(super) fn widen(from: &[bf16], to: &mut [f32]) {
     vectorised(
         #[inline(always)]
-        || from.iter().zip(to).for_each(|(from, to)| *to = f32::from_bits(u32::from(from.to_bits()) << 16)),
+        || {
+            from.iter()
+                .zip(to)
+                .for_each(|(from, to)| *to = f32::from_bits(u32::from(from.to_bits()) << 16))
+        },
     );
 }
 
@@ -24,7 +28,11 @@ fn chunk_rows(w: Matrix) -> usize {
 
 /// `y = x w^T`, or added onto y.
 pub(super) fn forward(y: &mut [f32], x: &[f32], w: Matrix, onto: Onto) {
-    let Matrix { data, outputs, inputs } = w;
+    let Matrix {
+        data,
+        outputs,
+        inputs,
+    } = w;
     let rows = x.len() / inputs;
     let mut wide = vec![0.0; chunk_rows(w) * inputs];
     for (nth, chunk) in data.chunks(wide.len()).enumerate() {
@@ -32,13 +40,24 @@ pub(super) fn forward(y: &mut [f32], x: &[f32], w: Matrix, onto: Onto) {
         widen(chunk, wide);
         let y = (&mut y[nth * chunk_rows(w)..], outputs);
         let dims = Dims(rows, chunk.len() / inputs, inputs);
-        product(y, View::rows(x, inputs), View::rows(wide, inputs).t(), dims, 1.0, onto);
+        product(
+            y,
+            View::rows(x, inputs),
+            View::rows(wide, inputs).t(),
+            dims,
+            1.0,
+            onto,
+        );
     }
 }
 
 /// `dx = dy w`, or added onto dx.
 pub(super) fn backward(dx: &mut [f32], dy: &[f32], w: Matrix, onto: Onto) {
-    let Matrix { data, outputs, inputs } = w;
+    let Matrix {
+        data,
+        outputs,
+        inputs,
+    } = w;
     let rows = dy.len() / outputs;
     let mut wide = vec![0.0; chunk_rows(w) * inputs];
     for (nth, chunk) in data.chunks(wide.len()).enumerate() {
@@ -47,6 +66,13 @@ pub(super) fn backward(dx: &mut [f32], dy: &[f32], w: Matrix, onto: Onto) {
         let dy = View::rows(&dy[nth * chunk_rows(w)..], outputs);
         let onto = if nth == 0 { onto } else { Onto::Add };
         let dims = Dims(rows, inputs, chunk.len() / inputs);
-        product((&mut *dx, inputs), dy, View::rows(wide, inputs), dims, 1.0, onto);
+        product(
+            (&mut *dx, inputs),
+            dy,
+            View::rows(wide, inputs),
+            dims,
+            1.0,
+            onto,
+        );
     }
 }
