@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
-use flow::BenchError;
+use hotloop_flow::BenchError;
 
 use crate::sys;
 

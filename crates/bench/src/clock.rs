@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use flow::verdict::{Measured, Phase};
-use flow::{BenchError, Job, Timing, Verdict};
+use hotloop_flow::verdict::{Measured, Phase};
+use hotloop_flow::{BenchError, Job, Timing, Verdict};
 
 use crate::examine::Examined;
 use crate::machine::Machine;

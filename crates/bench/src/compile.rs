@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use flow::bench::OptLevel;
-use flow::technique;
-use flow::verdict::Phase;
-use flow::{BenchError, Verdict};
+use hotloop_flow::bench::OptLevel;
+use hotloop_flow::technique;
+use hotloop_flow::verdict::Phase;
+use hotloop_flow::{BenchError, Verdict};
 
 use crate::cache::{CANDIDATE, Cache};
 use crate::confine::{Confinement, NO_LIMITS, NOT_STARTED, THEN};
@@ -254,7 +254,7 @@ impl Builder {
             Ok(text) => text,
             Err(verdict) => return Ok(Err(verdict)),
         };
-        let lexed = flow::lex::lex(source);
+        let lexed = hotloop_flow::lex::lex(source);
         if !technique::may_change_headers(&lexed) {
             return Ok(Ok(technique::own_text(&text, "candidate.c", |_| true)));
         }

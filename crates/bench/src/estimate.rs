@@ -7,8 +7,8 @@
 //! verified on inputs that nobody could foresee, and of clean samples the fastest varies less than half
 //! as much as the median (`docs/bench.md`).
 
-use flow::Timing;
-use flow::statistics::{mean, median, variation};
+use hotloop_flow::Timing;
+use hotloop_flow::statistics::{mean, median, variation};
 
 /// One timed run.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -6,9 +6,9 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use flow::technique::{self, Scan, Technique};
-use flow::verdict::Phase;
-use flow::{BenchError, Job, Stage, Verdict};
+use hotloop_flow::technique::{self, Scan, Technique};
+use hotloop_flow::verdict::Phase;
+use hotloop_flow::{BenchError, Job, Stage, Verdict};
 
 use crate::compile::Built;
 use crate::executable;

@@ -7,7 +7,7 @@
 use std::io::Read;
 use std::path::PathBuf;
 
-use flow::Stage;
+use hotloop_flow::Stage;
 use object::elf::{
     FileHeader64, PF_X, PT_GNU_STACK, SHF_EXECINSTR, SHF_WRITE, STT_FILE, STT_FUNC, STT_NOTYPE,
     STT_SECTION,

@@ -5,8 +5,8 @@ use chacha20::rand_core::{Rng, SeedableRng};
 use chacha20::variants::Legacy;
 use chacha20::{ChaCha8Rng, ChaChaCore, R8};
 
-use flow::formula;
-use flow::task::{Arg, Fill, Kind};
+use hotloop_flow::formula;
+use hotloop_flow::task::{Arg, Fill, Kind};
 
 use crate::layout::Set;
 

@@ -8,8 +8,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use flow::formula::{FormulaError, Sizes};
-use flow::task::{Fill, Role, TaskSpec};
+use hotloop_flow::formula::{FormulaError, Sizes};
+use hotloop_flow::task::{Fill, Role, TaskSpec};
 
 use crate::draws::{self, Note};
 

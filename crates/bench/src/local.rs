@@ -6,9 +6,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use flow::bench::Seconds;
-use flow::verdict::Measured;
-use flow::{Bench, BenchError, Job, JobId, Judgement, Label, MachineFacts, Reply, Verdict};
+use hotloop_flow::bench::Seconds;
+use hotloop_flow::verdict::Measured;
+use hotloop_flow::{Bench, BenchError, Job, JobId, Judgement, Label, MachineFacts, Reply, Verdict};
 
 use crate::clock::Clock;
 use crate::cores;
@@ -159,7 +159,7 @@ impl Bench for LocalBench {
             let key = (
                 job.task.hash.clone(),
                 job.candidate.hash.clone(),
-                job.stage.map(flow::Stage::number),
+                job.stage.map(hotloop_flow::Stage::number),
             );
             let entry = self.waiting.entry(key.clone()).or_default();
             entry.push((job.id, Instant::now()));
@@ -437,7 +437,7 @@ mod tests {
 
     fn waiting(name: &str) -> Waiting {
         let task = Arc::new(crate::tasks::load("transpose").unwrap());
-        let candidate = flow::Candidate::from_source(task.seed.as_bytes(), &task).unwrap();
+        let candidate = hotloop_flow::Candidate::from_source(task.seed.as_bytes(), &task).unwrap();
         let nowhere = std::path::PathBuf::new;
         let prepared = crate::prepared::Prepared {
             shim: nowhere(),

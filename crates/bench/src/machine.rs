@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use flow::{BenchError, MachineFacts};
+use hotloop_flow::{BenchError, MachineFacts};
 
 use crate::blas::{self, OpenBlas};
 use crate::compile::Builder;

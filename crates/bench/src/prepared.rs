@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use flow::{BenchError, Task};
+use hotloop_flow::{BenchError, Task};
 
 use crate::machine::Machine;
 use crate::runner::OwnThreads;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use flow::task::{Arg, Task, TaskFiles};
-use flow::{BenchError, Timing};
+use hotloop_flow::task::{Arg, Task, TaskFiles};
+use hotloop_flow::{BenchError, Timing};
 
 use crate::machine::{self, Machine};
 use crate::prepared::Prepared;

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use flow::BenchError;
+use hotloop_flow::BenchError;
 
 use crate::sys;
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use flow::bench::{Compiler, OptLevel};
+use hotloop_flow::bench::{Compiler, OptLevel};
 use serde::{Deserialize, Serialize};
 
 use crate::sandbox::Layer;

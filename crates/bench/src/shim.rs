@@ -1,6 +1,6 @@
 //! Generated C that calls a function of any signature through an array of pointers.
 
-use flow::task::{Arg, Role, TaskSpec};
+use hotloop_flow::task::{Arg, Role, TaskSpec};
 
 /// `hotloop_call(args)`: calls the candidate's entry point.
 pub(crate) fn candidate(spec: &TaskSpec) -> String {
@@ -99,7 +99,7 @@ mod tests {
             "name = \"t\"\nsummary = \"\"\nlanguage = \"c\"\nentry = \"f\"\n{args}\n[sizes]\ntimed = {{ N = 4 }}\n\
              [cost]\nflops = \"N\"\nbytes = \"N\"\n[verify]\nmethod = \"full\"\nbound = \"1\"\nwhy = \"\"\n"
         );
-        flow::Task::parse(flow::task::TaskFiles {
+        hotloop_flow::Task::parse(hotloop_flow::task::TaskFiles {
             toml,
             ..Default::default()
         })

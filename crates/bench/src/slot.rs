@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use flow::BenchError;
+use hotloop_flow::BenchError;
 
 use crate::local::spawn;
 use crate::role;

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use flow::bench::Compiler;
-use flow::{BenchError, statistics};
+use hotloop_flow::bench::Compiler;
+use hotloop_flow::{BenchError, statistics};
 use serde::Serialize;
 
 use crate::machine::{self, Machine};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use flow::BenchError;
-use flow::task::{Task, TaskFiles};
+use hotloop_flow::BenchError;
+use hotloop_flow::task::{Task, TaskFiles};
 
 macro_rules! shipped {
     ($($name:literal $(+ $baseline:literal)?),* $(,)?) => {

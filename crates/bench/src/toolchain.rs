@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use flow::BenchError;
-use flow::bench::Compiler;
+use hotloop_flow::BenchError;
+use hotloop_flow::bench::Compiler;
 
 use crate::sandbox::files::OpenFiles;
 

@@ -7,9 +7,9 @@ use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::Mutex;
 
-use flow::formula;
-use flow::task::{Arg, Fill, Kind, Method, Role, TaskSpec};
-use flow::verdict::{Checks, Mismatch};
+use hotloop_flow::formula;
+use hotloop_flow::task::{Arg, Fill, Kind, Method, Role, TaskSpec};
+use hotloop_flow::verdict::{Checks, Mismatch};
 
 use crate::draws::{self, Note};
 use crate::inputs::{self, Fresh};

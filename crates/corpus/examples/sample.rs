@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use corpus::Options;
+use hotloop_corpus::Options;
 
 fn main() -> std::io::Result<()> {
     let arguments: Vec<String> = std::env::args().collect();
@@ -21,7 +21,7 @@ fn main() -> std::io::Result<()> {
         ..Options::STANDARD
     };
     let (mut counts, mut seen) = (HashMap::<String, usize>::new(), HashSet::new());
-    for record in corpus::synth(&options) {
+    for record in hotloop_corpus::synth(&options) {
         // Half of the mixture is matmul, and so is half of the sample.
         let wanted = number(3) * if record.task == "matmul" { 5 } else { 1 };
         let count = counts.entry(record.task.clone()).or_default();

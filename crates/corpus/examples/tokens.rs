@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use corpus::{Options, synth, tokenizer, write};
+use hotloop_corpus::{Options, synth, tokenizer, write};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = PathBuf::from(

@@ -1,6 +1,6 @@
 //! Faults put into right candidates: what repair prompts show, never what is learned.
 
-use flow::Label;
+use hotloop_flow::Label;
 
 use crate::nano_prompt::Why;
 use crate::rng::Rng;

@@ -7,9 +7,9 @@
 //! The answer follows as canonical C and ends with [`END`]. The part from `<parent>` to the
 //! verdict is left out where there is no parent; `<why:...>` where nothing more is known.
 
-pub use flow::Role;
-use flow::verdict::Verdict;
-use flow::{Label, Stage};
+pub use hotloop_flow::Role;
+use hotloop_flow::verdict::Verdict;
+use hotloop_flow::{Label, Stage};
 use serde::{Deserialize, Serialize};
 
 use crate::canonical::canonical;
@@ -187,7 +187,7 @@ pub fn special_tokens() -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flow::verdict::Mismatch;
+    use hotloop_flow::verdict::Mismatch;
 
     #[test]
     fn a_prompt_is_control_tokens_and_canonical_code() {
@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(wrong(f64::INFINITY), Some(Why::Nan));
         assert_eq!(wrong(0.5), Some(Why::Large));
         assert_eq!(wrong(1e-9), Some(Why::Small));
-        let scan = flow::technique::scan("void f(void) {\n#pragma omp parallel\n;}");
+        let scan = hotloop_flow::technique::scan("void f(void) {\n#pragma omp parallel\n;}");
         let why = Stage::Simd.violation(&scan).unwrap();
         assert_eq!(Why::of(&Verdict::Refused { why }), Some(Why::Threads));
         assert_eq!(

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use flow::Stage;
+use hotloop_flow::Stage;
 
 use crate::program::{BYTES_MAX, Program, TASKS};
 use crate::rng::Rng;

@@ -1,6 +1,6 @@
 //! A right candidate as the choices that it is made of.
 
-use flow::Stage;
+use hotloop_flow::Stage;
 use serde::Serialize;
 
 use crate::canonical::canonical;

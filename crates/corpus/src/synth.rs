@@ -1,6 +1,6 @@
 //! The records of the corpus: a prompt and the answer that is to be learned.
 
-use flow::{Label, Stage};
+use hotloop_flow::{Label, Stage};
 use serde::{Deserialize, Serialize};
 
 use crate::breakage;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use async_nats::{ConnectErrorKind, ConnectOptions, Event};
-use flow::BenchError;
+use hotloop_flow::BenchError;
 use serde::{Deserialize, Serialize};
 
 use crate::Log;

@@ -16,8 +16,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::message::Acker;
-use flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts, Reply};
 use futures_util::StreamExt;
+use hotloop_flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts, Reply};
 use tokio::runtime::Runtime;
 
 use crate::Log;
@@ -263,7 +263,7 @@ impl FleetBench {
         };
         let error = BenchError::new(format!(
             "a group of {} was given to workers {deliveries} times, and none answered",
-            flow::count(ids.len(), "candidate")
+            hotloop_flow::count(ids.len(), "candidate")
         ))
         .hint("`hotloop fleet status` tells what becomes of the workers");
         for id in &ids {
@@ -368,7 +368,7 @@ impl Bench for FleetBench {
             let key = (
                 job.task.hash.clone(),
                 job.candidate.hash.clone(),
-                job.stage.map(flow::Stage::number),
+                job.stage.map(hotloop_flow::Stage::number),
             );
             let id = self.id(&key);
             let asker = (job.id, Instant::now());

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use flow::BenchError;
+use hotloop_flow::BenchError;
 use serde::Deserialize;
 
 /// A commented example that holds every key.
@@ -312,8 +312,8 @@ impl Config {
                     if !cores.is_empty() && cores.len() != *count as usize =>
                 {
                     let (lists, workers) = (
-                        flow::count(cores.len(), "list"),
-                        flow::count(*count as usize, "worker"),
+                        hotloop_flow::count(cores.len(), "list"),
+                        hotloop_flow::count(*count as usize, "worker"),
                     );
                     return Err(format!("nodes: {lists} of cores for {workers}"));
                 }

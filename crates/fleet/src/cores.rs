@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use flow::BenchError;
+use hotloop_flow::BenchError;
 
 /// How long a taken core is asked for. A process that is being started holds its parent's locks until it runs
 /// its own program, so one that was just given back may look taken for a moment.

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use bench::{LocalBench, Settings};
-use flow::bench::Compiler;
-use flow::{Bench, BenchError, MachineFacts};
+use hotloop_bench::{LocalBench, Settings};
+use hotloop_flow::bench::Compiler;
+use hotloop_flow::{Bench, BenchError, MachineFacts};
 
 use crate::wire::{How, WorkerNoise};
 
@@ -55,7 +55,7 @@ impl Judges for RealJudges {
     }
 
     fn noise(&self) -> Result<WorkerNoise, BenchError> {
-        let noise = bench::survey::noise(self.base.clone(), PEAKS)?;
+        let noise = hotloop_bench::survey::noise(self.base.clone(), PEAKS)?;
         Ok(WorkerNoise {
             calm: noise.calm,
             peak_cv: noise.peak_cv,

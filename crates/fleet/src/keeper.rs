@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use flow::BenchError;
+use hotloop_flow::BenchError;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Config;

@@ -9,7 +9,7 @@ use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::publish::PublishAck;
 use async_nats::jetstream::stream::{Config, RetentionPolicy, Stream};
 use async_nats::jetstream::{self, Context};
-use flow::BenchError;
+use hotloop_flow::BenchError;
 
 use crate::Log;
 use crate::access::{Access, chain};

@@ -5,7 +5,7 @@ mod jobs;
 
 use std::time::{Duration, Instant};
 
-use flow::BenchError;
+use hotloop_flow::BenchError;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, Nodes};

@@ -7,9 +7,9 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use flow::bench::{Compiler, Seconds};
-use flow::verdict::Measured;
-use flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts, Reply, Verdict};
+use hotloop_flow::bench::{Compiler, Seconds};
+use hotloop_flow::verdict::Measured;
+use hotloop_flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts, Reply, Verdict};
 
 use crate::judges::Judges;
 use crate::wire::{How, WorkerNoise};

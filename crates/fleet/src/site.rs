@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use flow::BenchError;
+use hotloop_flow::BenchError;
 
 use crate::config;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use flow::BenchError;
+use hotloop_flow::BenchError;
 use serde::Serialize;
 
 use crate::bench::runtime;

@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use bench::sandbox::Layer;
-use bench::{Check, Estimator, Settings};
-use flow::bench::{Compiler, OptLevel};
-use flow::task::{Task, TaskSpec};
-use flow::{BenchError, Candidate, Job, JobId, Judgement, MachineFacts, Stage};
+use hotloop_bench::sandbox::Layer;
+use hotloop_bench::{Check, Estimator, Settings};
+use hotloop_flow::bench::{Compiler, OptLevel};
+use hotloop_flow::task::{Task, TaskSpec};
+use hotloop_flow::{BenchError, Candidate, Job, JobId, Judgement, MachineFacts, Stage};
 use serde::{Deserialize, Serialize};
 
 /// The stream of groups: a work queue.
@@ -494,7 +494,7 @@ mod tests {
     use super::*;
 
     fn group() -> Group {
-        let task = Arc::new(bench::tasks::load("transpose").unwrap());
+        let task = Arc::new(hotloop_bench::tasks::load("transpose").unwrap());
         let candidate = Candidate::from_source(task.seed.as_bytes(), &task).unwrap();
         let job = Job {
             id: JobId(7),
@@ -575,10 +575,12 @@ mod tests {
     #[test]
     fn speeds_and_times_must_be_possible() {
         let read = |gflops: f64, seconds: f64| {
-            let verdict = flow::Verdict::Correct(flow::verdict::Measured::steady(gflops, seconds));
+            let verdict = hotloop_flow::Verdict::Correct(hotloop_flow::verdict::Measured::steady(
+                gflops, seconds,
+            ));
             let judgement = Judgement {
                 verdict,
-                seconds: flow::bench::Seconds::default(),
+                seconds: hotloop_flow::bench::Seconds::default(),
             };
             let reply = WireReply {
                 id: "a".into(),

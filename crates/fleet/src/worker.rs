@@ -11,8 +11,8 @@ mod pull;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use flow::bench::Compiler;
-use flow::{Bench, BenchError, Candidate, Job, JobId, MachineFacts, Reply};
+use hotloop_flow::bench::Compiler;
+use hotloop_flow::{Bench, BenchError, Candidate, Job, JobId, MachineFacts, Reply};
 use tokio::runtime::Runtime;
 
 use crate::bench::{nonce, runtime};
@@ -98,7 +98,7 @@ pub fn work(duty: Duty, judges: &dyn Judges, stop: &AtomicBool) -> Result<(), Be
     let class = wire::hash(&classes)[..12].to_owned();
     let slots = duty.slots.max(1);
     // The network's thread stays off the first slot's cores, where there are others.
-    let timed = bench::survey::slot_cores(slots as usize);
+    let timed = hotloop_bench::survey::slot_cores(slots as usize);
     let rest: Vec<usize> = cores
         .iter()
         .copied()
@@ -115,7 +115,7 @@ pub fn work(duty: Duty, judges: &dyn Judges, stop: &AtomicBool) -> Result<(), Be
     let health = Health::new(noise, duty.calm);
     (duty.log)(&format!(
         "{name}: class {class}, {}, cores {cores:?}, {:?}",
-        flow::count(slots as usize, "slot"),
+        hotloop_flow::count(slots as usize, "slot"),
         health.state()
     ));
     let mut worker = Worker {
@@ -125,7 +125,7 @@ pub fn work(duty: Duty, judges: &dyn Judges, stop: &AtomicBool) -> Result<(), Be
         class,
         machine,
         cores,
-        threads: bench::survey::physical_cores() as u32,
+        threads: hotloop_bench::survey::physical_cores() as u32,
         bench: None,
         held: Vec::new(),
         parked: Vec::new(),
@@ -140,18 +140,18 @@ pub fn work(duty: Duty, judges: &dyn Judges, stop: &AtomicBool) -> Result<(), Be
 /// The worker's cores; the process and all it starts keep to them.
 fn claim(duty: &Duty) -> Result<Vec<usize>, BenchError> {
     let Some(list) = &duty.cores else {
-        return Ok(bench::survey::logical_cores());
+        return Ok(hotloop_bench::survey::logical_cores());
     };
     let cores = cores::parse(list).ok_or_else(|| {
         BenchError::new(format!("--cores {list}: no list of cores")).hint("write it as in 0-3,8")
     })?;
-    let allowed = bench::survey::logical_cores();
+    let allowed = hotloop_bench::survey::logical_cores();
     if let Some(core) = cores.iter().find(|core| !allowed.contains(core)) {
         return Err(BenchError::new(format!(
             "--cores {list}: core {core} is not among those that may be used"
         )));
     }
-    bench::survey::pin_to_cores(&cores)
+    hotloop_bench::survey::pin_to_cores(&cores)
         .map_err(|error| BenchError::new(format!("--cores {list}: {error}")))?;
     Ok(cores)
 }

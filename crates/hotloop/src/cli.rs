@@ -9,7 +9,7 @@ pub(crate) mod serve;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use flow::Reward;
+use hotloop_flow::Reward;
 
 /// Trains language models to write fast code by running what they write.
 #[derive(Debug, Parser)]
@@ -309,17 +309,17 @@ pub(crate) struct Omitted {
     /// The list as given.
     pub(crate) names: String,
     /// What it names.
-    pub(crate) cares: Vec<bench::Care>,
+    pub(crate) cares: Vec<hotloop_bench::Care>,
 }
 
 fn parse_cares(text: &str) -> Result<Omitted, String> {
     let care = |name: &str| match name.trim() {
-        "fresh" => Ok(bench::Care::Fresh),
-        "warm" => Ok(bench::Care::Warm),
-        "wake" => Ok(bench::Care::Wake),
-        "probe" => Ok(bench::Care::Probe),
-        "check" => Ok(bench::Care::Check),
-        "pin" => Ok(bench::Care::Pin),
+        "fresh" => Ok(hotloop_bench::Care::Fresh),
+        "warm" => Ok(hotloop_bench::Care::Warm),
+        "wake" => Ok(hotloop_bench::Care::Wake),
+        "probe" => Ok(hotloop_bench::Care::Probe),
+        "check" => Ok(hotloop_bench::Care::Check),
+        "pin" => Ok(hotloop_bench::Care::Pin),
         other => Err(format!(
             "{other} is none of fresh, warm, wake, probe, check and pin"
         )),
@@ -408,7 +408,7 @@ fn parse_limit(text: &str) -> Result<f64, String> {
 
 fn parse_reward(text: &str) -> Result<Reward, String> {
     text.parse()
-        .map_err(|error: flow::reward::RewardError| error.to_string())
+        .map_err(|error: hotloop_flow::reward::RewardError| error.to_string())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use flow::BenchError;
+use hotloop_flow::BenchError;
 
 use crate::output;
 
@@ -124,7 +124,7 @@ pub(crate) fn remedy(what: &str) -> Option<&'static str> {
     let too_large = std::io::Error::from_raw_os_error(EFBIG).to_string();
     let fewer = "keep below the endpoint's limit: HOTLOOP_API_PER_MINUTE=N in the environment lets N requests out a minute";
     let known = [
-        (too_large.as_str(), bench::role::RAISE),
+        (too_large.as_str(), hotloop_bench::role::RAISE),
         ("the last: status 429", fewer),
     ];
     known

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bench::Settings;
-use fleet::{Access, Config, FleetBench, Log, Opening, keeper};
-use flow::Bench;
+use hotloop_bench::Settings;
+use hotloop_fleet::{Access, Config, FleetBench, Log, Opening, keeper};
+use hotloop_flow::Bench;
 
 use crate::failure::Failure;
 use crate::progress::complain_beside;

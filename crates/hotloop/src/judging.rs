@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use bench::{LocalBench, Settings};
-use flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts};
+use hotloop_bench::{LocalBench, Settings};
+use hotloop_flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts};
 
 use crate::failure::Failure;
 use crate::progress::Progress;

@@ -24,7 +24,7 @@ use failure::{Failure, Status};
 
 /// Parses the command line, runs the command and says how it went.
 pub fn run() -> ExitCode {
-    bench::role::outlive_file_limit();
+    hotloop_bench::role::outlive_file_limit();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -70,9 +70,9 @@ fn unsaid(error: &std::io::Error) -> Failure {
 }
 
 /// This executable, which also plays the bench's hidden roles.
-fn settings() -> Result<bench::Settings, Failure> {
+fn settings() -> Result<hotloop_bench::Settings, Failure> {
     let roles = std::env::current_exe().map_err(|error| {
         Failure::machine(format!("this program's own file cannot be found: {error}"))
     })?;
-    Ok(bench::Settings::new(roles))
+    Ok(hotloop_bench::Settings::new(roles))
 }

@@ -3,6 +3,6 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    bench::role::play_if_asked();
+    hotloop_bench::role::play_if_asked();
     hotloop::run()
 }

@@ -4,14 +4,14 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use flow::policy::PolicyError;
-use policy::api::{ApiConfig, ApiPolicy, Protocol};
-use policy::cpu::Recompute;
-use policy::engine::{Engine, EngineError, Learning, Settings};
-use policy::load::{Checkpoint, LoadError, Problem};
-use policy::train::loss::{Clip, Normalisation};
-use policy::train::{Decay, Grpo, OptimConfig, Schedule, TrainError, Training};
-use policy::{Device, EnginePolicy, cuda};
+use hotloop_flow::policy::PolicyError;
+use hotloop_policy::api::{ApiConfig, ApiPolicy, Protocol};
+use hotloop_policy::cpu::Recompute;
+use hotloop_policy::engine::{Engine, EngineError, Learning, Settings};
+use hotloop_policy::load::{Checkpoint, LoadError, Problem};
+use hotloop_policy::train::loss::{Clip, Normalisation};
+use hotloop_policy::train::{Decay, Grpo, OptimConfig, Schedule, TrainError, Training};
+use hotloop_policy::{Device, EnginePolicy, cuda};
 
 use tempfile::TempDir;
 
@@ -319,7 +319,7 @@ mod tests {
     fn a_gpu_of_no_use_leaves_the_work_to_the_cpu_unless_it_was_asked_for() {
         let open = |settings: Settings| match settings.device {
             Device::Cpu => Ok((settings.slots, settings.training.pack_tokens)),
-            _ => Err(EngineError::Device(policy::cuda::Error::Shape(
+            _ => Err(EngineError::Device(hotloop_policy::cuda::Error::Shape(
                 "hidden_size is 7".into(),
             ))),
         };

@@ -6,11 +6,11 @@
 use std::io;
 use std::path::Path;
 
-use corpus::nano_prompt::{NanoPrompt, Parent, Why};
-use flow::policy::{Chat, Message, Speaker};
-use flow::prompt::Ask;
-use flow::{Label, Render, Role, Stage};
-use policy::model::{Config, Family};
+use hotloop_corpus::nano_prompt::{NanoPrompt, Parent, Why};
+use hotloop_flow::policy::{Chat, Message, Speaker};
+use hotloop_flow::prompt::Ask;
+use hotloop_flow::{Label, Render, Role, Stage};
+use hotloop_policy::model::{Config, Family};
 
 use crate::failure::Failure;
 
@@ -85,7 +85,7 @@ pub(crate) fn speaks(model: &str) -> bool {
 
 /// Whether it has ever heard of a task.
 pub(crate) fn check(task: &str) -> Result<(), Failure> {
-    let known = corpus::TASKS.map(|(known, _)| known);
+    let known = hotloop_corpus::TASKS.map(|(known, _)| known);
     if known.contains(&task) {
         return Ok(());
     }
@@ -106,7 +106,9 @@ impl Render for NanoRender {
         let shown = ask.parent.filter(|_| ask.role != Role::Explore);
         let parent = shown.map(|shown| Parent {
             source: shown.source,
-            label: shown.verdict.map_or(Label::Correct, flow::Verdict::label),
+            label: shown
+                .verdict
+                .map_or(Label::Correct, hotloop_flow::Verdict::label),
             why: shown.verdict.and_then(Why::of),
         });
         // A fixed prompt names no stage: all techniques are allowed.

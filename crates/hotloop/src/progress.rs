@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use flow::Label;
+use hotloop_flow::Label;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::output::complain;

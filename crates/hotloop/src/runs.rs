@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use bench::{Check, Estimator, LocalBench, Settings};
-use flow::prompt::Wording;
-use flow::{Bench, MachineFacts, Policy, Prose, Render, count};
-use policy::engine::Learning;
-use policy::model::{LoraConfig, Module};
-use policy::train::loss::{Clip, Normalisation};
-use policy::train::{Decay, Schedule};
-use run::config::{self, Config, Device, Normalise};
-use run::{Layered, Plan};
+use hotloop_bench::{Check, Estimator, LocalBench, Settings};
+use hotloop_flow::prompt::Wording;
+use hotloop_flow::{Bench, MachineFacts, Policy, Prose, Render, count};
+use hotloop_policy::engine::Learning;
+use hotloop_policy::model::{LoraConfig, Module};
+use hotloop_policy::train::loss::{Clip, Normalisation};
+use hotloop_policy::train::{Decay, Schedule};
+use hotloop_run::config::{self, Config, Device, Normalise};
+use hotloop_run::{Layered, Plan};
 
 use crate::failure::Failure;
 use crate::models::Asking;
@@ -94,7 +94,7 @@ pub(crate) fn policy(config: &Config, stop: &Stop) -> Result<Box<dyn Policy>, Fa
     };
     // Sampling beside timings was settled on for a GPU: beside an engine on the CPU nothing could be timed.
     if config.stepping.overlap && config.fleet.is_empty() && settings.device.is_cuda() {
-        settings.device = policy::Device::Cuda;
+        settings.device = hotloop_policy::Device::Cuda;
     }
     settings.training.seed = config.seed;
     settings.training.schedule = Schedule {
@@ -123,7 +123,7 @@ pub(crate) fn policy(config: &Config, stop: &Stop) -> Result<Box<dyn Policy>, Fa
 /// The rank of the adapter that is trained; 0 where all parameters are. Who begins with an adapter trains that one.
 pub(crate) fn rank(config: &Config) -> u64 {
     let begun = (!config.adapter.is_empty())
-        .then(|| policy::save::adapter_config(Path::new(&config.adapter)).ok());
+        .then(|| hotloop_policy::save::adapter_config(Path::new(&config.adapter)).ok());
     begun
         .flatten()
         .map_or(config.learning.lora_rank.into(), |adapter| {
@@ -144,11 +144,11 @@ pub(crate) fn render(config: &Config, wording: Wording, machine: &MachineFacts) 
 }
 
 /// Where the model computes.
-fn device(config: &Config) -> policy::Device {
+fn device(config: &Config) -> hotloop_policy::Device {
     match config.device {
-        Device::Auto => policy::Device::Auto,
-        Device::Cpu => policy::Device::Cpu,
-        Device::Cuda => policy::Device::Cuda,
+        Device::Auto => hotloop_policy::Device::Auto,
+        Device::Cpu => hotloop_policy::Device::Cpu,
+        Device::Cuda => hotloop_policy::Device::Cuda,
     }
 }
 
@@ -171,7 +171,7 @@ pub(crate) fn bench_for(config: &Config, scope: &str) -> Result<Box<dyn Bench>, 
 fn settings(config: &Config) -> Result<Settings, Failure> {
     let bench = &config.bench;
     let mut settings = crate::settings()?;
-    let cores = bench::survey::physical_cores() as u32;
+    let cores = hotloop_bench::survey::physical_cores() as u32;
     if config.fleet.is_empty() && bench.slots.saturating_mul(bench.threads) > cores {
         return Err(Failure::user(format!(
             "bench.threads: {} of {} need more than the {} that this process may use",

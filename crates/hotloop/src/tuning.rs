@@ -4,11 +4,11 @@ mod diverged;
 
 use std::path::Path;
 
-use flow::random::{Random, seed};
-use policy::engine::{Engine, EngineError, Kept};
-use policy::pack::Sequence;
-use policy::text::Turn;
-use policy::train::TrainError;
+use hotloop_flow::random::{Random, seed};
+use hotloop_policy::engine::{Engine, EngineError, Kept};
+use hotloop_policy::pack::Sequence;
+use hotloop_policy::text::Turn;
+use hotloop_policy::train::TrainError;
 
 use self::diverged::{Diverged, Gave, Good, Number};
 use crate::failure::Failure;

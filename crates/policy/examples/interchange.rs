@@ -8,12 +8,12 @@
 use std::error::Error;
 use std::path::Path;
 
-use policy::cpu::{Adapted, Network, Recompute};
-use policy::load::Checkpoint;
-use policy::model::{Adapter, LoraConfig, Module};
-use policy::pack::{Pack, Sequence};
-use policy::save::{self, Base};
-use policy::train::{Decay, Learner, OptimConfig, Schedule, Trained, Training};
+use hotloop_policy::cpu::{Adapted, Network, Recompute};
+use hotloop_policy::load::Checkpoint;
+use hotloop_policy::model::{Adapter, LoraConfig, Module};
+use hotloop_policy::pack::{Pack, Sequence};
+use hotloop_policy::save::{self, Base};
+use hotloop_policy::train::{Decay, Learner, OptimConfig, Schedule, Trained, Training};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-fn open(model: &Path) -> Result<(Network, Option<policy::text::Text>), Box<dyn Error>> {
+fn open(model: &Path) -> Result<(Network, Option<hotloop_policy::text::Text>), Box<dyn Error>> {
     let checkpoint = Checkpoint::open(model)?;
     let (text, weights) = (checkpoint.text().ok(), checkpoint.weights()?);
     Ok((Network::new(checkpoint.config, weights), text))

@@ -13,11 +13,11 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-use policy::cpu::{Adapted, Generation, Gradient, Network, Pass, Recompute, Scored};
-use policy::load::Checkpoint;
-use policy::model::{Adapter, LoraConfig, Module};
-use policy::pack::{Pack, Sequence};
-use policy::sample::{Draw, Stop};
+use hotloop_policy::cpu::{Adapted, Generation, Gradient, Network, Pass, Recompute, Scored};
+use hotloop_policy::load::Checkpoint;
+use hotloop_policy::model::{Adapter, LoraConfig, Module};
+use hotloop_policy::pack::{Pack, Sequence};
+use hotloop_policy::sample::{Draw, Stop};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -72,7 +72,7 @@ fn decode(network: &Network, batch: usize, tokens: usize) -> (f64, usize) {
             seed: 1,
             slots: batch,
             decode: &|_| String::new(),
-            halt: &policy::cpu::NEVER,
+            halt: &hotloop_policy::cpu::NEVER,
         };
         let start = Instant::now();
         network.generate(None, std::slice::from_ref(&prompt), batch, &how);

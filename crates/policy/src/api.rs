@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use flow::policy::{
+use hotloop_flow::policy::{
     Capabilities, Chat, Completion, Ending, Policy, PolicyError, Sampling, Speaker, Updated,
     WeightedTokens,
 };

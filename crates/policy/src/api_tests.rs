@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
 
-use flow::policy::Message;
+use hotloop_flow::policy::Message;
 
 use super::*;
 

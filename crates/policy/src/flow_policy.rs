@@ -1,8 +1,8 @@
-//! The engine as a `flow::Policy`.
+//! The engine as a `hotloop_flow::Policy`.
 
 use std::path::Path;
 
-use flow::policy::{
+use hotloop_flow::policy::{
     Capabilities, Chat, Completion, Ending, Policy, PolicyError, Sampling, Speaker, Updated,
     WeightedTokens,
 };

@@ -1,6 +1,6 @@
 //! A number and how sure it is: intervals by resampling.
 
-use flow::random::Random;
+use hotloop_flow::random::Random;
 use serde::Serialize;
 
 /// Resamples behind an interval.
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     fn mean(stages: &[Vec<f64>]) -> f64 {
-        flow::statistics::mean(&stages.concat())
+        hotloop_flow::statistics::mean(&stages.concat())
     }
 
     #[test]
@@ -102,7 +102,7 @@ mod tests {
                 .into_iter()
                 .filter(|speed| *speed > 0.0)
                 .collect();
-            flow::statistics::median(&correct)
+            hotloop_flow::statistics::median(&correct)
         };
         let some = estimate(&[vec![vec![0.0, 0.0, 4.0]]], median);
         assert!(

@@ -7,8 +7,8 @@ mod tasks;
 
 use std::collections::BTreeMap;
 
-use flow::bench::{Compiler, OptLevel};
-use flow::{Advantage, Reward, Sampling};
+use hotloop_flow::bench::{Compiler, OptLevel};
+use hotloop_flow::{Advantage, Reward, Sampling};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 

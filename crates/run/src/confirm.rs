@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use flow::verdict::Measured;
-use flow::{Judgement, Stage, Verdict};
+use hotloop_flow::verdict::Measured;
+use hotloop_flow::{Judgement, Stage, Verdict};
 
 use crate::config::Estimator;
 use crate::ctx::Ctx;
@@ -142,7 +142,7 @@ fn hash(made: &Made) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flow::bench::Seconds;
+    use hotloop_flow::bench::Seconds;
 
     fn timed_at(gflops: f64, quiet: bool) -> Judgement {
         let mut measured = Measured::steady(gflops, 1.0);

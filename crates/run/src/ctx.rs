@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use flow::policy::Chat;
-use flow::{Bench, Policy, Render, WeightedTokens};
+use hotloop_flow::policy::Chat;
+use hotloop_flow::{Bench, Policy, Render, WeightedTokens};
 
 use crate::driver::Observer;
 use crate::event::{Asked, Event, Line};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use flow::{Bench, Candidate, Policy, PolicyError, Render, Task, Verdict};
+use hotloop_flow::{Bench, Candidate, Policy, PolicyError, Render, Task, Verdict};
 
 use crate::confirm;
 use crate::ctx::Ctx;
@@ -245,7 +245,7 @@ fn practised(task: &Task) -> Practised {
 fn seed(task: &Task) -> Result<Candidate, Interrupt> {
     Candidate::from_source(task.seed.as_bytes(), task).map_err(|malformed| Interrupt::Seed {
         task: task.spec.name.clone(),
-        label: flow::Label::Malformed,
+        label: hotloop_flow::Label::Malformed,
         detail: malformed.why,
     })
 }

@@ -7,10 +7,12 @@
 
 use std::collections::BTreeMap;
 
-use flow::prompt::{Ask, Shown};
-use flow::random::seed;
-use flow::statistics::median;
-use flow::{Candidate, Judgement, Label, Policy, PolicyError, Render, Role, Stage, Task, Verdict};
+use hotloop_flow::prompt::{Ask, Shown};
+use hotloop_flow::random::seed;
+use hotloop_flow::statistics::median;
+use hotloop_flow::{
+    Candidate, Judgement, Label, Policy, PolicyError, Render, Role, Stage, Task, Verdict,
+};
 use serde::Serialize;
 
 use crate::bootstrap::{Estimate, estimate};
@@ -154,14 +156,14 @@ impl Evaluation {
 
 #[cfg(test)]
 mod tests {
-    use flow::verdict::{Measured, Mismatch};
+    use hotloop_flow::verdict::{Measured, Mismatch};
 
     use super::*;
 
     fn judged(verdict: Verdict) -> Judgement {
         Judgement {
             verdict,
-            seconds: flow::bench::Seconds::default(),
+            seconds: hotloop_flow::bench::Seconds::default(),
         }
     }
 

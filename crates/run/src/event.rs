@@ -2,11 +2,11 @@
 //!
 //! A change that old journals cannot be read with must raise [`VERSION`].
 
-use flow::advantage::Fate;
-use flow::bench::Judgement;
-use flow::policy::{Capabilities, Ending, Updated};
-use flow::search::Parent;
-use flow::{MachineFacts, Role, Stage};
+use hotloop_flow::advantage::Fate;
+use hotloop_flow::bench::Judgement;
+use hotloop_flow::policy::{Capabilities, Ending, Updated};
+use hotloop_flow::search::Parent;
+use hotloop_flow::{MachineFacts, Role, Stage};
 use serde::{Deserialize, Serialize};
 
 /// The version of the journal's format.
@@ -328,16 +328,16 @@ impl Event {
     pub fn timeless(mut self) -> Self {
         match &mut self {
             Self::SeedJudged { judgement, .. } | Self::CandidateJudged { judgement, .. } => {
-                judgement.seconds = flow::bench::Seconds::default();
+                judgement.seconds = hotloop_flow::bench::Seconds::default();
             }
             Self::CandidateConfirmed { judgements, .. } => {
                 for judgement in judgements {
-                    judgement.seconds = flow::bench::Seconds::default();
+                    judgement.seconds = hotloop_flow::bench::Seconds::default();
                 }
             }
             Self::ProbeJudged(probe) => {
                 for judgement in probe.judgements.iter_mut().flatten() {
-                    judgement.seconds = flow::bench::Seconds::default();
+                    judgement.seconds = hotloop_flow::bench::Seconds::default();
                 }
             }
             Self::StepFinished(finished) => finished.seconds = StepSeconds::default(),
@@ -421,7 +421,12 @@ mod tests {
     #[test]
     fn a_masked_copy_takes_no_share() {
         let shared = |made: Vec<Made>, rewards: &[Option<f64>]| {
-            flow::advantage::Advantage::Shared.of(rewards, &group(made).copies(rewards), 0.3, 0.0)
+            hotloop_flow::advantage::Advantage::Shared.of(
+                rewards,
+                &group(made).copies(rewards),
+                0.3,
+                0.0,
+            )
         };
         let masked = shared(
             vec![candidate("a"), candidate("a"), candidate("b")],
@@ -461,9 +466,9 @@ mod tests {
         let asked: Asked = serde_json::from_str(old).unwrap();
         assert_eq!(asked.task, None);
         assert_eq!(serde_json::to_string(&asked).unwrap(), old);
-        let seconds = flow::bench::Seconds::default();
+        let seconds = hotloop_flow::bench::Seconds::default();
         let judgement = Judgement {
-            verdict: flow::Verdict::Malformed { why: String::new() },
+            verdict: hotloop_flow::Verdict::Malformed { why: String::new() },
             seconds,
         };
         let line = |task| {

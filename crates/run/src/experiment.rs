@@ -7,7 +7,7 @@ mod paper;
 
 use std::path::Path;
 
-use flow::bench::OptLevel;
+use hotloop_flow::bench::OptLevel;
 
 use crate::config::{Config, Layered, Mistake, SourceKind};
 use crate::state::RunState;

@@ -1,8 +1,8 @@
 //! Steps made by hand, for tests of what is read off them.
 
-use flow::advantage::Fate;
-use flow::verdict::{Measured, Mismatch};
-use flow::{Role, Stage, Verdict};
+use hotloop_flow::advantage::Fate;
+use hotloop_flow::verdict::{Measured, Mismatch};
+use hotloop_flow::{Role, Stage, Verdict};
 
 use crate::event::{Asked, StepSeconds, Watched};
 use crate::state::{Group, Member, Step};

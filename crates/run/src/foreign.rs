@@ -7,8 +7,8 @@
 
 use std::path::PathBuf;
 
-use flow::policy::{Capabilities, Chat, Ending};
-use flow::{Candidate, Judgement, MachineFacts, Prose, Reward, Stage, Verdict, noise};
+use hotloop_flow::policy::{Capabilities, Chat, Ending};
+use hotloop_flow::{Candidate, Judgement, MachineFacts, Prose, Reward, Stage, Verdict, noise};
 
 use crate::event::{
     Answer, Asked, Event, GroupFinished, GroupSampled, Line, Made, Place, RunStarted, StepFinished,
@@ -93,8 +93,9 @@ impl ForeignRun {
     fn begin(&mut self, machine: MachineFacts) -> Result<(), Interrupt> {
         let task = &self.plan.task;
         let Some(started) = &self.state.started else {
-            let seed = Candidate::from_source(task.seed.as_bytes(), task)
-                .map_err(|malformed| self.bad_seed(flow::Label::Malformed, malformed.why))?;
+            let seed = Candidate::from_source(task.seed.as_bytes(), task).map_err(|malformed| {
+                self.bad_seed(hotloop_flow::Label::Malformed, malformed.why)
+            })?;
             self.store.keep(&seed)?;
             self.store
                 .keep_config(&self.plan.config.to_toml(), &task.seed)?;
@@ -171,7 +172,7 @@ impl ForeignRun {
         }
     }
 
-    fn bad_seed(&self, label: flow::Label, detail: String) -> Interrupt {
+    fn bad_seed(&self, label: hotloop_flow::Label, detail: String) -> Interrupt {
         Interrupt::Seed {
             task: self.plan.task.spec.name.clone(),
             label,

@@ -1,7 +1,7 @@
 //! Why a run cannot go on for now. None of these loses anything: the run waits and resumes.
 
-use flow::reward::RewardError;
-use flow::{BenchError, PolicyError};
+use hotloop_flow::reward::RewardError;
+use hotloop_flow::{BenchError, PolicyError};
 
 use crate::store::StoreError;
 
@@ -15,7 +15,7 @@ pub enum Interrupt {
     #[error("the bench failed: {0}")]
     Bench(#[from] BenchError),
     /// Too many candidates could not be judged: something is wrong with the machine.
-    #[error("the bench failed on {failed} of {}, the last time so: {last}", flow::count(*.of, "candidate"))]
+    #[error("the bench failed on {failed} of {}, the last time so: {last}", hotloop_flow::count(*.of, "candidate"))]
     Storm {
         /// Candidates that could not be judged.
         failed: usize,
@@ -42,7 +42,7 @@ pub enum Interrupt {
         /// The task.
         task: String,
         /// Its verdict.
-        label: flow::Label,
+        label: hotloop_flow::Label,
         /// Its detail.
         detail: String,
     },

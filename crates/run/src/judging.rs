@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use flow::verdict::Measured;
-use flow::{BenchError, Candidate, Job, JobId, Judgement, Stage, Task};
+use hotloop_flow::verdict::Measured;
+use hotloop_flow::{BenchError, Candidate, Job, JobId, Judgement, Stage, Task};
 
 use crate::ctx::Ctx;
 use crate::event::{Asked, Event, Made, Place};

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flow::prompt::Wording;
-use flow::search::Settings;
-use flow::{Stage, Task};
+use hotloop_flow::prompt::Wording;
+use hotloop_flow::search::Settings;
+use hotloop_flow::{Stage, Task};
 
 use crate::config::{self, Config, Layered, Mistake};
 use crate::interrupt::Interrupt;

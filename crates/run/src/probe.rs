@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use flow::{Stage, Verdict};
+use hotloop_flow::{Stage, Verdict};
 use serde::Serialize;
 
 use crate::bootstrap::estimate;
@@ -35,7 +35,8 @@ pub(crate) fn take(ctx: &mut Ctx<'_>, when: When) -> Result<(), Interrupt> {
         }
         ctx.check_stop()?;
         let made = sampling::sample_probe(ctx, stage)?;
-        let mut judgements: Vec<Option<flow::Judgement>> = made.iter().map(malformed).collect();
+        let mut judgements: Vec<Option<hotloop_flow::Judgement>> =
+            made.iter().map(malformed).collect();
         let well_formed = made
             .into_iter()
             .enumerate()
@@ -60,11 +61,11 @@ pub(crate) fn take(ctx: &mut Ctx<'_>, when: When) -> Result<(), Interrupt> {
     Ok(())
 }
 
-fn malformed(made: &Made) -> Option<flow::Judgement> {
+fn malformed(made: &Made) -> Option<hotloop_flow::Judgement> {
     match made {
-        Made::Malformed { why } => Some(flow::Judgement {
+        Made::Malformed { why } => Some(hotloop_flow::Judgement {
             verdict: Verdict::Malformed { why: why.clone() },
-            seconds: flow::bench::Seconds::default(),
+            seconds: hotloop_flow::bench::Seconds::default(),
         }),
         Made::Candidate { .. } => None,
     }
@@ -120,7 +121,7 @@ fn stages(state: &RunState, when: When) -> Option<Vec<Vec<f64>>> {
 }
 
 /// The speeds of a stage's answers, 0 for failures; what is masked is left out.
-pub(crate) fn speeds(judgements: &[Option<flow::Judgement>]) -> Vec<f64> {
+pub(crate) fn speeds(judgements: &[Option<hotloop_flow::Judgement>]) -> Vec<f64> {
     judgements
         .iter()
         .flatten()

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use flow::Render;
-use flow::policy::Chat;
-use flow::prompt::{Ask, Shown};
+use hotloop_flow::Render;
+use hotloop_flow::policy::Chat;
+use hotloop_flow::prompt::{Ask, Shown};
 
 use crate::event::Asked;
 use crate::plan::Plan;

@@ -1,8 +1,8 @@
 //! From prompts to candidates: the policy answers, and code is looked for in what it says.
 
-use flow::policy::{Chat, Completion, Ending};
-use flow::random::seed;
-use flow::{Candidate, Policy, PolicyError, Role, Sampling, Stage, Task};
+use hotloop_flow::policy::{Chat, Completion, Ending};
+use hotloop_flow::random::seed;
+use hotloop_flow::{Candidate, Policy, PolicyError, Role, Sampling, Stage, Task};
 
 use crate::ctx::Ctx;
 use crate::evaluation::Asking;
@@ -100,7 +100,7 @@ pub(crate) fn draw(
     if completions.len() != wanted {
         let what = format!(
             "it gave {}, and {wanted} were wanted",
-            flow::count(completions.len(), "answer")
+            hotloop_flow::count(completions.len(), "answer")
         );
         return Err(PolicyError::Failed(what));
     }

@@ -5,9 +5,9 @@
 //! that it cannot be told yet, since the parents of an iteration follow from all verdicts
 //! of the last.
 
-use flow::random::{Random, seed};
-use flow::search::{self, Parent};
-use flow::{Role, Stage};
+use hotloop_flow::random::{Random, seed};
+use hotloop_flow::search::{self, Parent};
+use hotloop_flow::{Role, Stage};
 
 use crate::config::SourceKind;
 use crate::event::{Asked, Event};

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use flow::{Label, count};
+use hotloop_flow::{Label, count};
 
 use crate::plan::Plan;
 use crate::state::{Group, RunState};
@@ -201,7 +201,7 @@ fn remedy(learned: bool, beta: f64) -> &'static str {
 mod tests {
     use super::*;
     use crate::fixture::{asked, correct, group, suspect, wrong};
-    use flow::{Stage, Verdict};
+    use hotloop_flow::{Stage, Verdict};
 
     /// A group with these verdicts and rewards; without a verdict the machine failed.
     fn judged(members: impl IntoIterator<Item = (Option<Verdict>, Option<f64>)>) -> Group {

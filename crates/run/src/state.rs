@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use flow::advantage::Fate;
-use flow::bench::Judgement;
-use flow::policy::Updated;
-use flow::reward::RewardContext;
-use flow::search::{Node, Parent, Pool};
-use flow::verdict::Label;
-use flow::{Role, Verdict, WeightedTokens};
+use hotloop_flow::advantage::Fate;
+use hotloop_flow::bench::Judgement;
+use hotloop_flow::policy::Updated;
+use hotloop_flow::reward::RewardContext;
+use hotloop_flow::search::{Node, Parent, Pool};
+use hotloop_flow::verdict::Label;
+use hotloop_flow::{Role, Verdict, WeightedTokens};
 
 use crate::confirm::Fresh;
 use crate::event::{
@@ -395,9 +395,9 @@ impl RunState {
 
     /// The fastest distinct candidates that no fresh judgement disproved, fastest first, with the stage that they were
     /// asked for.
-    pub(crate) fn fastest(&self, count: usize) -> Vec<(Made, Option<flow::Stage>)> {
+    pub(crate) fn fastest(&self, count: usize) -> Vec<(Made, Option<hotloop_flow::Stage>)> {
         let groups = self.steps.iter().flat_map(|step| &step.groups);
-        let mut found: Vec<(f64, &str, &str, Option<flow::Stage>)> = groups
+        let mut found: Vec<(f64, &str, &str, Option<hotloop_flow::Stage>)> = groups
             .flat_map(|group| {
                 group
                     .members
@@ -505,7 +505,7 @@ fn malformed(sampled: &StepSampled) -> BTreeMap<(u32, u32), Option<Judgement>> {
                     (group, member),
                     Some(Judgement {
                         verdict,
-                        seconds: flow::bench::Seconds::default(),
+                        seconds: hotloop_flow::bench::Seconds::default(),
                     }),
                 );
             }

@@ -9,8 +9,8 @@
 //! group is the baseline), one update per batch (so the ratio starts at 1 but for the lag),
 //! and no reward shaping by length.
 
-use flow::policy::Updated;
-use flow::{PolicyError, Verdict, WeightedTokens, noise};
+use hotloop_flow::policy::Updated;
+use hotloop_flow::{PolicyError, Verdict, WeightedTokens, noise};
 
 use crate::ctx::Ctx;
 use crate::event::{Event, GroupFinished, StepFinished, StepSeconds};

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use flow::Candidate;
+use hotloop_flow::Candidate;
 
 use crate::event::Line;
 use crate::journal::{Journal, JournalError, Sink};

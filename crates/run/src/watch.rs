@@ -11,8 +11,8 @@
 
 use std::collections::BTreeSet;
 
-use flow::advantage::{Fate, NOISE_FACTOR};
-use flow::policy::Updated;
+use hotloop_flow::advantage::{Fate, NOISE_FACTOR};
+use hotloop_flow::policy::Updated;
 
 use crate::event::{Answer, GroupFinished, GroupSampled, Made, StepSampled, Watched};
 use crate::plan::Plan;

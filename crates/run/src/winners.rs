@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use flow::policy::Chat;
-use flow::{Render, Stage};
+use hotloop_flow::policy::Chat;
+use hotloop_flow::{Render, Stage};
 
 use crate::plan::Plan;
 use crate::prompt::Prompts;

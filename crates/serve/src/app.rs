@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::routing::{get, post};
-use flow::{Reward, Task};
+use hotloop_flow::{Reward, Task};
 use tokio::sync::Semaphore;
 
 use crate::adapters::{kernelgym, openenv, openrlhf, sandbox_fusion, slime};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use flow::{Candidate, Reward, Stage, Task, Verdict};
+use hotloop_flow::{Candidate, Reward, Stage, Task, Verdict};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -135,16 +135,16 @@ impl App {
                     Some(outcome) => outcomes.push(outcome),
                     None => pending += 1,
                 },
-                None => outcomes.push(Ok(Arc::new(flow::Judgement {
+                None => outcomes.push(Ok(Arc::new(hotloop_flow::Judgement {
                     verdict: Verdict::Malformed {
                         why: work.made.as_ref().err().cloned().unwrap_or_default(),
                     },
-                    seconds: flow::bench::Seconds::default(),
+                    seconds: hotloop_flow::bench::Seconds::default(),
                 }))),
             }
         }
         if pending > 0 {
-            let of = flow::count(works.len(), "candidate");
+            let of = hotloop_flow::count(works.len(), "candidate");
             return Err(later(format!("still being judged: {pending} of {of}"))
                 .hint("send the same request again: it joins what is under way"));
         }

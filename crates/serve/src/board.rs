@@ -9,7 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use flow::{BenchError, Job, JobId, Judgement};
+use hotloop_flow::{BenchError, Job, JobId, Judgement};
 use tokio::sync::watch;
 
 use crate::settings::Limits;

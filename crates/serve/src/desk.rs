@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use flow::{Bench, BenchError, Candidate, Job, JobId, MachineFacts, Stage, Task};
+use hotloop_flow::{Bench, BenchError, Candidate, Job, JobId, MachineFacts, Stage, Task};
 
 use crate::board::{Board, Full, Key, Outcome, Ticket};
 use crate::metrics::Metrics;
@@ -279,8 +279,8 @@ impl Shared {
         }
     }
 
-    fn take_in(&self, reply: flow::Reply) {
-        let judged = reply.judged.and_then(run::believable);
+    fn take_in(&self, reply: hotloop_flow::Reply) {
+        let judged = reply.judged.and_then(hotloop_run::believable);
         if let Ok(judgement) = &judged {
             self.metrics.judged(judgement);
         }

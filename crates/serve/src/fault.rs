@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use flow::BenchError;
+use hotloop_flow::BenchError;
 use serde::Serialize;
 
 /// An answer that is none.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use flow::{Judgement, Label};
+use hotloop_flow::{Judgement, Label};
 
 use crate::desk::Look;
 

@@ -88,7 +88,7 @@ impl std::fmt::Display for Notice {
             Self::RunOpened { run, steps } => write!(
                 f,
                 "run {run} is open ({})",
-                flow::count(*steps as usize, "step")
+                hotloop_flow::count(*steps as usize, "step")
             ),
             Self::RunClosed { run } => {
                 write!(

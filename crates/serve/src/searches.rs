@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use blake3::Hash;
-use flow::{MachineFacts, Reward, Stage, Task};
-use run::foreign::{Answered, ForeignRun, Prompt, PromptId};
-use run::{Interrupt, Layered, Plan};
+use hotloop_flow::{MachineFacts, Reward, Stage, Task};
+use hotloop_run::foreign::{Answered, ForeignRun, Prompt, PromptId};
+use hotloop_run::{Interrupt, Layered, Plan};
 
 use crate::app::App;
 use crate::asked::Work;
@@ -345,7 +345,10 @@ fn make_room(open: &mut BTreeMap<String, Open>, limits: &Limits) -> Result<Optio
         .filter(|(_, one)| is_idle(one))
         .min_by_key(|(_, one)| one.used);
     let Some(name) = idle.map(|(name, _)| name.clone()) else {
-        let (runs, idle_s) = (flow::count(open.len(), "run"), limits.idle.as_secs());
+        let (runs, idle_s) = (
+            hotloop_flow::count(open.len(), "run"),
+            limits.idle.as_secs(),
+        );
         return Err(Fault::later(
             format!("no room for another run: {runs} open and in use"),
             Duration::from_mins(1),

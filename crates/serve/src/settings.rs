@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flow::{Reward, Task};
+use hotloop_flow::{Reward, Task};
 
 /// The shortest token that is taken: shorter ones can be guessed.
 const TOKEN_BYTES: usize = 16;
@@ -147,7 +147,7 @@ impl Settings {
             return Err(Refusal::new(
                 format!(
                     "a token has {}; it needs at least {TOKEN_BYTES}",
-                    flow::count(token.len(), "character")
+                    hotloop_flow::count(token.len(), "character")
                 ),
                 "`openssl rand -hex 24` makes a good one",
             ));

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use flow::reward::RewardContext;
-use flow::{Candidate, Judgement, Reward, Task, Verdict, noise};
+use hotloop_flow::reward::RewardContext;
+use hotloop_flow::{Candidate, Judgement, Reward, Task, Verdict, noise};
 use tokio::time::Instant;
 
 use crate::desk::{Desk, Wanted, outcome};

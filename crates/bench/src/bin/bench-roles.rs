@@ -1,5 +1,5 @@
 //! An executable that only plays the bench's hidden roles, for this crate's tests.
 
 fn main() {
-    bench::role::play_if_asked();
+    hotloop_bench::role::play_if_asked();
 }

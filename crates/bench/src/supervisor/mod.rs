@@ -14,8 +14,8 @@ mod stopwatch;
 
 use std::io::{BufRead, Write};
 
-use flow::formula::Sizes;
-use flow::statistics::quantile;
+use hotloop_flow::formula::Sizes;
+use hotloop_flow::statistics::quantile;
 
 use crate::inputs::Fresh;
 use crate::layout::Fit;

@@ -12,7 +12,7 @@
 
 use std::collections::VecDeque;
 
-use flow::statistics::quantile;
+use hotloop_flow::statistics::quantile;
 
 use crate::supervisor::crew::Crew;
 use crate::sys;

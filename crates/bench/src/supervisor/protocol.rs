@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use flow::Timing;
-use flow::task::TaskSpec;
-use flow::verdict::{Checks, Mismatch};
+use hotloop_flow::Timing;
+use hotloop_flow::task::TaskSpec;
+use hotloop_flow::verdict::{Checks, Mismatch};
 use serde::{Deserialize, Serialize};
 
 use crate::runner::OwnThreads;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::os::fd::OwnedFd;
 
-use flow::formula::Sizes;
+use hotloop_flow::formula::Sizes;
 
 use crate::draws::{self, Note};
 use crate::executable::Stacks;

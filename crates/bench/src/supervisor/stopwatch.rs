@@ -1,7 +1,7 @@
 //! Timing one candidate: warm-up, single calls, then samples until enough are quiet.
 
-use flow::statistics;
-use flow::task::CacheState;
+use hotloop_flow::statistics;
+use hotloop_flow::task::CacheState;
 
 use crate::estimate::{self, ENOUGH, LEAST, Sample};
 use crate::layout::Fit;

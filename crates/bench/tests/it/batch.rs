@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use bench::{LocalBench, Settings};
-use flow::bench::{Compiler, OptLevel};
-use flow::{Bench, JobId, Label, Stage};
+use hotloop_bench::{LocalBench, Settings};
+use hotloop_flow::bench::{Compiler, OptLevel};
+use hotloop_flow::{Bench, JobId, Label, Stage};
 
 use crate::fixtures::{drain, job, load};
 use crate::{beside, brief, settings, turn};

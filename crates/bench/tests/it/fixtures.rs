@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bench::{LocalBench, Settings};
-use flow::{Bench, Candidate, Job, JobId, Judgement, Stage, Task, Verdict};
+use hotloop_bench::{LocalBench, Settings};
+use hotloop_flow::{Bench, Candidate, Job, JobId, Judgement, Stage, Task, Verdict};
 
 /// How often a machine is asked that has other work.
 const ATTEMPTS: usize = 3;
@@ -80,7 +80,7 @@ pub(crate) fn judge(settings: &Settings, fixtures: &[Fixture]) -> Vec<Judgement>
             let fixture = &fixtures[index];
             let task = tasks
                 .entry(fixture.task.clone())
-                .or_insert_with(|| Arc::new(bench::tasks::load(&fixture.task).unwrap()));
+                .or_insert_with(|| Arc::new(hotloop_bench::tasks::load(&fixture.task).unwrap()));
             match Candidate::from_source(&fixture.source, task) {
                 Ok(candidate) => {
                     let (id, stage) = (JobId(index as u64), fixture.stage);
@@ -97,7 +97,7 @@ pub(crate) fn judge(settings: &Settings, fixtures: &[Fixture]) -> Vec<Judgement>
                         index,
                         Judgement {
                             verdict,
-                            seconds: flow::bench::Seconds::default(),
+                            seconds: hotloop_flow::bench::Seconds::default(),
                         },
                     );
                 }
@@ -139,7 +139,7 @@ fn ask(bench: &mut LocalBench, jobs: Vec<Job>) -> BTreeMap<usize, Judgement> {
 
 /// A job for `source` as a candidate of a shipped task.
 pub(crate) fn job(id: u64, task: &str, source: &str) -> Job {
-    let task = Arc::new(bench::tasks::load(task).unwrap());
+    let task = Arc::new(hotloop_bench::tasks::load(task).unwrap());
     let candidate = Candidate::from_source(source.as_bytes(), &task).unwrap();
     Job {
         id: JobId(id),
@@ -150,7 +150,7 @@ pub(crate) fn job(id: u64, task: &str, source: &str) -> Job {
 }
 
 /// All replies that the bench still owes, in the order in which they come.
-pub(crate) fn drain(bench: &mut LocalBench) -> Vec<flow::Reply> {
+pub(crate) fn drain(bench: &mut LocalBench) -> Vec<hotloop_flow::Reply> {
     let mut replies = Vec::new();
     while bench.pending() > 0 {
         replies.push(

@@ -1,6 +1,6 @@
 //! No honest candidate is refused or judged wrong, whatever its style.
 
-use flow::Label;
+use hotloop_flow::Label;
 
 use crate::fixtures;
 use crate::{brief, settings};

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use bench::{LocalBench, Settings};
-use flow::{Bench, Candidate, Job, JobId, Label};
+use hotloop_bench::{LocalBench, Settings};
+use hotloop_flow::{Bench, Candidate, Job, JobId, Label};
 
 use crate::fixtures::{drain, load};
 use crate::{alone, settings, turn};
@@ -107,7 +107,7 @@ fn five_hundred_hostile_candidates_leave_nothing_behind() {
     let mut supervisor_descriptors = Vec::new();
     for _ in 0..ROUNDS {
         let jobs = hostile.iter().zip(0..).map(|(cheat, id)| {
-            let task = std::sync::Arc::new(bench::tasks::load(&cheat.task).unwrap());
+            let task = std::sync::Arc::new(hotloop_bench::tasks::load(&cheat.task).unwrap());
             let candidate = Candidate::from_source(&cheat.source, &task).unwrap();
             Job {
                 id: JobId(id),

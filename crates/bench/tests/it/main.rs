@@ -20,7 +20,7 @@ mod surroundings; // other users, missing layers, missing tools
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use bench::Settings;
+use hotloop_bench::Settings;
 
 /// Settings whose hidden roles are played by this crate's own executable. Timings wait for a quiet machine
 /// and verdicts do not, so whoever only asks for verdicts asks for no more rounds.

@@ -4,8 +4,8 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use bench::LocalBench;
-use flow::{Bench, BenchError, Judgement, Label};
+use hotloop_bench::LocalBench;
+use hotloop_flow::{Bench, BenchError, Judgement, Label};
 
 use crate::fixtures::{drain, job};
 use crate::{alone, settings, turn};

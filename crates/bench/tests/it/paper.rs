@@ -1,6 +1,6 @@
 //! The paper's check decides where it is asked to, and then on every run.
 
-use flow::Label;
+use hotloop_flow::Label;
 
 use crate::fixtures::{self, Fixture};
 use crate::settings;

@@ -1,7 +1,7 @@
 //! Arguments of every role: a task that no shipped one resembles.
 
-use bench::Settings;
-use flow::Label;
+use hotloop_bench::Settings;
+use hotloop_flow::Label;
 
 use crate::fixtures::{self, Fixture};
 use crate::settings;

@@ -1,6 +1,6 @@
 //! The bench's own kernels do what they are taken for.
 
-use flow::Label;
+use hotloop_flow::Label;
 
 use crate::fixtures::{self, Fixture};
 use crate::settings;

@@ -6,14 +6,14 @@ use crate::{patient, settings};
 #[test]
 fn every_seed_is_correct() {
     let _turn = crate::turn();
-    let seeds: Vec<Fixture> = bench::tasks::shipped()
+    let seeds: Vec<Fixture> = hotloop_bench::tasks::shipped()
         .map(|name| Fixture {
             name: name.to_owned(),
             task: name.to_owned(),
             threads: 1,
             stage: None,
             expect: vec![],
-            source: bench::tasks::load(name).unwrap().seed.into_bytes(),
+            source: hotloop_bench::tasks::load(name).unwrap().seed.into_bytes(),
         })
         .collect();
     for (seed, judgement) in seeds.iter().zip(fixtures::judge(&settings(), &seeds)) {
@@ -23,7 +23,7 @@ fn every_seed_is_correct() {
         );
         assert_eq!(
             judgement.verdict.label(),
-            flow::Label::Correct,
+            hotloop_flow::Label::Correct,
             "{}: {}",
             seed.name,
             judgement.verdict.detail()
@@ -35,20 +35,20 @@ fn every_seed_is_correct() {
 fn a_task_that_starts_cold_is_slower_than_the_same_task_warm() {
     let _turn = crate::turn();
     // Large enough to hurt: twelve megabytes that the supervisor has just written, or not.
-    let warm = bench::tasks::load("transpose").unwrap();
+    let warm = hotloop_bench::tasks::load("transpose").unwrap();
     let mut cold = warm.clone();
-    cold.spec.cache = flow::task::CacheState::Cold;
+    cold.spec.cache = hotloop_flow::task::CacheState::Cold;
     cold.hash = "cold".into();
-    let mut bench = bench::LocalBench::start(patient()).unwrap();
-    let mut seconds = |task: flow::Task| {
-        let candidate = flow::Candidate::from_source(task.seed.as_bytes(), &task).unwrap();
-        let job = flow::Job {
-            id: flow::JobId(0),
+    let mut bench = hotloop_bench::LocalBench::start(patient()).unwrap();
+    let mut seconds = |task: hotloop_flow::Task| {
+        let candidate = hotloop_flow::Candidate::from_source(task.seed.as_bytes(), &task).unwrap();
+        let job = hotloop_flow::Job {
+            id: hotloop_flow::JobId(0),
             task: std::sync::Arc::new(task),
             candidate,
             stage: None,
         };
-        flow::Bench::submit(&mut bench, vec![job]).unwrap();
+        hotloop_flow::Bench::submit(&mut bench, vec![job]).unwrap();
         let verdict = fixtures::drain(&mut bench)
             .remove(0)
             .judged

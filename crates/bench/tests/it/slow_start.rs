@@ -1,6 +1,6 @@
 //! How many calls a run makes is for the bench to choose.
 
-use flow::Label;
+use hotloop_flow::Label;
 
 use crate::fixtures::{self, Fixture};
 use crate::settings;

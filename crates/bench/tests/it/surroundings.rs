@@ -5,9 +5,9 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use bench::sandbox::Layer;
-use bench::{LocalBench, Settings};
-use flow::{Bench, Label};
+use hotloop_bench::sandbox::Layer;
+use hotloop_bench::{LocalBench, Settings};
+use hotloop_flow::{Bench, Label};
 
 use crate::fixtures::{self, drain, job};
 use crate::{beside, brief, settings, turn, turn_of_one_beside};
@@ -138,7 +138,7 @@ fn a_compiler_that_can_start_no_process_is_a_machine_error_and_nothing_is_kept()
         ..settings()
     })
     .unwrap();
-    let seed = bench::tasks::load("transpose").unwrap().seed;
+    let seed = hotloop_bench::tasks::load("transpose").unwrap().seed;
     let source = format!("{seed}\n// {}\n", std::process::id());
     let mut judged = || {
         bench.submit(vec![job(0, "transpose", &source)]).unwrap();
@@ -173,7 +173,7 @@ fn too_many_threads_are_named() {
 fn a_frozen_supervisor_is_a_machine_error_and_the_next_job_is_judged() {
     let _beside = beside();
     // A reference that never returns stands for any failure of the trusted side. It sleeps, so that others may judge.
-    let mut task = bench::tasks::load("transpose").unwrap();
+    let mut task = hotloop_bench::tasks::load("transpose").unwrap();
     let never = "#include <unistd.h>\nvoid reference(const double *in, double *out, double *scale, int M, int N) { for (;;) pause(); }";
     task.reference = never.into();
     task.hash = "endless".into();
@@ -186,7 +186,7 @@ fn a_frozen_supervisor_is_a_machine_error_and_the_next_job_is_judged() {
     .unwrap();
     let mut endless = job(0, "transpose", &task.seed.clone());
     endless.task = std::sync::Arc::new(task);
-    let seed = bench::tasks::load("transpose").unwrap().seed;
+    let seed = hotloop_bench::tasks::load("transpose").unwrap().seed;
     bench
         .submit(vec![endless, job(1, "transpose", &seed)])
         .unwrap();
@@ -206,7 +206,7 @@ fn a_frozen_supervisor_is_a_machine_error_and_the_next_job_is_judged() {
 fn a_mistake_in_the_clock_costs_one_job_its_verdict_and_no_other() {
     let _turn = turn();
     // What `Task::parse` would refuse stands for any mistake that shows only when a candidate is timed.
-    let mut task = bench::tasks::load("transpose").unwrap();
+    let mut task = hotloop_bench::tasks::load("transpose").unwrap();
     task.spec.cost.flops = "unknown".into();
     task.hash = "mistaken".into();
     let mut bench = LocalBench::start(settings()).unwrap();
@@ -218,7 +218,7 @@ fn a_mistake_in_the_clock_costs_one_job_its_verdict_and_no_other() {
             job(
                 1,
                 "transpose",
-                &bench::tasks::load("transpose").unwrap().seed,
+                &hotloop_bench::tasks::load("transpose").unwrap().seed,
             ),
         ])
         .unwrap();

@@ -1,10 +1,10 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
-use corpus::{Pool, Program, TASKS};
-use flow::task::TaskFiles;
-use flow::technique::scan;
-use flow::{Candidate, Stage, Task, Technique};
+use hotloop_corpus::{Pool, Program, TASKS};
+use hotloop_flow::task::TaskFiles;
+use hotloop_flow::technique::scan;
+use hotloop_flow::{Candidate, Stage, Task, Technique};
 
 use crate::pool;
 
@@ -80,7 +80,7 @@ fn a_stage_allows_its_candidates_and_the_one_before_does_not() {
 fn sources_are_canonical() {
     for program in pool().programs() {
         let source = program.source();
-        assert_eq!(corpus::canonical(&source), source);
+        assert_eq!(hotloop_corpus::canonical(&source), source);
     }
 }
 
@@ -115,7 +115,7 @@ fn the_enumeration_finds_what_is_drawn() {
 
 #[test]
 fn neighbours_are_other_candidates_of_the_same_task() {
-    let mut rng = corpus::Rng::new(1, 1);
+    let mut rng = hotloop_corpus::Rng::new(1, 1);
     for program in pool().programs().step_by(20) {
         let changed = program.changed(&mut rng);
         assert!(changed != *program && changed.task() == program.task() && changed.makes_sense());

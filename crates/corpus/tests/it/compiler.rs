@@ -1,8 +1,8 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use corpus::breakage::Breakage;
-use corpus::{Program, Rng};
+use hotloop_corpus::breakage::Breakage;
+use hotloop_corpus::{Program, Rng};
 
 use crate::pool;
 
@@ -54,7 +54,7 @@ fn tiles_in_registers_compile_and_are_the_same_otherwise() {
     for (program, source) in &tiles {
         assert!(source.matches("register ").count() >= 4, "{source}");
         assert_eq!(
-            corpus::canonical(&source.replace("register ", "")),
+            hotloop_corpus::canonical(&source.replace("register ", "")),
             program.source()
         );
         assert!(

@@ -1,4 +1,4 @@
-use corpus::{Manifest, Options, Record, write};
+use hotloop_corpus::{Manifest, Options, Record, write};
 
 const TINY: Options = Options {
     seed: 2,

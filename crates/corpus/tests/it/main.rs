@@ -6,7 +6,7 @@ mod files;
 mod records;
 mod tokens;
 
-use corpus::{Options, Pool};
+use hotloop_corpus::{Options, Pool};
 
 /// Small, but with all tasks, stages and roles.
 const SMALL: Options = Options {

@@ -1,8 +1,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::OnceLock;
 
-use corpus::nano_prompt::Role;
-use corpus::{Program, Record, synth};
+use hotloop_corpus::nano_prompt::Role;
+use hotloop_corpus::{Program, Record, synth};
 
 use crate::{SMALL, pool};
 

@@ -1,4 +1,4 @@
-use corpus::{Lengths, VOCABULARY, synth, tokenizer};
+use hotloop_corpus::{Lengths, VOCABULARY, synth, tokenizer};
 
 use crate::{SMALL, pool};
 
@@ -22,7 +22,7 @@ fn candidates_are_short_and_survive_encoding() {
 fn prompts_survive_encoding_with_their_control_tokens() {
     let bpe = tokenizer(pool());
     let encoder = bpe.encoder();
-    let first_byte = corpus::nano_prompt::special_tokens().len() as u32;
+    let first_byte = hotloop_corpus::nano_prompt::special_tokens().len() as u32;
     for record in synth(&SMALL).take(500) {
         let tokens = encoder.encode(&record.prompt);
         assert_eq!(bpe.decode(&tokens), record.prompt);

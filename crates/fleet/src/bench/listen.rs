@@ -9,8 +9,8 @@ use async_nats::jetstream::consumer::{Consumer, pull};
 use async_nats::jetstream::context::ConsumerInfoErrorKind;
 use async_nats::jetstream::message::Acker;
 use async_nats::jetstream::stream::Stream;
-use flow::{BenchError, count};
 use futures_util::StreamExt;
+use hotloop_flow::{BenchError, count};
 use serde::Deserialize;
 use tokio::runtime::Runtime;
 

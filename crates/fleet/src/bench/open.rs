@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use async_nats::jetstream::consumer::{Consumer, pull};
 use async_nats::jetstream::message::Acker;
 use async_nats::jetstream::stream::Stream;
-use bench::Settings;
-use flow::{BenchError, MachineFacts, count};
 use futures_util::{StreamExt, TryStreamExt};
+use hotloop_bench::Settings;
+use hotloop_flow::{BenchError, MachineFacts, count};
 
 use super::listen::{self, Listening};
 use super::{FleetBench, IDS, Outstanding};
@@ -115,7 +115,7 @@ pub(crate) fn runtime(cores: Option<Vec<usize>>) -> Result<tokio::runtime::Runti
     builder.worker_threads(1).enable_all();
     if let Some(cores) = cores {
         // Elsewhere it would only be less polite to what is timed.
-        builder.on_thread_start(move || drop(bench::survey::pin_to_cores(&cores)));
+        builder.on_thread_start(move || drop(hotloop_bench::survey::pin_to_cores(&cores)));
     }
     builder
         .build()
@@ -324,7 +324,7 @@ async fn first(stream: &Stream) -> Result<u64, BenchError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flow::bench::Compiler;
+    use hotloop_flow::bench::Compiler;
 
     /// A worker with four physical cores, two logical ones each.
     fn beat() -> Beat {

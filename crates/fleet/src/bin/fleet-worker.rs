@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use fleet::{Access, Duty, Judges, RealJudges, RehearsalJudges};
+use hotloop_fleet::{Access, Duty, Judges, RealJudges, RehearsalJudges};
 
-fn main() -> Result<(), flow::BenchError> {
-    bench::role::play_if_asked();
+fn main() -> Result<(), hotloop_flow::BenchError> {
+    hotloop_bench::role::play_if_asked();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let argument = |at: usize, otherwise: &str| {
         arguments
@@ -43,5 +43,5 @@ fn main() -> Result<(), flow::BenchError> {
         drop(std::io::copy(&mut std::io::stdin(), &mut std::io::sink()));
         asked.store(true, Ordering::Relaxed);
     });
-    fleet::work(duty, judges.as_ref(), &stop)
+    hotloop_fleet::work(duty, judges.as_ref(), &stop)
 }

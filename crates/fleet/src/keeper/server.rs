@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-use flow::BenchError;
+use hotloop_flow::BenchError;
 
 use crate::bench::runtime;
 use crate::config::Config;

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-use flow::BenchError;
+use hotloop_flow::BenchError;
 
 use crate::site::{Ssh, end};
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use flow::BenchError;
+use hotloop_flow::BenchError;
 
 use super::{Launcher, command, line};
 use crate::config::{Config, Nodes};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use flow::BenchError;
+use hotloop_flow::BenchError;
 
 use super::{Launcher, command, line};
 use crate::config::{Config, Nodes};

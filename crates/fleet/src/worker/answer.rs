@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_nats::jetstream::AckKind;
-use flow::BenchError;
+use hotloop_flow::BenchError;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 

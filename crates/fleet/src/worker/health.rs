@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use flow::BenchError;
+use hotloop_flow::BenchError;
 
 use crate::wire::{State, WorkerNoise};
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 use async_nats::jetstream::AckKind;
 use async_nats::jetstream::consumer::{Consumer, pull};
 use async_nats::jetstream::message::Acker;
-use flow::BenchError;
 use futures_util::StreamExt;
+use hotloop_flow::BenchError;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 

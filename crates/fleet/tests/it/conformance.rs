@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bench::LocalBench;
-use flow::{Bench, Candidate, Job, JobId, Label, Stage};
+use hotloop_bench::LocalBench;
+use hotloop_flow::{Bench, Candidate, Job, JobId, Label, Stage};
 
 use crate::parts::{LONG, Server, Worker, open, replies, settings, wait_until};
 
@@ -15,7 +15,7 @@ const RIGHT: &str = "void transpose(double *in, double *out, int M, int N) {
 ";
 
 fn job(id: u64, source: &str) -> Job {
-    let task = Arc::new(bench::tasks::load("transpose").unwrap());
+    let task = Arc::new(hotloop_bench::tasks::load("transpose").unwrap());
     let candidate = Candidate::from_source(source.as_bytes(), &task).unwrap();
     Job {
         id: JobId(id),

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use fleet::{FleetBench, State};
-use flow::{Bench, JobId};
+use hotloop_fleet::{FleetBench, State};
+use hotloop_flow::{Bench, JobId};
 
 use crate::parts::{Notices, Server, Worker, all_judged, job, open, opening, replies, wait_until};
 use crate::tunnel::Tunnel;
@@ -136,7 +136,7 @@ fn a_tunnel_that_is_cut_for_seconds_loses_nothing() {
         Worker::start(&server.access_file(), "rehearse"),
     ];
     let mut tunnel = Tunnel::open(server.port);
-    let through = fleet::Access::read(&server.access_through(tunnel.port)).unwrap();
+    let through = hotloop_fleet::Access::read(&server.access_through(tunnel.port)).unwrap();
     let mut bench = FleetBench::open(opening(through, "cut")).unwrap();
     submit_pairs(&mut bench, 10, "0.3");
     assert!(bench.next(Duration::from_secs(30)).unwrap().is_some());

@@ -7,10 +7,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use bench::Settings;
-use fleet::server::{self, Spec};
-use fleet::{Access, FleetBench, Log, Opening};
-use flow::{Bench, Candidate, Job, JobId, Reply};
+use hotloop_bench::Settings;
+use hotloop_fleet::server::{self, Spec};
+use hotloop_fleet::{Access, FleetBench, Log, Opening};
+use hotloop_flow::{Bench, Candidate, Job, JobId, Reply};
 use tempfile::TempDir;
 
 /// Longer than anything here takes on a busy machine.
@@ -229,7 +229,7 @@ pub(crate) fn open(server: &Server, scope: &str) -> FleetBench {
 
 /// A candidate that the rehearsal does as told with; `number` tells it from others.
 pub(crate) fn job(id: u64, rehearse: &str, number: u64) -> Job {
-    let task = Arc::new(bench::tasks::load("transpose").unwrap());
+    let task = Arc::new(hotloop_bench::tasks::load("transpose").unwrap());
     let source = format!("// rehearse: {rehearse} \n// {number}\n{}", task.seed);
     let candidate = Candidate::from_source(source.as_bytes(), &task).unwrap();
     Job {

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use async_nats::jetstream;
-use fleet::{Access, FleetBench};
-use flow::Bench;
 use futures_util::StreamExt;
+use hotloop_fleet::{Access, FleetBench};
+use hotloop_flow::Bench;
 
 use crate::parts::{LONG, Notices, Server, Worker, job, opening, replies};
 

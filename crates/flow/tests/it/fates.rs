@@ -1,6 +1,6 @@
 //! What becomes of completions in the style of real ones.
 
-use flow::{Candidate, Malformed};
+use hotloop_flow::{Candidate, Malformed};
 
 use crate::MATMUL;
 

@@ -1,7 +1,7 @@
 //! Properties that hold for any text. `HOTLOOP_FUZZ_CASES` sets the inputs per property.
 
-use flow::technique::{paper_scan, scan, scan_preprocessed};
-use flow::{Candidate, Stage, Task};
+use hotloop_flow::technique::{paper_scan, scan, scan_preprocessed};
+use hotloop_flow::{Candidate, Stage, Task};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 

@@ -5,7 +5,7 @@ mod fuzz;
 
 use std::sync::LazyLock;
 
-use flow::task::{Task, TaskFiles};
+use hotloop_flow::task::{Task, TaskFiles};
 
 /// `void matmul_optimized(double *A, double *B, double *C, int M, int N, int K)`
 static MATMUL: LazyLock<Task> = LazyLock::new(|| {

@@ -169,7 +169,7 @@ pub(crate) struct NanoArgs {
     pub(crate) rate: f64,
     /// Where it computes: auto, cpu or cuda
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
-    pub(crate) device: policy::Device,
+    pub(crate) device: hotloop_policy::Device,
 }
 
 /// `hotloop tune`
@@ -209,7 +209,7 @@ pub(crate) struct TuneArgs {
     pub(crate) lora_dropout: f32,
     /// Projections that have an adapter, such as `q_proj,v_proj` [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub(crate) lora_targets: Vec<policy::model::Module>,
+    pub(crate) lora_targets: Vec<hotloop_policy::model::Module>,
     /// The highest learning rate
     #[arg(long, value_name = "RATE", default_value_t = 1e-4)]
     pub(crate) rate: f64,
@@ -227,7 +227,7 @@ pub(crate) struct TuneArgs {
     pub(crate) seed: u64,
     /// Where it computes: auto, cpu or cuda
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
-    pub(crate) device: policy::Device,
+    pub(crate) device: hotloop_policy::Device,
     /// Print one JSON object at the end
     #[arg(long)]
     pub(crate) json: bool,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use flow::Stage;
+use hotloop_flow::Stage;
 
 use super::Opt;
 

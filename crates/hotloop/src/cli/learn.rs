@@ -99,10 +99,10 @@ pub(crate) struct WhoArgs {
         default_value = "auto",
         conflicts_with = "api"
     )]
-    pub(crate) device: policy::Device,
+    pub(crate) device: hotloop_policy::Device,
     /// How weights are kept: f32 or bf16. Without it bf16 on a GPU, and on the CPU where the file has 16 bits or fewer
     #[arg(long, value_name = "PRECISION", conflicts_with = "api")]
-    pub(crate) precision: Option<policy::Precision>,
+    pub(crate) precision: Option<hotloop_policy::Precision>,
 }
 
 /// How answers are drawn.

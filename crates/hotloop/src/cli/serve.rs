@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
-use flow::Reward;
+use hotloop_flow::Reward;
 
 use super::HowArgs;
 

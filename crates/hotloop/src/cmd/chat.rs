@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, IsTerminal, Write};
 
-use flow::policy::{Chat, Message, PolicyError, Speaker};
+use hotloop_flow::policy::{Chat, Message, PolicyError, Speaker};
 
 use crate::cli::learn::ChatArgs;
 use crate::cmd::sample::{open, sampling};

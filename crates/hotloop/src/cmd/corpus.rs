@@ -8,14 +8,14 @@ mod winners;
 use std::path::Path;
 use std::time::Instant;
 
-use corpus::{Manifest, Options, Record};
-use policy::cpu::Network;
-use policy::engine::{Engine, Learning};
-use policy::model::Weights;
-use policy::pack::Sequence;
-use policy::save::Storage;
-use policy::text::{Text, Turn};
-use policy::train::{Decay, Schedule};
+use hotloop_corpus::{Manifest, Options, Record};
+use hotloop_policy::cpu::Network;
+use hotloop_policy::engine::{Engine, Learning};
+use hotloop_policy::model::Weights;
+use hotloop_policy::pack::Sequence;
+use hotloop_policy::save::Storage;
+use hotloop_policy::text::{Text, Turn};
+use hotloop_policy::train::{Decay, Schedule};
 
 use crate::cli::corpus::{CorpusArgs, CorpusCommand, DrawnArgs, NanoArgs, SynthArgs};
 use crate::failure::{Failure, Status};
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &CorpusArgs) -> Result<Status, Failure> {
 fn synth(arguments: &SynthArgs) -> Result<Status, Failure> {
     vacant(&arguments.out)?;
     let progress = Progress::spinner("drawing candidates", !arguments.json);
-    let manifest = corpus::write(&options(&arguments.drawn), &arguments.out)
+    let manifest = hotloop_corpus::write(&options(&arguments.drawn), &arguments.out)
         .map_err(|error| Failure::user(error.to_string()).hint("name another folder with --out"))?;
     drop(progress);
     if arguments.json {
@@ -101,8 +101,8 @@ fn pretrain(arguments: &NanoArgs) -> Result<Status, Failure> {
     let stop = Stop::listen()?;
     let progress = Progress::spinner("drawing candidates", true);
     let options = options(&arguments.drawn);
-    let records = corpus::synth(&options);
-    let bpe = corpus::tokenizer(records.pool());
+    let records = hotloop_corpus::synth(&options);
+    let bpe = hotloop_corpus::tokenizer(records.pool());
     let (validation, training): (Vec<Record>, Vec<Record>) =
         records.partition(|record| record.is_validation(options.validation_percent));
     progress.message("preparing the model");
@@ -153,17 +153,17 @@ fn pretrain(arguments: &NanoArgs) -> Result<Status, Failure> {
 }
 
 /// An untaught nano policy with the corpus's vocabulary.
-fn fresh(bpe: &corpus::bpe::Bpe, arguments: &NanoArgs) -> Result<Engine, Failure> {
+fn fresh(bpe: &hotloop_corpus::bpe::Bpe, arguments: &NanoArgs) -> Result<Engine, Failure> {
     let json = bpe.tokenizer_json().to_string();
     let text = Text::new(
         json,
         nano::TEMPLATE.to_owned(),
-        corpus::nano_prompt::END.to_owned(),
+        hotloop_corpus::nano_prompt::END.to_owned(),
     )
     .map_err(|why| {
         Failure::machine(format!("the corpus's vocabulary is not a tokenizer: {why}"))
     })?;
-    let end = text.encode(corpus::nano_prompt::END);
+    let end = text.encode(hotloop_corpus::nano_prompt::END);
     let [end] = end[..] else {
         return Err(Failure::machine("the end token is not one token"));
     };

@@ -1,7 +1,7 @@
 //! `hotloop doctor`: what this machine offers, what is missing and what mends it.
 
-use bench::survey::{CompilerSurvey, Noise, Survey};
-use flow::BenchError;
+use hotloop_bench::survey::{CompilerSurvey, Noise, Survey};
+use hotloop_flow::BenchError;
 use serde::Serialize;
 
 use crate::cli::DoctorArgs;
@@ -84,7 +84,7 @@ struct Diagnosis<'a> {
 pub(crate) fn run(arguments: &DoctorArgs) -> Result<Status, Failure> {
     let settings = crate::settings()?;
     let progress = Progress::spinner("looking at the machine", !arguments.json);
-    let survey = bench::survey::survey(&settings.roles);
+    let survey = hotloop_bench::survey::survey(&settings.roles);
     let can_compile = survey.compilers.iter().any(|compiler| compiler.ready);
     let can_judge = can_compile && survey.layers.seccomp;
     let mut findings = vec![system(), kernel(), cpu(&survey), cores(&survey)];
@@ -257,10 +257,10 @@ fn openblas(survey: &Survey) -> Finding {
 
 /// Judging needs none.
 fn gpu() -> Finding {
-    if policy::cuda::available() {
+    if hotloop_policy::cuda::available() {
         return Finding::new("GPU", Mark::Ok, "models run on it");
     }
-    match policy::cuda::hindrance() {
+    match hotloop_policy::cuda::hindrance() {
         Some(missing) => Finding::new("GPU", Mark::Warn, "there is one, but models run on the CPU")
             .hint(missing.to_string()),
         None => Finding::new(
@@ -375,10 +375,10 @@ fn measure(survey: &Survey, compiler: Option<&'static str>) -> Vec<Result<Noise,
         let mut settings = crate::settings()
             .map_err(|_| BenchError::new("this program's own file cannot be found"))?;
         if compiler == Some("clang") {
-            settings.compiler = flow::bench::Compiler::Clang;
+            settings.compiler = hotloop_flow::bench::Compiler::Clang;
         }
         settings.threads = threads;
-        bench::survey::noise(settings, TIMES)
+        hotloop_bench::survey::noise(settings, TIMES)
     };
     threads.into_iter().map(measure).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use run::experiment::{self, Experiment, Progress, Setting};
+use hotloop_run::experiment::{self, Experiment, Progress, Setting};
 
 use crate::cli::learn::ExperimentArgs;
 use crate::cmd::{report, train};

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use fleet::status::{self, Status as FleetStatus};
-use fleet::{Beat, Config, State, keeper};
+use hotloop_fleet::status::{self, Status as FleetStatus};
+use hotloop_fleet::{Beat, Config, State, keeper};
 
 use crate::cli::fleet::{FleetArgs, FleetCommand};
 use crate::failure::{Failure, Status};
@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &FleetArgs) -> Result<Status, Failure> {
             Ok(Status::Fine)
         }
         FleetCommand::Example => {
-            say(fleet::config::EXAMPLE.trim_end());
+            say(hotloop_fleet::config::EXAMPLE.trim_end());
             Ok(Status::Fine)
         }
     }
@@ -242,7 +242,7 @@ fn workers(beats: &[Beat]) -> String {
             State::Draining => ("draining", None),
             State::Quarantined(why) => ("quarantined", Some(why.clone())),
         };
-        let noise = |of: &dyn Fn(&fleet::WorkerNoise) -> String| {
+        let noise = |of: &dyn Fn(&hotloop_fleet::WorkerNoise) -> String| {
             beat.noise.as_ref().map_or(String::new(), of)
         };
         table.row([

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use policy::load::Checkpoint;
-use policy::model::Weights;
+use hotloop_policy::load::Checkpoint;
+use hotloop_policy::model::Weights;
 use serde::Serialize;
 
 use super::pull;
@@ -87,7 +87,10 @@ impl Facts {
             context: config.context,
             tied_head: config.tied,
             stored: checkpoint.kinds(),
-            chat_template: text.as_ref().ok().map(policy::text::Text::has_template),
+            chat_template: text
+                .as_ref()
+                .ok()
+                .map(hotloop_policy::text::Text::has_template),
             tokenizer_error: text.err().map(|error| error.to_string()),
             memory_bytes: Memory::of(checkpoint),
         }
@@ -99,7 +102,7 @@ impl Memory {
         let config = &checkpoint.config;
         let bytes = |(kind, values): (String, u64)| values * if kind == "F32" { F32 } else { BF16 };
         let frozen: u64 = checkpoint.kinds().into_iter().map(bytes).sum();
-        let widths = policy::model::Module::ALL.map(|module| {
+        let widths = hotloop_policy::model::Module::ALL.map(|module| {
             let (rows, cols) = module.shape(config);
             (rows + cols) as u64
         });
@@ -109,7 +112,7 @@ impl Memory {
             sampling_per_token: F32 * 2 * (config.layers * config.kv_width()) as u64,
             lora: frozen + 4 * adapter,
             full: 4 * F32 * Weights::count(config),
-            free_here: policy::cpu::available_bytes(),
+            free_here: hotloop_policy::cpu::available_bytes(),
         }
     }
 }
@@ -157,7 +160,7 @@ fn info(name: &str, json: bool) -> Result<Status, Failure> {
     };
     let attention = format!(
         "{} of {}, {} for keys and values",
-        flow::count(facts.heads, "head"),
+        hotloop_flow::count(facts.heads, "head"),
         facts.head_dim,
         facts.kv_heads
     );
@@ -226,12 +229,12 @@ fn convert(from: &str, to: &Path) -> Result<Status, Failure> {
         .weights()
         .map_err(|error| models::unreadable(&error))?;
     progress.message("writing");
-    policy::save::model(
+    hotloop_policy::save::model(
         to,
         &checkpoint.config,
         &weights,
         Some(&text),
-        policy::save::Storage::F32,
+        hotloop_policy::save::Storage::F32,
     )
     .map_err(|error| Failure::machine(error.to_string()))?;
     drop(progress);

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use run::probe::{Estimate, ProbeSummary};
-use run::report::{BestCode, RunReport};
-use run::{Layered, RunState};
+use hotloop_run::probe::{Estimate, ProbeSummary};
+use hotloop_run::report::{BestCode, RunReport};
+use hotloop_run::{Layered, RunState};
 
 use crate::cli::learn::QuickstartArgs;
 use crate::cmd::{report, train};

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use run::report::{Report, csv, text};
-use run::store::StoreError;
+use hotloop_run::report::{Report, csv, text};
+use hotloop_run::store::StoreError;
 
 use crate::cli::learn::ReportArgs;
 use crate::failure::{Failure, Status};

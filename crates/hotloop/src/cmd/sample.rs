@@ -3,9 +3,9 @@
 use std::io::Read;
 use std::path::Path;
 
-use flow::policy::{Chat, Completion, Ending, Message, Policy, Speaker};
-use flow::prompt::{Ask, Prose, Shown, Wording};
-use flow::{Render, Role, Sampling, Stage};
+use hotloop_flow::policy::{Chat, Completion, Ending, Message, Policy, Speaker};
+use hotloop_flow::prompt::{Ask, Prose, Shown, Wording};
+use hotloop_flow::{Render, Role, Sampling, Stage};
 use serde::{Deserialize, Serialize};
 
 use crate::cli::learn::{DrawArgs, SampleArgs, WhoArgs};
@@ -200,7 +200,7 @@ fn task_chat(name: &str, arguments: &SampleArgs) -> Result<Chat, Failure> {
     Ok(Prose {
         wording,
         begin,
-        simd: bench::survey::simd().to_owned(),
+        simd: hotloop_bench::survey::simd().to_owned(),
     }
     .chat(&ask))
 }

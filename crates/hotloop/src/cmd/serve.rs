@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bench::LocalBench;
-use flow::{Bench, BenchError, Task};
-use serve::{Factory, Limits, Listener, Notice, Refusal, Server, Settings};
+use hotloop_bench::LocalBench;
+use hotloop_flow::{Bench, BenchError, Task};
+use hotloop_serve::{Factory, Limits, Listener, Notice, Refusal, Server, Settings};
 
 use crate::cli::serve::ServeArgs;
 use crate::cmd::{judge, train};
@@ -78,7 +78,7 @@ fn refused(refusal: Refusal) -> Failure {
 }
 
 fn settings(arguments: &ServeArgs) -> Result<Settings, Failure> {
-    let named = bench::tasks::shipped()
+    let named = hotloop_bench::tasks::shipped()
         .map(str::to_owned)
         .chain(arguments.add_task.iter().cloned());
     let tasks: Vec<Task> = named
@@ -98,8 +98,9 @@ fn settings(arguments: &ServeArgs) -> Result<Settings, Failure> {
         ..Limits::default()
     };
     // A wrong key or number is told now and not to the first trainer that asks.
-    let layered = run::Layered::read(None, &settings.set).map_err(|all| train::mistakes(&all))?;
-    match run::Plan::mistaken_numbers(&layered).as_slice() {
+    let layered =
+        hotloop_run::Layered::read(None, &settings.set).map_err(|all| train::mistakes(&all))?;
+    match hotloop_run::Plan::mistaken_numbers(&layered).as_slice() {
         [] => Ok(settings),
         wrong => Err(train::mistakes(wrong)),
     }

@@ -1,8 +1,8 @@
 //! `hotloop task`: list, show and check tasks.
 
-use bench::Settings;
-use flow::Task;
-use flow::formula::Sizes;
+use hotloop_bench::Settings;
+use hotloop_flow::Task;
+use hotloop_flow::formula::Sizes;
 
 use crate::cli::{TaskArgs, TaskCommand};
 use crate::cmd::judge::load;
@@ -32,7 +32,7 @@ fn sizes(sizes: &Sizes) -> String {
 
 fn list() -> Result<Status, Failure> {
     let mut table = Table::new().left("task").left("summary");
-    for name in bench::tasks::shipped() {
+    for name in hotloop_bench::tasks::shipped() {
         let task = load(name)?;
         let hidden = task.spec.sizes.hidden.len();
         table.row([name, &task.spec.summary]);
@@ -104,7 +104,7 @@ fn show(name: &str) -> Result<Status, Failure> {
 fn check(names: &[String]) -> Result<Status, Failure> {
     let is_all = |name: &String| name == "all";
     let names: Vec<String> = if names.iter().any(is_all) {
-        bench::tasks::shipped().map(str::to_owned).collect()
+        hotloop_bench::tasks::shipped().map(str::to_owned).collect()
     } else {
         names.to_vec()
     };

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use flow::Policy;
-use run::{Config, Ended, Event, Interrupt, Layered, Mistake, Parts, Plan, RunState, Store};
+use hotloop_flow::Policy;
+use hotloop_run::{
+    Config, Ended, Event, Interrupt, Layered, Mistake, Parts, Plan, RunState, Store,
+};
 
 use crate::cli::learn::TrainArgs;
 use crate::cmd::judge::load;
@@ -18,7 +20,7 @@ use crate::{nano, runs};
 /// Trains as the run file says.
 pub(crate) fn run(arguments: &TrainArgs) -> Result<Status, Failure> {
     if arguments.defaults {
-        say(run::config::DEFAULT.trim_end());
+        say(hotloop_run::config::DEFAULT.trim_end());
         return Ok(Status::Fine);
     }
     let plan = match (&arguments.resume, &arguments.file) {
@@ -101,13 +103,13 @@ pub(crate) fn plan(
     Ok(plan)
 }
 
-fn task(name: &str) -> Result<flow::Task, String> {
+fn task(name: &str) -> Result<hotloop_flow::Task, String> {
     load(name).map_err(|failure| failure.what().to_owned())
 }
 
 /// The plan of a run that has begun, with some overrides.
 pub(crate) fn begun(directory: &Path, sets: &[String]) -> Result<Plan, Failure> {
-    run::store::config(directory).map_err(|error| report::unreadable(&error))?;
+    hotloop_run::store::config(directory).map_err(|error| report::unreadable(&error))?;
     Plan::resume(directory, sets, &task).map_err(|all| mistakes(&all))
 }
 
@@ -159,7 +161,7 @@ pub(crate) fn drive(plan: &Plan, stop: &Stop) -> Result<Status, Failure> {
         stopwatch: &stopwatch,
         stop: stop.flag(),
     };
-    let (ended, _) = run::drive(plan, parts, &mut store, &lines);
+    let (ended, _) = hotloop_run::drive(plan, parts, &mut store, &lines);
     drop((progress, told));
     // The bench goes first: what it has under way must not run beside what follows.
     drop((bench, store));
@@ -197,10 +199,10 @@ fn finish(plan: &Plan, ended: Ended, page: Result<PathBuf, Failure>) -> Result<S
                 Interrupt::Unteachable(_)
                 | Interrupt::Reconfigured(_)
                 | Interrupt::Foreign { .. }
-                | Interrupt::Policy(flow::PolicyError::Unanswerable(_)) => {
+                | Interrupt::Policy(hotloop_flow::PolicyError::Unanswerable(_)) => {
                     Err(Failure::user(what).hint(hint.unwrap_or(&on)))
                 }
-                Interrupt::Policy(flow::PolicyError::ContextExceeded { .. }) => Err(Failure::user(what)
+                Interrupt::Policy(hotloop_flow::PolicyError::ContextExceeded { .. }) => Err(Failure::user(what)
                     .hint("start a new run with a smaller sampling.max-tokens, or a model with a larger context")),
                 _ => Err(hinted(Failure::machine(format!("paused: {what}")), hint.or_else(|| remedy(what)))),
             }
@@ -212,7 +214,7 @@ fn finish(plan: &Plan, ended: Ended, page: Result<PathBuf, Failure>) -> Result<S
 fn head(
     plan: &Plan,
     policy: &dyn Policy,
-    machine: &flow::MachineFacts,
+    machine: &hotloop_flow::MachineFacts,
     state: &RunState,
 ) -> String {
     let config = &plan.config;
@@ -274,7 +276,7 @@ fn watch(event: &Event, state: &RunState, config: &Config, progress: &Progress) 
             progress.message(format!("step {}: judging", sampled.step + 1))
         }
         Event::StepFinished(finished) => {
-            if let Some(text) = run::report::text::step_line(state) {
+            if let Some(text) = hotloop_run::report::text::step_line(state) {
                 line(&folded(&text));
             }
             for warning in &finished.warnings {

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use flow::random::Random;
-use policy::engine::{Engine, Learning};
-use policy::model::{LoraConfig, Module};
-use policy::save::Storage;
-use policy::text::Turn;
-use policy::train::{Decay, Schedule};
+use hotloop_flow::random::Random;
+use hotloop_policy::engine::{Engine, Learning};
+use hotloop_policy::model::{LoraConfig, Module};
+use hotloop_policy::save::Storage;
+use hotloop_policy::text::Turn;
+use hotloop_policy::train::{Decay, Schedule};
 use serde::Deserialize;
 use serde_json::json;
 

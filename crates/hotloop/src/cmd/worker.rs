@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fleet::{Access, Duty, Judges, RealJudges, RehearsalJudges};
+use hotloop_fleet::{Access, Duty, Judges, RealJudges, RehearsalJudges};
 
 use crate::cli::fleet::WorkerArgs;
 use crate::failure::{Failure, Status};
@@ -56,6 +56,6 @@ pub(crate) fn run(arguments: &WorkerArgs) -> Result<Status, Failure> {
             stop.ask();
         });
     }
-    fleet::work(duty, judges.as_ref(), stop.flag())?;
+    hotloop_fleet::work(duty, judges.as_ref(), stop.flag())?;
     Ok(Status::Fine)
 }

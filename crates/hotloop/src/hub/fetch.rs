@@ -87,7 +87,7 @@ impl Hub {
                 return Err(HubError::Broken(format!(
                     "{}: tried in vain {}, the last: {why}",
                     wanted.entry.name,
-                    flow::count(fruitless as usize, "time")
+                    hotloop_flow::count(fruitless as usize, "time")
                 )));
             }
             std::thread::sleep(self.pause * 2_u32.pow(fruitless - 1));

@@ -8,8 +8,8 @@ mod sizes;
 
 use std::sync::Arc;
 
-use flow::verdict::Measured;
-use flow::{BenchError, Candidate, Job, JobId, Label, Task, Verdict};
+use hotloop_flow::verdict::Measured;
+use hotloop_flow::{BenchError, Candidate, Job, JobId, Label, Task, Verdict};
 
 use crate::failure::Failure;
 use crate::judging::Judging;
@@ -108,7 +108,7 @@ fn prompt(task: &Task) -> Finding {
 
 fn buffers(task: &Task) -> Option<Finding> {
     let sizes = &task.spec.sizes.timed;
-    let bytes = |arg: &flow::task::Arg| {
+    let bytes = |arg: &hotloop_flow::task::Arg| {
         arg.elements(sizes)
             .map_or(0.0, |elements| (elements * arg.kind.bytes()) as f64)
     };

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use flow::Task;
-use flow::formula::{self, Sizes};
-use flow::task::{Arg, Kind, Role};
+use hotloop_flow::Task;
+use hotloop_flow::formula::{self, Sizes};
+use hotloop_flow::task::{Arg, Kind, Role};
 
 /// What a sound task makes of a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Whether the hidden sizes show what is right only for the timed problem.
 
-use flow::Task;
+use hotloop_flow::Task;
 
 use super::{Finding, Mark, finding};
 
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     fn found(prompt: &str, sizes: Value) -> Vec<(Mark, String)> {
-        let mut task = bench::tasks::load("matvec").unwrap();
+        let mut task = hotloop_bench::tasks::load("matvec").unwrap();
         task.prompt = prompt.to_owned();
         task.spec.sizes = serde_json::from_value(sizes).unwrap();
         hidden(&task)
@@ -111,8 +111,8 @@ mod tests {
 
     #[test]
     fn shipped_tasks_have_them() {
-        for name in bench::tasks::shipped() {
-            let findings = hidden(&bench::tasks::load(name).unwrap());
+        for name in hotloop_bench::tasks::shipped() {
+            let findings = hidden(&hotloop_bench::tasks::load(name).unwrap());
             assert!(
                 findings.iter().all(|finding| finding.mark == Mark::Ok),
                 "{name}: {findings:?}"

@@ -1,7 +1,7 @@
 //! One JSON object a line: what `hotloop judge --json` prints.
 
-use flow::bench::Seconds;
-use flow::{BenchError, Judgement, Label, MachineFacts, Timing, Verdict};
+use hotloop_flow::bench::Seconds;
+use hotloop_flow::{BenchError, Judgement, Label, MachineFacts, Timing, Verdict};
 use serde::Serialize;
 use serde_json::{Map, Value};
 

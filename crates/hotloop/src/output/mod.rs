@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 
-pub(crate) use flow::count;
+pub(crate) use hotloop_flow::count;
 
 /// Why standard output could not be written, the first time.
 static LOST: OnceLock<io::Error> = OnceLock::new();
@@ -44,7 +44,7 @@ pub(crate) fn lost() -> Option<&'static io::Error> {
     LOST.get()
 }
 
-/// What stands between the parts of a step's line (`run::report::text`), which may be broken there.
+/// What stands between the parts of a step's line (`hotloop_run::report::text`), which may be broken there.
 const BREAK: &str = "  |  ";
 /// As wide as the number of a step.
 const INDENT: &str = "           ";

@@ -5,9 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use policy::engine::{Engine, EngineError, Kept, Learning};
-use policy::pack::Sequence;
-use policy::save::Storage;
+use hotloop_policy::engine::{Engine, EngineError, Kept, Learning};
+use hotloop_policy::pack::Sequence;
+use hotloop_policy::save::Storage;
 use serde::{Serialize, Serializer};
 
 use super::Lessons;

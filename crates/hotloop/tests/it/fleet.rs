@@ -24,7 +24,7 @@ struct Fleet {
 impl Fleet {
     /// Writes a fleet.toml; workers are told what tests need. `None` says what is missing.
     fn new(text: &str) -> Option<Self> {
-        if fleet::server::program(None).is_err() {
+        if hotloop_fleet::server::program(None).is_err() {
             left_out("nats-server is not installed");
             return None;
         }
@@ -465,7 +465,7 @@ impl Drop for Run {
 
 #[test]
 fn a_job_that_slurm_ends_by_its_limit_loses_nothing() {
-    use flow::Bench;
+    use hotloop_flow::Bench;
     let Some(slurm) = Slurm::start() else { return };
     let Some(sshd) = Sshd::start(&[("SLURM_CONF", slurm.conf().to_str().unwrap())]) else {
         return;
@@ -474,10 +474,10 @@ fn a_job_that_slurm_ends_by_its_limit_loses_nothing() {
         return;
     };
     fleet.up();
-    let config = fleet::Config::read(Path::new(&fleet.file())).unwrap();
-    let mut bench = fleet::FleetBench::open(fleet::Opening {
-        access: fleet::keeper::access(&config).unwrap(),
-        settings: bench::Settings::new(env!("CARGO_BIN_EXE_hotloop").into()),
+    let config = hotloop_fleet::Config::read(Path::new(&fleet.file())).unwrap();
+    let mut bench = hotloop_fleet::FleetBench::open(hotloop_fleet::Opening {
+        access: hotloop_fleet::keeper::access(&config).unwrap(),
+        settings: hotloop_bench::Settings::new(env!("CARGO_BIN_EXE_hotloop").into()),
         scope: "limit".into(),
         class: None,
         spread: true,
@@ -485,12 +485,12 @@ fn a_job_that_slurm_ends_by_its_limit_loses_nothing() {
         log: std::sync::Arc::new(|_| {}),
     })
     .unwrap();
-    let task = std::sync::Arc::new(bench::tasks::load("transpose").unwrap());
+    let task = std::sync::Arc::new(hotloop_bench::tasks::load("transpose").unwrap());
     let job = |id: u64| {
         let source = format!("// rehearse: 3 \n// {id}\n{}", task.seed);
-        let candidate = flow::Candidate::from_source(source.as_bytes(), &task).unwrap();
-        flow::Job {
-            id: flow::JobId(id),
+        let candidate = hotloop_flow::Candidate::from_source(source.as_bytes(), &task).unwrap();
+        hotloop_flow::Job {
+            id: hotloop_flow::JobId(id),
             task: task.clone(),
             candidate,
             stage: None,

@@ -499,7 +499,7 @@ fn mistakes_of_a_run_are_named_with_file_and_key() {
         1,
         &["tiny.toml", "colour", "no such key", "hint:"],
     );
-    if !policy::cuda::available() {
+    if !hotloop_policy::cuda::available() {
         let file = run_file(folder.path(), "device = \"cuda\"");
         fails(&["train", &file], 3, &["hint: choose the device cpu"]);
     }

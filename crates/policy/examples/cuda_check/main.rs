@@ -27,8 +27,8 @@ use std::error::Error;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-use policy::Precision;
-use policy::cuda;
+use hotloop_policy::Precision;
+use hotloop_policy::cuda;
 
 use crate::speed::Asked;
 

@@ -1,12 +1,12 @@
 //! Logits, scores, losses, gradients and steps against the CPU.
 
-use policy::Precision;
-use policy::cpu::{Adapted, Gradient, Network, Pass, Recompute, Scored};
-use policy::cuda::{self, Learn, Trains, With};
-use policy::model::{Adapter, Family, Tensor};
-use policy::pack::Pack;
-use policy::train::loss::{Clip, Normalisation};
-use policy::train::{Grpo, Learner, Reference, Rollout, Trained};
+use hotloop_policy::Precision;
+use hotloop_policy::cpu::{Adapted, Gradient, Network, Pass, Recompute, Scored};
+use hotloop_policy::cuda::{self, Learn, Trains, With};
+use hotloop_policy::model::{Adapter, Family, Tensor};
+use hotloop_policy::pack::Pack;
+use hotloop_policy::train::loss::{Clip, Normalisation};
+use hotloop_policy::train::{Grpo, Learner, Reference, Rollout, Trained};
 
 use crate::tiny::{self, Kind, noise};
 use crate::{Outcome, Verdicts, relative};
@@ -345,7 +345,7 @@ fn reinforce(
     bound: f64,
 ) -> Outcome {
     let sequences = tiny::sequences(&host.network.config);
-    let rollout = |(nth, sequence): (usize, &policy::pack::Sequence)| {
+    let rollout = |(nth, sequence): (usize, &hotloop_policy::pack::Sequence)| {
         let prompt = sequence
             .scored
             .iter()

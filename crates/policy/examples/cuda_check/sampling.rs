@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use policy::Device;
-use policy::Precision;
-use policy::cpu::{Generation, Network, Recompute, Scored};
-use policy::cuda;
-use policy::engine::{Engine, Learning, Settings, Wish};
-use policy::model::LoraConfig;
-use policy::pack::{Pack, Sequence};
-use policy::sample::{Draw, Stop};
-use policy::train::loss::{Clip, Normalisation};
-use policy::train::{Grpo, Learner, Trained};
+use hotloop_policy::Device;
+use hotloop_policy::Precision;
+use hotloop_policy::cpu::{Generation, Network, Recompute, Scored};
+use hotloop_policy::cuda;
+use hotloop_policy::engine::{Engine, Learning, Settings, Wish};
+use hotloop_policy::model::LoraConfig;
+use hotloop_policy::pack::{Pack, Sequence};
+use hotloop_policy::sample::{Draw, Stop};
+use hotloop_policy::train::loss::{Clip, Normalisation};
+use hotloop_policy::train::{Grpo, Learner, Trained};
 
 use crate::tiny::{self, Kind};
 use crate::{Outcome, Verdicts};
@@ -44,11 +44,11 @@ pub(crate) fn generation(
         seed: 11,
         slots,
         decode: &|_| String::new(),
-        halt: &policy::cpu::NEVER,
+        halt: &hotloop_policy::cpu::NEVER,
     }
 }
 
-pub(crate) fn prompts(config: &policy::model::Config) -> Vec<Vec<u32>> {
+pub(crate) fn prompts(config: &hotloop_policy::model::Config) -> Vec<Vec<u32>> {
     // The second one and its answer span several runs of `decode_attention`.
     let lengths = [5, 500, 1];
     let token = |seed: u64, index: u64| {
@@ -309,7 +309,7 @@ fn twins(verdicts: &mut Verdicts, label: &str, kind: Kind) -> Outcome {
 /// What does not fit or cannot be served is an error with its numbers, not a crash.
 pub(crate) fn limits() -> Outcome {
     let kind = Kind::ALL[0];
-    let mut config = policy::model::Config {
+    let mut config = hotloop_policy::model::Config {
         hidden: 512,
         ffn: 2048,
         layers: 1,
@@ -319,7 +319,7 @@ pub(crate) fn limits() -> Outcome {
         rank: 4,
         alpha: 8.0,
         dropout: 0.0,
-        targets: policy::model::Module::ALL.to_vec(),
+        targets: hotloop_policy::model::Module::ALL.to_vec(),
     };
     let mut engine = cuda::Engine::random(&config, Some(&lora), Precision::Bf16)?;
     let sequence = Sequence::answer(&[1], &vec![3; 400]);
@@ -410,7 +410,7 @@ pub(crate) fn gguf(arguments: &[String]) -> Outcome {
             precision: None,
         };
         let engine = Engine::open(Path::new(path), settings)?;
-        let turn = policy::text::Turn {
+        let turn = hotloop_policy::text::Turn {
             role: "user",
             content: prompt.to_owned(),
         };

@@ -5,13 +5,13 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use policy::Precision;
-use policy::cpu::{Generation, Recompute, Scored};
-use policy::cuda::{self, Engine, Learn, Spent, Stepping, With};
-use policy::model::{Config, Family, LoraConfig, Module};
-use policy::pack::{Pack, Sequence};
-use policy::sample::{Draw, Stop};
-use policy::train::OptimConfig;
+use hotloop_policy::Precision;
+use hotloop_policy::cpu::{Generation, Recompute, Scored};
+use hotloop_policy::cuda::{self, Engine, Learn, Spent, Stepping, With};
+use hotloop_policy::model::{Config, Family, LoraConfig, Module};
+use hotloop_policy::pack::{Pack, Sequence};
+use hotloop_policy::sample::{Draw, Stop};
+use hotloop_policy::train::OptimConfig;
 use serde_json::{Value, json};
 
 use crate::Outcome;
@@ -250,7 +250,7 @@ fn answer(
         seed: 1,
         slots: batch,
         decode: &|_| String::new(),
-        halt: &policy::cpu::NEVER,
+        halt: &hotloop_policy::cpu::NEVER,
     };
     engine.make_room(batch, 37 + most, most)?;
     let start = Instant::now();

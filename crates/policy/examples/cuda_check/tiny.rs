@@ -1,9 +1,9 @@
 //! Tiny random models of every family, with weights that bf16 represents exactly.
 
-use policy::cpu::Network;
-use policy::model::{Adapter, Config, Family, LoraConfig, Module, Weights};
-use policy::pack::Sequence;
-use policy::train::{Decay, OptimConfig, Schedule, Training};
+use hotloop_policy::cpu::Network;
+use hotloop_policy::model::{Adapter, Config, Family, LoraConfig, Module, Weights};
+use hotloop_policy::pack::Sequence;
+use hotloop_policy::train::{Decay, OptimConfig, Schedule, Training};
 
 /// A family, tied or not.
 #[derive(Debug, Clone, Copy)]
@@ -156,7 +156,7 @@ pub(crate) fn sequences(config: &Config) -> Vec<Sequence> {
 pub(crate) fn training(
     peak: f64,
     pack_tokens: usize,
-    recompute: policy::cpu::Recompute,
+    recompute: hotloop_policy::cpu::Recompute,
 ) -> Training {
     Training {
         optim: OptimConfig {

@@ -1,10 +1,10 @@
 //! The ways to decode: whether they agree, how fast each is, and which constants of the fused ones are best.
 
-use policy::Precision;
-use policy::cpu::Generation;
-use policy::cuda::{self, Choice, DecodeWay, Engine, Trains, Tuning, With};
-use policy::pack::{Pack, Sequence};
-use policy::sample::{Answer, Draw};
+use hotloop_policy::Precision;
+use hotloop_policy::cpu::Generation;
+use hotloop_policy::cuda::{self, Choice, DecodeWay, Engine, Trains, Tuning, With};
+use hotloop_policy::pack::{Pack, Sequence};
+use hotloop_policy::sample::{Answer, Draw};
 use serde_json::json;
 
 use crate::sampling::{GREEDY, PLAIN, generation, prompts};

@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
-use flow::policy::{Chat, Completion, Message, Policy, Sampling, Speaker};
-use policy::api::{ApiConfig, ApiPolicy, Protocol};
+use hotloop_flow::policy::{Chat, Completion, Message, Policy, Sampling, Speaker};
+use hotloop_policy::api::{ApiConfig, ApiPolicy, Protocol};
 
 /// That server; none where the environment names none.
 fn server(protocol: Protocol) -> Option<ApiPolicy> {

@@ -1,13 +1,13 @@
 //! Frozen matrices in bf16: the same model as one in f32 with rounded weights, half the memory, and adapters that fit.
 
-use policy::Precision;
-use policy::cpu::{Adapted, Gradient, Network, Pass, Recompute, Scored};
-use policy::engine::{Engine, Learning};
-use policy::load::Checkpoint;
-use policy::model::{Adapter, Config, Family, LoraConfig, Module, Values, Weights};
-use policy::pack::{Pack, Sequence};
-use policy::save::{self, Storage};
-use policy::train::{Learner, Trained};
+use hotloop_policy::Precision;
+use hotloop_policy::cpu::{Adapted, Gradient, Network, Pass, Recompute, Scored};
+use hotloop_policy::engine::{Engine, Learning};
+use hotloop_policy::load::Checkpoint;
+use hotloop_policy::model::{Adapter, Config, Family, LoraConfig, Module, Values, Weights};
+use hotloop_policy::pack::{Pack, Sequence};
+use hotloop_policy::save::{self, Storage};
+use hotloop_policy::train::{Learner, Trained};
 
 use crate::engine::{lora, settings};
 use crate::fixture::{FAMILIES, Fixture, folder, relative, training};
@@ -109,7 +109,7 @@ fn decoded_logits_are_those_of_the_rounded_weights_too() {
             let decoded = |network: &Network| {
                 let prefix = std::sync::Arc::new(network.prefill(None, &[3, 1, 4]).0);
                 let mut caches: Vec<_> = (0..rows)
-                    .map(|_| policy::cpu::Cache::new(prefix.clone()))
+                    .map(|_| hotloop_policy::cpu::Cache::new(prefix.clone()))
                     .collect();
                 let tokens: Vec<u32> = (0..rows).map(|row| row as u32 + 2).collect();
                 network.decode(None, &tokens, &mut caches.iter_mut().collect::<Vec<_>>())

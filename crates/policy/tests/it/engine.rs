@@ -1,20 +1,20 @@
-//! The engine through `flow::Policy`: chats in, completions out, updates that are saved and resumed.
+//! The engine through `hotloop_flow::Policy`: chats in, completions out, updates that are saved and resumed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use flow::policy::{
+use hotloop_flow::policy::{
     Chat, Completion, Message, Policy, PolicyError, Sampling, Speaker, WeightedTokens,
 };
-use policy::EnginePolicy;
-use policy::cpu::Recompute;
-use policy::engine::{Engine, Learning, Settings, Wish};
-use policy::model::{LoraConfig, Module};
-use policy::sample::Draw;
-use policy::save::Storage;
-use policy::text::Turn;
-use policy::train::Grpo;
-use policy::train::loss::{Clip, Normalisation};
+use hotloop_policy::EnginePolicy;
+use hotloop_policy::cpu::Recompute;
+use hotloop_policy::engine::{Engine, Learning, Settings, Wish};
+use hotloop_policy::model::{LoraConfig, Module};
+use hotloop_policy::sample::Draw;
+use hotloop_policy::save::Storage;
+use hotloop_policy::text::Turn;
+use hotloop_policy::train::Grpo;
+use hotloop_policy::train::loss::{Clip, Normalisation};
 
 use crate::fixture::{folder, training};
 
@@ -35,7 +35,7 @@ pub(crate) fn settings(learning: Learning, kl: f32) -> Settings {
         },
         threads: 1,
         slots: 4,
-        device: policy::Device::Cpu,
+        device: hotloop_policy::Device::Cpu,
         precision: None,
     }
 }
@@ -153,7 +153,7 @@ fn an_update_makes_what_was_praised_likelier_and_resumes_bit_by_bit() {
 fn what_was_kept_is_saved_as_it_was_then() {
     let directory = tempfile::tempdir().unwrap();
     let mut engine = Engine::open(&folder().join("tiny.gguf"), settings(lora(), 0.02)).unwrap();
-    let turn = |role, content: &str| policy::text::Turn {
+    let turn = |role, content: &str| hotloop_policy::text::Turn {
         role,
         content: content.to_owned(),
     };
@@ -209,7 +209,7 @@ fn praise_raises_and_blame_lowers_the_logprob() {
     let score = |policy: &EnginePolicy| -> Vec<f32> {
         let learner = policy.engine().learner();
         let mean = |item: &WeightedTokens| {
-            let pack = policy::pack::Pack::new(&[policy::pack::Sequence::answer(
+            let pack = hotloop_policy::pack::Pack::new(&[hotloop_policy::pack::Sequence::answer(
                 &item.prompt_tokens,
                 &item.tokens,
             )]);
@@ -488,7 +488,7 @@ fn supervised_learning_raises_the_answer() {
 fn policies_may_move_to_another_thread() {
     fn send<T: Send>() {}
     send::<EnginePolicy>();
-    send::<policy::api::ApiPolicy>();
+    send::<hotloop_policy::api::ApiPolicy>();
 }
 
 #[test]

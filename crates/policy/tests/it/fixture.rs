@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use policy::cpu::{Network, Recompute};
-use policy::load::Checkpoint;
-use policy::model::{Adapter, LoraConfig, Module, Tensor};
-use policy::train::{Decay, OptimConfig, Schedule, Training};
+use hotloop_policy::cpu::{Network, Recompute};
+use hotloop_policy::load::Checkpoint;
+use hotloop_policy::model::{Adapter, LoraConfig, Module, Tensor};
+use hotloop_policy::train::{Decay, OptimConfig, Schedule, Training};
 use safetensors::SafeTensors;
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use policy::load::Checkpoint;
+use hotloop_policy::load::Checkpoint;
 
 use crate::fixture::folder;
 

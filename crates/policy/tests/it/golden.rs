@@ -1,9 +1,9 @@
 //! Numbers against PyTorch's, in f64: logits, loss, every gradient, ten `AdamW` steps, GRPO updates.
 
-use policy::cpu::{Adapted, Gradient, Pass, Recompute, Scored};
-use policy::pack::{Pack, Sequence};
-use policy::train::loss::{self, Clip, GrpoToken, Normalisation};
-use policy::train::{
+use hotloop_policy::cpu::{Adapted, Gradient, Pass, Recompute, Scored};
+use hotloop_policy::pack::{Pack, Sequence};
+use hotloop_policy::train::loss::{self, Clip, GrpoToken, Normalisation};
+use hotloop_policy::train::{
     Decay, Grpo, Learner, OptimConfig, Reference, Rollout, Schedule, Trained, Training,
 };
 

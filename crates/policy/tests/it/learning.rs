@@ -1,10 +1,10 @@
 //! Does it learn? A tiny random model, a toy corpus and a toy reward.
 
-use policy::cpu::{Adapted, Gradient, Network, Pass, Recompute, Scored};
-use policy::model::{Adapter, Config, Family, LoraConfig, Module, Weights};
-use policy::pack::{Pack, Sequence};
-use policy::train::loss::{Clip, Normalisation};
-use policy::train::{
+use hotloop_policy::cpu::{Adapted, Gradient, Network, Pass, Recompute, Scored};
+use hotloop_policy::model::{Adapter, Config, Family, LoraConfig, Module, Weights};
+use hotloop_policy::pack::{Pack, Sequence};
+use hotloop_policy::train::loss::{Clip, Normalisation};
+use hotloop_policy::train::{
     Decay, Grpo, Learner, OptimConfig, Reference, Rollout, Schedule, TrainError, Trained, Training,
 };
 
@@ -232,7 +232,10 @@ fn gradients_predict_the_loss_along_a_random_direction() {
         );
         let direction = Weights::random(&network.config, 99);
         let pairs = gradient.tensors().into_iter().zip(direction.tensors());
-        let dot = |(g, d): (&policy::model::Tensor, &policy::model::Tensor)| {
+        let dot = |(g, d): (
+            &hotloop_policy::model::Tensor,
+            &hotloop_policy::model::Tensor,
+        )| {
             g.data
                 .iter()
                 .zip(&d.data)

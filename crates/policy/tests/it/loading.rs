@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use policy::load::Checkpoint;
-use policy::model::{Family, Weights};
-use policy::text::{Text, Turn};
+use hotloop_policy::load::Checkpoint;
+use hotloop_policy::model::{Family, Weights};
+use hotloop_policy::text::{Text, Turn};
 
 use crate::fixture::{folder, relative};
 

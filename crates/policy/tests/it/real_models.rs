@@ -6,10 +6,10 @@
 
 use std::path::Path;
 
-use policy::cpu::{Generation, Network};
-use policy::load::Checkpoint;
-use policy::sample::{Draw, Stop};
-use policy::text::Turn;
+use hotloop_policy::cpu::{Generation, Network};
+use hotloop_policy::load::Checkpoint;
+use hotloop_policy::sample::{Draw, Stop};
+use hotloop_policy::text::Turn;
 
 use crate::fixture::folder;
 
@@ -53,7 +53,7 @@ fn compare(model: &Path, answers: &Path) {
             seed: 0,
             slots: 1,
             decode: &|_| String::new(),
-            halt: &policy::cpu::NEVER,
+            halt: &hotloop_policy::cpu::NEVER,
         };
         let found = network
             .generate(None, &[prompt], 1, &how)

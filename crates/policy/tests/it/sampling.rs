@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use policy::cpu::{Adapted, Generation, Network};
-use policy::model::Adapter;
-use policy::pack::{Pack, Sequence};
-use policy::sample::{Answer, Draw, Ending, Stop};
+use hotloop_policy::cpu::{Adapted, Generation, Network};
+use hotloop_policy::model::Adapter;
+use hotloop_policy::pack::{Pack, Sequence};
+use hotloop_policy::sample::{Answer, Draw, Ending, Stop};
 
 use crate::fixture::{FAMILIES, Fixture};
 
@@ -25,7 +25,7 @@ pub(crate) fn generation(temperature: f32, max_tokens: usize, seed: u64) -> Gene
         seed,
         slots: 5,
         decode: &|_| String::new(),
-        halt: &policy::cpu::NEVER,
+        halt: &hotloop_policy::cpu::NEVER,
     }
 }
 

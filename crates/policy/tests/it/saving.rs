@@ -1,11 +1,11 @@
 //! What is saved comes back: models, adapters, and a learner that goes on as if nothing had happened.
 
-use policy::cpu::{Network, Recompute};
-use policy::load::Checkpoint;
-use policy::model::{Adapter, LoraConfig, Module};
-use policy::pack::Sequence;
-use policy::save::{self, Base, Storage};
-use policy::train::{Learner, Trained};
+use hotloop_policy::cpu::{Network, Recompute};
+use hotloop_policy::load::Checkpoint;
+use hotloop_policy::model::{Adapter, LoraConfig, Module};
+use hotloop_policy::pack::Sequence;
+use hotloop_policy::save::{self, Base, Storage};
+use hotloop_policy::train::{Learner, Trained};
 use serde_json::{Value, json};
 
 use crate::fixture::{FAMILIES, Fixture, folder, training};
@@ -66,7 +66,7 @@ fn a_model_from_gguf_saves_its_tokenizer_too() {
         again.encode("hello world<|im_end|>"),
         text.encode("hello world<|im_end|>")
     );
-    let turns = [policy::text::Turn {
+    let turns = [hotloop_policy::text::Turn {
         role: "user",
         content: "hello".into(),
     }];

@@ -158,7 +158,7 @@ fn mean(points: &[&Point]) -> Option<f64> {
     let correct = |point: &&Point| {
         point
             .verdicts
-            .get(&flow::Label::Correct)
+            .get(&hotloop_flow::Label::Correct)
             .copied()
             .unwrap_or(0) as f64
     };

@@ -1,6 +1,6 @@
 //! Every step of every run as a row.
 
-use flow::Label;
+use hotloop_flow::Label;
 
 use super::{Point, Report};
 

@@ -1,6 +1,6 @@
 //! The figures of a report.
 
-use flow::Label;
+use hotloop_flow::Label;
 
 use super::figure::{Content, Figure, Layer, Series};
 use super::{Point, Report, RunReport, families, names};

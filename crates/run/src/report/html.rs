@@ -1,6 +1,6 @@
 //! The report as one page that needs nothing else: styles, figures and code are inside.
 
-use flow::count;
+use hotloop_flow::count;
 
 use super::diff::{Change, diff};
 use super::figure::Figure;
@@ -242,7 +242,7 @@ fn lineage(best: &BestCode, html: &mut String) {
         "<div class=path><div class=node style=\"border-left-color:var(--correct)\"><b>seed</b>the task's own</div>",
     );
     for ancestor in &best.lineage {
-        let colour = ancestor.label.map_or("masked", flow::Label::name);
+        let colour = ancestor.label.map_or("masked", hotloop_flow::Label::name);
         let speed = ancestor
             .gflops
             .map_or_else(|| colour.to_owned(), |gflops| format!("{gflops:.2} GFLOPS"));

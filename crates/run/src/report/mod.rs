@@ -31,9 +31,9 @@ pub mod text;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use flow::feature::Features;
-use flow::verdict::Label;
-use flow::{MachineFacts, count};
+use hotloop_flow::feature::Features;
+use hotloop_flow::verdict::Label;
+use hotloop_flow::{MachineFacts, count};
 use serde::Serialize;
 
 use crate::config::{Config, Layered};
@@ -137,9 +137,9 @@ pub struct Ancestor {
     /// The step that made it.
     pub step: u64,
     /// What its prompt asked for.
-    pub role: flow::Role,
+    pub role: hotloop_flow::Role,
     /// At which stage.
-    pub stage: Option<flow::Stage>,
+    pub stage: Option<hotloop_flow::Stage>,
     /// How it fared; none where the machine failed.
     pub label: Option<Label>,
     /// Its speed.
@@ -320,7 +320,7 @@ fn best(state: &RunState, directory: &Path) -> Result<Option<BestCode>, StoreErr
             step: step.number,
             role: group.asked.role,
             stage: group.asked.stage,
-            label: member.verdict.as_ref().map(flow::Verdict::label),
+            label: member.verdict.as_ref().map(hotloop_flow::Verdict::label),
             gflops: member.gflops(),
         });
     }

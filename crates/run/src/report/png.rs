@@ -416,7 +416,7 @@ mod tests {
     #[test]
     fn every_verdict_has_a_colour_in_both_lights() {
         let (light, dark) = COLOURS.split_once("@media").unwrap();
-        for name in flow::Label::ALL.map(flow::Label::name) {
+        for name in hotloop_flow::Label::ALL.map(hotloop_flow::Label::name) {
             colour(name);
             assert!(
                 light.contains(&format!("--{name}:")) && dark.contains(&format!("--{name}:")),

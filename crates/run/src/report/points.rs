@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use flow::advantage::Fate;
-use flow::verdict::Label;
+use hotloop_flow::advantage::Fate;
+use hotloop_flow::verdict::Label;
 use serde::Serialize;
 
 use crate::event::StepSeconds;
@@ -214,8 +214,8 @@ mod tests {
 
     #[test]
     fn a_failure_counts_as_0_and_a_suspect_not_at_all() {
-        let all = |verdicts: Vec<flow::Verdict>| {
-            let group = group(asked(None, flow::Stage::All), "a", verdicts);
+        let all = |verdicts: Vec<hotloop_flow::Verdict>| {
+            let group = group(asked(None, hotloop_flow::Stage::All), "a", verdicts);
             point(&step(0, vec![group]), None).mean_gflops_all
         };
         assert_eq!(all(vec![correct(10.0), suspect(1e6)]), Some(10.0));

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use flow::Stage;
-use flow::statistics::median;
+use hotloop_flow::Stage;
+use hotloop_flow::statistics::median;
 use serde::Serialize;
 
 use super::Report;
@@ -187,7 +187,7 @@ fn times(speedup: Option<f64>) -> String {
 mod tests {
     use super::*;
     use crate::fixture::{asked, correct, group, step, wrong};
-    use flow::bench::{Judgement, Seconds};
+    use hotloop_flow::bench::{Judgement, Seconds};
 
     #[test]
     fn both_quarters_hold_as_many_groups_of_each_stage() {

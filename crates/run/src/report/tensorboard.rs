@@ -79,7 +79,7 @@ impl Tensorboard {
             .into_iter()
             .filter_map(|(tag, value)| Some((tag.to_owned(), value?)));
         let shares =
-            flow::Label::ALL.map(|label| (format!("verdicts/{label}"), point.share(label)));
+            hotloop_flow::Label::ALL.map(|label| (format!("verdicts/{label}"), point.share(label)));
         for (tag, value) in known.chain(shares) {
             let mut entry = Vec::new();
             bytes(&mut entry, 1, tag.as_bytes());

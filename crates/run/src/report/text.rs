@@ -1,6 +1,6 @@
 //! Reports as plain text: a line for each step, a table for runs.
 
-use flow::Label;
+use hotloop_flow::Label;
 
 use super::points::point;
 use super::{Report, RunReport, practised};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use flow::{Role, Stage};
-use run::RunState;
+use hotloop_flow::{Role, Stage};
+use hotloop_run::RunState;
 
 use crate::fake::{plan, whole};
 

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use run::Plan;
-use run::experiment::{self, Output, Progress};
-use run::report::Report;
+use hotloop_run::Plan;
+use hotloop_run::experiment::{self, Output, Progress};
+use hotloop_run::report::Report;
 
 use crate::fake::{matmul, whole};
 
@@ -97,7 +97,7 @@ fn a_grid_that_was_broken_off_goes_on() {
     let plan = Plan::new(&layered, setting.name, &|_| Ok(matmul())).unwrap();
     let mut process = crate::fake::Process::new(&plan);
     process.stop_after = Some(20);
-    let (mut store, lines) = run::Store::open(&plan.directory).unwrap();
+    let (mut store, lines) = hotloop_run::Store::open(&plan.directory).unwrap();
     process.drive(&plan, &mut store, &lines);
     drop(store);
     assert_eq!(grid.progress(folder.path())[0].1, Progress::Open);

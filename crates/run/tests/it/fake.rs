@@ -7,18 +7,18 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use flow::bench::{Judgement, Seconds};
-use flow::policy::{Capabilities, Chat, Completion, Ending, Updated};
-use flow::random::{Random, seed};
-use flow::task::TaskFiles;
-use flow::verdict::{Measured, Mismatch};
-use flow::{
+use hotloop_flow::bench::{Judgement, Seconds};
+use hotloop_flow::policy::{Capabilities, Chat, Completion, Ending, Updated};
+use hotloop_flow::random::{Random, seed};
+use hotloop_flow::task::TaskFiles;
+use hotloop_flow::verdict::{Measured, Mismatch};
+use hotloop_flow::{
     Bench, BenchError, Job, JobId, MachineFacts, Policy, PolicyError, Prose, Reply, Sampling, Task,
     Verdict, WeightedTokens,
 };
-use run::event::Line;
-use run::journal::Sink;
-use run::{Ended, Event, Layered, Parts, Plan, RunState, Store, drive};
+use hotloop_run::event::Line;
+use hotloop_run::journal::Sink;
+use hotloop_run::{Ended, Event, Layered, Parts, Plan, RunState, Store, drive};
 
 /// What the fake policy can write: bodies that the fake bench knows.
 pub(crate) const WORDS: usize = 12;
@@ -574,7 +574,7 @@ pub(crate) fn timeless(mut state: RunState) -> RunState {
     state.resumed = 0;
     state.paused = None;
     for step in &mut state.steps {
-        step.seconds = run::event::StepSeconds::default();
+        step.seconds = hotloop_run::event::StepSeconds::default();
         step.at_s = 0.0;
     }
     state
@@ -582,7 +582,7 @@ pub(crate) fn timeless(mut state: RunState) -> RunState {
 
 /// The events of a run directory that any process would have written.
 pub(crate) fn facts(directory: &Path) -> Vec<Event> {
-    let lines = run::journal::read(&run::store::journal_path(directory)).unwrap();
+    let lines = hotloop_run::journal::read(&hotloop_run::store::journal_path(directory)).unwrap();
     lines
         .into_iter()
         .map(|line| line.event.timeless())

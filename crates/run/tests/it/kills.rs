@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use flow::random::Random;
-use run::RunState;
+use hotloop_flow::random::Random;
+use hotloop_run::RunState;
 
 use crate::fake::{plan, same, same_facts, whole};
 

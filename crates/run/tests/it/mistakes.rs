@@ -1,6 +1,6 @@
 //! Bad configurations: one clear line each.
 
-use run::{Layered, Plan};
+use hotloop_run::{Layered, Plan};
 
 use crate::fake::{matmul, task};
 
@@ -226,7 +226,7 @@ fn a_guard_that_is_asked_for_and_sees_nothing_is_noted() {
 fn nobody_is_told_of_what_the_defaults_are() {
     assert_eq!(notes("", &[]), [""; 0]);
     assert_eq!(
-        notes(run::config::DEFAULT, &[]),
+        notes(hotloop_run::config::DEFAULT, &[]),
         [""; 0],
         "as `--defaults` prints it"
     );

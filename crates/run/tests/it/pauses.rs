@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 
-use run::{Ended, Interrupt, Store};
+use hotloop_run::{Ended, Interrupt, Store};
 
 use crate::fake::{Failing, Process, plan, same, same_facts, whole};
 
@@ -32,7 +32,7 @@ fn a_failure_that_lasts_is_masked_not_punished() {
     let masked: Vec<_> = state
         .steps
         .iter()
-        .flat_map(run::state::Step::members)
+        .flat_map(hotloop_run::state::Step::members)
         .filter(|member| member.verdict.is_none())
         .collect();
     assert!(!masked.is_empty());

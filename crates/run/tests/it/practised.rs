@@ -1,10 +1,10 @@
 //! Tasks that are practised beside the run's own.
 
-use flow::{Role, Stage, Verdict};
-use run::event::Asked;
-use run::report::{Report, csv, html, text};
-use run::state::{Group, Member};
-use run::{RunState, Store};
+use hotloop_flow::{Role, Stage, Verdict};
+use hotloop_run::event::Asked;
+use hotloop_run::report::{Report, csv, html, text};
+use hotloop_run::state::{Group, Member};
+use hotloop_run::{RunState, Store};
 
 use crate::fake::{PRACTISED, Process, facts, plan, whole};
 
@@ -126,7 +126,7 @@ fn practised_candidates_are_learned_from_and_part_of_nothing_else() {
     let taught: Vec<usize> = facts(&plan.directory)
         .iter()
         .filter_map(|event| match event {
-            run::Event::StepFinished(finished) if finished.updated.is_some() => Some(
+            hotloop_run::Event::StepFinished(finished) if finished.updated.is_some() => Some(
                 finished
                     .groups
                     .iter()
@@ -173,7 +173,7 @@ fn a_practised_seed_that_fails_here_is_told_before_anything_is_sampled() {
     plan.practised[1] = std::sync::Arc::new(task);
     let (mut store, lines) = Store::open(&plan.directory).unwrap();
     let (ended, state) = Process::new(&plan).drive(&plan, &mut store, &lines);
-    let run::Ended::Paused(interrupt) = ended else {
+    let hotloop_run::Ended::Paused(interrupt) = ended else {
         panic!("{ended:?}")
     };
     assert_eq!(
@@ -190,11 +190,14 @@ fn a_report_tells_of_practised_tasks_apart() {
     let (_, state) = whole(&plan(&directory, &[TASKS, "budget.steps=24"]));
     let report = Report::read(std::slice::from_ref(&directory)).unwrap();
     let run = &report.runs[0];
-    let own = state.steps.iter().flat_map(run::state::Step::members);
+    let own = state
+        .steps
+        .iter()
+        .flat_map(hotloop_run::state::Step::members);
     let right = own
         .filter(|member| matches!(member.verdict, Some(Verdict::Correct(_))))
         .count();
-    assert_eq!(run.totals.verdicts[&flow::Label::Correct], right);
+    assert_eq!(run.totals.verdicts[&hotloop_flow::Label::Correct], right);
     assert_eq!((run.task.as_str(), run.totals.answers), ("matmul", 24 * 8));
     let fastest = run
         .points

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use run::report::tensorboard::Tensorboard;
-use run::report::{Report, csv, html, text};
+use hotloop_run::report::tensorboard::Tensorboard;
+use hotloop_run::report::{Report, csv, html, text};
 
 use crate::fake::{plan, whole};
 
@@ -192,7 +192,7 @@ fn a_run_that_has_hardly_begun_is_reported_too() {
     let plan = plan(folder.path(), &[]);
     let mut process = crate::fake::Process::new(&plan);
     process.stop_after = Some(1);
-    let (mut store, lines) = run::Store::open(&plan.directory).unwrap();
+    let (mut store, lines) = hotloop_run::Store::open(&plan.directory).unwrap();
     process.drive(&plan, &mut store, &lines);
     let report = Report::read(std::slice::from_ref(&plan.directory)).unwrap();
     assert!(report.runs[0].best.is_none() && report.runs[0].status.starts_with("paused: "));
@@ -252,7 +252,7 @@ fn a_divergence_that_nobody_measured_is_no_curve() {
         } else {
             |_| None
         };
-        let (mut store, lines) = run::Store::open(&plan.directory).unwrap();
+        let (mut store, lines) = hotloop_run::Store::open(&plan.directory).unwrap();
         process.drive(&plan, &mut store, &lines);
         let report = Report::read(&[directory]).unwrap();
         assert_eq!(
@@ -284,13 +284,13 @@ fn only_seeds_on_one_class_of_machine_and_of_one_length_are_pooled() {
         );
         let mut process = crate::fake::Process::new(&plan);
         process.bench.class = class;
-        let (mut store, lines) = run::Store::open(&plan.directory).unwrap();
+        let (mut store, lines) = hotloop_run::Store::open(&plan.directory).unwrap();
         // Long enough to have begun, and then to its end with what may be another budget.
         process.stop_after = (steps != 4).then_some(30);
         process.drive(&plan, &mut store, &lines);
         drop(store);
         if steps != 4 {
-            let longer = run::Plan::resume(
+            let longer = hotloop_run::Plan::resume(
                 &directory,
                 &[format!("budget.steps={steps}")],
                 &crate::fake::task,

@@ -3,15 +3,18 @@
 use std::io::ErrorKind;
 use std::sync::atomic::Ordering;
 
-use flow::random::Random;
-use run::event::{Made, When};
-use run::state::Step;
-use run::{Ended, Event, Interrupt, RunState, Store};
+use hotloop_flow::random::Random;
+use hotloop_run::event::{Made, When};
+use hotloop_run::state::Step;
+use hotloop_run::{Ended, Event, Interrupt, RunState, Store};
 
 use crate::fake::{Failing, Process, plan, same, same_facts, whole};
 
 /// Drives a run, killed each time the journal has taken so many more bytes.
-fn drive_in_pieces(plan: &run::Plan, mut bytes: impl FnMut() -> usize) -> (RunState, usize) {
+fn drive_in_pieces(
+    plan: &hotloop_run::Plan,
+    mut bytes: impl FnMut() -> usize,
+) -> (RunState, usize) {
     let mut kills = 0;
     loop {
         // Everything but the directory dies with the process.
@@ -52,7 +55,7 @@ fn a_hundred_kills_at_random_bytes_change_nothing() {
         let unbroken = plan(&folder.path().join(format!("unbroken-{round}")), &sets);
         let broken = plan(&folder.path().join(format!("broken-{round}")), &sets);
         let (_, expect) = whole(&unbroken);
-        let size = fs_err::metadata(run::store::journal_path(&unbroken.directory))
+        let size = fs_err::metadata(hotloop_run::store::journal_path(&unbroken.directory))
             .unwrap()
             .len() as usize;
         // Large enough to get past the largest event sooner or later.
@@ -78,7 +81,7 @@ fn a_kill_after_every_single_event_changes_nothing() {
     ];
     let unbroken = plan(&folder.path().join("unbroken"), &sets);
     let (_, expect) = whole(&unbroken);
-    let journal = fs_err::read(run::store::journal_path(&unbroken.directory)).unwrap();
+    let journal = fs_err::read(hotloop_run::store::journal_path(&unbroken.directory)).unwrap();
     let ends: Vec<usize> = journal
         .iter()
         .enumerate()
@@ -162,7 +165,11 @@ fn only_the_last_checkpoints_are_kept_and_they_are_enough() {
     assert_eq!(state.checkpoint, Some(12));
     assert!(state.replay.is_empty());
     let mut again = crate::fake::FakePolicy::new(1.0);
-    flow::Policy::load(&mut again, &run::store::checkpoint_path(folder.path(), 12)).unwrap();
+    hotloop_flow::Policy::load(
+        &mut again,
+        &hotloop_run::store::checkpoint_path(folder.path(), 12),
+    )
+    .unwrap();
     assert_eq!(again.preferences, process.policy.preferences);
 }
 
@@ -239,7 +246,7 @@ fn a_run_goes_on_from_its_directory_alone_and_only_as_it_began() {
     drop(store);
     fs_err::rename(&first, &moved).unwrap();
     let load = |_: &str| Ok(crate::fake::matmul());
-    let other = run::Plan::resume(
+    let other = hotloop_run::Plan::resume(
         &moved,
         &["learning.rate=0.5".into(), "budget.steps=4".into()],
         &load,
@@ -256,9 +263,9 @@ fn a_run_goes_on_from_its_directory_alone_and_only_as_it_began() {
             .starts_with("the run in this directory began with other values of learning.rate\n")
     );
     drop(store);
-    let shorter = run::Plan::resume(&moved, &["budget.steps=4".into()], &load).unwrap();
+    let shorter = hotloop_run::Plan::resume(&moved, &["budget.steps=4".into()], &load).unwrap();
     assert_eq!(whole(&shorter).1.finished(), 4);
-    let nothing = run::Plan::resume(&first, &[], &load).unwrap_err();
+    let nothing = hotloop_run::Plan::resume(&first, &[], &load).unwrap_err();
     assert!(
         nothing[0].to_string().contains("holds no run"),
         "{}",
@@ -278,7 +285,7 @@ fn a_parent_too_long_for_the_policy_gives_way_to_the_seed() {
     assert!(matches!(ended, Ended::Done(_)), "{ended:?}");
     let groups = || state.steps.iter().flat_map(|step| &step.groups);
     assert!(groups().any(|group| group.asked.parent.is_none()
-        && group.asked.stage > Some(flow::Stage::RegisterBlocking)));
+        && group.asked.stage > Some(hotloop_flow::Stage::RegisterBlocking)));
 }
 
 #[test]
@@ -365,7 +372,7 @@ fn a_candidate_that_a_power_failure_took_is_not_judged() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path(), &["budget.steps=4"]);
     let (_, expect) = whole(&plan);
-    let journal = run::store::journal_path(folder.path());
+    let journal = hotloop_run::store::journal_path(folder.path());
     let whole_journal = fs_err::read_to_string(&journal).unwrap();
     let sampled = whole_journal
         .find("\"event\":\"step_sampled\",\"step\":2")

@@ -1,12 +1,12 @@
 //! Runs from beginning to end.
 
-use flow::advantage::Fate;
-use run::event::{Event, When};
-use run::{Ended, Store, probe};
+use hotloop_flow::advantage::Fate;
+use hotloop_run::event::{Event, When};
+use hotloop_run::{Ended, Store, probe};
 
 use crate::fake::{Process, facts, plan, same, whole};
 
-fn speed(state: &run::RunState, when: When) -> f64 {
+fn speed(state: &hotloop_run::RunState, when: When) -> f64 {
     probe::summary(state, when).unwrap().gflops.value
 }
 
@@ -251,8 +251,8 @@ fn a_policy_without_answers_at_the_last_probe_ends_the_run() {
     );
 }
 
-fn state_of(plan: &run::Plan) -> run::RunState {
-    run::RunState::read(&plan.directory).unwrap()
+fn state_of(plan: &hotloop_run::Plan) -> hotloop_run::RunState {
+    hotloop_run::RunState::read(&plan.directory).unwrap()
 }
 
 #[test]
@@ -356,8 +356,8 @@ fn the_best_is_chosen_by_fresh_timings() {
     let first = state
         .steps
         .iter()
-        .flat_map(run::state::Step::members)
-        .filter_map(run::state::Member::gflops);
+        .flat_map(hotloop_run::state::Step::members)
+        .filter_map(hotloop_run::state::Member::gflops);
     assert!(
         best.gflops < first.fold(0.0, f64::max),
         "luck does not last"
@@ -419,7 +419,7 @@ fn a_policy_that_cannot_learn_is_not_asked_to() {
     process.policy.learns = false;
     let (mut store, lines) = Store::open(&plan.directory).unwrap();
     let (ended, _) = process.drive(&plan, &mut store, &lines);
-    let run::Ended::Paused(interrupt) = ended else {
+    let hotloop_run::Ended::Paused(interrupt) = ended else {
         panic!("{ended:?}")
     };
     assert_eq!(
@@ -471,7 +471,7 @@ fn a_sampler_that_is_not_the_trainer_is_warned_of_once() {
         process.policy.gap = gap;
         let (mut store, lines) = Store::open(&plan.directory).unwrap();
         let (_, state) = process.drive(&plan, &mut store, &lines);
-        let told: Vec<&run::state::Step> = state
+        let told: Vec<&hotloop_run::state::Step> = state
             .steps
             .iter()
             .filter(|step| {
@@ -496,7 +496,7 @@ fn a_reward_that_cannot_be_measured_here_is_told_first() {
     process.bench.bare = true;
     let (mut store, lines) = Store::open(&plan.directory).unwrap();
     let (ended, state) = process.drive(&plan, &mut store, &lines);
-    let run::Ended::Paused(interrupt) = ended else {
+    let hotloop_run::Ended::Paused(interrupt) = ended else {
         panic!("{ended:?}")
     };
     assert!(

@@ -1,7 +1,7 @@
 //! Runs in which no two answers to a prompt are told apart any more.
 
-use run::event::{Event, When};
-use run::{Ended, Plan, RunState, Store, probe};
+use hotloop_run::event::{Event, When};
+use hotloop_run::{Ended, Plan, RunState, Store, probe};
 
 use crate::fake::{FakePolicy, Process, WORDS, facts, plan, same, same_facts};
 
@@ -87,7 +87,10 @@ fn a_policy_that_collapsed_onto_a_failure_ends_the_run() {
         Some(Event::RunEnded { .. })
     ));
     assert_eq!(
-        run::report::Report::read(&[plan.directory]).unwrap().runs[0].status,
+        hotloop_run::report::Report::read(&[plan.directory])
+            .unwrap()
+            .runs[0]
+            .status,
         why
     );
 }
@@ -276,8 +279,8 @@ fn what_was_trained_before_is_still_there() {
         saved.windows(2).all(|pair| learned(pair[0], pair[1])),
         "only where something was learned: {saved:?}"
     );
-    let kept = run::store::checkpoint_path(folder.path(), saved[saved.len() - 2]);
+    let kept = hotloop_run::store::checkpoint_path(folder.path(), saved[saved.len() - 2]);
     let mut before = FakePolicy::new(1.0);
-    flow::Policy::load(&mut before, &kept).unwrap();
+    hotloop_flow::Policy::load(&mut before, &kept).unwrap();
     assert!(before.updates < 5, "{} updates", before.updates);
 }

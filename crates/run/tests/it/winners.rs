@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use flow::advantage::Fate;
-use flow::policy::Ending;
-use flow::{Candidate, Judgement, Prose, Role, Stage, Verdict};
-use run::event::{
+use hotloop_flow::advantage::Fate;
+use hotloop_flow::policy::Ending;
+use hotloop_flow::{Candidate, Judgement, Prose, Role, Stage, Verdict};
+use hotloop_run::event::{
     Answer, Asked, GroupFinished, GroupSampled, Made, Place, StepFinished, StepSampled, Watched,
 };
-use run::{Event, RunState, Winner, winners};
+use hotloop_run::{Event, RunState, Winner, winners};
 
 use crate::fake::{correct, facts, plan, whole};
 
@@ -46,7 +46,7 @@ fn every_right_program_stands_once_behind_the_prompt_that_asked_for_it() {
         .collect();
     let sources: HashSet<String> = right
         .iter()
-        .map(|hash| run::store::source(&plan.directory, hash).unwrap())
+        .map(|hash| hotloop_run::store::source(&plan.directory, hash).unwrap())
         .collect();
     assert_eq!(
         winners
@@ -77,7 +77,7 @@ fn every_right_program_stands_once_behind_the_prompt_that_asked_for_it() {
     let asked: HashSet<u32> = facts(&plan.directory)
         .iter()
         .filter_map(|event| match event {
-            run::Event::StepSampled(sampled) => {
+            hotloop_run::Event::StepSampled(sampled) => {
                 Some(sampled.groups.iter().map(|group| group.prompt_tokens[0]))
             }
             _ => None,
@@ -126,7 +126,7 @@ fn fold(state: &mut RunState, step: u64, asked: Asked, hash: &str, verdict: Verd
     };
     let judgement = Judgement {
         verdict,
-        seconds: flow::bench::Seconds::default(),
+        seconds: hotloop_flow::bench::Seconds::default(),
     };
     let events = [
         Event::StepSampled(Box::new(StepSampled {
@@ -157,7 +157,7 @@ fn fold(state: &mut RunState, step: u64, asked: Asked, hash: &str, verdict: Verd
             warnings: Vec::new(),
             stop: None,
             enough: None,
-            seconds: run::event::StepSeconds::default(),
+            seconds: hotloop_run::event::StepSeconds::default(),
         })),
     ];
     for event in &events {

@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError};
 
 use axum::Json;
 use axum::extract::{Path, State};
-use flow::Verdict;
+use hotloop_flow::Verdict;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -127,9 +127,10 @@ fn answer(task_id: String, graded: &Graded) -> Answered {
     let (compiled, error_code) = match verdict {
         Verdict::Malformed { .. } | Verdict::Refused { .. } => (false, Some("VALIDATION_ERROR")),
         Verdict::NotCompiled { .. } => (false, Some("COMPILATION_ERROR")),
-        Verdict::TimedOut { during, .. } => {
-            (*during == flow::verdict::Phase::Run, Some("TIMEOUT_ERROR"))
-        }
+        Verdict::TimedOut { during, .. } => (
+            *during == hotloop_flow::verdict::Phase::Run,
+            Some("TIMEOUT_ERROR"),
+        ),
         Verdict::Crashed { .. } => (true, Some("RUNTIME_ERROR")),
         Verdict::Wrong(_) => (true, Some("CORRECTNESS_ERROR")),
         Verdict::Suspect { .. } | Verdict::Correct(_) => (true, None),

@@ -12,8 +12,8 @@ pub(crate) mod slime;
 
 use std::sync::Arc;
 
-use flow::reward::RewardContext;
-use flow::{Judgement, Verdict};
+use hotloop_flow::reward::RewardContext;
+use hotloop_flow::{Judgement, Verdict};
 use tokio::time::Instant;
 
 use crate::app::App;

@@ -21,7 +21,7 @@ use crate::app::App;
 use crate::asked::{Text, What};
 use crate::body::{self, Received};
 use crate::fault::Fault;
-use flow::{Label, Verdict};
+use hotloop_flow::{Label, Verdict};
 
 /// Turns of an episode.
 const TURNS: u32 = 8;
@@ -42,7 +42,7 @@ pub(crate) struct Episode {
     name: Option<String>,
     step_count: u32,
     task: String,
-    stage: Option<flow::Stage>,
+    stage: Option<hotloop_flow::Stage>,
     done: bool,
     best_reward: Option<f64>,
 }
@@ -154,7 +154,7 @@ impl Episode {
         ))
     }
 
-    fn observation(&self, task: &flow::Task) -> Observation {
+    fn observation(&self, task: &hotloop_flow::Task) -> Observation {
         Observation {
             task: self.task.clone(),
             prompt: task.prompt.clone(),

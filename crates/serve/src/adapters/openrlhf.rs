@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use flow::Label;
+use hotloop_flow::Label;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -70,7 +70,7 @@ pub(crate) async fn get_reward(
     };
     let rewards: Vec<f64> = graded.iter().map(|graded| graded.reward).collect();
     let measured = |graded: &Graded| match graded.verdict() {
-        flow::Verdict::Correct(measured) => measured.gflops,
+        hotloop_flow::Verdict::Correct(measured) => measured.gflops,
         _ => 0.0,
     };
     Ok(Json(Answered {

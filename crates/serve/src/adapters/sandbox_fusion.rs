@@ -12,8 +12,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use flow::verdict::Phase;
-use flow::{Judgement, Verdict};
+use hotloop_flow::verdict::Phase;
+use hotloop_flow::{Judgement, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use flow::bench::Seconds;
-use flow::{Label, MachineFacts, Reward, Stage, Timing, Verdict};
+use hotloop_flow::bench::Seconds;
+use hotloop_flow::{Label, MachineFacts, Reward, Stage, Timing, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use flow::policy::Message;
-use flow::{Role, Stage};
+use hotloop_flow::policy::Message;
+use hotloop_flow::{Role, Stage};
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;

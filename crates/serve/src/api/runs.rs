@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use run::report::Report;
-use run::{RunState, store};
+use hotloop_run::report::Report;
+use hotloop_run::{RunState, store};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use flow::Task;
+use hotloop_flow::Task;
 use serde::Serialize;
 
 use crate::app::App;

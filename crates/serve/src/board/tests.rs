@@ -1,6 +1,6 @@
 use super::*;
-use flow::bench::Seconds;
-use flow::{Candidate, Verdict};
+use hotloop_flow::bench::Seconds;
+use hotloop_flow::{Candidate, Verdict};
 
 fn limits() -> Limits {
     Limits {
@@ -12,16 +12,16 @@ fn limits() -> Limits {
     }
 }
 
-fn task() -> Arc<flow::Task> {
+fn task() -> Arc<hotloop_flow::Task> {
     let file = |name: &str| std::fs::read_to_string(format!("../../tasks/matmul/{name}")).unwrap();
-    let files = flow::task::TaskFiles {
+    let files = hotloop_flow::task::TaskFiles {
         toml: file("task.toml"),
         reference: file("reference.c"),
         prompt: file("prompt.md"),
         seed: file("seed.c"),
         baseline: Some(file("baseline.c")),
     };
-    Arc::new(flow::Task::parse(files).unwrap())
+    Arc::new(hotloop_flow::Task::parse(files).unwrap())
 }
 
 fn attach(board: &mut Board, name: &str) -> Result<Ticket, Full> {

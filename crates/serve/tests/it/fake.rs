@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use flow::bench::Seconds;
-use flow::task::TaskFiles;
-use flow::verdict::{Measured, Mismatch};
-use flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts, Reply, Task, Verdict};
+use hotloop_flow::bench::Seconds;
+use hotloop_flow::task::TaskFiles;
+use hotloop_flow::verdict::{Measured, Mismatch};
+use hotloop_flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts, Reply, Task, Verdict};
+use hotloop_serve::{Factory, Listener, Notice, Server, Settings};
 use serde_json::Value;
-use serve::{Factory, Listener, Notice, Server, Settings};
 
 /// What the tests know of the bench and tell it.
 #[derive(Default)]

@@ -3,8 +3,8 @@
 use std::io::{Read, Write};
 use std::sync::atomic::Ordering;
 
+use hotloop_serve::Notice;
 use serde_json::{Value, json};
-use serve::Notice;
 
 use crate::fake::{Service, candidate};
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use hotloop_serve::Notice;
 use serde_json::{Value, json};
-use serve::Notice;
 
 use crate::fake::{Service, candidate};
 

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use run::RunState;
-use run::report::Report;
+use hotloop_run::RunState;
+use hotloop_run::report::Report;
+use hotloop_serve::{Notice, Settings};
 use serde_json::{Value, json};
-use serve::{Notice, Settings};
 
 use crate::fake::{Service, candidate};
 

@@ -1,7 +1,7 @@
 //! The same expert candidate judged many times: how much its result varies.
 
-use flow::statistics::{mean, variation};
-use flow::verdict::Measured;
+use hotloop_flow::statistics::{mean, variation};
+use hotloop_flow::verdict::Measured;
 use serde::Serialize;
 
 use super::{job, matmul, variants};

@@ -4,9 +4,9 @@ use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use fleet::server::{self, Spec};
-use fleet::{Access, FleetBench, Opening, RehearsalBench};
-use flow::{Bench, Job, JobId};
+use hotloop_fleet::server::{self, Spec};
+use hotloop_fleet::{Access, FleetBench, Opening, RehearsalBench};
+use hotloop_flow::{Bench, Job, JobId};
 use serde::Serialize;
 
 use super::{job, matmul};

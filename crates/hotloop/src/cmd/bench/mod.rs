@@ -11,7 +11,7 @@ mod variants;
 
 use std::sync::Arc;
 
-use flow::{Candidate, Job, JobId, Task};
+use hotloop_flow::{Candidate, Job, JobId, Task};
 
 use crate::cli::{BenchArgs, BenchCommand};
 use crate::failure::{Failure, Status};

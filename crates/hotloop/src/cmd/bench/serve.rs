@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use flow::bench::Seconds;
-use flow::verdict::Measured;
-use flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts, Reply, Verdict};
+use hotloop_flow::bench::Seconds;
+use hotloop_flow::verdict::Measured;
+use hotloop_flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts, Reply, Verdict};
+use hotloop_serve::{Factory, Limits, Server, Settings};
 use serde::Serialize;
-use serve::{Factory, Limits, Server, Settings};
 
 use super::clients::{self, Honest};
 use crate::failure::{Failure, Status};

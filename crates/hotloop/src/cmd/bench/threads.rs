@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use bench::{Care, survey};
-use flow::statistics::median;
-use flow::verdict::Measured;
+use hotloop_bench::{Care, survey};
+use hotloop_flow::statistics::median;
+use hotloop_flow::verdict::Measured;
 use serde::Serialize;
 
 use super::{job, matmul, plain, variants};
@@ -160,7 +160,7 @@ fn compare(
     let (ticks, stolen) = survey::stolen();
     let mut trials = Vec::new();
     for way in ways {
-        let mut settings = bench::Settings {
+        let mut settings = hotloop_bench::Settings {
             threads: side.threads,
             omit: way.omit.clone(),
             ..crate::settings()?

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use flow::Label;
-use flow::statistics::{mean, median};
+use hotloop_flow::Label;
+use hotloop_flow::statistics::{mean, median};
 use serde::Serialize;
 
 use super::{job, matmul, plain, variants};
@@ -36,8 +36,8 @@ struct Throughput {
 pub(super) fn run(count: usize, json: bool) -> Result<Status, Failure> {
     let task = matmul()?;
     let stop = Stop::listen()?;
-    let cores = bench::survey::slot_cores(1);
-    bench::survey::pin_to_cores(&cores)
+    let cores = hotloop_bench::survey::slot_cores(1);
+    hotloop_bench::survey::pin_to_cores(&cores)
         .map_err(|error| Failure::machine(format!("one core alone: {error}")))?;
     let mut settings = crate::settings()?.like_the_paper();
     settings.jobs = 1;
@@ -77,7 +77,7 @@ pub(super) fn run(count: usize, json: bool) -> Result<Status, Failure> {
         }
     }
     drop((progress, judging));
-    let over = |value: &dyn Fn(&(f64, flow::bench::Seconds)) -> f64| {
+    let over = |value: &dyn Fn(&(f64, hotloop_flow::bench::Seconds)) -> f64| {
         mean(&bench.iter().map(value).collect::<Vec<_>>())
     };
     let gcc: Vec<f64> = plain.iter().map(|plain| plain.compile_s).collect();

@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use corpus::{Options, Program, Rng};
-use flow::policy::Chat;
-use flow::random::Random;
-use flow::{Role, Stage};
+use hotloop_corpus::{Options, Program, Rng};
+use hotloop_flow::policy::Chat;
+use hotloop_flow::random::Random;
+use hotloop_flow::{Role, Stage};
 use serde_json::json;
 
 use super::lesson::{Lesson, prose};
@@ -68,7 +68,7 @@ pub(super) fn write(arguments: &ChatsArgs) -> Result<Status, Failure> {
 
 /// The corpus's candidates of a task, in the order in which chats take them.
 pub(super) fn programs(task: &str, seed: u64) -> Vec<Program> {
-    let pool = corpus::Pool::draw_task(seed, Options::STANDARD.programs, task);
+    let pool = hotloop_corpus::Pool::draw_task(seed, Options::STANDARD.programs, task);
     let mut programs: Vec<Program> = pool.programs().copied().collect();
     Random::new(seed).shuffle(&mut programs);
     programs
@@ -143,7 +143,7 @@ fn indented(body: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use flow::prompt::{Prose, Wording};
+    use hotloop_flow::prompt::{Prose, Wording};
 
     use super::*;
 
@@ -163,7 +163,7 @@ mod tests {
             task: &task,
         };
         let mut rng = Rng::new(1, STREAM);
-        let pool = corpus::Pool::draw_task(1, count, "matmul");
+        let pool = hotloop_corpus::Pool::draw_task(1, count, "matmul");
         let chat = |program: &Program| {
             let parent = parent(program, &mut rng);
             (
@@ -185,8 +185,9 @@ mod tests {
                 answer.starts_with(&chat.begun) && answer.ends_with("}\n```"),
                 "{answer}"
             );
-            let found = flow::Candidate::extract(answer, &task).expect("it holds a candidate");
-            let canonical = corpus::canonical(&found.source);
+            let found =
+                hotloop_flow::Candidate::extract(answer, &task).expect("it holds a candidate");
+            let canonical = hotloop_corpus::canonical(&found.source);
             assert!(
                 canonical.ends_with(program.source().split_once("{\n").expect("a body").1),
                 "{canonical}"
@@ -232,7 +233,7 @@ mod tests {
             prose: &prose,
             task: &task,
         };
-        let pool = corpus::Pool::draw_task(1, 600, "matmul");
+        let pool = hotloop_corpus::Pool::draw_task(1, 600, "matmul");
         let tiles: Vec<_> = pool
             .programs()
             .filter_map(|tile| Some((tile, tile.in_registers()?)))
@@ -243,11 +244,12 @@ mod tests {
                 continue;
             };
             let answer = &chat.messages.last().expect("an answer").content;
-            let found = flow::Candidate::extract(answer, &task).expect("it holds a candidate");
+            let found =
+                hotloop_flow::Candidate::extract(answer, &task).expect("it holds a candidate");
             assert!(found.source.contains("register "), "{}", found.source);
             let told = |source: &str| {
-                corpus::nearest::Tokens::of(source)
-                    .distance(&corpus::nearest::Tokens::of(&tile.source()))
+                hotloop_corpus::nearest::Tokens::of(source)
+                    .distance(&hotloop_corpus::nearest::Tokens::of(&tile.source()))
             };
             assert!(told(&source).written == 0.0, "the word is not counted");
         }

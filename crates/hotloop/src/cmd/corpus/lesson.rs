@@ -1,15 +1,15 @@
 //! A prompt in the words of a run, with the answer to be learned: what warm starts are made of.
 
-use flow::policy::{Chat, Message, Speaker};
-use flow::prompt::{Ask, Prose, Shown, Wording};
-use flow::{Render, Role, Stage, Task};
+use hotloop_flow::policy::{Chat, Message, Speaker};
+use hotloop_flow::prompt::{Ask, Prose, Shown, Wording};
+use hotloop_flow::{Render, Role, Stage, Task};
 
 /// The words in which runs ask a language model on this machine.
 pub(super) fn prose() -> Prose {
     Prose {
         wording: Wording::default(),
         begin: true,
-        simd: bench::survey::simd().to_owned(),
+        simd: hotloop_bench::survey::simd().to_owned(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whether a program was found or remembered: its distance from the corpus.
 
-use corpus::nearest::{Tokens, nearest};
+use hotloop_corpus::nearest::{Tokens, nearest};
 use serde_json::json;
 
 use super::chats;

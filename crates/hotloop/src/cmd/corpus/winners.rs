@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
 use std::path::Path;
 
-use flow::{Label, Role, Stage, Task};
-use run::RunState;
+use hotloop_flow::{Label, Role, Stage, Task};
+use hotloop_run::RunState;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -121,8 +121,8 @@ impl Wins {
             )));
         };
         let render = runs::render(&plan.config, plan.wording.clone(), &started.machine);
-        let winners =
-            run::winners(&plan, &state, &*render).map_err(|error| report::unreadable(&error))?;
+        let winners = hotloop_run::winners(&plan, &state, &*render)
+            .map_err(|error| report::unreadable(&error))?;
         let groups = state
             .steps
             .iter()
@@ -236,7 +236,7 @@ mod tests {
         let chat: serde_json::Value = serde_json::from_str(&text).expect("one chat");
         let answer = chat["messages"][2]["content"].as_str().expect("an answer");
         let task = load("transpose").expect("it is shipped");
-        let found = flow::Candidate::extract(answer, &task).expect("it holds a candidate");
+        let found = hotloop_flow::Candidate::extract(answer, &task).expect("it holds a candidate");
         assert_eq!(found.source.trim(), seed.trim());
         assert!(
             write(&arguments(None)).is_err(),

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use flow::Task;
-use run::{Config, Layered};
+use hotloop_flow::Task;
+use hotloop_run::{Config, Layered};
 
 use crate::cli::evaluate::{EvaluateArgs, names};
 use crate::cmd::train;

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use flow::{Judgement, Label, Stage};
-use run::evaluation::Answer;
+use hotloop_flow::{Judgement, Label, Stage};
+use hotloop_run::evaluation::Answer;
 use serde::Serialize;
 
 use super::{Asked, Line, contestant, correct};
@@ -65,7 +65,7 @@ impl Keep {
         fs_err::create_dir_all(self.folder.join(&inside)).map_err(|error| unwritable(&error))?;
         for (at, (answer, judgement)) in answers.iter().zip(judged).enumerate() {
             let verdict = judgement.as_ref().map(|judgement| &judgement.verdict);
-            let label = verdict.map(flow::Verdict::label);
+            let label = verdict.map(hotloop_flow::Verdict::label);
             let (text, end) = match &answer.candidate {
                 Ok(candidate) => (&candidate.source, "c"),
                 Err(_) => (&answer.text, "txt"),
@@ -82,7 +82,9 @@ impl Keep {
                 stage: stage.number(),
                 answer: at,
                 verdict: label,
-                detail: verdict.map(flow::Verdict::detail).unwrap_or_default(),
+                detail: verdict
+                    .map(hotloop_flow::Verdict::detail)
+                    .unwrap_or_default(),
                 gflops,
                 speedup: gflops.map(|gflops| gflops / asked.gflops),
                 file: &file.display().to_string(),

@@ -8,10 +8,12 @@ mod told;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use flow::verdict::Measured;
-use flow::{Bench, BenchError, Candidate, Job, JobId, Judgement, Policy, Stage, Task, Verdict};
-use run::evaluation::{Answer, Asking};
-use run::{Evaluation, believable, plan};
+use hotloop_flow::verdict::Measured;
+use hotloop_flow::{
+    Bench, BenchError, Candidate, Job, JobId, Judgement, Policy, Stage, Task, Verdict,
+};
+use hotloop_run::evaluation::{Answer, Asking};
+use hotloop_run::{Evaluation, believable, plan};
 use serde::Serialize;
 
 use crate::cli::evaluate::{EvaluateArgs, names};
@@ -244,7 +246,7 @@ fn judge(
                 progress.judged(Some(verdict.label()));
                 Some(Judgement {
                     verdict,
-                    seconds: flow::bench::Seconds::default(),
+                    seconds: hotloop_flow::bench::Seconds::default(),
                 })
             }
         });

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use flow::{BenchError, Candidate, Job, JobId, Judgement, Stage, Task, Verdict};
-use run::believable;
+use hotloop_flow::{BenchError, Candidate, Job, JobId, Judgement, Stage, Task, Verdict};
+use hotloop_run::believable;
 use serde::Serialize;
 
 use super::correct;
@@ -181,9 +181,9 @@ mod tests {
     use std::collections::VecDeque;
     use std::time::Duration;
 
-    use flow::bench::Seconds;
-    use flow::verdict::Measured;
-    use flow::{Bench, MachineFacts, Reply};
+    use hotloop_flow::bench::Seconds;
+    use hotloop_flow::verdict::Measured;
+    use hotloop_flow::{Bench, MachineFacts, Reply};
 
     use crate::cmd::judge::load;
     use crate::stop::Stop;

@@ -1,7 +1,7 @@
 //! An evaluation for people: a table for each task, a row for each policy.
 
-use flow::Label;
-use run::probe::Estimate;
+use hotloop_flow::Label;
+use hotloop_run::probe::Estimate;
 
 use super::Line;
 use crate::output::table::Table;

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use flow::{Candidate, Malformed, Task};
+use hotloop_flow::{Candidate, Malformed, Task};
 use serde_json::{Map, Value};
 
 use crate::cli::JudgeArgs;
@@ -61,7 +61,7 @@ pub(crate) fn gather(arguments: &JudgeArgs) -> Result<Vec<Item>, Failure> {
             )
             .hint("name the task that the files belong to, as in `hotloop judge matmul FILE`"));
         }
-        return bench::tasks::shipped()
+        return hotloop_bench::tasks::shipped()
             .map(|name| Ok(Item::seed(load(name)?)))
             .collect();
     }
@@ -82,7 +82,7 @@ pub(crate) fn gather(arguments: &JudgeArgs) -> Result<Vec<Item>, Failure> {
 
 /// A task by name; that it cannot be read is the user's error.
 pub(crate) fn load(name: &str) -> Result<Task, Failure> {
-    bench::tasks::load(name).map_err(|error| {
+    hotloop_bench::tasks::load(name).map_err(|error| {
         let is_folder = !name.contains('/') && Path::new(name).join("task.toml").exists();
         let failure = Failure::of_user(error);
         if is_folder {

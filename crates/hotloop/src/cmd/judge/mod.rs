@@ -4,9 +4,9 @@ mod items;
 mod report;
 mod worth;
 
-use bench::{Check, Settings};
-use flow::bench::{Compiler, OptLevel, Seconds};
-use flow::{BenchError, Job, JobId, Judgement, Reward, Stage, Verdict};
+use hotloop_bench::{Check, Settings};
+use hotloop_flow::bench::{Compiler, OptLevel, Seconds};
+use hotloop_flow::{BenchError, Job, JobId, Judgement, Reward, Stage, Verdict};
 
 use crate::cli::{CheckName, CompilerName, HowArgs, JudgeArgs, LayerName, Opt, Threads};
 use crate::failure::{Failure, Status};
@@ -181,7 +181,7 @@ fn over_fleet(
     arguments: &JudgeArgs,
     settings: &Settings,
     items: &[Item],
-) -> Result<Box<dyn flow::Bench>, Failure> {
+) -> Result<Box<dyn hotloop_flow::Bench>, Failure> {
     let hashes = items
         .iter()
         .filter_map(|item| item.candidate.as_ref().ok())
@@ -218,7 +218,7 @@ pub(crate) fn settings(how: &HowArgs, is_fleet: bool) -> Result<Settings, Failur
         Opt::O2 => OptLevel::O2,
         Opt::O3 => OptLevel::O3,
     };
-    let cores = bench::survey::physical_cores() as u32;
+    let cores = hotloop_bench::survey::physical_cores() as u32;
     settings.threads = match how.threads {
         Threads::All => cores,
         Threads::Number(threads) => threads,
@@ -252,8 +252,8 @@ pub(crate) fn settings(how: &HowArgs, is_fleet: bool) -> Result<Settings, Failur
     };
     settings.reuse = !how.fresh;
     let layers = how.without.iter().map(|layer| match layer {
-        LayerName::Landlock => bench::sandbox::Layer::Landlock,
-        LayerName::Namespaces => bench::sandbox::Layer::Namespaces,
+        LayerName::Landlock => hotloop_bench::sandbox::Layer::Landlock,
+        LayerName::Namespaces => hotloop_bench::sandbox::Layer::Namespaces,
     });
     settings.without = layers.collect();
     Ok(settings)

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bench::{Check, Estimator, Settings};
-use flow::verdict::Measured;
-use flow::{Label, MachineFacts, Verdict, statistics};
+use hotloop_bench::{Check, Estimator, Settings};
+use hotloop_flow::verdict::Measured;
+use hotloop_flow::{Label, MachineFacts, Verdict, statistics};
 use serde_json::Value;
 
 use super::Judged;
@@ -71,7 +71,7 @@ fn rows(arguments: &JudgeArgs, all: &[Judged<'_>]) -> String {
         };
         // The plain ladder pays GFLOPS, which are there already.
         let reward = match arguments.reward {
-            flow::Reward::Ladder => String::new(),
+            hotloop_flow::Reward::Ladder => String::new(),
             _ => judged
                 .reward
                 .map_or("masked".to_owned(), |reward| format!("{reward:.3}")),

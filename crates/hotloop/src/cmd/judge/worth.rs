@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use flow::reward::RewardContext;
-use flow::{Candidate, Job, JobId, Judgement, Label, Reward};
+use hotloop_flow::reward::RewardContext;
+use hotloop_flow::{Candidate, Job, JobId, Judgement, Label, Reward};
 
 use super::Judged;
 use super::items::Item;
