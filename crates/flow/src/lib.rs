@@ -28,14 +28,14 @@ pub mod verdict;
 
 pub use advantage::Advantage;
 pub use bench::{Bench, BenchError, Job, JobId, Judgement, Reply};
-pub use language::c::extract::{Candidate, Malformed};
 pub use count::count;
+pub use language::c::extract::{Candidate, Malformed};
+pub use language::c::scan::Technique;
 pub use machine::MachineFacts;
 pub use policy::{Completion, Policy, PolicyError, Sampling, WeightedTokens};
 pub use prompt::{Prose, Render, Role};
 pub use reward::Reward;
 pub use stage::Stage;
 pub use task::Task;
-pub use language::c::scan::Technique;
 pub use timing::Timing;
 pub use verdict::{Label, Verdict};

@@ -155,7 +155,8 @@ mod tests {
     use super::*;
 
     pub(super) fn refused(source: &str) -> Option<String> {
-        directives(source).or_else(|| tokens(source, &hotloop_flow::language::c::scan::scan(source)))
+        directives(source)
+            .or_else(|| tokens(source, &hotloop_flow::language::c::scan::scan(source)))
     }
 
     #[test]

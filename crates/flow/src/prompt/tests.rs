@@ -1,7 +1,7 @@
 use super::*;
 use crate::language::c::extract::Candidate;
-use crate::task::TaskFiles;
 use crate::language::c::scan;
+use crate::task::TaskFiles;
 use crate::verdict::{Mismatch, Phase};
 
 fn matmul() -> Task {

@@ -15,8 +15,8 @@ macro_rules! put {
 pub mod csv;
 pub mod diff;
 mod drawing;
-pub mod figure;
 pub mod feature;
+pub mod figure;
 mod figures;
 mod font;
 mod highlight;
