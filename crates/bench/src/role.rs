@@ -7,7 +7,8 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::{blas, confine, runner, sandbox, supervisor, sys};
+use crate::cpu::{blas, runner, supervisor};
+use crate::{confine, sandbox, sys};
 
 pub use crate::sys::RAISE;
 

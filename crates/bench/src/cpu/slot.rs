@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use hotloop_flow::BenchError;
 
-use crate::local::spawn;
+use crate::cpu::bench::spawn;
+use crate::cpu::supervisor::CORES;
+use crate::cpu::supervisor::protocol::{Answer, Request};
 use crate::role;
-use crate::supervisor::CORES;
-use crate::supervisor::protocol::{Answer, Request};
 
 /// Waiting is counted in slices: one that outlasts a stop of the program counts no more than any other.
 const SLICE: Duration = Duration::from_secs(1);

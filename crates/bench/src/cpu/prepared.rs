@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hotloop_flow::{BenchError, Task};
 
-use crate::machine::Machine;
-use crate::runner::OwnThreads;
+use crate::cpu::machine::Machine;
+use crate::cpu::runner::OwnThreads;
+use crate::cpu::shim;
+use crate::cpu::supervisor::protocol::{Request, Work};
 use crate::settings::Care;
-use crate::shim;
-use crate::supervisor::protocol::{Request, Work};
 
 /// The built parts of one task.
 #[derive(Debug)]

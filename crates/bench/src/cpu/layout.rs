@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use hotloop_flow::formula::{FormulaError, Sizes};
 use hotloop_flow::task::{Fill, Role, TaskSpec};
 
-use crate::draws::{self, Note};
+use crate::cpu::draws::{self, Note};
 
 /// The page size of x86-64 and of every map here.
 pub(crate) const PAGE: usize = 4096;

@@ -3,15 +3,15 @@
 use hotloop_flow::statistics;
 use hotloop_flow::task::CacheState;
 
+use crate::cpu::layout::Fit;
+use crate::cpu::supervisor::Slot;
+use crate::cpu::supervisor::child::Failure;
+use crate::cpu::supervisor::protocol::{Answer, Request, TimeWork};
+use crate::cpu::supervisor::session::Session;
+use crate::cpu::verify::Verifier;
 use crate::estimate::{self, ENOUGH, LEAST, Sample};
-use crate::layout::Fit;
 use crate::settings::{Care, Check, TEAM_RUN_S};
-use crate::supervisor::Slot;
-use crate::supervisor::child::Failure;
-use crate::supervisor::protocol::{Answer, Request, TimeWork};
-use crate::supervisor::session::Session;
 use crate::sys;
-use crate::verify::Verifier;
 
 /// A run must last this many null round trips, so that what is taken off is a small part.
 const NULLS_PER_RUN: f64 = 50.0;

@@ -5,19 +5,19 @@ use std::os::fd::OwnedFd;
 
 use hotloop_flow::formula::Sizes;
 
-use crate::draws::{self, Note};
-use crate::executable::Stacks;
+use crate::cpu::draws::{self, Note};
+use crate::cpu::executable::Stacks;
+use crate::cpu::layout::{Fit, Layout};
+use crate::cpu::memory::Mapping;
+use crate::cpu::runner::{OwnThreads, Plan, RunnerSpec};
+use crate::cpu::supervisor::child::{Child, Failure, RunnerFiles};
+use crate::cpu::supervisor::crew::Crew;
+use crate::cpu::supervisor::protocol::Request;
+use crate::cpu::verify::{Buffers, Verifier};
 use crate::inputs::Fresh;
-use crate::layout::{Fit, Layout};
-use crate::memory::Mapping;
-use crate::runner::{OwnThreads, Plan, RunnerSpec};
 use crate::sandbox::limits::{self, Limits};
 use crate::settings::Care;
-use crate::supervisor::child::{Child, Failure, RunnerFiles};
-use crate::supervisor::crew::Crew;
-use crate::supervisor::protocol::Request;
 use crate::sys;
-use crate::verify::{Buffers, Verifier};
 
 /// Threads that a candidate may have besides its pool: nested regions, `num_threads(40)`.
 const SPARE_THREADS: u64 = 80;
@@ -215,7 +215,7 @@ impl Session {
 }
 
 fn region(name: &'static str, bytes: usize) -> Result<(OwnedFd, Mapping), Failure> {
-    let bytes = bytes.max(crate::layout::PAGE);
+    let bytes = bytes.max(crate::cpu::layout::PAGE);
     let file = sys::memory_file(name, bytes).map_err(machine(name))?;
     let mapping = Mapping::new(&file, bytes).map_err(machine(name))?;
     Ok((file, mapping))

@@ -19,10 +19,10 @@ use hotloop_flow::{BenchError, Verdict};
 
 use crate::cache::{CANDIDATE, Cache};
 use crate::confine::{Confinement, NO_LIMITS, NOT_STARTED, THEN};
+use crate::cpu::symbols::{self, Finding};
+use crate::cpu::toolchain::{LINKING, Toolchain};
 use crate::sandbox::limits::{self, Limits};
 use crate::scratch::{Folder, Scratch, no_space};
-use crate::symbols::{self, Finding};
-use crate::toolchain::{LINKING, Toolchain};
 use crate::{role, sys};
 use patience::{Patience, Waited};
 use prelude::{PRELUDE, Prelude};

@@ -7,7 +7,7 @@ use hotloop_flow::task::TaskSpec;
 use hotloop_flow::verdict::{Checks, Mismatch};
 use serde::{Deserialize, Serialize};
 
-use crate::runner::OwnThreads;
+use crate::cpu::runner::OwnThreads;
 use crate::settings::{Care, Check};
 
 /// One piece of work for a supervisor.

@@ -8,8 +8,8 @@ use hotloop_flow::bench::OptLevel;
 
 use super::{FILE_LIMIT, NO_SPACE, VERSION, shorten};
 use crate::cache::{Cache, own_end};
+use crate::cpu::toolchain::Toolchain;
 use crate::sys;
-use crate::toolchain::Toolchain;
 
 /// The headers that every candidate starts with, so that a forgotten include is no failure.
 /// The same with and without a precompiled form: speed must not change what compiles.

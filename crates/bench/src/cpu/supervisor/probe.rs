@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 
 use hotloop_flow::statistics::quantile;
 
-use crate::supervisor::crew::Crew;
+use crate::cpu::supervisor::crew::Crew;
 use crate::sys;
 
 const ROUNDS: usize = 4_000;

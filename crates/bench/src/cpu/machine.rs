@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use hotloop_flow::{BenchError, MachineFacts};
 
-use crate::blas::{self, OpenBlas};
-use crate::compile::Builder;
 use crate::cores::{self, Core};
+use crate::cpu::blas::{self, OpenBlas};
+use crate::cpu::compile::Builder;
+use crate::cpu::toolchain::Toolchain;
 use crate::sandbox::Layers;
 use crate::scratch::Scratch;
 use crate::settings::Settings;
-use crate::toolchain::Toolchain;
 
 /// A machine that is ready to judge.
 pub(crate) struct Machine {

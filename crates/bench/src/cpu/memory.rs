@@ -16,7 +16,7 @@ pub(crate) struct Mapping {
 impl Mapping {
     /// Maps `bytes` of `file`.
     pub(crate) fn new(file: &OwnedFd, bytes: usize) -> io::Result<Self> {
-        let bytes = bytes.max(crate::layout::PAGE);
+        let bytes = bytes.max(crate::cpu::layout::PAGE);
         // SAFETY: a fresh shared mapping, placed by the kernel.
         let start = unsafe {
             libc::mmap(

@@ -10,14 +10,14 @@ use hotloop_flow::bench::Seconds;
 use hotloop_flow::verdict::Measured;
 use hotloop_flow::{Bench, BenchError, Job, JobId, Judgement, Label, MachineFacts, Reply, Verdict};
 
-use crate::clock::Clock;
 use crate::cores;
-use crate::examine::{Examination, Examined, examine};
-use crate::machine::Machine;
-use crate::prepared::Preparations;
-use crate::roof::Roof;
+use crate::cpu::clock::Clock;
+use crate::cpu::examine::{Examination, Examined, examine};
+use crate::cpu::machine::Machine;
+use crate::cpu::prepared::Preparations;
+use crate::cpu::roof::Roof;
+use crate::cpu::slot::Slot;
 use crate::settings::{Estimator, Settings};
-use crate::slot::Slot;
 use crate::sys;
 
 /// The pause before candidates are timed again that met no quiet.
@@ -439,7 +439,7 @@ mod tests {
         let task = Arc::new(crate::tasks::load("transpose").unwrap());
         let candidate = hotloop_flow::Candidate::from_source(task.seed.as_bytes(), &task).unwrap();
         let nowhere = std::path::PathBuf::new;
-        let prepared = crate::prepared::Prepared {
+        let prepared = crate::cpu::prepared::Prepared {
             shim: nowhere(),
             trusted: nowhere(),
             baseline: None,
@@ -458,7 +458,7 @@ mod tests {
                 _folder: None,
                 prepared,
                 compile_s: 0.0,
-                own_threads: crate::runner::OwnThreads::Unused,
+                own_threads: crate::cpu::runner::OwnThreads::Unused,
             },
             tries: 0,
             steadiest: None,

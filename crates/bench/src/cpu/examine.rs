@@ -10,19 +10,19 @@ use hotloop_flow::technique::{self, Scan, Technique};
 use hotloop_flow::verdict::Phase;
 use hotloop_flow::{BenchError, Job, Stage, Verdict};
 
-use crate::compile::Built;
-use crate::executable;
-use crate::machine::Machine;
-use crate::prepared::{Preparations, Prepared};
-use crate::runner::OwnThreads;
-use crate::scratch::Folder;
-use crate::screen;
-use crate::slot::Slot;
-use crate::supervisor::{
+use crate::cpu::compile::Built;
+use crate::cpu::executable;
+use crate::cpu::machine::Machine;
+use crate::cpu::prepared::{Preparations, Prepared};
+use crate::cpu::runner::OwnThreads;
+use crate::cpu::screen;
+use crate::cpu::slot::Slot;
+use crate::cpu::supervisor::{
     self,
     protocol::{Answer, Work},
 };
-use crate::symbols;
+use crate::cpu::symbols;
+use crate::scratch::Folder;
 
 /// A candidate that is right and waits for the clock.
 pub(crate) struct Examined {

@@ -17,11 +17,12 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::draws::Drawing;
-use crate::executable::Stacks;
-use crate::layout::{Layout, PAGE, Place, Region};
+use crate::cpu::draws::Drawing;
+use crate::cpu::executable::Stacks;
+use crate::cpu::layout::{Layout, PAGE, Place, Region};
+use crate::cpu::memory;
 use crate::sandbox::{self, calls, files, limits::Limits};
-use crate::{memory, sys};
+use crate::sys;
 
 /// Descriptors that the supervisor leaves open for the runner.
 pub(crate) const SPEC_FD: i32 = 3;

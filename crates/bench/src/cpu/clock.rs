@@ -6,13 +6,13 @@ use std::time::Duration;
 use hotloop_flow::verdict::{Measured, Phase};
 use hotloop_flow::{BenchError, Job, Timing, Verdict};
 
-use crate::examine::Examined;
-use crate::machine::Machine;
-use crate::roof::{Roof, TaskRoof};
-use crate::runner::OwnThreads;
+use crate::cpu::examine::Examined;
+use crate::cpu::machine::Machine;
+use crate::cpu::roof::{Roof, TaskRoof};
+use crate::cpu::runner::OwnThreads;
+use crate::cpu::slot::Slot;
+use crate::cpu::supervisor::protocol::{Answer, TimeWork, Work};
 use crate::settings::Estimator;
-use crate::slot::Slot;
-use crate::supervisor::protocol::{Answer, TimeWork, Work};
 
 /// A candidate faster than this times the roof is not believed: clocks fluctuate by ten percent,
 /// and memory, which the whole host shares, by more.

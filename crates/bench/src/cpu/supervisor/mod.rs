@@ -17,11 +17,11 @@ use std::io::{BufRead, Write};
 use hotloop_flow::formula::Sizes;
 use hotloop_flow::statistics::quantile;
 
+use crate::cpu::layout::Fit;
+use crate::cpu::trusted::{Baseline, Trusted};
+use crate::cpu::verify::Verifier;
 use crate::inputs::Fresh;
-use crate::layout::Fit;
 use crate::sys;
-use crate::trusted::{Baseline, Trusted};
-use crate::verify::Verifier;
 use child::Failure;
 use crew::Crew;
 use probe::Prober;

@@ -6,12 +6,12 @@ use std::time::Duration;
 use hotloop_flow::task::{Arg, Task, TaskFiles};
 use hotloop_flow::{BenchError, Timing};
 
-use crate::machine::{self, Machine};
-use crate::prepared::Prepared;
+use crate::cpu::machine::{self, Machine};
+use crate::cpu::prepared::Prepared;
+use crate::cpu::shim;
+use crate::cpu::slot::Slot;
+use crate::cpu::supervisor::protocol::{Answer, Request, TimeWork, Work};
 use crate::settings::ROUNDS;
-use crate::shim;
-use crate::slot::Slot;
-use crate::supervisor::protocol::{Answer, Request, TimeWork, Work};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 

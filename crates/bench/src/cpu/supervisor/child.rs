@@ -5,9 +5,9 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
+use crate::cpu::runner::{self, OwnThreads, Plan, RunnerSpec};
+use crate::cpu::supervisor::limit::Limit;
 use crate::role;
-use crate::runner::{self, OwnThreads, Plan, RunnerSpec};
-use crate::supervisor::limit::Limit;
 use crate::sys::{self, Change, Pid, Usage};
 
 /// The stack of a runner and of each of its threads, wherever the bench was started: threads reserve it, within a limit
@@ -34,7 +34,7 @@ pub(crate) struct Child {
     alive: bool,
     /// What it may use and not have a kill from outside to blame.
     modest: Usage,
-    plan: crate::memory::Mapping,
+    plan: crate::cpu::memory::Mapping,
     cores: Vec<usize>,
     /// Whether it makes threads by hand.
     roams: bool,
@@ -64,8 +64,9 @@ impl Child {
         let spec_file =
             text_file(&serde_json::to_string(spec).map_err(|e| Failure::Machine(e.to_string()))?)
                 .map_err(machine("runner's spec"))?;
-        let plan_file = sys::memory_file("plan", crate::layout::PAGE).map_err(machine("plan"))?;
-        let plan = crate::memory::Mapping::new(&plan_file, crate::layout::PAGE)
+        let plan_file =
+            sys::memory_file("plan", crate::cpu::layout::PAGE).map_err(machine("plan"))?;
+        let plan = crate::cpu::memory::Mapping::new(&plan_file, crate::cpu::layout::PAGE)
             .map_err(machine("plan"))?;
         sys::seal(&plan_file, true).map_err(machine("plan"))?;
         let plan_readonly = sys::reopen_readonly(&plan_file).map_err(machine("plan"))?;

@@ -14,7 +14,7 @@
 
 use std::ffi::c_void;
 
-use crate::layout::{Layout, PAGE, Region};
+use crate::cpu::layout::{Layout, PAGE, Region};
 
 /// Where inputs can begin: on sixteen pages, at four places on each, which no stagger of other buffers meets.
 const PAGES: usize = 16;

@@ -167,7 +167,7 @@ pub(super) fn refuse_attributes(program: &[&Token<'_>]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::screen::tests::refused;
+    use crate::cpu::screen::tests::refused;
 
     #[test]
     fn assembly_may_only_compute() {

@@ -11,13 +11,13 @@ use hotloop_flow::formula;
 use hotloop_flow::task::{Arg, Fill, Kind, Method, Role, TaskSpec};
 use hotloop_flow::verdict::{Checks, Mismatch};
 
-use crate::draws::{self, Note};
+use crate::cpu::draws::{self, Note};
+use crate::cpu::layout::{Layout, Place, Region, Set};
+use crate::cpu::memory::Mapping;
+use crate::cpu::supervisor::crew::Crew;
+use crate::cpu::trusted::{Baseline, Trusted};
 use crate::inputs::{self, Fresh};
-use crate::layout::{Layout, Place, Region, Set};
-use crate::memory::Mapping;
 use crate::settings::Check;
-use crate::supervisor::crew::Crew;
-use crate::trusted::{Baseline, Trusted};
 
 const PAPER_POINTS: usize = 105;
 const PAPER_TOLERANCE: f64 = 1e-6;
