@@ -26,8 +26,8 @@ pub fn play_if_asked() {
     std::process::exit(status);
 }
 
-/// Makes a write beyond the limit on the size of files fail with an error instead of ending this program. Programs that
-/// it starts keep the limit as it is.
+/// Makes a write beyond the file size limit (`ulimit -f`) return an error instead of killing the program.
+/// The program can then report the error. Child processes keep the limit and its signal.
 pub fn outlive_file_limit() {
     // Where the signal cannot be caught, it ends the program as before.
     drop(sys::outlive_file_limit());
