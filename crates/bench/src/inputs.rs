@@ -6,7 +6,7 @@ use chacha20::variants::Legacy;
 use chacha20::{ChaCha8Rng, ChaChaCore, R8};
 
 use hotloop_flow::formula::{self, Sizes};
-use hotloop_flow::task::{Arg, Fill, Kind};
+use hotloop_flow::interface::{Arg, Fill, Kind};
 
 /// Words that the generator's core gives at once.
 const WORDS: usize = 64;
@@ -103,6 +103,7 @@ impl Fresh {
                     *chunk = (low as i64 + self.index((high - low) as usize) as i64).to_ne_bytes();
                 }
             }
+            Kind::F16 | Kind::Bf16 => unreachable!("a C task has no {kind}"),
         }
     }
 
@@ -189,6 +190,7 @@ fn write_scalar(arg: &Arg, value: f64, bytes: &mut [u8]) {
         Kind::F32 => bytes.copy_from_slice(&(value as f32).to_ne_bytes()),
         Kind::I32 => bytes.copy_from_slice(&(value as i32).to_ne_bytes()),
         Kind::I64 => bytes.copy_from_slice(&(value as i64).to_ne_bytes()),
+        kind @ (Kind::F16 | Kind::Bf16) => unreachable!("a C task has no {kind}"),
     }
 }
 
@@ -204,6 +206,7 @@ pub(crate) fn poison(fresh: &mut Fresh, kind: Kind, bytes: &mut [u8]) {
             let pattern = (0x7fa0_0000 | (random >> 44) as u32).to_ne_bytes();
             bytes.as_chunks_mut::<4>().0.fill(pattern);
         }
+        Kind::F16 | Kind::Bf16 => unreachable!("a C task has no {kind}"),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use hotloop_flow::BenchError;
 use hotloop_flow::task::{Task, TaskFiles};
+use hotloop_flow::{BenchError, Language};
 
 macro_rules! shipped {
     ($($name:literal $(+ $baseline:literal)?),* $(,)?) => {
@@ -69,29 +69,40 @@ pub fn load(name: &str) -> Result<Task, BenchError> {
 }
 
 fn load_folder(folder: &Path) -> Result<Task, BenchError> {
+    let name = folder.display().to_string();
     let read = |file: &str| {
-        fs_err::read_to_string(folder.join(file)).map_err(|error| {
-            BenchError::new(error.to_string())
-                .hint("a task folder holds task.toml, reference.c, prompt.md and seed.c")
-        })
+        fs_err::read_to_string(folder.join(file))
+            .map_err(|error| BenchError::new(error.to_string()))
     };
-    let baseline = folder
-        .join("baseline.c")
-        .exists()
-        .then(|| read("baseline.c"))
-        .transpose()?;
+    let toml = read("task.toml").map_err(|error| error.hint(holds(Language::C)))?;
+    let language = TaskFiles::language(&toml).map_err(|error| faulty(&name, &error))?;
+    let read = |file: &str| read(file).map_err(|error| error.hint(holds(language)));
+    let baseline = language.file("baseline");
+    let baseline = folder.join(&baseline).exists().then(|| read(&baseline));
     let files = TaskFiles {
-        toml: read("task.toml")?,
-        reference: read("reference.c")?,
+        toml,
+        reference: read(&language.file("reference"))?,
         prompt: read("prompt.md")?,
-        seed: read("seed.c")?,
-        baseline,
+        seed: read(&language.file("seed"))?,
+        baseline: baseline.transpose()?,
     };
-    parse(files, &folder.display().to_string())
+    parse(files, &name)
+}
+
+fn holds(language: Language) -> String {
+    let (reference, seed) = (language.file("reference"), language.file("seed"));
+    format!("a task folder holds task.toml, {reference}, prompt.md and {seed}")
 }
 
 fn parse(files: TaskFiles, name: &str) -> Result<Task, BenchError> {
-    Task::parse(files).map_err(|error| BenchError::new(format!("task {name}: {error}")))
+    let task = Task::parse(files).map_err(|error| faulty(name, &error))?;
+    let supported = task.spec.language.supported();
+    supported.map_err(|error| faulty(name, &error))?;
+    Ok(task)
+}
+
+fn faulty(name: &str, error: &dyn std::error::Error) -> BenchError {
+    BenchError::new(format!("task {name}: {error}"))
 }
 
 #[cfg(test)]
@@ -104,10 +115,32 @@ mod tests {
             let task = load(name).unwrap();
             assert_eq!(task.spec.name, name);
             assert!(
-                task.prompt.contains(&task.spec.entry),
+                task.prompt.contains(&task.function().entry),
                 "{name}: the prompt names the entry point"
             );
         }
+    }
+
+    #[test]
+    fn a_task_in_another_language_is_refused_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let toml = SHIPPED[0]
+            .toml
+            .replace("language = \"c\"", "language = \"cuda\"");
+        let load = || load_folder(folder.path()).unwrap_err();
+        for (file, text) in [
+            ("task.toml", toml.as_str()),
+            ("prompt.md", ""),
+            ("reference.cu", ""),
+            ("seed.c", ""),
+            ("baseline.cu", ""),
+        ] {
+            std::fs::write(folder.path().join(file), text).unwrap();
+        }
+        assert!(load().hint.unwrap().contains("seed.cu"));
+        std::fs::write(folder.path().join("seed.cu"), "").unwrap();
+        let refused = "tasks in cuda cannot be judged by this version";
+        assert!(load().what.ends_with(refused));
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! verdict is left out where there is no parent; `<why:...>` where nothing more is known.
 
 pub use hotloop_flow::Role;
+use hotloop_flow::language::c::stages;
 use hotloop_flow::verdict::Verdict;
 use hotloop_flow::{Label, Stage};
 use serde::{Deserialize, Serialize};
@@ -177,7 +178,7 @@ pub fn special_tokens() -> Vec<String> {
         .map(str::to_owned)
         .into();
     tokens.extend(TASKS.iter().map(|(task, _)| task_token(task)));
-    tokens.extend(Stage::ALL.map(stage_token));
+    tokens.extend(stages::SIX.map(stage_token));
     tokens.extend(Role::ALL.map(role_token));
     tokens.extend(Label::ALL.map(verdict_token));
     tokens.extend(Why::ALL.map(why_token));
@@ -198,7 +199,7 @@ mod tests {
         };
         let prompt = NanoPrompt {
             task: "matmul",
-            stage: Stage::Simd,
+            stage: stages::SIMD,
             role: Role::Repair,
             parent: Some(parent),
         };
@@ -249,9 +250,9 @@ mod tests {
         assert_eq!(wrong(f64::INFINITY), Some(Why::Nan));
         assert_eq!(wrong(0.5), Some(Why::Large));
         assert_eq!(wrong(1e-9), Some(Why::Small));
-        let scan =
-            hotloop_flow::language::c::scan::scan("void f(void) {\n#pragma omp parallel\n;}");
-        let why = Stage::Simd.violation(&scan).unwrap();
+        let scan = hotloop_flow::language::c::scan("void f(void) {\n#pragma omp parallel\n;}");
+        let six = stages::default();
+        let why = six.get(stages::SIMD).unwrap().violation(&scan).unwrap();
         assert_eq!(Why::of(&Verdict::Refused { why }), Some(Why::Threads));
         assert_eq!(
             Why::of(&Verdict::Crashed {

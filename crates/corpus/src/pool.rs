@@ -3,18 +3,19 @@
 use std::collections::{BTreeMap, HashSet};
 
 use hotloop_flow::Stage;
+use hotloop_flow::language::c::stages;
 
 use crate::program::{BYTES_MAX, Program, TASKS};
 use crate::rng::Rng;
 
 /// Shares of the stages among candidates, in percent.
 pub(crate) const STAGES: [(Stage, u32); 6] = [
-    (Stage::RegisterBlocking, 18),
-    (Stage::CacheBlocking, 20),
-    (Stage::Simd, 22),
-    (Stage::Openmp, 16),
-    (Stage::Prefetch, 14),
-    (Stage::All, 10),
+    (stages::REGISTER_BLOCKING, 18),
+    (stages::CACHE_BLOCKING, 20),
+    (stages::SIMD, 22),
+    (stages::OPENMP, 16),
+    (stages::PREFETCH, 14),
+    (stages::ALL, 10),
 ];
 
 /// Draws in a row that bring nothing new before a bucket counts as empty.
@@ -90,15 +91,16 @@ impl Pool {
 }
 
 /// Stages with few candidates come first.
-fn order(stage: Stage) -> u8 {
-    match stage {
-        Stage::RegisterBlocking => 0,
-        Stage::CacheBlocking => 1,
-        Stage::Simd => 2,
-        Stage::All => 3,
-        Stage::Openmp => 4,
-        Stage::Prefetch => 5,
-    }
+fn order(stage: Stage) -> Option<usize> {
+    let order = [
+        stages::REGISTER_BLOCKING,
+        stages::CACHE_BLOCKING,
+        stages::SIMD,
+        stages::ALL,
+        stages::OPENMP,
+        stages::PREFETCH,
+    ];
+    order.into_iter().position(|other| other == stage)
 }
 
 fn fill(

@@ -1,6 +1,7 @@
 //! A right candidate as the choices that it is made of.
 
 use hotloop_flow::Stage;
+use hotloop_flow::language::c::stages;
 use serde::Serialize;
 
 use crate::canonical::canonical;
@@ -197,12 +198,12 @@ impl Program {
             prefetch,
         } = self.uses();
         match (prefetch, threads, simd, blocks) {
-            (true, true, true, _) | (true, true, _, true) => Stage::All,
-            (true, ..) => Stage::Prefetch,
-            (_, true, ..) => Stage::Openmp,
-            (_, _, true, _) => Stage::Simd,
-            (_, _, _, true) => Stage::CacheBlocking,
-            (false, false, false, false) => Stage::RegisterBlocking,
+            (true, true, true, _) | (true, true, _, true) => stages::ALL,
+            (true, ..) => stages::PREFETCH,
+            (_, true, ..) => stages::OPENMP,
+            (_, _, true, _) => stages::SIMD,
+            (_, _, _, true) => stages::CACHE_BLOCKING,
+            (false, false, false, false) => stages::REGISTER_BLOCKING,
         }
     }
 

@@ -1,5 +1,6 @@
 //! The records of the corpus: a prompt and the answer that is to be learned.
 
+use hotloop_flow::language::c::stages;
 use hotloop_flow::{Label, Stage};
 use serde::{Deserialize, Serialize};
 
@@ -154,7 +155,7 @@ impl Synth {
             )
         };
         match role {
-            Role::Deepen if stage > Stage::RegisterBlocking => {
+            Role::Deepen if stage > stages::REGISTER_BLOCKING => {
                 if rng.percent(FROM_SEED) {
                     return correct(role, seed(task));
                 }
@@ -216,11 +217,11 @@ impl Iterator for Synth {
 /// What `stage` forbids of a candidate, if anything.
 fn forbidden(program: &Program, stage: Stage) -> Option<Why> {
     let uses = program.uses();
-    if uses.simd && stage < Stage::Simd {
+    if uses.simd && stage < stages::SIMD {
         Some(Why::Simd)
-    } else if uses.threads && stage < Stage::Openmp {
+    } else if uses.threads && stage < stages::OPENMP {
         Some(Why::Threads)
-    } else if uses.prefetch && stage < Stage::Prefetch {
+    } else if uses.prefetch && stage < stages::PREFETCH {
         Some(Why::Prefetch)
     } else {
         None
@@ -229,7 +230,7 @@ fn forbidden(program: &Program, stage: Stage) -> Option<Why> {
 
 /// A stage from `stage` on.
 fn later(stage: Stage, rng: &mut Rng) -> Stage {
-    let all = Stage::ALL;
+    let all = stages::SIX;
     let first = usize::from(stage.number()) - 1;
     all[first + rng.below(all.len() - first)]
 }

@@ -157,7 +157,7 @@ impl FleetBench {
             let bytes = self
                 .waiting
                 .get(id)
-                .map_or(0, |waiting| waiting.job.candidate.source.len());
+                .map_or(0, |waiting| waiting.job.candidate.source().len());
             match groups.last_mut() {
                 Some((group, sum))
                     if !self.spread && group.len() < GROUP_JOBS && *sum + bytes <= GROUP_BYTES =>
@@ -362,12 +362,13 @@ async fn publish(
 
 impl Bench for FleetBench {
     fn submit(&mut self, jobs: Vec<Job>) -> Result<(), BenchError> {
+        jobs.iter().try_for_each(Job::check)?;
         let mut new = Vec::new();
         let mut told = Vec::new();
         for job in jobs {
             let key = (
                 job.task.hash.clone(),
-                job.candidate.hash.clone(),
+                job.candidate.hash().to_owned(),
                 job.stage.map(hotloop_flow::Stage::number),
             );
             let id = self.id(&key);

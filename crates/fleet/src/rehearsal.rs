@@ -41,7 +41,7 @@ impl RehearsalBench {
                 return;
             };
             self.running
-                .push((Instant::now() + seconds(&job.candidate.source), job));
+                .push((Instant::now() + seconds(job.candidate.source()), job));
         }
     }
 }
@@ -95,7 +95,7 @@ impl Bench for RehearsalBench {
         let judged = if self.broken {
             judge("rehearse: fail")
         } else {
-            judge(&job.candidate.source)
+            judge(job.candidate.source())
         };
         Ok(Some(Reply { id: job.id, judged }))
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use hotloop_bench::sandbox::Layer;
 use hotloop_bench::{Check, Estimator, Settings};
 use hotloop_flow::bench::{Compiler, OptLevel};
-use hotloop_flow::task::{Task, TaskSpec};
+use hotloop_flow::task::{Task, TaskFiles};
 use hotloop_flow::{BenchError, Candidate, Job, JobId, Judgement, MachineFacts, Stage};
 use serde::{Deserialize, Serialize};
 
@@ -125,52 +125,6 @@ impl How {
     }
 }
 
-/// A task as it travels.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct WireTask {
-    spec: TaskSpec,
-    reference: String,
-    prompt: String,
-    seed: String,
-    baseline: Option<String>,
-}
-
-impl WireTask {
-    pub(crate) fn of(task: &Task) -> Self {
-        Self {
-            spec: task.spec.clone(),
-            reference: task.reference.clone(),
-            prompt: task.prompt.clone(),
-            seed: task.seed.clone(),
-            baseline: task.baseline.clone(),
-        }
-    }
-
-    /// The task, if it keeps every rule of a task. Its hash is made anew: caches trust it.
-    fn task(self) -> Result<Task, String> {
-        self.spec
-            .check(self.baseline.is_some())
-            .map_err(|error| error.to_string())?;
-        let hash = hash(&[&serde_json::to_string(&self).map_err(|error| error.to_string())?]);
-        let Self {
-            spec,
-            reference,
-            prompt,
-            seed,
-            baseline,
-        } = self;
-        Ok(Task {
-            spec,
-            reference,
-            prompt,
-            seed,
-            baseline,
-            hash: hash[..16].to_owned(),
-        })
-    }
-}
-
 /// One candidate to be judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -190,7 +144,7 @@ pub(crate) struct Group {
     /// Whom to answer.
     pub(crate) scope: String,
     pub(crate) how: How,
-    tasks: Vec<WireTask>,
+    tasks: Vec<TaskFiles>,
     pub(crate) jobs: Vec<WireJob>,
 }
 
@@ -214,16 +168,16 @@ impl Group {
             wired.push(WireJob {
                 id: id.to_owned(),
                 task,
-                source: job.candidate.source.clone(),
+                source: job.candidate.source().to_owned(),
                 stage: job.stage,
             });
         }
-        let tasks = tasks.iter().map(|task| WireTask::of(task)).collect();
+        let files = |task: &Arc<Task>| TaskFiles::from(Task::clone(task));
         Self {
             version: VERSION,
             scope: scope.to_owned(),
             how: how.clone(),
-            tasks,
+            tasks: tasks.iter().map(files).collect(),
             jobs: wired,
         }
     }
@@ -266,29 +220,28 @@ impl Group {
         Ok(group)
     }
 
-    /// The jobs for a bench, numbered by their place.
+    /// The jobs for a bench, numbered by their place. The error says which task cannot be used.
     pub(crate) fn jobs(&self) -> Result<Vec<Job>, String> {
-        let tasks: Vec<Arc<Task>> = self
-            .tasks
-            .iter()
-            .map(|task| task.clone().task().map(Arc::new))
-            .collect::<Result<_, _>>()?;
+        let tasks = self.tasks.iter().map(task).collect::<Result<Vec<_>, _>>()?;
         let job = |(place, job): (usize, &WireJob)| {
-            let hash = blake3::hash(job.source.as_bytes()).to_hex().to_string();
-            let candidate = Candidate {
-                source: job.source.clone(),
-                hash,
-                notes: Vec::new(),
-            };
+            let task = Arc::clone(&tasks[job.task]);
             Job {
                 id: JobId(place as u64),
-                task: Arc::clone(&tasks[job.task]),
-                candidate,
+                candidate: Candidate::restore(task.spec.language, job.source.clone()),
+                task,
                 stage: job.stage,
             }
         };
         Ok(self.jobs.iter().enumerate().map(job).collect())
     }
+}
+
+/// A task that came, if it keeps every rule of a task and can be judged here.
+fn task(files: &TaskFiles) -> Result<Arc<Task>, String> {
+    let task = Task::parse(files.clone()).map_err(|error| error.to_string())?;
+    let supported = task.spec.language.supported();
+    supported.map_err(|error| error.to_string())?;
+    Ok(Arc::new(task))
 }
 
 /// What came of one candidate.
@@ -515,11 +468,21 @@ mod tests {
         let jobs = came.jobs().unwrap();
         assert_eq!(jobs.len(), 2);
         assert_eq!(jobs[1].task.spec.name, "transpose");
-        assert_eq!(jobs[1].candidate.source, jobs[1].task.seed);
+        assert_eq!(jobs[1].candidate.source(), jobs[1].task.seed);
+        let task = hotloop_bench::tasks::load("transpose").unwrap();
+        assert_eq!(*jobs[1].task, task, "its hash is the same everywhere");
     }
 
     #[test]
-    fn a_task_with_a_path_for_a_name_is_refused() {
+    fn a_task_that_breaks_a_rule_is_refused() {
+        let refused = |from: &str, to: &str| {
+            let mut bad = group();
+            let toml = bad.tasks[0].toml.replace(from, to);
+            assert_ne!(toml, bad.tasks[0].toml);
+            bad.tasks[0].toml = toml;
+            let read = Group::read(&bad.bytes()).unwrap();
+            read.jobs().unwrap_err()
+        };
         for name in [
             "../../etc/passwd",
             "a/b",
@@ -529,21 +492,14 @@ mod tests {
             ".",
             "transpose\n",
         ] {
-            let mut bad = group();
-            bad.tasks[0].spec.name = name.to_owned();
-            let read = Group::read(&bad.bytes()).unwrap();
-            let why = read.jobs().unwrap_err();
+            let why = refused("name = \"transpose\"", &format!("name = {name:?}"));
             assert!(why.contains("name"), "{name:?}: {why}");
         }
-        let mut bad = group();
-        bad.tasks[0].spec.entry = "f(){}int x".to_owned();
-        assert!(
-            Group::read(&bad.bytes())
-                .unwrap()
-                .jobs()
-                .unwrap_err()
-                .contains("entry")
-        );
+        let task = hotloop_bench::tasks::load("transpose").unwrap();
+        let why = refused(&task.function().entry, "f(){}int x");
+        assert!(why.contains("entry"), "{why}");
+        let why = refused("language = \"c\"", "language = \"cuda\"");
+        assert_eq!(why, "tasks in cuda cannot be judged by this version");
     }
 
     #[test]

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::language::c::extract::Candidate;
+use crate::candidate::Candidate;
 use crate::machine::MachineFacts;
-use crate::stage::Stage;
+use crate::stage::{Rules, Stage, StageError};
 use crate::task::Task;
 use crate::verdict::Verdict;
 
@@ -71,6 +71,24 @@ pub struct Job {
     pub candidate: Candidate,
     /// The stage it was asked for; its forbidden techniques are refused.
     pub stage: Option<Stage>,
+}
+
+impl Job {
+    /// What the stage says, where one was asked for.
+    pub fn rules(&self) -> Result<Option<Rules<'_>>, StageError> {
+        let stages = &self.task.spec.stages;
+        self.stage.map(|stage| stages.get(stage)).transpose()
+    }
+
+    /// Whether the job can be judged at all: this version knows the task's language, and the task has the stage.
+    pub fn check(&self) -> Result<(), BenchError> {
+        let spec = &self.task.spec;
+        let refused = |why: String| BenchError::new(format!("task {}: {why}", spec.name));
+        let supported = spec.language.supported();
+        supported.map_err(|error| refused(error.to_string()))?;
+        self.rules().map_err(|error| refused(error.to_string()))?;
+        Ok(())
+    }
 }
 
 /// A candidate's verdict and what reaching it took.

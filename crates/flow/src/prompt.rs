@@ -3,50 +3,22 @@
 //! [`Prose`] writes chats for language models. Policies with a language of their own
 //! bring another [`Render`].
 
+mod role;
 mod wording;
 
-use serde::{Deserialize, Serialize};
-
+use crate::language;
 use crate::policy::{Chat, Message, Speaker};
 use crate::stage::Stage;
 use crate::task::Task;
 use crate::verdict::Verdict;
 
+pub use role::Role;
 pub use wording::{Wording, WordingError};
 
 /// A compiler may say more than a prompt should hold.
 const DETAIL_BYTES: usize = 1500;
 /// A parent longer than this is cut: the answer needs room too.
 const PARENT_BYTES: usize = 16 << 10;
-
-/// Why a parent is asked about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// Begin from the seed, or from nothing but a fixed prompt.
-    Explore,
-    /// Take a fast one to the next stage.
-    Deepen,
-    /// Vary a middling one at its stage.
-    Improve,
-    /// Correct one that failed.
-    Repair,
-}
-
-impl Role {
-    /// All roles.
-    pub const ALL: [Self; 4] = [Self::Explore, Self::Deepen, Self::Improve, Self::Repair];
-
-    /// The name as JSON and people write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Explore => "explore",
-            Self::Deepen => "deepen",
-            Self::Improve => "improve",
-            Self::Repair => "repair",
-        }
-    }
-}
 
 /// What a prompt shows of the code that it starts from.
 #[derive(Debug, Clone, Copy)]
@@ -93,15 +65,18 @@ pub struct Prose {
 impl Render for Prose {
     fn chat(&self, ask: &Ask<'_>) -> Chat {
         let mut parts = vec![ask.task.prompt.trim().to_owned()];
-        match ask.stage {
-            Some(stage) => parts.extend(self.wording.stage(stage).map(str::to_owned)),
+        let spec = &ask.task.spec;
+        let rules = ask.stage.and_then(|stage| spec.stages.get(stage).ok());
+        match rules {
+            Some(rules) => parts.push(self.wording.stage(rules).to_owned()),
             None => parts.extend(self.wording.fixed(ask.variant).map(str::to_owned)),
         }
-        parts.extend(self.vectors(ask.stage));
+        parts.extend(language::machine_hint(spec.language, &self.simd, rules).map(str::to_owned));
+        let fence = spec.language.fence();
         if let Some(parent) = &ask.parent {
             parts.push(self.wording.role(ask.role).to_owned());
             parts.push(format!(
-                "```c\n{}\n```",
+                "```{fence}\n{}\n```",
                 clipped(parent.source.trim(), PARENT_BYTES)
             ));
             parts.extend(parent.verdict.map(told));
@@ -113,47 +88,13 @@ impl Render for Prose {
                 message(Speaker::User, parts.join("\n\n")),
             ],
             begun: if self.begin {
-                begun(ask.task, ask.stage)
+                let beginning = language::beginning(spec.language, &spec.interface, rules);
+                format!("```{fence}\n{beginning}")
             } else {
                 String::new()
             },
         }
     }
-}
-
-impl Prose {
-    /// Intrinsics that the machine lacks are a crash; models guess AVX-512.
-    fn vectors(&self, stage: Option<Stage>) -> Option<String> {
-        if !wants_vectors(stage) {
-            return None;
-        }
-        let sentence = match self.simd.as_str() {
-            "avx512" => "The machine has AVX-512: `__m512d` holds 8 doubles.",
-            "avx2" => "The machine has AVX2 and FMA but no AVX-512: `__m256d` holds 4 doubles.",
-            "sse2" => "The machine has SSE2 only: `__m128d` holds 2 doubles.",
-            _ => return None,
-        };
-        Some(sentence.to_owned())
-    }
-}
-
-fn wants_vectors(stage: Option<Stage>) -> bool {
-    stage.is_none_or(|stage| stage >= Stage::Simd)
-}
-
-/// The beginning of every right answer. Including a header is no use of it, but a stage
-/// that forbids a technique should not suggest it either.
-fn begun(task: &Task, stage: Option<Stage>) -> String {
-    let mut text = String::from("```c\n");
-    if wants_vectors(stage) {
-        text.push_str("#include <immintrin.h>\n");
-    }
-    if stage.is_none_or(|stage| stage >= Stage::Openmp) {
-        text.push_str("#include <omp.h>\n");
-    }
-    text.push_str(&task.signature());
-    text.push_str(" {\n");
-    text
 }
 
 /// How the parent fared, in a sentence and its detail.

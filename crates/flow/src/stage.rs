@@ -1,128 +1,208 @@
-//! The six stages of table I: each allows one technique more than the last.
+//! The stages of a task: each names techniques that its candidates must not use.
+
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::language::c::scan::{Scan, Technique};
+use crate::technique::{Scan, Technique};
 
-/// A stage of the staged search; `1` to `6` in configuration and JSON.
+/// A stage of a task by its number, from 1, as configuration, JSON and journals have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
-pub enum Stage {
-    /// Register blocking.
-    RegisterBlocking,
-    /// And cache blocking.
-    CacheBlocking,
-    /// And SIMD.
-    Simd,
-    /// And OpenMP.
-    Openmp,
-    /// And prefetching.
-    Prefetch,
-    /// Everything.
-    All,
-}
+pub struct Stage(u8);
 
-/// A number that names no stage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("stage {0} does not exist; stages are 1 to 6")]
-pub struct StageError(pub u8);
+/// No stage of a task.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StageError {
+    /// Stages count from 1.
+    #[error("stage 0 does not exist; stages count from 1")]
+    Zero,
+    /// The task has no such stage.
+    #[error("stage {asked} does not exist; {known}")]
+    Unknown {
+        /// A number or a name.
+        asked: String,
+        /// What there is.
+        known: String,
+    },
+}
 
 impl TryFrom<u8> for Stage {
     type Error = StageError;
 
     fn try_from(number: u8) -> Result<Self, StageError> {
-        Self::ALL
-            .into_iter()
-            .find(|stage| stage.number() == number)
-            .ok_or(StageError(number))
+        match number {
+            0 => Err(StageError::Zero),
+            _ => Ok(Self(number)),
+        }
     }
 }
 
 impl From<Stage> for u8 {
     fn from(stage: Stage) -> Self {
-        stage.number()
+        stage.0
     }
 }
 
 impl std::fmt::Display for Stage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "stage {}", self.number())
+        write!(f, "stage {}", self.0)
     }
 }
 
 impl Stage {
-    /// All stages, in order.
-    pub const ALL: [Self; 6] = [
-        Self::RegisterBlocking,
-        Self::CacheBlocking,
-        Self::Simd,
-        Self::Openmp,
-        Self::Prefetch,
-        Self::All,
-    ];
+    /// The stage that a search begins with.
+    pub const FIRST: Self = Self(1);
 
-    /// Its number, from 1.
+    /// The stage with that number. For constants: numbers that are read go through `try_from`.
+    ///
+    /// # Panics
+    /// For 0.
+    pub const fn numbered(number: u8) -> Self {
+        assert!(number > 0, "stages count from 1");
+        Self(number)
+    }
+
     pub fn number(self) -> u8 {
-        match self {
-            Self::RegisterBlocking => 1,
-            Self::CacheBlocking => 2,
-            Self::Simd => 3,
-            Self::Openmp => 4,
-            Self::Prefetch => 5,
-            Self::All => 6,
-        }
+        self.0
+    }
+}
+
+/// What one stage asks for and forbids.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct StageSpec {
+    /// Lower-case letters, digits and dashes, with a letter first.
+    pub name: String,
+    /// What a prompt says at this stage.
+    pub wording: String,
+    /// What the stage allows, in words for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allows: Option<String>,
+    /// The techniques that are refused.
+    #[serde(default)]
+    pub forbids: Vec<Technique>,
+}
+
+/// The stages of a task, in order. A good candidate goes from one to the next.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Stages(Vec<StageSpec>);
+
+impl Stages {
+    /// More would need a wider number in journals.
+    const MOST: usize = 99;
+
+    /// One stage that forbids nothing.
+    pub fn unrestricted() -> Self {
+        Self(vec![StageSpec {
+            name: "all".into(),
+            wording: "Use all techniques. Nothing is forbidden; choose whatever is fastest.".into(),
+            allows: None,
+            forbids: Vec::new(),
+        }])
     }
 
-    /// What it allows, in words.
-    pub fn allowed(self) -> &'static str {
-        match self {
-            Self::RegisterBlocking => "register blocking",
-            Self::CacheBlocking => "register blocking and cache blocking",
-            Self::Simd => "register blocking, cache blocking and SIMD (AVX-512)",
-            Self::Openmp => "register blocking, cache blocking, SIMD (AVX-512) and OpenMP",
-            Self::Prefetch => {
-                "register blocking, cache blocking, SIMD (AVX-512), OpenMP and prefetch"
+    /// `Err` says which rule is broken, with the key.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if self.0.is_empty() || self.0.len() > Self::MOST {
+            let (count, most) = (self.0.len(), Self::MOST);
+            return Err(format!("stages: {count} are not between 1 and {most}"));
+        }
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        let mut seen = BTreeSet::new();
+        for (index, StageSpec { name, wording, .. }) in self.0.iter().enumerate() {
+            let fail = |why: String| Err(format!("stages.{}.{why}", index + 1));
+            if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(plain) {
+                return fail(format!(
+                    "name: `{name}` must be lower-case letters, digits and dashes, with a letter first"
+                ));
             }
-            Self::All => "all techniques",
+            if !seen.insert(name) {
+                return fail(format!("name: `{name}` names another stage already"));
+            }
+            if wording.trim().is_empty() {
+                return fail("wording: a prompt needs words".into());
+            }
+        }
+        Ok(())
+    }
+
+    /// The stages, in order.
+    pub fn iter(&self) -> impl Iterator<Item = Rules<'_>> {
+        let numbered = (1..).map(Stage).zip(&self.0);
+        numbered.map(|(stage, spec)| Rules { stage, spec })
+    }
+
+    /// How many there are; at least one.
+    #[expect(clippy::len_without_is_empty, reason = "a task has a stage at least")]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The stage in place `index`, counted from 0 and round again.
+    pub fn cycle(&self, index: usize) -> Stage {
+        Stage((index % self.0.len()) as u8 + 1)
+    }
+
+    pub fn last(&self) -> Stage {
+        Stage(self.0.len() as u8)
+    }
+
+    /// The stage by its number or its name.
+    pub fn find(&self, asked: &str) -> Result<Stage, StageError> {
+        let fits = |rules: &Rules<'_>| {
+            rules.spec.name == asked || asked.parse() == Ok(rules.stage.number())
+        };
+        let found = self.iter().find(fits);
+        found
+            .map(|rules| rules.stage)
+            .ok_or_else(|| self.unknown(asked))
+    }
+
+    pub fn get(&self, stage: Stage) -> Result<Rules<'_>, StageError> {
+        let index = usize::from(stage.0) - 1;
+        match self.0.get(index) {
+            Some(spec) => Ok(Rules { stage, spec }),
+            None => Err(self.unknown(&stage.0.to_string())),
         }
     }
 
-    /// What it forbids. Threads made by hand go with OpenMP.
-    pub fn forbids(self) -> &'static [Technique] {
-        match self {
-            Self::RegisterBlocking | Self::CacheBlocking => &[
-                Technique::Simd,
-                Technique::Openmp,
-                Technique::Threads,
-                Technique::Prefetch,
-            ],
-            Self::Simd => &[Technique::Openmp, Technique::Threads, Technique::Prefetch],
-            Self::Openmp => &[Technique::Prefetch],
-            Self::Prefetch | Self::All => &[],
+    fn unknown(&self, asked: &str) -> StageError {
+        let names: Vec<&str> = self.0.iter().map(|spec| spec.name.as_str()).collect();
+        StageError::Unknown {
+            asked: asked.to_owned(),
+            known: match names.as_slice() {
+                [only] => format!("the task has stage 1 ({only}) alone"),
+                all => format!("stages are 1 to {} ({})", all.len(), all.join(", ")),
+            },
         }
     }
+}
 
-    /// The stage that a good candidate advances to; the last leads to itself.
-    #[must_use]
-    pub fn deeper(self) -> Self {
-        match self {
-            Self::RegisterBlocking => Self::CacheBlocking,
-            Self::CacheBlocking => Self::Simd,
-            Self::Simd => Self::Openmp,
-            Self::Openmp => Self::Prefetch,
-            Self::Prefetch | Self::All => Self::All,
-        }
+/// One stage of a task: its number and what it says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rules<'a> {
+    pub stage: Stage,
+    pub spec: &'a StageSpec,
+}
+
+impl Rules<'_> {
+    pub fn forbids(&self, technique: Technique) -> bool {
+        self.spec.forbids.contains(&technique)
     }
 
     /// The first forbidden technique that `scan` found, in a sentence.
-    pub fn violation(self, scan: &Scan) -> Option<String> {
+    pub fn violation(&self, scan: &Scan) -> Option<String> {
         let found = self
-            .forbids()
+            .spec
+            .forbids
             .iter()
             .find_map(|technique| Some((technique, scan.techniques.get(technique)?)));
         found.map(|(technique, evidence)| {
             format!(
-                "{self} forbids {}: line {} uses `{}`",
+                "{} forbids {}: line {} uses `{}`",
+                self.stage,
                 technique.name(),
                 evidence.line,
                 evidence.text
@@ -134,19 +214,16 @@ impl Stage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::language::c::scan::scan;
 
-    #[test]
-    fn numbers_and_stages_name_each_other() {
-        for number in 1..=6 {
-            assert_eq!(Stage::try_from(number).map(u8::from), Ok(number));
+    fn stages(toml: &str) -> Stages {
+        #[derive(Deserialize)]
+        struct File {
+            stages: Stages,
         }
-        assert_eq!(Stage::try_from(0), Err(StageError(0)));
-        assert_eq!(
-            Stage::try_from(7).unwrap_err().to_string(),
-            "stage 7 does not exist; stages are 1 to 6"
-        );
+        toml::from_str::<File>(toml).unwrap().stages
     }
+
+    const TWO: &str = "[[stages]]\nname = \"plain\"\nwording = \"No vectors.\"\nforbids = [\"simd\"]\n[[stages]]\nname = \"all\"\nwording = \"Anything.\"\n";
 
     #[test]
     fn a_stage_is_a_number_in_configuration() {
@@ -156,51 +233,39 @@ mod tests {
         }
         assert_eq!(
             toml::from_str::<Config>("stage = 3").map(|config| config.stage),
-            Ok(Stage::Simd)
+            Ok(Stage(3))
         );
-        assert!(toml::from_str::<Config>("stage = 9").is_err());
+        assert!(toml::from_str::<Config>("stage = 0").is_err());
     }
 
     #[test]
-    fn stages_deepen_up_to_the_last() {
-        let path: Vec<u8> = Stage::ALL
-            .into_iter()
-            .map(|stage| stage.deeper().number())
-            .collect();
-        assert_eq!(path, [2, 3, 4, 5, 6, 6]);
+    fn a_stage_is_found_by_its_number_or_its_name() {
+        let stages = stages(TWO);
+        assert_eq!(stages.find("2"), Ok(Stage(2)));
+        assert_eq!(stages.find("plain"), Ok(Stage(1)));
+        assert_eq!(stages.last(), Stage(2));
+        assert_eq!((stages.cycle(2), stages.cycle(3)), (Stage(1), Stage(2)));
+        let error = stages.find("3").unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "stage 3 does not exist; stages are 1 to 2 (plain, all)"
+        );
+        assert!(stages.get(Stage(3)).is_err());
     }
 
     #[test]
-    fn each_stage_forbids_less_than_the_one_before() {
-        let used = "void f(double *a) { __m512d v; __builtin_prefetch(a);\n#pragma omp parallel\n{ pthread_create(0, 0, 0, 0); } }";
-        let scan = scan(used);
-        let violations: Vec<Option<String>> = Stage::ALL
-            .into_iter()
-            .map(|stage| stage.violation(&scan))
-            .collect();
+    fn stages_have_names_of_their_own_and_words() {
+        assert_eq!(stages(TWO).check(), Ok(()));
+        let check = |from: &str, to: &str| stages(&TWO.replace(from, to)).check().unwrap_err();
         assert_eq!(
-            violations[0].as_deref(),
-            Some("stage 1 forbids SIMD: line 1 uses `__m512d`")
+            check("plain", "all"),
+            "stages.2.name: `all` names another stage already"
         );
         assert_eq!(
-            violations[1].as_deref(),
-            Some("stage 2 forbids SIMD: line 1 uses `__m512d`")
+            check("Anything.", " "),
+            "stages.2.wording: a prompt needs words"
         );
-        assert_eq!(
-            violations[2].as_deref(),
-            Some("stage 3 forbids OpenMP: line 2 uses `#pragma omp parallel`")
-        );
-        assert_eq!(
-            violations[3].as_deref(),
-            Some("stage 4 forbids prefetch: line 1 uses `__builtin_prefetch`")
-        );
-        assert_eq!(violations[4..], [None, None]);
-    }
-
-    #[test]
-    fn threads_by_hand_go_with_openmp() {
-        let scan = scan("int f(void) { return pthread_create(0, 0, 0, 0); }");
-        assert!(Stage::Simd.violation(&scan).is_some());
-        assert!(Stage::Openmp.violation(&scan).is_none());
+        assert!(check("plain", "1").starts_with("stages.1.name: `1`"));
+        assert!(stages("stages = []").check().is_err());
     }
 }

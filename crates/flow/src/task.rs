@@ -1,36 +1,56 @@
 //! What to make fast, and what correct means: a task is data.
 //!
-//! A task folder holds `task.toml`, `reference.c`, `prompt.md` and `seed.c`, and
-//! `baseline.c` where a library offers the same operation.
-
-use std::collections::BTreeMap;
+//! A task folder holds `task.toml`, `prompt.md`, and in the task's language the files `reference` and `seed`, and
+//! `baseline` where a library offers the same operation: `reference.c` and so on for C.
 
 use serde::{Deserialize, Serialize};
 
-use crate::formula::{self, FormulaError, Sizes};
+use crate::formula::{self, Sizes};
+use crate::interface::{Arg, Function, Interface, Role, SizeSets};
+use crate::language::{self, Language};
+use crate::stage::Stages;
+
+pub use crate::task_error::TaskError;
 
 /// The files of a task folder, unread.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TaskFiles {
     /// `task.toml`
     pub toml: String,
-    /// `reference.c`: the trusted, slow version that says what is correct.
+    /// `reference`: the trusted, slow version that says what is correct.
     pub reference: String,
     /// `prompt.md`: the statement shown to a model.
     pub prompt: String,
-    /// `seed.c`: the naive candidate that a search starts from.
+    /// `seed`: the naive candidate that a search starts from.
     pub seed: String,
-    /// `baseline.c`: the same operation by a library, if there is one.
+    /// `baseline`: the same operation by a library, if there is one.
     pub baseline: Option<String>,
 }
 
-/// A kernel task: entry point, arguments, sizes, cost, tolerance, and its sources.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+impl TaskFiles {
+    /// The language that a `task.toml` names, which decides how the other files are called.
+    pub fn language(toml: &str) -> Result<Language, TaskError> {
+        #[derive(Deserialize)]
+        struct Named {
+            language: Language,
+        }
+        let named: Named = read(toml)?;
+        Ok(named.language)
+    }
+}
+
+/// A kernel task: interface, cost, tolerance, stages, and its sources.
+///
+/// It travels as its files: a task that is received is parsed and checked like one that is read from a folder, and has
+/// the same hash.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "TaskFiles", into = "TaskFiles")]
 pub struct Task {
-    /// What `task.toml` says.
-    #[serde(flatten)]
+    /// What `task.toml` says. A change here does not travel and leaves the hash as it is.
     pub spec: TaskSpec,
-    /// The trusted C source of `reference` (and `check`, `point`).
+    toml: String,
+    /// The trusted source of `reference` (and `check`, `point`).
     pub reference: String,
     /// The statement shown to a model.
     pub prompt: String,
@@ -42,40 +62,137 @@ pub struct Task {
     pub hash: String,
 }
 
+impl TryFrom<TaskFiles> for Task {
+    type Error = TaskError;
+
+    fn try_from(files: TaskFiles) -> Result<Self, TaskError> {
+        Self::parse(files)
+    }
+}
+
+impl From<Task> for TaskFiles {
+    fn from(task: Task) -> Self {
+        Self {
+            toml: task.toml,
+            reference: task.reference,
+            prompt: task.prompt,
+            seed: task.seed,
+            baseline: task.baseline,
+        }
+    }
+}
+
 /// The content of `task.toml`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(try_from = "Written", into = "Written")]
 pub struct TaskSpec {
     /// The task's name: lower-case letters, digits and dashes.
     pub name: String,
     /// One line for people.
     pub summary: String,
-    /// The language of candidates; `c` so far.
+    /// The language of candidates.
     pub language: Language,
-    /// The function that a candidate defines.
-    pub entry: String,
+    /// How a candidate is called.
+    pub interface: Interface,
     /// The state of the caches when a timed run begins.
-    #[serde(default)]
     pub cache: CacheState,
-    /// The entry point's arguments in order; a `return` argument comes last.
-    pub args: Vec<Arg>,
-    /// The named sizes.
-    pub sizes: SizeSets,
     /// Work and traffic, for GFLOPS and the roof.
     pub cost: Cost,
     /// What correct means.
     pub verify: Verify,
-    /// Which library `baseline.c` needs.
-    #[serde(default)]
+    /// Which library the baseline needs.
     pub baseline: Option<Library>,
+    /// The task's own stages, or those of its language.
+    pub stages: Stages,
 }
 
-/// The language of candidates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Language {
-    /// C, compiled by gcc or clang.
-    C,
+/// `task.toml` as people write it: the keys of the interface stand among the others.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Written {
+    name: String,
+    summary: String,
+    language: Language,
+    /// Of a function.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    entry: Option<String>,
+    /// Of a module.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    class: Option<String>,
+    #[serde(default)]
+    cache: CacheState,
+    /// Of a function.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    args: Option<Vec<Arg>>,
+    /// Of a function.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sizes: Option<SizeSets>,
+    cost: Cost,
+    verify: Verify,
+    #[serde(default)]
+    baseline: Option<Library>,
+    #[serde(default)]
+    stages: Option<Stages>,
+}
+
+impl TryFrom<Written> for TaskSpec {
+    type Error = &'static str;
+
+    fn try_from(written: Written) -> Result<Self, &'static str> {
+        let interface = match (written.class, written.entry, written.args, written.sizes) {
+            (Some(class), None, None, None) => Interface::Module { class },
+            (Some(_), ..) => return Err("a module has `class`, and no `entry`, `args` or `sizes`"),
+            (None, Some(entry), Some(args), Some(sizes)) => {
+                Interface::Function(Function { entry, args, sizes })
+            }
+            (None, None, ..) => return Err("missing field `entry` (or `class` for a module)"),
+            (None, _, None, _) => return Err("missing field `args`"),
+            (None, _, _, None) => return Err("missing field `sizes`"),
+        };
+        let default = || written.language.default_stages();
+        Ok(Self {
+            name: written.name,
+            summary: written.summary,
+            language: written.language,
+            interface,
+            cache: written.cache,
+            cost: written.cost,
+            verify: written.verify,
+            baseline: written.baseline,
+            stages: written.stages.unwrap_or_else(default),
+        })
+    }
+}
+
+impl From<TaskSpec> for Written {
+    fn from(spec: TaskSpec) -> Self {
+        let (class, function) = match spec.interface {
+            Interface::Function(function) => (None, Some(function)),
+            Interface::Module { class } => (Some(class), None),
+        };
+        let (entry, args, sizes) = match function {
+            Some(function) => (
+                Some(function.entry),
+                Some(function.args),
+                Some(function.sizes),
+            ),
+            None => (None, None, None),
+        };
+        Self {
+            name: spec.name,
+            summary: spec.summary,
+            language: spec.language,
+            entry,
+            class,
+            cache: spec.cache,
+            args,
+            sizes,
+            cost: spec.cost,
+            verify: spec.verify,
+            baseline: spec.baseline,
+            stages: Some(spec.stages),
+        }
+    }
 }
 
 /// A library that a baseline may call.
@@ -95,127 +212,6 @@ pub enum CacheState {
     Warm,
     /// Inputs are flushed from the caches first.
     Cold,
-}
-
-/// One argument of the entry point.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Arg {
-    /// Its name, as prompts and messages use it.
-    pub name: String,
-    /// Its element type.
-    #[serde(rename = "type")]
-    pub kind: Kind,
-    /// What the candidate may do with it.
-    pub role: Role,
-    /// For buffers: the dimensions, each a formula. Empty for scalars.
-    #[serde(default)]
-    pub shape: Vec<String>,
-    /// For scalars: the formula of its value.
-    #[serde(default)]
-    pub value: Option<String>,
-    /// For `in` and `inout` buffers: how fresh content is drawn.
-    #[serde(default)]
-    pub fill: Option<Fill>,
-}
-
-/// Element types.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// `double`
-    F64,
-    /// `float`
-    F32,
-    /// `int`
-    I32,
-    /// `long long`
-    I64,
-}
-
-impl Kind {
-    /// Bytes of one element.
-    #[inline]
-    pub fn bytes(self) -> usize {
-        match self {
-            Self::F64 | Self::I64 => 8,
-            Self::F32 | Self::I32 => 4,
-        }
-    }
-
-    /// The type's name in C.
-    pub fn c_name(self) -> &'static str {
-        match self {
-            Self::F64 => "double",
-            Self::F32 => "float",
-            Self::I32 => "int",
-            Self::I64 => "long long",
-        }
-    }
-}
-
-/// What the candidate may do with an argument.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// A read-only buffer.
-    In,
-    /// A buffer to be written; it arrives poisoned.
-    Out,
-    /// A buffer to be read and written.
-    Inout,
-    /// A number passed by value.
-    Scalar,
-    /// The entry point's return value.
-    Return,
-}
-
-/// How fresh content of an input is drawn.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub enum Fill {
-    /// Uniform in `[low, high)`; integers for integer types.
-    Uniform(f64, f64),
-    /// Row pointers of a sparse matrix: this buffer has rows + 1 entries, the last
-    /// is `entries`, and rows hold unequal shares.
-    RowPointers {
-        /// Formula: the number of entries of the whole matrix.
-        entries: String,
-    },
-    /// Column indices of a sparse matrix, ascending and distinct within each row.
-    Columns {
-        /// The `row-pointers` argument that they belong to (an earlier argument).
-        rows: String,
-        /// Formula: the number of columns.
-        columns: String,
-    },
-}
-
-/// The sizes that a candidate meets.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct SizeSets {
-    /// The timed problem; prompts name it.
-    pub timed: Sizes,
-    /// Problems that are verified, untimed, in a second process and in this order.
-    #[serde(default)]
-    pub hidden: Vec<Sizes>,
-    /// The least and the largest of each size, where more problems are drawn anew for every candidate: what is right only
-    /// for those that are listed shows itself.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub drawn: BTreeMap<String, (i64, i64)>,
-}
-
-impl SizeSets {
-    /// A problem whose sizes `pick` chooses, each between its least and its largest; none where nothing is drawn.
-    pub fn draw(&self, mut pick: impl FnMut(i64, i64) -> i64) -> Option<Sizes> {
-        let sizes: Sizes = self
-            .drawn
-            .iter()
-            .map(|(name, (least, most))| (name.clone(), pick(*least, *most)))
-            .collect();
-        (!sizes.is_empty()).then_some(sizes)
-    }
 }
 
 /// Work and traffic of one call.
@@ -252,30 +248,10 @@ pub enum Method {
     Projection(String),
 }
 
-/// A task that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TaskError {
-    /// `task.toml` is not what it should be.
-    #[error("task.toml: {0}")]
-    Toml(String),
-    /// A formula of `task.toml` is wrong.
-    #[error("task.toml: {key}: {source}")]
-    Formula {
-        /// The key that holds the formula.
-        key: String,
-        /// What is wrong.
-        source: FormulaError,
-    },
-    /// A rule that holds between keys is broken.
-    #[error("task.toml: {0}")]
-    Rule(String),
-}
-
 impl Task {
     /// Reads and checks a task from its files.
     pub fn parse(files: TaskFiles) -> Result<Self, TaskError> {
-        let spec: TaskSpec = toml::from_str(&files.toml)
-            .map_err(|e| TaskError::Toml(e.to_string().trim().to_owned()))?;
+        let spec: TaskSpec = read(&files.toml)?;
         spec.check(files.baseline.is_some())?;
         let mut hasher = blake3::Hasher::new();
         for part in [
@@ -290,6 +266,7 @@ impl Task {
         }
         Ok(Self {
             spec,
+            toml: files.toml,
             reference: files.reference,
             prompt: files.prompt,
             seed: files.seed,
@@ -298,9 +275,20 @@ impl Task {
         })
     }
 
-    /// The prototype that a candidate must define, e.g. `void f(double *A, int N)`.
+    /// How the function of this task is called.
+    ///
+    /// # Panics
+    /// For a module. C tasks have none, and a bench of functions refuses modules before it asks.
+    pub fn function(&self) -> &Function {
+        self.spec.function()
+    }
+
+    /// What a candidate must define, e.g. `void f(double *A, int N)`.
+    ///
+    /// # Panics
+    /// Where the language is not [supported](Language::supported).
     pub fn signature(&self) -> String {
-        self.spec.prototype(&self.spec.entry)
+        language::signature(self.spec.language, &self.spec.interface)
     }
 
     /// Floating-point operations of one call.
@@ -321,207 +309,97 @@ impl Task {
 }
 
 impl TaskSpec {
-    /// Checks every rule that a `task.toml` must keep; `baseline` says whether there is a baseline.c. What comes
-    /// from another machine passes here too before anything is done with it.
+    /// How the function of this task is called.
+    ///
+    /// # Panics
+    /// For a module. C tasks have none, and a bench of functions refuses modules before it asks.
+    pub fn function(&self) -> &Function {
+        match &self.interface {
+            Interface::Function(function) => function,
+            Interface::Module { .. } => panic!("task {} asks for a module", self.name),
+        }
+    }
+
+    /// [`Self::function`], to change it.
+    ///
+    /// # Panics
+    /// For a module.
+    pub fn function_mut(&mut self) -> &mut Function {
+        match &mut self.interface {
+            Interface::Function(function) => function,
+            Interface::Module { .. } => panic!("task {} asks for a module", self.name),
+        }
+    }
+
+    /// Checks every rule that a `task.toml` must keep; `baseline` says whether there is a baseline file.
     pub fn check(&self, baseline: bool) -> Result<(), TaskError> {
-        check_names(self)?;
-        check_args(self)?;
-        check_drawn(&self.sizes)?;
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if self.name.is_empty() || self.name.len() > 40 || !self.name.chars().all(plain) {
+            return Err(TaskError::Rule(format!(
+                "name `{}` must be 1 to 40 lower-case letters, digits and dashes",
+                self.name
+            )));
+        }
+        self.interface.check()?;
+        let broken = TaskError::Rule;
+        self.language.check(&self.interface).map_err(broken)?;
+        self.stages.check().map_err(broken)?;
+        match &self.interface {
+            Interface::Function(function) => self.check_function(function)?,
+            Interface::Module { .. } => self.check_formulas(&Sizes::new())?,
+        }
+        if self.baseline.is_some() != baseline {
+            let file = self.language.file("baseline");
+            return Err(TaskError::Rule(format!(
+                "`baseline` in task.toml and the file {file} need each other"
+            )));
+        }
+        Ok(())
+    }
+
+    fn check_function(&self, function: &Function) -> Result<(), TaskError> {
         // Of what is drawn the ends, and one that is odd where an end is even.
         let ends: [fn(i64, i64) -> i64; 3] = [
             |least, _| least,
             |least, most| most.min(least.saturating_add(1)),
             |_, most| most,
         ];
-        let drawn: Vec<Sizes> = ends
-            .into_iter()
-            .filter_map(|end| self.sizes.draw(end))
-            .collect();
-        for sizes in std::iter::once(&self.sizes.timed)
-            .chain(&self.sizes.hidden)
+        let sizes = &function.sizes;
+        let drawn: Vec<Sizes> = ends.into_iter().filter_map(|end| sizes.draw(end)).collect();
+        for sizes in std::iter::once(&sizes.timed)
+            .chain(&sizes.hidden)
             .chain(&drawn)
         {
-            check_formulas(self, sizes)?;
+            function.check_formulas(sizes)?;
+            self.check_formulas(sizes)?;
         }
         if matches!(self.verify.method, Method::Projection(_))
-            && self.args.iter().any(|arg| arg.role == Role::Inout)
+            && function.args.iter().any(|arg| arg.role == Role::Inout)
         {
             return Err(TaskError::Rule(
                 "verify: a projection cannot see what an inout argument held before".into(),
             ));
         }
-        if self.baseline.is_some() != baseline {
-            return Err(TaskError::Rule(
-                "`baseline` in task.toml and the file baseline.c need each other".into(),
-            ));
-        }
         Ok(())
     }
 
-    /// The C prototype of a function named `name` with this task's arguments.
-    pub fn prototype(&self, name: &str) -> String {
-        let returns = self
-            .args
-            .iter()
-            .find(|arg| arg.role == Role::Return)
-            .map_or("void", |arg| arg.kind.c_name());
-        let args: Vec<String> = self
-            .args
-            .iter()
-            .filter(|arg| arg.role != Role::Return)
-            .map(|arg| match arg.role {
-                Role::Scalar => format!("{} {}", arg.kind.c_name(), arg.name),
-                Role::In | Role::Out | Role::Inout | Role::Return => {
-                    format!("{} *{}", arg.kind.c_name(), arg.name)
-                }
-            })
-            .collect();
-        format!("{returns} {name}({})", args.join(", "))
+    fn check_formulas(&self, sizes: &Sizes) -> Result<(), TaskError> {
+        let at = |key: &str| {
+            let key = key.to_owned();
+            move |source| TaskError::Formula { key, source }
+        };
+        formula::evaluate(&self.cost.flops, sizes).map_err(at("cost.flops"))?;
+        formula::evaluate(&self.cost.bytes, sizes).map_err(at("cost.bytes"))?;
+        formula::evaluate(&self.verify.bound, sizes).map_err(at("verify.bound"))?;
+        if let Method::Projection(length) = &self.verify.method {
+            formula::count(length, sizes).map_err(at("verify.method.projection"))?;
+        }
+        Ok(())
     }
 }
 
-impl Arg {
-    /// The number of elements for `sizes`; 1 for scalars and return values.
-    pub fn elements(&self, sizes: &Sizes) -> Result<usize, FormulaError> {
-        self.shape.iter().try_fold(1usize, |product, dim| {
-            Ok(product * formula::count(dim, sizes)?)
-        })
-    }
-
-    /// Whether the candidate writes it.
-    pub fn is_output(&self) -> bool {
-        matches!(self.role, Role::Out | Role::Inout | Role::Return)
-    }
-
-    /// Whether it is memory rather than a number.
-    pub fn is_buffer(&self) -> bool {
-        self.role != Role::Scalar
-    }
-}
-
-fn is_identifier(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-}
-
-fn check_names(spec: &TaskSpec) -> Result<(), TaskError> {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if spec.name.is_empty() || spec.name.len() > 40 || !spec.name.chars().all(plain) {
-        return Err(TaskError::Rule(format!(
-            "name `{}` must be 1 to 40 lower-case letters, digits and dashes",
-            spec.name
-        )));
-    }
-    if !is_identifier(&spec.entry) {
-        return Err(TaskError::Rule(format!(
-            "entry `{}` is not a C identifier",
-            spec.entry
-        )));
-    }
-    Ok(())
-}
-
-fn check_args(spec: &TaskSpec) -> Result<(), TaskError> {
-    let rule = |arg: &Arg, why: &str| Err(TaskError::Rule(format!("args: `{}` {why}", arg.name)));
-    let mut seen = BTreeMap::new();
-    for (index, arg) in spec.args.iter().enumerate() {
-        if !is_identifier(&arg.name) || seen.insert(arg.name.clone(), arg).is_some() {
-            return rule(arg, "must be a C identifier that no other argument has");
-        }
-        match arg.role {
-            Role::Scalar if arg.value.is_none() || !arg.shape.is_empty() => {
-                return rule(arg, "is a scalar: it needs `value` and no `shape`");
-            }
-            Role::In | Role::Inout if arg.fill.is_none() => {
-                return rule(arg, "is read: it needs `fill`");
-            }
-            Role::In | Role::Out | Role::Inout if arg.shape.is_empty() => {
-                return rule(arg, "is a buffer: it needs `shape`");
-            }
-            Role::Return if index + 1 != spec.args.len() || !arg.shape.is_empty() => {
-                return rule(arg, "is the return value: it comes last and has no `shape`");
-            }
-            Role::Scalar | Role::In | Role::Inout | Role::Out | Role::Return => {}
-        }
-        if let Some(Fill::Uniform(low, high)) = arg.fill {
-            // Whole numbers are drawn from low on, one at least.
-            let least = if matches!(arg.kind, Kind::I32 | Kind::I64) {
-                1.0
-            } else {
-                f64::MIN_POSITIVE
-            };
-            if !(high - low >= least && (high - low).is_finite()) {
-                let fill = format!("has the fill uniform = [{low}, {high}], which holds nothing");
-                return rule(arg, &format!("{fill}; write low and then high"));
-            }
-        }
-        if let Some(Fill::Columns { rows, .. }) = &arg.fill {
-            let is_rows = seen
-                .get(rows)
-                .is_some_and(|rows| matches!(rows.fill, Some(Fill::RowPointers { .. })));
-            if !is_rows {
-                return rule(
-                    arg,
-                    "names `rows` that are no earlier `row-pointers` argument",
-                );
-            }
-        }
-    }
-    if !spec.args.iter().any(Arg::is_output) {
-        return Err(TaskError::Rule(
-            "args: nothing is written; one needs the role out, inout or return".into(),
-        ));
-    }
-    Ok(())
-}
-
-fn check_drawn(sizes: &SizeSets) -> Result<(), TaskError> {
-    let rule = |what: String| Err(TaskError::Rule(format!("sizes.drawn: {what}")));
-    if !sizes.drawn.is_empty() && !sizes.drawn.keys().eq(sizes.timed.keys()) {
-        return rule("draws each size of `timed`, or none".into());
-    }
-    for (name, (least, most)) in &sizes.drawn {
-        if least > most {
-            return rule(format!(
-                "{name} = [{least}, {most}] holds nothing; write low and then high"
-            ));
-        }
-        if *least < 1 {
-            return rule(format!(
-                "{name} = [{least}, {most}] begins below 1, and no problem is empty"
-            ));
-        }
-    }
-    Ok(())
-}
-
-fn check_formulas(spec: &TaskSpec, sizes: &Sizes) -> Result<(), TaskError> {
-    let at = |key: String| move |source| TaskError::Formula { key, source };
-    for arg in &spec.args {
-        arg.elements(sizes)
-            .map_err(at(format!("args.{}.shape", arg.name)))?;
-        if let Some(value) = &arg.value {
-            formula::evaluate(value, sizes).map_err(at(format!("args.{}.value", arg.name)))?;
-        }
-        match &arg.fill {
-            Some(Fill::RowPointers { entries }) => {
-                let _ = formula::count(entries, sizes)
-                    .map_err(at(format!("args.{}.fill", arg.name)))?;
-            }
-            Some(Fill::Columns { columns, .. }) => {
-                let _ = formula::count(columns, sizes)
-                    .map_err(at(format!("args.{}.fill", arg.name)))?;
-            }
-            Some(Fill::Uniform(..)) | None => {}
-        }
-    }
-    formula::evaluate(&spec.cost.flops, sizes).map_err(at("cost.flops".into()))?;
-    formula::evaluate(&spec.cost.bytes, sizes).map_err(at("cost.bytes".into()))?;
-    formula::evaluate(&spec.verify.bound, sizes).map_err(at("verify.bound".into()))?;
-    if let Method::Projection(length) = &spec.verify.method {
-        formula::count(length, sizes).map_err(at("verify.method.projection".into()))?;
-    }
-    Ok(())
+fn read<T: serde::de::DeserializeOwned>(toml: &str) -> Result<T, TaskError> {
+    toml::from_str(toml).map_err(|error| TaskError::Toml(error.to_string().trim().to_owned()))
 }
 
 #[cfg(test)]
@@ -569,7 +447,7 @@ mod tests {
         };
         let (plain, all) = (r#"["M", "K"]"#, "{ M = [1, 9], N = [2, 2], K = [3, 40] }");
         let task = parse(all, plain).unwrap();
-        let largest = task.spec.sizes.draw(|_, most| most).unwrap();
+        let largest = task.function().sizes.draw(|_, most| most).unwrap();
         assert_eq!(
             largest.into_values().collect::<Vec<_>>(),
             [40, 9, 2],
@@ -578,7 +456,7 @@ mod tests {
         assert_eq!(
             parse("{}", plain)
                 .unwrap()
-                .spec
+                .function()
                 .sizes
                 .draw(|least, _| least),
             None
@@ -600,5 +478,58 @@ mod tests {
             parse("{ M = [2, 8], N = [2, 2], K = [3, 40] }", r#"["M/2", "K"]"#).is_err(),
             "three rows have no half"
         );
+    }
+
+    fn parse(toml: String) -> Result<Task, String> {
+        let files = TaskFiles {
+            toml,
+            ..TaskFiles::default()
+        };
+        Task::parse(files).map_err(|error| error.to_string())
+    }
+
+    const MATMUL: &str = include_str!("../tests/data/matmul.toml");
+
+    #[test]
+    fn a_task_has_its_own_stages_or_those_of_its_language() {
+        assert_eq!(parse(MATMUL.into()).unwrap().spec.stages.len(), 6);
+        let own = "\n[[stages]]\nname = \"plain\"\nwording = \"No vectors.\"\nforbids = [\"simd\"]\n[[stages]]\nname = \"all\"\nwording = \"Anything.\"\n";
+        let task = parse(format!("{MATMUL}{own}")).unwrap();
+        let names: Vec<_> = task
+            .spec
+            .stages
+            .iter()
+            .map(|rules| (rules.stage.number(), rules.spec.name.as_str()))
+            .collect();
+        assert_eq!(names, [(1, "plain"), (2, "all")]);
+        let error = parse(format!("{MATMUL}{}", own.replace("simd", "warp"))).unwrap_err();
+        for part in ["task.toml", "forbids", "warp", "inline-asm"] {
+            assert!(error.contains(part), "{error}");
+        }
+        let error = parse(format!("{MATMUL}{}", own.replace("plain", "all"))).unwrap_err();
+        let twice = "task.toml: stages.2.name: `all` names another stage already";
+        assert_eq!(error, twice);
+    }
+
+    #[test]
+    fn a_language_says_what_its_tasks_may_ask_for() {
+        let cuda = MATMUL.replace("language = \"c\"", "language = \"cuda\"");
+        let task = parse(cuda.replace("f64", "f16")).unwrap();
+        assert_eq!(
+            (task.spec.language, task.spec.stages.len()),
+            (Language::Cuda, 1)
+        );
+        let half = parse(MATMUL.replacen("f64", "bf16", 1)).unwrap_err();
+        assert_eq!(
+            half,
+            "task.toml: args: `A` is bf16, which a task in c cannot have; it has f64, f32, i32 and i64"
+        );
+        let module = "name = \"m\"\nsummary = \"s\"\nlanguage = \"torch\"\nclass = \"Model\"\ncost = { flops = \"0\", bytes = \"0\" }\nverify = { method = \"full\", bound = \"1\", why = \"w\" }\n";
+        let task = parse(module.into()).unwrap();
+        assert_eq!(task.spec.interface.name(), "Model");
+        let error = parse(module.replace("torch", "c")).unwrap_err();
+        assert!(error.contains("a task in c asks for a function"), "{error}");
+        let error = parse(module.replace("class", "entry")).unwrap_err();
+        assert!(error.contains("missing field `args`"), "{error}");
     }
 }

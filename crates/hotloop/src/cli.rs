@@ -109,9 +109,9 @@ pub(crate) struct JudgeArgs {
     /// composite or sol
     #[arg(long, value_name = "SHAPE", default_value = "ladder", value_parser = parse_reward)]
     pub(crate) reward: Reward,
-    /// Refuse the techniques that this stage of the staged search forbids
-    #[arg(long, value_name = "1..6", value_parser = clap::value_parser!(u8).range(1..=6))]
-    pub(crate) stage: Option<u8>,
+    /// Refuse the techniques that this stage of the task forbids; a number, or a name as in simd
+    #[arg(long, value_name = "N|NAME")]
+    pub(crate) stage: Option<String>,
     /// Judge every file this many times
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repeat: u32,

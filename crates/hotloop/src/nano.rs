@@ -7,9 +7,10 @@ use std::io;
 use std::path::Path;
 
 use hotloop_corpus::nano_prompt::{NanoPrompt, Parent, Why};
+use hotloop_flow::language::c::stages;
 use hotloop_flow::policy::{Chat, Message, Speaker};
 use hotloop_flow::prompt::Ask;
-use hotloop_flow::{Label, Render, Role, Stage};
+use hotloop_flow::{Label, Render, Role, Task};
 use hotloop_policy::model::{Config, Family};
 
 use crate::failure::Failure;
@@ -83,14 +84,19 @@ pub(crate) fn speaks(model: &str) -> bool {
         .is_ok_and(|settings: serde_json::Value| settings["chat_template"] == TEMPLATE)
 }
 
-/// Whether it has ever heard of a task.
-pub(crate) fn check(task: &str) -> Result<(), Failure> {
+/// Whether it has ever heard of a task and of its stages.
+pub(crate) fn check(task: &Task) -> Result<(), Failure> {
     let known = hotloop_corpus::TASKS.map(|(known, _)| known);
-    if known.contains(&task) {
+    let name = task.spec.name.as_str();
+    let what = if !known.contains(&name) {
+        format!("`{name}`")
+    } else if task.spec.stages != stages::default() {
+        format!("the stages of this `{name}`")
+    } else {
         return Ok(());
-    }
+    };
     Err(
-        Failure::user(format!("the nano policy was never taught `{task}`")).hint(format!(
+        Failure::user(format!("the nano policy was never taught {what}")).hint(format!(
             "it knows {}; other tasks need a language model",
             known.join(", ")
         )),
@@ -112,7 +118,7 @@ impl Render for NanoRender {
             why: shown.verdict.and_then(Why::of),
         });
         // A fixed prompt names no stage: all techniques are allowed.
-        let stage = ask.stage.unwrap_or(Stage::ALL[Stage::ALL.len() - 1]);
+        let stage = ask.stage.unwrap_or(stages::ALL);
         let prompt = NanoPrompt {
             task: &ask.task.spec.name,
             stage,

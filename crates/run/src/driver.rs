@@ -192,13 +192,13 @@ fn begin(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
                 .iter()
                 .map(|task| practised(task))
                 .collect(),
+            stages: task.spec.stages.len(),
             seed_normal: sampling::normal(&seed),
             machine,
             policy,
             temperature: ctx.plan.config.sampling.temperature,
         };
-        ctx.store
-            .keep_config(&ctx.plan.config.to_toml(), &task.seed)?;
+        ctx.store.keep_config(&ctx.plan.config.to_toml(), task)?;
         return ctx.record(Event::RunStarted(Box::new(started)));
     };
     let same = |what: &str, was: &str, is: &str| {

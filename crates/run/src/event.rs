@@ -109,6 +109,9 @@ pub struct RunStarted {
     /// The tasks that are practised beside it, in their turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub practised: Vec<Practised>,
+    /// How many stages the task has. Journals from before tasks had their own name none: there were six.
+    #[serde(default = "six")]
+    pub stages: usize,
     /// The seed's normalised source, hashed.
     pub seed_normal: String,
     /// The machine that judges.
@@ -117,6 +120,10 @@ pub struct RunStarted {
     pub policy: Capabilities,
     /// The temperature of the first step.
     pub temperature: f64,
+}
+
+fn six() -> usize {
+    hotloop_flow::language::c::stages::SIX.len()
 }
 
 /// A task that a run practises beside its own.

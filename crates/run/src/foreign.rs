@@ -97,8 +97,7 @@ impl ForeignRun {
                 self.bad_seed(hotloop_flow::Label::Malformed, malformed.why)
             })?;
             self.store.keep(&seed)?;
-            self.store
-                .keep_config(&self.plan.config.to_toml(), &task.seed)?;
+            self.store.keep_config(&self.plan.config.to_toml(), task)?;
             let policy = Capabilities {
                 model: self.plan.config.model.clone(),
                 learns: true,
@@ -109,6 +108,7 @@ impl ForeignRun {
                 task: task.spec.name.clone(),
                 task_hash: task.hash.clone(),
                 practised: Vec::new(),
+                stages: task.spec.stages.len(),
                 seed_normal: sampling::normal(&seed),
                 machine,
                 policy,
@@ -303,7 +303,7 @@ impl ForeignRun {
                 Ok(candidate) => {
                     self.store.keep(candidate)?;
                     Made::Candidate {
-                        hash: candidate.hash.clone(),
+                        hash: candidate.hash().to_owned(),
                         normal: sampling::normal(candidate),
                     }
                 }

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hotloop_flow::Task;
 use hotloop_flow::prompt::Wording;
 use hotloop_flow::search::Settings;
-use hotloop_flow::{Stage, Task};
 
 use crate::config::{self, Config, Layered, Mistake};
 use crate::interrupt::Interrupt;
@@ -54,12 +54,13 @@ impl Plan {
         let wording = wording(&config.prompts.wording)
             .map_err(|what| note("prompts.wording", what))
             .ok();
-        if let Some(wording) = &wording {
-            check_wording(&config, wording, &mut note);
-        }
         let directory = directory(&config.directory, name);
         check_directory(&directory).unwrap_or_else(|what| note("directory", what));
-        let mut tasks = tasks(&config, load, &mut note).into_iter();
+        let tasks = tasks(&config, load, &mut note);
+        if let Some(wording) = &wording {
+            check_wording(&config, &tasks, wording, &mut note);
+        }
+        let mut tasks = tasks.into_iter();
         match (tasks.next(), wording) {
             (Some(task), Some(wording)) if mistakes.is_empty() => {
                 let guarded = asks_for_guard(layered);
@@ -162,6 +163,7 @@ impl Plan {
             repair: search.repair,
             deepening: search.deepening,
             elites: search.elites,
+            last: self.task.spec.stages.last(),
         }
     }
 }
@@ -377,7 +379,12 @@ pub fn wording(path: &str) -> Result<Wording, String> {
         .map_err(|error| format!("{path}: {}", error.to_string().replace('\n', " ")))
 }
 
-fn check_wording(config: &Config, wording: &Wording, note: &mut impl FnMut(&str, String)) {
+fn check_wording(
+    config: &Config,
+    tasks: &[Arc<Task>],
+    wording: &Wording,
+    note: &mut impl FnMut(&str, String),
+) {
     let file = if config.prompts.wording.is_empty() {
         "the embedded wording"
     } else {
@@ -386,16 +393,14 @@ fn check_wording(config: &Config, wording: &Wording, note: &mut impl FnMut(&str,
     if config.prompts.source.asks_fixed() && wording.fixed_count() == 0 {
         note("prompts.wording", format!("{file} has no fixed prompts"));
     }
-    // The probe and practised tasks ask all six, whatever the source.
-    let asked =
-        config.prompts.source.searches() || config.stepping.probe > 0 || config.tasks().count() > 1;
-    for stage in Stage::ALL
-        .into_iter()
-        .filter(|stage| asked && wording.stage(*stage).is_none())
-    {
+    let unknown = |key: &&str| {
+        let has = |task: &Arc<Task>| task.spec.stages.find(key).is_ok();
+        !tasks.is_empty() && !tasks.iter().any(has)
+    };
+    for key in wording.stages().filter(unknown) {
         note(
             "prompts.wording",
-            format!("{file} has no prompt for {stage}"),
+            format!("{file}: stages: no task of this run has a stage `{key}`"),
         );
     }
 }

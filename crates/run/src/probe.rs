@@ -1,12 +1,12 @@
 //! The fixed probe: what learning is told by.
 //!
-//! The mean reward moves with the prompts: a better policy meets harder stages. So six
-//! stage prompts are answered before and after a run, with the same seeds and at the
+//! The mean reward moves with the prompts: a better policy meets harder stages. So the
+//! prompts of all stages are answered before and after a run, with the same seeds and at the
 //! training temperature, and only these answers are compared.
 
 use std::sync::Arc;
 
-use hotloop_flow::{Stage, Verdict};
+use hotloop_flow::Verdict;
 use serde::Serialize;
 
 use crate::bootstrap::estimate;
@@ -24,7 +24,8 @@ pub(crate) fn take(ctx: &mut Ctx<'_>, when: When) -> Result<(), Interrupt> {
     if ctx.plan.config.stepping.probe == 0 {
         return Ok(());
     }
-    for stage in Stage::ALL {
+    let task = Arc::clone(&ctx.plan.task);
+    for stage in task.spec.stages.iter().map(|rules| rules.stage) {
         if ctx
             .state
             .probes
@@ -41,10 +42,9 @@ pub(crate) fn take(ctx: &mut Ctx<'_>, when: When) -> Result<(), Interrupt> {
             .into_iter()
             .enumerate()
             .filter(|(_, made)| matches!(made, Made::Candidate { .. }));
-        let task = &ctx.plan.task;
         let entry = |made| Entry {
             made,
-            task: Arc::clone(task),
+            task: Arc::clone(&task),
             stage: Some(stage),
         };
         let batch = Batch::submit(ctx, well_formed.map(|(index, made)| (index, entry(made))))?;
@@ -117,7 +117,8 @@ pub fn pooled(states: &[&RunState], when: When) -> Option<ProbeSummary> {
 fn stages(state: &RunState, when: When) -> Option<Vec<Vec<f64>>> {
     let probes = state.probes.iter().filter(|probe| probe.when == when);
     let stages: Vec<Vec<f64>> = probes.map(|probe| speeds(&probe.judgements)).collect();
-    (stages.len() == Stage::ALL.len() && !stages.iter().any(Vec::is_empty)).then_some(stages)
+    let wanted = state.started.as_ref()?.stages;
+    (stages.len() == wanted && !stages.iter().any(Vec::is_empty)).then_some(stages)
 }
 
 /// The speeds of a stage's answers, 0 for failures; what is masked is left out.

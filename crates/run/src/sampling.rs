@@ -154,7 +154,7 @@ fn keep(ctx: &Ctx<'_>, candidate: Result<Candidate, String>) -> Result<Made, Int
     ctx.store.keep(&candidate)?;
     let normal = normal(&candidate);
     Ok(Made::Candidate {
-        hash: candidate.hash,
+        hash: candidate.hash().to_owned(),
         normal,
     })
 }

@@ -5,9 +5,9 @@
 //! that it cannot be told yet, since the parents of an iteration follow from all verdicts
 //! of the last.
 
+use hotloop_flow::Role;
 use hotloop_flow::random::{Random, seed};
 use hotloop_flow::search::{self, Parent};
-use hotloop_flow::{Role, Stage};
 
 use crate::config::SourceKind;
 use crate::event::{Asked, Event};
@@ -56,7 +56,7 @@ fn practised(plan: &Plan, number: u64) -> Option<Asked> {
     let count = plan.practised.len() as u64;
     let round = number.checked_div(count)? as usize;
     let task = &plan.practised[(number % count) as usize];
-    let stage = Stage::ALL[round % Stage::ALL.len()];
+    let stage = task.spec.stages.cycle(round);
     Some(Asked {
         task: Some(task.spec.name.clone()),
         role: Role::Explore,

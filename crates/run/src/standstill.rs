@@ -207,7 +207,7 @@ mod tests {
     fn judged(members: impl IntoIterator<Item = (Option<Verdict>, Option<f64>)>) -> Group {
         let members: Vec<_> = members.into_iter().collect();
         let mut group = group(
-            asked(None, Stage::ALL[0]),
+            asked(None, hotloop_flow::language::c::stages::SIX[0]),
             "hash",
             members.iter().map(|_| wrong()),
         );

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hotloop_flow::Candidate;
+use hotloop_flow::{Candidate, Language, Task};
 
 use crate::event::Line;
 use crate::journal::{Journal, JournalError, Sink};
@@ -183,15 +183,16 @@ impl Store {
     }
 
     /// Keeps the resolved configuration, and the seed that a report compares with.
-    pub(crate) fn keep_config(&self, text: &str, seed: &str) -> Result<(), StoreError> {
-        self.write(self.directory.join("seed.c"), seed.as_bytes())?;
+    pub(crate) fn keep_config(&self, text: &str, task: &Task) -> Result<(), StoreError> {
+        let file = self.directory.join(task.spec.language.file("seed"));
+        self.write(file, task.seed.as_bytes())?;
         Ok(self.write(self.directory.join("run.toml"), text.as_bytes())?)
     }
 
     /// Keeps a candidate's source, also in the place of what a power failure left of it.
     pub(crate) fn keep(&self, candidate: &Candidate) -> Result<(), StoreError> {
-        let path = candidate_path(&self.directory, &candidate.hash);
-        let source = candidate.source.as_bytes();
+        let path = candidate_path(&self.directory, candidate.hash(), candidate.language());
+        let source = candidate.source().as_bytes();
         if fs_err::read(&path).is_ok_and(|kept| kept == source) {
             return Ok(());
         }
@@ -200,12 +201,7 @@ impl Store {
 
     /// A candidate by its hash.
     pub(crate) fn candidate(&self, hash: &str) -> Result<Candidate, StoreError> {
-        let source = source(&self.directory, hash)?;
-        Ok(Candidate {
-            source,
-            hash: hash.to_owned(),
-            notes: Vec::new(),
-        })
+        kept(&self.directory, hash)
     }
 
     /// Where the policy after `step` steps is kept.
@@ -243,23 +239,37 @@ pub fn checkpoint_path(directory: &Path, step: u64) -> PathBuf {
 /// A candidate's source. One that is not what it was when it was kept must not be judged: its verdict would be
 /// of the machine's failure.
 pub fn source(directory: &Path, hash: &str) -> Result<String, StoreError> {
-    let path = candidate_path(directory, hash);
+    kept(directory, hash).map(|candidate| candidate.source().to_owned())
+}
+
+fn kept(directory: &Path, hash: &str) -> Result<Candidate, StoreError> {
+    let (language, path) = existing(|language| candidate_path(directory, hash, language));
     let bytes = match fs_err::read(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(StoreError::Lost(path));
         }
         read => read?,
     };
-    let kept = blake3::hash(&bytes).to_hex().as_str() == hash;
     String::from_utf8(bytes)
         .ok()
-        .filter(|_| kept)
+        .map(|source| Candidate::restore(language, source))
+        .filter(|candidate| candidate.hash() == hash)
         .ok_or(StoreError::Lost(path))
+}
+
+/// The path of the first language that is there; C where none is.
+fn existing(path: impl Fn(Language) -> PathBuf) -> (Language, PathBuf) {
+    let mut paths = Language::ALL
+        .map(|language| (language, path(language)))
+        .into_iter();
+    let first = (Language::C, path(Language::C));
+    paths.find(|(_, path)| path.exists()).unwrap_or(first)
 }
 
 /// The seed that a run began with.
 pub fn seed(directory: &Path) -> io::Result<String> {
-    fs_err::read_to_string(directory.join("seed.c"))
+    let (_, path) = existing(|language| directory.join(language.file("seed")));
+    fs_err::read_to_string(path)
 }
 
 /// The resolved configuration of a run directory.
@@ -271,8 +281,8 @@ pub fn config(directory: &Path) -> Result<String, StoreError> {
     Ok(fs_err::read_to_string(path)?)
 }
 
-fn candidate_path(directory: &Path, hash: &str) -> PathBuf {
-    directory.join("candidates").join(format!("{hash}.c"))
+fn candidate_path(directory: &Path, hash: &str, language: Language) -> PathBuf {
+    directory.join("candidates").join(language.file(hash))
 }
 
 /// Writes a file whole or not at all.

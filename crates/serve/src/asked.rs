@@ -109,6 +109,10 @@ impl App {
                 Some(prompt) => Arc::clone(&prompt.task),
                 None => self.task(unmade.what.task.as_deref())?,
             };
+            if let Some(stage) = unmade.what.stage {
+                let known = task.spec.stages.get(stage);
+                known.map_err(|error| Fault::bad(error.to_string()))?;
+            }
             found.push((unmade, task, prompt));
         }
         // Lexing megabytes of what a model printed would hold up everybody else.
@@ -227,7 +231,7 @@ mod tests {
         assert_eq!(what(json!("matmul")).task.as_deref(), Some("matmul"));
         let full = What {
             task: Some("fft".to_owned()),
-            stage: Some(Stage::Simd),
+            stage: Some(hotloop_flow::language::c::stages::SIMD),
             ..What::default()
         };
         assert_eq!(what(json!({"task": "fft", "stage": 3})), full);
@@ -246,7 +250,7 @@ mod tests {
     fn a_label_that_is_not_understood_is_an_error_and_not_another_task() {
         for label in [
             json!(7),
-            json!("{\"stage\": 9}"),
+            json!("{\"stage\": 0}"),
             json!("{"),
             json!({"reward": "great"}),
             json!([null]),

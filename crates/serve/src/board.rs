@@ -102,7 +102,7 @@ impl Board {
             self.attached += 1;
             return Ok(entry.told.subscribe());
         }
-        let size = job.candidate.source.len();
+        let size = job.candidate.source().len();
         if self.running.len() >= self.limits.jobs || self.bytes + size > self.limits.job_bytes {
             return Err(Full);
         }
@@ -145,7 +145,10 @@ impl Board {
         let entry = self.entries.get_mut(&key)?;
         match judged {
             Ok(judgement) => {
-                self.bytes -= entry.job.take().map_or(0, |job| job.candidate.source.len());
+                self.bytes -= entry
+                    .job
+                    .take()
+                    .map_or(0, |job| job.candidate.source().len());
                 entry.told.send_replace(Some(Ok(Arc::new(judgement))));
                 self.done.push_back((now, key));
                 if self.done.len() > self.limits.kept {
@@ -170,7 +173,7 @@ impl Board {
 
     fn fail(&mut self, key: &Key, error: &BenchError) {
         if let Some(entry) = self.entries.remove(key) {
-            self.bytes -= entry.job.map_or(0, |job| job.candidate.source.len());
+            self.bytes -= entry.job.map_or(0, |job| job.candidate.source().len());
             entry.told.send_replace(Some(Err(error.clone())));
         }
     }

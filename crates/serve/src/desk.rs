@@ -124,7 +124,7 @@ impl Desk {
              }| {
                 let key = Key {
                     task: task.hash.clone(),
-                    candidate: candidate.hash.clone(),
+                    candidate: candidate.hash().to_owned(),
                     stage: stage.map(Stage::number),
                     apart: apart.map(|name| blake3::hash(name.as_bytes())),
                 };

@@ -154,11 +154,12 @@ impl LocalBench {
 
 impl Bench for LocalBench {
     fn submit(&mut self, jobs: Vec<Job>) -> Result<(), BenchError> {
+        jobs.iter().try_for_each(Job::check)?;
         let mut queues = self.shared.lock();
         for job in jobs {
             let key = (
                 job.task.hash.clone(),
-                job.candidate.hash.clone(),
+                job.candidate.hash().to_owned(),
                 job.stage.map(hotloop_flow::Stage::number),
             );
             let entry = self.waiting.entry(key.clone()).or_default();

@@ -218,7 +218,7 @@ impl Clock {
                 )));
             }
         };
-        let flops = job.task.flops(&job.task.spec.sizes.timed);
+        let flops = job.task.flops(&job.task.function().sizes.timed);
         let decided_s = match settings.estimator {
             Estimator::Gated => timing.min_s,
             Estimator::Paper => timing.paper_s,
@@ -244,7 +244,7 @@ impl Clock {
 
 /// Says what a candidate's time is worth on this machine.
 fn compare(measured: &mut Measured, job: &Job, roof: Roof, task_roof: TaskRoof) {
-    let flops = job.task.flops(&job.task.spec.sizes.timed);
+    let flops = job.task.flops(&job.task.function().sizes.timed);
     measured.peak_fraction = Some(flops / measured.seconds / roof.peak_flops);
     measured.openblas_ratio = task_roof
         .baseline_s

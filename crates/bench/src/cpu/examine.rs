@@ -6,9 +6,10 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hotloop_flow::language::c::scan::{self, Scan, Technique};
+use hotloop_flow::language::c;
+use hotloop_flow::technique::{Scan, Technique};
 use hotloop_flow::verdict::Phase;
-use hotloop_flow::{BenchError, Job, Stage, Verdict};
+use hotloop_flow::{BenchError, Job, Rules, Verdict};
 
 use crate::cpu::compile::Built;
 use crate::cpu::executable;
@@ -49,7 +50,8 @@ pub(crate) fn examine(
 ) -> Result<Examination, BenchError> {
     let begin = crate::sys::now();
     let prepared = preparations.of(machine, &job.task)?;
-    let (source, scan) = match screened(machine, user, job)? {
+    let rules = rules(job)?;
+    let (source, scan) = match screened(machine, user, job, rules)? {
         Ok(passed) => passed,
         Err(verdict) => return Ok(Examination::Failed(verdict, crate::sys::now() - begin)),
     };
@@ -60,20 +62,19 @@ pub(crate) fn examine(
         Built::Rejected(verdict) => return Ok(Examination::Failed(verdict, compile_s)),
     };
     let bytes = fs_err::read(&object).map_err(|error| BenchError::new(error.to_string()))?;
-    let hidden = executable::refusal(&bytes, job.stage);
-    if let Some(why) = hidden.or_else(|| job.stage.and_then(|stage| hidden_threads(stage, &bytes)))
-    {
+    let hidden = executable::refusal(&bytes, rules);
+    if let Some(why) = hidden.or_else(|| rules.and_then(|rules| hidden_threads(rules, &bytes))) {
         return Ok(Examination::Failed(Verdict::Refused { why }, compile_s));
     }
     drop(bytes);
-    let own_threads = match job.stage {
-        Some(stage) if forbids_threads(stage) => OwnThreads::Forbidden,
+    let own_threads = match &rules {
+        Some(rules) if forbids_threads(rules) => OwnThreads::Forbidden,
         _ if scan.uses(Technique::Threads) => OwnThreads::Used,
         _ => OwnThreads::Unused,
     };
     let mut request = machine.request(&job.task, &prepared, &object, user, Work::Verify);
     request.own_threads = own_threads;
-    let calls = 1 + job.task.spec.sizes.hidden.len() + 2 * DRAWN;
+    let calls = 1 + job.task.function().sizes.hidden.len() + 2 * DRAWN;
     let patience = Duration::from_secs_f64(30.0 + (machine.settings.limit_s + 1.0) * calls as f64);
     let failed = match slot.ask(&request, patience)? {
         Answer::Verified(_) => {
@@ -100,19 +101,22 @@ pub(crate) fn examine(
     Ok(Examination::Failed(failed, compile_s))
 }
 
-fn forbids_threads(stage: Stage) -> bool {
-    stage
-        .forbids()
-        .iter()
-        .any(|technique| matches!(technique, Technique::Openmp | Technique::Threads))
+/// What the job's stage says; the bench refused other stages when the job came.
+fn rules(job: &Job) -> Result<Option<Rules<'_>>, BenchError> {
+    job.rules()
+        .map_err(|error| BenchError::new(error.to_string()))
+}
+
+fn forbids_threads(rules: &Rules<'_>) -> bool {
+    rules.forbids(Technique::Openmp) || rules.forbids(Technique::Threads)
 }
 
 /// Threads that a stage forbids and that the source calls by another name: the object has to name them.
-fn hidden_threads(stage: Stage, bytes: &[u8]) -> Option<String> {
-    let name = forbids_threads(stage)
+fn hidden_threads(rules: Rules<'_>, bytes: &[u8]) -> Option<String> {
+    let name = forbids_threads(&rules)
         .then(|| symbols::of_threads(bytes))
         .flatten();
-    name.map(|name| format!("{stage} forbids threads: the object calls `{name}`"))
+    name.map(|name| format!("{} forbids threads: the object calls `{name}`", rules.stage))
 }
 
 /// The source that is to be compiled and its techniques, or the verdict that the source alone earns.
@@ -120,17 +124,19 @@ fn screened<'a>(
     machine: &Machine,
     user: Option<u32>,
     job: &'a Job,
+    rules: Option<Rules<'_>>,
 ) -> Result<Result<(Cow<'a, str>, Scan), Verdict>, BenchError> {
-    let source = job.candidate.source.as_str();
-    let Some(renamed) = screen::spared(source, &job.task.spec.entry) else {
-        return Ok(screen_source(machine, user, source, job.stage, false)?
-            .map(|scan| (source.into(), scan)));
+    let source = job.candidate.source();
+    let Some(renamed) = screen::spared(source, &job.task.function().entry) else {
+        return Ok(
+            screen_source(machine, user, source, rules, false)?.map(|scan| (source.into(), scan))
+        );
     };
     // As it was written and as it is compiled, both as the compiler's preprocessor sees them.
-    if let Err(verdict) = screen_source(machine, user, source, job.stage, true)? {
+    if let Err(verdict) = screen_source(machine, user, source, rules, true)? {
         return Ok(Err(verdict));
     }
-    Ok(screen_source(machine, user, &renamed, job.stage, true)?.map(|scan| (renamed.into(), scan)))
+    Ok(screen_source(machine, user, &renamed, rules, true)?.map(|scan| (renamed.into(), scan)))
 }
 
 /// The techniques of a source, or the verdict that it earns. `expand` asks the preprocessor in any case.
@@ -138,18 +144,18 @@ fn screen_source(
     machine: &Machine,
     user: Option<u32>,
     source: &str,
-    stage: Option<Stage>,
+    rules: Option<Rules<'_>>,
     expand: bool,
 ) -> Result<Result<Scan, Verdict>, BenchError> {
     let refused = |why| Ok(Err(Verdict::Refused { why }));
     if let Some(why) = screen::directives(source) {
         return refused(why);
     }
-    let plain = scan::scan(source);
+    let plain = c::scan(source);
     let (scan, why): (Scan, Option<String>) = if expand || screen::needs_preprocessing(&plain) {
         match machine.builder.preprocess(source, user)? {
             Ok(text) => {
-                let scan = scan::scan_preprocessed(&text, "candidate.c");
+                let scan = c::scan_preprocessed(&text, "candidate.c");
                 let why = screen::tokens(&text, &scan);
                 (scan, why)
             }
@@ -167,7 +173,7 @@ fn screen_source(
     if let Some(why) = why {
         return refused(why);
     }
-    match stage.and_then(|stage| stage.violation(&scan)) {
+    match rules.and_then(|rules| rules.violation(&scan)) {
         Some(why) => refused(why),
         None => Ok(Ok(scan)),
     }

@@ -7,7 +7,7 @@
 use std::io::Read;
 use std::path::PathBuf;
 
-use hotloop_flow::Stage;
+use hotloop_flow::Rules;
 use object::elf::{
     FileHeader64, PF_X, PT_GNU_STACK, SHF_EXECINSTR, SHF_WRITE, STT_FILE, STT_FUNC, STT_NOTYPE,
     STT_SECTION,
@@ -42,13 +42,15 @@ impl Stacks {
 ///
 /// A nested function whose address is taken runs from the stack, so the stack of honest code may be executable. Then the
 /// candidate may write code there, as it may write assembly: only where a stage forbids something is that refused.
-pub(crate) fn refusal(bytes: &[u8], stage: Option<Stage>) -> Option<String> {
+pub(crate) fn refusal(bytes: &[u8], rules: Option<Rules<'_>>) -> Option<String> {
     if let Some(why) = strange_code(bytes) {
         return Some(why);
     }
-    let stage = stage.filter(|stage| !stage.forbids().is_empty() && has_executable_stack(bytes))?;
+    let restricts = |rules: &Rules<'_>| !rules.spec.forbids.is_empty();
+    let rules = rules.filter(|rules| restricts(rules) && has_executable_stack(bytes))?;
     Some(format!(
-        "{stage} forbids an executable stack, which a nested function needs whose address is taken: make it a function of its own"
+        "{} forbids an executable stack, which a nested function needs whose address is taken: make it a function of its own",
+        rules.stage
     ))
 }
 

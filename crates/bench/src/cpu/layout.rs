@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use hotloop_flow::formula::{FormulaError, Sizes};
-use hotloop_flow::task::{Fill, Role, TaskSpec};
+use hotloop_flow::interface::{Fill, Function, Role};
 
 use crate::cpu::draws::{self, Note};
 use crate::cpu::memory::PAGE;
@@ -102,7 +102,11 @@ pub(crate) enum Fit {
 
 impl Layout {
     /// Lays out one set of buffers for each entry of `calls`.
-    pub(crate) fn new(spec: &TaskSpec, calls: &[Sizes], fit: Fit) -> Result<Self, FormulaError> {
+    pub(crate) fn new(
+        function: &Function,
+        calls: &[Sizes],
+        fit: Fit,
+    ) -> Result<Self, FormulaError> {
         let mut layout = Self {
             sets: Vec::new(),
             input_bytes: 0,
@@ -111,7 +115,7 @@ impl Layout {
         };
         for sizes in calls {
             let mut places = Vec::new();
-            for (index, arg) in spec.args.iter().enumerate() {
+            for (index, arg) in function.args.iter().enumerate() {
                 let bytes = arg.elements(sizes)? * arg.kind.bytes();
                 let region = match arg.role {
                     Role::In | Role::Scalar => Region::Inputs,

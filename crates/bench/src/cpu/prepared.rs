@@ -38,7 +38,7 @@ impl Preparations {
             return Ok(Arc::clone(prepared));
         }
         let builder = &machine.builder;
-        let candidate_shim = shim::candidate(&task.spec);
+        let candidate_shim = shim::candidate(task.function());
         let name = &task.spec.name;
         let baseline = match (&task.baseline, &machine.openblas) {
             (Some(source), Some(_)) => Some(builder.trusted(
@@ -51,7 +51,7 @@ impl Preparations {
             shim: builder.shim(&candidate_shim)?,
             trusted: builder.trusted(
                 &format!("task {name}: reference.c"),
-                &[&task.reference, &shim::trusted(&task.spec)],
+                &[&task.reference, &shim::trusted(task.function())],
             )?,
             baseline,
         });

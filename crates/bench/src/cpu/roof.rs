@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hotloop_flow::task::{Arg, Task, TaskFiles};
+use hotloop_flow::interface::Arg;
+use hotloop_flow::task::{Task, TaskFiles};
 use hotloop_flow::{BenchError, Timing};
 
 use crate::cpu::machine::{self, Machine};
@@ -51,11 +52,16 @@ fn own(machine: &Machine, toml: &str, source: &str, timed: Option<i64>) -> Resul
     let mut task =
         Task::parse(files).map_err(|error| BenchError::new(format!("built-in roof: {error}")))?;
     if let Some(n) = timed {
-        task.spec.sizes.timed.insert("N".to_owned(), n.max(1));
+        task.spec
+            .function_mut()
+            .sizes
+            .timed
+            .insert("N".to_owned(), n.max(1));
     }
-    let object = machine
-        .builder
-        .trusted("a built-in roof", &[source, &shim::candidate(&task.spec)])?;
+    let object = machine.builder.trusted(
+        "a built-in roof",
+        &[source, &shim::candidate(task.function())],
+    )?;
     Ok(Own { task, object })
 }
 
@@ -135,7 +141,7 @@ impl Roof {
             "avx2" => 4.0,
             _ => 2.0,
         };
-        let flops = peak.task.flops(&peak.task.spec.sizes.timed) * width * f64::from(threads);
+        let flops = peak.task.flops(&peak.task.function().sizes.timed) * width * f64::from(threads);
         let seconds = best_of(machine, slot, user, &peak, null_s, 1.0)?;
         Ok(Self {
             null_s,
@@ -158,7 +164,7 @@ impl Roof {
         (slot, user): (&mut Slot, Option<u32>),
         (task, prepared): (&Task, &Prepared),
     ) -> Result<TaskRoof, BenchError> {
-        let sizes = &task.spec.sizes.timed;
+        let sizes = &task.function().sizes.timed;
         let numbers = (task.bytes(sizes).min(footprint(task)) / 8.0).ceil() as i64;
         let stream = own(
             machine,
@@ -218,12 +224,12 @@ impl Roof {
 /// Bytes of all buffers of one call. What is read and written in place moves twice, but only its
 /// own size must come from memory.
 fn footprint(task: &Task) -> f64 {
-    let sizes = &task.spec.sizes.timed;
+    let sizes = &task.function().sizes.timed;
     let bytes = |arg: &Arg| {
         arg.elements(sizes)
             .map_or(0, |elements| elements * arg.kind.bytes())
     };
-    task.spec
+    task.function()
         .args
         .iter()
         .filter(|arg| arg.is_buffer())

@@ -1,14 +1,19 @@
 //! Generated C that calls a function of any signature through an array of pointers.
 
-use hotloop_flow::task::{Arg, Role, TaskSpec};
+use hotloop_flow::interface::{Arg, Function, Role};
+use hotloop_flow::language::c::{prototype, type_name};
 
 /// `hotloop_call(args)`: calls the candidate's entry point.
-pub(crate) fn candidate(spec: &TaskSpec) -> String {
-    let call = format!("{}({})", spec.entry, values(spec, 0).join(", "));
-    let body = match spec.args.iter().position(|arg| arg.role == Role::Return) {
+pub(crate) fn candidate(function: &Function) -> String {
+    let call = format!("{}({})", function.entry, values(function, 0).join(", "));
+    let body = match function
+        .args
+        .iter()
+        .position(|arg| arg.role == Role::Return)
+    {
         Some(index) => format!(
             "*({} *)a[{index}] = {call};",
-            spec.args[index].kind.c_name()
+            type_name(function.args[index].kind)
         ),
         None => format!("{call};"),
     };
@@ -17,26 +22,29 @@ pub(crate) fn candidate(spec: &TaskSpec) -> String {
     let handle = "__attribute__((weak, visibility(\"hidden\"))) void *__dso_handle;";
     format!(
         "{handle}\n{};\nvoid hotloop_call(void *const *a) {{ {body} }}\n",
-        spec.prototype(&spec.entry)
+        prototype(function, &function.entry)
     )
 }
 
 /// `hotloop_reference`, `hotloop_check` and `hotloop_point`: call the task's trusted functions.
-pub(crate) fn trusted(spec: &TaskSpec) -> String {
-    let read = parameters(spec, |arg| format!("const {} *", arg.kind.c_name()));
-    let written: Vec<String> = spec
+pub(crate) fn trusted(function: &Function) -> String {
+    let read = parameters(function, |arg| format!("const {} *", type_name(arg.kind)));
+    let written: Vec<String> = function
         .args
         .iter()
         .flat_map(|arg| match arg.role {
-            Role::Scalar => vec![arg.kind.c_name().to_owned()],
-            Role::In => vec![format!("const {} *", arg.kind.c_name())],
+            Role::Scalar => vec![type_name(arg.kind).to_owned()],
+            Role::In => vec![format!("const {} *", type_name(arg.kind))],
             Role::Out | Role::Inout | Role::Return => {
-                vec![format!("{} *", arg.kind.c_name()), "double *".to_owned()]
+                vec![format!("{} *", type_name(arg.kind)), "double *".to_owned()]
             }
         })
         .collect();
     let (read, written) = (read.join(", "), written.join(", "));
-    let (plain, with_scale) = (pointers(spec, 0).join(", "), pointers(spec, 1).join(", "));
+    let (plain, with_scale) = (
+        pointers(function, 0).join(", "),
+        pointers(function, 1).join(", "),
+    );
     format!(
         "void reference({written});\n\
          double check({read}, const double *) __attribute__((weak));\n\
@@ -49,39 +57,39 @@ pub(crate) fn trusted(spec: &TaskSpec) -> String {
     )
 }
 
-fn parameters(spec: &TaskSpec, buffer: impl Fn(&Arg) -> String) -> Vec<String> {
+fn parameters(function: &Function, buffer: impl Fn(&Arg) -> String) -> Vec<String> {
     let of = |arg: &Arg| {
         if arg.is_buffer() {
             buffer(arg)
         } else {
-            arg.kind.c_name().to_owned()
+            type_name(arg.kind).to_owned()
         }
     };
-    spec.args.iter().map(of).collect()
+    function.args.iter().map(of).collect()
 }
 
 /// The arguments as the candidate takes them: no return value among them.
-fn values(spec: &TaskSpec, extra_per_output: usize) -> Vec<String> {
-    let count = spec
+fn values(function: &Function, extra_per_output: usize) -> Vec<String> {
+    let count = function
         .args
         .iter()
         .filter(|arg| arg.role != Role::Return)
         .count();
-    pointers(spec, extra_per_output)
+    pointers(function, extra_per_output)
         .into_iter()
         .take(count)
         .collect()
 }
 
 /// `a[i]` for each argument, `extra_per_output` more entries behind each output.
-fn pointers(spec: &TaskSpec, extra_per_output: usize) -> Vec<String> {
+fn pointers(function: &Function, extra_per_output: usize) -> Vec<String> {
     let mut index = 0;
     let mut list = Vec::new();
-    for arg in &spec.args {
+    for arg in &function.args {
         let entries = 1 + if arg.is_output() { extra_per_output } else { 0 };
         for _ in 0..entries {
             list.push(match arg.role {
-                Role::Scalar => format!("*(const {} *)a[{index}]", arg.kind.c_name()),
+                Role::Scalar => format!("*(const {} *)a[{index}]", type_name(arg.kind)),
                 Role::In | Role::Out | Role::Inout | Role::Return => format!("a[{index}]"),
             });
             index += 1;
@@ -94,7 +102,7 @@ fn pointers(spec: &TaskSpec, extra_per_output: usize) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn spec(args: &str) -> TaskSpec {
+    fn function(args: &str) -> Function {
         let toml = format!(
             "name = \"t\"\nsummary = \"\"\nlanguage = \"c\"\nentry = \"f\"\n{args}\n[sizes]\ntimed = {{ N = 4 }}\n\
              [cost]\nflops = \"N\"\nbytes = \"N\"\n[verify]\nmethod = \"full\"\nbound = \"1\"\nwhy = \"\"\n"
@@ -104,23 +112,24 @@ mod tests {
             ..Default::default()
         })
         .unwrap()
-        .spec
+        .function()
+        .clone()
     }
 
     #[test]
     fn scalars_go_by_value_and_returns_are_stored() {
-        let spec = spec(
+        let function = function(
             "[[args]]\nname = \"x\"\ntype = \"f32\"\nrole = \"in\"\nshape = [\"N\"]\nfill = { uniform = [0.0, 1.0] }\n\
              [[args]]\nname = \"n\"\ntype = \"i64\"\nrole = \"scalar\"\nvalue = \"N\"\n\
              [[args]]\nname = \"sum\"\ntype = \"f64\"\nrole = \"return\"",
         );
-        let code = candidate(&spec);
+        let code = candidate(&function);
         assert!(code.contains("double f(float *x, long long n);"), "{code}");
         assert!(
             code.contains("*(double *)a[2] = f(a[0], *(const long long *)a[1]);"),
             "{code}"
         );
-        let code = trusted(&spec);
+        let code = trusted(&function);
         assert!(
             code.contains("void reference(const float *, long long, double *, double *);"),
             "{code}"

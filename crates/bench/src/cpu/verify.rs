@@ -8,7 +8,8 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use hotloop_flow::formula;
-use hotloop_flow::task::{Arg, Fill, Kind, Method, Role, TaskSpec};
+use hotloop_flow::interface::{Arg, Fill, Kind, Role};
+use hotloop_flow::task::{Method, TaskSpec};
 use hotloop_flow::verdict::{Checks, Mismatch};
 
 use crate::cpu::crew::Crew;
@@ -287,6 +288,7 @@ impl Verifier {
     fn check_canaries(&self, buffers: &Buffers, set: &Set, found: &mut Found) {
         for (arg, place) in self
             .spec
+            .function()
             .args
             .iter()
             .zip(&set.places)
@@ -355,7 +357,7 @@ impl Verifier {
         }
         let mut outputs = expected.iter_mut();
         let mut pointers: Vec<*mut c_void> = Vec::new();
-        for (arg, place) in self.spec.args.iter().zip(&set.places) {
+        for (arg, place) in self.spec.function().args.iter().zip(&set.places) {
             if arg.is_output() {
                 let output = outputs.next().expect("one per output");
                 pointers.push(output.values.as_mut_ptr().cast());
@@ -447,6 +449,7 @@ impl Verifier {
             let mut pointers = pointers(buffers, set);
             let position = self
                 .spec
+                .function()
                 .args
                 .iter()
                 .position(Arg::is_output)
@@ -492,7 +495,7 @@ fn freshen_set(
     buffers: &Buffers,
     canary: u8,
 ) -> Vec<Vec<u8>> {
-    for (arg, place) in spec.args.iter().zip(&set.places) {
+    for (arg, place) in spec.function().args.iter().zip(&set.places) {
         let mapping = buffers.mapping(place.region);
         for (start, length) in place.slack() {
             // SAFETY: places do not overlap, a set is filled by one thread, and the candidate is frozen.
@@ -501,6 +504,7 @@ fn freshen_set(
         let rows: &[u8] = match &arg.fill {
             Some(Fill::Columns { rows, .. }) => {
                 let rows = spec
+                    .function()
                     .args
                     .iter()
                     .position(|other| other.name == *rows)
@@ -526,7 +530,8 @@ fn freshen_set(
 }
 
 fn outputs<'a>(spec: &'a TaskSpec, set: &'a Set) -> impl Iterator<Item = (&'a Arg, &'a Place)> {
-    spec.args
+    spec.function()
+        .args
         .iter()
         .zip(&set.places)
         .filter(|(arg, _)| arg.is_output())
@@ -547,6 +552,7 @@ fn number(kind: Kind, bytes: &[u8], index: usize) -> f64 {
         Kind::F32 => f64::from(f32::from_ne_bytes(chunk.try_into().expect("four bytes"))),
         Kind::I32 => f64::from(i32::from_ne_bytes(chunk.try_into().expect("four bytes"))),
         Kind::I64 => i64::from_ne_bytes(chunk.try_into().expect("eight bytes")) as f64,
+        Kind::F16 | Kind::Bf16 => unreachable!("a C task has no {kind}"),
     }
 }
 
@@ -566,6 +572,7 @@ fn worst(kind: Kind, got: &[u8], want: &[u8], scale: &[f64]) -> (f64, usize) {
         Kind::I64 => worst_of(got, want, scale, |got, want| {
             i64::from_ne_bytes(got).abs_diff(i64::from_ne_bytes(want)) as f64
         }),
+        Kind::F16 | Kind::Bf16 => unreachable!("a C task has no {kind}"),
     }
 }
 

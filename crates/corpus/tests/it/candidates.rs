@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
 use hotloop_corpus::{Pool, Program, TASKS};
-use hotloop_flow::language::c::scan::scan;
+use hotloop_flow::language::c::{scan, stages};
 use hotloop_flow::task::TaskFiles;
 use hotloop_flow::{Candidate, Stage, Task, Technique};
 
@@ -32,8 +32,8 @@ fn every_candidate_has_its_tasks_signature_and_is_like_no_other() {
     for program in pool().programs() {
         let source = program.source();
         let candidate = Candidate::from_source(source.as_bytes(), &tasks[program.task()]).unwrap();
-        assert_eq!(candidate.source, source);
-        assert_eq!(candidate.notes, Vec::<String>::new());
+        assert_eq!(candidate.source(), source);
+        assert!(candidate.notes().is_empty());
         assert!(
             seen.insert((program.task(), candidate.normalised())),
             "twice:\n{source}"
@@ -56,24 +56,26 @@ fn choices_say_what_the_source_uses() {
 
 #[test]
 fn a_stage_allows_its_candidates_and_the_one_before_does_not() {
-    let mut stages = HashSet::new();
+    let six = stages::default();
+    let violation = |stage: Stage, scan| six.get(stage).unwrap().violation(scan);
+    let mut seen = HashSet::new();
     for program in pool().programs() {
         let (stage, scan) = (program.stage(), scan(&program.source()));
-        stages.insert(stage);
-        assert_eq!(stage.violation(&scan), None, "{}", program.source());
+        seen.insert(stage);
+        assert_eq!(violation(stage, &scan), None, "{}", program.source());
         let before = match stage {
-            Stage::RegisterBlocking | Stage::CacheBlocking | Stage::All => continue,
-            Stage::Simd => Stage::CacheBlocking,
-            Stage::Openmp => Stage::Simd,
-            Stage::Prefetch => Stage::Openmp,
+            stages::SIMD => stages::CACHE_BLOCKING,
+            stages::OPENMP => stages::SIMD,
+            stages::PREFETCH => stages::OPENMP,
+            _ => continue,
         };
         assert!(
-            before.violation(&scan).is_some(),
+            violation(before, &scan).is_some(),
             "{stage} is too late for\n{}",
             program.source()
         );
     }
-    assert_eq!(stages.len(), Stage::ALL.len());
+    assert_eq!(seen.len(), stages::SIX.len());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use super::*;
-use crate::language::c::extract::Candidate;
-use crate::language::c::scan;
+use crate::candidate::Candidate;
+use crate::language::c::{scan, stages};
 use crate::task::TaskFiles;
 use crate::verdict::{Mismatch, Phase};
 
@@ -28,15 +28,10 @@ fn user(chat: &Chat) -> &str {
 }
 
 #[test]
-fn there_are_eight_fixed_prompts_and_one_for_each_stage() {
+fn there_are_eight_fixed_prompts() {
     let wording = Wording::default();
     assert_eq!(wording.fixed_count(), 8);
     assert_eq!(wording.fixed(0), wording.fixed(8));
-    assert!(
-        Stage::ALL
-            .into_iter()
-            .all(|stage| wording.stage(stage).is_some())
-    );
     for variant in 0..8 {
         let text = wording.fixed(variant).unwrap().to_lowercase();
         assert!(
@@ -109,7 +104,7 @@ fn a_repair_prompt_carries_what_went_wrong() {
         let ask = Ask {
             task: &task,
             role: Role::Repair,
-            stage: Some(Stage::Openmp),
+            stage: Some(stages::OPENMP),
             variant: 0,
             parent,
         };
@@ -132,7 +127,7 @@ fn an_endless_message_is_cut_between_characters() {
     let ask = Ask {
         task: &task,
         role: Role::Repair,
-        stage: Some(Stage::All),
+        stage: Some(stages::ALL),
         variant: 0,
         parent,
     };
@@ -142,7 +137,7 @@ fn an_endless_message_is_cut_between_characters() {
 #[test]
 fn a_begun_answer_makes_a_candidate_of_a_bare_body_and_breaks_no_stage() {
     let task = matmul();
-    for stage in Stage::ALL {
+    for stage in stages::SIX {
         let parent = Some(Shown {
             source: &task.seed,
             verdict: None,
@@ -157,18 +152,34 @@ fn a_begun_answer_makes_a_candidate_of_a_bare_body_and_breaks_no_stage() {
         let chat = prose(true).chat(&ask);
         let text = format!("{}    C[0] = A[0] * B[0];\n}}\n```\n", chat.begun);
         let candidate = Candidate::extract(&text, &task).unwrap();
-        assert_eq!(stage.violation(&scan::scan(&candidate.source)), None);
-        assert_eq!(chat.begun.contains("immintrin"), stage >= Stage::Simd);
+        let rules = task.spec.stages.get(stage).unwrap();
+        assert_eq!(rules.violation(&scan(candidate.source())), None);
+        assert_eq!(chat.begun.contains("immintrin"), stage >= stages::SIMD);
     }
 }
 
 #[test]
-fn a_wording_names_its_mistakes() {
-    let broken = include_str!("default.toml").replace("6 = ", "7 = ");
-    assert_eq!(
-        Wording::parse(&broken).unwrap_err().to_string(),
-        "stages: `7` names no stage; stages are 1 to 6"
+fn a_stage_speaks_for_itself_unless_the_wording_does() {
+    let task = matmul();
+    let said = |wording: &Wording| {
+        stages::SIX.map(|stage| {
+            let rules = task.spec.stages.get(stage).unwrap();
+            wording.stage(rules).to_owned()
+        })
+    };
+    let plain = said(&Wording::default());
+    assert!(plain[0].starts_with("Use register blocking: keep"));
+    let file = format!(
+        "{}[stages]\n2 = \"Two.\"\nopenmp = \"Four.\"\n",
+        include_str!("default.toml")
     );
+    let other = said(&Wording::parse(&file).unwrap());
+    assert_eq!((other[1].as_str(), other[3].as_str()), ("Two.", "Four."));
+    assert_eq!((&other[0], &other[4]), (&plain[0], &plain[4]));
+}
+
+#[test]
+fn a_wording_names_its_mistakes() {
     assert!(
         Wording::parse("sytem = \"x\"")
             .unwrap_err()

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::prompt::Role;
-use crate::stage::Stage;
+use super::role::Role;
+use crate::stage::Rules;
 
 const DEFAULT: &str = include_str!("default.toml");
 
@@ -19,19 +19,15 @@ pub struct Wording {
     deepen: String,
     improve: String,
     repair: String,
+    /// Instead of a stage's own wording, by its number or its name.
+    #[serde(default)]
     stages: BTreeMap<String, String>,
 }
 
 /// A wording that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum WordingError {
-    /// Not what it should be.
-    #[error("{0}")]
-    Toml(String),
-    /// No such stage.
-    #[error("stages: `{0}` names no stage; stages are 1 to 6")]
-    Stage(String),
-}
+#[error("{0}")]
+pub struct WordingError(String);
 
 impl Default for Wording {
     fn default() -> Self {
@@ -42,16 +38,12 @@ impl Default for Wording {
 impl Wording {
     /// Reads a wording.
     pub fn parse(text: &str) -> Result<Self, WordingError> {
-        let wording: Self = toml::from_str(text)
-            .map_err(|error| WordingError::Toml(error.to_string().trim().to_owned()))?;
-        match wording.stages.keys().find(|key| {
-            !Stage::ALL
-                .iter()
-                .any(|stage| stage.number().to_string() == **key)
-        }) {
-            Some(key) => Err(WordingError::Stage(key.clone())),
-            None => Ok(wording),
-        }
+        toml::from_str(text).map_err(|error| WordingError(error.to_string().trim().to_owned()))
+    }
+
+    /// What there is words for, a number or a name each: a run checks that its tasks have such stages.
+    pub fn stages(&self) -> impl Iterator<Item = &str> {
+        self.stages.keys().map(String::as_str)
     }
 
     /// Standing instructions.
@@ -70,11 +62,11 @@ impl Wording {
         Some(&self.fixed[at])
     }
 
-    /// What a stage asks for.
-    pub fn stage(&self, stage: Stage) -> Option<&str> {
-        self.stages
-            .get(&stage.number().to_string())
-            .map(String::as_str)
+    /// What a stage asks for: the words here, or its own.
+    pub fn stage<'a>(&'a self, rules: Rules<'a>) -> &'a str {
+        let here = self.stages.get(&rules.stage.number().to_string());
+        here.or_else(|| self.stages.get(&rules.spec.name))
+            .unwrap_or(&rules.spec.wording)
     }
 
     /// How a parent is spoken of.

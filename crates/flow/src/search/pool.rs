@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::search::Node;
+use super::node::Node;
 use crate::stage::Stage;
 
 /// The nodes of one iteration, by stage, in the order in which they were born.

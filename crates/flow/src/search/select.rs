@@ -4,9 +4,10 @@ use std::collections::{BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
+use super::node::Node;
+use super::pool::Pool;
 use crate::prompt::Role;
 use crate::random::Random;
-use crate::search::{Node, Pool};
 use crate::stage::Stage;
 
 /// Of a stage's correct nodes, the share that deepens.
@@ -27,7 +28,7 @@ const SHARES: [(Role, f64); 3] = [
 pub struct Settings {
     /// Parents per iteration at most, the seed among them.
     pub parents: usize,
-    /// Stages with their rules; without them all is allowed from the start.
+    /// Stages with their rules; without them the last is asked from the start.
     pub stages: bool,
     /// Failed candidates are repaired.
     pub repair: bool,
@@ -35,15 +36,22 @@ pub struct Settings {
     pub deepening: bool,
     /// How many of each stage's fastest stay for the next iteration; 0 in the paper.
     pub elites: usize,
+    /// The last stage of the task.
+    pub last: Stage,
 }
 
 impl Settings {
     /// The stage that the seed is asked for.
     pub fn first_stage(self) -> Stage {
-        if self.stages {
-            Stage::RegisterBlocking
+        if self.stages { Stage::FIRST } else { self.last }
+    }
+
+    /// The stage that a good candidate advances to; the last leads to itself.
+    fn deeper(self, stage: Stage) -> Stage {
+        if stage < self.last {
+            Stage::numbered(stage.number() + 1)
         } else {
-            Stage::All
+            self.last
         }
     }
 
@@ -196,7 +204,7 @@ fn take(
         let node = queue.pop_front()?;
         if taken.insert(node.normal.clone()) {
             let stage = if role == Role::Deepen && settings.deepening {
-                node.stage.deeper()
+                settings.deeper(node.stage)
             } else {
                 node.stage
             };

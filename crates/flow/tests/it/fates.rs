@@ -88,20 +88,20 @@ fn usable_completions_become_these_candidates() {
     for (name, begin, end, mended) in table {
         let candidate = fate(name).unwrap_or_else(|malformed| panic!("{name}: {malformed}"));
         assert!(
-            candidate.source.starts_with(begin),
+            candidate.source().starts_with(begin),
             "{name}:\n{}",
-            candidate.source
+            candidate.source()
         );
         assert!(
-            candidate.source.ends_with(end),
+            candidate.source().ends_with(end),
             "{name}:\n{}",
-            candidate.source
+            candidate.source()
         );
         assert_eq!(
-            candidate.notes.len(),
+            candidate.notes().len(),
             mended,
             "{name}: {:?}",
-            candidate.notes
+            candidate.notes()
         );
     }
 }

@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use hotloop_flow::Stage;
+use hotloop_flow::{Stage, Task};
+
+use crate::cmd::judge::stage;
+use crate::failure::Failure;
 
 use super::Opt;
 
@@ -36,8 +39,8 @@ pub(crate) struct EvaluateArgs {
     /// Answers to each stage's prompt
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) count: u32,
-    /// The stages to ask for, from 1 to 6, or all of them
-    #[arg(long, value_name = "N,...|all", default_value = "all", value_parser = parse_stages)]
+    /// The stages of each task to ask for, by number or name, or all of them
+    #[arg(long, value_name = "STAGE,...|all", default_value = "all", value_parser = parse_stages)]
     pub(crate) stage: Stages,
     /// Sampling temperature; 0 always takes the likeliest token
     #[arg(long, value_name = "T", default_value_t = 0.2, value_parser = super::learn::parse_temperature)]
@@ -81,28 +84,35 @@ pub(crate) fn names(given: &[String]) -> Vec<&str> {
     names
 }
 
-/// The stages that are asked for, in order.
+/// The stages that are asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Stages(pub(crate) Vec<Stage>);
+pub(crate) enum Stages {
+    All,
+    /// By number or name.
+    These(Vec<String>),
+}
+
+impl Stages {
+    /// Those of a task, in order.
+    pub(crate) fn of(&self, task: &Task) -> Result<Vec<Stage>, Failure> {
+        let known = &task.spec.stages;
+        let names = match self {
+            Self::All => return Ok(known.iter().map(|rules| rules.stage).collect()),
+            Self::These(names) => names,
+        };
+        let found = names.iter().map(|name| stage(task, name));
+        let found: BTreeSet<Stage> = found.collect::<Result<_, _>>()?;
+        Ok(found.into_iter().collect())
+    }
+}
 
 fn parse_stages(text: &str) -> Result<Stages, String> {
-    if text == "all" {
-        return Ok(Stages(Stage::ALL.to_vec()));
+    let names: Vec<String> = text.split(',').map(|part| part.trim().to_owned()).collect();
+    match names.as_slice() {
+        [all] if all == "all" => Ok(Stages::All),
+        names if names.iter().any(String::is_empty) => Err("a stage is missing".to_owned()),
+        _ => Ok(Stages::These(names)),
     }
-    let one = |part: &str| {
-        let number: u8 = part
-            .trim()
-            .parse()
-            .map_err(|_| format!("`{part}` is neither a number nor `all`"))?;
-        Stage::try_from(number).map_err(|error| error.to_string())
-    };
-    let mut stages = text
-        .split(',')
-        .map(one)
-        .collect::<Result<Vec<_>, String>>()?;
-    stages.sort_unstable();
-    stages.dedup();
-    Ok(Stages(stages))
 }
 
 #[cfg(test)]
@@ -122,13 +132,18 @@ mod tests {
 
     #[test]
     fn stages_are_a_list_or_all() {
-        assert_eq!(parse_stages("all").map(|stages| stages.0.len()), Ok(6));
-        assert_eq!(
-            parse_stages("3,1,3"),
-            Ok(Stages(vec![Stage::RegisterBlocking, Stage::Simd]))
-        );
+        let task = hotloop_bench::tasks::load("matmul").expect("a shipped task");
+        let numbers = |text: &str| {
+            let stages = parse_stages(text)?.of(&task);
+            let stages = stages.map_err(|failure| failure.to_string())?;
+            Ok::<_, String>(stages.into_iter().map(Stage::number).collect::<Vec<_>>())
+        };
+        assert_eq!(numbers("all"), Ok((1..=6).collect()));
+        assert_eq!(numbers("3,1,simd"), Ok(vec![1, 3]));
         assert!(
-            parse_stages("7").is_err() && parse_stages("x").is_err() && parse_stages("").is_err()
+            ["7", "x", "", "1,"]
+                .iter()
+                .all(|text| numbers(text).is_err())
         );
     }
 }

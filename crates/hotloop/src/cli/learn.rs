@@ -157,9 +157,9 @@ pub(crate) struct SampleArgs {
     /// Ask for a candidate of this task
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Option<String>,
-    /// The stage of the staged search to ask for [default: the first fixed prompt]
-    #[arg(long, value_name = "1..6", requires = "task", value_parser = clap::value_parser!(u8).range(1..=6))]
-    pub(crate) stage: Option<u8>,
+    /// The stage of the task to ask for, a number or a name [default: the first fixed prompt]
+    #[arg(long, value_name = "N|NAME", requires = "task")]
+    pub(crate) stage: Option<String>,
     /// Chats, one JSON object a line; `-` is standard input
     #[arg(long, value_name = "FILE.jsonl")]
     pub(crate) chats: Option<PathBuf>,

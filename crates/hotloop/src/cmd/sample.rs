@@ -5,11 +5,11 @@ use std::path::Path;
 
 use hotloop_flow::policy::{Chat, Completion, Ending, Message, Policy, Speaker};
 use hotloop_flow::prompt::{Ask, Prose, Shown, Wording};
-use hotloop_flow::{Render, Role, Sampling, Stage};
+use hotloop_flow::{Render, Role, Sampling};
 use serde::{Deserialize, Serialize};
 
 use crate::cli::learn::{DrawArgs, SampleArgs, WhoArgs};
-use crate::cmd::judge::load;
+use crate::cmd::judge::{load, stage};
 use crate::failure::{Failure, Status};
 use crate::models::{self, Asking};
 use crate::nano::{self, NanoRender};
@@ -174,11 +174,8 @@ fn question(prompt: &str) -> Chat {
 /// What a run would ask first: the seed at a stage, or the first of the fixed prompts.
 fn task_chat(name: &str, arguments: &SampleArgs) -> Result<Chat, Failure> {
     let task = load(name)?;
-    let stage = arguments
-        .stage
-        .map(Stage::try_from)
-        .transpose()
-        .map_err(|error| Failure::user(error.to_string()))?;
+    let asked = arguments.stage.as_deref();
+    let stage = asked.map(|asked| stage(&task, asked)).transpose()?;
     let parent = stage.map(|_| Shown {
         source: &task.seed,
         verdict: None,
@@ -192,7 +189,7 @@ fn task_chat(name: &str, arguments: &SampleArgs) -> Result<Chat, Failure> {
     };
     let (who, wording) = (&arguments.who, Wording::default());
     if who.api.is_none() && nano::speaks(&who.model) {
-        nano::check(&task.spec.name)?;
+        nano::check(&task)?;
         return Ok(NanoRender.chat(&ask));
     }
     // Few servers go on with the begun answer of a chat.

@@ -1,8 +1,8 @@
 //! `hotloop task`: list, show and check tasks.
 
 use hotloop_bench::Settings;
-use hotloop_flow::Task;
 use hotloop_flow::formula::Sizes;
+use hotloop_flow::{Rules, Task};
 
 use crate::cli::{TaskArgs, TaskCommand};
 use crate::cmd::judge::load;
@@ -34,7 +34,7 @@ fn list() -> Result<Status, Failure> {
     let mut table = Table::new().left("task").left("summary");
     for name in hotloop_bench::tasks::shipped() {
         let task = load(name)?;
-        let hidden = task.spec.sizes.hidden.len();
+        let hidden = task.function().sizes.hidden.len();
         table.row([name, &task.spec.summary]);
         table.below(task.signature());
         let hidden = if hidden == 0 {
@@ -44,30 +44,39 @@ fn list() -> Result<Status, Failure> {
         };
         table.below(format!(
             "timed at {}{hidden}",
-            sizes(&task.spec.sizes.timed)
+            sizes(&task.function().sizes.timed)
         ));
     }
     say(&table.render());
     Ok(Status::Fine)
 }
 
+fn stage(Rules { spec, .. }: Rules<'_>) -> String {
+    let forbidden: Vec<&str> = spec.forbids.iter().map(|one| one.name()).collect();
+    let forbids = match forbidden.as_slice() {
+        [] => "forbids nothing".to_owned(),
+        all => format!("forbids {}", all.join(", ")),
+    };
+    format!("{}: {forbids}", spec.name)
+}
+
 fn show(name: &str) -> Result<Status, Failure> {
     let task = load(name)?;
-    let spec = &task.spec;
-    let timed = &spec.sizes.timed;
+    let (spec, function) = (&task.spec, task.function());
+    let timed = &function.sizes.timed;
     let (flops, bytes) = (task.flops(timed), task.bytes(timed));
     let mut table = Table::new().left("").left("");
     table.row(["task", &spec.name]);
     table.row(["summary", &spec.summary]);
     table.row(["signature", &task.signature()]);
     table.row(["timed at", &sizes(timed)]);
-    for hidden in &spec.sizes.hidden {
+    for hidden in &function.sizes.hidden {
         table.row(["verified at", &sizes(hidden)]);
     }
-    if !spec.sizes.drawn.is_empty() {
+    if !function.sizes.drawn.is_empty() {
         let of =
             |(name, (least, most)): (&String, &(i64, i64))| format!("{name} = {least} to {most}");
-        let drawn: Vec<String> = spec.sizes.drawn.iter().map(of).collect();
+        let drawn: Vec<String> = function.sizes.drawn.iter().map(of).collect();
         table.row([
             "verified at",
             &format!("{}, drawn anew for every candidate", drawn.join(", ")),
@@ -79,6 +88,9 @@ fn show(name: &str) -> Result<Status, Failure> {
         number(bytes / 1e6),
         number(flops / bytes)
     );
+    for rules in spec.stages.iter() {
+        table.row([&rules.stage.to_string(), &stage(rules)]);
+    }
     table.row(["cost", &cost]);
     let bound = task.bound(timed);
     let bound = if bound == 0.0 {

@@ -93,9 +93,7 @@ pub(crate) fn plan(
     }
     let plan = Plan::new(&layered, name, &task).map_err(|all| mistakes(&all))?;
     if nano::speaks(&plan.config.model)
-        && let Err(failure) = plan
-            .tasks()
-            .try_for_each(|(_, task)| nano::check(&task.spec.name))
+        && let Err(failure) = plan.tasks().try_for_each(|(_, task)| nano::check(task))
     {
         let mistake = layered.mistake("task", failure.what());
         return Err(failure.about(mistake.to_string()));

@@ -84,16 +84,16 @@ pub(crate) fn lint(task: Task, judging: &mut Judging) -> Result<Vec<Finding>, Fa
 /// The task without the sizes that are drawn, whose buffers a probe cannot tell the lengths of: every one would be wrong.
 fn listed(task: &Task) -> Task {
     let mut task = task.clone();
-    task.spec.sizes.drawn.clear();
+    task.spec.function_mut().sizes.drawn.clear();
     task
 }
 
 fn prompt(task: &Task) -> Finding {
-    if !task.prompt.contains(&task.spec.entry) {
+    if !task.prompt.contains(&task.function().entry) {
         finding(
             Mark::Error,
             "prompt",
-            format!("does not name the entry point `{}`", task.spec.entry),
+            format!("does not name the entry point `{}`", task.function().entry),
         )
     } else if !task.prompt.contains(&task.signature()) {
         finding(
@@ -107,12 +107,12 @@ fn prompt(task: &Task) -> Finding {
 }
 
 fn buffers(task: &Task) -> Option<Finding> {
-    let sizes = &task.spec.sizes.timed;
-    let bytes = |arg: &hotloop_flow::task::Arg| {
+    let sizes = &task.function().sizes.timed;
+    let bytes = |arg: &hotloop_flow::interface::Arg| {
         arg.elements(sizes)
             .map_or(0.0, |elements| (elements * arg.kind.bytes()) as f64)
     };
-    let total: f64 = task.spec.args.iter().map(bytes).sum();
+    let total: f64 = task.function().args.iter().map(bytes).sum();
     (total > BUFFERS).then(|| {
         finding(
             Mark::Warn,
@@ -199,7 +199,7 @@ fn of_task(error: BenchError) -> Result<Finding, Failure> {
 }
 
 fn tightness(task: &Task, seed: &Measured) -> Finding {
-    let bound = task.bound(&task.spec.sizes.timed);
+    let bound = task.bound(&task.function().sizes.timed);
     let error = seed.verify.error;
     if bound == 0.0 {
         return finding(Mark::Ok, "bound", "equality");

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use hotloop_flow::Task;
 use hotloop_flow::formula::{self, Sizes};
-use hotloop_flow::task::{Arg, Kind, Role};
+use hotloop_flow::interface::{Arg, Kind, Role};
 
 /// What a sound task makes of a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub(crate) fn all(task: &Task) -> Vec<Probe> {
         ),
     ];
     for input in task
-        .spec
+        .function()
         .args
         .iter()
         .filter(|arg| matches!(arg.role, Role::In | Role::Inout))
@@ -83,14 +83,14 @@ pub(crate) fn all(task: &Task) -> Vec<Probe> {
         source: sane(task),
     });
     let has_doubles = task
-        .spec
+        .function()
         .args
         .iter()
         .any(|arg| arg.is_output() && arg.kind == Kind::F64);
     if has_doubles {
         let single = by_reference(task, |arg| match arg.kind {
             Kind::F64 => format!("{0}[i] = (float){0}[i];", name(arg)),
-            Kind::F32 | Kind::I32 | Kind::I64 => String::new(),
+            Kind::F32 | Kind::F16 | Kind::Bf16 | Kind::I32 | Kind::I64 => String::new(),
         });
         probes.push(bad(
             "single precision",
@@ -119,7 +119,7 @@ pub(crate) fn all(task: &Task) -> Vec<Probe> {
 }
 
 fn outputs(task: &Task) -> impl Iterator<Item = &Arg> {
-    task.spec.args.iter().filter(|arg| arg.is_output())
+    task.function().args.iter().filter(|arg| arg.is_output())
 }
 
 /// How the generated code names an output: a return value is a local array of one.
@@ -141,9 +141,9 @@ fn count(arg: &Arg) -> String {
 
 /// The entry point around `body`, with the number of elements of every buffer at hand.
 fn entry(task: &Task, body: &str) -> String {
-    let spec = &task.spec;
-    let mut code = format!("{} {{\n", spec.prototype(&spec.entry));
-    let returned = spec.args.iter().find(|arg| arg.role == Role::Return);
+    let function = task.function();
+    let mut code = format!("{} {{\n", task.signature());
+    let returned = function.returned();
     if let Some(arg) = returned {
         let _ = writeln!(code, "    {} returned[1] = {{0}};", arg.kind.c_name());
     }
@@ -170,10 +170,11 @@ fn entry(task: &Task, body: &str) -> String {
 /// The number of elements of `arg`, told by the scalars that a candidate sees. Where several
 /// problems look alike, the smallest: reading less is always safe.
 fn elements(task: &Task, arg: &Arg) -> String {
-    let sets = || std::iter::once(&task.spec.sizes.timed).chain(&task.spec.sizes.hidden);
+    let sets =
+        || std::iter::once(&task.function().sizes.timed).chain(&task.function().sizes.hidden);
     let number = |sizes: &Sizes| arg.elements(sizes).unwrap_or(0);
     let scalars: Vec<&Arg> = task
-        .spec
+        .function()
         .args
         .iter()
         .filter(|arg| arg.role == Role::Scalar)
@@ -244,10 +245,11 @@ fn reference(task: &Task) -> String {
 
 /// Calls the reference into the outputs and into scales of its own.
 fn call(task: &Task) -> String {
-    let sets = || std::iter::once(&task.spec.sizes.timed).chain(&task.spec.sizes.hidden);
+    let sets =
+        || std::iter::once(&task.function().sizes.timed).chain(&task.function().sizes.hidden);
     let mut code = String::new();
     let mut values = Vec::new();
-    for arg in &task.spec.args {
+    for arg in &task.function().args {
         values.push(name(arg));
         if arg.is_output() {
             let most = sets()
@@ -276,7 +278,7 @@ fn by_reference(task: &Task, statement: impl Fn(&Arg) -> String) -> String {
 
 /// The right answer, unless its scales are not sound.
 fn sane(task: &Task) -> String {
-    let timed = &task.spec.sizes.timed;
+    let timed = &task.function().sizes.timed;
     let exact = task.bound(timed) == 0.0;
     let mut body = call(task);
     for arg in outputs(task) {

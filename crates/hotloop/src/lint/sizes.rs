@@ -21,7 +21,7 @@ const PROMISES: [&str; 9] = [
 pub(super) fn hidden(task: &Task) -> Vec<Finding> {
     let words = task.prompt.to_lowercase();
     let promised = PROMISES.iter().any(|promise| words.contains(promise));
-    let (timed, hidden) = (&task.spec.sizes.timed, &task.spec.sizes.hidden);
+    let (timed, hidden) = (&task.function().sizes.timed, &task.function().sizes.hidden);
     let about = "hidden sizes";
     if hidden.is_empty() {
         return vec![if promised {
@@ -75,7 +75,7 @@ mod tests {
     fn found(prompt: &str, sizes: Value) -> Vec<(Mark, String)> {
         let mut task = hotloop_bench::tasks::load("matvec").unwrap();
         task.prompt = prompt.to_owned();
-        task.spec.sizes = serde_json::from_value(sizes).unwrap();
+        task.spec.function_mut().sizes = serde_json::from_value(sizes).unwrap();
         hidden(&task)
             .into_iter()
             .map(|finding| (finding.mark, finding.says))

@@ -215,7 +215,11 @@ mod tests {
     #[test]
     fn a_failure_counts_as_0_and_a_suspect_not_at_all() {
         let all = |verdicts: Vec<hotloop_flow::Verdict>| {
-            let group = group(asked(None, hotloop_flow::Stage::All), "a", verdicts);
+            let group = group(
+                asked(None, hotloop_flow::language::c::stages::ALL),
+                "a",
+                verdicts,
+            );
             point(&step(0, vec![group]), None).mean_gflops_all
         };
         assert_eq!(all(vec![correct(10.0), suspect(1e6)]), Some(10.0));

@@ -199,7 +199,8 @@ mod tests {
         for groups in 7..50 {
             // How a group fares follows from its stage alone: half of all are right, or none.
             let groups = (0..groups).map(|turn| {
-                let stage = Stage::ALL[turn % Stage::ALL.len()];
+                let stage = hotloop_flow::language::c::stages::SIX
+                    [turn % hotloop_flow::language::c::stages::SIX.len()];
                 let right = if stage.number() > 3 {
                     correct(f64::from(stage.number()))
                 } else {
@@ -224,7 +225,8 @@ mod tests {
 
     #[test]
     fn a_stage_that_was_asked_once_is_compared_with_nothing() {
-        let groups = Stage::ALL.map(|stage| group(asked(Some("fft"), stage), "a", [correct(1.0)]));
+        let groups = hotloop_flow::language::c::stages::SIX
+            .map(|stage| group(asked(Some("fft"), stage), "a", [correct(1.0)]));
         let (first, last) = quarters(&groups.each_ref());
         assert!(first.is_empty() && last.is_empty());
     }

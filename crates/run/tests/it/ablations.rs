@@ -77,7 +77,7 @@ fn the_full_search_has_all_roles_and_goes_deep() {
 fn without_stages_all_is_allowed_at_once() {
     assert_eq!(
         stages(&run(&["search.stages=false"])),
-        BTreeSet::from([Stage::All])
+        BTreeSet::from([hotloop_flow::language::c::stages::ALL])
     );
 }
 
@@ -94,7 +94,7 @@ fn without_repair_failures_are_left_alone() {
 fn without_deepening_the_search_stays_at_its_first_stage() {
     assert_eq!(
         stages(&run(&["search.deepening=false"])),
-        BTreeSet::from([Stage::RegisterBlocking])
+        BTreeSet::from([hotloop_flow::language::c::stages::REGISTER_BLOCKING])
     );
 }
 

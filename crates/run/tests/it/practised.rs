@@ -37,7 +37,7 @@ fn every_step_practises_one_task_in_turn_and_each_goes_round_the_stages() {
             .map(|step| {
                 (
                     ["transpose", "softmax"][step % 2],
-                    Some(Stage::ALL[(step / 2) % 6]),
+                    Some(hotloop_flow::language::c::stages::SIX[(step / 2) % 6]),
                 )
             })
             .collect();

@@ -285,7 +285,7 @@ fn a_parent_too_long_for_the_policy_gives_way_to_the_seed() {
     assert!(matches!(ended, Ended::Done(_)), "{ended:?}");
     let groups = || state.steps.iter().flat_map(|step| &step.groups);
     assert!(groups().any(|group| group.asked.parent.is_none()
-        && group.asked.stage > Some(hotloop_flow::Stage::RegisterBlocking)));
+        && group.asked.stage > Some(hotloop_flow::language::c::stages::REGISTER_BLOCKING)));
 }
 
 #[test]

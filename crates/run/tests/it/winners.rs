@@ -190,12 +190,36 @@ fn a_parent_is_shown_with_the_verdict_that_it_was_chosen_for() {
         why: format!("stage {stage} forbids prefetch"),
     };
     let steps = [
-        (Role::Explore, Stage::ALL[4], correct(10.0)),
-        (Role::Explore, Stage::ALL[3], refused(4)),
-        (Role::Explore, Stage::ALL[2], refused(3)),
-        (Role::Deepen, Stage::ALL[5], correct(20.0)),
-        (Role::Repair, Stage::ALL[3], correct(30.0)),
-        (Role::Improve, Stage::ALL[4], correct(40.0)),
+        (
+            Role::Explore,
+            hotloop_flow::language::c::stages::SIX[4],
+            correct(10.0),
+        ),
+        (
+            Role::Explore,
+            hotloop_flow::language::c::stages::SIX[3],
+            refused(4),
+        ),
+        (
+            Role::Explore,
+            hotloop_flow::language::c::stages::SIX[2],
+            refused(3),
+        ),
+        (
+            Role::Deepen,
+            hotloop_flow::language::c::stages::SIX[5],
+            correct(20.0),
+        ),
+        (
+            Role::Repair,
+            hotloop_flow::language::c::stages::SIX[3],
+            correct(30.0),
+        ),
+        (
+            Role::Improve,
+            hotloop_flow::language::c::stages::SIX[4],
+            correct(40.0),
+        ),
     ];
     let mut state = RunState::default();
     for (step, (role, stage, verdict)) in (0..).zip(steps) {

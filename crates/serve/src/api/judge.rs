@@ -257,9 +257,9 @@ impl Judged {
             openblas_ratio: measured.and_then(|measured| measured.openblas_ratio),
             timing: measured.map(|measured| measured.timing.clone()),
             seconds: judgement.map(|judgement| judgement.seconds),
-            hash: candidate.map(|candidate| candidate.hash.clone()),
+            hash: candidate.map(|candidate| candidate.hash().to_owned()),
             notes: candidate
-                .map(|candidate| candidate.notes.clone())
+                .map(|candidate| candidate.notes().to_vec())
                 .unwrap_or_default(),
             error: outcome.as_ref().err().map(|error| error.what.clone()),
         }

@@ -25,11 +25,7 @@ fn task() -> Arc<hotloop_flow::Task> {
 }
 
 fn attach(board: &mut Board, name: &str) -> Result<Ticket, Full> {
-    let candidate = Candidate {
-        source: name.repeat(10),
-        hash: name.to_owned(),
-        notes: Vec::new(),
-    };
+    let candidate = Candidate::restore(hotloop_flow::Language::C, name.repeat(10));
     let key = Key {
         task: String::new(),
         candidate: name.to_owned(),

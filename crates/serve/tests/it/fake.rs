@@ -61,7 +61,7 @@ impl Bench for FakeBench {
         let times = if self.moved { 2.0 } else { 1.0 };
         Ok(self.jobs.pop_front().map(|job| Reply {
             id: job.id,
-            judged: judged(&job.candidate.source, times),
+            judged: judged(job.candidate.source(), times),
         }))
     }
 

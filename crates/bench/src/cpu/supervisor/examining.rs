@@ -15,11 +15,11 @@ use crate::cpu::verify::Verifier;
 /// what is wrong away from the clock, which verifies every run of its own.
 pub(super) fn verify(instruments: &mut Instruments, request: &Request) -> Result<Answer, Failure> {
     let mut verifier = verifier(request)?;
-    let timed = std::slice::from_ref(&request.task.sizes.timed);
+    let timed = std::slice::from_ref(&request.task.function().sizes.timed);
     if let Some(wrong) = verify_calls(instruments, request, &mut verifier, timed)? {
         return Ok(wrong);
     }
-    let sizes = &request.task.sizes;
+    let sizes = &request.task.function().sizes;
     let mut others = sizes.hidden.clone();
     let mut pick =
         |least: i64, most: i64| least + instruments.fresh.index((most - least + 1) as usize) as i64;
@@ -69,7 +69,7 @@ pub(super) fn null(instruments: &mut Instruments, request: &Request) -> Result<A
     let mut session = Session::start(
         request,
         &instruments.cores,
-        std::slice::from_ref(&request.task.sizes.timed),
+        std::slice::from_ref(&request.task.function().sizes.timed),
         Fit::Staggered,
     )?;
     let mut seconds = Vec::new();

@@ -42,7 +42,7 @@ impl Session {
         calls: &[Sizes],
         fit: Fit,
     ) -> Result<Self, Failure> {
-        let layout = Layout::new(&request.task, calls, fit)
+        let layout = Layout::new(request.task.function(), calls, fit)
             .map_err(|error| Failure::Machine(format!("layout: {error}")))?;
         let (inputs_file, inputs) = region("inputs", layout.input_bytes)?;
         let (outputs_file, outputs) = region("outputs", layout.output_bytes)?;

@@ -112,7 +112,7 @@ struct Stopwatch<'a> {
 impl Stopwatch<'_> {
     /// The samples of a fresh process with `calls` calls per run, and how many calls they ask for.
     fn series(&mut self, calls: usize) -> Result<(Vec<Sample>, usize), Failure> {
-        let timed = &self.request.task.sizes.timed;
+        let timed = &self.request.task.function().sizes.timed;
         let sets = vec![timed.clone(); calls];
         // The new process needs the cores itself.
         self.instruments.crew.rest();

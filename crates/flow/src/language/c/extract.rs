@@ -1,4 +1,4 @@
-//! From a completion, or a file, to a candidate: C that defines the entry point.
+//! From a completion, or a file, to a source: C that defines the entry point.
 //!
 //! **Which code.** Of the fenced blocks that define the entry point with the right
 //! signature, the last whole one wins: models improve on themselves, and a last one that
@@ -35,36 +35,12 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
-
-use crate::language::c::lex::{self, Item, Lexed, Token, TokenKind};
-use crate::task::Task;
+use super::lex::{self, Item, Lexed, Token, TokenKind};
+use super::prototype::prototype;
+use crate::extracted::{COMPLETION_BYTES, Extracted, Malformed, SOURCE_BYTES};
+use crate::interface::Function;
 use blocks::{Block, BlockKind};
 use outline::Outline;
-
-/// The longest completion that is looked at.
-const COMPLETION_BYTES: usize = 1 << 20;
-/// The longest source that is judged.
-const SOURCE_BYTES: usize = 256 << 10;
-
-/// C that defines a task's entry point with the right signature.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Candidate {
-    /// The source as it is compiled.
-    pub source: String,
-    /// BLAKE3 of the source, in hex.
-    pub hash: String,
-    /// What was mended.
-    pub notes: Vec<String>,
-}
-
-/// No candidate could be made; becomes the verdict `malformed`.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{why}")]
-pub struct Malformed {
-    /// What is missing, fit for a repair prompt.
-    pub why: String,
-}
 
 fn malformed<T>(why: impl Into<String>) -> Result<T, Malformed> {
     Err(Malformed { why: why.into() })
@@ -88,9 +64,9 @@ struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn of(block: Block<'a>, task: &Task) -> Self {
+    fn of(block: Block<'a>, wanted: &Function) -> Self {
         let outline = Outline::of(&lex::lex(block.text));
-        let fit = fit(&outline, task);
+        let fit = fit(&outline, wanted);
         Self {
             block,
             outline,
@@ -132,10 +108,10 @@ impl<'a> Part<'a> {
     }
 }
 
-fn fit(outline: &Outline<'_>, task: &Task) -> Fit {
-    let is_entry = |function: &&outline::Function| outline.name(function) == task.spec.entry;
+fn fit(outline: &Outline<'_>, wanted: &Function) -> Fit {
+    let is_entry = |function: &&outline::Function| outline.name(function) == wanted.entry;
     let of = |function: &outline::Function| match (
-        signature::check(outline, function, &task.spec),
+        signature::check(outline, function, wanted),
         function.end,
     ) {
         (Err(why), _) => Fit::WrongSignature(why),
@@ -157,184 +133,133 @@ fn fit(outline: &Outline<'_>, task: &Task) -> Fit {
         .unwrap_or(Fit::Absent)
 }
 
-impl Candidate {
-    /// Finds the candidate in what a model printed.
-    pub fn extract(completion: &str, task: &Task) -> Result<Self, Malformed> {
-        if completion.len() > COMPLETION_BYTES {
-            return malformed(format!(
-                "the completion is longer than {COMPLETION_BYTES} bytes"
-            ));
-        }
-        let entry = &task.spec.entry;
-        let parts: Vec<Part<'_>> = blocks::blocks(completion)
-            .into_iter()
-            .map(|block| Part::of(block.code(entry), task))
-            .collect();
-        let rank = |part: &Part<'_>| {
-            let usable = part.fit == Fit::Whole
-                || (part.fit == Fit::CutOff && part.block.kind == BlockKind::Closed);
-            (
-                usable && part.fit == Fit::Whole,
-                usable,
-                part.block.kind != BlockKind::Bare,
-            )
-        };
-        // `max_by_key` takes the last of equals.
-        let Some((chosen, part)) = parts
-            .iter()
-            .enumerate()
-            .max_by_key(|(_, part)| rank(part))
-            .filter(|(_, part)| rank(part).1)
-        else {
-            return malformed(why_none(&parts, task));
-        };
-        let mut notes = Vec::new();
-        let text = part.text();
-        if text.trim_end().len() < part.block.text.trim_end().len()
-            && part.block.kind == BlockKind::Open
-        {
-            notes.push(
-                "the answer was cut off; what follows its last whole function is dropped"
-                    .to_owned(),
-            );
-        }
-        let (helpers, names) = helpers(&parts, chosen);
-        let merged = helpers + text;
-        // A helper that is not whole must not spoil what stood on its own.
-        if Part::of(
-            Block {
-                text: &merged,
-                kind: BlockKind::Closed,
-            },
-            task,
+/// Finds the candidate in what a model printed.
+pub fn extract(completion: &str, wanted: &Function) -> Result<Extracted, Malformed> {
+    if completion.len() > COMPLETION_BYTES {
+        return malformed(format!(
+            "the completion is longer than {COMPLETION_BYTES} bytes"
+        ));
+    }
+    let entry = &wanted.entry;
+    let parts: Vec<Part<'_>> = blocks::blocks(completion)
+        .into_iter()
+        .map(|block| Part::of(block.code(entry), wanted))
+        .collect();
+    let rank = |part: &Part<'_>| {
+        let usable = part.fit == Fit::Whole
+            || (part.fit == Fit::CutOff && part.block.kind == BlockKind::Closed);
+        (
+            usable && part.fit == Fit::Whole,
+            usable,
+            part.block.kind != BlockKind::Bare,
         )
-        .fit < part.fit
-        {
-            return Self::finish(text.to_owned(), notes, task);
-        }
-        notes.extend(
-            names
-                .into_iter()
-                .map(|names| format!("the block that defines {names} is put in front")),
+    };
+    // `max_by_key` takes the last of equals.
+    let Some((chosen, part)) = parts
+        .iter()
+        .enumerate()
+        .max_by_key(|(_, part)| rank(part))
+        .filter(|(_, part)| rank(part).1)
+    else {
+        return malformed(why_none(&parts, wanted));
+    };
+    let mut notes = Vec::new();
+    let text = part.text();
+    if text.trim_end().len() < part.block.text.trim_end().len()
+        && part.block.kind == BlockKind::Open
+    {
+        notes.push(
+            "the answer was cut off; what follows its last whole function is dropped".to_owned(),
         );
-        Self::finish(merged, notes, task)
     }
-
-    /// Makes a candidate of a file's content.
-    pub fn from_source(bytes: &[u8], task: &Task) -> Result<Self, Malformed> {
-        if bytes.len() > SOURCE_BYTES {
-            return malformed(format!("the source is longer than {SOURCE_BYTES} bytes"));
-        }
-        let source = String::from_utf8_lossy(bytes);
-        let mut notes = Vec::new();
-        if matches!(source, Cow::Owned(_)) {
-            notes.push("bytes that are not UTF-8 are replaced".to_owned());
-        }
-        let part = Part::of(
-            Block {
-                text: &source,
-                kind: BlockKind::Closed,
-            },
-            task,
-        );
-        if part.fit < Fit::CutOff {
-            return malformed(why_none(&[part], task));
-        }
-        Self::finish(source.clone().into_owned(), notes, task)
+    let (helpers, names) = helpers(&parts, chosen);
+    let merged = helpers + text;
+    // A helper that is not whole must not spoil what stood on its own.
+    if Part::of(
+        Block {
+            text: &merged,
+            kind: BlockKind::Closed,
+        },
+        wanted,
+    )
+    .fit < part.fit
+    {
+        return finish(text.to_owned(), notes, wanted);
     }
-
-    /// The source without comments and white space, to tell copies apart from news.
-    pub fn normalised(&self) -> String {
-        let mut text = String::with_capacity(self.source.len());
-        for item in lex::lex(&self.source).items {
-            match item {
-                Item::Token(token) => {
-                    self.write(&token, &mut text);
-                    text.push(' ');
-                }
-                Item::Directive(directive) => {
-                    text.push_str("\n#");
-                    text.push_str(&directive.name);
-                    let mut end = directive.offset;
-                    if let Some(header) = &directive.header {
-                        text.extend([" <", header.as_ref(), ">"]);
-                    }
-                    for token in directive.body.iter().filter(|_| directive.header.is_none()) {
-                        // A space tells `#define F (x)` from `#define F(x)`.
-                        if !token.is_punct("(") || token.offset != end {
-                            text.push(' ');
-                        }
-                        self.write(token, &mut text);
-                        end = token.end;
-                    }
-                    text.push('\n');
-                }
-            }
-        }
-        text
-    }
-
-    fn write(&self, token: &Token<'_>, text: &mut String) {
-        match token.kind {
-            // As written: a decoded literal could read like another one.
-            TokenKind::Str | TokenKind::Char => {
-                text.push_str(
-                    self.source
-                        .get(token.offset..token.end)
-                        .unwrap_or(&token.text),
-                );
-            }
-            TokenKind::Ident | TokenKind::Number | TokenKind::Punct | TokenKind::Other => {
-                text.push_str(&token.text)
-            }
-        }
-    }
-
-    fn finish(mut source: String, mut notes: Vec<String>, task: &Task) -> Result<Self, Malformed> {
-        if source.len() > SOURCE_BYTES {
-            return malformed(format!("the source is longer than {SOURCE_BYTES} bytes"));
-        }
-        if source.contains('\0') {
-            return malformed("the source contains a NUL byte");
-        }
-        if let Some(line) = lone_return(&source) {
-            return malformed(format!(
-                "line {line} has a carriage return in it, where compilers disagree on its end"
-            ));
-        }
-        let lexed = lex::lex(&source);
-        refuse_disguises(&lexed)?;
-        let dropped = storage_words(&Outline::of(&lexed), &task.spec.entry);
-        if !dropped.is_empty() {
-            source = mended(&source, &lexed, &dropped, &task.spec.entry)?;
-            notes.push(format!(
-                "storage words are dropped from `{}`: the linker must see it",
-                task.spec.entry
-            ));
-        }
-        if !source.ends_with('\n') {
-            source.push('\n');
-        }
-        let hash = blake3::hash(source.as_bytes()).to_hex().to_string();
-        Ok(Self {
-            source,
-            hash,
-            notes,
-        })
-    }
+    notes.extend(
+        names
+            .into_iter()
+            .map(|names| format!("the block that defines {names} is put in front")),
+    );
+    finish(merged, notes, wanted)
 }
 
-fn why_none(parts: &[Part<'_>], task: &Task) -> String {
-    let entry = &task.spec.entry;
+/// Makes a candidate of a file's content.
+pub fn read(bytes: &[u8], wanted: &Function) -> Result<Extracted, Malformed> {
+    if bytes.len() > SOURCE_BYTES {
+        return malformed(format!("the source is longer than {SOURCE_BYTES} bytes"));
+    }
+    let source = String::from_utf8_lossy(bytes);
+    let mut notes = Vec::new();
+    if matches!(source, Cow::Owned(_)) {
+        notes.push("bytes that are not UTF-8 are replaced".to_owned());
+    }
+    let part = Part::of(
+        Block {
+            text: &source,
+            kind: BlockKind::Closed,
+        },
+        wanted,
+    );
+    if part.fit < Fit::CutOff {
+        return malformed(why_none(&[part], wanted));
+    }
+    finish(source.clone().into_owned(), notes, wanted)
+}
+
+fn finish(
+    mut source: String,
+    mut notes: Vec<String>,
+    wanted: &Function,
+) -> Result<Extracted, Malformed> {
+    if source.len() > SOURCE_BYTES {
+        return malformed(format!("the source is longer than {SOURCE_BYTES} bytes"));
+    }
+    if source.contains('\0') {
+        return malformed("the source contains a NUL byte");
+    }
+    if let Some(line) = lone_return(&source) {
+        return malformed(format!(
+            "line {line} has a carriage return in it, where compilers disagree on its end"
+        ));
+    }
+    let lexed = lex::lex(&source);
+    refuse_disguises(&lexed)?;
+    let dropped = storage_words(&Outline::of(&lexed), &wanted.entry);
+    if !dropped.is_empty() {
+        source = mended(&source, &lexed, &dropped, &wanted.entry)?;
+        notes.push(format!(
+            "storage words are dropped from `{}`: the linker must see it",
+            wanted.entry
+        ));
+    }
+    if !source.ends_with('\n') {
+        source.push('\n');
+    }
+    Ok(Extracted { source, notes })
+}
+
+fn why_none(parts: &[Part<'_>], wanted: &Function) -> String {
+    let entry = &wanted.entry;
     match parts.iter().map(|part| &part.fit).max() {
         None | Some(Fit::Absent) => format!(
             "no function `{entry}` is defined; wanted is `{}`",
-            task.signature()
+            prototype(wanted, &wanted.entry)
         ),
         Some(Fit::Declared) => {
             format!(
                 "`{entry}` is declared but has no body of the form `{} {{ ... }}`",
-                task.signature()
+                prototype(wanted, &wanted.entry)
             )
         }
         Some(Fit::WrongSignature(why)) => why.clone(),
@@ -500,6 +425,3 @@ fn without(source: &str, dropped: &[Range<usize>]) -> String {
     text.push_str(&source[kept..]);
     text
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,5 +1,17 @@
-//! C: reading what a model wrote, and finding out which techniques it uses.
+//! C: reading what a model wrote, and finding the techniques that it uses.
 
-pub mod extract;
+pub mod answer;
+mod extract;
+mod headers;
 pub mod lex;
-pub mod scan;
+mod line_marker;
+mod normalise;
+mod prototype;
+mod scan;
+pub mod stages;
+
+pub use extract::{extract, read};
+pub use headers::{headers_alone, may_change_headers, own_text};
+pub use normalise::normalise;
+pub use prototype::{check, prototype, type_name};
+pub use scan::{scan, scan_preprocessed};

@@ -13,86 +13,13 @@
 //! what the compiler's preprocessor made of it.
 
 mod facts;
-mod headers;
-
-pub use headers::{headers_alone, may_change_headers, own_text};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-
-use crate::language::c::lex::{self, Item, Token, TokenKind};
-
-/// A way of making code fast that a stage or an experiment may forbid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Technique {
-    /// Explicit vector code.
-    Simd,
-    /// OpenMP, but for `omp simd`.
-    Openmp,
-    /// Explicit prefetching.
-    Prefetch,
-    /// A pragma or attribute that changes the optimisation level or the target.
-    OptimizePragma,
-    /// Inline assembly of any kind.
-    InlineAsm,
-    /// Threads made by hand.
-    Threads,
-}
-
-impl Technique {
-    /// The name as people write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Simd => "SIMD",
-            Self::Openmp => "OpenMP",
-            Self::Prefetch => "prefetch",
-            Self::OptimizePragma => "optimisation pragmas",
-            Self::InlineAsm => "inline assembly",
-            Self::Threads => "threads",
-        }
-    }
-}
-
-/// Where a technique was seen first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Evidence {
-    /// The line, from 1.
-    pub line: u32,
-    /// The words that gave it away.
-    pub text: String,
-}
-
-/// The techniques of one source.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Scan {
-    /// What was found, each with its first place.
-    pub techniques: BTreeMap<Technique, Evidence>,
-    /// The text alone does not tell: preprocess it and scan that.
-    pub needs_preprocessing: bool,
-}
-
-impl Scan {
-    fn note(&mut self, technique: Technique, line: u32, text: impl Into<String>) {
-        let evidence = Evidence {
-            line,
-            text: text.into(),
-        };
-        let first = self
-            .techniques
-            .entry(technique)
-            .or_insert_with(|| evidence.clone());
-        if evidence.line < first.line {
-            *first = evidence;
-        }
-    }
-
-    /// Whether `technique` was found.
-    pub fn uses(&self, technique: Technique) -> bool {
-        self.techniques.contains_key(&technique)
-    }
-}
+use super::headers::may_change_headers;
+use super::lex::{self, Directive, Item, Lexed, Token, TokenKind};
+use super::line_marker::marker;
+use crate::technique::Scan;
 
 /// Headers that bring names but no tricks.
 const PLAIN_HEADERS: [&str; 47] = [
@@ -153,97 +80,127 @@ fn opens_context(token: &Token<'_>) -> bool {
             || token.text == "_Pragma")
 }
 
-#[derive(Default)]
-struct Macro<'l, 'a> {
-    bodies: Vec<&'l [Token<'a>]>,
-}
+/// The macros of a source, each with all its bodies.
+type Macros<'l, 'a> = BTreeMap<&'l str, Vec<&'l [Token<'a>]>>;
 
 /// The techniques of a source as written.
 pub fn scan(source: &str) -> Scan {
     let lexed = lex::lex(source);
     let live = lex::live(&lexed);
-    let is_disguised = lexed.raw_string.is_some() || lex::universal_name(&lexed).is_some();
-    let unsure = !live.certain || is_disguised || may_change_headers(&lexed);
-    let mut scan = Scan {
-        needs_preprocessing: unsure,
-        ..Scan::default()
-    };
-    let mut macros: BTreeMap<&str, Macro<'_, '_>> = BTreeMap::new();
-    let mut tokens: Vec<Token<'_>> = Vec::new();
-    for item in &live.items {
-        match item {
-            Item::Token(token) => tokens.push(token.clone()),
-            Item::Directive(directive) => match directive.name.as_ref() {
-                "define" => {
-                    if let [name, body @ ..] = directive.body.as_slice() {
-                        let known = macros.entry(name.text.as_ref()).or_default();
-                        known.bodies.push(body);
-                        // The operator itself can be redefined, and every pragma by it is then something else.
-                        scan.needs_preprocessing |=
-                            known.bodies.len() > 1 || name.is_ident("_Pragma");
-                    }
-                }
-                "include" => {
-                    let plain = directive
-                        .header
-                        .as_deref()
-                        .is_some_and(|header| PLAIN_HEADERS.contains(&header));
-                    scan.needs_preprocessing |= !plain;
-                }
-                "undef" | "include_next" | "import" | "embed" | "line" => {
-                    scan.needs_preprocessing = true
-                }
-                "" => scan.needs_preprocessing |= !directive.body.is_empty(),
-                _ => {}
-            },
-        }
-    }
-    let pragmas = live.items.iter().filter_map(|item| match item {
-        Item::Directive(directive) if directive.name == "pragma" => Some(directive),
-        Item::Directive(_) | Item::Token(_) => None,
-    });
-    let mut words: Vec<&Token<'_>> = tokens.iter().collect();
-    for pragma in pragmas {
-        facts::of_pragma(pragma, &mut scan);
-        words.extend(&pragma.body);
-        scan.needs_preprocessing |= pragma
-            .body
-            .iter()
-            .any(|token| macros.contains_key(token.text.as_ref()));
-    }
+    let macros = macros(&live.items);
+    let tokens: Vec<Token<'_>> = live.items.iter().filter_map(|item| token(item)).collect();
+    let pragmas: Vec<&Directive<'_>> = live.items.iter().filter_map(|item| pragma(item)).collect();
+
     let is_macro = |name: &str| macros.contains_key(name);
+    let mut scan = Scan::default();
+    for pragma in &pragmas {
+        facts::of_pragma(pragma, &mut scan);
+    }
     facts::of_tokens(&tokens, is_macro, &mut scan);
-    // What is left of these after `lex` has an operand that only the preprocessor knows.
-    scan.needs_preprocessing |= tokens.iter().any(|token| token.is_ident("_Pragma"));
-    let is_foreign = |token: &Token<'_>| {
-        token.kind == TokenKind::Ident
-            && !is_macro(&token.text)
-            && facts::may_be_a_headers_macro(&token.text)
-    };
-    // `[[gnu::optimize]]` may be put together of macros.
-    let may_join = |token: &Token<'_>| !macros.is_empty() && token.is_punct("::");
-    scan.needs_preprocessing |= tokens
-        .iter()
-        .any(|token| is_foreign(token) || may_join(token));
-    for body in used_bodies(&words, &macros) {
-        scan.needs_preprocessing |= body
-            .iter()
-            .any(|token| is_foreign(token) || may_join(token));
-        scan.needs_preprocessing |= body
-            .iter()
-            .any(|token| token.is_punct("#") || token.is_punct("##") || opens_context(token));
+    let used = used_bodies(&tokens, &pragmas, &macros);
+    for body in &used {
         facts::of_tokens(body, is_macro, &mut scan);
         for pragma in lex::pragmas(body) {
             facts::of_pragma(&pragma, &mut scan);
         }
     }
+
+    scan.needs_preprocessing |= !live.certain
+        || is_disguised(&lexed)
+        || may_change_headers(&lexed)
+        || live.items.iter().any(|item| is_unclear(item))
+        || macros.iter().any(|(name, bodies)| is_redefined(name, bodies))
+        || pragmas.iter().any(|pragma| names_a_macro(pragma, &macros))
+        || tokens.iter().any(|token| may_be_more(token, &macros))
+        // The operand of a `_Pragma` that `lex` left alone is known to the preprocessor only.
+        || tokens.iter().any(|token| token.is_ident("_Pragma"))
+        || used.iter().any(|body| may_join_up(body, &macros));
     scan
 }
 
-/// The bodies of the macros that `words` use, directly or through other macros.
+fn token<'a>(item: &Item<'a>) -> Option<Token<'a>> {
+    match item {
+        Item::Token(token) => Some(token.clone()),
+        Item::Directive(_) => None,
+    }
+}
+
+fn pragma<'l, 'a>(item: &'l Item<'a>) -> Option<&'l Directive<'a>> {
+    match item {
+        Item::Directive(directive) if directive.name == "pragma" => Some(directive),
+        Item::Directive(_) | Item::Token(_) => None,
+    }
+}
+
+fn macros<'l, 'a>(items: &[&'l Item<'a>]) -> Macros<'l, 'a> {
+    let mut macros = Macros::new();
+    for item in items {
+        if let Item::Directive(directive) = item
+            && directive.name == "define"
+            && let [name, body @ ..] = directive.body.as_slice()
+        {
+            macros.entry(name.text.as_ref()).or_default().push(body);
+        }
+    }
+    macros
+}
+
+/// Literals and words that a compiler reads differently from a scan.
+fn is_disguised(lexed: &Lexed<'_>) -> bool {
+    lexed.raw_string.is_some() || lex::universal_name(lexed).is_some()
+}
+
+/// Whether a directive brings text, or takes a macro away, so that only the preprocessor knows the outcome.
+fn is_unclear(item: &Item<'_>) -> bool {
+    let Item::Directive(directive) = item else {
+        return false;
+    };
+    match directive.name.as_ref() {
+        "include" => !directive
+            .header
+            .as_deref()
+            .is_some_and(|header| PLAIN_HEADERS.contains(&header)),
+        "undef" | "include_next" | "import" | "embed" | "line" => true,
+        "" => !directive.body.is_empty(),
+        _ => false,
+    }
+}
+
+/// The operator `_Pragma` can be redefined too, and every pragma by it is then something else.
+fn is_redefined(name: &str, bodies: &[&[Token<'_>]]) -> bool {
+    bodies.len() > 1 || name == "_Pragma"
+}
+
+fn names_a_macro(pragma: &Directive<'_>, macros: &Macros<'_, '_>) -> bool {
+    pragma
+        .body
+        .iter()
+        .any(|token| macros.contains_key(token.text.as_ref()))
+}
+
+/// Whether a token may be a header's macro, or join macros: `[[gnu::optimize]]` may be put together of them.
+fn may_be_more(token: &Token<'_>, macros: &Macros<'_, '_>) -> bool {
+    let is_foreign = token.kind == TokenKind::Ident
+        && !macros.contains_key(token.text.as_ref())
+        && facts::may_be_a_headers_macro(&token.text);
+    is_foreign || (!macros.is_empty() && token.is_punct("::"))
+}
+
+/// Whether a macro's body may become something else where it is used.
+fn may_join_up(body: &[Token<'_>], macros: &Macros<'_, '_>) -> bool {
+    body.iter().any(|token| {
+        may_be_more(token, macros)
+            || token.is_punct("#")
+            || token.is_punct("##")
+            || opens_context(token)
+    })
+}
+
+/// The bodies of the macros that a source uses, directly or through other macros.
 fn used_bodies<'l, 'a>(
-    words: &[&Token<'a>],
-    macros: &BTreeMap<&str, Macro<'l, 'a>>,
+    tokens: &[Token<'a>],
+    pragmas: &[&Directive<'a>],
+    macros: &Macros<'l, 'a>,
 ) -> Vec<&'l [Token<'a>]> {
     let mut used: BTreeSet<&str> = BTreeSet::new();
     let mut bodies = Vec::new();
@@ -256,11 +213,14 @@ fn used_bodies<'l, 'a>(
             waiting.push(*name);
         }
     };
-    for token in words {
+    for token in tokens
+        .iter()
+        .chain(pragmas.iter().flat_map(|pragma| &pragma.body))
+    {
         meet(token, &mut waiting);
     }
     while let Some(name) = waiting.pop() {
-        for body in &macros[name].bodies {
+        for body in &macros[name] {
             bodies.push(*body);
             for token in *body {
                 meet(token, &mut waiting);
@@ -318,62 +278,8 @@ pub fn scan_preprocessed(text: &str, file_name: &str) -> Scan {
     scan
 }
 
-/// The line that follows a line marker, and its file.
-fn marker(line: &str) -> Option<(i64, String)> {
-    let rest = line
-        .strip_prefix("# ")
-        .or_else(|| line.strip_prefix("#line "))?;
-    if !rest.starts_with(|first: char| first.is_ascii_digit()) {
-        return None;
-    }
-    let Some(Item::Directive(directive)) = lex::lex(line).items.pop() else {
-        return None;
-    };
-    let [number, file, ..] = directive.body.as_slice() else {
-        return None;
-    };
-    let number = number.text.parse::<i64>().ok()?.min(i64::from(u32::MAX));
-    (file.kind == TokenKind::Str).then(|| (number, file.text.to_string()))
-}
-
 fn moved(line: u32, shift: i64) -> u32 {
     (i64::from(line) + shift).clamp(1, i64::from(u32::MAX)) as u32
-}
-
-/// What the paper's plain patterns find: raw text, comments and all.
-pub fn paper_scan(source: &str) -> Scan {
-    let mut scan = Scan::default();
-    let line_of = |at: usize| source[..at].bytes().filter(|&byte| byte == b'\n').count() as u32 + 1;
-    let patterns: [(Technique, &[&str]); 3] = [
-        (
-            Technique::Simd,
-            &["_mm512", "__m512", "_mm256", "__m256", "_mm_", "__m128"],
-        ),
-        (Technique::Openmp, &["omp_get_", "omp_set_"]),
-        (Technique::Prefetch, &["prefetch", "_MM_HINT_"]),
-    ];
-    for (technique, pattern) in patterns
-        .iter()
-        .flat_map(|(technique, all)| all.iter().map(move |one| (*technique, *one)))
-    {
-        // A prefetch intrinsic is no vector code.
-        let found = source.match_indices(pattern).find(|(at, _)| {
-            technique != Technique::Simd || !source[*at..].starts_with("_mm_prefetch")
-        });
-        if let Some((at, _)) = found {
-            scan.note(technique, line_of(at), pattern);
-        }
-    }
-    let is_omp = |at: usize| {
-        let rest = source[at + "#".len()..].trim_start();
-        rest.strip_prefix("pragma").is_some_and(|rest| {
-            rest.starts_with(char::is_whitespace) && rest.trim_start().starts_with("omp")
-        })
-    };
-    if let Some((at, _)) = source.match_indices('#').find(|(at, _)| is_omp(*at)) {
-        scan.note(Technique::Openmp, line_of(at), "#pragma omp");
-    }
-    scan
 }
 
 #[cfg(test)]

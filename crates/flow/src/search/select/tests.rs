@@ -1,4 +1,5 @@
 use super::*;
+use crate::language::c::stages;
 use crate::verdict::Label;
 use proptest::prelude::*;
 
@@ -8,6 +9,7 @@ const PAPER: Settings = Settings {
     repair: true,
     deepening: true,
     elites: 0,
+    last: stages::ALL,
 };
 
 fn node(name: &str, stage: Stage, label: Label, gflops: Option<f64>) -> Node {
@@ -20,10 +22,10 @@ fn node(name: &str, stage: Stage, label: Label, gflops: Option<f64>) -> Node {
     }
 }
 
-/// Twenty correct nodes and twenty failed ones at each of the first `stages` stages.
-fn full(stages: usize) -> Pool {
+/// Twenty correct nodes and twenty failed ones at each of the first `count` stages.
+fn full(count: usize) -> Pool {
     let mut pool = Pool::default();
-    for stage in Stage::ALL.into_iter().take(stages) {
+    for stage in stages::SIX.into_iter().take(count) {
         for at in 0..20 {
             let gflops = f64::from(100 - at);
             pool.add(node(
@@ -51,7 +53,7 @@ fn the_first_iteration_asks_the_seed_alone() {
     let seed = Parent {
         hash: None,
         role: Role::Explore,
-        stage: Stage::RegisterBlocking,
+        stage: stages::REGISTER_BLOCKING,
     };
     assert_eq!(choose(&Pool::default(), PAPER), [seed]);
 }
@@ -83,11 +85,11 @@ fn the_fastest_deepen_to_the_next_stage_and_the_last_stage_to_itself() {
     assert!(
         parents
             .iter()
-            .all(|parent| (parent.role == Role::Deepen) == (parent.stage == Stage::CacheBlocking))
+            .all(|parent| (parent.role == Role::Deepen) == (parent.stage == stages::CACHE_BLOCKING))
     );
     let mut last = Pool::default();
-    last.add(node("x", Stage::All, Label::Correct, Some(1.0)));
-    assert_eq!(choose(&last, PAPER)[1].stage, Stage::All);
+    last.add(node("x", stages::ALL, Label::Correct, Some(1.0)));
+    assert_eq!(choose(&last, PAPER)[1].stage, stages::ALL);
 }
 
 #[test]
@@ -104,7 +106,7 @@ fn the_middle_is_improved_at_its_stage() {
             .parse()
             .unwrap();
         assert!((8..14).contains(&rank), "rank {rank}");
-        assert_eq!(parent.stage, Stage::RegisterBlocking);
+        assert_eq!(parent.stage, stages::REGISTER_BLOCKING);
     }
 }
 
@@ -140,7 +142,7 @@ fn places_that_a_role_cannot_fill_go_to_the_others() {
     for at in 0..40 {
         pool.add(node(
             &format!("w{at}"),
-            Stage::RegisterBlocking,
+            stages::REGISTER_BLOCKING,
             Label::NotCompiled,
             None,
         ));
@@ -153,16 +155,16 @@ fn places_that_a_role_cannot_fill_go_to_the_others() {
 #[test]
 fn what_cannot_be_repaired_or_believed_is_no_parent() {
     let mut pool = Pool::default();
-    pool.add(node("m", Stage::RegisterBlocking, Label::Malformed, None));
+    pool.add(node("m", stages::REGISTER_BLOCKING, Label::Malformed, None));
     pool.add(node(
         "s",
-        Stage::RegisterBlocking,
+        stages::REGISTER_BLOCKING,
         Label::Suspect,
         Some(1e9),
     ));
     pool.add(node(
         "n",
-        Stage::RegisterBlocking,
+        stages::REGISTER_BLOCKING,
         Label::Correct,
         Some(f64::NAN),
     ));
@@ -175,7 +177,7 @@ fn copies_count_once_and_copies_of_the_seed_not_at_all() {
     for at in 0..10 {
         let mut copy = node(
             &format!("c{at}"),
-            Stage::Simd,
+            stages::SIMD,
             Label::Correct,
             Some(f64::from(at)),
         );
@@ -211,7 +213,7 @@ fn an_ablation_switches_off_one_thing() {
     assert!(
         no_deepening
             .iter()
-            .all(|parent| parent.stage == Stage::RegisterBlocking)
+            .all(|parent| parent.stage == stages::REGISTER_BLOCKING)
     );
     let no_stages = choose(
         &Pool::default(),
@@ -220,13 +222,28 @@ fn an_ablation_switches_off_one_thing() {
             ..PAPER
         },
     );
-    assert_eq!(no_stages[0].stage, Stage::All);
+    assert_eq!(no_stages[0].stage, stages::ALL);
     let elites = full(2).elites(2);
     assert_eq!(elites.len(), 4);
     assert_eq!(
-        elites.correct(Stage::RegisterBlocking)[0].hash,
+        elites.correct(stages::REGISTER_BLOCKING)[0].hash,
         "cstage 1-0"
     );
+}
+
+#[test]
+fn a_task_with_two_stages_deepens_once() {
+    let two = Settings {
+        last: Stage::numbered(2),
+        ..PAPER
+    };
+    let deepened = choose(&full(2), two);
+    assert!(deepened.iter().all(|parent| parent.stage <= two.last));
+    let all = Settings {
+        stages: false,
+        ..two
+    };
+    assert_eq!(choose(&Pool::default(), all)[0].stage, two.last);
 }
 
 fn nodes() -> impl Strategy<Value = Vec<Node>> {

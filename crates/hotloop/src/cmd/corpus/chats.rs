@@ -81,7 +81,7 @@ fn parent(program: &Program, rng: &mut Rng) -> Option<(Role, Program)> {
     }
     let stage = program.stage();
     let fits = |relative: &Program| body(&relative.source()).is_some();
-    if stage > Stage::RegisterBlocking && rng.percent(DEEPENING) {
+    if stage > hotloop_flow::language::c::stages::REGISTER_BLOCKING && rng.percent(DEEPENING) {
         let earlier = program.relative(rng, |relative| relative.stage() < stage && fits(relative));
         return earlier.map(|relative| (Role::Deepen, relative));
     }

@@ -2,7 +2,7 @@
 
 use hotloop_flow::policy::{Chat, Message, Speaker};
 use hotloop_flow::prompt::{Ask, Prose, Shown, Wording};
-use hotloop_flow::{Render, Role, Stage, Task};
+use hotloop_flow::{Language, Render, Role, Stage, Task};
 
 /// The words in which runs ask a language model on this machine.
 pub(super) fn prose() -> Prose {
@@ -43,7 +43,7 @@ impl Lesson<'_> {
 
 /// A prompt with `source` as its answer.
 pub(super) fn answer(mut asked: Chat, source: &str) -> Chat {
-    let content = format!("```c\n{}\n```", source.trim_end());
+    let content = format!("```{}\n{}\n```", Language::C.fence(), source.trim_end());
     asked.messages.push(Message {
         role: Speaker::Assistant,
         content,

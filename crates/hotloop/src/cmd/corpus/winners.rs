@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn the_fastest_share_is_taken_of_every_stage() {
         let win = |task: &str, at: usize, gflops| {
-            let stage = Some(Stage::ALL[at]);
+            let stage = Some(hotloop_flow::language::c::stages::SIX[at]);
             Win {
                 task: task.into(),
                 stage,

@@ -176,7 +176,7 @@ impl Contestant {
     /// Whether it can be asked for a task at all.
     pub(super) fn check(&self, task: &Task) -> Result<(), Failure> {
         if nano::speaks(&self.config.model) {
-            nano::check(&task.spec.name)
+            nano::check(task)
         } else {
             Ok(())
         }

@@ -67,8 +67,8 @@ impl Keep {
             let verdict = judgement.as_ref().map(|judgement| &judgement.verdict);
             let label = verdict.map(hotloop_flow::Verdict::label);
             let (text, end) = match &answer.candidate {
-                Ok(candidate) => (&candidate.source, "c"),
-                Err(_) => (&answer.text, "txt"),
+                Ok(candidate) => (candidate.source(), candidate.language().extension()),
+                Err(_) => (answer.text.as_str(), "txt"),
             };
             let file = inside.join(format!(
                 "{at:03}-{}.{end}",

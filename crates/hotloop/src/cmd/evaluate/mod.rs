@@ -112,8 +112,12 @@ impl Session<'_> {
             .map(|task| timing::seed(&mut judging, task))
             .collect::<Result<_, Failure>>()?;
         drop(progress);
-        let answers = self.arguments.count as usize * self.arguments.stage.0.len();
-        let progress = Progress::bar(contestants.len() * tasks.len() * answers, !quiet);
+        let prompts: usize = tasks
+            .iter()
+            .map(|task| Ok(self.arguments.stage.of(task)?.len()))
+            .sum::<Result<_, Failure>>()?;
+        let answers = contestants.len() * prompts * self.arguments.count as usize;
+        let progress = Progress::bar(answers, !quiet);
         for contestant in contestants {
             progress.message(format!("loading {}", contestant.name));
             let mut policy = runs::policy(&contestant.config, &self.stop)?;
@@ -158,7 +162,8 @@ impl Session<'_> {
         let mut prompts = Vec::new();
         let mut distinct = BTreeSet::new();
         let mut fastest: Vec<(f64, Stage, Candidate)> = Vec::new();
-        for stage in &self.arguments.stage.0 {
+        let stages = self.arguments.stage.of(task)?;
+        for stage in &stages {
             let answers = asking
                 .answers(policy, *stage, self.arguments.count)
                 .map_err(|error| models::policy_failure(&error))?;
@@ -201,13 +206,7 @@ impl Session<'_> {
             task: task.spec.name.clone(),
             temperature: config.sampling.temperature,
             count: self.arguments.count,
-            stages: self
-                .arguments
-                .stage
-                .0
-                .iter()
-                .map(|stage| stage.number())
-                .collect(),
+            stages: stages.into_iter().map(Stage::number).collect(),
             opt: runs::level(config).to_owned(),
             threads: config.bench.threads,
             seed_gflops: asked.gflops,

@@ -128,7 +128,7 @@ pub(super) fn best(
 ) -> Option<Best> {
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut seen = BTreeSet::new();
-    found.retain(|(_, _, candidate)| seen.insert(candidate.hash.clone()));
+    found.retain(|(_, _, candidate)| seen.insert(candidate.hash().to_owned()));
     let mut best: Option<Best> = None;
     for (_, stage, candidate) in found.into_iter().take(FASTEST) {
         let verdicts = match timed(judging, &asked.task, &candidate, Some(stage)) {
@@ -159,8 +159,8 @@ pub(super) fn best(
             peak_fraction: measured.peak_fraction,
             openblas_ratio: measured.openblas_ratio,
             stage: stage.number(),
-            hash: candidate.hash,
-            source: candidate.source,
+            hash: candidate.hash().to_owned(),
+            source: candidate.source().to_owned(),
         });
     }
     best
@@ -247,7 +247,13 @@ mod tests {
             .collect();
         let found = [12.0, 11.0, 10.0].into_iter().zip(&candidates);
         let found = found
-            .map(|(gflops, candidate)| (gflops, Stage::Simd, candidate.clone()))
+            .map(|(gflops, candidate)| {
+                (
+                    gflops,
+                    hotloop_flow::language::c::stages::SIMD,
+                    candidate.clone(),
+                )
+            })
             .collect();
         let asked = Asked {
             task,
@@ -261,7 +267,7 @@ mod tests {
         let place = |best: Best| {
             let at = candidates
                 .iter()
-                .position(|candidate| candidate.hash == best.hash);
+                .position(|candidate| candidate.hash() == best.hash);
             (at.expect("it is one of them"), best.gflops)
         };
         (best.map(place), told.into_inner())

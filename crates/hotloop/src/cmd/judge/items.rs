@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use hotloop_flow::{Candidate, Malformed, Task};
+use hotloop_flow::{Candidate, Malformed, Stage, Task};
 use serde_json::{Map, Value};
 
 use crate::cli::JudgeArgs;
@@ -29,14 +29,19 @@ impl Item {
     pub(crate) fn notes(&self) -> &[String] {
         self.candidate
             .as_ref()
-            .map_or(&[], |candidate| candidate.notes.as_slice())
+            .map_or(&[], |candidate| candidate.notes())
+    }
+
+    /// The stage of its task with that number or name.
+    pub(crate) fn stage(&self, asked: Option<&str>) -> Result<Option<Stage>, Failure> {
+        asked.map(|asked| stage(&self.task, asked)).transpose()
     }
 
     fn seed(task: Task) -> Self {
         let task = Arc::new(task);
         let candidate = Candidate::from_source(task.seed.as_bytes(), &task);
         Self {
-            file: "seed.c".to_owned(),
+            file: task.spec.language.file("seed"),
             task,
             candidate,
             carried: Map::new(),
@@ -44,11 +49,17 @@ impl Item {
     }
 }
 
+/// A stage of a task by its number or its name.
+pub(crate) fn stage(task: &Task, asked: &str) -> Result<Stage, Failure> {
+    let unknown = |error| Failure::user(format!("task {}: {error}", task.spec.name));
+    task.spec.stages.find(asked).map_err(unknown)
+}
+
 /// How many of the candidates differ.
 pub(crate) fn distinct(items: &[Item]) -> usize {
     let hashes = items
         .iter()
-        .filter_map(|item| Some((&item.task.hash, &item.candidate.as_ref().ok()?.hash)));
+        .filter_map(|item| Some((&item.task.hash, item.candidate.as_ref().ok()?.hash())));
     hashes.collect::<HashSet<_>>().len()
 }
 

@@ -6,7 +6,7 @@ mod worth;
 
 use hotloop_bench::{Check, Settings};
 use hotloop_flow::bench::{Compiler, OptLevel, Seconds};
-use hotloop_flow::{BenchError, Job, JobId, Judgement, Reward, Stage, Verdict};
+use hotloop_flow::{BenchError, Job, JobId, Judgement, Reward, Verdict};
 
 use crate::cli::{CheckName, CompilerName, HowArgs, JudgeArgs, LayerName, Opt, Threads};
 use crate::failure::{Failure, Status};
@@ -17,7 +17,7 @@ use crate::output::json::{About, Line};
 use crate::progress::Progress;
 use crate::stop::Stop;
 use items::Item;
-pub(crate) use items::load;
+pub(crate) use items::{load, stage};
 use worth::Worth;
 
 /// One judgement of one item.
@@ -32,11 +32,10 @@ struct Judged<'a> {
 /// Judges what was asked for.
 pub(crate) fn run(arguments: &JudgeArgs) -> Result<Status, Failure> {
     let items = items::gather(arguments)?;
-    let stage = arguments
-        .stage
-        .map(Stage::try_from)
-        .transpose()
-        .map_err(|error| Failure::user(error.to_string()))?;
+    let stage = arguments.stage.as_deref();
+    for item in &items {
+        item.stage(stage)?;
+    }
     let settings = settings(&arguments.how, arguments.fleet.is_some())?;
     let stop = Stop::listen()?;
     let total = items.len() * arguments.repeat as usize;
@@ -110,7 +109,7 @@ pub(crate) fn run(arguments: &JudgeArgs) -> Result<Status, Failure> {
 /// Every item, judged once.
 struct Round<'a, 'w> {
     items: &'a [Item],
-    stage: Option<Stage>,
+    stage: Option<&'w str>,
     number: Option<u32>,
     worth: &'w Worth,
 }
@@ -151,7 +150,7 @@ impl<'a> Round<'a, '_> {
                     id: JobId(index as u64),
                     task: item.task.clone(),
                     candidate: candidate.clone(),
-                    stage: self.stage,
+                    stage: item.stage(self.stage)?,
                 }),
                 Err(malformed) => {
                     let verdict = Verdict::Malformed {
@@ -185,7 +184,7 @@ fn over_fleet(
     let hashes = items
         .iter()
         .filter_map(|item| item.candidate.as_ref().ok())
-        .map(|candidate| candidate.hash.as_str());
+        .map(|candidate| candidate.hash());
     let what = if arguments.how.fresh {
         fleets::unique()
     } else {

@@ -1,8 +1,9 @@
 //! Whether a function can be called as its task calls it.
 
 use super::outline::{Function, Outline, is_attribute};
+use crate::interface::{self, Kind, Role};
 use crate::language::c::lex::{Token, TokenKind};
-use crate::task::{Kind, Role, TaskSpec};
+use crate::language::c::prototype::{prototype, type_name};
 
 /// Steps that resolving one type may take: macros may name each other without end.
 const STEPS: usize = 400;
@@ -20,22 +21,18 @@ struct Type {
 pub(super) fn check(
     outline: &Outline<'_>,
     function: &Function,
-    spec: &TaskSpec,
+    wanted: &interface::Function,
 ) -> Result<(), String> {
-    let wanted = spec.prototype(&spec.entry);
-    let fail = |why: String| Err(format!("the entry point must be `{wanted}`, but {why}"));
-    let returned = spec.args.iter().find(|arg| arg.role == Role::Return);
+    let prototype = prototype(wanted, &wanted.entry);
+    let fail = |why: String| Err(format!("the entry point must be `{prototype}`, but {why}"));
+    let returned = wanted.returned();
     let head = &outline.tokens[function.head.clone()];
     let returns = resolve(outline, head, true);
     if !returns.is(returned.map(|arg| arg.kind), 0) {
         return fail(format!("it returns `{}`", text_of(head)));
     }
     let parameters = split(&outline.tokens[function.parameters.clone()]);
-    let args: Vec<_> = spec
-        .args
-        .iter()
-        .filter(|arg| arg.role != Role::Return)
-        .collect();
+    let args: Vec<_> = wanted.parameters().collect();
     if parameters.len() != args.len() {
         return fail(format!(
             "it takes {} parameters instead of {}",
@@ -57,7 +54,7 @@ pub(super) fn check(
                 "parameter {} is `{}` instead of `{}{star}`",
                 number + 1,
                 text_of(parameter),
-                arg.kind.c_name()
+                type_name(arg.kind)
             ));
         }
     }
@@ -85,6 +82,7 @@ impl Type {
                     | ["int" | "long", "long", "signed"]
                     | ["int", "long", "long", "signed"]
             ),
+            Some(Kind::F16 | Kind::Bf16) => false,
         };
         fits && self.pointers == pointers && !self.odd
     }

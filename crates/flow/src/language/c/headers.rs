@@ -5,8 +5,8 @@
 
 use std::fmt::Write;
 
-use super::marker;
-use crate::language::c::lex::{Item, Lexed, Token, TokenKind};
+use super::lex::{Item, Lexed, Token, TokenKind};
+use super::line_marker::marker;
 
 /// Whether a macro stands before an include whose header could expand it. Numbers and
 /// nothing at all are harmless: `#define _GNU_SOURCE`, `#define N 256`.
@@ -73,8 +73,8 @@ pub fn own_text(text: &str, file_name: &str, known: impl Fn(&str) -> bool) -> St
 
 #[cfg(test)]
 mod tests {
+    use super::super::lex::lex;
     use super::*;
-    use crate::language::c::lex::lex;
 
     #[test]
     fn macros_before_headers_may_change_them() {

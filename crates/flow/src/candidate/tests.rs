@@ -1,7 +1,8 @@
 use super::*;
+use crate::extracted::{COMPLETION_BYTES, SOURCE_BYTES};
 use crate::task::TaskFiles;
 
-const TASK: &str = include_str!("../../../../tests/data/matmul.toml");
+const TASK: &str = include_str!("../../tests/data/matmul.toml");
 
 fn task() -> Task {
     Task::parse(TaskFiles {
@@ -24,7 +25,7 @@ fn fenced(source: &str) -> String {
 #[track_caller]
 fn gives(completion: &str, source: &str) -> Candidate {
     let candidate = Candidate::extract(completion, &task()).unwrap();
-    assert_eq!(candidate.source, source);
+    assert_eq!(candidate.source(), source);
     candidate
 }
 
@@ -46,10 +47,10 @@ fn a_block_is_taken_as_it_is() {
     );
     let candidate = gives(&fenced(&source), &source);
     assert_eq!(
-        candidate.hash,
+        candidate.hash(),
         blake3::hash(source.as_bytes()).to_hex().to_string()
     );
-    assert!(candidate.notes.is_empty());
+    assert!(candidate.notes().is_empty());
     for (open, close) in [
         ("```C", "```"),
         ("```cpp", "```"),
@@ -92,7 +93,7 @@ fn a_cut_off_answer_keeps_its_whole_functions() {
         &format!("```c\n{source}\nint main() {{\n    double A["),
         &format!("{source}\n"),
     );
-    assert_eq!(candidate.notes.len(), 1);
+    assert_eq!(candidate.notes().len(), 1);
     fails(&format!("```c\n{HEAD} {{\n  for (int i = 0;"), "is cut off");
     fails(&format!("{HEAD} {{\n  for (int i = 0;"), "is cut off");
 }
@@ -251,7 +252,7 @@ fn storage_words_that_hide_the_entry_point_are_dropped() {
         "static\t",
     ] {
         let candidate = gives(&fenced(&format!("{words}{source}")), &source);
-        assert_eq!(candidate.notes.len(), 1);
+        assert_eq!(candidate.notes().len(), 1);
     }
     let candidate = Candidate::from_source(
         format!("static {HEAD};\nstatic int x;\nstatic {source}").as_bytes(),
@@ -259,7 +260,7 @@ fn storage_words_that_hide_the_entry_point_are_dropped() {
     )
     .unwrap();
     assert_eq!(
-        candidate.source,
+        candidate.source(),
         format!("{HEAD};\nstatic int x;\n{source}")
     );
     let kept = format!("extern inline {source}");
@@ -301,7 +302,7 @@ fn helpers_come_from_the_one_block_that_has_them() {
         &format!("{helper}{entry}"),
     );
     assert_eq!(
-        candidate.notes,
+        candidate.notes(),
         ["the block that defines `dot` is put in front"]
     );
     gives(

@@ -1,0 +1,76 @@
+//! The techniques that a stage may forbid, and where a source uses them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// A way of making code fast that a stage or an experiment may forbid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Technique {
+    /// Explicit vector code.
+    Simd,
+    /// OpenMP, but for `omp simd`.
+    Openmp,
+    /// Explicit prefetching.
+    Prefetch,
+    /// A pragma or attribute that changes the optimisation level or the target.
+    OptimizePragma,
+    /// Inline assembly of any kind.
+    InlineAsm,
+    /// Threads made by hand.
+    Threads,
+}
+
+impl Technique {
+    /// The name as people write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Simd => "SIMD",
+            Self::Openmp => "OpenMP",
+            Self::Prefetch => "prefetch",
+            Self::OptimizePragma => "optimisation pragmas",
+            Self::InlineAsm => "inline assembly",
+            Self::Threads => "threads",
+        }
+    }
+}
+
+/// Where a technique was seen first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// The line, from 1.
+    pub line: u32,
+    /// The words that gave it away.
+    pub text: String,
+}
+
+/// The techniques of one source.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scan {
+    /// What was found, each with its first place.
+    pub techniques: BTreeMap<Technique, Evidence>,
+    /// The text alone does not decide: preprocess it and scan the result.
+    pub needs_preprocessing: bool,
+}
+
+impl Scan {
+    /// Notes that `line` uses `technique`; the first line counts.
+    pub(crate) fn note(&mut self, technique: Technique, line: u32, text: impl Into<String>) {
+        let evidence = Evidence {
+            line,
+            text: text.into(),
+        };
+        let first = self
+            .techniques
+            .entry(technique)
+            .or_insert_with(|| evidence.clone());
+        if evidence.line < first.line {
+            *first = evidence;
+        }
+    }
+
+    pub fn uses(&self, technique: Technique) -> bool {
+        self.techniques.contains_key(&technique)
+    }
+}
