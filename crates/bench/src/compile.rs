@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hotloop_flow::bench::OptLevel;
+use hotloop_flow::how::OptLevel;
 use hotloop_flow::technique;
 use hotloop_flow::verdict::Phase;
 use hotloop_flow::{BenchError, Verdict};

@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use hotloop_flow::bench::Seconds;
+use hotloop_flow::how::Estimator;
 use hotloop_flow::verdict::Measured;
 use hotloop_flow::{Bench, BenchError, Job, JobId, Judgement, Label, MachineFacts, Reply, Verdict};
 
@@ -16,7 +17,7 @@ use crate::examine::{Examination, Examined, examine};
 use crate::machine::Machine;
 use crate::prepared::Preparations;
 use crate::roof::Roof;
-use crate::settings::{Estimator, Settings};
+use crate::settings::Settings;
 use crate::slot::Slot;
 use crate::sys;
 
@@ -85,7 +86,7 @@ impl LocalBench {
     pub fn start(settings: Settings) -> Result<Self, BenchError> {
         let machine = Machine::prepare(settings)?;
         let (threads, slots) = (
-            machine.settings.threads as usize,
+            machine.settings.how.threads as usize,
             machine.settings.slots as usize,
         );
         if slots * threads > machine.cores.len() {
@@ -386,7 +387,7 @@ fn time_all(shared: &Shared, replies: &Replies, clock: &mut Clock) -> Option<Vec
 
 /// Whether a timing should be tried again when the machine may be quieter.
 fn is_unquiet(verdict: &Verdict, settings: &Settings) -> bool {
-    let gated = settings.estimator == Estimator::Gated;
+    let gated = settings.how.timing == Estimator::Gated;
     gated
         && verdict.label() == Label::Correct
         && verdict
@@ -421,7 +422,7 @@ fn judgement(verdict: Verdict, compile: f64, run: f64) -> Judgement {
 /// Measures null round trip and arithmetic peak once, for `doctor`.
 pub fn measure_roof(settings: Settings) -> Result<(f64, f64), BenchError> {
     let machine = Machine::prepare(settings)?;
-    let (slots, _, _) = cores::divide(&machine.cores, 1, machine.settings.threads as usize);
+    let (slots, _, _) = cores::divide(&machine.cores, 1, machine.settings.how.threads as usize);
     let mut slot = Slot::new(
         &machine.settings.roles,
         slots.into_iter().next().unwrap_or_default(),

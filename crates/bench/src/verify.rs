@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use hotloop_flow::formula;
+use hotloop_flow::how::Check;
 use hotloop_flow::task::{Arg, Fill, Kind, Method, Role, TaskSpec};
 use hotloop_flow::verdict::{Checks, Mismatch};
 
@@ -15,7 +16,6 @@ use crate::draws::{self, Note};
 use crate::inputs::{self, Fresh};
 use crate::layout::{Layout, Place, Region, Set};
 use crate::memory::Mapping;
-use crate::settings::Check;
 use crate::supervisor::crew::Crew;
 use crate::trusted::{Baseline, Trusted};
 

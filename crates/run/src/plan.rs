@@ -300,7 +300,7 @@ fn check_numbers(config: &Config, note: &mut impl FnMut(&str, String)) {
         "at least 1 is wanted: the seed",
     );
     check(
-        config.bench.threads >= 1,
+        config.bench.how.threads >= 1,
         "bench.threads",
         "at least 1 is wanted",
     );
@@ -308,6 +308,11 @@ fn check_numbers(config: &Config, note: &mut impl FnMut(&str, String)) {
         config.bench.slots >= 1,
         "bench.slots",
         "at least 1 is wanted",
+    );
+    check(
+        (1..=100).contains(&config.bench.rounds),
+        "bench.rounds",
+        "between 1 and 100 is wanted",
     );
     check(
         config.stepping.checkpoint_every >= 1,

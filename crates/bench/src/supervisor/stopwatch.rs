@@ -1,11 +1,12 @@
 //! Timing one candidate: warm-up, single calls, then samples until enough are quiet.
 
+use hotloop_flow::how::{Check, Estimator};
 use hotloop_flow::statistics;
 use hotloop_flow::task::CacheState;
 
 use crate::estimate::{self, ENOUGH, LEAST, Sample};
 use crate::layout::Fit;
-use crate::settings::{Care, Check, TEAM_RUN_S};
+use crate::settings::{Care, TEAM_RUN_S};
 use crate::supervisor::Slot;
 use crate::supervisor::child::Failure;
 use crate::supervisor::protocol::{Answer, Request, TimeWork};
@@ -236,6 +237,7 @@ impl Stopwatch<'_> {
         calls: usize,
         first: Vec<Sample>,
     ) -> Result<Vec<Sample>, Failure> {
+        let gated = self.work.timing == Estimator::Gated;
         let mut samples = first;
         for round in 0..self.work.rounds {
             let begin = sys::now();
@@ -243,8 +245,7 @@ impl Stopwatch<'_> {
             loop {
                 let wrong = self.verifier.mismatch(self.request.check).is_some();
                 let settled = samples.len() >= LEAST || sys::now() - begin > SETTLED_S;
-                let quiet =
-                    self.work.gated && estimate::kept(&samples, gate_of(&samples, calls)) >= ENOUGH;
+                let quiet = gated && estimate::kept(&samples, gate_of(&samples, calls)) >= ENOUGH;
                 if wrong || (quiet && settled) {
                     return Ok(samples);
                 }
@@ -254,7 +255,7 @@ impl Stopwatch<'_> {
                 }
                 samples.push(self.sample(session, calls)?);
             }
-            if !self.work.gated {
+            if !gated {
                 break;
             }
             // Contended spells last milliseconds: let one pass before the next round.
