@@ -310,11 +310,6 @@ fn check_numbers(config: &Config, note: &mut impl FnMut(&str, String)) {
         "at least 1 is wanted",
     );
     check(
-        (1..=100).contains(&config.bench.rounds),
-        "bench.rounds",
-        "between 1 and 100 is wanted",
-    );
-    check(
         config.stepping.checkpoint_every >= 1,
         "loop.checkpoint-every",
         "at least 1 is wanted",

@@ -180,10 +180,6 @@ pub struct BenchConfig {
     pub how: How,
     /// Candidates that are timed at once.
     pub slots: u32,
-    /// Times at most that a candidate is sampled while the machine is not quiet. A run asks for
-    /// one: it keeps a group's noise out of the gradient, and waiting for quiet would cost
-    /// updates. It times the fastest code again at the end.
-    pub rounds: u32,
 }
 
 /// How the loop runs.
