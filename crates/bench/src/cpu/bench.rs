@@ -31,7 +31,7 @@ impl CpuBench {
     pub(crate) fn start(settings: Settings) -> Result<Self, BenchError> {
         let machine = Machine::prepare(settings)?;
         let (threads, slots) = (
-            machine.settings.threads as usize,
+            machine.settings.how.threads as usize,
             machine.settings.slots as usize,
         );
         if slots * threads > machine.cores.len() {

@@ -11,7 +11,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hotloop_flow::bench::OptLevel;
+use hotloop_flow::how::OptLevel;
 use hotloop_flow::verdict::Phase;
 use hotloop_flow::{BenchError, Verdict};
 

@@ -13,6 +13,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use hotloop_flow::formula;
+use hotloop_flow::how::Check;
 use hotloop_flow::task::{Arg, Method, Role, TaskSpec};
 use hotloop_flow::verdict::{Checks, Mismatch};
 
@@ -21,7 +22,6 @@ use crate::cpu::draws;
 use crate::cpu::layout::{Region, Set};
 use crate::cpu::trusted::{Baseline, Trusted};
 use crate::inputs::Fresh;
-use crate::settings::Check;
 use buffers::{Output, freshen_set, outputs, pointers};
 use elements::{as_bytes, number, worst};
 use found::{Found, within};

@@ -4,6 +4,7 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use hotloop_flow::bench::Seconds;
+use hotloop_flow::how::Estimator;
 use hotloop_flow::verdict::Measured;
 use hotloop_flow::{BenchError, Judgement, Label, Verdict};
 
@@ -11,7 +12,7 @@ use crate::cpu::clock::Clock;
 use crate::cpu::examine::{Examination, examine};
 use crate::cpu::queues::{Queues, Replies, Shared, Waiting};
 use crate::cpu::slot::Slot;
-use crate::settings::{Estimator, Settings};
+use crate::settings::Settings;
 use crate::sys;
 
 /// The pause before candidates are timed again that met no quiet.
@@ -148,7 +149,7 @@ fn time_all(shared: &Shared, replies: &Replies, clock: &mut Clock) -> Option<Vec
 
 /// Whether a timing should be tried again when the machine may be quieter.
 fn is_unquiet(verdict: &Verdict, settings: &Settings) -> bool {
-    let gated = settings.estimator == Estimator::Gated;
+    let gated = settings.how.timing == Estimator::Gated;
     gated
         && verdict.label() == Label::Correct
         && verdict

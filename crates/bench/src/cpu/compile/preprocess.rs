@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hotloop_flow::technique;
+use hotloop_flow::language::c::{lex, scan};
 use hotloop_flow::verdict::Phase;
 use hotloop_flow::{BenchError, Verdict};
 
@@ -39,14 +39,14 @@ impl Builder {
             Ok(text) => text,
             Err(verdict) => return Ok(Err(verdict)),
         };
-        let lexed = hotloop_flow::lex::lex(source);
-        if !technique::may_change_headers(&lexed) {
-            return Ok(Ok(technique::own_text(&text, "candidate.c", |_| true)));
+        let lexed = lex::lex(source);
+        if !scan::may_change_headers(&lexed) {
+            return Ok(Ok(scan::own_text(&text, "candidate.c", |_| true)));
         }
         Ok(self
-            .header_lines(technique::headers_alone(&lexed), user)?
+            .header_lines(scan::headers_alone(&lexed), user)?
             .map(|known| {
-                technique::own_text(&text, "candidate.c", |line| {
+                scan::own_text(&text, "candidate.c", |line| {
                     known.contains(&self.headers.hasher.hash_one(line))
                 })
             }))
