@@ -86,21 +86,33 @@ pub(crate) fn speaks(model: &str) -> bool {
 
 /// Whether it has ever heard of a task and of its stages.
 pub(crate) fn check(task: &Task) -> Result<(), Failure> {
-    let known = hotloop_corpus::TASKS.map(|(known, _)| known);
-    let name = task.spec.name.as_str();
-    let what = if !known.contains(&name) {
-        format!("`{name}`")
-    } else if task.spec.stages != stages::default() {
-        format!("the stages of this `{name}`")
-    } else {
+    check_name(&task.spec.name)?;
+    if task.spec.stages == stages::default() {
         return Ok(());
-    };
-    Err(
-        Failure::user(format!("the nano policy was never taught {what}")).hint(format!(
-            "it knows {}; other tasks need a language model",
-            known.join(", ")
-        )),
-    )
+    }
+    Err(untaught(&format!(
+        "the stages of this `{}`",
+        task.spec.name
+    )))
+}
+
+/// Whether it has ever heard of a task of that name.
+pub(crate) fn check_name(task: &str) -> Result<(), Failure> {
+    if hotloop_corpus::TASKS
+        .iter()
+        .any(|(known, _)| *known == task)
+    {
+        return Ok(());
+    }
+    Err(untaught(&format!("`{task}`")))
+}
+
+fn untaught(what: &str) -> Failure {
+    let known = hotloop_corpus::TASKS.map(|(known, _)| known);
+    Failure::user(format!("the nano policy was never taught {what}")).hint(format!(
+        "it knows {}; other tasks need a language model",
+        known.join(", ")
+    ))
 }
 
 /// Prompts in control tokens.

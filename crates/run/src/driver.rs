@@ -267,7 +267,7 @@ fn judge_seed(ctx: &mut Ctx<'_>, name: Option<&str>, task: &Arc<Task>) -> Result
     ctx.store.keep(&seed)?;
     let made = Made::Candidate {
         normal: sampling::normal(&seed),
-        hash: seed.hash,
+        hash: seed.hash().to_owned(),
     };
     let batch = Batch::submit(
         ctx,

@@ -201,7 +201,7 @@ fn remedy(learned: bool, beta: f64) -> &'static str {
 mod tests {
     use super::*;
     use crate::fixture::{asked, correct, group, suspect, wrong};
-    use hotloop_flow::{Stage, Verdict};
+    use hotloop_flow::Verdict;
 
     /// A group with these verdicts and rewards; without a verdict the machine failed.
     fn judged(members: impl IntoIterator<Item = (Option<Verdict>, Option<f64>)>) -> Group {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use hotloop_corpus::{Pool, Program, TASKS};
 use hotloop_flow::language::c::{scan, stages};
 use hotloop_flow::task::TaskFiles;
+use hotloop_flow::technique::Scan;
 use hotloop_flow::{Candidate, Stage, Task, Technique};
 
 use crate::pool;
@@ -57,7 +58,7 @@ fn choices_say_what_the_source_uses() {
 #[test]
 fn a_stage_allows_its_candidates_and_the_one_before_does_not() {
     let six = stages::default();
-    let violation = |stage: Stage, scan| six.get(stage).unwrap().violation(scan);
+    let violation = |stage: Stage, scan: &Scan| six.get(stage).unwrap().violation(scan);
     let mut seen = HashSet::new();
     for program in pool().programs() {
         let (stage, scan) = (program.stage(), scan(&program.source()));

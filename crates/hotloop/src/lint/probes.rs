@@ -5,6 +5,7 @@ use std::fmt::Write;
 use hotloop_flow::Task;
 use hotloop_flow::formula::{self, Sizes};
 use hotloop_flow::interface::{Arg, Kind, Role};
+use hotloop_flow::language::c::type_name;
 
 /// What a sound task makes of a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,9 +146,9 @@ fn entry(task: &Task, body: &str) -> String {
     let mut code = format!("{} {{\n", task.signature());
     let returned = function.returned();
     if let Some(arg) = returned {
-        let _ = writeln!(code, "    {} returned[1] = {{0}};", arg.kind.c_name());
+        let _ = writeln!(code, "    {} returned[1] = {{0}};", type_name(arg.kind));
     }
-    for arg in spec
+    for arg in function
         .args
         .iter()
         .filter(|arg| matches!(arg.role, Role::In | Role::Out | Role::Inout))
@@ -310,7 +311,7 @@ fn stale(task: &Task) -> String {
     let mut body = String::from("    static int calls;\n    calls++;\n");
     let mut again = String::new();
     for arg in outputs(task) {
-        let (name, count, kind) = (name(arg), count(arg), arg.kind.c_name());
+        let (name, count, kind) = (name(arg), count(arg), type_name(arg.kind));
         let _ = writeln!(
             body,
             "    static {kind} *kept_{name}; static long number_{name};"

@@ -361,7 +361,7 @@ impl Bench for FakeBench {
         }
         self.judged += 1;
         let source = job.candidate.source();
-        let tries = self.tries.entry(source.clone()).or_default();
+        let tries = self.tries.entry(source.to_owned()).or_default();
         *tries += 1;
         if self.fails.is_some_and(|fails| fails(source, *tries)) {
             return Ok(Some(Reply {

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use hotloop_flow::advantage::Fate;
 use hotloop_flow::policy::Ending;
-use hotloop_flow::{Candidate, Judgement, Prose, Role, Stage, Verdict};
+use hotloop_flow::{Candidate, Judgement, Prose, Role, Verdict};
 use hotloop_run::event::{
     Answer, Asked, GroupFinished, GroupSampled, Made, Place, StepFinished, StepSampled, Watched,
 };
@@ -175,15 +175,15 @@ fn a_parent_is_shown_with_the_verdict_that_it_was_chosen_for() {
         folder
             .path()
             .join("candidates")
-            .join(format!("{}.c", seed.hash)),
-        &seed.source,
+            .join(format!("{}.c", seed.hash())),
+        seed.source(),
     )
     .unwrap();
     let ask = |role, stage| Asked {
         task: None,
         role,
         stage: Some(stage),
-        parent: (role != Role::Explore).then(|| seed.hash.clone()),
+        parent: (role != Role::Explore).then(|| seed.hash().to_owned()),
         variant: 0,
     };
     let refused = |stage: u8| Verdict::Refused {
@@ -223,7 +223,7 @@ fn a_parent_is_shown_with_the_verdict_that_it_was_chosen_for() {
     ];
     let mut state = RunState::default();
     for (step, (role, stage, verdict)) in (0..).zip(steps) {
-        fold(&mut state, step, ask(role, stage), &seed.hash, verdict);
+        fold(&mut state, step, ask(role, stage), seed.hash(), verdict);
     }
     let prose = Prose {
         wording: plan.wording.clone(),

@@ -26,7 +26,7 @@ const REGISTERS: u64 = 2001;
 
 /// Writes chats.
 pub(super) fn write(arguments: &ChatsArgs) -> Result<Status, Failure> {
-    nano::check(&arguments.task)?;
+    nano::check_name(&arguments.task)?;
     let task = load(&arguments.task)?;
     let unwritable = |error: std::io::Error| {
         Failure::user(error.to_string()).hint("name another file with --out")
@@ -187,7 +187,7 @@ mod tests {
             );
             let found =
                 hotloop_flow::Candidate::extract(answer, &task).expect("it holds a candidate");
-            let canonical = hotloop_corpus::canonical(&found.source);
+            let canonical = hotloop_corpus::canonical(found.source());
             assert!(
                 canonical.ends_with(program.source().split_once("{\n").expect("a body").1),
                 "{canonical}"
@@ -246,7 +246,7 @@ mod tests {
             let answer = &chat.messages.last().expect("an answer").content;
             let found =
                 hotloop_flow::Candidate::extract(answer, &task).expect("it holds a candidate");
-            assert!(found.source.contains("register "), "{}", found.source);
+            assert!(found.source().contains("register "), "{}", found.source());
             let told = |source: &str| {
                 hotloop_corpus::nearest::Tokens::of(source)
                     .distance(&hotloop_corpus::nearest::Tokens::of(&tile.source()))

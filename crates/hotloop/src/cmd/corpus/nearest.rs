@@ -13,7 +13,7 @@ use crate::progress::Progress;
 
 /// Tells the nearest candidate of the corpus for each file.
 pub(super) fn run(arguments: &NearestArgs) -> Result<Status, Failure> {
-    nano::check(&arguments.task)?;
+    nano::check_name(&arguments.task)?;
     let programs: Vec<(String, Tokens)> = arguments
         .file
         .iter()

@@ -237,7 +237,7 @@ mod tests {
         let answer = chat["messages"][2]["content"].as_str().expect("an answer");
         let task = load("transpose").expect("it is shipped");
         let found = hotloop_flow::Candidate::extract(answer, &task).expect("it holds a candidate");
-        assert_eq!(found.source.trim(), seed.trim());
+        assert_eq!(found.source().trim(), seed.trim());
         assert!(
             write(&arguments(None)).is_err(),
             "the file is there already"

@@ -16,8 +16,8 @@ use hotloop_run::evaluation::{Answer, Asking};
 use hotloop_run::{Evaluation, believable, plan};
 use serde::Serialize;
 
-use crate::cli::evaluate::{EvaluateArgs, names};
-use crate::cmd::judge::load;
+use crate::cli::evaluate::{EvaluateArgs, Stages, names};
+use crate::cmd::judge::{load, stage};
 use crate::failure::{Failure, Status};
 use crate::judging::Judging;
 use crate::output::{complain, say_json};
@@ -96,8 +96,24 @@ struct Session<'a> {
     lines: Vec<Line>,
 }
 
+/// The stages of a task that are asked for, in order.
+fn stages(asked: &Stages, task: &Task) -> Result<Vec<Stage>, Failure> {
+    match asked {
+        Stages::All => Ok(task.spec.stages.iter().map(|rules| rules.stage).collect()),
+        Stages::These(names) => {
+            let found = names.iter().map(|name| stage(task, name));
+            let found: BTreeSet<Stage> = found.collect::<Result<_, _>>()?;
+            Ok(found.into_iter().collect())
+        }
+    }
+}
+
 impl Session<'_> {
     fn all(&mut self, contestants: &[Contestant], tasks: &[Arc<Task>]) -> Result<(), Failure> {
+        let prompts: usize = tasks
+            .iter()
+            .map(|task| Ok(stages(&self.arguments.stage, task)?.len()))
+            .sum::<Result<_, Failure>>()?;
         let quiet = self.arguments.json;
         let progress = Progress::spinner("preparing the machine", !quiet);
         // Contestants differ in their model alone, so any of them tells how to judge.
@@ -112,10 +128,6 @@ impl Session<'_> {
             .map(|task| timing::seed(&mut judging, task))
             .collect::<Result<_, Failure>>()?;
         drop(progress);
-        let prompts: usize = tasks
-            .iter()
-            .map(|task| Ok(self.arguments.stage.of(task)?.len()))
-            .sum::<Result<_, Failure>>()?;
         let answers = contestants.len() * prompts * self.arguments.count as usize;
         let progress = Progress::bar(answers, !quiet);
         for contestant in contestants {
@@ -162,7 +174,7 @@ impl Session<'_> {
         let mut prompts = Vec::new();
         let mut distinct = BTreeSet::new();
         let mut fastest: Vec<(f64, Stage, Candidate)> = Vec::new();
-        let stages = self.arguments.stage.of(task)?;
+        let stages = stages(&self.arguments.stage, task)?;
         for stage in &stages {
             let answers = asking
                 .answers(policy, *stage, self.arguments.count)
@@ -207,8 +219,8 @@ impl Session<'_> {
             temperature: config.sampling.temperature,
             count: self.arguments.count,
             stages: stages.into_iter().map(Stage::number).collect(),
-            opt: runs::level(config).to_owned(),
-            threads: config.bench.threads,
+            opt: config.bench.how.opt.to_string(),
+            threads: config.bench.how.threads,
             seed_gflops: asked.gflops,
             distinct: distinct.len(),
             evaluation,
@@ -283,6 +295,19 @@ fn judge(
 mod tests {
     use super::*;
     use clap::Parser as _;
+
+    #[test]
+    fn stages_go_by_number_and_by_name() {
+        let task = load("matmul").expect("a shipped task");
+        let asked = |names: &[&str]| {
+            let names = names.iter().map(|name| (*name).to_owned()).collect();
+            let found = stages(&Stages::These(names), &task);
+            found.map(|found| found.into_iter().map(Stage::number).collect::<Vec<_>>())
+        };
+        assert!(asked(&["3", "1", "simd"]).is_ok_and(|found| found == [1, 3]));
+        assert!(asked(&["7"]).is_err_and(|failure| failure.what().contains("stages are 1 to 6")));
+        assert!(stages(&Stages::All, &task).is_ok_and(|found| found.len() == 6));
+    }
 
     #[derive(clap::Parser)]
     struct Called {
