@@ -428,13 +428,18 @@ pub(crate) fn matmul() -> Task {
 
 /// A shipped task.
 pub(crate) fn task(name: &str) -> Result<Task, String> {
+    task_with(name, "")
+}
+
+/// A shipped task with `more` at the end of its `task.toml`.
+pub(crate) fn task_with(name: &str, more: &str) -> Result<Task, String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../tasks")
         .join(name);
     let read = |file: &str| fs_err::read_to_string(folder.join(file));
     let toml = read("task.toml").map_err(|_| format!("there is no task `{name}`"))?;
     Ok(Task::parse(TaskFiles {
-        toml,
+        toml: toml + more,
         prompt: read("prompt.md").unwrap(),
         seed: read("seed.c").unwrap(),
         reference: read("reference.c").unwrap(),
@@ -444,13 +449,22 @@ pub(crate) fn task(name: &str) -> Result<Task, String> {
 }
 
 pub(crate) fn plan(directory: &Path, sets: &[&str]) -> Plan {
+    plan_of(directory, sets, &task)
+}
+
+/// A plan whose tasks `load` finds.
+pub(crate) fn plan_of(
+    directory: &Path,
+    sets: &[&str],
+    load: &dyn Fn(&str) -> Result<Task, String>,
+) -> Plan {
     let text = format!(
         "model = \"fake\"\ndirectory = {:?}\n[budget]\nsteps = 12\n[sampling]\ngroup = 8\n[loop]\nprobe = 8\ncheckpoint-every = 3\n",
         directory.to_str().unwrap()
     );
     let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
     let layered = Layered::read(Some(("run.toml", &text)), &sets).unwrap();
-    Plan::new(&layered, "test", &task).unwrap()
+    Plan::new(&layered, "test", load).unwrap()
 }
 
 /// What a process brings with it, apart from the run directory.

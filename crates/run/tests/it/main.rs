@@ -12,5 +12,6 @@ mod practised;
 mod reports;
 mod resume;
 mod runs;
+mod stages;
 mod standstill;
 mod winners;

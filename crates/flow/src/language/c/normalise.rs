@@ -40,7 +40,7 @@ fn write(source: &str, token: &Token<'_>, text: &mut String) {
             text.push_str(source.get(token.offset..token.end).unwrap_or(&token.text));
         }
         TokenKind::Ident | TokenKind::Number | TokenKind::Punct | TokenKind::Other => {
-            text.push_str(&token.text)
+            text.push_str(&token.text);
         }
     }
 }
