@@ -30,7 +30,7 @@ impl Device {
     /// Whether the CPU is to be taken after a GPU failed so while a model was opened. Too little memory is not among
     /// it: what outgrows a GPU would take days on a CPU.
     pub fn falls_back(self, error: &EngineError) -> bool {
-        use cuda::Error::{Blas, BlasLt, Compile, Driver, Missing, OutOfMemory, Setting, Shape};
+        use cuda::Error::{Blas, Compile, Driver, Missing, OutOfMemory, Setting, Shape};
         let EngineError::Device(error) = error else {
             return false;
         };
@@ -39,8 +39,7 @@ impl Device {
             | Compile { .. }
             | Shape(_)
             | Driver { .. }
-            | Blas { .. }
-            | BlasLt { .. } => self == Self::Auto,
+            | Blas { .. } => self == Self::Auto,
             Setting(_) | OutOfMemory { .. } => false,
         }
     }
