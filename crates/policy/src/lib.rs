@@ -17,6 +17,7 @@ pub mod cpu;
 pub mod cuda;
 mod device;
 pub mod engine;
+pub mod hub;
 mod flow_policy;
 pub mod load;
 mod math;
@@ -28,6 +29,7 @@ pub mod sample;
 pub mod save;
 pub mod text;
 pub mod train;
+pub mod tune;
 
 pub use device::Device;
 pub use flow_policy::EnginePolicy;
