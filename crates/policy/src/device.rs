@@ -35,11 +35,9 @@ impl Device {
             return false;
         };
         match error {
-            Missing { .. }
-            | Compile { .. }
-            | Shape(_)
-            | Driver { .. }
-            | Blas { .. } => self == Self::Auto,
+            Missing { .. } | Compile { .. } | Shape(_) | Driver { .. } | Blas { .. } => {
+                self == Self::Auto
+            }
             Setting(_) | OutOfMemory { .. } => false,
         }
     }
