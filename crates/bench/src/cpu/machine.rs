@@ -52,7 +52,7 @@ impl Machine {
             settings.roles.clone(),
             layers.landlock.is_some(),
         )?;
-        let facts = facts(&builder.toolchain, &layers, &cores, openblas.as_ref());
+        let facts = facts(builder.toolchain(), &layers, &cores, openblas.as_ref());
         Ok(Self {
             settings,
             layers,

@@ -75,7 +75,7 @@ impl Machine {
             object: object.to_owned(),
             trusted: Some(prepared.trusted.clone()),
             baseline: baseline.map(|(object, blas)| (blas.path.clone(), object)),
-            libraries: self.builder.toolchain.libraries(),
+            libraries: self.builder.toolchain().libraries(),
             environment: self.environment(&work),
             task: task.spec.clone(),
             threads: self.settings.how.threads,

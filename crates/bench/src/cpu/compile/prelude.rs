@@ -6,10 +6,13 @@ use std::process::{Command, Stdio};
 use hotloop_flow::BenchError;
 use hotloop_flow::how::OptLevel;
 
-use super::{FILE_LIMIT, NO_SPACE, VERSION, shorten};
 use crate::cache::{Cache, own_end};
+use crate::cpu::compile::diagnostics::{FILE_LIMIT, NO_SPACE, shorten};
 use crate::cpu::toolchain::Toolchain;
 use crate::sys;
+
+/// Changes whenever what is compiled, or how, changes meaning.
+pub(super) const VERSION: &str = "7";
 
 /// The headers that every candidate starts with, so that a forgotten include is no failure.
 /// The same with and without a precompiled form: speed must not change what compiles.
