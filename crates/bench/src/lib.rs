@@ -45,4 +45,4 @@ mod trusted;
 mod verify;
 
 pub use local::{LocalBench, measure_roof};
-pub use settings::{Care, Check, Estimator, Settings};
+pub use settings::{Check, Estimator, Settings};

@@ -8,7 +8,7 @@ use hotloop_flow::verdict::{Checks, Mismatch};
 use serde::{Deserialize, Serialize};
 
 use crate::runner::OwnThreads;
-use crate::settings::{Care, Check};
+use crate::settings::Check;
 
 /// One piece of work for a supervisor.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -41,8 +41,6 @@ pub(crate) struct Request {
     pub(crate) limit_s: f64,
     /// Seconds that a timed run on several threads lasts at least.
     pub(crate) team_run_s: f64,
-    /// What is left out around timed runs.
-    pub(crate) omit: Vec<Care>,
     /// What to do.
     pub(crate) work: Work,
 }

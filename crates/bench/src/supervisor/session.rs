@@ -12,7 +12,6 @@ use crate::layout::{Fit, Layout};
 use crate::memory::Mapping;
 use crate::runner::{OwnThreads, Plan, RunnerSpec};
 use crate::sandbox::limits::{self, Limits};
-use crate::settings::Care;
 use crate::supervisor::child::{Child, Failure, RunnerFiles};
 use crate::supervisor::crew::Crew;
 use crate::supervisor::protocol::Request;
@@ -29,7 +28,6 @@ const THREAD_BYTES: u64 = 80 << 20;
 pub(crate) struct Session {
     child: Child,
     buffers: Buffers,
-    filled: bool,
     threads_cap: usize,
 }
 
@@ -90,9 +88,7 @@ impl Session {
             outputs: &outputs_file,
         };
         let mut child = Child::start(&spec, &files, &request.environment, cores, request.limit_s)?;
-        if !request.omit.contains(&Care::Pin) {
-            child.keep_threads_apart()?;
-        }
+        child.keep_threads_apart()?;
         let buffers = Buffers {
             inputs,
             outputs,
@@ -102,7 +98,6 @@ impl Session {
         Ok(Self {
             child,
             buffers,
-            filled: false,
             threads_cap: threads_cap as usize,
         })
     }
@@ -116,12 +111,6 @@ impl Session {
         calls: Range<usize>,
     ) {
         verifier.freshen(fresh, crew, &mut self.buffers, calls);
-        self.filled = true;
-    }
-
-    /// Whether there are inputs at all.
-    pub(crate) fn is_filled(&self) -> bool {
-        self.filled
     }
 
     /// Sends all buffers out of the caches, for tasks that start cold.

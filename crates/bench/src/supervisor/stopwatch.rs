@@ -5,7 +5,7 @@ use hotloop_flow::task::CacheState;
 
 use crate::estimate::{self, ENOUGH, LEAST, Sample};
 use crate::layout::Fit;
-use crate::settings::{Care, Check, TEAM_RUN_S};
+use crate::settings::{Check, TEAM_RUN_S};
 use crate::supervisor::Slot;
 use crate::supervisor::child::Failure;
 use crate::supervisor::protocol::{Answer, Request, TimeWork};
@@ -173,39 +173,31 @@ impl Stopwatch<'_> {
 
     /// One verified run of all calls on fresh inputs: its seconds, and its worse probe.
     fn probed_run(&mut self, session: &mut Session, calls: usize) -> Result<(f64, f64), Failure> {
-        if self.takes(Care::Wake) {
-            self.slot.crew.stay_awake();
-        }
-        if self.takes(Care::Fresh) || !session.is_filled() {
-            session.freshen(
-                self.verifier,
-                &mut self.slot.fresh,
-                &self.slot.crew,
-                0..session.calls(),
-            );
-        }
+        self.slot.crew.stay_awake();
+        session.freshen(
+            self.verifier,
+            &mut self.slot.fresh,
+            &self.slot.crew,
+            0..session.calls(),
+        );
         if self.request.task.cache == CacheState::Cold {
             session.chill();
         }
         // On one core all is where it is read; on several it must come to where a run would have left it.
-        if self.request.task.cache == CacheState::Warm && self.takes(Care::Warm) {
+        if self.request.task.cache == CacheState::Warm {
             session.warm(&self.slot.crew);
         }
-        if self.takes(Care::Wake) {
-            self.slot.crew.wake();
-        }
+        self.slot.crew.wake();
         let before = self.probe();
         self.slot.crew.rest();
         // A batch is short by choice, so its limit is that of one call.
         let seconds = session.run(&mut self.slot.fresh, 0..calls, self.request.limit_s)?;
-        if self.takes(Care::Wake) {
-            self.slot.crew.stay_awake();
-        }
+        self.slot.crew.stay_awake();
         let after = self.probe();
         // The strict check sees every run; the paper verifies four, and all where it decides.
         let paper = self.runs < 4 || self.request.check == Check::Paper;
         self.runs += 1;
-        if self.work.verified && self.takes(Care::Check) {
+        if self.work.verified {
             session.check(
                 self.verifier,
                 &mut self.slot.fresh,
@@ -217,16 +209,8 @@ impl Stopwatch<'_> {
         Ok((seconds, before.max(after)))
     }
 
-    fn takes(&self, care: Care) -> bool {
-        !self.request.omit.contains(&care)
-    }
-
     fn probe(&mut self) -> f64 {
-        if self.takes(Care::Probe) {
-            self.slot.probe(self.work.memory_bound)
-        } else {
-            1.0
-        }
+        self.slot.probe(self.work.memory_bound)
     }
 
     /// Samples until enough are quiet, the runs are used up or the machine had its rounds.
