@@ -291,7 +291,7 @@ pub(crate) struct ReportArgs {
     /// Run directories, finished or not
     #[arg(required = true, value_name = "DIR")]
     pub(crate) run: Vec<PathBuf>,
-    /// Where report.html, report.json, steps.csv and figures/ (SVG and PNG) go [default: the run's directory, if there is one run]
+    /// Where report.html, report.json, steps.csv and figures/ (SVG) go [default: the run's directory, if there is one run]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Print the whole report as JSON instead of writing files
@@ -319,7 +319,7 @@ pub(crate) struct ExperimentArgs {
     /// Shrink groups, steps and iterations by this factor
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_scale)]
     pub(crate) scale: f64,
-    /// The folder of the runs, the figures (SVG and PNG) and the tables [default: runs/EXPERIMENT]
+    /// The folder of the runs, the figures (SVG) and the tables [default: runs/EXPERIMENT]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Set a key in every run; may be given again
