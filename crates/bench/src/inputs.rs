@@ -8,7 +8,7 @@ use chacha20::{ChaCha8Rng, ChaChaCore, R8};
 use hotloop_flow::formula;
 use hotloop_flow::task::{Arg, Fill, Kind};
 
-use crate::layout::Set;
+use crate::cpu::layout::Set;
 
 /// Words that the generator's core gives at once.
 const WORDS: usize = 64;

@@ -7,7 +7,8 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::{blas, confine, runner, sandbox, supervisor, sys};
+use crate::cpu::{blas, runner, supervisor};
+use crate::{confine, sandbox, sys};
 
 pub use crate::sys::RAISE;
 
@@ -36,8 +37,8 @@ pub fn play_if_asked() {
     std::process::exit(status);
 }
 
-/// Has writes of this program beyond the limit on the size of files fail, so that it can say so. What it starts keeps the
-/// limit as it is.
+/// Makes a write beyond the file size limit (`ulimit -f`) return an error instead of killing the program.
+/// The program can then report the error. Child processes keep the limit and its signal.
 pub fn outlive_file_limit() {
     // Where the signal cannot be caught, it ends the program as before.
     drop(sys::outlive_file_limit());

@@ -8,8 +8,8 @@ use seccompiler::{
     SeccompRule, TargetArch,
 };
 
-use crate::executable::Stacks;
-use crate::runner::OwnThreads;
+use crate::cpu::executable::Stacks;
+use crate::cpu::runner::OwnThreads;
 use crate::sys::Pid;
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;

@@ -82,8 +82,8 @@ pub(crate) struct ChatsArgs {
     /// Chats at most
     #[arg(long, value_name = "N", default_value_t = 4000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) count: u32,
-    /// Of the tiles of matmul whose sums have names and that one thread works on, so many have `register` before
-    /// these: what makes them fast at -O0, and changes nothing at other levels
+    /// Percentage of the single-threaded matmul tiles with named accumulators that declare these `register`.
+    /// The word makes code fast at -O0 and changes nothing at other levels
     #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=100))]
     pub(crate) registers: u32,
     /// Everything follows from it
