@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::label;
+use super::grid::label;
 use crate::report::figure::{Content, Figure, Series};
 use crate::report::{Point, Report, RunReport, text};
 use crate::store::write_whole;
