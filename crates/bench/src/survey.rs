@@ -8,11 +8,11 @@ use hotloop_flow::{BenchError, statistics};
 use serde::Serialize;
 
 use crate::cpu::blas;
+use crate::cpu::crew::Crew;
 use crate::cpu::machine::{self, Machine};
+use crate::cpu::prober::Prober;
 use crate::cpu::roof::Roof;
 use crate::cpu::slot::Slot;
-use crate::cpu::supervisor::crew::Crew;
-use crate::cpu::supervisor::probe::Prober;
 use crate::cpu::toolchain::Toolchain;
 use crate::sandbox::Layers;
 use crate::settings::Settings;

@@ -123,13 +123,13 @@ impl LocalBench {
         for index in 0..examiners {
             let core = examiner_cores[index % examiner_cores.len()];
             let (shared, sender) = (Arc::clone(&bench.shared), sender.clone());
-            bench.threads.push(spawn(move || {
+            bench.threads.push(sys::spawn(move || {
                 run_examiner(&shared, &sender, core, index as u32)
             })?);
         }
         for (index, cores) in slot_cores.into_iter().enumerate() {
             let (shared, sender) = (Arc::clone(&bench.shared), sender.clone());
-            bench.threads.push(spawn(move || {
+            bench.threads.push(sys::spawn(move || {
                 run_clock(&shared, &sender, cores, index as u32)
             })?);
         }
@@ -244,16 +244,6 @@ impl Shared {
 }
 
 type Replies = Sender<Finished>;
-
-/// A thread, where the machine has one left.
-pub(crate) fn spawn(work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, BenchError> {
-    let started = std::thread::Builder::new().spawn(work);
-    started.map_err(|error| {
-        BenchError::new(format!(
-            "a thread of the bench could not be started: {error}"
-        ))
-    })
-}
 
 /// What `work` gives. A mistake of ours must not cost the job its reply, nor the bench its thread.
 fn guarded<T>(what: &str, work: impl FnOnce() -> Result<T, BenchError>) -> Result<T, BenchError> {
@@ -458,7 +448,7 @@ mod tests {
                 _folder: None,
                 prepared,
                 compile_s: 0.0,
-                own_threads: crate::cpu::runner::OwnThreads::Unused,
+                own_threads: crate::sandbox::rights::OwnThreads::Unused,
             },
             tries: 0,
             steadiest: None,

@@ -80,7 +80,7 @@ fn core_name(library: &Path) -> Option<String> {
 fn ask(roles: &Path, library: &Path, core: Option<&str>) -> Option<String> {
     let mut command = Command::new(roles);
     command
-        .arg(crate::role::BLAS_CORE)
+        .arg(crate::role::names::BLAS_CORE)
         .arg(library)
         .env("OPENBLAS_NUM_THREADS", "1")
         .env_remove("OPENBLAS_CORETYPE");

@@ -9,9 +9,9 @@ use hotloop_flow::{BenchError, Job, Timing, Verdict};
 use crate::cpu::examine::Examined;
 use crate::cpu::machine::Machine;
 use crate::cpu::roof::{Roof, TaskRoof};
-use crate::cpu::runner::OwnThreads;
 use crate::cpu::slot::Slot;
 use crate::cpu::supervisor::protocol::{Answer, TimeWork, Work};
+use crate::sandbox::rights::OwnThreads;
 use crate::settings::Estimator;
 
 /// A candidate faster than this times the roof is not believed: clocks fluctuate by ten percent,

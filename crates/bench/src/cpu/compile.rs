@@ -21,9 +21,10 @@ use crate::cache::{CANDIDATE, Cache};
 use crate::confine::{Confinement, NO_LIMITS, NOT_STARTED, THEN};
 use crate::cpu::symbols::{self, Finding};
 use crate::cpu::toolchain::{LINKING, Toolchain};
+use crate::role::names::CONFINE;
 use crate::sandbox::limits::{self, Limits};
 use crate::scratch::{Folder, Scratch, no_space};
-use crate::{role, sys};
+use crate::sys;
 use patience::{Patience, Waited};
 use prelude::{PRELUDE, Prelude};
 
@@ -128,7 +129,7 @@ impl Builder {
         let shim = self
             .shim("void proof(void); void hotloop_call(void *const *a) { (void)a; proof(); }\n")?;
         let source = "#include <math.h>\n#include <omp.h>\nstatic double x;\nvoid proof(void) {\n#pragma omp parallel\n    { x = sin(x); }\n}\n";
-        let user = sys::is_root().then(|| crate::sandbox::unprivileged_user(0));
+        let user = sys::is_root().then(|| crate::sandbox::user::unprivileged_user(0));
         match self.compile(source, &shim, user)? {
             Built::Object(..) => Ok(()),
             Built::Rejected(verdict) => Err(BenchError::new(format!(
@@ -428,7 +429,7 @@ impl Builder {
         let stderr = File::from(sys::memory_file("diagnostics", 0).map_err(failed)?);
         let killed_before = sys::killed_for_memory();
         let child = Command::new(&self.roles)
-            .arg(role::CONFINE)
+            .arg(CONFINE)
             .arg(text)
             .arg(&self.toolchain.path)
             .args(arguments)

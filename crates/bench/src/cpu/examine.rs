@@ -14,14 +14,11 @@ use crate::cpu::compile::Built;
 use crate::cpu::executable;
 use crate::cpu::machine::Machine;
 use crate::cpu::prepared::{Preparations, Prepared};
-use crate::cpu::runner::OwnThreads;
 use crate::cpu::screen;
 use crate::cpu::slot::Slot;
-use crate::cpu::supervisor::{
-    self,
-    protocol::{Answer, Work},
-};
+use crate::cpu::supervisor::protocol::{Answer, DRAWN, Work};
 use crate::cpu::symbols;
+use crate::sandbox::rights::OwnThreads;
 use crate::scratch::Folder;
 
 /// A candidate that is right and waits for the clock.
@@ -76,7 +73,7 @@ pub(crate) fn examine(
     };
     let mut request = machine.request(&job.task, &prepared, &object, user, Work::Verify);
     request.own_threads = own_threads;
-    let calls = 1 + job.task.spec.sizes.hidden.len() + 2 * supervisor::DRAWN;
+    let calls = 1 + job.task.spec.sizes.hidden.len() + 2 * DRAWN;
     let patience = Duration::from_secs_f64(30.0 + (machine.settings.limit_s + 1.0) * calls as f64);
     let failed = match slot.ask(&request, patience)? {
         Answer::Verified(_) => {

@@ -14,19 +14,11 @@ use object::elf::{
 };
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SectionKind};
-use serde::{Deserialize, Serialize};
+
+use crate::sandbox::rights::Stacks;
 
 /// The bytes of an object that its program headers are among, all but always.
 const HEAD: u64 = 4096;
-
-/// What stacks are for, those of threads to come too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Stacks {
-    /// Data alone.
-    Plain,
-    /// Code too.
-    Executable,
-}
 
 impl Stacks {
     /// As they are once `files` are loaded. A library that is known by name alone is the C library's own and leaves

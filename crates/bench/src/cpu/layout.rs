@@ -12,9 +12,8 @@ use hotloop_flow::formula::{FormulaError, Sizes};
 use hotloop_flow::task::{Fill, Role, TaskSpec};
 
 use crate::cpu::draws::{self, Note};
+use crate::cpu::memory::PAGE;
 
-/// The page size of x86-64 and of every map here.
-pub(crate) const PAGE: usize = 4096;
 const ALIGNMENT: usize = 64;
 
 /// Which memory file holds a buffer.

@@ -7,6 +7,9 @@
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
+/// The page size of x86-64 and of every map here.
+pub(crate) const PAGE: usize = 4096;
+
 /// A whole memory file, mapped for reading and writing on the trusted side.
 pub(crate) struct Mapping {
     start: *mut u8,
@@ -16,7 +19,7 @@ pub(crate) struct Mapping {
 impl Mapping {
     /// Maps `bytes` of `file`.
     pub(crate) fn new(file: &OwnedFd, bytes: usize) -> io::Result<Self> {
-        let bytes = bytes.max(crate::cpu::layout::PAGE);
+        let bytes = bytes.max(PAGE);
         // SAFETY: a fresh shared mapping, placed by the kernel.
         let start = unsafe {
             libc::mmap(

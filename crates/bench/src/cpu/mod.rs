@@ -1,9 +1,12 @@
 //! The bench for C on CPUs.
 
+pub(crate) mod arithmetic;
 pub(crate) mod bench;
 pub(crate) mod blas;
 pub(crate) mod clock;
 pub(crate) mod compile;
+pub(crate) mod crew;
+pub(crate) mod drawing;
 pub(crate) mod draws;
 pub(crate) mod examine;
 pub(crate) mod executable;
@@ -11,6 +14,7 @@ pub(crate) mod layout;
 pub(crate) mod machine;
 pub(crate) mod memory;
 pub(crate) mod prepared;
+pub(crate) mod prober;
 pub(crate) mod roof;
 pub(crate) mod runner;
 pub(crate) mod screen;
@@ -18,7 +22,6 @@ pub(crate) mod shim;
 pub(crate) mod slot;
 pub(crate) mod supervisor;
 pub(crate) mod symbols;
-pub(crate) mod times;
 pub(crate) mod toolchain;
 pub(crate) mod trusted;
 pub(crate) mod verify;

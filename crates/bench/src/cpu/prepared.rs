@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hotloop_flow::{BenchError, Task};
 
 use crate::cpu::machine::Machine;
-use crate::cpu::runner::OwnThreads;
 use crate::cpu::shim;
 use crate::cpu::supervisor::protocol::{Request, Work};
+use crate::sandbox::rights::OwnThreads;
 
 /// The built parts of one task.
 #[derive(Debug)]
@@ -113,6 +113,6 @@ impl Machine {
     pub(crate) fn user(&self, index: u32) -> Option<u32> {
         self.layers
             .drops_root
-            .then(|| crate::sandbox::unprivileged_user(index))
+            .then(|| crate::sandbox::user::unprivileged_user(index))
     }
 }

@@ -17,11 +17,12 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::cpu::draws::Drawing;
-use crate::cpu::executable::Stacks;
-use crate::cpu::layout::{Layout, PAGE, Place, Region};
-use crate::cpu::memory;
-use crate::sandbox::{self, calls, files, limits::Limits};
+use crate::cpu::drawing::Drawing;
+use crate::cpu::layout::{Layout, Place, Region};
+use crate::cpu::memory::{self, PAGE};
+use crate::sandbox::limits::Limits;
+use crate::sandbox::rights::{OwnThreads, Stacks};
+use crate::sandbox::{calls, files, namespaces};
 use crate::sys;
 
 /// Descriptors that the supervisor leaves open for the runner.
@@ -37,17 +38,6 @@ pub(crate) const NOT_LOADED: i32 = 97;
 
 /// What a runner reports when all that is trusted is done: from here on, the candidate is to blame.
 pub(crate) const LOADING: &str = "loading";
-
-/// Threads that a candidate makes by hand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum OwnThreads {
-    /// It may, and its source makes none.
-    Unused,
-    /// It makes some.
-    Used,
-    /// Its stage forbids them, and it gets none however it asks.
-    Forbidden,
-}
 
 /// What a runner must know before it locks itself in.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -156,7 +146,7 @@ fn prepare() -> Result<Prepared, String> {
         sys::become_user(user).map_err(fail("dropping root"))?;
     }
     if spec.namespaces {
-        sandbox::enter_namespaces().map_err(fail("namespaces"))?;
+        namespaces::enter().map_err(fail("namespaces"))?;
     }
     // Only now: a library may start threads, and a process with threads may not enter namespaces.
     for library in &spec.libraries {

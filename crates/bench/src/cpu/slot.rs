@@ -9,10 +9,9 @@ use std::time::Duration;
 
 use hotloop_flow::BenchError;
 
-use crate::cpu::bench::spawn;
-use crate::cpu::supervisor::CORES;
-use crate::cpu::supervisor::protocol::{Answer, Request};
-use crate::role;
+use crate::cpu::supervisor::protocol::{Answer, CORES, Request};
+use crate::role::names::SUPERVISOR;
+use crate::sys;
 
 /// Waiting is counted in slices: one that outlasts a stop of the program counts no more than any other.
 const SLICE: Duration = Duration::from_secs(1);
@@ -99,7 +98,7 @@ impl Process {
         let list: Vec<String> = cores.iter().map(ToString::to_string).collect();
         let mut command = Command::new(roles);
         command
-            .arg(role::SUPERVISOR)
+            .arg(SUPERVISOR)
             .env(CORES, list.join(","))
             .env("OPENBLAS_NUM_THREADS", "1")
             .env("OMP_NUM_THREADS", "1");
@@ -125,7 +124,7 @@ impl Process {
             stdin,
             lines,
         };
-        spawn(move || {
+        sys::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                 if sender.send(line).is_err() {
                     return;

@@ -11,10 +11,10 @@ use hotloop_flow::formula;
 use hotloop_flow::task::{Arg, Fill, Kind, Method, Role, TaskSpec};
 use hotloop_flow::verdict::{Checks, Mismatch};
 
+use crate::cpu::crew::Crew;
 use crate::cpu::draws::{self, Note};
 use crate::cpu::layout::{Layout, Place, Region, Set};
 use crate::cpu::memory::Mapping;
-use crate::cpu::supervisor::crew::Crew;
 use crate::cpu::trusted::{Baseline, Trusted};
 use crate::inputs::{self, Fresh};
 use crate::settings::Check;
@@ -515,7 +515,7 @@ fn freshen_set(
         match arg.role {
             Role::Out | Role::Return => inputs::poison(fresh, arg.kind, bytes),
             Role::In | Role::Scalar | Role::Inout => {
-                inputs::fill(fresh, arg, set, bytes, |_| Some(rows))
+                inputs::fill(fresh, arg, &set.sizes, bytes, |_| Some(rows))
             }
         }
     }

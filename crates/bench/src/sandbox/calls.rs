@@ -8,8 +8,7 @@ use seccompiler::{
     SeccompRule, TargetArch,
 };
 
-use crate::cpu::executable::Stacks;
-use crate::cpu::runner::OwnThreads;
+use crate::sandbox::rights::{OwnThreads, Stacks};
 use crate::sys::Pid;
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;

@@ -5,8 +5,7 @@
 use std::io;
 use std::time::Duration;
 
-use crate::cpu::times::Times;
-use crate::sys::{self, Pid};
+use crate::sys::{self, Pid, Times};
 
 /// How often is looked once the clock's limit has passed.
 const LOOK_EVERY: Duration = Duration::from_millis(100);

@@ -5,9 +5,12 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
-use crate::cpu::runner::{self, OwnThreads, Plan, RunnerSpec};
+use crate::cpu::memory::{Mapping, PAGE};
+use crate::cpu::runner::{self, Plan, RunnerSpec};
+use crate::cpu::supervisor::failure::{Failure, machine};
 use crate::cpu::supervisor::limit::Limit;
-use crate::role;
+use crate::role::names::RUNNER;
+use crate::sandbox::rights::OwnThreads;
 use crate::sys::{self, Change, Pid, Usage};
 
 /// The stack of a runner and of each of its threads, wherever the bench was started: threads reserve it, within a limit
@@ -17,24 +20,13 @@ const STACK_BYTES: u64 = 8 << 20;
 /// comes near.
 const MODEST_BYTES: u64 = 1 << 30;
 
-/// Why a candidate's process did not do as it was asked.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Failure {
-    /// It ended itself, in words.
-    Crashed(String),
-    /// It did not stop within this many seconds.
-    TimedOut(f64),
-    /// The machine's fault.
-    Machine(String),
-}
-
 /// A running candidate. Dropping it kills and reaps it.
 pub(crate) struct Child {
     pid: Pid,
     alive: bool,
     /// What it may use and not have a kill from outside to blame.
     modest: Usage,
-    plan: crate::cpu::memory::Mapping,
+    plan: Mapping,
     cores: Vec<usize>,
     /// Whether it makes threads by hand.
     roams: bool,
@@ -46,10 +38,6 @@ pub(crate) struct Child {
 pub(crate) struct RunnerFiles<'a> {
     pub(crate) inputs: &'a OwnedFd,
     pub(crate) outputs: &'a OwnedFd,
-}
-
-fn machine(what: &'static str) -> impl Fn(std::io::Error) -> Failure {
-    move |error| Failure::Machine(format!("{what}: {error}"))
 }
 
 impl Child {
@@ -64,10 +52,8 @@ impl Child {
         let spec_file =
             text_file(&serde_json::to_string(spec).map_err(|e| Failure::Machine(e.to_string()))?)
                 .map_err(machine("runner's spec"))?;
-        let plan_file =
-            sys::memory_file("plan", crate::cpu::layout::PAGE).map_err(machine("plan"))?;
-        let plan = crate::cpu::memory::Mapping::new(&plan_file, crate::cpu::layout::PAGE)
-            .map_err(machine("plan"))?;
+        let plan_file = sys::memory_file("plan", PAGE).map_err(machine("plan"))?;
+        let plan = Mapping::new(&plan_file, PAGE).map_err(machine("plan"))?;
         sys::seal(&plan_file, true).map_err(machine("plan"))?;
         let plan_readonly = sys::reopen_readonly(&plan_file).map_err(machine("plan"))?;
         // A pipe, not a file: the runner must still be able to complain when it may write no file.
@@ -278,7 +264,7 @@ fn spawn(
     let (inherited, cores) = (*inherited, cores.to_vec());
     let mut command = Command::new("/proc/self/exe");
     command
-        .arg(role::RUNNER)
+        .arg(RUNNER)
         .env_clear()
         .envs(environment.iter().map(|(name, value)| (name, value)))
         .current_dir("/")

@@ -5,9 +5,8 @@
 
 use std::time::Duration;
 
-use crate::cpu::supervisor::child::Failure;
-use crate::cpu::times::{TICKS, Times};
-use crate::sys::{self, Pid};
+use crate::cpu::supervisor::failure::Failure;
+use crate::sys::{self, Pid, TICKS, Times};
 
 /// The part of a limit after which the counters are first read: nearly all runs are over by then and cost nothing.
 const FIRST_LOOK: f64 = 0.125;

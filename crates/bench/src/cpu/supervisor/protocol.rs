@@ -7,8 +7,14 @@ use hotloop_flow::task::TaskSpec;
 use hotloop_flow::verdict::{Checks, Mismatch};
 use serde::{Deserialize, Serialize};
 
-use crate::cpu::runner::OwnThreads;
+use crate::sandbox::rights::OwnThreads;
 use crate::settings::Check;
+
+/// The variable that tells a supervisor its cores, the first being its own.
+pub(crate) const CORES: &str = "HOTLOOP_SLOT_CORES";
+
+/// Problems that are drawn for a candidate, where its task draws any: so many that few mistakes of one remainder pass.
+pub(crate) const DRAWN: usize = 8;
 
 /// One piece of work for a supervisor.
 #[derive(Debug, Clone, Serialize, Deserialize)]

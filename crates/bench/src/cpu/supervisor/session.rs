@@ -5,17 +5,18 @@ use std::os::fd::OwnedFd;
 
 use hotloop_flow::formula::Sizes;
 
+use crate::cpu::crew::Crew;
 use crate::cpu::draws::{self, Note};
-use crate::cpu::executable::Stacks;
 use crate::cpu::layout::{Fit, Layout};
-use crate::cpu::memory::Mapping;
-use crate::cpu::runner::{OwnThreads, Plan, RunnerSpec};
-use crate::cpu::supervisor::child::{Child, Failure, RunnerFiles};
-use crate::cpu::supervisor::crew::Crew;
+use crate::cpu::memory::{Mapping, PAGE};
+use crate::cpu::runner::{Plan, RunnerSpec};
+use crate::cpu::supervisor::child::{Child, RunnerFiles};
+use crate::cpu::supervisor::failure::{Failure, machine};
 use crate::cpu::supervisor::protocol::Request;
 use crate::cpu::verify::{Buffers, Verifier};
 use crate::inputs::Fresh;
 use crate::sandbox::limits::{self, Limits};
+use crate::sandbox::rights::{OwnThreads, Stacks};
 use crate::sys;
 
 /// Threads that a candidate may have besides its pool: nested regions, `num_threads(40)`.
@@ -29,10 +30,6 @@ pub(crate) struct Session {
     child: Child,
     buffers: Buffers,
     threads_cap: usize,
-}
-
-fn machine(what: &'static str) -> impl Fn(std::io::Error) -> Failure {
-    move |error| Failure::Machine(format!("{what}: {error}"))
 }
 
 impl Session {
@@ -204,7 +201,7 @@ impl Session {
 }
 
 fn region(name: &'static str, bytes: usize) -> Result<(OwnedFd, Mapping), Failure> {
-    let bytes = bytes.max(crate::cpu::layout::PAGE);
+    let bytes = bytes.max(PAGE);
     let file = sys::memory_file(name, bytes).map_err(machine(name))?;
     let mapping = Mapping::new(&file, bytes).map_err(machine(name))?;
     Ok((file, mapping))

@@ -4,10 +4,11 @@ use hotloop_flow::statistics;
 use hotloop_flow::task::CacheState;
 
 use crate::cpu::layout::Fit;
-use crate::cpu::supervisor::Slot;
-use crate::cpu::supervisor::child::Failure;
+use crate::cpu::supervisor::failure::Failure;
+use crate::cpu::supervisor::instruments::Instruments;
 use crate::cpu::supervisor::protocol::{Answer, Request, TimeWork};
 use crate::cpu::supervisor::session::Session;
+use crate::cpu::supervisor::verifier::verifier;
 use crate::cpu::verify::Verifier;
 use crate::estimate::{self, ENOUGH, LEAST, Sample};
 use crate::settings::{Check, TEAM_RUN_S};
@@ -32,10 +33,14 @@ const SINGLES_BEFORE_BATCH: usize = 10;
 ///
 /// The calls per run grow until a run outweighs its null round trip by the samples that count: a
 /// candidate whose first calls only pretend to be slow gains nothing by it.
-pub(super) fn time(slot: &mut Slot, request: &Request, work: &TimeWork) -> Result<Answer, Failure> {
-    let mut verifier = super::verifier(request)?;
+pub(super) fn time(
+    instruments: &mut Instruments,
+    request: &Request,
+    work: &TimeWork,
+) -> Result<Answer, Failure> {
+    let mut verifier = verifier(request)?;
     let mut stopwatch = Stopwatch {
-        slot,
+        instruments,
         request,
         work,
         verifier: &mut verifier,
@@ -97,7 +102,7 @@ fn calls_per_run(
 }
 
 struct Stopwatch<'a> {
-    slot: &'a mut Slot,
+    instruments: &'a mut Instruments,
     request: &'a Request,
     work: &'a TimeWork,
     verifier: &'a mut Verifier,
@@ -110,13 +115,13 @@ impl Stopwatch<'_> {
         let timed = &self.request.task.sizes.timed;
         let sets = vec![timed.clone(); calls];
         // The new process needs the cores itself.
-        self.slot.crew.rest();
+        self.instruments.crew.rest();
         let fit = if calls > 1 && self.request.threads > 1 {
             Fit::Drawn
         } else {
             Fit::Staggered
         };
-        let mut session = Session::start(self.request, &self.slot.cores, &sets, fit)?;
+        let mut session = Session::start(self.request, &self.instruments.cores, &sets, fit)?;
         let bytes_per_call = session.bytes_per_call();
         let (null_s, threads) = (self.work.null_s, self.request.threads);
         let team_run_s = (threads > 1).then_some(self.request.team_run_s);
@@ -173,11 +178,11 @@ impl Stopwatch<'_> {
 
     /// One verified run of all calls on fresh inputs: its seconds, and its worse probe.
     fn probed_run(&mut self, session: &mut Session, calls: usize) -> Result<(f64, f64), Failure> {
-        self.slot.crew.stay_awake();
+        self.instruments.crew.stay_awake();
         session.freshen(
             self.verifier,
-            &mut self.slot.fresh,
-            &self.slot.crew,
+            &mut self.instruments.fresh,
+            &self.instruments.crew,
             0..session.calls(),
         );
         if self.request.task.cache == CacheState::Cold {
@@ -185,14 +190,14 @@ impl Stopwatch<'_> {
         }
         // On one core all is where it is read; on several it must come to where a run would have left it.
         if self.request.task.cache == CacheState::Warm {
-            session.warm(&self.slot.crew);
+            session.warm(&self.instruments.crew);
         }
-        self.slot.crew.wake();
+        self.instruments.crew.wake();
         let before = self.probe();
-        self.slot.crew.rest();
+        self.instruments.crew.rest();
         // A batch is short by choice, so its limit is that of one call.
-        let seconds = session.run(&mut self.slot.fresh, 0..calls, self.request.limit_s)?;
-        self.slot.crew.stay_awake();
+        let seconds = session.run(&mut self.instruments.fresh, 0..calls, self.request.limit_s)?;
+        self.instruments.crew.stay_awake();
         let after = self.probe();
         // The strict check sees every run; the paper verifies four, and all where it decides.
         let paper = self.runs < 4 || self.request.check == Check::Paper;
@@ -200,8 +205,8 @@ impl Stopwatch<'_> {
         if self.work.verified {
             session.check(
                 self.verifier,
-                &mut self.slot.fresh,
-                &self.slot.crew,
+                &mut self.instruments.fresh,
+                &self.instruments.crew,
                 0..calls,
                 paper,
             )?;
@@ -210,7 +215,7 @@ impl Stopwatch<'_> {
     }
 
     fn probe(&mut self) -> f64 {
-        self.slot.probe(self.work.memory_bound)
+        self.instruments.probe(self.work.memory_bound)
     }
 
     /// Samples until enough are quiet, the runs are used up or the machine had its rounds.

@@ -1,6 +1,6 @@
 //! Processor times as the kernel counts them, in the text of a process's `stat`.
 
-use crate::sys::Pid;
+use crate::sys::call::Pid;
 
 /// Ticks of a second in the kernel's counters.
 pub(crate) const TICKS: f64 = 100.0;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::thread::{JoinHandle, Thread};
 
-use crate::cpu::supervisor::probe::{arithmetic_probe, wake_for};
+use crate::cpu::arithmetic::{arithmetic_probe, wake_for};
 use crate::sys;
 
 /// How long waking takes.
