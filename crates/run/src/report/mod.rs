@@ -12,6 +12,7 @@ macro_rules! put {
     }};
 }
 
+pub mod against;
 pub mod csv;
 pub mod diff;
 mod drawing;
