@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hotloop_flow::bench::OptLevel;
-use hotloop_flow::technique;
+use hotloop_flow::language::c::scan;
 use hotloop_flow::verdict::Phase;
 use hotloop_flow::{BenchError, Verdict};
 
@@ -255,14 +255,14 @@ impl Builder {
             Ok(text) => text,
             Err(verdict) => return Ok(Err(verdict)),
         };
-        let lexed = hotloop_flow::lex::lex(source);
-        if !technique::may_change_headers(&lexed) {
-            return Ok(Ok(technique::own_text(&text, "candidate.c", |_| true)));
+        let lexed = hotloop_flow::language::c::lex::lex(source);
+        if !scan::may_change_headers(&lexed) {
+            return Ok(Ok(scan::own_text(&text, "candidate.c", |_| true)));
         }
         Ok(self
-            .header_lines(technique::headers_alone(&lexed), user)?
+            .header_lines(scan::headers_alone(&lexed), user)?
             .map(|known| {
-                technique::own_text(&text, "candidate.c", |line| {
+                scan::own_text(&text, "candidate.c", |line| {
                     known.contains(&self.hasher.hash_one(line))
                 })
             }))

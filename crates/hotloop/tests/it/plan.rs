@@ -92,7 +92,7 @@ fn lines(text: &str) -> Vec<Value> {
 
 #[test]
 fn a_plan_that_was_killed_goes_on_and_shows_its_results() {
-    let _quiet = turn();
+    let quiet = turn();
     let place = Place::new(PLAN);
     let mut first = place.command(&[]).stdout(Stdio::null()).spawn().unwrap();
     let begin = Instant::now();
@@ -105,6 +105,7 @@ fn a_plan_that_was_killed_goes_on_and_shows_its_results() {
     }
     first.kill().unwrap();
     first.wait().unwrap();
+    drop(quiet);
     assert_eq!(place.state("warm").as_deref(), Some("done"));
     assert_eq!(place.state("learns-1").as_deref(), Some("cut"));
 
@@ -145,7 +146,6 @@ fn a_plan_that_was_killed_goes_on_and_shows_its_results() {
 
 #[test]
 fn a_run_is_cut_off_when_its_time_is_over_and_may_get_another_end() {
-    let _quiet = turn();
     let plan = PLAN.replace("seconds = 90", "seconds = 12");
     let place = Place::new(&plan);
     let long = ["--let", "steps=100000", "--only", "learns-1"];

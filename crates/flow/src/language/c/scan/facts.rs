@@ -1,7 +1,7 @@
 //! What single names, pragmas, attributes and inline assembly say of a source.
 
 use super::{Scan, Technique};
-use crate::lex::{Directive, Token, TokenKind};
+use crate::language::c::lex::{Directive, Token, TokenKind};
 
 /// An attribute's or an assembly's parentheses are short; looking further would cost quadratic time.
 const REACH: usize = 4096;

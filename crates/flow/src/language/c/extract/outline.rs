@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use crate::lex::{self, Item, Lexed, Token, TokenKind};
+use crate::language::c::lex::{self, Item, Lexed, Token, TokenKind};
 
 /// A function or its prototype. Ranges count tokens.
 #[derive(Debug, Clone)]

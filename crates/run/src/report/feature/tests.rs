@@ -298,7 +298,7 @@ void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
 
 #[test]
 fn a_plain_loop_has_no_features() {
-    let features = Features::of(include_str!("../../../../tasks/matmul/seed.c"));
+    let features = Features::of(include_str!("../../../../../tasks/matmul/seed.c"));
     assert_eq!(table_row(&features), row("none", "none", "none"));
     assert_eq!(
         (

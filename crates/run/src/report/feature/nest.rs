@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::lex::{Item, Lexed, Token, TokenKind, live};
+use hotloop_flow::language::c::lex::{Item, Lexed, Token, TokenKind, live};
 
 /// A `for` loop. Ranges count tokens.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use super::marker;
-use crate::lex::{Item, Lexed, Token, TokenKind};
+use crate::language::c::lex::{Item, Lexed, Token, TokenKind};
 
 /// Whether a macro stands before an include whose header could expand it. Numbers and
 /// nothing at all are harmless: `#define _GNU_SOURCE`, `#define N 256`.
@@ -74,7 +74,7 @@ pub fn own_text(text: &str, file_name: &str, known: impl Fn(&str) -> bool) -> St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lex::lex;
+    use crate::language::c::lex::lex;
 
     #[test]
     fn macros_before_headers_may_change_them() {

@@ -37,7 +37,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::lex::{self, Item, Lexed, Token, TokenKind};
+use crate::language::c::lex::{self, Item, Lexed, Token, TokenKind};
 use crate::task::Task;
 use blocks::{Block, BlockKind};
 use outline::Outline;

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::lex::{self, Item, Token, TokenKind};
+use crate::language::c::lex::{self, Item, Token, TokenKind};
 
 /// A way of making code fast that a stage or an experiment may forbid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! Whether a function can be called as its task calls it.
 
 use super::outline::{Function, Outline, is_attribute};
-use crate::lex::{Token, TokenKind};
+use crate::language::c::lex::{Token, TokenKind};
 use crate::task::{Kind, Role, TaskSpec};
 
 /// Steps that resolving one type may take: macros may name each other without end.

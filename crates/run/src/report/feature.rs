@@ -18,7 +18,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::lex::{self, Token, TokenKind};
+use hotloop_flow::language::c::lex::{self, Token, TokenKind};
 use nest::Nest;
 
 /// Steps of smaller loops are register tiles, not cache blocks.

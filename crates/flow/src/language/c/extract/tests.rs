@@ -1,7 +1,7 @@
 use super::*;
 use crate::task::TaskFiles;
 
-const TASK: &str = include_str!("../../tests/data/matmul.toml");
+const TASK: &str = include_str!("../../../../tests/data/matmul.toml");
 
 fn task() -> Task {
     Task::parse(TaskFiles {
