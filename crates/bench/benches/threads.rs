@@ -16,7 +16,7 @@ use std::time::Duration;
 use hotloop_bench::{LocalBench, Settings, survey, tasks};
 use hotloop_flow::statistics::median;
 use hotloop_flow::verdict::Measured;
-use hotloop_flow::{Bench, Candidate, Job, JobId, Task};
+use hotloop_flow::{Bench, Candidate, How, Job, JobId, Task};
 
 /// Timed in-process runs.
 const RUNS: u32 = 400;
@@ -80,10 +80,12 @@ fn compare(threads: u32, count: u32) -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let cores = survey::slot_cores(threads as usize);
     let stolen = survey::stolen();
-    let mut bench = LocalBench::start(Settings {
+    let settings = Settings::new(env!("CARGO_BIN_EXE_bench-roles").into());
+    let how = How {
         threads,
-        ..Settings::new(env!("CARGO_BIN_EXE_bench-roles").into())
-    })?;
+        ..How::default()
+    };
+    let mut bench = LocalBench::start(settings.with(how))?;
     // The first judgement also measures the machine's roof, and says how many sets a run has.
     let sets = judge(&mut bench, &task, source)?.timing.calls.max(SETS_MIN);
     let program = compile(folder.path(), source)?;

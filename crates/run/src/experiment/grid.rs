@@ -5,8 +5,6 @@
 
 use std::path::Path;
 
-use hotloop_flow::bench::OptLevel;
-
 use crate::config::{Config, Layered, Mistake, SourceKind};
 use crate::state::RunState;
 
@@ -146,13 +144,9 @@ pub(super) fn label(config: &Config) -> String {
     };
     format!(
         "{}, LR={}{beta}",
-        opt(config.bench.opt),
+        config.bench.how.opt,
         rate(config.learning.rate)
     )
-}
-
-pub(super) fn opt(level: OptLevel) -> &'static str {
-    level.flag().trim_start_matches('-')
 }
 
 pub(super) fn rate(rate: f64) -> String {
@@ -210,7 +204,7 @@ mod tests {
                 let config = Layered::read(Some(("x.toml", setting.text)), &[])
                     .unwrap()
                     .config;
-                let name = format!("{}-lr{}", opt(config.bench.opt), rate(config.learning.rate));
+                let name = format!("{}-lr{}", config.bench.how.opt, rate(config.learning.rate));
                 assert!(
                     setting.name == name
                         || setting.name == format!("{name}-beta{}", config.learning.beta)
