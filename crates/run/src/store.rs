@@ -191,7 +191,7 @@ impl Store {
 
     /// Keeps a candidate's source, also in the place of what a power failure left of it.
     pub(crate) fn keep(&self, candidate: &Candidate) -> Result<(), StoreError> {
-        let path = candidate_path(&self.directory, candidate.hash(), candidate.language());
+        let path = path_in(&self.directory, candidate.hash(), candidate.language());
         let source = candidate.source().as_bytes();
         if fs_err::read(&path).is_ok_and(|kept| kept == source) {
             return Ok(());
@@ -243,7 +243,7 @@ pub fn source(directory: &Path, hash: &str) -> Result<String, StoreError> {
 }
 
 fn kept(directory: &Path, hash: &str) -> Result<Candidate, StoreError> {
-    let (language, path) = existing(|language| candidate_path(directory, hash, language));
+    let (language, path) = existing(|language| path_in(directory, hash, language));
     let bytes = match fs_err::read(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(StoreError::Lost(path));
@@ -281,7 +281,12 @@ pub fn config(directory: &Path) -> Result<String, StoreError> {
     Ok(fs_err::read_to_string(path)?)
 }
 
-fn candidate_path(directory: &Path, hash: &str, language: Language) -> PathBuf {
+/// The file of a candidate that was kept.
+pub fn candidate_path(directory: &Path, hash: &str) -> PathBuf {
+    existing(|language| path_in(directory, hash, language)).1
+}
+
+fn path_in(directory: &Path, hash: &str, language: Language) -> PathBuf {
     directory.join("candidates").join(language.file(hash))
 }
 
