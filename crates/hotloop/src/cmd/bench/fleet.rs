@@ -181,7 +181,7 @@ fn start(named: Option<&str>) -> Result<Parts, Failure> {
         children: vec![server::start(&program, folder.path())?],
         folder,
     };
-    let worker = Command::new(crate::settings()?.roles)
+    let worker = Command::new(crate::settings::own()?.roles)
         .args([
             "worker",
             "--rehearse",
@@ -202,7 +202,7 @@ fn start(named: Option<&str>) -> Result<Parts, Failure> {
 fn open(parts: &Parts) -> Result<FleetBench, Failure> {
     let opening = Opening {
         access: Access::read(&parts.folder.path().join("access.toml"))?,
-        settings: crate::settings()?,
+        settings: crate::settings::own()?,
         scope: fleets::unique(),
         class: None,
         spread: true,

@@ -160,7 +160,7 @@ fn compare(
     let (ticks, stolen) = survey::stolen();
     let mut trials = Vec::new();
     for way in ways {
-        let mut settings = crate::settings()?;
+        let mut settings = crate::settings::own()?;
         settings.how.threads = side.threads;
         settings.omit.clone_from(&way.omit);
         settings.team_run_s = way.run_s.unwrap_or(settings.team_run_s);
