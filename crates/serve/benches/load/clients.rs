@@ -5,16 +5,14 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::stop::Stop;
-
-/// What the stub says of every candidate.
+/// The speed that the stub reports for every candidate.
 pub(crate) const GFLOPS: f64 = 7.0;
 /// How long an honest client waits for an answer.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// Connections that a client which never reads leaves open.
 const DEAF: usize = 8;
 
-/// A request for one candidate, which `number` tells from all others.
+/// A request for one candidate, which `number` makes different from all others.
 fn request(number: usize) -> Vec<u8> {
     let body = format!(
         "{{\"task\":\"matmul\",\"reward\":\"ladder\",\"candidates\":[{{\"source\":\"void matmul_optimized(double *A, \
@@ -45,13 +43,9 @@ impl Honest {
     pub(crate) fn ask_all(
         mut self,
         numbers: impl Iterator<Item = usize>,
-        stop: &Stop,
     ) -> (Vec<Duration>, usize) {
         let (mut waits, mut wrong) = (Vec::new(), 0);
         for number in numbers {
-            if stop.asked() {
-                break;
-            }
             let began = Instant::now();
             match self.ask(number) {
                 Ok(answer) if answer.contains(&format!("\"reward\":{GFLOPS:.1}")) => {}
@@ -95,12 +89,12 @@ impl Honest {
     }
 }
 
-/// What a client may do to a service.
+/// How a client may misbehave.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Hostile {
     /// Hangs up in the middle of a request, or right behind it.
     HangsUp,
-    /// Sends what is no HTTP, or no JSON.
+    /// Sends bytes that are no HTTP, or no JSON.
     Garbage,
     /// Asks and never reads an answer.
     NeverReads,

@@ -2,10 +2,10 @@
 // input sets after the other, with 5 ms of something else between them. Prints the fastest rotation and the median of
 // each tenth of a second, in microseconds a call.
 //
-//   gcc -O3 -march=native -fopenmp experiments/h200/rotations.c -lm -o rotations
+//   gcc -O3 -march=native -fopenmp crates/bench/benches/rotations.c -lm -o rotations
 //   OMP_NUM_THREADS=16 OMP_PROC_BIND=true ./rotations 53 1500
 
-#include "../../crates/bench/tests/honest/matmul-avx512-8x24.c"
+#include "../tests/honest/matmul-avx512-8x24.c"
 
 #include <omp.h>
 #include <stdio.h>

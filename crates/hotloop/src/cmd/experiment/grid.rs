@@ -1,8 +1,9 @@
-//! `hotloop experiment`: the papers' grids of runs, and the figures and tables they lead to.
+//! The papers' grids of runs, and the figures and tables they lead to.
 
 use std::path::{Path, PathBuf};
 
-use hotloop_run::experiment::{self, Experiment, Progress, Setting};
+use hotloop_run::experiment;
+use hotloop_run::experiment::grid::{self, Experiment, Progress, Setting};
 
 use crate::cli::learn::ExperimentArgs;
 use crate::cmd::{report, train};
@@ -12,14 +13,14 @@ use crate::output::table::Table;
 use crate::stop::Stop;
 
 /// Runs a grid, or what is left of it.
-pub(crate) fn run(arguments: &ExperimentArgs) -> Result<Status, Failure> {
-    let experiment = named(&arguments.name)?;
+pub(super) fn run(arguments: &ExperimentArgs) -> Result<Status, Failure> {
+    let experiment = named(&arguments.experiment)?;
     let folder = arguments
         .out
         .clone()
         .unwrap_or_else(|| Path::new("runs").join(experiment.name));
     let settings = chosen(experiment, &arguments.only, &folder)?;
-    if arguments.list {
+    if arguments.dry_run {
         list(experiment, &settings);
         return Ok(Status::Fine);
     }
@@ -40,11 +41,12 @@ pub(crate) fn run(arguments: &ExperimentArgs) -> Result<Status, Failure> {
 }
 
 fn named(name: &str) -> Result<Experiment, Failure> {
-    experiment::named(name).ok_or_else(|| {
-        let names =
-            experiment::EXPERIMENTS.map(|known| format!("{} ({})", known.name, known.summary));
-        Failure::user(format!("there is no experiment `{name}`"))
-            .hint(format!("there are {}", names.join(" and ")))
+    grid::named(name).ok_or_else(|| {
+        let names = grid::EXPERIMENTS.map(|known| format!("{} ({})", known.name, known.summary));
+        Failure::user(format!("there is no experiment `{name}`")).hint(format!(
+            "there are {}; a plan's name ends in .toml",
+            names.join(" and ")
+        ))
     })
 }
 
@@ -62,7 +64,7 @@ fn chosen(
     }) {
         return Err(
             Failure::user(format!("{} has no setting `{unknown}`", experiment.name)).hint(format!(
-                "`hotloop experiment {} --list` lists them",
+                "`hotloop experiment {} --dry-run` lists them",
                 experiment.name
             )),
         );

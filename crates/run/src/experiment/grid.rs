@@ -3,20 +3,16 @@
 //! The run files are embedded, with the papers' values. A scale below 1 shrinks what costs
 //! time (group, steps, iterations) and keeps what is compared.
 
-mod paper;
-
 use std::path::Path;
 
 use crate::config::{Config, Layered, Mistake, SourceKind};
 use crate::state::RunState;
 
-pub use paper::{Output, outputs};
-
 macro_rules! settings {
     ($folder:literal: $($name:literal),* $(,)?) => {
         &[$(Setting {
             name: $name,
-            text: include_str!(concat!("../../../experiments/", $folder, "/", $name, ".toml")),
+            text: include_str!(concat!("../../../../experiments/", $folder, "/", $name, ".toml")),
         }),*]
     };
 }
@@ -139,7 +135,7 @@ fn scaled(config: &Config, scale: f64) -> Vec<String> {
 }
 
 /// A setting's name as the paper writes it; experiment 2 has no penalty to name.
-fn label(config: &Config) -> String {
+pub(super) fn label(config: &Config) -> String {
     let named = config.prompts.source == SourceKind::Fixed;
     let beta = if named {
         format!(", β={}", config.learning.beta)
@@ -153,7 +149,7 @@ fn label(config: &Config) -> String {
     )
 }
 
-fn rate(rate: f64) -> String {
+pub(super) fn rate(rate: f64) -> String {
     if rate > 0.0 {
         format!("{rate:e}")
     } else {
