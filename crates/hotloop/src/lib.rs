@@ -4,7 +4,6 @@ mod cli;
 mod cmd;
 mod failure;
 mod fleets;
-mod hub;
 mod judging;
 mod lint;
 mod models;
