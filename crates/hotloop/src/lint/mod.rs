@@ -158,10 +158,13 @@ fn seed(
     let says = format!("{}: {}", verdict.label(), verdict.detail());
     let (measured, mark, says) = match verdict {
         Verdict::Correct(measured) => {
+            let speed = measured
+                .gflops()
+                .map(|gflops| format!(", {} GFLOPS", output::number(gflops)));
             let says = format!(
-                "correct, {}, {} GFLOPS",
+                "correct, {}{}",
                 output::seconds(measured.seconds),
-                output::number(measured.gflops)
+                speed.unwrap_or_default()
             );
             (measured, Mark::Ok, says)
         }
@@ -200,7 +203,7 @@ fn of_task(error: BenchError) -> Result<Finding, Failure> {
 
 fn tightness(task: &Task, seed: &Measured) -> Finding {
     let bound = task.bound(&task.spec.sizes.timed);
-    let error = seed.verify.error;
+    let error = seed.checks.error;
     if bound == 0.0 {
         return finding(Mark::Ok, "bound", "equality");
     }

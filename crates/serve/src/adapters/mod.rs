@@ -36,10 +36,7 @@ impl Graded {
 
     /// How many times as fast as the task's seed, when it is correct.
     pub(crate) fn speedup(&self) -> Option<f64> {
-        match self.verdict() {
-            Verdict::Correct(measured) => Some(self.context.seed_s? / measured.seconds),
-            _ => None,
-        }
+        Some(self.context.seed_s? / self.verdict().correct()?.seconds)
     }
 }
 
@@ -67,11 +64,7 @@ pub(crate) async fn grade(
         let judgement = outcome.as_ref().map_err(Fault::machine)?;
         let shape = app.reward(asked.or(work.prompt.as_ref().map(|prompt| prompt.reward)));
         let seed = app.worth.seed(&app.desk, &work.task, deadline).await?;
-        let context = seed
-            .verdict
-            .measured()
-            .map(RewardContext::of_seed)
-            .unwrap_or_default();
+        let context = Worth::of(&seed);
         let of = |verdict: &Verdict| {
             shape
                 .of(verdict, &context)

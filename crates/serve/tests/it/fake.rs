@@ -72,13 +72,14 @@ impl Bench for FakeBench {
     fn facts(&self) -> MachineFacts {
         MachineFacts {
             class: if self.moved { "another fake" } else { "fake" }.to_owned(),
-            cpu: "a fake".to_owned(),
-            simd: "avx2".to_owned(),
-            cores: 1,
+            device: Device::Cpu {
+                name: "a fake".to_owned(),
+                simd: "avx2".to_owned(),
+                cores: 1,
+            },
             kernel: "0".to_owned(),
             compiler: "none".to_owned(),
-            openblas: None,
-            sandbox: Vec::new(),
+            ..MachineFacts::default()
         }
     }
 }
@@ -124,10 +125,11 @@ fn judged(source: &str, times: f64) -> Result<Judgement, BenchError> {
 }
 
 fn measured(gflops: f64) -> Measured {
-    let (peak_fraction, roof_s) = (Some(0.1), Some(1e-3));
     Measured {
-        peak_fraction,
-        roof_s,
+        roof: Some(Roof {
+            seconds: 1e-3,
+            peak_flops: gflops * 1e10,
+        }),
         ..Measured::steady(gflops, 1.0 / gflops)
     }
 }

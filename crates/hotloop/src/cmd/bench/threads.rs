@@ -246,7 +246,7 @@ impl<'a> Trial<'a> {
             bench_median_s: middle(|measured| measured.timing.median_s),
             difference: bench_s / in_process_s - 1.0,
             difference_apart: bench_s / in_process_apart_s - 1.0,
-            gflops: middle(|measured| measured.gflops),
+            gflops: middle(|measured| measured.gflops().unwrap_or(0.0)),
             sets: self.sets,
             quiet: timings
                 .iter()
