@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::candidate::Candidate;
+use crate::language::c::extract::Candidate;
 use crate::machine::MachineFacts;
 use crate::measured::Measured;
 use crate::stage::Stage;

@@ -10,11 +10,9 @@
 
 pub mod advantage;
 pub mod bench;
-pub mod candidate;
 mod count;
-pub mod feature;
 pub mod formula;
-pub mod lex;
+pub mod language;
 pub mod machine;
 pub mod measured;
 pub mod noise;
@@ -27,14 +25,14 @@ pub mod seed;
 pub mod stage;
 pub mod statistics;
 pub mod task;
-pub mod technique;
 pub mod timing;
 pub mod verdict;
 
 pub use advantage::Advantage;
 pub use bench::{Bench, BenchError, Job, JobId, Judgement, Reply};
-pub use candidate::{Candidate, Malformed};
 pub use count::count;
+pub use language::c::extract::{Candidate, Malformed};
+pub use language::c::scan::Technique;
 pub use machine::{Device, MachineFacts};
 pub use measured::{Baseline, Measured, Pace, Roof, Work};
 pub use policy::{Completion, Policy, PolicyError, Sampling, WeightedTokens};
@@ -42,6 +40,5 @@ pub use prompt::{Prose, Render, Role};
 pub use reward::Reward;
 pub use stage::Stage;
 pub use task::Task;
-pub use technique::Technique;
 pub use timing::Timing;
 pub use verdict::{Label, Verdict};

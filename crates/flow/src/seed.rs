@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::bench::{Job, JobId};
-use crate::candidate::Candidate;
+use crate::language::c::extract::Candidate;
 use crate::measured::Measured;
 use crate::task::Task;
 use crate::verdict::{Label, Verdict};

@@ -15,6 +15,7 @@ macro_rules! put {
 pub mod csv;
 pub mod diff;
 mod drawing;
+pub mod feature;
 pub mod figure;
 mod figures;
 mod font;
@@ -31,7 +32,6 @@ pub mod text;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hotloop_flow::feature::Features;
 use hotloop_flow::verdict::Label;
 use hotloop_flow::{MachineFacts, Measured, count};
 use serde::Serialize;
@@ -42,6 +42,7 @@ use crate::probe::{self, ProbeSummary};
 use crate::state::RunState;
 use crate::store::{self, StoreError, write_whole};
 
+pub use feature::Features;
 pub use points::{Point, Totals};
 pub use practised::{Practised, Quarter};
 
