@@ -280,7 +280,7 @@ impl Shared {
     }
 
     fn take_in(&self, reply: hotloop_flow::Reply) {
-        let judged = reply.judged.and_then(Judgement::believable);
+        let judged = reply.judged.and_then(hotloop_flow::Judgement::believable);
         if let Ok(judgement) = &judged {
             self.metrics.judged(judgement);
         }

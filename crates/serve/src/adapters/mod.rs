@@ -20,6 +20,7 @@ use crate::app::App;
 use crate::asked::{Text, Unmade, What, Work};
 use crate::fault::Fault;
 use crate::searches::Told;
+use crate::worth::Worth;
 
 /// A candidate that was judged and has a number.
 pub(crate) struct Graded {

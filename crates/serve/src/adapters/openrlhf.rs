@@ -71,7 +71,9 @@ pub(crate) async fn get_reward(
     let rewards: Vec<f64> = graded.iter().map(|graded| graded.reward).collect();
     let measured = |graded: &Graded| {
         let correct = graded.verdict().correct();
-        correct.and_then(Measured::gflops).unwrap_or(0.0)
+        correct
+            .and_then(hotloop_flow::Measured::gflops)
+            .unwrap_or(0.0)
     };
     Ok(Json(Answered {
         score: rewards.clone(),

@@ -57,7 +57,10 @@ pub(crate) async fn rm(
         .first()
         .ok_or_else(|| Fault::bad("there is nothing to judge"))?;
     Ok(Json(if wants_object {
-        let gflops = graded.verdict().measured().and_then(Measured::gflops);
+        let gflops = graded
+            .verdict()
+            .measured()
+            .and_then(hotloop_flow::Measured::gflops);
         json!({"reward": graded.reward, "verdict": graded.verdict().label(), "gflops": gflops})
     } else {
         json!(graded.reward)

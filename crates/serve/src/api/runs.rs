@@ -95,7 +95,7 @@ fn listed(path: &std::path::Path) -> Option<Listed> {
         (None, Some(why)) => format!("paused: {why}"),
         (None, None) => "open".to_owned(),
     };
-    let gflops = |verdict: Option<&Verdict>| verdict?.measured()?.gflops();
+    let gflops = |verdict: Option<&hotloop_flow::Verdict>| verdict?.measured()?.gflops();
     Some(Listed {
         name,
         task: state.started.as_ref().map(|started| started.task.clone()),

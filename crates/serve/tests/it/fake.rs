@@ -11,7 +11,9 @@ use std::time::Duration;
 use hotloop_flow::bench::Seconds;
 use hotloop_flow::task::TaskFiles;
 use hotloop_flow::verdict::{Measured, Mismatch};
-use hotloop_flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts, Reply, Task, Verdict};
+use hotloop_flow::{
+    Bench, BenchError, Device, Job, JobId, Judgement, MachineFacts, Reply, Roof, Task, Verdict,
+};
 use hotloop_serve::{Factory, Listener, Notice, Server, Settings};
 use serde_json::Value;
 
