@@ -7,9 +7,12 @@ pub(crate) mod learn;
 pub(crate) mod serve;
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hotloop_flow::Reward;
+use hotloop_flow::how::{Check, Compiler, OptLevel, UnknownName};
 
 /// Trains language models to write fast code by running what they write.
 #[derive(Debug, Parser)]
@@ -124,11 +127,11 @@ pub(crate) struct JudgeArgs {
 #[derive(Debug, Args)]
 pub(crate) struct HowArgs {
     /// The optimisation level
-    #[arg(long, value_name = "LEVEL", default_value = "O3", ignore_case = true)]
-    pub(crate) opt: Opt,
+    #[arg(long, value_name = "LEVEL", default_value = "O3", ignore_case = true, value_parser = one_of::<OptLevel>(OptLevel::NAMES))]
+    pub(crate) opt: OptLevel,
     /// The compiler
-    #[arg(long, default_value = "gcc")]
-    pub(crate) compiler: CompilerName,
+    #[arg(long, default_value = "gcc", value_parser = one_of::<Compiler>(Compiler::NAMES))]
+    pub(crate) compiler: Compiler,
     /// The compiler's command, if it is not in PATH under its own name
     #[arg(long, value_name = "PATH")]
     pub(crate) cc: Option<PathBuf>,
@@ -151,8 +154,8 @@ pub(crate) struct HowArgs {
     #[arg(long, value_name = "SECONDS", value_parser = parse_limit)]
     pub(crate) limit: Option<f64>,
     /// The check that decides: every element, or the paper's 105 points [default: strict; paper with --paper]
-    #[arg(long)]
-    pub(crate) check: Option<CheckName>,
+    #[arg(long, value_parser = one_of::<Check>(Check::NAMES))]
+    pub(crate) check: Option<Check>,
     /// Compile again instead of using the cache; with --fleet also judge again instead of joining a job under way
     #[arg(long)]
     pub(crate) fresh: bool,
@@ -330,43 +333,12 @@ fn parse_cares(text: &str) -> Result<Omitted, String> {
     })
 }
 
-/// Optimisation levels.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum Opt {
-    /// `-O0`
-    #[value(name = "O0", help = None)]
-    O0,
-    /// `-O1`
-    #[value(name = "O1", help = None)]
-    O1,
-    /// `-O2`
-    #[value(name = "O2", help = None)]
-    O2,
-    /// `-O3`
-    #[value(name = "O3", help = None)]
-    O3,
-}
-
-/// Compilers.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum CompilerName {
-    /// GNU C.
-    #[value(help = None)]
-    Gcc,
-    /// LLVM C.
-    #[value(help = None)]
-    Clang,
-}
-
-/// Checks.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum CheckName {
-    /// Every element, scale-aware bound.
-    #[value(help = None)]
-    Strict,
-    /// 105 points, 1e-6.
-    #[value(help = None)]
-    Paper,
+/// Reads one of the names; the help lists them.
+fn one_of<T>(names: &'static [&'static str]) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr<Err = UnknownName> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(names).try_map(|name| name.parse())
 }
 
 /// Layers of the sandbox that may be left out.

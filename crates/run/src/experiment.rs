@@ -7,8 +7,6 @@ mod paper;
 
 use std::path::Path;
 
-use hotloop_flow::bench::OptLevel;
-
 use crate::config::{Config, Layered, Mistake, SourceKind};
 use crate::state::RunState;
 
@@ -150,13 +148,9 @@ fn label(config: &Config) -> String {
     };
     format!(
         "{}, LR={}{beta}",
-        opt(config.bench.opt),
+        config.bench.how.opt,
         rate(config.learning.rate)
     )
-}
-
-fn opt(level: OptLevel) -> &'static str {
-    level.flag().trim_start_matches('-')
 }
 
 fn rate(rate: f64) -> String {
@@ -214,7 +208,7 @@ mod tests {
                 let config = Layered::read(Some(("x.toml", setting.text)), &[])
                     .unwrap()
                     .config;
-                let name = format!("{}-lr{}", opt(config.bench.opt), rate(config.learning.rate));
+                let name = format!("{}-lr{}", config.bench.how.opt, rate(config.learning.rate));
                 assert!(
                     setting.name == name
                         || setting.name == format!("{name}-beta{}", config.learning.beta)

@@ -75,15 +75,15 @@ impl Machine {
             object: object.to_owned(),
             trusted: Some(prepared.trusted.clone()),
             baseline: baseline.map(|(object, blas)| (blas.path.clone(), object)),
-            libraries: self.builder.toolchain.libraries(),
+            libraries: self.builder.toolchain().libraries(),
             environment: self.environment(&work),
             task: task.spec.clone(),
-            threads: self.settings.threads,
+            threads: self.settings.how.threads,
             own_threads: OwnThreads::Unused,
             user,
             landlock: self.layers.landlock.is_some(),
             namespaces: self.layers.namespaces,
-            check: self.settings.check,
+            check: self.settings.how.check,
             limit_s: self.settings.limit_s,
             team_run_s: self.settings.team_run_s,
             omit: self.settings.omit.clone(),
@@ -92,7 +92,7 @@ impl Machine {
     }
 
     fn environment(&self, work: &Work) -> Vec<(String, String)> {
-        let threads = self.settings.threads;
+        let threads = self.settings.how.threads;
         let mut environment = vec![
             ("LC_ALL".to_owned(), "C".to_owned()),
             ("OMP_NUM_THREADS".to_owned(), threads.to_string()),

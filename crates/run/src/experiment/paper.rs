@@ -102,7 +102,7 @@ fn series(report: &Report, of: impl Fn(&RunReport) -> Vec<(f64, f64)>) -> Vec<Se
         .fold(f64::INFINITY, f64::min);
     let mut series = Vec::new();
     for run in &report.runs {
-        let apart_from_rate = format!("{:?} {}", run.config.bench.opt, run.config.learning.beta);
+        let apart_from_rate = format!("{} {}", run.config.bench.how.opt, run.config.learning.beta);
         let next = colours.len();
         series.push(Series {
             name: label(&run.config),
@@ -195,7 +195,8 @@ fn table_2(report: &Report) -> Vec<Vec<String>> {
             continue;
         };
         let control = report.runs.iter().find(|other| {
-            other.config.learning.rate <= 0.0 && other.config.bench.opt == run.config.bench.opt
+            other.config.learning.rate <= 0.0
+                && other.config.bench.how.opt == run.config.bench.how.opt
         });
         let gain = control
             .filter(|_| run.config.learning.rate > 0.0)

@@ -341,7 +341,7 @@ fn machines(report: &Report, html: &mut String) {
             machine.device.name().to_owned(),
             vectors,
             cores,
-            format!("{}, -{:?}", machine.compiler, run.config.bench.opt),
+            format!("{}, {}", machine.compiler, run.config.bench.how.opt.flag()),
             libraries,
             machine.kernel.clone(),
             machine.sandbox.join(", "),

@@ -1,5 +1,6 @@
 //! Timing one candidate: warm-up, single calls, then samples until enough are quiet.
 
+use hotloop_flow::how::{Check, Estimator};
 use hotloop_flow::statistics;
 use hotloop_flow::task::CacheState;
 
@@ -11,7 +12,7 @@ use crate::cpu::supervisor::session::Session;
 use crate::cpu::supervisor::verifier::verifier;
 use crate::cpu::verify::Verifier;
 use crate::estimate::{self, ENOUGH, LEAST, Sample};
-use crate::settings::{Care, Check, TEAM_RUN_S};
+use crate::settings::{Care, TEAM_RUN_S};
 use crate::sys;
 
 /// A run must last this many null round trips, so that what is taken off is a small part.
@@ -241,6 +242,7 @@ impl Stopwatch<'_> {
         calls: usize,
         first: Vec<Sample>,
     ) -> Result<Vec<Sample>, Failure> {
+        let gated = self.work.timing == Estimator::Gated;
         let mut samples = first;
         for round in 0..self.work.rounds {
             let begin = sys::now();
@@ -248,8 +250,7 @@ impl Stopwatch<'_> {
             loop {
                 let wrong = self.verifier.mismatch(self.request.check).is_some();
                 let settled = samples.len() >= LEAST || sys::now() - begin > SETTLED_S;
-                let quiet =
-                    self.work.gated && estimate::kept(&samples, gate_of(&samples, calls)) >= ENOUGH;
+                let quiet = gated && estimate::kept(&samples, gate_of(&samples, calls)) >= ENOUGH;
                 if wrong || (quiet && settled) {
                     return Ok(samples);
                 }
@@ -259,7 +260,7 @@ impl Stopwatch<'_> {
                 }
                 samples.push(self.sample(session, calls)?);
             }
-            if !self.work.gated {
+            if !gated {
                 break;
             }
             // Contended spells last milliseconds: let one pass before the next round.

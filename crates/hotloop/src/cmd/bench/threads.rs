@@ -160,11 +160,9 @@ fn compare(
     let (ticks, stolen) = survey::stolen();
     let mut trials = Vec::new();
     for way in ways {
-        let mut settings = hotloop_bench::Settings {
-            threads: side.threads,
-            omit: way.omit.clone(),
-            ..crate::settings()?
-        };
+        let mut settings = crate::settings()?;
+        settings.how.threads = side.threads;
+        settings.omit.clone_from(&way.omit);
         settings.team_run_s = way.run_s.unwrap_or(settings.team_run_s);
         let mut judging = Judging::start(settings, stop.clone())?;
         // The first one measures the machine's roof too, and tells the number of sets.

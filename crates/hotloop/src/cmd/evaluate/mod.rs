@@ -207,8 +207,8 @@ impl Session<'_> {
                 .iter()
                 .map(|stage| stage.number())
                 .collect(),
-            opt: runs::level(config).to_owned(),
-            threads: config.bench.threads,
+            opt: config.bench.how.opt.to_string(),
+            threads: config.bench.how.threads,
             seed_speed: asked.seed.speed(Pace::of_seed(&asked.seed)),
             distinct: distinct.len(),
             evaluation,

@@ -1,3 +1,5 @@
+use hotloop_flow::how::Check;
+
 use super::*;
 
 fn mistake(text: &str) -> String {
@@ -81,6 +83,10 @@ fn each_mistake_is_one_line_that_names_file_and_key() {
         "run.toml: bench.opt: unknown variant `O4`, expected one of `O0`, `O1`, `O2`, `O3`"
     );
     assert_eq!(
+        mistake("[bench]\ntiming = \"median\""),
+        "run.toml: bench.timing: unknown variant `median`, expected `gated` or `paper`"
+    );
+    assert_eq!(
         mistake("seed = -1"),
         "run.toml: seed: invalid value: integer `-1`, expected u64"
     );
@@ -106,6 +112,20 @@ fn each_mistake_is_one_line_that_names_file_and_key() {
     );
     assert_eq!(set("sampling.size=3"), "--set: sampling.size: no such key");
     assert_eq!(set("folder=some/where"), "--set: folder: no such key");
+}
+
+#[test]
+fn a_run_directory_of_an_earlier_version_is_still_read() {
+    let check = |text: &str| {
+        Layered::read(Some(("run.toml", text)), &[])
+            .unwrap()
+            .config
+            .bench
+            .how
+            .check
+    };
+    assert_eq!(check("[bench]\nverify = \"paper\""), Check::Paper);
+    assert_eq!(check("[bench]\ncheck = \"paper\""), Check::Paper);
 }
 
 #[test]
