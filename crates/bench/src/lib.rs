@@ -25,4 +25,4 @@ mod sys;
 pub mod tasks;
 
 pub use local::{LocalBench, open};
-pub use settings::{Care, Settings};
+pub use settings::Settings;

@@ -4,7 +4,6 @@ mod cli;
 mod cmd;
 mod failure;
 mod fleets;
-mod hub;
 mod judging;
 mod lint;
 mod models;
@@ -25,6 +24,7 @@ use failure::{Failure, Status};
 /// Parses the command line, runs the command and says how it went.
 pub fn run() -> ExitCode {
     hotloop_bench::role::outlive_file_limit();
+    cmd::experiment::end_with_plan();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

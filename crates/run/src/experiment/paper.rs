@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::label;
+use super::grid::label;
 use crate::report::figure::{Content, Figure, Series};
 use crate::report::{Point, Report, RunReport, text};
 use crate::store::write_whole;
@@ -56,12 +56,12 @@ pub fn outputs(experiment: &str, report: &Report) -> Vec<Output> {
 }
 
 impl Output {
-    /// Writes it to a folder: figures as SVG and PNG, tables as CSV and as plain text.
+    /// Writes it to a folder: figures as SVG, tables as CSV and as plain text.
     pub fn write(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
         fs_err::create_dir_all(folder)?;
         let files = match self {
-            Self::Figure(name, figure) => figure.files(name),
-            Self::Table(name, rows) => [
+            Self::Figure(name, figure) => vec![figure.file(name)],
+            Self::Table(name, rows) => vec![
                 (format!("{name}.txt"), text::align(rows).into_bytes()),
                 (format!("{name}.csv"), comma_separated(rows).into_bytes()),
             ],
