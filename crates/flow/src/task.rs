@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::formula::{self, Sizes};
 use crate::interface::{Arg, Function, Interface, Role, SizeSets};
 use crate::language::{self, Language};
+use crate::measured::Work;
 use crate::stage::Stages;
 
 pub use crate::task_error::TaskError;
@@ -218,8 +219,9 @@ pub enum CacheState {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Cost {
-    /// Floating-point operations, by convention of the field.
-    pub flops: String,
+    /// Floating-point operations, by convention of the field. Absent or 0 where the task counts none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flops: Option<String>,
     /// Bytes that must move: each input read once, each output written once.
     pub bytes: String,
 }
@@ -291,14 +293,24 @@ impl Task {
         language::signature(self.spec.language, &self.spec.interface)
     }
 
-    /// Floating-point operations of one call.
-    pub fn flops(&self, sizes: &Sizes) -> f64 {
-        formula::evaluate(&self.spec.cost.flops, sizes).expect("checked by Task::parse")
+    /// What one call does, as far as the task counts it. A formula of 0 counts nothing.
+    pub fn work(&self, sizes: &Sizes) -> Work {
+        let counted = |formula: &String| {
+            let count = formula::evaluate(formula, sizes).expect("checked by Task::parse");
+            (count > 0.0).then_some(count)
+        };
+        Work {
+            flops: self.spec.cost.flops.as_ref().and_then(counted),
+            bytes: counted(&self.spec.cost.bytes),
+        }
     }
 
-    /// Bytes that one call must move.
-    pub fn bytes(&self, sizes: &Sizes) -> f64 {
-        formula::evaluate(&self.spec.cost.bytes, sizes).expect("checked by Task::parse")
+    /// Whether it counts the operations of a call that is timed.
+    pub fn counts_operations(&self) -> bool {
+        match &self.spec.interface {
+            Interface::Function(function) => self.work(&function.sizes.timed).flops.is_some(),
+            Interface::Module { .. } => self.work(&Sizes::new()).flops.is_some(),
+        }
     }
 
     /// The relative bound on `|got - want| / scale`.
@@ -388,8 +400,17 @@ impl TaskSpec {
             let key = key.to_owned();
             move |source| TaskError::Formula { key, source }
         };
-        formula::evaluate(&self.cost.flops, sizes).map_err(at("cost.flops"))?;
-        formula::evaluate(&self.cost.bytes, sizes).map_err(at("cost.bytes"))?;
+        let costs = [
+            ("cost.flops", self.cost.flops.as_ref()),
+            ("cost.bytes", Some(&self.cost.bytes)),
+        ];
+        for (key, formula) in costs {
+            let Some(formula) = formula else { continue };
+            let count = formula::evaluate(formula, sizes).map_err(at(key))?;
+            if count < 0.0 {
+                return Err(TaskError::Rule(format!("{key}: {count} is below 0")));
+            }
+        }
         formula::evaluate(&self.verify.bound, sizes).map_err(at("verify.bound"))?;
         if let Method::Projection(length) = &self.verify.method {
             formula::count(length, sizes).map_err(at("verify.method.projection"))?;

@@ -14,4 +14,5 @@ mod resume;
 mod runs;
 mod stages;
 mod standstill;
+mod uncounted;
 mod winners;
