@@ -1,0 +1,16 @@
+//! What to say where workers are missing.
+
+use crate::wire::{Beat, State};
+
+/// Who lacks workers looks here.
+pub(super) const LOOK: &str =
+    "`hotloop fleet status` shows the workers; `hotloop fleet up` starts them";
+
+/// Why the first of them that is in quarantine is there.
+pub(super) fn quarantine(beats: &[Beat]) -> String {
+    let why = beats.iter().find_map(|beat| match &beat.state {
+        State::Quarantined(why) => Some(format!(" ({} is in quarantine: {why})", beat.worker)),
+        _ => None,
+    });
+    why.unwrap_or_default()
+}
