@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use async_nats::jetstream::message::Acker;
 use futures_util::StreamExt;
-use hotloop_flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts, Reply};
+use hotloop_flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts, Remedy, Reply};
 use tokio::runtime::Runtime;
 
 use crate::Log;
@@ -261,11 +261,12 @@ impl FleetBench {
         let Some(ids) = self.open.lock().by_sequence.remove(&sequence) else {
             return;
         };
-        let error = BenchError::new(format!(
+        let error = BenchError::machine(format!(
             "a group of {} was given to workers {deliveries} times, and none answered",
             hotloop_flow::count(ids.len(), "candidate")
         ))
-        .hint("`hotloop fleet status` tells what becomes of the workers");
+        .hint("look at the fleet's workers")
+        .remedies(&[Remedy::FleetStatus]);
         for id in &ids {
             self.finish(id, &Err(error.clone()), Instant::now(), None);
         }
@@ -285,7 +286,7 @@ impl FleetBench {
             if waiting.resent > RESENDS {
                 self.finish(
                     &id,
-                    &Err(BenchError::new(
+                    &Err(BenchError::machine(
                         "the fleet took the candidate and gave no verdict, three times",
                     )),
                     Instant::now(),
@@ -421,7 +422,7 @@ impl Bench for FleetBench {
                 Ok(event) => self.handle(event)?,
                 Err(RecvTimeoutError::Timeout) => return Ok(None),
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(BenchError::new("the fleet's listeners have ended"));
+                    return Err(BenchError::machine("the fleet's listeners have ended"));
                 }
             }
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::candidate::Candidate;
+use crate::error::BenchError;
 use crate::machine::MachineFacts;
 use crate::stage::Stage;
 use crate::task::Task;
@@ -55,33 +56,6 @@ pub struct Reply {
     pub id: JobId,
     /// Never turned into a reward when it is an error.
     pub judged: Result<Judgement, BenchError>,
-}
-
-/// The machine's or the user's failure; never a verdict.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what}{}", .hint.as_ref().map(|hint| format!("\n  hint: {hint}")).unwrap_or_default())]
-pub struct BenchError {
-    /// What failed.
-    pub what: String,
-    /// What may mend it.
-    pub hint: Option<String>,
-}
-
-impl BenchError {
-    /// A failure without a known remedy.
-    pub fn new(what: impl Into<String>) -> Self {
-        Self {
-            what: what.into(),
-            hint: None,
-        }
-    }
-
-    /// The same failure with a remedy.
-    #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
 }
 
 /// Something that judges candidates. Replies come in the order in which jobs finish.

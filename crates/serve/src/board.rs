@@ -207,7 +207,7 @@ impl Board {
         }
         for id in &abandoned {
             if let Some(key) = self.running.remove(id) {
-                self.fail(&key, &BenchError::new("nobody waited for it"));
+                self.fail(&key, &BenchError::machine("nobody waited for it"));
             }
         }
         for group in &mut self.queue {

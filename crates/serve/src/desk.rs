@@ -90,7 +90,7 @@ impl Desk {
     ) -> Self {
         let state = State {
             board: Board::new(limits),
-            bench: Err(BenchError::new("the bench is starting")),
+            bench: Err(BenchError::machine("the bench is starting")),
             class: None,
             changes: 0,
             closed: false,
@@ -170,7 +170,7 @@ pub(crate) async fn outcome(mut ticket: Ticket, deadline: tokio::time::Instant) 
         .ok()?;
     match told {
         Ok(told) => told.clone(),
-        Err(_) => Some(Err(BenchError::new("the service is stopping"))),
+        Err(_) => Some(Err(BenchError::machine("the service is stopping"))),
     }
 }
 

@@ -64,8 +64,9 @@ impl Server {
         let cannot = |error: std::io::Error| {
             Refusal::new(
                 format!("{} cannot be listened on: {error}", settings.bind),
-                "name another address by --bind",
+                "name another address",
             )
+            .remedy(Remedy::Bind)
         };
         let runtime = Builder::new_multi_thread()
             .worker_threads(THREADS)

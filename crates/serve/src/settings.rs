@@ -140,8 +140,9 @@ impl Settings {
                     "{} can be reached from other machines, and no token is set",
                     self.bind
                 ),
-                "name a file with tokens by --token-file, or bind to 127.0.0.1",
-            ));
+                "name a file with tokens, or bind to 127.0.0.1",
+            )
+            .remedy(Remedy::TokenFile));
         }
         if let Some(token) = self.tokens.iter().find(|token| token.len() < TOKEN_BYTES) {
             return Err(Refusal::new(
@@ -169,8 +170,9 @@ impl Settings {
         {
             return Err(Refusal::new(
                 format!("there is no task `{task}`"),
-                "`hotloop task list` names them",
-            ));
+                "name one of the tasks that are served",
+            )
+            .remedy(Remedy::TaskList));
         }
         Ok(())
     }

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use hotloop_flow::bench::Seconds;
 use hotloop_flow::how::Estimator;
 use hotloop_flow::verdict::Measured;
-use hotloop_flow::{Bench, BenchError, Job, JobId, Judgement, Label, MachineFacts, Reply, Verdict};
+use hotloop_flow::{
+    Bench, BenchError, Job, JobId, Judgement, Label, MachineFacts, Remedy, Reply, Verdict,
+};
 
 use crate::cores;
 use crate::cpu::clock::Clock;
@@ -90,12 +92,13 @@ impl LocalBench {
             machine.settings.slots as usize,
         );
         if slots * threads > machine.cores.len() {
-            return Err(BenchError::new(format!(
+            return Err(BenchError::user(format!(
                 "{slots} slots of {threads} threads need {} cores, but only {} may be used",
                 slots * threads,
                 machine.cores.len()
             ))
-            .hint("use fewer --slots or --threads"));
+            .hint("use fewer slots or fewer threads")
+            .remedies(&[Remedy::Slots, Remedy::Threads]));
         }
         let (slot_cores, examiner_cores, take_turns) =
             cores::divide(&machine.cores, slots, threads);
@@ -186,7 +189,7 @@ impl Bench for LocalBench {
                 Ok((key, at, judged)) => self.finish(&key, at, &judged),
                 Err(RecvTimeoutError::Timeout) => return Ok(None),
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(BenchError::new("the bench's threads have ended"));
+                    return Err(BenchError::machine("the bench's threads have ended"));
                 }
             }
         }
@@ -249,7 +252,7 @@ type Replies = Sender<Finished>;
 /// What `work` gives. A mistake of ours must not cost the job its reply, nor the bench its thread.
 fn guarded<T>(what: &str, work: impl FnOnce() -> Result<T, BenchError>) -> Result<T, BenchError> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        Err(BenchError::new(format!(
+        Err(BenchError::machine(format!(
             "{what} a candidate failed: a mistake in hotloop"
         )))
     })

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hotloop_flow::how::OptLevel;
 use hotloop_flow::technique;
 use hotloop_flow::verdict::Phase;
-use hotloop_flow::{BenchError, Verdict};
+use hotloop_flow::{BenchError, Remedy, Verdict};
 
 use crate::cache::{CANDIDATE, Cache};
 use crate::confine::{Confinement, NO_LIMITS, NOT_STARTED, THEN};
@@ -132,11 +132,12 @@ impl Builder {
         let user = sys::is_root().then(|| crate::sandbox::user::unprivileged_user(0));
         match self.compile(source, &shim, user)? {
             Built::Object(..) => Ok(()),
-            Built::Rejected(verdict) => Err(BenchError::new(format!(
+            Built::Rejected(verdict) => Err(BenchError::machine(format!(
                 "the confined compiler fails on a program that is right: {}",
                 verdict.detail()
             ))
-            .hint("see whether `hotloop judge --without landlock` works; if so, the compiler's files lie in an unexpected place")),
+            .hint("see whether judging without Landlock works; if so, the compiler's files lie in an unexpected place")
+            .remedies(&[Remedy::Landlock])),
         }
     }
 
@@ -205,7 +206,7 @@ impl Builder {
                 let folder = self.scratch.folder(None)?;
                 let file = folder.path().join("verdict.json");
                 let text = serde_json::to_vec(&verdict)
-                    .map_err(|error| BenchError::new(error.to_string()))?;
+                    .map_err(|error| BenchError::machine(error.to_string()))?;
                 fs_err::write(&file, text).map_err(|error| no_space(&error))?;
                 self.cache.put(&rejection_name, &file)?;
                 Ok(Built::Rejected(verdict))
@@ -234,7 +235,7 @@ impl Builder {
             }
         }
         let object = folder.path().join("candidate.so");
-        let bytes = fs_err::read(&object).map_err(|error| BenchError::new(error.to_string()))?;
+        let bytes = fs_err::read(&object).map_err(|error| BenchError::machine(error.to_string()))?;
         Ok(match symbols::inspect(&bytes) {
             Finding::Refused(why) => Built::Rejected(Verdict::Refused { why }),
             Finding::Undefined(diagnostics) => {
@@ -421,9 +422,9 @@ impl Builder {
             files: self.landlock.then_some(files),
         };
         let text = serde_json::to_string(&confinement)
-            .map_err(|error| BenchError::new(error.to_string()))?;
+            .map_err(|error| BenchError::machine(error.to_string()))?;
         let failed = |error: std::io::Error| {
-            BenchError::new(format!("the compiler could not be started: {error}"))
+            BenchError::machine(format!("the compiler could not be started: {error}"))
         };
         let stdout = File::from(sys::memory_file("printed", 0).map_err(failed)?);
         let stderr = File::from(sys::memory_file("diagnostics", 0).map_err(failed)?);
@@ -449,13 +450,13 @@ impl Builder {
         // The whole group, whatever the driver left; not reaped yet, so the group is still its own.
         drop(sys::signal(-pid, libc::SIGKILL));
         let (status, usage) = sys::reap_with_usage(pid)
-            .map_err(|error| BenchError::new(format!("the compiler was lost: {error}")))?;
+            .map_err(|error| BenchError::machine(format!("the compiler was lost: {error}")))?;
         let waited = waited.map_err(|error| {
-            BenchError::new(format!("the compiler could not be watched: {error}"))
+            BenchError::machine(format!("the compiler could not be watched: {error}"))
         })?;
         let ended = waited == Waited::Ended;
         if waited == Waited::Starved {
-            return Err(BenchError::new("the compiler hardly had a processor")
+            return Err(BenchError::machine("the compiler hardly had a processor")
                 .hint("other work keeps the cores busy, or the host takes them away"));
         }
         if ended && status.success() {
@@ -472,7 +473,7 @@ impl Builder {
             return Err(no_process(&said));
         }
         if status.code() == Some(NOT_STARTED) {
-            let error = BenchError::new(format!(
+            let error = BenchError::machine(format!(
                 "the compiler could not be confined: {}",
                 said.trim()
             ));
@@ -487,9 +488,9 @@ impl Builder {
         }
         if status.signal() == Some(libc::SIGKILL) || sys::killed_for_memory() != killed_before {
             return Err(
-                BenchError::new("the compiler was killed from outside").hint(
-                    "the machine may be out of memory; judge fewer candidates at once with --jobs",
-                ),
+                BenchError::machine("the compiler was killed from outside")
+                    .hint("the machine may be out of memory; judge fewer candidates at once")
+                    .remedies(&[Remedy::Jobs]),
             );
         }
         Ok(Ended::Failed(shorten(&said)))
@@ -540,7 +541,7 @@ impl Builder {
             .env("LC_ALL", "C")
             .stdin(Stdio::null());
         let output = command.output().map_err(|error| {
-            BenchError::new(format!(
+            BenchError::machine(format!(
                 "{} could not be started: {error}",
                 self.toolchain.path.display()
             ))
@@ -550,7 +551,7 @@ impl Builder {
             if said.contains(NO_SPACE) {
                 return Err(no_space(&std::io::Error::from_raw_os_error(libc::ENOSPC)));
             }
-            let error = BenchError::new(format!("{what} does not compile:\n{}", shorten(&said)));
+            let error = BenchError::machine(format!("{what} does not compile:\n{}", shorten(&said)));
             return Err(if said.contains(FILE_LIMIT) {
                 error.hint(sys::RAISE)
             } else {
@@ -563,8 +564,9 @@ impl Builder {
 
 /// A compiler that cannot start its processes, with the remedy.
 fn no_process(said: &str) -> BenchError {
-    BenchError::new(format!("the compiler cannot start its processes: {}", said.trim()))
-        .hint("raise the limit on processes (ulimit -u, or the container's), or judge fewer at once with --jobs")
+    BenchError::machine(format!("the compiler cannot start its processes: {}", said.trim()))
+        .hint("raise the limit on processes (ulimit -u, or the container's), or judge fewer candidates at once")
+        .remedies(&[Remedy::Jobs])
 }
 
 /// What a command printed into a file, up to `most` bytes.

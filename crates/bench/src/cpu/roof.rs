@@ -50,7 +50,7 @@ fn own(machine: &Machine, toml: &str, source: &str, timed: Option<i64>) -> Resul
         ..TaskFiles::default()
     };
     let mut task =
-        Task::parse(files).map_err(|error| BenchError::new(format!("built-in roof: {error}")))?;
+        Task::parse(files).map_err(|error| BenchError::machine(format!("built-in roof: {error}")))?;
     if let Some(n) = timed {
         task.spec.sizes.timed.insert("N".to_owned(), n.max(1));
     }
@@ -94,7 +94,7 @@ fn work(null_s: f64, calls: u32, memory_bound: bool) -> TimeWork {
 fn timing(slot: &mut Slot, request: &Request) -> Result<Timing, BenchError> {
     match slot.ask(request, PATIENCE)? {
         Answer::Timed { timing, .. } => Ok(timing),
-        other => Err(BenchError::new(format!(
+        other => Err(BenchError::machine(format!(
             "a baseline failed on this machine: {other:?}"
         ))),
     }
@@ -120,7 +120,7 @@ impl Roof {
         )? {
             Answer::Null(seconds) => seconds,
             other => {
-                return Err(BenchError::new(format!(
+                return Err(BenchError::machine(format!(
                     "the null round trip failed on this machine: {other:?}"
                 )));
             }

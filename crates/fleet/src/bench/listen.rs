@@ -10,7 +10,7 @@ use async_nats::jetstream::context::ConsumerInfoErrorKind;
 use async_nats::jetstream::message::Acker;
 use async_nats::jetstream::stream::Stream;
 use futures_util::StreamExt;
-use hotloop_flow::{BenchError, count};
+use hotloop_flow::{BenchError, Remedy, count};
 use serde::Deserialize;
 use tokio::runtime::Runtime;
 
@@ -156,7 +156,7 @@ impl Messages {
         match self.stream.consumer_info(name).await {
             Err(error) if error.kind() == ConsumerInfoErrorKind::NotFound => {
                 let error =
-                    BenchError::new("another coordinator with the same name has taken over")
+                    BenchError::machine("another coordinator with the same name has taken over")
                         .hint("one run or batch is driven by one hotloop at a time");
                 drop(events.send(Event::Over(error)));
                 None
@@ -236,10 +236,11 @@ async fn audit(listening: Listening) {
         if !beats.is_empty() {
             alone_since = None;
         } else if alone_since.get_or_insert_with(Instant::now).elapsed() >= patience {
-            let error = BenchError::new(format!(
+            let error = BenchError::machine(format!(
                 "jobs wait, and no worker of class {class} is heard"
             ))
-            .hint(LOOK);
+            .hint(LOOK)
+            .remedies(&[Remedy::FleetStatus, Remedy::FleetUp]);
             if events.send(Event::Over(error)).is_err() {
                 return;
             }

@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &ServeArgs) -> Result<Status, Failure> {
     let factory: Factory = Box::new(move || match &fleet {
         // What is submitted together is compared, and so judged by one worker.
         Some(fleet) => fleets::open(fleet, bench.clone(), &scope, false)
-            .map_err(|error| BenchError::new(error.what())),
+            .map_err(|error| BenchError::machine(error.what())),
         None => Ok(Box::new(LocalBench::start(bench.clone())?) as Box<dyn Bench>),
     });
     let settings = settings(arguments)?;
