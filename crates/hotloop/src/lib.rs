@@ -67,6 +67,7 @@ pub fn run() -> ExitCode {
 fn unsaid(error: &std::io::Error) -> Failure {
     Failure::machine(format!("standard output cannot be written: {error}"))
         .hint("what was printed there is not whole; free some space, or send it elsewhere")
+        .of_file(error.kind())
 }
 
 /// This executable, which also plays the bench's hidden roles.

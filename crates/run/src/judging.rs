@@ -229,7 +229,7 @@ pub fn believable(judgement: Judgement) -> Result<Judgement, BenchError> {
     if finite(&judgement) {
         Ok(judgement)
     } else {
-        Err(BenchError::new("a measurement is not a number"))
+        Err(BenchError::machine("a measurement is not a number"))
     }
 }
 

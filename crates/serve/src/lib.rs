@@ -32,6 +32,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use hotloop_flow::Remedy;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 
@@ -64,8 +65,9 @@ impl Server {
         let cannot = |error: std::io::Error| {
             Refusal::new(
                 format!("{} cannot be listened on: {error}", settings.bind),
-                "name another address by --bind",
+                "name another address",
             )
+            .remedy(Remedy::Bind)
         };
         let runtime = Builder::new_multi_thread()
             .worker_threads(THREADS)

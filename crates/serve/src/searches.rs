@@ -355,7 +355,7 @@ fn make_room(open: &mut BTreeMap<String, Open>, limits: &Limits) -> Result<Optio
         )
         .hint(format!(
             "a run that nobody asks for during {idle_s} s makes room for another; \
-                 or start a second service with a --run-folder of its own"
+                 or start a second service with a folder of runs of its own"
         )));
     };
     open.remove(&name);
@@ -375,17 +375,14 @@ async fn on<T: Send + 'static>(
 }
 
 fn fault(interrupt: &Interrupt) -> Fault {
-    let said = interrupt.to_string();
-    let (what, hint) = said
-        .split_once("\n  hint: ")
-        .map_or((said.as_str(), None), |(what, hint)| (what, Some(hint)));
+    let what = interrupt.to_string();
     let fault = match interrupt {
         Interrupt::Foreign { .. } | Interrupt::Reconfigured(_) | Interrupt::Reward(_) => {
             Fault::new(StatusCode::CONFLICT, what)
         }
         _ => Fault::later(what, Duration::from_secs(5)),
     };
-    match hint {
+    match interrupt.hint() {
         Some(hint) => fault.hint(hint),
         None => fault,
     }

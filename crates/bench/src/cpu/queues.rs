@@ -5,17 +5,14 @@ use std::sync::mpsc::Sender;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
-use hotloop_flow::{BenchError, Job, Judgement, Verdict};
+use hotloop_flow::{BenchError, Job, JobKey, Judgement, Verdict};
 
 use crate::cpu::examine::Examined;
 use crate::cpu::machine::Machine;
 use crate::cpu::prepared::Preparations;
 
-/// What makes two jobs the same.
-pub(super) type Key = (String, String, Option<u8>);
-
 /// A judged candidate, and when its verdict was reached: not when somebody asked for it.
-pub(super) type Finished = (Key, Instant, Result<Judgement, BenchError>);
+pub(super) type Finished = (JobKey, Instant, Result<Judgement, BenchError>);
 
 pub(super) type Replies = Sender<Finished>;
 
@@ -30,9 +27,9 @@ pub(super) struct Shared {
 
 #[derive(Default)]
 pub(super) struct Queues {
-    pub(super) submitted: VecDeque<(Key, Job)>,
+    pub(super) submitted: VecDeque<(JobKey, Job)>,
     pub(super) examined: VecDeque<Waiting>,
-    pub(super) cancelled: HashSet<Key>,
+    pub(super) cancelled: HashSet<JobKey>,
     pub(super) closed: bool,
 }
 
@@ -51,7 +48,7 @@ impl Queues {
 
 /// A candidate that waits for the clock.
 pub(super) struct Waiting {
-    pub(super) key: Key,
+    pub(super) key: JobKey,
     pub(super) job: Job,
     pub(super) examined: Examined,
     /// What earlier tries gave, on a machine that was not quiet.

@@ -9,7 +9,7 @@ mod sizes;
 use std::sync::Arc;
 
 use hotloop_flow::verdict::Measured;
-use hotloop_flow::{BenchError, Candidate, Job, JobId, Label, Task, Verdict};
+use hotloop_flow::{BenchError, Candidate, ErrorKind, Job, JobId, Label, Task, Verdict};
 
 use crate::failure::Failure;
 use crate::judging::Judging;
@@ -188,7 +188,7 @@ fn seed(
 
 /// A task's own code that does not build is the task's fault; anything else is the machine's.
 fn of_task(error: BenchError) -> Result<Finding, Failure> {
-    if error.what.contains("does not compile") || error.what.contains("cannot be loaded") {
+    if error.kind == ErrorKind::User {
         return Ok(finding(
             Mark::Error,
             "build",
