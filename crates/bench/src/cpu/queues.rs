@@ -100,7 +100,11 @@ mod tests {
         };
         let (object, prepared) = (nowhere(), Arc::new(prepared));
         Waiting {
-            key: (name.to_owned(), String::new(), None),
+            key: JobKey {
+                task: name.to_owned(),
+                candidate: String::new(),
+                stage: None,
+            },
             job: Job {
                 id: JobId(0),
                 task,
@@ -129,7 +133,7 @@ mod tests {
         queues.cancelled.insert(waiting("second").key);
         let mut next = |closed: bool| {
             queues.closed = closed;
-            queues.next_examined().map(|waiting| waiting.key.0)
+            queues.next_examined().map(|waiting| waiting.key.task)
         };
         assert_eq!(next(false).as_deref(), Some("first"));
         assert_eq!(next(false).as_deref(), Some("third"));

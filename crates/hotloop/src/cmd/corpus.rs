@@ -51,7 +51,7 @@ fn synth(arguments: &SynthArgs) -> Result<Status, Failure> {
         hotloop_corpus::write(&options(&arguments.drawn), &arguments.out).map_err(|error| {
             Failure::user(error.to_string())
                 .hint("name another folder with --out")
-                .of_file(error.kind())
+                .of_file(error.source.kind())
         })?;
     drop(progress);
     if arguments.json {
