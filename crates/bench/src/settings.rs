@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use hotloop_flow::How;
 use hotloop_flow::how::{Check, Estimator};
-use serde::{Deserialize, Serialize};
 
 use crate::sandbox::Layer;
 
@@ -36,28 +35,8 @@ pub struct Settings {
     pub without: Vec<Layer>,
     /// Seconds that a run on several threads lasts at least: their first moments are not their pace.
     pub team_run_s: f64,
-    /// What is left out around every timed run. Such timings tell of the machine, not of candidates.
-    pub omit: Vec<Care>,
     /// The executable that plays the bench's hidden roles.
     pub roles: PathBuf,
-}
-
-/// What the bench does around a timed run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Care {
-    /// Inputs that nobody has seen; without it those of the warm-up stay.
-    Fresh,
-    /// Buffers in the caches of the cores that will use them.
-    Warm,
-    /// Cores kept awake until the run begins.
-    Wake,
-    /// Probes of all cores before and behind it.
-    Probe,
-    /// Every output verified.
-    Check,
-    /// Every thread on a core of its own; without it the OpenMP runtime binds its own.
-    Pin,
 }
 
 impl Settings {
@@ -74,7 +53,6 @@ impl Settings {
             reuse: true,
             without: Vec::new(),
             team_run_s: TEAM_RUN_S,
-            omit: Vec::new(),
             roles,
         }
     }

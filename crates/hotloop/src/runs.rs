@@ -139,7 +139,7 @@ pub(crate) fn render(config: &Config, wording: Wording, machine: &MachineFacts) 
     Box::new(Prose {
         wording,
         begin: config.prompts.begin,
-        simd: machine.simd.clone(),
+        simd: machine.device.simd().unwrap_or_default().to_owned(),
     })
 }
 
@@ -188,7 +188,7 @@ fn settings(config: &Config) -> Result<Settings, Failure> {
             "set bench.threads to at most {cores}, and bench.slots to 1"
         )));
     }
-    let mut settings = crate::settings()?.with(bench.how);
+    let mut settings = crate::settings::own()?.with(bench.how);
     settings.rounds = ROUNDS;
     settings.slots = bench.slots;
     Ok(settings)

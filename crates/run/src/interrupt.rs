@@ -1,6 +1,7 @@
 //! Why a run cannot go on for now. None of these loses anything: the run waits and resumes.
 
 use hotloop_flow::reward::RewardError;
+use hotloop_flow::seed::SeedError;
 use hotloop_flow::{BenchError, ErrorKind, PolicyError, Remedy};
 
 use crate::store::StoreError;
@@ -37,15 +38,8 @@ pub enum Interrupt {
     #[error("{0}")]
     Reward(#[from] RewardError),
     /// A task's own seed fails here.
-    #[error("the seed of {task} is {label} on this machine: {detail}")]
-    Seed {
-        /// The task.
-        task: String,
-        /// Its verdict.
-        label: hotloop_flow::Label,
-        /// Its detail.
-        detail: String,
-    },
+    #[error(transparent)]
+    Seed(#[from] SeedError),
     /// The policy is to learn and cannot.
     #[error("{0} cannot learn")]
     Unteachable(String),
@@ -80,7 +74,7 @@ impl Interrupt {
             | Self::Policy(_)
             | Self::Store(_)
             | Self::Reward(_)
-            | Self::Seed { .. }
+            | Self::Seed(_)
             | Self::Unreadable(_) => ErrorKind::Machine,
         }
     }
@@ -98,7 +92,7 @@ impl Interrupt {
             Self::Policy(PolicyError::ContextExceeded { .. }) => {
                 "start a new run with a smaller sampling.max-tokens, or a model with a larger context"
             }
-            Self::Stopped | Self::Silent(_) | Self::Policy(_) | Self::Seed { .. } => return None,
+            Self::Stopped | Self::Silent(_) | Self::Policy(_) | Self::Seed(_) => return None,
         };
         Some(hint.to_owned())
     }

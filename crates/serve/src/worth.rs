@@ -1,22 +1,24 @@
-//! What verdicts are worth, and what that is measured against.
+//! The rewards of verdicts, and the seeds that they are measured against.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hotloop_flow::reward::RewardContext;
-use hotloop_flow::{Candidate, Judgement, Reward, Task, Verdict, noise};
+use hotloop_flow::{Judgement, Reward, Task, Verdict, noise, seed};
 use tokio::time::Instant;
 
 use crate::desk::{Desk, Wanted, outcome};
 use crate::fault::Fault;
 
-/// The seeds that rewards are measured against, judged when first needed: by their tasks, and by how often the bench had
-/// changed its class of machine.
-#[derive(Default)]
-pub(crate) struct Worth(Mutex<BTreeMap<(u64, String), Arc<Judgement>>>);
+/// Computes rewards, and has the seeds judged that rewards are measured against.
+pub(crate) struct Worth {
+    desk: Arc<Desk>,
+    /// By task, and by how often the bench had changed its class of machine.
+    seeds: Mutex<BTreeMap<(u64, String), Arc<Judgement>>>,
+}
 
-/// What one candidate earned.
+/// The reward of one candidate.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Earned {
     pub(crate) reward: Option<f64>,
@@ -24,23 +26,27 @@ pub(crate) struct Earned {
 }
 
 impl Worth {
-    /// How the task's seed fared on this bench.
+    pub(crate) fn new(desk: Arc<Desk>) -> Self {
+        Self {
+            desk,
+            seeds: Mutex::default(),
+        }
+    }
+
+    /// The judgement of the task's seed on this bench.
     pub(crate) async fn seed(
         &self,
-        desk: &Desk,
         task: &Arc<Task>,
         deadline: Instant,
     ) -> Result<Arc<Judgement>, Fault> {
-        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (desk.changes(), task.hash.clone());
+        let lock = || self.seeds.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (self.desk.changes(), task.hash.clone());
         if let Some(seed) = lock().get(&key) {
             return Ok(Arc::clone(seed));
         }
         let name = &task.spec.name;
         let candidate =
-            Candidate::from_source(task.seed.as_bytes(), task).map_err(|malformed| {
-                Fault::bad(format!("the seed of {name} is malformed: {malformed}"))
-            })?;
+            seed::candidate(task).map_err(|unusable| Fault::bad(unusable.to_string()))?;
         let wait = Duration::from_secs(5);
         let wanted = Wanted {
             task,
@@ -48,21 +54,21 @@ impl Worth {
             stage: None,
             apart: None,
         };
-        let mut tickets = desk
+        let mut tickets = self
+            .desk
             .ask([wanted])
             .map_err(|_| Fault::later("the queue is full", wait))?;
         let judged = outcome(tickets.remove(0), deadline)
             .await
             .ok_or_else(|| Fault::later(format!("the seed of {name} is being judged"), wait))?;
         let judgement = judged.map_err(|error| Fault::machine(&error))?;
-        if !matches!(judgement.verdict, Verdict::Correct(_)) {
-            let verdict = &judgement.verdict;
-            let told = format!(
-                "the seed of {name} is {} on this machine: {}",
-                verdict.label(),
-                verdict.detail()
-            );
-            return Err(Fault::later(told, wait).hint("reward `ladder` needs no seed"));
+        if let Err(unusable) = seed::measured(task, &judgement.verdict) {
+            let fault = Fault::later(unusable.to_string(), wait);
+            return Err(if Reward::Ladder.needs_seed(task) {
+                fault
+            } else {
+                fault.hint("reward `ladder` needs no seed")
+            });
         }
         let mut all = lock();
         all.retain(|(changes, _), _| *changes >= key.0);
@@ -70,27 +76,27 @@ impl Worth {
         Ok(judgement)
     }
 
-    /// What a reward is measured against.
+    /// The numbers that a reward is measured against.
     pub(crate) async fn context(
         &self,
-        desk: &Desk,
         reward: Reward,
         task: &Arc<Task>,
         deadline: Instant,
     ) -> Result<RewardContext, Fault> {
-        if matches!(reward, Reward::Ladder | Reward::LadderGroup) {
+        if !reward.needs_seed(task) {
             return Ok(RewardContext::default());
         }
-        let seed = self.seed(desk, task, deadline).await?;
-        Ok(seed
-            .verdict
-            .measured()
-            .map(RewardContext::of_seed)
-            .unwrap_or_default())
+        Ok(Self::of(&*self.seed(task, deadline).await?))
+    }
+
+    /// What rewards are measured against, by the seed's judgement.
+    pub(crate) fn of(seed: &Judgement) -> RewardContext {
+        let measured = seed.verdict.correct();
+        measured.map(RewardContext::of_seed).unwrap_or_default()
     }
 }
 
-/// What a group earned, in its order; `None` goes in for a machine's failure.
+/// The rewards of a group, in its order; `None` stands for a machine's failure.
 pub(crate) fn earned(
     reward: Reward,
     verdicts: &[Option<&Verdict>],

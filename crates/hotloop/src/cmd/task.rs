@@ -1,13 +1,12 @@
 //! `hotloop task`: list, show and check tasks.
 
-use hotloop_bench::Settings;
+use hotloop_bench::{Settings, lint};
 use hotloop_flow::Task;
 use hotloop_flow::formula::Sizes;
 
 use crate::cli::{TaskArgs, TaskCommand};
 use crate::cmd::judge::load;
 use crate::failure::{Failure, Status};
-use crate::lint;
 use crate::output::table::Table;
 use crate::output::{count, number, say};
 use crate::progress::Progress;
@@ -55,7 +54,7 @@ fn show(name: &str) -> Result<Status, Failure> {
     let task = load(name)?;
     let spec = &task.spec;
     let timed = &spec.sizes.timed;
-    let (flops, bytes) = (task.flops(timed), task.bytes(timed));
+    let work = task.work(timed);
     let mut table = Table::new().left("").left("");
     table.row(["task", &spec.name]);
     table.row(["summary", &spec.summary]);
@@ -73,12 +72,16 @@ fn show(name: &str) -> Result<Status, Failure> {
             &format!("{}, drawn anew for every candidate", drawn.join(", ")),
         ]);
     }
-    let cost = format!(
-        "{} MFLOP, {} MB, {} FLOP per byte",
-        number(flops / 1e6),
-        number(bytes / 1e6),
-        number(flops / bytes)
-    );
+    let bytes = work.bytes.unwrap_or(0.0);
+    let moved = format!("{} MB", number(bytes / 1e6));
+    let cost = match work.flops {
+        Some(flops) => format!(
+            "{} MFLOP, {moved}, {} FLOP per byte",
+            number(flops / 1e6),
+            number(flops / bytes)
+        ),
+        None => format!("{moved}, no operations counted"),
+    };
     table.row(["cost", &cost]);
     let bound = task.bound(timed);
     let bound = if bound == 0.0 {
@@ -119,7 +122,7 @@ fn check(names: &[String]) -> Result<Status, Failure> {
         crate::judging::Judging::start(
             Settings {
                 rounds: 1,
-                ..crate::settings()?
+                ..crate::settings::own()?
             },
             stop,
         )?
@@ -128,7 +131,7 @@ fn check(names: &[String]) -> Result<Status, Failure> {
     for task in tasks {
         let name = task.spec.name.clone();
         let progress = Progress::spinner(format!("checking {name}"), true);
-        let findings = lint::lint(task, &mut judging)?;
+        let findings = lint::lint(task, &mut |jobs| judging.replies(jobs))?;
         drop(progress);
         let mut table = Table::new().left("").left("").left("");
         for finding in &findings {

@@ -9,7 +9,6 @@ use hotloop_flow::verdict::{Checks, Mismatch};
 use serde::{Deserialize, Serialize};
 
 use crate::sandbox::rights::OwnThreads;
-use crate::settings::Care;
 
 /// The variable that tells a supervisor its cores, the first being its own.
 pub(crate) const CORES: &str = "HOTLOOP_SLOT_CORES";
@@ -48,8 +47,6 @@ pub(crate) struct Request {
     pub(crate) limit_s: f64,
     /// Seconds that a timed run on several threads lasts at least.
     pub(crate) team_run_s: f64,
-    /// What is left out around timed runs.
-    pub(crate) omit: Vec<Care>,
     /// What to do.
     pub(crate) work: Work,
 }

@@ -58,6 +58,7 @@ pub(crate) fn run(arguments: &JudgeArgs) -> Result<Status, Failure> {
         let about = About {
             file: &item.file,
             task: &item.task.spec.name,
+            language: item.task.spec.language,
             notes: item.notes(),
             carried: &item.carried,
             round: judged.round,
@@ -210,7 +211,7 @@ pub(crate) fn settings(how: &HowArgs, is_fleet: bool) -> Result<Settings, Failur
     } else {
         (Estimator::Gated, Check::Strict)
     };
-    let mut settings = crate::settings()?.with(How {
+    let mut settings = crate::settings::own()?.with(How {
         compiler: how.compiler,
         opt: how.opt,
         threads: match how.threads {
