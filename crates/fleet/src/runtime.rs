@@ -12,7 +12,7 @@ pub(crate) fn runtime(cores: Option<Vec<usize>>) -> Result<tokio::runtime::Runti
     }
     builder
         .build()
-        .map_err(|error| BenchError::new(format!("a runtime cannot be started: {error}")))
+        .map_err(|error| BenchError::machine(format!("a runtime cannot be started: {error}")))
 }
 
 /// A text that no other call gives.

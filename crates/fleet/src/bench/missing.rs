@@ -3,8 +3,7 @@
 use crate::wire::{Beat, State};
 
 /// Who lacks workers looks here.
-pub(super) const LOOK: &str =
-    "`hotloop fleet status` shows the workers; `hotloop fleet up` starts them";
+pub(super) const LOOK: &str = "look at the fleet's workers, or start some";
 
 /// Why the first of them that is in quarantine is there.
 pub(super) fn quarantine(beats: &[Beat]) -> String {

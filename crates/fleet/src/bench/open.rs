@@ -10,7 +10,7 @@ use async_nats::jetstream::message::Acker;
 use async_nats::jetstream::stream::Stream;
 use futures_util::StreamExt;
 use hotloop_bench::Settings;
-use hotloop_flow::{BenchError, How, MachineFacts, count};
+use hotloop_flow::{BenchError, How, MachineFacts, Remedy, count};
 
 use super::FleetBench;
 use super::listen::{self, Listening};
@@ -72,7 +72,7 @@ impl FleetBench {
             let open = outstanding(&link, &class, &scope).await?;
             let consumers = consumers(&link, &scope)
                 .await
-                .map_err(|why| BenchError::new(format!("replies: {why}")))?;
+                .map_err(|why| BenchError::machine(format!("replies: {why}")))?;
             let early = left(&consumers.0, &log).await;
             open.lock()
                 .by_sequence
@@ -133,10 +133,15 @@ async fn machine(
             return Ok(found);
         }
         if begin.elapsed() >= patience {
-            return Err(BenchError::new(nobody(&beats, how, class)).hint(LOOK));
+            return Err(BenchError::machine(nobody(&beats, how, class))
+                .hint(LOOK)
+                .remedies(&[Remedy::FleetStatus, Remedy::FleetUp]));
         }
         if reminder.is_due() {
-            log(&format!("waiting: {}; {LOOK}", nobody(&beats, how, class)));
+            log(
+                &format!("waiting: {}; {LOOK}", nobody(&beats, how, class)),
+                &[Remedy::FleetStatus, Remedy::FleetUp],
+            );
         }
         tokio::time::sleep(PAUSE).await;
     }
@@ -217,7 +222,7 @@ async fn left(verdicts: &Pull, log: &Log) -> HashMap<String, (Judged, Arc<Acker>
                     );
                 }
                 Err(why) => {
-                    log(&format!("refused: a worker's reply: {why}"));
+                    log(&format!("refused: a worker's reply: {why}"), &[]);
                     drop(acker.ack().await);
                 }
             }
@@ -250,7 +255,7 @@ async fn outstanding(link: &Link, class: &str, scope: &str) -> Result<Outstandin
             }
             Err(error) if is_missing(&error) => return Ok(open),
             Err(error) => {
-                return Err(BenchError::new(format!(
+                return Err(BenchError::machine(format!(
                     "the queue cannot be read: {error}"
                 )));
             }
@@ -262,7 +267,7 @@ async fn first(stream: &Stream) -> Result<u64, BenchError> {
     let info = stream
         .get_info()
         .await
-        .map_err(|error| BenchError::new(format!("the queue cannot be read: {error}")))?;
+        .map_err(|error| BenchError::machine(format!("the queue cannot be read: {error}")))?;
     Ok(info.state.first_sequence.max(1))
 }
 

@@ -17,7 +17,7 @@ pub(super) async fn take_over(link: &Link, scope: &str) -> Result<(), BenchError
             .consumer_names()
             .try_collect()
             .await
-            .map_err(|error| BenchError::new(format!("consumers cannot be listed: {error}")))?;
+            .map_err(|error| BenchError::machine(format!("consumers cannot be listed: {error}")))?;
         for name in names.iter().filter(|name| name.starts_with(scope)) {
             drop(stream.delete_consumer(name).await);
         }
