@@ -61,7 +61,7 @@ pub fn load(name: &str) -> Result<Task, BenchError> {
     }
     let names: Vec<&str> = shipped().collect();
     Err(
-        BenchError::new(format!("there is no task `{name}`")).hint(format!(
+        BenchError::user(format!("there is no task `{name}`")).hint(format!(
             "the shipped tasks are {}; a folder of your own is named by its path, as in ./{name}",
             names.join(", ")
         )),
@@ -72,7 +72,7 @@ fn load_folder(folder: &Path) -> Result<Task, BenchError> {
     let name = folder.display().to_string();
     let read = |file: &str| {
         fs_err::read_to_string(folder.join(file))
-            .map_err(|error| BenchError::new(error.to_string()))
+            .map_err(|error| BenchError::user(error.to_string()))
     };
     let toml = read("task.toml").map_err(|error| error.hint(holds(Language::C)))?;
     let language = TaskFiles::language(&toml).map_err(|error| faulty(&name, &error))?;
@@ -102,7 +102,7 @@ fn parse(files: TaskFiles, name: &str) -> Result<Task, BenchError> {
 }
 
 fn faulty(name: &str, error: &dyn std::error::Error) -> BenchError {
-    BenchError::new(format!("task {name}: {error}"))
+    BenchError::user(format!("task {name}: {error}"))
 }
 
 #[cfg(test)]

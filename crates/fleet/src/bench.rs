@@ -8,23 +8,27 @@
 //! a reply is sent again; one that was delivered too often is the machine's failure.
 
 mod listen;
+mod missing;
 mod open;
+mod outstanding;
+mod scope;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::message::Acker;
 use futures_util::StreamExt;
-use hotloop_flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts, Reply};
+use hotloop_flow::{Bench, BenchError, Job, JobId, JobKey, Judgement, MachineFacts, Remedy, Reply};
 use tokio::runtime::Runtime;
 
 use crate::Log;
 use crate::link::{Link, is_missing, with_id};
+use crate::runtime::nonce;
 use crate::wire::{self, Beat, GROUP_BYTES, GROUP_JOBS, Group, GroupReply, Judged, Terms};
 pub use open::Opening;
-pub(crate) use open::{nonce, runtime};
+use outstanding::{Event, IDS, Outstanding};
 
 /// How long the server may be away while jobs are handed to it.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -32,8 +36,6 @@ const PATIENCE: Duration = Duration::from_mins(2);
 const SENDING: usize = 16;
 /// Times that a job is sent again after its group vanished without a reply.
 const RESENDS: u32 = 2;
-/// The header that names a group's jobs.
-const IDS: &str = "Hotloop-Jobs";
 
 /// A bench over a fleet of workers.
 pub struct FleetBench {
@@ -45,7 +47,7 @@ pub struct FleetBench {
     class: String,
     facts: MachineFacts,
     /// How often each candidate's reply was taken.
-    attempts: HashMap<Key, u32>,
+    attempts: HashMap<JobKey, u32>,
     /// Jobs without a reply, by id.
     waiting: HashMap<String, Waiting>,
     /// Replies to an earlier coordinator of this scope, which it did not take.
@@ -57,52 +59,12 @@ pub struct FleetBench {
     log: Log,
 }
 
-/// What makes two jobs the same within a scope.
-type Key = (String, String, Option<u8>);
-
 /// A job that waits for its reply, and who asked for it.
 struct Waiting {
-    key: Key,
+    key: JobKey,
     job: Job,
     askers: Vec<(JobId, Instant)>,
     resent: u32,
-}
-
-/// Groups in the work queue, by their place in the stream, with the ids of their jobs.
-#[derive(Clone, Default)]
-struct Outstanding(Arc<Mutex<Groups>>);
-
-#[derive(Default)]
-struct Groups {
-    by_sequence: BTreeMap<u64, Vec<String>>,
-    /// When the last reply came.
-    heard: Option<Instant>,
-}
-
-impl Outstanding {
-    fn lock(&self) -> MutexGuard<'_, Groups> {
-        // A plain map: it is sound whatever a panicking thread was doing.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn holds(&self, id: &str) -> bool {
-        self.lock()
-            .by_sequence
-            .values()
-            .any(|ids| ids.iter().any(|one| one == id))
-    }
-}
-
-/// What the listeners tell.
-enum Event {
-    /// A worker's answer, and when it came.
-    Reply(GroupReply, Arc<Acker>, Instant),
-    /// A group was delivered too often.
-    Lost { sequence: u64, deliveries: u64 },
-    /// A group has left the queue, and no reply came.
-    Gone { sequence: u64 },
-    /// The fleet cannot be used any more.
-    Over(BenchError),
 }
 
 impl FleetBench {
@@ -135,14 +97,16 @@ impl FleetBench {
             .spawn(future);
     }
 
-    fn id(&self, key: &Key) -> String {
+    fn id(&self, key: &JobKey) -> String {
         let attempt = self.attempts.get(key).copied().unwrap_or(0).to_string();
         let terms = serde_json::to_string(&self.terms).unwrap_or_default();
-        let stage = key.2.map_or(String::new(), |stage| stage.to_string());
+        let stage = key
+            .stage
+            .map_or(String::new(), |stage| stage.number().to_string());
         wire::hash(&[
             &self.scope,
-            &key.0,
-            &key.1,
+            &key.task,
+            &key.candidate,
             &stage,
             &terms,
             &self.class,
@@ -222,10 +186,13 @@ impl FleetBench {
         wanted.sort_unstable();
         given.sort_unstable();
         if given != wanted {
-            (self.log)(&format!(
-                "refused: the reply of worker {} to group {} answers other jobs than were asked",
-                reply.worker, reply.sequence
-            ));
+            (self.log)(
+                &format!(
+                    "refused: the reply of worker {} to group {} answers other jobs than were asked",
+                    reply.worker, reply.sequence
+                ),
+                &[],
+            );
             self.acknowledge(acker);
             return;
         }
@@ -261,11 +228,12 @@ impl FleetBench {
         let Some(ids) = self.open.lock().by_sequence.remove(&sequence) else {
             return;
         };
-        let error = BenchError::new(format!(
+        let error = BenchError::machine(format!(
             "a group of {} was given to workers {deliveries} times, and none answered",
             hotloop_flow::count(ids.len(), "candidate")
         ))
-        .hint("`hotloop fleet status` tells what becomes of the workers");
+        .hint("look at the fleet's workers")
+        .remedies(&[Remedy::FleetStatus]);
         for id in &ids {
             self.finish(id, &Err(error.clone()), Instant::now(), None);
         }
@@ -285,7 +253,7 @@ impl FleetBench {
             if waiting.resent > RESENDS {
                 self.finish(
                     &id,
-                    &Err(BenchError::new(
+                    &Err(BenchError::machine(
                         "the fleet took the candidate and gave no verdict, three times",
                     )),
                     Instant::now(),
@@ -296,9 +264,12 @@ impl FleetBench {
             }
         }
         if !again.is_empty() {
-            (self.log)(&format!(
-                "group {sequence} was taken without an answer; its candidates are sent again"
-            ));
+            (self.log)(
+                &format!(
+                    "group {sequence} was taken without an answer; its candidates are sent again"
+                ),
+                &[],
+            );
             self.send(&again, true)?;
         }
         Ok(())
@@ -341,12 +312,12 @@ async fn publish(
 ) -> Result<(), BenchError> {
     let list = ids.join(",");
     let plain = wire::hash(&[&list]);
-    let other = || wire::hash(&[&list, &open::nonce()]);
+    let other = || wire::hash(&[&list, &nonce()]);
     let mut name = if again { other() } else { plain };
     loop {
         let mut headers = with_id(&name);
         headers.insert(IDS, list.as_str());
-        headers.insert(crate::worker::COUNT, ids.len().to_string().as_str());
+        headers.insert(wire::COUNT, ids.len().to_string().as_str());
         let ack = link
             .publish(subject, headers, bytes.clone(), PATIENCE)
             .await?;
@@ -366,11 +337,7 @@ impl Bench for FleetBench {
         let mut new = Vec::new();
         let mut told = Vec::new();
         for job in jobs {
-            let key = (
-                job.task.hash.clone(),
-                job.candidate.hash().to_owned(),
-                job.stage.map(hotloop_flow::Stage::number),
-            );
+            let key = job.key();
             let id = self.id(&key);
             let asker = (job.id, Instant::now());
             if let Some(waiting) = self.waiting.get_mut(&id) {
@@ -422,7 +389,7 @@ impl Bench for FleetBench {
                 Ok(event) => self.handle(event)?,
                 Err(RecvTimeoutError::Timeout) => return Ok(None),
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(BenchError::new("the fleet's listeners have ended"));
+                    return Err(BenchError::machine("the fleet's listeners have ended"));
                 }
             }
         }
@@ -470,7 +437,7 @@ impl Drop for FleetBench {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             if self.waiting.is_empty() && self.early.is_empty() {
-                runtime.block_on(open::close(&self.link, &self.scope));
+                runtime.block_on(scope::close(&self.link, &self.scope));
             }
             runtime.shutdown_background();
         }

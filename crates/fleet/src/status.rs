@@ -5,10 +5,10 @@ use std::time::Duration;
 use hotloop_flow::BenchError;
 use serde::Serialize;
 
-use crate::bench::runtime;
 use crate::config::Config;
 use crate::keeper::{self, Record};
 use crate::link::Link;
+use crate::runtime::runtime;
 use crate::wire::Beat;
 use crate::{Access, Log};
 
@@ -64,7 +64,7 @@ pub fn of_server(access: &Access, patience: Duration, log: &Log) -> Result<Statu
                 .await
                 .map(|info| info.state.messages)
                 .map_err(|error| {
-                    BenchError::new(format!("the server's streams cannot be read: {error}"))
+                    BenchError::machine(format!("the server's streams cannot be read: {error}"))
                 })
         };
         Ok(Status {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::candidate::Candidate;
+use crate::error::BenchError;
 use crate::machine::MachineFacts;
 use crate::measured::Measured;
 use crate::stage::{Rules, Stage, StageError};
@@ -29,7 +30,25 @@ pub struct Job {
     pub stage: Option<Stage>,
 }
 
+/// What makes two jobs the same: they get one verdict.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JobKey {
+    /// The task's hash.
+    pub task: String,
+    /// The candidate's hash.
+    pub candidate: String,
+    pub stage: Option<Stage>,
+}
+
 impl Job {
+    pub fn key(&self) -> JobKey {
+        JobKey {
+            task: self.task.hash.clone(),
+            candidate: self.candidate.hash().to_owned(),
+            stage: self.stage,
+        }
+    }
+
     /// What the stage says, where one was asked for.
     pub fn rules(&self) -> Result<Option<Rules<'_>>, StageError> {
         let stages = &self.task.spec.stages;
@@ -39,7 +58,7 @@ impl Job {
     /// Whether the job can be judged at all: this version knows the task's language, and the task has the stage.
     pub fn check(&self) -> Result<(), BenchError> {
         let spec = &self.task.spec;
-        let refused = |why: String| BenchError::new(format!("task {}: {why}", spec.name));
+        let refused = |why: String| BenchError::user(format!("task {}: {why}", spec.name));
         let supported = spec.language.supported();
         supported.map_err(|error| refused(error.to_string()))?;
         self.rules().map_err(|error| refused(error.to_string()))?;
@@ -71,7 +90,7 @@ impl Judgement {
         };
         match mistake {
             None => Ok(self),
-            Some(what) => Err(BenchError::new(format!(
+            Some(what) => Err(BenchError::machine(format!(
                 "a measurement is not a number that a machine can measure: its {what}"
             ))),
         }
@@ -96,33 +115,6 @@ pub struct Reply {
     pub id: JobId,
     /// Never turned into a reward when it is an error.
     pub judged: Result<Judgement, BenchError>,
-}
-
-/// The machine's or the user's failure; never a verdict.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what}{}", .hint.as_ref().map(|hint| format!("\n  hint: {hint}")).unwrap_or_default())]
-pub struct BenchError {
-    /// What failed.
-    pub what: String,
-    /// What may mend it.
-    pub hint: Option<String>,
-}
-
-impl BenchError {
-    /// A failure without a known remedy.
-    pub fn new(what: impl Into<String>) -> Self {
-        Self {
-            what: what.into(),
-            hint: None,
-        }
-    }
-
-    /// The same failure with a remedy.
-    #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
 }
 
 /// Something that judges candidates. Replies come in the order in which jobs finish.

@@ -61,7 +61,7 @@ pub(crate) fn examine(
         Built::Object(object, folder) => (object, folder),
         Built::Rejected(verdict) => return Ok(Examination::Failed(verdict, compile_s)),
     };
-    let bytes = fs_err::read(&object).map_err(|error| BenchError::new(error.to_string()))?;
+    let bytes = fs_err::read(&object).map_err(|error| BenchError::machine(error.to_string()))?;
     let hidden = executable::refusal(&bytes, rules);
     if let Some(why) = hidden.or_else(|| rules.and_then(|rules| hidden_threads(rules, &bytes))) {
         return Ok(Examination::Failed(Verdict::Refused { why }, compile_s));
@@ -92,8 +92,12 @@ pub(crate) fn examine(
             during: Phase::Run,
         },
         Answer::Wrong(mismatch) => Verdict::Wrong(mismatch),
-        other @ (Answer::Timed { .. } | Answer::Null(_) | Answer::Machine(_)) => {
-            return Err(BenchError::new(format!(
+        other @ (Answer::Timed { .. }
+        | Answer::Null(_)
+        | Answer::Killed
+        | Answer::Task(_)
+        | Answer::Machine(_)) => {
+            return Err(BenchError::machine(format!(
                 "the supervisor answered another question: {other:?}"
             )));
         }
@@ -104,7 +108,7 @@ pub(crate) fn examine(
 /// What the job's stage says; the bench refused other stages when the job came.
 fn rules(job: &Job) -> Result<Option<Rules<'_>>, BenchError> {
     job.rules()
-        .map_err(|error| BenchError::new(error.to_string()))
+        .map_err(|error| BenchError::machine(error.to_string()))
 }
 
 fn forbids_threads(rules: &Rules<'_>) -> bool {

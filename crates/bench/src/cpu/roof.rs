@@ -6,7 +6,7 @@ use std::time::Duration;
 use hotloop_flow::how::Estimator;
 use hotloop_flow::interface::Arg;
 use hotloop_flow::task::{Task, TaskFiles};
-use hotloop_flow::{BenchError, Timing};
+use hotloop_flow::{BenchError, ErrorKind, Timing};
 
 use crate::cpu::machine::{self, Machine};
 use crate::cpu::prepared::Prepared;
@@ -50,8 +50,8 @@ fn own(machine: &Machine, toml: &str, source: &str, timed: Option<i64>) -> Resul
         toml: toml.to_owned(),
         ..TaskFiles::default()
     };
-    let mut task =
-        Task::parse(files).map_err(|error| BenchError::new(format!("built-in roof: {error}")))?;
+    let mut task = Task::parse(files)
+        .map_err(|error| BenchError::machine(format!("built-in roof: {error}")))?;
     if let Some(n) = timed {
         task.spec
             .function_mut()
@@ -59,10 +59,16 @@ fn own(machine: &Machine, toml: &str, source: &str, timed: Option<i64>) -> Resul
             .timed
             .insert("N".to_owned(), n.max(1));
     }
-    let object = machine.builder.trusted(
-        "a built-in roof",
-        &[source, &shim::candidate(task.function())],
-    )?;
+    let object = machine
+        .builder
+        .trusted(
+            "a built-in roof",
+            &[source, &shim::candidate(task.function())],
+        )
+        .map_err(|error| BenchError {
+            kind: ErrorKind::Machine,
+            ..error
+        })?;
     Ok(Own { task, object })
 }
 
@@ -100,10 +106,32 @@ fn work(null_s: f64, calls: u32, memory_bound: bool) -> TimeWork {
 fn timing(slot: &mut Slot, request: &Request) -> Result<Timing, BenchError> {
     match slot.ask(request, PATIENCE)? {
         Answer::Timed { timing, .. } => Ok(timing),
-        other => Err(BenchError::new(format!(
+        other => Err(BenchError::machine(format!(
             "a baseline failed on this machine: {other:?}"
         ))),
     }
+}
+
+/// A timing slot, and the user that its candidates run as.
+pub(crate) struct Bay<'a> {
+    pub(crate) slot: &'a mut Slot,
+    pub(crate) user: Option<u32>,
+}
+
+/// A task and its built parts.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    pub(crate) task: &'a Task,
+    pub(crate) prepared: &'a Prepared,
+}
+
+/// How a baseline is timed.
+#[derive(Clone, Copy)]
+pub(crate) struct BaselineWork {
+    /// Whether memory must be quiet, too.
+    pub(crate) memory_bound: bool,
+    /// Rounds of samples at most.
+    pub(crate) rounds: u32,
 }
 
 impl Roof {
@@ -126,7 +154,7 @@ impl Roof {
         )? {
             Answer::Null(seconds) => seconds,
             other => {
-                return Err(BenchError::new(format!(
+                return Err(BenchError::machine(format!(
                     "the null round trip failed on this machine: {other:?}"
                 )));
             }
@@ -163,9 +191,10 @@ impl Roof {
     pub(crate) fn of_task(
         &self,
         machine: &Machine,
-        (slot, user): (&mut Slot, Option<u32>),
-        (task, prepared): (&Task, &Prepared),
+        bay: Bay<'_>,
+        subject: Subject<'_>,
     ) -> Result<TaskRoof, BenchError> {
+        let task = subject.task;
         let sizes = &task.function().sizes.timed;
         let work = task.work(sizes);
         let bytes = work.bytes.unwrap_or(0.0).min(footprint(task));
@@ -178,8 +207,8 @@ impl Roof {
         )?;
         let traffic_s = best_of(
             machine,
-            slot,
-            user,
+            bay.slot,
+            bay.user,
             &stream,
             self.null_s,
             f64::from(machine.settings.how.threads),
@@ -194,9 +223,12 @@ impl Roof {
         };
         let baseline = self.baseline(
             machine,
-            (slot, user),
-            (task, prepared),
-            (memory_bound, ROUNDS),
+            bay,
+            subject,
+            BaselineWork {
+                memory_bound: memory_bound,
+                rounds: ROUNDS,
+            },
         )?;
         Ok(baseline.map_or(bound, |timing| bound.with(&timing)))
     }
@@ -205,9 +237,12 @@ impl Roof {
     pub(crate) fn baseline(
         &self,
         machine: &Machine,
-        (slot, user): (&mut Slot, Option<u32>),
-        (task, prepared): (&Task, &Prepared),
-        (memory_bound, rounds): (bool, u32),
+        Bay { slot, user }: Bay<'_>,
+        Subject { task, prepared }: Subject<'_>,
+        BaselineWork {
+            memory_bound,
+            rounds,
+        }: BaselineWork,
     ) -> Result<Option<Timing>, BenchError> {
         let (Some(object), Some(blas)) = (&prepared.baseline, &machine.openblas) else {
             return Ok(None);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hotloop_flow::BenchError;
 
-use super::{Launcher, command, line};
+use super::launch::{Launcher, command, line};
 use crate::config::{Config, Nodes};
 use crate::site::{Side, quote};
 
@@ -110,7 +110,7 @@ impl Launcher for Jobs {
             .next()
             .unwrap_or_default();
         if id.is_empty() {
-            return Err(BenchError::new(format!(
+            return Err(BenchError::machine(format!(
                 "`{}` printed no job's id",
                 self.start
             )));

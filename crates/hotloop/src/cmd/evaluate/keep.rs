@@ -7,7 +7,9 @@ use hotloop_flow::{Judgement, Label, Measured, Stage, Verdict};
 use hotloop_run::evaluation::Answer;
 use serde::Serialize;
 
-use super::{Asked, Line, contestant};
+use super::contestant;
+use super::line::Line;
+use super::timing::Asked;
 use crate::failure::Failure;
 
 /// A folder with `answers.jsonl`, a file for each answer, and `evaluation.json` at the end.
@@ -103,5 +105,7 @@ impl Keep {
 }
 
 fn unwritable(error: &std::io::Error) -> Failure {
-    Failure::user(error.to_string()).hint("name another folder with --keep")
+    Failure::user(error.to_string())
+        .hint("name another folder with --keep")
+        .of_file(error.kind())
 }
