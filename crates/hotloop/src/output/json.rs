@@ -1,7 +1,7 @@
 //! One JSON object a line: what `hotloop judge --json` prints.
 
+use hotloop_flow::Language;
 use hotloop_flow::bench::Seconds;
-use hotloop_flow::task::Language;
 use hotloop_flow::{
     Baseline, BenchError, Judgement, Label, MachineFacts, Measured, Timing, Verdict,
 };

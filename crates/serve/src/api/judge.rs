@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use hotloop_flow::Language;
 use hotloop_flow::bench::Seconds;
-use hotloop_flow::task::Language;
 use hotloop_flow::{Baseline, Label, MachineFacts, Measured, Reward, Stage, Timing, Verdict};
 use serde::{Deserialize, Serialize};
 
