@@ -24,7 +24,7 @@ fn no_operations_are_counted_where_the_formula_is_absent_or_0() {
     }
     let task = parse("flops = \"2*M*N*K\", ").expect("as it is shipped");
     assert!(task.counts_operations());
-    let error = parse("flops = \"-1*M\", ").expect_err("nobody computes less than nothing");
+    let error = parse("flops = \"0-M\", ").expect_err("nobody computes less than nothing");
     assert!(
         error.contains("cost.flops") && error.contains("below 0"),
         "{error}"
