@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use hotloop_flow::policy::PolicyError;
 use hotloop_policy::api::{ApiConfig, ApiPolicy, Protocol};
-use hotloop_policy::cpu::Recompute;
 use hotloop_policy::engine::{Engine, EngineError, Learning, Settings};
 use hotloop_policy::load::{Checkpoint, LoadError, Problem};
+use hotloop_policy::memory::Recompute;
 use hotloop_policy::train::loss::{Clip, Normalisation};
 use hotloop_policy::train::{Decay, Grpo, OptimConfig, Schedule, TrainError, Training};
 use hotloop_policy::{Device, EnginePolicy, cuda};
@@ -195,7 +195,6 @@ pub(crate) fn answering(threads: usize, device: Device) -> Settings {
                 kl: 0.0,
             },
             normalisation: Normalisation::Token,
-            temperature: 1.0,
             epochs: 1,
         },
         threads,
@@ -223,7 +222,7 @@ pub(crate) fn where_it_can<T>(
         complain(&format!("there is a GPU, but the CPU is used: {missing}"));
     }
     let opened = open(settings).or_else(|error| {
-        if !device.falls_back(&error) {
+        if !error.falls_back(device) {
             return Err(error);
         }
         complain(&format!(
@@ -245,7 +244,7 @@ pub(crate) fn engine(
         Some(adapter) => Engine::open_with_adapter(path, adapter, settings),
         None => Engine::open(path, settings),
     })?;
-    engine.heed(stop.shared());
+    engine.stop_on(stop.shared());
     Ok(EnginePolicy::new(engine))
 }
 
@@ -285,7 +284,7 @@ pub(crate) fn api(
         context: 0,
     };
     let mut policy = ApiPolicy::new(config).map_err(|error| Failure::user(error.to_string()))?;
-    policy.heed(stop.shared());
+    policy.stop_on(stop.shared());
     Ok(policy)
 }
 

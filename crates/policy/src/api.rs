@@ -179,7 +179,7 @@ impl ApiPolicy {
     }
 
     /// Nothing more is asked, nor waited for between tries, once this flag is set.
-    pub fn heed(&mut self, halt: Arc<AtomicBool>) {
+    pub fn stop_on(&mut self, halt: Arc<AtomicBool>) {
         self.halt = halt;
     }
 

@@ -270,7 +270,7 @@ fn who_waits_for_the_next_request_can_be_stopped() {
     };
     let mut policy = ApiPolicy::with_key(slow, None);
     let halt = Arc::new(AtomicBool::new(false));
-    policy.heed(halt.clone());
+    policy.stop_on(halt.clone());
     let signal = std::thread::spawn(move || {
         let first = asked.recv();
         halt.store(true, Ordering::Relaxed);

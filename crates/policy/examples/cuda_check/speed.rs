@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use hotloop_policy::Precision;
-use hotloop_policy::cpu::{Generation, Recompute, Scored};
+use hotloop_policy::sample::Generation;
+use hotloop_policy::memory::Recompute;
+use hotloop_policy::pack::Scored;
 use hotloop_policy::cuda::{self, Engine, Learn, Spent, Stepping, With};
 use hotloop_policy::model::{Config, Family, LoraConfig, Module};
 use hotloop_policy::pack::{Pack, Sequence};
@@ -168,9 +170,9 @@ pub(crate) fn decoded(
     batch: usize,
 ) -> Result<Decoded, cuda::Error> {
     let (short, tokens) = (8, 600);
-    answer(engine, With::Trained, batch, (tokens, short))?;
-    let prefill = answer(engine, With::Trained, batch, (tokens, short))?;
-    let seconds = answer(engine, With::Trained, batch, (tokens, tokens))? - prefill;
+    answer(engine, With::Trained, batch, tokens, short)?;
+    let prefill = answer(engine, With::Trained, batch, tokens, short)?;
+    let seconds = answer(engine, With::Trained, batch, tokens, tokens)? - prefill;
     let steps = (tokens - short) as f64;
     let config = shape.config();
     let cache = batch * (37 + tokens / 2) * 2 * config.kv_width() * config.layers * 2;
@@ -181,15 +183,6 @@ pub(crate) fn decoded(
         ms,
         share: bytes * steps / seconds / PEAK_BYTES,
     })
-}
-
-/// Milliseconds a step over fewer tokens, for comparisons of many settings.
-pub(crate) fn brief(engine: &mut Engine, with: With, batch: usize) -> Result<f64, cuda::Error> {
-    let (short, tokens) = (8, 264);
-    answer(engine, with, batch, (tokens, short))?;
-    let prefill = answer(engine, with, batch, (tokens, short))?;
-    let seconds = answer(engine, with, batch, (tokens, tokens))? - prefill;
-    Ok(seconds / (tokens - short) as f64 * 1e3)
 }
 
 fn gib(bytes: u64) -> f64 {
@@ -229,7 +222,8 @@ fn answer(
     engine: &mut Engine,
     with: With,
     batch: usize,
-    (most, tokens): (usize, usize),
+    most: usize,
+    tokens: usize,
 ) -> Result<f64, cuda::Error> {
     // The capacity follows the longest prompt and limit: a longer prompt makes up for fewer tokens.
     let prompt: Vec<u32> = (0..37).map(|i| (i * 7919 + 13) % 40000).collect();
@@ -250,7 +244,7 @@ fn answer(
         seed: 1,
         slots: batch,
         decode: &|_| String::new(),
-        halt: &hotloop_policy::cpu::NEVER,
+        halt: &hotloop_policy::sample::NEVER,
     };
     engine.make_room(batch, 37 + most, most)?;
     let start = Instant::now();

@@ -7,7 +7,8 @@
 
 use rayon::prelude::*;
 
-use super::gemm::{Dims, Onto, View, product_serial};
+use super::gemm::{Dims, View, product_serial};
+use super::onto::Onto;
 use crate::math::{dot, exp, exponentiate, max, vectorised};
 
 /// Queries to a block.

@@ -9,6 +9,7 @@
     reason = "m, n, k and a, b, c are what everyone calls them"
 )]
 
+use super::onto::Onto;
 use super::skinny::{self, Rows};
 
 /// A matrix inside a slice: the value of row i and column j lies at `i * row + j * col`.
@@ -48,15 +49,6 @@ impl<'a> View<'a> {
             );
         }
     }
-}
-
-/// What happens to the values that are already there.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Onto {
-    /// They are overwritten.
-    Set,
-    /// The product is added to them.
-    Add,
 }
 
 /// Rows, columns, and the length of the sums.

@@ -1,7 +1,7 @@
 //! One transformer layer, forward and backward.
 
 use super::attention::{self, Attended, Inputs, Shape};
-use super::gemm::Onto;
+use super::onto::Onto;
 use super::norm;
 use super::projection::{Dropout, LoraPart, Projection, ProjectionGradient};
 use super::rope::{Angles, Turn};

@@ -1,7 +1,8 @@
 //! Products with a weight matrix, whichever way its values are kept.
 
 use super::bf16;
-use super::gemm::{Dims, Onto, View, product};
+use super::gemm::{Dims, View, product};
+use super::onto::Onto;
 use crate::model::{Tensor, Values};
 
 /// `y = x w^T`, or added onto y, for rows of x.

@@ -1,6 +1,7 @@
 //! A projection with its bias and its adapter: `y = W x + bias + scale * B A drop(x)`.
 
-use super::gemm::{Dims, Onto, View, product};
+use super::gemm::{Dims, View, product};
+use super::onto::Onto;
 use super::matrix;
 use crate::math;
 use crate::model::{Linear, LoraPair};

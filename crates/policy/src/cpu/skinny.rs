@@ -9,7 +9,7 @@
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::gemm::Onto;
+use super::onto::Onto;
 
 /// Rows, one after the other from a stride.
 #[derive(Clone, Copy)]

@@ -6,7 +6,7 @@
 use super::device::{Address, Buffer, Device, Launch, args};
 use super::error::{Result, gib};
 use super::plan::Place;
-use crate::Precision;
+use crate::precision::Precision;
 use crate::model::Tensor;
 
 /// Values brought over at a time.

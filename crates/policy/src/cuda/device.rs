@@ -27,7 +27,7 @@ use cudarc::driver::{
 use super::error::{Error, Result};
 use super::kernels;
 use super::trace::Trace;
-use crate::Precision;
+use crate::precision::Precision;
 
 /// What a GPU is, and how long its kernels took to compile.
 #[derive(Debug, Clone, PartialEq)]
@@ -440,7 +440,7 @@ impl Device {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
         {
-            trace.note(self, format!("{at}{}", size()))?;
+            trace.note(format!("{at}{}", size()), self.event()?);
         }
         if self.inner.careful {
             self.wait()

@@ -3,16 +3,12 @@
 //! The loss itself stays on the host: it answers each token's logprob with a slope, so that every loss is one pure
 //! function that the CPU uses too. A chunk is thousands of rows, so the round trip is lost in the products around it.
 
-use super::blas::{Dims, Operand, Target as To};
+use super::product::{Dims, Operand, Target as To};
 use super::device::{Address, Launch, args};
 use super::error::Result;
 use super::layer::Pass;
 use super::workspace::{BackwardSpace, HeadSpace};
-use crate::cpu::Scored;
-use crate::pack::Target;
-
-/// Receives each target's index and score, and answers d loss / d logprob.
-pub(super) type Coefficient<'a> = dyn FnMut(usize, Scored) -> f32 + 'a;
+use crate::pack::{Coefficient, Scored, Target};
 
 impl Pass<'_> {
     fn head(&self) -> Operand {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use cudarc::nvrtc::{CompileError, CompileOptions, Ptx, compile_ptx_with_opts};
 
 use super::error::{Error, Result};
-use crate::Precision;
+use crate::precision::Precision;
 
 /// Every file, in the order they are compiled as one.
 pub const SOURCES: [(&str, &str); 14] = [

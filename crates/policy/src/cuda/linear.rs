@@ -1,7 +1,8 @@
 //! The four products of a layer, with their adapters: `y = x W' + scale * (drop(x) A') B'`.
 
 use super::arena::Arena;
-use super::blas::{Blas, Dims, Operand, Target};
+use super::blas::Blas;
+use super::product::{Dims, Operand, Target};
 use super::device::{Address, Device, Launch, args};
 use super::error::Result;
 use super::plan::{AdapterPlan, LoraGroup, LoraPart};

@@ -4,11 +4,10 @@
 //! device (context, stream, memory, launches) <- kernels/*.cu by NVRTC, blas (cuBLAS, and thin for short sums)
 //! plan (offsets) <- arena (weights, masters, gradients, moments) <- model, linear (products with adapters)
 //! batch (a pack's integers), workspace (activations), attention, cache
-//!   <- layer, backward, head <- engine (score, learn, step)
-//!   <- decoder (a step as a graph) <- generate (slots, prompts, endings)
+//!   <- layer, backward, head <- resident (what stays on the device) <- engine (score, learn, step)
 //! way (how a step is decoded), chain (launches of a step's own kernels), decode_product (shapes of its own products)
-//!   <- step <- joined, fused <- decoder
-//! trace (where the time of any of it goes)
+//!   <- decoder (slots) <- step <- joined, fused <- steps (a step as a graph) <- generate (prompts, endings)
+//! trace (where the time of any of it goes) <- profile
 //! ```
 //!
 //! Libraries are opened when the device is, so one binary serves machines with and without a GPU. Nothing is added by
@@ -36,16 +35,21 @@ mod layer;
 mod linear;
 mod model;
 mod plan;
+mod product;
+mod profile;
+mod resident;
 mod step;
+mod steps;
 mod thin;
 mod trace;
 mod way;
 mod workspace;
 
 pub use device::DeviceFacts;
-pub use engine::{Engine, Learn, Stepping, Trains, With};
+pub use engine::{Engine, Learn, Stepping};
 pub use error::Error;
 pub use kernels::{SOURCES, compile};
+pub use resident::{Trains, With};
 pub use trace::Spent;
 pub use way::DecodeWay;
 

@@ -307,3 +307,20 @@ fn widest_input(config: &Config) -> usize {
         .max()
         .unwrap_or(0)
 }
+/// What the products of a fused decode step leave for each other and for themselves.
+pub(super) struct StepSpace {
+    /// The stream's rows, woven.
+    pub(super) copy: Buffer,
+    /// Sums of squares of the stream's rows: (rows, parts), a part for each tile of the product that wrote them.
+    pub(super) squares: Buffer,
+}
+
+impl StepSpace {
+    pub(super) fn new(device: &Device, config: &Config) -> Result<Self> {
+        Ok(Self {
+            copy: device.alloc("decoding", device.reals(ROWS * config.hidden))?,
+            squares: device.alloc("decoding", config.hidden.div_ceil(32) * ROWS * 4)?,
+        })
+    }
+}
+

@@ -5,7 +5,7 @@ use std::io::{BufReader, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::error::Problem;
+use crate::load_error::Problem;
 use super::gguf_blocks::Block;
 
 /// Counts above this are damage, not data.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::error::{LoadError, Problem};
+use crate::load_error::{LoadError, Problem};
 use super::gguf::{Entry, GgufFile, Value};
 use crate::model::{Config, Family, RopeScaling};
 use crate::text::{ByteBpe, Text, TokenKind};

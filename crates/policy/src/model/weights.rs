@@ -4,7 +4,8 @@
 //! and tests walk both by the same list.
 
 use super::values::Values;
-use super::{Config, Module};
+use super::config::Config;
+use super::module::Module;
 
 /// A named array in row-major order.
 #[derive(Debug, Clone, PartialEq)]

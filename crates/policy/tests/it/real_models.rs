@@ -6,7 +6,8 @@
 
 use std::path::Path;
 
-use hotloop_policy::cpu::{Generation, Network};
+use hotloop_policy::cpu::Network;
+use hotloop_policy::sample::Generation;
 use hotloop_policy::load::Checkpoint;
 use hotloop_policy::sample::{Draw, Stop};
 use hotloop_policy::text::Turn;
@@ -53,7 +54,7 @@ fn compare(model: &Path, answers: &Path) {
             seed: 0,
             slots: 1,
             decode: &|_| String::new(),
-            halt: &hotloop_policy::cpu::NEVER,
+            halt: &hotloop_policy::sample::NEVER,
         };
         let found = network
             .generate(None, &[prompt], 1, &how)

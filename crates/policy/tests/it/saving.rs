@@ -1,6 +1,7 @@
 //! What is saved comes back: models, adapters, and a learner that goes on as if nothing had happened.
 
-use hotloop_policy::cpu::{Network, Recompute};
+use hotloop_policy::cpu::Network;
+use hotloop_policy::memory::Recompute;
 use hotloop_policy::load::Checkpoint;
 use hotloop_policy::model::{Adapter, LoraConfig, Module};
 use hotloop_policy::pack::Sequence;

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::Matrix;
 use super::pack::{self, PARTS, Rows, Tiles};
 use super::tiles::{BLOCK, DEPTH, SIDE, Session, Stream, TILE, Unit};
-use crate::cpu::gemm::Onto;
+use crate::cpu::onto::Onto;
 use crate::cpu::skinny;
 
 /// Weight rows to one task.

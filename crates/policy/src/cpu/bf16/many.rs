@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::Matrix;
 use super::pack::{self, PARTS, Rows, Tiles, Weights};
 use super::tiles::{BLOCK, DEPTH, SIDE, Session, Stream, TILE, Unit};
-use crate::cpu::gemm::Onto;
+use crate::cpu::onto::Onto;
 
 /// Length of the sums that are computed at a time: the parts of 32 rows then stay in the first cache.
 const LENGTH: usize = 256;

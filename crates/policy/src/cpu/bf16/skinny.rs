@@ -4,7 +4,7 @@ use half::slice::HalfFloatSliceExt;
 use pulp::Arch;
 
 use super::{Matrix, widened};
-use crate::cpu::gemm::Onto;
+use crate::cpu::onto::Onto;
 use crate::cpu::skinny::{Rows, product_on};
 
 /// `y = x w^T`, or added onto y.

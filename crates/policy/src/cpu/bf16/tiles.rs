@@ -13,7 +13,7 @@ use std::arch::x86_64::__cpuid_count;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
-use crate::cpu::gemm::Onto;
+use crate::cpu::onto::Onto;
 
 /// Rows of a tile, and columns of a tile of sums.
 pub(super) const SIDE: usize = 16;

@@ -3,7 +3,8 @@
 use half::bf16;
 
 use super::Matrix;
-use crate::cpu::gemm::{Dims, Onto, View, product};
+use crate::cpu::gemm::{Dims, View, product};
+use crate::cpu::onto::Onto;
 use crate::math::vectorised;
 
 /// Values of a chunk: 4 MB of f32.
