@@ -5,10 +5,8 @@ use chacha20::rand_core::{Rng, SeedableRng};
 use chacha20::variants::Legacy;
 use chacha20::{ChaCha8Rng, ChaChaCore, R8};
 
-use hotloop_flow::formula;
+use hotloop_flow::formula::{self, Sizes};
 use hotloop_flow::task::{Arg, Fill, Kind};
-
-use crate::layout::Set;
 
 /// Words that the generator's core gives at once.
 const WORDS: usize = 64;
@@ -158,11 +156,11 @@ impl Fresh {
 pub(crate) fn fill<'a>(
     fresh: &mut Fresh,
     arg: &Arg,
-    set: &Set,
+    sizes: &Sizes,
     bytes: &mut [u8],
     earlier: impl Fn(&str) -> Option<&'a [u8]>,
 ) {
-    let size = |text: &str| formula::count(text, &set.sizes).expect("checked by Task::parse");
+    let size = |text: &str| formula::count(text, sizes).expect("checked by Task::parse");
     match (&arg.fill, &arg.value) {
         (Some(Fill::Uniform(low, high)), _) => fresh.uniform(arg.kind, bytes, *low, *high),
         (Some(Fill::RowPointers { entries }), _) => fresh.row_pointers(bytes, size(entries)),
@@ -178,7 +176,7 @@ pub(crate) fn fill<'a>(
         }
         (None, Some(value)) => write_scalar(
             arg,
-            formula::evaluate(value, &set.sizes).expect("checked"),
+            formula::evaluate(value, sizes).expect("checked"),
             bytes,
         ),
         (None, None) => {}

@@ -7,15 +7,16 @@ use hotloop_flow::bench::Compiler;
 use hotloop_flow::{BenchError, statistics};
 use serde::Serialize;
 
-use crate::machine::{self, Machine};
-use crate::roof::Roof;
+use crate::cpu::blas;
+use crate::cpu::crew::Crew;
+use crate::cpu::machine::{self, Machine};
+use crate::cpu::prober::Prober;
+use crate::cpu::roof::Roof;
+use crate::cpu::slot::Slot;
+use crate::cpu::toolchain::Toolchain;
 use crate::sandbox::Layers;
 use crate::settings::Settings;
-use crate::slot::Slot;
-use crate::supervisor::crew::Crew;
-use crate::supervisor::probe::Prober;
-use crate::toolchain::Toolchain;
-use crate::{blas, cores, sys};
+use crate::{cores, sys};
 
 /// Probes that tell how quiet a machine is, and the pause between them.
 const PROBES: usize = 400;

@@ -37,45 +37,45 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Judge C candidates: screen, compile, verify and time them
     Judge(JudgeArgs),
-    /// Tell what this machine offers, what is missing and what mends it
+    /// Report what this machine offers, what is missing and how to install it
     Doctor(DoctorArgs),
     /// List, show and check tasks
     Task(TaskArgs),
     /// Measure the bench itself
     Bench(BenchArgs),
-    /// Judge for a fleet: take candidates from its server, answer with verdicts
+    /// Judge for a fleet: take candidates from its server and answer with verdicts
     Worker(fleet::WorkerArgs),
-    /// Start, show and end a fleet of workers
+    /// Start, show and stop a fleet of workers
     Fleet(fleet::FleetArgs),
-    /// Tell, convert and find models
+    /// Describe, convert and download models
     Model(learn::ModelArgs),
-    /// Let a model answer: a question, a task or a file of chats
+    /// Sample answers from a model: to a question, a task or a file of chats
     Sample(learn::SampleArgs),
-    /// Tell how good policies are at tasks, without training, side by side
+    /// Compare policies on tasks, without training
     Evaluate(Box<evaluate::EvaluateArgs>),
     /// Talk with a model
     Chat(learn::ChatArgs),
     /// Watch a small policy learn on this machine, in about seven minutes
     Quickstart(learn::QuickstartArgs),
-    /// Train a model by what its candidates are worth on this machine
+    /// Train a model on the measured speed of its candidates
     Train(learn::TrainArgs),
-    /// Report on runs: a page, figures, tables
+    /// Report on runs: a page, figures and tables
     Report(learn::ReportArgs),
-    /// Judge for trainers that live elsewhere, over HTTP
+    /// Judge for other trainers over HTTP
     Serve(Box<serve::ServeArgs>),
     /// Run a paper's grid and write its figures and tables
     Experiment(learn::ExperimentArgs),
     /// Make the synthetic corpus, or the nano policy from it
     Corpus(corpus::CorpusArgs),
-    /// Teach a model by examples: a warm start
+    /// Tune a model on examples, for a warm start
     Tune(corpus::TuneArgs),
 }
 
 /// `hotloop judge`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-FILE holds C source. One that ends in .md or .txt holds what a model printed: the code is \
-found in it, as it is with --completions. Without FILE the task's own seed is judged.
+FILE holds C source. A file that ends in .md or .txt holds what a model printed, and hotloop extracts the code \
+from it, as with --completions. Without FILE hotloop judges the task's own seed.
 
 Verdicts: malformed, refused, not-compiled, timed-out, crashed, wrong, suspect, correct.
 
@@ -115,7 +115,7 @@ pub(crate) struct JudgeArgs {
     /// Judge every file this many times
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repeat: u32,
-    /// Show all that is known of a failure, and every row with --completions
+    /// Show every detail of a failure, and every row with --completions
     #[arg(long, short)]
     pub(crate) verbose: bool,
 }
@@ -123,7 +123,7 @@ pub(crate) struct JudgeArgs {
 /// How candidates are compiled, run and checked.
 #[derive(Debug, Args)]
 pub(crate) struct HowArgs {
-    /// The level that candidates are compiled with
+    /// The optimisation level
     #[arg(long, value_name = "LEVEL", default_value = "O3", ignore_case = true)]
     pub(crate) opt: Opt,
     /// The compiler
@@ -135,16 +135,16 @@ pub(crate) struct HowArgs {
     /// OpenMP threads of a candidate; `all` for one per physical core
     #[arg(long, value_name = "N", default_value = "1", value_parser = parse_threads)]
     pub(crate) threads: Threads,
-    /// Candidates timed side by side, each on cores of its own
+    /// Candidates timed at the same time, each on its own cores
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) slots: u32,
-    /// Candidates compiled and verified side by side [default: one per core left]
+    /// Candidates compiled and verified at the same time [default: one per remaining core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) jobs: Option<u32>,
     /// Judge as the paper does: 8 s, one warm-up, the mean of three runs, 105 points
     #[arg(long)]
     pub(crate) paper: bool,
-    /// Timed runs at most in one round [default: 60; 3 with --paper]
+    /// Maximum number of timed runs in one round [default: 60; 3 with --paper]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: Option<u32>,
     /// Seconds that one call may take [default: 1; 8 with --paper]
@@ -153,10 +153,10 @@ pub(crate) struct HowArgs {
     /// The check that decides: every element, or the paper's 105 points [default: strict; paper with --paper]
     #[arg(long)]
     pub(crate) check: Option<CheckName>,
-    /// Compile again what was compiled before; with --fleet also judge again what is being judged
+    /// Compile again instead of using the cache; with --fleet also judge again instead of joining a job under way
     #[arg(long)]
     pub(crate) fresh: bool,
-    /// Judge as if this layer of the sandbox were missing; may be given twice
+    /// Judge as if this layer of the sandbox were missing; may be repeated
     #[arg(long, value_name = "LAYER")]
     pub(crate) without: Vec<LayerName>,
 }
@@ -232,7 +232,7 @@ pub(crate) enum BenchCommand {
         #[arg(long)]
         json: bool,
     },
-    /// The same expert candidate judged many times: how much its result varies
+    /// How much the timing of one expert candidate varies over many judgements
     #[command(after_help = "Example:\n  hotloop bench aa --count 100 --json")]
     Aa {
         /// Judgements

@@ -16,9 +16,9 @@ use hotloop_policy::{Device, EnginePolicy, cuda};
 use tempfile::TempDir;
 
 use crate::failure::Failure;
+use crate::nano;
 use crate::output::complain;
 use crate::stop::Stop;
-use crate::nano;
 
 /// Answers that the engine decodes at the same time: more gain little on a CPU, and a GPU wants many.
 pub(crate) const SLOTS: usize = 32;

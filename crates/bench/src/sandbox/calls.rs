@@ -8,8 +8,7 @@ use seccompiler::{
     SeccompRule, TargetArch,
 };
 
-use crate::executable::Stacks;
-use crate::runner::OwnThreads;
+use crate::sandbox::rights::{OwnThreads, Stacks};
 use crate::sys::Pid;
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;

@@ -11,6 +11,9 @@
 pub(crate) mod calls;
 pub(crate) mod files;
 pub(crate) mod limits;
+pub(crate) mod namespaces;
+pub(crate) mod rights;
+pub(crate) mod user;
 
 use serde::{Deserialize, Serialize};
 
@@ -48,7 +51,7 @@ impl Layers {
         Self {
             landlock: files::landlock_version().filter(|_| has(Layer::Landlock)),
             seccomp: calls::is_available() && has(Layer::Seccomp),
-            namespaces: has(Layer::Namespaces) && crate::role::namespaces_work(roles),
+            namespaces: has(Layer::Namespaces) && namespaces::work(roles),
             drops_root: sys::is_root(),
         }
     }
@@ -70,16 +73,4 @@ impl Layers {
         }
         names
     }
-}
-
-/// The unprivileged user that slot `index` becomes when hotloop is root. Each slot has
-/// its own, so that the thread limit, which counts per user, does not mix slots.
-pub(crate) fn unprivileged_user(index: u32) -> u32 {
-    // Above the range of people and packages, below the range of dynamic users.
-    64_100 + index % 400
-}
-
-/// Enters the namespaces of the runner.
-pub(crate) fn enter_namespaces() -> std::io::Result<()> {
-    sys::unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWIPC)
 }

@@ -52,7 +52,7 @@ void whole(double *in, double *out, long long n) {
 fn the_memory_roof_reads_every_number_once() {
     let _turn = crate::turn();
     let folder = tempfile::tempdir().unwrap();
-    let source = [include_str!("../../src/roof/stream.c"), WHOLE].concat();
+    let source = [include_str!("../../src/cpu/roof/stream.c"), WHOLE].concat();
     for (name, text) in [
         ("task.toml", TASK),
         ("reference.c", REFERENCE),

@@ -15,13 +15,13 @@ pub(crate) struct CorpusArgs {
 /// The subcommands of `hotloop corpus`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CorpusCommand {
-    /// Write the synthetic corpus: right C candidates with the prompts that ask for them
+    /// Write the synthetic corpus: correct C candidates with the prompts that ask for them
     Synth(SynthArgs),
-    /// Write the corpus as chats that a run would ask a language model: for a warm start by `hotloop tune`
+    /// Write the corpus as chats with a run's prompts, for a warm start by `hotloop tune`
     Chats(ChatsArgs),
-    /// Write what policies answered rightly as chats: a warm start from verified answers
+    /// Write correct answers of policies as chats, for a warm start by `hotloop tune`
     Winners(WinnersArgs),
-    /// Tell how far programs are from the nearest candidate of the corpus
+    /// Measure how far programs are from the nearest candidate of the corpus
     Nearest(NearestArgs),
     /// Pre-train the nano policy on the synthetic corpus, from nothing
     Nano(NanoArgs),
@@ -30,7 +30,7 @@ pub(crate) enum CorpusCommand {
 /// What a corpus is drawn from.
 #[derive(Debug, Args)]
 pub(crate) struct DrawnArgs {
-    /// Everything follows from it
+    /// Seed of every random choice
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Distinct candidates [default: 60000]
@@ -51,7 +51,7 @@ Examples:
   hotloop corpus synth --out corpus
   hotloop corpus synth --out small --programs 2000 --records 5000")]
 pub(crate) struct SynthArgs {
-    /// The folder to write; there must be nothing under that name yet
+    /// The folder to write, which must not exist yet
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
     /// What is drawn.
@@ -65,8 +65,8 @@ pub(crate) struct SynthArgs {
 /// `hotloop corpus chats`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each line is {\"messages\": [...]} with the prompt of a stage and a right candidate as its answer, begun as \
-runs begin answers. Prompts name this machine's vectors.
+Each line is {\"messages\": [...]} with the prompt of a stage and a correct candidate as its answer, in the form in \
+which runs start answers. Prompts name this machine's vector extensions.
 
 Examples:
   hotloop corpus chats --task matmul --count 4000 --out chats.jsonl
@@ -79,14 +79,14 @@ pub(crate) struct ChatsArgs {
     /// One of the corpus's tasks: matmul, matmul-any, matvec, transpose, stencil2d or softmax
     #[arg(long, value_name = "TASK", default_value = "matmul")]
     pub(crate) task: String,
-    /// Chats at most
+    /// Maximum number of chats
     #[arg(long, value_name = "N", default_value_t = 4000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) count: u32,
-    /// Of the tiles of matmul whose sums have names and that one thread works on, so many have `register` before
-    /// these: what makes them fast at -O0, and changes nothing at other levels
+    /// Percentage of the single-threaded matmul tiles with named accumulators that declare these `register`.
+    /// The word makes code fast at -O0 and changes nothing at other levels
     #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=100))]
     pub(crate) registers: u32,
-    /// Everything follows from it
+    /// Seed of every random choice
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 }
@@ -94,8 +94,8 @@ pub(crate) struct ChatsArgs {
 /// `hotloop corpus winners`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each line is {\"messages\": [...]} with what was asked and an answer that was judged correct, every program \
-once for a prompt. A run's answers stand behind the run's own prompts, parents and repairs included.
+Each line is {\"messages\": [...]} with the prompt and an answer that was judged correct. A prompt has every program \
+once. A run's answers come with the run's own prompts, including parents and repairs.
 
 Examples:
   hotloop evaluate --model qwen.gguf --task spmv,softmax --stage all --count 32 --temperature 0.7 --keep kept
@@ -111,10 +111,10 @@ pub(crate) struct WinnersArgs {
     /// The file to write
     #[arg(long, value_name = "FILE.jsonl")]
     pub(crate) out: PathBuf,
-    /// Of each stage's right answers, only the fastest so many percent
+    /// Keep only this percentage of each stage's correct answers, the fastest ones
     #[arg(long, value_name = "PERCENT", default_value_t = 100, value_parser = clap::value_parser!(u8).range(1..=100))]
     pub(crate) fastest: u8,
-    /// Only this policy's answers, by the name that the evaluation gave it [default: all]
+    /// Keep only this policy's answers, by its name in the evaluation [default: all]
     #[arg(long, value_name = "NAME")]
     pub(crate) policy: Option<String>,
 }
@@ -122,10 +122,9 @@ pub(crate) struct WinnersArgs {
 /// `hotloop corpus nearest`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The distance is the share of tokens that must be changed, put in or left out; 0 is the same program, and 1 \
-has nothing in common. Comments, white space and #include do not count. `distance` takes all names of a \
-program's own for alike, so that renaming does not raise it; `as written` is the same with names, for that \
-candidate.
+The distance is the share of tokens to change, insert or delete. 0 is the same program, and 1 has nothing in common. \
+Comments, white space and #include do not count. `distance` treats all names that a program defines as equal, so \
+renaming does not raise it. `as written` compares the names too, with the same candidate.
 
 Examples:
   hotloop corpus nearest runs/learns/candidates/*.c
@@ -137,7 +136,7 @@ pub(crate) struct NearestArgs {
     /// One of the corpus's tasks: matmul, matmul-any, matvec, transpose, stencil2d or softmax
     #[arg(long, value_name = "TASK", default_value = "matmul")]
     pub(crate) task: String,
-    /// Only the candidates that as many chats of `corpus chats` hold [default: all of the task]
+    /// Compare only with the candidates of this many chats of `corpus chats` [default: all of the task]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) count: Option<u32>,
     /// The seed that the corpus was drawn with
@@ -151,17 +150,17 @@ pub(crate) struct NearestArgs {
 /// `hotloop corpus nano`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-On a GPU this takes minutes; on two cores, hours. The program carries the weights in models/nano, which \
-this command makes anew:
+This takes minutes on a GPU and hours on two cores. The program carries the weights in models/nano, which this \
+command reproduces:
   hotloop corpus nano --out nano --device cuda")]
 pub(crate) struct NanoArgs {
-    /// The folder to write; there must be nothing under that name yet
+    /// The folder to write, which must not exist yet
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
     /// What is drawn.
     #[command(flatten)]
     pub(crate) drawn: DrawnArgs,
-    /// Times that every record is seen
+    /// Passes over the records
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) epochs: u32,
     /// The highest learning rate
@@ -177,17 +176,17 @@ pub(crate) struct NanoArgs {
 #[command(after_help = "\
 Each line of DATA is {\"prompt\": \"...\", \"answer\": \"...\"} or {\"messages\": [{\"role\": \"user\", \"content\":
 \"...\"}, {\"role\": \"assistant\", \"content\": \"...\"}]}; only answers are learned. With --lora-rank 0 the folder is a \
-whole model, else an adapter for `--adapter`.
+whole model, otherwise an adapter for `--adapter`.
 
-A loss or a gradient that is no number ends it: --out is not written, and OUT.diverged holds step.json, with the \
-step's loss, gradient norm, rate and examples and the steps before, and the last adapter that gave numbers.
+If a loss or a gradient is NaN or infinite, tuning stops and does not write --out. OUT.diverged then holds the last \
+good adapter and step.json: the step's loss, gradient norm, rate and examples, and the steps before.
 
 Examples:
   hotloop tune --model qwen.gguf --data winners.jsonl --out warm
   hotloop sample --model qwen.gguf --adapter warm --task matmul --stage 3 --count 8
 
-Exit status: 0 done; 1 your error, or a loss that is no number; 3 the machine failed; 130 stopped, with what was \
-learned until then written.")]
+Exit status: 0 done; 1 your error, or a loss that is NaN; 3 the machine failed; 130 stopped, and the adapter so far \
+is written.")]
 pub(crate) struct TuneArgs {
     /// A folder, a GGUF file or a hub name that was downloaded before
     #[arg(long, value_name = "MODEL")]
@@ -195,34 +194,34 @@ pub(crate) struct TuneArgs {
     /// Examples, one JSON object a line
     #[arg(long, value_name = "FILE.jsonl", required = true, num_args = 1..)]
     pub(crate) data: Vec<PathBuf>,
-    /// The folder to write; there must be nothing under that name yet
+    /// The folder to write, which must not exist yet
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
     /// Rank of the adapter; 0 trains all parameters
     #[arg(long, value_name = "R", default_value_t = 16)]
     pub(crate) lora_rank: usize,
-    /// An adapter's share is multiplied by this over its rank [default: twice the rank]
+    /// The adapter's alpha: its output is scaled by alpha / rank [default: twice the rank]
     #[arg(long, value_name = "ALPHA", value_parser = parse_alpha)]
     pub(crate) lora_alpha: Option<f32>,
-    /// Share of an adapter's inputs that is dropped in training
+    /// Dropout on the adapter's inputs
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = parse_dropout)]
     pub(crate) lora_dropout: f32,
-    /// Projections that have an adapter, such as `q_proj,v_proj` [default: all]
+    /// Projections that get an adapter, such as `q_proj,v_proj` [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) lora_targets: Vec<hotloop_policy::model::Module>,
     /// The highest learning rate
     #[arg(long, value_name = "RATE", default_value_t = 1e-4)]
     pub(crate) rate: f64,
-    /// Times that every example is seen
+    /// Passes over the examples
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) epochs: u32,
-    /// Tokens of one step, about
+    /// Approximate number of tokens in a step
     #[arg(long, value_name = "N", default_value_t = 16384)]
     pub(crate) batch_tokens: usize,
-    /// Percent of the examples that are held out, to tell learning from memorising
+    /// Percentage of the examples to hold out, to distinguish learning from memorising
     #[arg(long, value_name = "PERCENT", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=50))]
     pub(crate) held_out: u32,
-    /// Fixes the order of the examples and the adapter's beginning
+    /// Seed of the order of examples and of the adapter's initial values
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Where it computes: auto, cpu or cuda

@@ -10,12 +10,11 @@ use super::Opt;
 /// `hotloop evaluate`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each policy is asked what the probe of a run asks: the stages' prompts, the seed, the answer begun. With a \
-run's seed, temperature and count on its task this is that run's probe taken again. All policies are \
-judged by one bench, one after the other.
+Each policy gets the prompts of a run's probe: the stages' prompts with the seed and the start of the answer. With a \
+run's seed, temperature, count and task this repeats that run's probe. One bench judges all policies, one after the \
+other.
 
-An adapter, or a model that was trained whole, may be named by its run's directory: the last checkpoint \
-is meant. URL#NAME is an OpenAI-compatible endpoint, as in a run file (`hotloop train --help`).
+The directory of a run stands for its last checkpoint, be it an adapter or a whole model. URL#NAME is an OpenAI-compatible endpoint, as in a run file (`hotloop train --help`).
 
 Examples:
   hotloop evaluate --model nano --task matmul,matvec --count 16
@@ -25,10 +24,10 @@ Examples:
 Exit status: 0 done, whatever the verdicts; 1 your error; 3 the machine failed; 130 stopped.")]
 pub(crate) struct EvaluateArgs {
     /// A folder, a GGUF file, a hub name that was downloaded before, `nano`, a run's directory, or URL#NAME; may be
-    /// given again
+    /// repeated
     #[arg(long, value_name = "MODEL", required = true)]
     pub(crate) model: Vec<String>,
-    /// Adapters on top of the model, evaluated one after the other; `none` is the model as it is
+    /// Adapters on top of the model, evaluated one after the other; `none` is the plain model
     #[arg(long, value_name = "DIR,...")]
     pub(crate) adapter: Vec<String>,
     /// Shipped tasks, or tasks' folders as in ./my-task
@@ -40,28 +39,28 @@ pub(crate) struct EvaluateArgs {
     /// The stages to ask for, from 1 to 6, or all of them
     #[arg(long, value_name = "N,...|all", default_value = "all", value_parser = parse_stages)]
     pub(crate) stage: Stages,
-    /// 0 always takes the likeliest token
+    /// Sampling temperature; 0 always takes the likeliest token
     #[arg(long, value_name = "T", default_value_t = 0.2, value_parser = super::learn::parse_temperature)]
     pub(crate) temperature: f64,
-    /// Tokens of an answer at most [default: as runs have it]
+    /// Maximum number of tokens of an answer [default: as in runs]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_tokens: Option<u32>,
-    /// Every draw follows from it
+    /// Seed of every draw
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// The level that candidates are compiled with
+    /// The optimisation level
     #[arg(long, value_name = "LEVEL", default_value = "O3", ignore_case = true)]
     pub(crate) opt: Opt,
     /// OpenMP threads of a candidate
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) threads: u32,
-    /// Candidates timed side by side, each on cores of its own
+    /// Candidates timed at the same time, each on its own cores
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) slots: u32,
-    /// Set a key of the run file besides, such as device=cpu; may be given again
+    /// Override another key of the run file, such as device=cpu; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Write every answer with its verdict, and the figures, to this folder; there must be nothing under that name yet
+    /// Write every answer with its verdict, and the figures, to this folder, which must not exist yet
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<PathBuf>,
     /// Print one JSON object a line for each policy and task, as soon as it is judged
@@ -69,7 +68,7 @@ pub(crate) struct EvaluateArgs {
     pub(crate) json: bool,
 }
 
-/// The names of a list with commas between, which may be given again. A folder whose own name holds a comma is given alone.
+/// The names of a list with commas between, which may be repeated. A folder whose own name holds a comma is given alone.
 pub(crate) fn names(given: &[String]) -> Vec<&str> {
     let mut names = Vec::new();
     for text in given {

@@ -7,13 +7,12 @@ use clap::{Args, Subcommand};
 /// `hotloop worker`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A worker takes groups of candidates for machines like this one, judges them and answers. It \
-measures how quiet the machine is when it starts. It takes nothing while the machine is not \
-quiet, nor when the machine fails on three candidates in a row and then on the task's own seed. \
-SIGTERM and Ctrl-C let it finish what it has; a second signal ends it at once.
+A worker takes groups of candidates for its machine class, judges them and answers. At the start it measures how \
+quiet the machine is, and it takes nothing while the machine is not quiet. It stops taking jobs after the machine \
+fails on three candidates in a row and then on the task's own seed. On SIGTERM or Ctrl-C it finishes its jobs; a \
+second signal ends it at once.
 
-Whoever has the access file can have code run here: candidates in the sandbox, but the \
-references of tasks as this user.
+Anyone with the access file can run code here: candidates in the sandbox, but references of tasks as this user.
 
 Examples:
   hotloop worker --access fleet.fleet/worker.toml
@@ -23,25 +22,25 @@ pub(crate) struct WorkerArgs {
     /// The access file that `hotloop fleet up` wrote: url, token, ca
     #[arg(long, value_name = "FILE")]
     pub(crate) access: PathBuf,
-    /// Candidates timed side by side, each on cores of its own
+    /// Candidates timed at the same time, each on its own cores
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) slots: u32,
     /// Logical cores to own, as in 0-3,8 [default: all that this process may use]
     #[arg(long, value_name = "LIST")]
     pub(crate) cores: Option<String>,
-    /// Take cores though another worker has them
+    /// Take cores even if another worker owns them
     #[arg(long)]
     pub(crate) share_cores: bool,
-    /// Seconds after which a silent worker loses its group to another
+    /// Ack timeout: seconds after which a silent worker loses its group to another
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
     pub(crate) lease: f64,
-    /// Times that a group is given to a worker before it counts as lost
+    /// Delivery attempts of a group before it counts as lost
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) deliveries: u32,
-    /// Take nothing below this share of calm probes
+    /// Take jobs only while at least this share of probes is calm
     #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
     pub(crate) calm: f64,
-    /// Seconds to finish what it has when it is told to stop
+    /// Seconds to finish its jobs after a signal
     #[arg(long, value_name = "SECONDS", default_value_t = 20.0)]
     pub(crate) grace: f64,
     /// Seconds to wait for the server at the start
@@ -77,7 +76,7 @@ Examples:
         /// The fleet's file
         #[arg(value_name = "FLEET.toml", default_value = "fleet.toml")]
         file: PathBuf,
-        /// Stay in the foreground, until a signal comes
+        /// Stay in the foreground until a signal
         #[arg(long)]
         foreground: bool,
         /// Seconds to wait for the first worker
@@ -102,7 +101,7 @@ Exit status: 0 when a worker is ready, 3 when none is.")]
         #[arg(long)]
         json: bool,
     },
-    /// End workers, server and tunnel
+    /// Stop workers, server and tunnel
     #[command(after_help = "Example:\n  hotloop fleet down fleet.toml")]
     Down {
         /// The fleet's file

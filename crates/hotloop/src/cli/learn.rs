@@ -16,7 +16,7 @@ pub(crate) struct ModelArgs {
 /// The subcommands of `hotloop model`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelCommand {
-    /// Tell a model's family, sizes, storage and the memory that it needs
+    /// Show a model's family, sizes, storage and memory needs
     #[command(after_help = "\
 Examples:
   hotloop model info SmolLM2-135M-Instruct.Q4_1.gguf
@@ -35,10 +35,10 @@ Examples:
     Convert {
         /// A GGUF file or a folder
         from: String,
-        /// The folder to write; there must be nothing under that name yet
+        /// The folder to write, which must not exist yet
         to: PathBuf,
     },
-    /// Fetch a model from the Hugging Face hub
+    /// Download a model from the Hugging Face hub
     Pull(PullArgs),
 }
 
@@ -46,7 +46,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Files go to the cache that all Hugging Face tools share (HF_HUB_CACHE, HF_HOME, or ~/.cache/huggingface/hub), \
-where `--model OWNER/NAME` finds them. What broke off goes on where it stopped. HF_ENDPOINT names another \
+where `--model OWNER/NAME` finds them. An interrupted download continues where it stopped. HF_ENDPOINT names another \
 hub, HF_TOKEN a token for models that need one.
 
 Examples:
@@ -59,7 +59,7 @@ pub(crate) struct PullArgs {
     /// Put plain files into this folder instead of the shared cache
     #[arg(long, value_name = "DIR")]
     pub(crate) to: Option<PathBuf>,
-    /// Fetch only this file of the repository, such as one GGUF; may be given more than once
+    /// Download only this file of the repository, such as one GGUF; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Vec<String>,
     /// The branch, tag or commit
@@ -79,20 +79,20 @@ pub(crate) struct WhoArgs {
     /// An adapter (PEFT) on top of it, such as a checkpoint of a run
     #[arg(long, value_name = "DIR", conflicts_with = "api")]
     pub(crate) adapter: Option<PathBuf>,
-    /// Ask an OpenAI-compatible endpoint instead, such as `http://localhost:8000/v1`. One that ends in /completions, as in
-    /// `http://localhost:8000/v1/completions`, is given texts instead of chats, for base models
+    /// Ask an OpenAI-compatible endpoint instead, such as `http://localhost:8000/v1`. If it ends in /completions, it
+    /// gets texts instead of chats, for base models
     #[arg(long, value_name = "URL")]
     pub(crate) api: Option<String>,
-    /// The environment variable with the endpoint's key; without it none is sent
+    /// The environment variable that holds the endpoint's key [default: no key]
     #[arg(long, value_name = "NAME", requires = "api")]
     pub(crate) api_key: Option<String>,
-    /// Requests a minute to the endpoint at most, evenly spaced [default: `HOTLOOP_API_PER_MINUTE`, or no limit]
+    /// Maximum number of requests a minute, evenly spaced [default: `HOTLOOP_API_PER_MINUTE`, or no limit]
     #[arg(long, value_name = "N", requires = "api")]
     pub(crate) api_per_minute: Option<NonZeroU32>,
-    /// Threads of the engine; 0 takes every core
+    /// Threads of the engine; 0 uses every core
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,
-    /// Where the engine computes: auto (a GPU where one can be used), cpu or cuda
+    /// Where the engine computes: auto (a GPU if there is one), cpu or cuda
     #[arg(
         long,
         value_name = "DEVICE",
@@ -100,7 +100,7 @@ pub(crate) struct WhoArgs {
         conflicts_with = "api"
     )]
     pub(crate) device: hotloop_policy::Device,
-    /// How weights are kept: f32 or bf16. Without it bf16 on a GPU, and on the CPU where the file has 16 bits or fewer
+    /// Precision of the weights: f32 or bf16 [default: bf16 on a GPU, and on the CPU if the file has 16 bits or fewer]
     #[arg(long, value_name = "PRECISION", conflicts_with = "api")]
     pub(crate) precision: Option<hotloop_policy::Precision>,
 }
@@ -108,10 +108,10 @@ pub(crate) struct WhoArgs {
 /// How answers are drawn.
 #[derive(Debug, Args)]
 pub(crate) struct DrawArgs {
-    /// 0 always takes the likeliest token
+    /// Sampling temperature; 0 always takes the likeliest token
     #[arg(long, value_name = "T", default_value_t = 1.0, value_parser = parse_temperature)]
     pub(crate) temperature: f64,
-    /// Draw from the K likeliest tokens, and those as likely as the last of them; 0 from all
+    /// Draw from the K likeliest tokens, ties included; 0 draws from all
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub(crate) top_k: u32,
     /// Draw from the likeliest tokens up to this share of probability
@@ -120,7 +120,7 @@ pub(crate) struct DrawArgs {
     /// Draw from tokens at least this likely, relative to the likeliest
     #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = parse_share)]
     pub(crate) min_p: f64,
-    /// Tokens of an answer at most
+    /// Maximum number of tokens of an answer
     #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_tokens: u32,
     /// Answer number n draws from seed + n
@@ -133,12 +133,11 @@ pub(crate) struct DrawArgs {
 #[command(
     group(clap::ArgGroup::new("asked").required(true).args(["prompt", "task", "chats"])),
     after_help = "\
-With --task the model is asked what a run would ask: the task's prompt, the stage's, the seed, \
-and the answer is begun with a code fence, headers and the signature (with --api only where that \
-ends in /completions).
+With --task the model gets the prompt of a run: the task's prompt, the stage's, and the seed. The answer starts \
+with a code fence, headers and the signature (with --api only if the URL ends in /completions).
 
 Each line of --chats is {\"messages\": [{\"role\": \"user\", \"content\": \"...\"}], \"begun\": \"...\"}, \
-`begun` may be left out.
+`begun` is optional.
 
 Examples:
   hotloop sample --model smollm2.gguf --prompt 'Write a C function that adds two arrays.'
@@ -158,7 +157,7 @@ pub(crate) struct SampleArgs {
     /// Ask for a candidate of this task
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Option<String>,
-    /// The stage of the staged search to ask for; without it the first fixed prompt is asked
+    /// The stage of the staged search to ask for [default: the first fixed prompt]
     #[arg(long, value_name = "1..6", requires = "task", value_parser = clap::value_parser!(u8).range(1..=6))]
     pub(crate) stage: Option<u8>,
     /// Chats, one JSON object a line; `-` is standard input
@@ -170,10 +169,10 @@ pub(crate) struct SampleArgs {
     /// How answers are drawn.
     #[command(flatten)]
     pub(crate) draw: DrawArgs,
-    /// Begin every answer with this text; empty begins none
+    /// Start every answer with this text; an empty text starts none
     #[arg(long, value_name = "TEXT")]
     pub(crate) begin: Option<String>,
-    /// End an answer before this text; may be given again [default: the end of a code block that was begun]
+    /// End an answer before this text; may be repeated [default: the end of the code block]
     #[arg(long, value_name = "TEXT")]
     pub(crate) stop: Vec<String>,
     /// Print one JSON object a line: `completion`, `tokens`, `mean_logprob`, `ending`, `chat`, `answer`
@@ -184,7 +183,7 @@ pub(crate) struct SampleArgs {
 /// `hotloop chat`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each line is a question, and each answer comes when it is whole. Ctrl-D ends.
+Each line is a question, and each answer appears when it is complete. Ctrl-D ends the chat.
 
 Examples:
   hotloop chat --model smollm2.gguf
@@ -193,7 +192,7 @@ pub(crate) struct ChatArgs {
     /// Which model answers.
     #[command(flatten)]
     pub(crate) who: WhoArgs,
-    /// Standing instructions
+    /// The system message
     #[arg(long, value_name = "TEXT")]
     pub(crate) system: Option<String>,
     /// How answers are drawn.
@@ -206,16 +205,15 @@ pub(crate) struct ChatArgs {
 #[command(
     group(clap::ArgGroup::new("which").required(true).args(["file", "resume"])),
     after_help = "\
-A run file names what differs from the defaults; `hotloop train --defaults` prints all keys with \
-a sentence each. `model` is a folder, a GGUF file, a hub name that was downloaded before, or \
-URL#NAME for an OpenAI-compatible endpoint, which searches without learning (the key, if any, is \
-read from HOTLOOP_API_KEY, and the requests a minute that it allows from HOTLOOP_API_PER_MINUTE; a URL \
-that ends in /completions is given texts instead of chats, for base models). `device` chooses a GPU where there is one; on the CPU sampling and judging \
-take turns unless the run file sets loop.overlap.
+A run file names only the keys that differ from the defaults. `hotloop train --defaults` prints all keys with a \
+sentence each. `model` is a folder, a GGUF file, a hub name that was downloaded before, or URL#NAME for an \
+OpenAI-compatible endpoint, which searches without learning. HOTLOOP_API_KEY holds the key of the endpoint, and \
+HOTLOOP_API_PER_MINUTE its quota of requests. A URL that ends in /completions gets texts instead of chats, for base \
+models. `device` selects a GPU if there is one. On the CPU sampling and judging take turns unless the run file sets loop.overlap.
 
-Ctrl-C pauses the run at the next chance; a second one ends it at once. Neither loses more than the \
-step in flight, and `--resume` goes on. A run whose policy falls apart, or in which nothing can be learned any \
-more, ends before its budget is spent and says why.
+Ctrl-C pauses the run as soon as possible, and a second Ctrl-C stops it at once. Neither loses more than the current \
+step, and `--resume` continues. A run ends before its budget if its policy breaks or if nothing can be learned any \
+more, and says why.
 
 Examples:
   hotloop train run.toml
@@ -230,13 +228,13 @@ pub(crate) struct TrainArgs {
     /// The run file
     #[arg(value_name = "RUN.toml")]
     pub(crate) file: Option<PathBuf>,
-    /// Go on with the run in this directory
+    /// Continue the run in this directory
     #[arg(long, value_name = "DIR", conflicts_with = "file")]
     pub(crate) resume: Option<PathBuf>,
-    /// Set a key, over the run file; may be given again
+    /// Override a key of the run file; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Print every key with its default, and end
+    /// Print every key with its default, and exit
     #[arg(long, group = "which")]
     pub(crate) defaults: bool,
 }
@@ -244,31 +242,31 @@ pub(crate) struct TrainArgs {
 /// `hotloop quickstart`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Probes the nano policy, lets it learn by GRPO and staged search from real timings on one core, probes it \
-again, and writes a report. The nano policy knows matmul, matmul-any, matvec, transpose, stencil2d and \
-softmax. It is carried in this program; nothing is downloaded.
+Probes the nano policy, trains it by GRPO and staged search on timings of one core, probes it again, and writes a \
+report. The nano policy knows matmul, matmul-any, matvec, transpose, stencil2d and softmax. The program carries its \
+weights and downloads nothing.
 
 Examples:
   hotloop quickstart
   hotloop quickstart --task stencil2d --seconds 120 --out runs/stencil
   hotloop quickstart --control --seed 2 --out runs/second")]
 pub(crate) struct QuickstartArgs {
-    /// Seconds of learning; the probes before and after come on top
+    /// Seconds of learning; the probes before and after take extra time
     #[arg(long, value_name = "SECONDS", default_value_t = 240.0, value_parser = parse_seconds)]
     pub(crate) seconds: f64,
     /// Another task
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Option<String>,
-    /// Run the control too: the same search for as long, without learning
+    /// Also run the control: the same search for as long, without learning
     #[arg(long)]
     pub(crate) control: bool,
-    /// Every random choice follows from it
+    /// Seed of every random choice
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// The folder of the runs and the report
     #[arg(long, value_name = "DIR", default_value = "runs/quickstart")]
     pub(crate) out: PathBuf,
-    /// Set a key, as `hotloop train` does; may be given again
+    /// Override a key, as `hotloop train` does; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
 }
@@ -284,7 +282,7 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  hotloop report runs/first                       report.html beside the journal, a table here
+  hotloop report runs/first                       report.html next to the journal, and a table here
   hotloop report runs/learns runs/control --out compared
   hotloop report runs/first --csv > steps.csv")]
 pub(crate) struct ReportArgs {
@@ -322,10 +320,10 @@ pub(crate) struct ExperimentArgs {
     /// The folder of the runs, the figures (SVG and PNG) and the tables [default: runs/EXPERIMENT]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Set a key in every run; may be given again
+    /// Set a key in every run; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Only this setting; may be given again
+    /// Only this setting; may be repeated
     #[arg(long, value_name = "SETTING")]
     pub(crate) only: Vec<String>,
     /// List the settings and how far they have come, and end

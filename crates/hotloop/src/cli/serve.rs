@@ -11,12 +11,12 @@ use super::HowArgs;
 /// `hotloop serve`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Trainers ask POST /v1/judge, or the interface that they know: /get_reward (OpenRLHF), /rm (slime), /run_code \
+Trainers use POST /v1/judge, or their own protocol: /get_reward (OpenRLHF), /rm (slime), /run_code \
 (SandboxFusion, verl), /evaluate (KernelGYM), /reset, /step, /state and /ws (OpenEnv). GET /v1/prompts hands out prompts of the \
-staged search, /openapi.json describes all of it, /metrics is for Prometheus.
+staged search, /openapi.json describes every route, /metrics is for Prometheus.
 
-Whoever may ask can have C code run here, in the bench's sandbox. So it listens on this machine only, and elsewhere \
-only with a token: one a line in --token-file, or in the environment variable HOTLOOP_TOKEN.
+Anyone who may ask can run C code here, in the bench's sandbox. So the service listens on loopback by default. \
+Elsewhere it needs a token: one a line in --token-file, or in the environment variable HOTLOOP_TOKEN.
 
 Examples:
   hotloop serve
@@ -27,37 +27,37 @@ pub(crate) struct ServeArgs {
     /// Where to listen; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8000")]
     pub(crate) bind: SocketAddr,
-    /// A file with one token a line; who sends none of them is refused
+    /// A file with one token a line; requests without one of them are refused
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// The certificate chain for TLS, a PEM file
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub(crate) tls_cert: Option<PathBuf>,
-    /// Its key, a PEM file
+    /// The certificate's key, a PEM file
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
-    /// The task of requests that name none
+    /// The task for requests that name none
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Option<String>,
-    /// A task's folder to be served besides the shipped tasks; may be given twice
+    /// A task's folder to serve in addition to the shipped tasks; may be repeated
     #[arg(long, value_name = "FOLDER")]
     pub(crate) add_task: Vec<String>,
-    /// The reward of requests that name none
+    /// The reward for requests that name none
     #[arg(long, value_name = "SHAPE", default_value = "ladder-log", value_parser = super::parse_reward)]
     pub(crate) reward: Reward,
-    /// Where runs lie: those that are told of, and those of foreign trainers
+    /// The folder of the runs to show, and of the runs of other trainers
     #[arg(long, value_name = "FOLDER", default_value = "runs")]
     pub(crate) run_folder: PathBuf,
-    /// A key of the runs of foreign trainers, as in `search.parents=4`; may be given twice
+    /// Set a key for the runs of other trainers, as in `search.parents=4`; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Seconds after which a request is told to ask again while its job goes on
+    /// Seconds after which a request gets 503 with Retry-After while its job goes on
     #[arg(long, value_name = "SECONDS", default_value_t = 100.0, value_parser = super::parse_limit)]
     pub(crate) wait: f64,
-    /// Requests a second from one address; twice as many at once
+    /// Maximum number of requests a second from one address; bursts may be twice as large
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rate: u32,
-    /// MiB of one request at most
+    /// Maximum size of a request in MiB
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) body: u32,
     /// Write the log as one JSON object a line

@@ -11,6 +11,7 @@ mod lease; // the driver of a leased machine
 mod model; // models are told, asked, trained and reported on
 mod nano; // the nano policy writes, learns and can be made anew
 mod notices; // what of others is in the program
+mod prose;
 mod pull; // models come from the hub
 mod serve; // the service of the real bench
 mod stop; // Ctrl-C leaves nothing behind

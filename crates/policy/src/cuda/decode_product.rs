@@ -118,9 +118,7 @@ impl Plan {
     fn reads(&self) -> usize {
         let resident = (SHARED / self.shared()).clamp(1, 2);
         let waves = (self.tiles * self.slices).div_ceil(BLOCKS * resident);
-        let at_once = (self.tiles * self.slices)
-            .div_ceil(BLOCKS)
-            .min(resident);
+        let at_once = (self.tiles * self.slices).div_ceil(BLOCKS).min(resident);
         waves * at_once * (self.pad + self.groups * CHUNK) * self.per * CHUNK
     }
 

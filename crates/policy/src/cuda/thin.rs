@@ -90,7 +90,10 @@ mod tests {
             None,
             "off the grid of 16 bytes"
         );
-        assert_eq!(kernel(Precision::F32, &product(to, Dims(300, 64, 16))), None);
+        assert_eq!(
+            kernel(Precision::F32, &product(to, Dims(300, 64, 16))),
+            None
+        );
     }
 
     #[test]

@@ -33,9 +33,8 @@ impl DecodeWay {
 
     fn parse(text: &str) -> Result<Self> {
         let named = Self::ALL.into_iter().find(|way| way.name() == text);
-        named.ok_or_else(|| {
-            Error::Setting(format!("HOTLOOP_DECODE is {text:?}, not plain or auto"))
-        })
+        named
+            .ok_or_else(|| Error::Setting(format!("HOTLOOP_DECODE is {text:?}, not plain or auto")))
     }
 
     /// The way that `HOTLOOP_DECODE` names; `auto` without it.

@@ -30,12 +30,7 @@ pub type Watch<'a> = dyn FnMut(u64) -> bool + 'a;
 
 impl Hub {
     /// Brings one file to its place; it is not asked for again if it is there with the right size.
-    pub fn fetch(
-        &self,
-        wanted: Wanted,
-        place: &Place,
-        watch: &mut Watch,
-    ) -> Result<(), HubError> {
+    pub fn fetch(&self, wanted: Wanted, place: &Place, watch: &mut Watch) -> Result<(), HubError> {
         let whole = place.contents(wanted.entry);
         if fs_err::metadata(&whole)
             .is_ok_and(|facts| facts.is_file() && facts.len() == wanted.entry.size)

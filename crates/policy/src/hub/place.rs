@@ -64,12 +64,7 @@ impl Place {
 
     /// Makes the files appear, once all contents are there. `config.json` comes last, since a folder with that
     /// file counts as a whole model.
-    pub fn publish(
-        &self,
-        listing: &Listing,
-        revision: &str,
-        files: &[Entry],
-    ) -> io::Result<()> {
+    pub fn publish(&self, listing: &Listing, revision: &str, files: &[Entry]) -> io::Result<()> {
         let Self::Cache(folder) = self else {
             return Ok(());
         };

@@ -93,7 +93,9 @@ impl fmt::Display for Divergence {
         }
         let written = match &self.written {
             Ok(written) => written,
-            Err(why) => return write!(f, ". Nothing was written, since its facts cannot be: {why}"),
+            Err(why) => {
+                return write!(f, ". Nothing was written, since its facts cannot be: {why}");
+            }
         };
         write!(f, ". Its facts: {}; ", written.facts.display())?;
         match &written.kept {

@@ -1,0 +1,321 @@
+//! The timing of candidates that are right, on a slot of their own.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use hotloop_flow::verdict::{Measured, Phase};
+use hotloop_flow::{BenchError, Job, Timing, Verdict};
+
+use crate::cpu::examine::Examined;
+use crate::cpu::machine::Machine;
+use crate::cpu::roof::{Roof, TaskRoof};
+use crate::cpu::slot::Slot;
+use crate::cpu::supervisor::protocol::{Answer, TimeWork, Work};
+use crate::sandbox::rights::OwnThreads;
+use crate::settings::Estimator;
+
+/// A candidate faster than this times the roof is not believed: clocks fluctuate by ten percent,
+/// and memory, which the whole host shares, by more.
+const ROOF_MARGIN: f64 = 1.15;
+const MEMORY_ROOF_MARGIN: f64 = 1.5;
+/// What entering a parallel region costs the roof's own kernels; tells only on tiny tasks.
+const ROOF_OVERHEAD_S: f64 = 3e-6;
+/// A batch this much faster per call than a call alone has moved work between calls. One that spreads
+/// its calls over the threads, each call on one of them, gains as many times as there are threads.
+/// Honest candidates gain by waking the threads only once (up to 1.3 times at two threads).
+fn batch_margin(threads: u32) -> f64 {
+    if threads == 1 {
+        4.0
+    } else {
+        (1.0 + 0.3 * f64::from(threads)).min(4.0)
+    }
+}
+/// Seconds after which roofs and baselines are measured again beside the candidates.
+const ROOF_AGE_S: f64 = 120.0;
+/// And while no baseline has met a quiet machine yet: it would flatter every candidate.
+const BUSY_ROOF_AGE_S: f64 = 5.0;
+/// And for a candidate that is faster than they are: clocks rise and fall, and what was measured at a lower one would
+/// flatter it. Measuring takes as long as judging a few candidates.
+const BEATEN_ROOF_AGE_S: f64 = 20.0;
+/// Times that an unbelievable candidate is judged, all told.
+const TRIES: u32 = 3;
+
+/// A timing slot and what is known of its limits.
+pub(crate) struct Clock {
+    slot: Slot,
+    user: Option<u32>,
+    roof: Option<(f64, Roof)>,
+    tasks: HashMap<String, Known>,
+}
+
+/// What is known of a task's limits, and since when.
+#[derive(Clone, Copy)]
+struct Known {
+    roof: TaskRoof,
+    at_s: f64,
+    baseline_at_s: f64,
+}
+
+impl Clock {
+    pub(crate) fn new(slot: Slot, user: Option<u32>) -> Self {
+        Self {
+            slot,
+            user,
+            roof: None,
+            tasks: HashMap::new(),
+        }
+    }
+
+    /// The machine's limits, measured again if they are older than `age_s`.
+    fn roof(&mut self, machine: &Machine, age_s: f64) -> Result<Roof, BenchError> {
+        let known = self.roof.filter(|(at, _)| crate::sys::now() - at < age_s);
+        if let Some((_, roof)) = known {
+            return Ok(roof);
+        }
+        let measured = Roof::measure(machine, &mut self.slot, self.user)?;
+        let roof = self
+            .roof
+            .map_or(measured, |(_, before)| before.or_better(measured));
+        self.roof = Some((crate::sys::now(), roof));
+        Ok(roof)
+    }
+
+    /// What bounds the job's task, measured again if it is older than `age_s`; its baseline alone, and not for long, if
+    /// that is older than `baseline_age_s` or met a busy machine.
+    fn task_roof(
+        &mut self,
+        machine: &Machine,
+        job: &Job,
+        examined: &Examined,
+        (age_s, baseline_age_s): (f64, f64),
+    ) -> Result<TaskRoof, BenchError> {
+        let now = crate::sys::now();
+        let roof = self.roof(machine, age_s)?;
+        let before = self.tasks.get(&job.task.hash).copied();
+        let (place, what) = (
+            (&mut self.slot, self.user),
+            (&*job.task, &*examined.prepared),
+        );
+        let known = if let Some(known) = before.filter(|known| now - known.at_s < age_s) {
+            let patience_s = if known.roof.quiet {
+                baseline_age_s
+            } else {
+                baseline_age_s.min(BUSY_ROOF_AGE_S)
+            };
+            if now - known.baseline_at_s < patience_s {
+                return Ok(known.roof);
+            }
+            let baseline = roof.baseline(machine, place, what, (known.roof.memory_bound, 1))?;
+            let roof = baseline.map_or(known.roof, |timing| known.roof.with(&timing));
+            Known {
+                roof,
+                baseline_at_s: now,
+                ..known
+            }
+        } else {
+            let measured = roof.of_task(machine, place, what)?;
+            let roof = before.map_or(measured, |before| before.roof.or_better(measured));
+            Known {
+                roof,
+                at_s: now,
+                baseline_at_s: now,
+            }
+        };
+        self.tasks.insert(job.task.hash.clone(), known);
+        Ok(known.roof)
+    }
+
+    /// Times a candidate that was right when examined. One that is too good to be true is timed
+    /// again, each time beside roofs measured anew.
+    pub(crate) fn time(
+        &mut self,
+        machine: &Machine,
+        job: &Job,
+        examined: &Examined,
+    ) -> Result<Verdict, BenchError> {
+        let mut age_s = ROOF_AGE_S;
+        let mut doubted = None;
+        for _ in 0..TRIES {
+            let roof = self.roof(machine, age_s)?;
+            let task_roof = self.task_roof(machine, job, examined, (age_s, age_s))?;
+            match self.time_once(machine, job, examined, roof, task_roof)? {
+                Verdict::Correct(measured) => {
+                    return self.compared_anew(machine, job, examined, measured);
+                }
+                suspect @ Verdict::Suspect { .. } => doubted = Some(suspect),
+                failed => return Ok(failed),
+            }
+            age_s = 0.0;
+        }
+        doubted.ok_or_else(|| BenchError::new("nothing was timed"))
+    }
+
+    /// A candidate that is faster than the library or the roof is compared with what these can do now.
+    fn compared_anew(
+        &mut self,
+        machine: &Machine,
+        job: &Job,
+        examined: &Examined,
+        mut measured: Measured,
+    ) -> Result<Verdict, BenchError> {
+        let above = |share: Option<f64>| share.is_some_and(|share| share > 1.0);
+        if above(measured.peak_fraction) || above(measured.openblas_ratio) {
+            let roof = self.roof(machine, BEATEN_ROOF_AGE_S)?;
+            let task_roof =
+                self.task_roof(machine, job, examined, (ROOF_AGE_S, BEATEN_ROOF_AGE_S))?;
+            compare(&mut measured, job, roof, task_roof);
+        }
+        Ok(Verdict::Correct(measured))
+    }
+
+    fn time_once(
+        &mut self,
+        machine: &Machine,
+        job: &Job,
+        examined: &Examined,
+        roof: Roof,
+        task_roof: TaskRoof,
+    ) -> Result<Verdict, BenchError> {
+        let settings = &machine.settings;
+        // Without a team a round trip costs next to nothing of a run that is as long as a team's.
+        let is_alone = examined.own_threads == OwnThreads::Forbidden && settings.threads > 1;
+        let null_s = if is_alone { 0.0 } else { roof.null_s };
+        let work = TimeWork {
+            null_s,
+            runs: settings.runs,
+            calls: 1,
+            rounds: settings.rounds,
+            gated: settings.estimator == Estimator::Gated,
+            memory_bound: task_roof.memory_bound,
+            verified: true,
+        };
+        let mut request = machine.request(
+            &job.task,
+            &examined.prepared,
+            &examined.object,
+            self.user,
+            Work::Time(work),
+        );
+        request.own_threads = examined.own_threads;
+        let patience = Duration::from_secs_f64(60.0 + settings.limit_s * 70.0);
+        let (checks, timing, single_s) = match self.slot.ask(&request, patience)? {
+            Answer::Timed {
+                checks,
+                timing,
+                single_s,
+            } => (checks, timing, single_s),
+            Answer::Crashed(how) => return Ok(Verdict::Crashed { how }),
+            Answer::TimedOut(limit_s) => {
+                return Ok(Verdict::TimedOut {
+                    limit_s,
+                    during: Phase::Run,
+                });
+            }
+            Answer::Wrong(mismatch) => return Ok(Verdict::Wrong(mismatch)),
+            other @ (Answer::Verified(_) | Answer::Null(_) | Answer::Machine(_)) => {
+                return Err(BenchError::new(format!(
+                    "the supervisor answered another question: {other:?}"
+                )));
+            }
+        };
+        let flops = job.task.flops(&job.task.spec.sizes.timed);
+        let decided_s = match settings.estimator {
+            Estimator::Gated => timing.min_s,
+            Estimator::Paper => timing.paper_s,
+        };
+        let doubt = doubt(&timing, single_s - null_s, task_roof);
+        let mut measured = Measured {
+            seconds: decided_s,
+            gflops: flops / decided_s / 1e9,
+            gflops_paper: flops / timing.paper_s / 1e9,
+            peak_fraction: None,
+            openblas_ratio: None,
+            roof_s: None,
+            verify: checks,
+            timing,
+        };
+        compare(&mut measured, job, roof, task_roof);
+        Ok(match doubt {
+            Some(why) => Verdict::Suspect { why, measured },
+            None => Verdict::Correct(measured),
+        })
+    }
+}
+
+/// Says what a candidate's time is worth on this machine.
+fn compare(measured: &mut Measured, job: &Job, roof: Roof, task_roof: TaskRoof) {
+    let flops = job.task.flops(&job.task.spec.sizes.timed);
+    measured.peak_fraction = Some(flops / measured.seconds / roof.peak_flops);
+    measured.openblas_ratio = task_roof
+        .baseline_s
+        .map(|baseline_s| baseline_s / measured.seconds);
+    measured.roof_s = Some(task_roof.bound_s);
+}
+
+/// Why a timing is not believed, if it is not. `single_s` is what a call alone takes at least, the
+/// scatter of its round trip taken off.
+fn doubt(timing: &Timing, single_s: f64, roof: TaskRoof) -> Option<String> {
+    let fastest_s = timing.min_s;
+    let margin = if roof.memory_bound {
+        MEMORY_ROOF_MARGIN
+    } else {
+        ROOF_MARGIN
+    };
+    if fastest_s * margin + ROOF_OVERHEAD_S < roof.bound_s {
+        let times = roof.bound_s / fastest_s;
+        return Some(format!(
+            "{times:.2} times faster than this machine's roof allows"
+        ));
+    }
+    if timing.calls > 1 && single_s > fastest_s * batch_margin(timing.threads) {
+        let times = single_s / fastest_s;
+        return Some(format!(
+            "{times:.1} times faster in a batch than alone: work moves between calls"
+        ));
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn timing(min_s: f64, calls: u32, threads: u32) -> Timing {
+        Timing {
+            calls,
+            threads,
+            ..Timing::steady(min_s)
+        }
+    }
+
+    const ROOF: TaskRoof = TaskRoof {
+        bound_s: 1.0,
+        memory_bound: false,
+        baseline_s: None,
+        quiet: true,
+    };
+
+    #[test]
+    fn what_beats_the_roof_or_only_shines_in_batches_is_doubted() {
+        assert!(doubt(&timing(0.5, 1, 1), 0.5, ROOF).is_some());
+        assert!(
+            doubt(&timing(0.9, 1, 1), 0.9, ROOF).is_none(),
+            "clocks fluctuate"
+        );
+        let memory = TaskRoof {
+            memory_bound: true,
+            ..ROOF
+        };
+        assert!(
+            doubt(&timing(0.7, 1, 1), 0.7, memory).is_none(),
+            "memory fluctuates more"
+        );
+        assert!(doubt(&timing(2.0, 16, 16), 16.0, ROOF).is_some());
+        assert!(doubt(&timing(2.0, 16, 16), 5.0, ROOF).is_none());
+        assert!(
+            doubt(&timing(2.0, 4, 2), 3.8, ROOF).is_some(),
+            "two threads, a call on each"
+        );
+        assert!(doubt(&timing(2.0, 4, 2), 2.6, ROOF).is_none());
+    }
+}

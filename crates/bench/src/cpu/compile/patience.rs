@@ -1,0 +1,144 @@
+//! How long a compiler may take: by the clock, but no shorter than it had a processor.
+//!
+//! A host that takes cores away, or other work on them, makes any compiler slow. That is no verdict.
+
+use std::io;
+use std::time::Duration;
+
+use crate::sys::{self, Pid, Times};
+
+/// How often is looked once the clock's limit has passed.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// What became of a compiler that was waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waited {
+    /// It ended.
+    Ended,
+    /// It had its time and did not.
+    TooLong,
+    /// It did not, and hardly had a processor.
+    Starved,
+}
+
+/// Limits in seconds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Patience {
+    /// By the clock.
+    pub(super) wall: f64,
+    /// Of processor time, without which the clock's limit is put off.
+    pub(super) processor: f64,
+    /// By which it can be put off before the machine has failed.
+    pub(super) put_off: f64,
+}
+
+impl Patience {
+    /// Waits for a process that leads its own group. An error says that it cannot be watched.
+    pub(super) fn wait(self, pid: Pid) -> io::Result<Waited> {
+        let begin = sys::now();
+        let mut next = Duration::from_secs_f64(self.wall);
+        while !sys::wait_end(pid, next)? {
+            if let Some(waited) = self.judge(sys::now() - begin, group_processor_s(pid)) {
+                return Ok(waited);
+            }
+            next = LOOK_EVERY;
+        }
+        Ok(Waited::Ended)
+    }
+
+    /// What a process is that has not ended after so long with so much processor time, where anybody counts it;
+    /// nothing while there is hope.
+    fn judge(self, passed_s: f64, processor_s: Option<f64>) -> Option<Waited> {
+        if processor_s.is_none_or(|seconds| seconds >= self.processor) {
+            return Some(Waited::TooLong);
+        }
+        (passed_s >= self.wall + self.put_off).then_some(Waited::Starved)
+    }
+}
+
+/// Processor time of all processes of a group so far, and of those that they reaped; none where the kernel shows none.
+fn group_processor_s(group: Pid) -> Option<f64> {
+    let processes = std::fs::read_dir("/proc").ok()?.filter_map(Result::ok);
+    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<Pid>().ok());
+    let of_group = numbers
+        .filter_map(Times::of)
+        .filter(|times| times.group == group);
+    of_group.fold(None, |sum, times| {
+        Some(sum.unwrap_or(0.0) + times.own_s + times.reaped_s)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::CommandExt;
+    use std::process::Command;
+
+    use super::*;
+
+    fn waited(patience: Patience, script: &str) -> Waited {
+        let mut child = Command::new("sh")
+            .args(["-c", script])
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        let waited = patience.wait(child.id() as Pid).unwrap();
+        drop(sys::signal(-(child.id() as Pid), libc::SIGKILL));
+        child.wait().unwrap();
+        waited
+    }
+
+    #[test]
+    fn only_what_had_a_processor_took_too_long() {
+        let patience = Patience {
+            wall: 0.1,
+            processor: 0.1,
+            put_off: 60.0,
+        };
+        assert_eq!(waited(patience, "while :; do :; done"), Waited::TooLong);
+        assert_eq!(
+            waited(patience, "(while :; do :; done) & wait"),
+            Waited::TooLong,
+            "a child's time counts"
+        );
+        assert_eq!(
+            waited(
+                Patience {
+                    put_off: 0.1,
+                    ..patience
+                },
+                "sleep 60"
+            ),
+            Waited::Starved
+        );
+        assert_eq!(
+            waited(patience, "sleep 0.5"),
+            Waited::Ended,
+            "the clock alone is no verdict"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_watched_is_an_error() {
+        assert!(
+            Patience {
+                wall: 0.1,
+                processor: 0.1,
+                put_off: 0.1
+            }
+            .wait(Pid::MAX)
+            .is_err()
+        );
+    }
+
+    #[test]
+    fn where_nobody_counts_the_clock_does() {
+        let patience = Patience {
+            wall: 10.0,
+            processor: 5.0,
+            put_off: 20.0,
+        };
+        assert_eq!(patience.judge(10.0, None), Some(Waited::TooLong));
+        assert_eq!(patience.judge(29.0, Some(4.9)), None);
+        assert_eq!(patience.judge(30.0, Some(4.9)), Some(Waited::Starved));
+    }
+}

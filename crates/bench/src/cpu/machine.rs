@@ -1,0 +1,138 @@
+//! What this machine is: the facts that verdicts carry and `doctor` tells.
+
+use std::sync::Arc;
+
+use hotloop_flow::{BenchError, MachineFacts};
+
+use crate::cores::{self, Core};
+use crate::cpu::blas::{self, OpenBlas};
+use crate::cpu::compile::Builder;
+use crate::cpu::toolchain::Toolchain;
+use crate::sandbox::Layers;
+use crate::scratch::Scratch;
+use crate::settings::Settings;
+
+/// A machine that is ready to judge.
+pub(crate) struct Machine {
+    pub(crate) settings: Settings,
+    pub(crate) layers: Layers,
+    pub(crate) cores: Vec<Core>,
+    pub(crate) openblas: Option<OpenBlas>,
+    pub(crate) builder: Builder,
+    pub(crate) facts: MachineFacts,
+}
+
+impl Machine {
+    /// Looks at the machine and prepares what judging needs.
+    pub(crate) fn prepare(settings: Settings) -> Result<Self, BenchError> {
+        let layers = Layers::probe(&settings.roles, &settings.without);
+        if !layers.seccomp {
+            return Err(BenchError::new(
+                "seccomp is missing here, and without it no candidate runs",
+            )
+            .hint("use a kernel with CONFIG_SECCOMP_FILTER, or a container that allows seccomp"));
+        }
+        let toolchain = Toolchain::find(settings.compiler, settings.compiler_path.as_deref())?;
+        let cores = cores::usable();
+        if settings.threads as usize > cores.len() {
+            return Err(BenchError::new(format!(
+                "{} threads were asked for, but only {} cores may be used",
+                settings.threads,
+                cores.len()
+            ))
+            .hint(format!("use --threads {} or fewer", cores.len())));
+        }
+        let openblas = blas::find(&settings.roles);
+        let scratch = Arc::new(Scratch::new()?);
+        let builder = Builder::new(
+            toolchain,
+            settings.level,
+            settings.reuse,
+            scratch,
+            settings.roles.clone(),
+            layers.landlock.is_some(),
+        )?;
+        let facts = facts(&builder.toolchain, &layers, &cores, openblas.as_ref());
+        Ok(Self {
+            settings,
+            layers,
+            cores,
+            openblas,
+            builder,
+            facts,
+        })
+    }
+}
+
+fn facts(
+    toolchain: &Toolchain,
+    layers: &Layers,
+    cores: &[Core],
+    openblas: Option<&OpenBlas>,
+) -> MachineFacts {
+    let logical = cores.iter().map(|core| core.siblings.len()).sum::<usize>() as u32;
+    let mut facts = MachineFacts {
+        class: String::new(),
+        cpu: cpu_name(),
+        simd: simd_level().to_owned(),
+        cores: logical,
+        kernel: read_line("/proc/sys/kernel/osrelease"),
+        compiler: toolchain.version.clone(),
+        openblas: openblas.map(|blas| format!("{} ({})", file_version(&blas.path), blas.core)),
+        sandbox: layers.names(),
+    };
+    let mut hasher = blake3::Hasher::new();
+    for part in [
+        &facts.cpu,
+        &facts.simd,
+        &facts.cores.to_string(),
+        &toolchain.identity,
+    ] {
+        hasher.update(part.as_bytes());
+        hasher.update(b"\0");
+    }
+    hasher.finalize().to_hex()[..12].clone_into(&mut facts.class);
+    facts
+}
+
+/// The widest vector level of this CPU.
+pub(crate) fn simd_level() -> &'static str {
+    if std::arch::is_x86_feature_detected!("avx512f") {
+        "avx512"
+    } else if std::arch::is_x86_feature_detected!("avx2")
+        && std::arch::is_x86_feature_detected!("fma")
+    {
+        "avx2"
+    } else {
+        "sse2"
+    }
+}
+
+/// The CPU as the system names it, with the numbers that tell nameless virtual CPUs apart.
+pub(crate) fn cpu_name() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let field = |name: &str| {
+        text.lines()
+            .find_map(|line| line.split_once(':').filter(|(key, _)| key.trim() == name))
+            .map_or("?", |(_, value)| value.trim())
+    };
+    format!(
+        "{} (family {} model {})",
+        field("model name"),
+        field("cpu family"),
+        field("model")
+    )
+}
+
+fn read_line(path: &str) -> String {
+    std::fs::read_to_string(path)
+        .map(|text| text.trim().to_owned())
+        .unwrap_or_default()
+}
+
+/// The real file behind a library's name, which usually tells its version.
+fn file_version(path: &std::path::Path) -> String {
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    real.file_name()
+        .map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}

@@ -1,0 +1,345 @@
+//! What this machine can do at best, measured through the same runner as candidates.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use hotloop_flow::task::{Arg, Task, TaskFiles};
+use hotloop_flow::{BenchError, Timing};
+
+use crate::cpu::machine::{self, Machine};
+use crate::cpu::prepared::Prepared;
+use crate::cpu::shim;
+use crate::cpu::slot::Slot;
+use crate::cpu::supervisor::protocol::{Answer, Request, TimeWork, Work};
+use crate::settings::ROUNDS;
+
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The machine's own limits at the bench's number of threads.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Roof {
+    /// Seconds of a run that does nothing.
+    pub(crate) null_s: f64,
+    /// Floating-point operations per second at best.
+    pub(crate) peak_flops: f64,
+}
+
+/// What bounds one task on this machine.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TaskRoof {
+    /// Seconds that one call needs at least: arithmetic or traffic, whichever is slower.
+    pub(crate) bound_s: f64,
+    /// Whether traffic is the slower one.
+    pub(crate) memory_bound: bool,
+    /// Seconds of the library's version.
+    pub(crate) baseline_s: Option<f64>,
+    /// Whether the machine was quiet when that was measured, if it was.
+    pub(crate) quiet: bool,
+}
+
+/// A kernel of the bench's own.
+struct Own {
+    task: Task,
+    object: PathBuf,
+}
+
+fn own(machine: &Machine, toml: &str, source: &str, timed: Option<i64>) -> Result<Own, BenchError> {
+    let files = TaskFiles {
+        toml: toml.to_owned(),
+        ..TaskFiles::default()
+    };
+    let mut task =
+        Task::parse(files).map_err(|error| BenchError::new(format!("built-in roof: {error}")))?;
+    if let Some(n) = timed {
+        task.spec.sizes.timed.insert("N".to_owned(), n.max(1));
+    }
+    let object = machine
+        .builder
+        .trusted("a built-in roof", &[source, &shim::candidate(&task.spec)])?;
+    Ok(Own { task, object })
+}
+
+fn request(machine: &Machine, own: &Own, threads: u32, user: Option<u32>, work: Work) -> Request {
+    let nothing = Prepared {
+        shim: PathBuf::new(),
+        trusted: PathBuf::new(),
+        baseline: None,
+    };
+    let mut request = machine.request(&own.task, &nothing, &own.object, user, work);
+    request.trusted = None;
+    request.limit_s = 5.0;
+    request.threads = threads;
+    request
+        .environment
+        .retain(|(name, _)| name != "OMP_NUM_THREADS");
+    request
+        .environment
+        .push(("OMP_NUM_THREADS".to_owned(), threads.to_string()));
+    request
+}
+
+fn work(null_s: f64, calls: u32, memory_bound: bool) -> TimeWork {
+    TimeWork {
+        null_s,
+        runs: 30,
+        calls,
+        rounds: ROUNDS,
+        gated: true,
+        memory_bound,
+        verified: false,
+    }
+}
+
+fn timing(slot: &mut Slot, request: &Request) -> Result<Timing, BenchError> {
+    match slot.ask(request, PATIENCE)? {
+        Answer::Timed { timing, .. } => Ok(timing),
+        other => Err(BenchError::new(format!(
+            "a baseline failed on this machine: {other:?}"
+        ))),
+    }
+}
+
+impl Roof {
+    /// Measures null round trip and arithmetic peak on `slot`.
+    pub(crate) fn measure(
+        machine: &Machine,
+        slot: &mut Slot,
+        user: Option<u32>,
+    ) -> Result<Self, BenchError> {
+        let threads = machine.settings.threads;
+        let null = own(
+            machine,
+            include_str!("roof/null.toml"),
+            include_str!("roof/null.c"),
+            None,
+        )?;
+        let null_s = match slot.ask(
+            &request(machine, &null, threads, user, Work::Null),
+            PATIENCE,
+        )? {
+            Answer::Null(seconds) => seconds,
+            other => {
+                return Err(BenchError::new(format!(
+                    "the null round trip failed on this machine: {other:?}"
+                )));
+            }
+        };
+        let peak = own(
+            machine,
+            include_str!("roof/peak.toml"),
+            include_str!("roof/peak.c"),
+            None,
+        )?;
+        let width = match machine::simd_level() {
+            "avx512" => 8.0,
+            "avx2" => 4.0,
+            _ => 2.0,
+        };
+        let flops = peak.task.flops(&peak.task.spec.sizes.timed) * width * f64::from(threads);
+        let seconds = best_of(machine, slot, user, &peak, null_s, 1.0)?;
+        Ok(Self {
+            null_s,
+            peak_flops: flops / seconds,
+        })
+    }
+
+    /// The better of two measurements: a roof is what the machine can do at best.
+    pub(crate) fn or_better(self, other: Self) -> Self {
+        Self {
+            null_s: other.null_s,
+            peak_flops: self.peak_flops.max(other.peak_flops),
+        }
+    }
+
+    /// Measures what bounds `task`, and its baseline.
+    pub(crate) fn of_task(
+        &self,
+        machine: &Machine,
+        (slot, user): (&mut Slot, Option<u32>),
+        (task, prepared): (&Task, &Prepared),
+    ) -> Result<TaskRoof, BenchError> {
+        let sizes = &task.spec.sizes.timed;
+        let numbers = (task.bytes(sizes).min(footprint(task)) / 8.0).ceil() as i64;
+        let stream = own(
+            machine,
+            include_str!("roof/stream.toml"),
+            include_str!("roof/stream.c"),
+            Some(numbers),
+        )?;
+        let traffic_s = best_of(
+            machine,
+            slot,
+            user,
+            &stream,
+            self.null_s,
+            f64::from(machine.settings.threads),
+        )?;
+        let arithmetic_s = task.flops(sizes) / self.peak_flops;
+        let memory_bound = traffic_s > arithmetic_s;
+        let bound = TaskRoof {
+            bound_s: arithmetic_s.max(traffic_s),
+            memory_bound,
+            baseline_s: None,
+            quiet: true,
+        };
+        let baseline = self.baseline(
+            machine,
+            (slot, user),
+            (task, prepared),
+            (memory_bound, ROUNDS),
+        )?;
+        Ok(baseline.map_or(bound, |timing| bound.with(&timing)))
+    }
+
+    /// Times the library's version of `task`, if there is one, in so many rounds at most.
+    pub(crate) fn baseline(
+        &self,
+        machine: &Machine,
+        (slot, user): (&mut Slot, Option<u32>),
+        (task, prepared): (&Task, &Prepared),
+        (memory_bound, rounds): (bool, u32),
+    ) -> Result<Option<Timing>, BenchError> {
+        let (Some(object), Some(blas)) = (&prepared.baseline, &machine.openblas) else {
+            return Ok(None);
+        };
+        let work = TimeWork {
+            rounds,
+            verified: true,
+            ..work(self.null_s, 1, memory_bound)
+        };
+        let mut request = machine.request(task, prepared, object, user, Work::Time(work));
+        request.libraries.push(blas.path.clone());
+        // A library is trusted to end: what keeps it for seconds is the machine.
+        request.limit_s = request.limit_s.max(PATIENCE.as_secs_f64() / 3.0);
+        timing(slot, &request).map(Some)
+    }
+}
+
+/// Bytes of all buffers of one call. What is read and written in place moves twice, but only its
+/// own size must come from memory.
+fn footprint(task: &Task) -> f64 {
+    let sizes = &task.spec.sizes.timed;
+    let bytes = |arg: &Arg| {
+        arg.elements(sizes)
+            .map_or(0, |elements| elements * arg.kind.bytes())
+    };
+    task.spec
+        .args
+        .iter()
+        .filter(|arg| arg.is_buffer())
+        .map(bytes)
+        .sum::<usize>() as f64
+}
+
+/// The fastest call of a roof at the bench's threads, or on one core as if the others were as
+/// fast and joining them were free: several cores are rarely all quiet at once, and a roof that
+/// was measured too low would make honest candidates suspect. Traffic alone has the sets of the team's run,
+/// since few of them lie in a nearer cache than a team's candidates ever find theirs in.
+///
+/// `shared` is how many parts of one thread's work all threads share: 1 where each does its own.
+fn best_of(
+    machine: &Machine,
+    slot: &mut Slot,
+    user: Option<u32>,
+    own: &Own,
+    null_s: f64,
+    shared: f64,
+) -> Result<f64, BenchError> {
+    let memory_bound = shared > 1.0;
+    let mut at = |threads, calls| {
+        let work = work(null_s, calls, memory_bound);
+        timing(
+            slot,
+            &request(machine, own, threads, user, Work::Time(work)),
+        )
+    };
+    let threads = machine.settings.threads;
+    if threads == 1 {
+        return Ok(at(1, 1)?.min_s);
+    }
+    let together = at(threads, 1)?;
+    let alone = at(1, if memory_bound { together.calls } else { 1 })?;
+    Ok(together.min_s.min(alone.min_s / shared))
+}
+
+impl TaskRoof {
+    /// The same with a baseline, its own included. One that met a busy moment would flatter every candidate until it is
+    /// measured again.
+    pub(crate) fn with(self, baseline: &Timing) -> Self {
+        let Some(before_s) = self.baseline_s else {
+            return Self {
+                baseline_s: Some(baseline.min_s),
+                quiet: baseline.quiet,
+                ..self
+            };
+        };
+        Self {
+            baseline_s: Some(before_s.min(baseline.min_s)),
+            quiet: self.quiet || baseline.quiet,
+            ..self
+        }
+    }
+
+    /// The better bound of two measurements, with the later baseline.
+    pub(crate) fn or_better(self, other: Self) -> Self {
+        // A baseline that met a busy moment would flatter every candidate until it is measured again.
+        let baseline_s = self
+            .baseline_s
+            .into_iter()
+            .chain(other.baseline_s)
+            .reduce(f64::min);
+        Self {
+            bound_s: self.bound_s.min(other.bound_s),
+            baseline_s,
+            quiet: self.quiet || other.quiet,
+            ..other
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_moment_makes_neither_bound_nor_baseline_slower() {
+        let quiet = TaskRoof {
+            bound_s: 1.0,
+            memory_bound: false,
+            baseline_s: Some(1.2),
+            quiet: true,
+        };
+        let busy = TaskRoof {
+            bound_s: 1.7,
+            memory_bound: true,
+            baseline_s: Some(2.4),
+            quiet: false,
+        };
+        let both = quiet.or_better(busy);
+        assert_eq!(
+            (both.bound_s, both.baseline_s, both.memory_bound, both.quiet),
+            (1.0, Some(1.2), true, true)
+        );
+        let again = busy.with(&Timing {
+            quiet: true,
+            ..Timing::steady(1.1)
+        });
+        assert_eq!(
+            (again.baseline_s, again.quiet, again.bound_s),
+            (Some(1.1), true, 1.7),
+            "only the baseline is new"
+        );
+        let slower = quiet.with(&Timing {
+            quiet: false,
+            ..Timing::steady(1.9)
+        });
+        assert_eq!((slower.baseline_s, slower.quiet), (Some(1.2), true));
+        let without = TaskRoof {
+            baseline_s: None,
+            ..busy
+        };
+        assert_eq!(without.with(&Timing::steady(1.9)).baseline_s, Some(1.9));
+        assert_eq!(quiet.or_better(without).baseline_s, Some(1.2));
+        assert_eq!(without.or_better(quiet).baseline_s, Some(1.2));
+    }
+}

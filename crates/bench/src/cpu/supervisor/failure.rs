@@ -1,0 +1,17 @@
+//! How a candidate's process fails.
+
+/// Why a candidate's process did not do as it was asked.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Failure {
+    /// It ended itself, in words.
+    Crashed(String),
+    /// It did not stop within this many seconds.
+    TimedOut(f64),
+    /// The machine's fault.
+    Machine(String),
+}
+
+/// The failure of a machine that could not do `what`.
+pub(super) fn machine(what: &'static str) -> impl Fn(std::io::Error) -> Failure {
+    move |error| Failure::Machine(format!("{what}: {error}"))
+}

@@ -1,0 +1,25 @@
+//! The verifier that a request asks for.
+
+use crate::cpu::supervisor::failure::Failure;
+use crate::cpu::supervisor::protocol::{Request, Work};
+use crate::cpu::trusted::{Baseline, Trusted};
+use crate::cpu::verify::Verifier;
+
+/// A verifier of the request's task.
+pub(super) fn verifier(request: &Request) -> Result<Verifier, Failure> {
+    let trusted = request
+        .trusted
+        .as_deref()
+        .map(Trusted::load)
+        .transpose()
+        .map_err(Failure::Machine)?;
+    // The library is asked once, when a candidate is examined. On the clock the reference's own
+    // points do as well, to thirteen digits, and ten times as fast.
+    let baseline = match &request.baseline {
+        Some((library, object)) if matches!(request.work, Work::Verify) => {
+            Some(Baseline::load(library, object).map_err(Failure::Machine)?)
+        }
+        Some(_) | None => None,
+    };
+    Ok(Verifier::new(request.task.clone(), trusted, baseline))
+}

@@ -1,0 +1,11 @@
+//! The hidden roles of the executable.
+//!
+//! Judging needs processes that are small, single-threaded and born clean: the supervisor
+//! of a timing slot, the runner that becomes the candidate, the confined compiler. All are
+//! this same executable, started again with the name of a role.
+
+pub(crate) mod names;
+mod play;
+
+pub use crate::sys::RAISE;
+pub use play::{outlive_file_limit, play_if_asked};

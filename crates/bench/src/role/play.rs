@@ -1,0 +1,34 @@
+//! Which function plays which role.
+
+use std::path::Path;
+
+use crate::cpu::{blas, runner, supervisor};
+use crate::role::names::{BLAS_CORE, CONFINE, RUNNER, SUPERVISOR, TRY_NAMESPACES};
+use crate::sandbox::namespaces;
+use crate::{confine, sys};
+
+/// Plays a hidden role and ends the process, if the first argument names one.
+///
+/// Programs that judge call this first in `main`.
+pub fn play_if_asked() {
+    let mut arguments = std::env::args_os().skip(1);
+    let Some(role) = arguments.next() else { return };
+    let status = match role.to_str() {
+        Some(SUPERVISOR) => supervisor::serve(),
+        Some(RUNNER) => runner::run(),
+        Some(CONFINE) => confine::run(arguments),
+        Some(BLAS_CORE) => arguments
+            .next()
+            .map_or(1, |library| blas::print_core(Path::new(&library))),
+        Some(TRY_NAMESPACES) => i32::from(!namespaces::can_enter()),
+        _ => return,
+    };
+    std::process::exit(status);
+}
+
+/// Makes a write beyond the file size limit (`ulimit -f`) return an error instead of killing the program.
+/// The program can then report the error. Child processes keep the limit and its signal.
+pub fn outlive_file_limit() {
+    // Where the signal cannot be caught, it ends the program as before.
+    drop(sys::outlive_file_limit());
+}

@@ -1,0 +1,146 @@
+//! Descriptors, pipes and files in memory.
+#![expect(
+    unsafe_code,
+    reason = "system calls; every wrapper checks its return value"
+)]
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use crate::sys::call::check;
+
+/// What raises the limit on the size of files, which files in memory have too.
+pub const RAISE: &str = "raise the limit on the size of files (ulimit -f)";
+
+/// An error that has no place for a hint, with the remedy of one that needs it.
+fn with_remedy(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::FileTooLarge => io::Error::new(error.kind(), format!("{error}; {RAISE}")),
+        _ => error,
+    }
+}
+
+/// What mends a failure to write: the limit where that is in the way, else `room`.
+pub(crate) fn remedy(error: &io::Error, room: &'static str) -> &'static str {
+    if error.kind() == io::ErrorKind::FileTooLarge {
+        RAISE
+    } else {
+        room
+    }
+}
+
+/// A memory file of `bytes` zeros that can still be sealed.
+pub(crate) fn memory_file(name: &str, bytes: usize) -> io::Result<OwnedFd> {
+    let name = CString::new(name)?;
+    // SAFETY: `name` is a C string; the descriptor is fresh and ours.
+    let file = unsafe {
+        let fd = check(libc::memfd_create(
+            name.as_ptr(),
+            libc::MFD_ALLOW_SEALING | libc::MFD_CLOEXEC,
+        ))?;
+        OwnedFd::from_raw_fd(fd)
+    };
+    // SAFETY: a valid descriptor.
+    check(unsafe { libc::ftruncate(file.as_raw_fd(), bytes as libc::off_t) })
+        .map_err(with_remedy)?;
+    Ok(file)
+}
+
+/// Forbids changes of size and, with `contents`, any new writable mapping.
+///
+/// `F_SEAL_FUTURE_WRITE` needs Linux 5.1; where it is missing the read-only
+/// descriptor alone keeps the content safe, so its absence is not an error.
+pub(crate) fn seal(file: &OwnedFd, contents: bool) -> io::Result<()> {
+    // SAFETY: plain system call on an open descriptor.
+    let add = |seals: libc::c_int| unsafe {
+        check(libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals))
+    };
+    add(libc::F_SEAL_SHRINK | libc::F_SEAL_GROW)?;
+    if contents
+        && let Err(error) = add(libc::F_SEAL_FUTURE_WRITE)
+        && error.raw_os_error() != Some(libc::EINVAL)
+    {
+        return Err(error);
+    }
+    add(libc::F_SEAL_SEAL)?;
+    Ok(())
+}
+
+/// The same memory file through a descriptor that cannot write.
+pub(crate) fn reopen_readonly(file: &OwnedFd) -> io::Result<OwnedFd> {
+    let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+    // SAFETY: `path` is a C string; the descriptor is fresh and ours.
+    unsafe {
+        Ok(OwnedFd::from_raw_fd(check(libc::open(
+            path.as_ptr(),
+            libc::O_RDONLY | libc::O_CLOEXEC,
+        ))?))
+    }
+}
+
+/// A pipe: (read end, write end).
+pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut ends = [0; 2];
+    // SAFETY: two fresh descriptors, ours alone.
+    unsafe {
+        check(libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC))?;
+        Ok((OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])))
+    }
+}
+
+/// Puts `source` at descriptor `target`, to be inherited.
+pub(crate) fn inherit_as(source: RawFd, target: RawFd) -> io::Result<()> {
+    // SAFETY: plain system calls on descriptors the caller owns.
+    unsafe {
+        if source == target {
+            return check(libc::fcntl(source, libc::F_SETFD, 0)).map(drop);
+        }
+        check(libc::dup2(source, target)).map(drop)
+    }
+}
+
+/// Takes the descriptor that the parent left at `fd`.
+pub(crate) fn inherited(fd: RawFd) -> OwnedFd {
+    // SAFETY: the protocol of the hidden roles says that `fd` is open and that nobody else owns it.
+    unsafe { OwnedFd::from_raw_fd(fd) }
+}
+
+/// Closes every descriptor from `first` on.
+pub(crate) fn close_from(first: RawFd) {
+    // SAFETY: callers keep nothing above `first`; old kernels lack the call and lose nothing but tidiness,
+    // since all our descriptors are close-on-exec.
+    unsafe {
+        libc::syscall(
+            libc::SYS_close_range,
+            first as libc::c_uint,
+            libc::c_uint::MAX,
+            0,
+        )
+    };
+}
+
+/// Bytes that can still be written where `path` lies; none where no file can be made.
+pub(crate) fn free_bytes(path: &Path) -> u64 {
+    let Ok(path) = CString::new(path.as_os_str().as_bytes()) else {
+        return 0;
+    };
+    // SAFETY: an all-zero result is valid and outlives the call.
+    unsafe {
+        let mut found: libc::statvfs = std::mem::zeroed();
+        let known = libc::statvfs(path.as_ptr(), &raw mut found) == 0
+            && (found.f_files == 0 || found.f_favail > 0);
+        if known {
+            found.f_bavail * found.f_frsize
+        } else {
+            0
+        }
+    }
+}
+
+/// Changes a file's owner.
+pub(crate) fn change_owner(path: &Path, uid: u32) -> io::Result<()> {
+    std::os::unix::fs::chown(path, Some(uid), Some(uid))
+}

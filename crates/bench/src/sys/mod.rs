@@ -1,0 +1,16 @@
+//! Thin safe wrappers over the system calls that the bench needs.
+
+mod call;
+mod child;
+mod files;
+mod own;
+mod signals;
+mod times;
+
+pub(crate) use call::*;
+pub(crate) use child::*;
+pub use files::RAISE;
+pub(crate) use files::*;
+pub(crate) use own::*;
+pub(crate) use signals::*;
+pub(crate) use times::*;

@@ -1,0 +1,144 @@
+//! This process itself: its user, cores, priority, limits and libraries.
+#![expect(
+    unsafe_code,
+    reason = "system calls; every wrapper checks its return value"
+)]
+
+use std::ffi::CString;
+use std::io;
+use std::thread::JoinHandle;
+
+use hotloop_flow::BenchError;
+
+use crate::sys::call::{Pid, check};
+
+/// The process that started this one; another one, if that has ended.
+pub(crate) fn parent() -> Pid {
+    // SAFETY: cannot fail.
+    unsafe { libc::getppid() }
+}
+
+/// Has this process killed when the thread that started it ends.
+pub(crate) fn die_with_parent() -> io::Result<()> {
+    // SAFETY: plain system call.
+    check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) }).map(drop)
+}
+
+/// Puts this thread and all that it starts from now on before others on its cores. Without the right to, it stays where
+/// it is.
+pub(crate) fn go_first() {
+    // SAFETY: plain system call.
+    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) };
+}
+
+/// Gives up new privileges by exec, for ever. Landlock and seccomp need it.
+pub(crate) fn no_new_privileges() -> io::Result<()> {
+    // SAFETY: plain system call.
+    check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }).map(drop)
+}
+
+/// Hides this process's memory and `/proc` files from others of its user.
+pub(crate) fn not_dumpable() -> io::Result<()> {
+    // SAFETY: plain system call.
+    check(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0) }).map(drop)
+}
+
+/// Whether this process is root.
+pub(crate) fn is_root() -> bool {
+    // SAFETY: cannot fail.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// Becomes `uid` without groups and capabilities, for ever.
+pub(crate) fn become_user(uid: u32) -> io::Result<()> {
+    // SAFETY: plain system calls; order matters: groups first, while still allowed.
+    unsafe {
+        check(libc::setgroups(0, std::ptr::null()))?;
+        check(libc::setresgid(uid, uid, uid))?;
+        check(libc::setresuid(uid, uid, uid))?;
+    }
+    Ok(())
+}
+
+/// Enters new namespaces.
+pub(crate) fn unshare(flags: i32) -> io::Result<()> {
+    // SAFETY: plain system call.
+    check(unsafe { libc::unshare(flags) }).map(drop)
+}
+
+/// The cores that a thread may run on (0: the calling thread).
+pub(crate) fn affinity(tid: Pid) -> io::Result<Vec<usize>> {
+    // SAFETY: an all-zero set is valid, and it outlives the call.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    check(unsafe { libc::sched_getaffinity(tid, size_of_val(&set), &raw mut set) })?;
+    // SAFETY: the index is below CPU_SETSIZE.
+    Ok((0..libc::CPU_SETSIZE as usize)
+        .filter(|core| unsafe { libc::CPU_ISSET(*core, &set) })
+        .collect())
+}
+
+/// Pins a thread to cores (0: the calling thread).
+pub(crate) fn pin(tid: Pid, cores: &[usize]) -> io::Result<()> {
+    // SAFETY: an all-zero set is valid; indices are checked by CPU_SET's bound below.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    for core in cores
+        .iter()
+        .filter(|core| **core < libc::CPU_SETSIZE as usize)
+    {
+        unsafe { libc::CPU_SET(*core, &mut set) };
+    }
+    check(unsafe { libc::sched_setaffinity(tid, size_of_val(&set), &raw const set) }).map(drop)
+}
+
+/// Sets both limits of a resource.
+pub(crate) fn limit(resource: libc::__rlimit_resource_t, value: u64) -> io::Result<()> {
+    limit_softly(resource, value, value)
+}
+
+/// Sets the soft and the hard limit of a resource.
+pub(crate) fn limit_softly(
+    resource: libc::__rlimit_resource_t,
+    soft: u64,
+    hard: u64,
+) -> io::Result<()> {
+    let limit = libc::rlimit {
+        rlim_cur: soft,
+        rlim_max: hard,
+    };
+    // SAFETY: `limit` outlives the call.
+    check(unsafe { libc::setrlimit(resource, &raw const limit) }).map(drop)
+}
+
+/// Sets both limits of a resource, as far as the hard one allows.
+pub(crate) fn limit_within(resource: libc::__rlimit_resource_t, value: u64) -> io::Result<()> {
+    let mut now = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `now` outlives the call.
+    check(unsafe { libc::getrlimit(resource, &raw mut now) })?;
+    limit(resource, value.min(now.rlim_max))
+}
+
+/// Whether this process's libraries, the mathematics among them, have a symbol.
+pub(crate) fn symbol_exists(name: &str) -> bool {
+    static MATHEMATICS: std::sync::Once = std::sync::Once::new();
+    // SAFETY: trusted system libraries; names are C strings.
+    unsafe {
+        MATHEMATICS.call_once(|| {
+            libc::dlopen(c"libm.so.6".as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL);
+        });
+        CString::new(name)
+            .is_ok_and(|name| !libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()).is_null())
+    }
+}
+
+/// Starts a thread. A machine that has no thread left has failed.
+pub(crate) fn spawn(work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, BenchError> {
+    let started = std::thread::Builder::new().spawn(work);
+    started.map_err(|error| {
+        BenchError::new(format!(
+            "a thread of the bench could not be started: {error}"
+        ))
+    })
+}

@@ -1,0 +1,145 @@
+//! Signals that this process catches, and its alarm.
+#![expect(
+    unsafe_code,
+    reason = "system calls; every wrapper checks its return value"
+)]
+
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crate::sys::call::check;
+
+fn catch(
+    signal: libc::c_int,
+    handler: extern "C" fn(libc::c_int),
+    flags: libc::c_int,
+) -> io::Result<()> {
+    // SAFETY: an all-zero sigaction is valid, and the handlers below only touch what signals may.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler as *const () as usize;
+        action.sa_flags = flags;
+        check(libc::sigaction(
+            signal,
+            &raw const action,
+            std::ptr::null_mut(),
+        ))
+        .map(drop)
+    }
+}
+
+extern "C" fn on_alarm(_: libc::c_int) {}
+
+/// Makes alarms interrupt waits instead of ending the process.
+pub(crate) fn catch_alarms() -> io::Result<()> {
+    catch(libc::SIGALRM, on_alarm, 0) // without flags waits end with EINTR
+}
+
+/// Interrupts waits after `first` and then every 10 ms; `None` ends that.
+pub(crate) fn set_alarm(first: Option<Duration>) {
+    let of = |d: Duration| libc::timeval {
+        tv_sec: d.as_secs() as i64,
+        tv_usec: i64::from(d.subsec_micros()),
+    };
+    let (value, interval) = match first {
+        Some(first) => (
+            first.max(Duration::from_micros(1)),
+            Duration::from_millis(10),
+        ),
+        None => (Duration::ZERO, Duration::ZERO),
+    };
+    let timer = libc::itimerval {
+        it_interval: of(interval),
+        it_value: of(value),
+    };
+    // SAFETY: `timer` outlives the call; the arguments are valid by construction.
+    unsafe { libc::setitimer(libc::ITIMER_REAL, &raw const timer, std::ptr::null_mut()) };
+}
+
+extern "C" fn on_file_limit(_: libc::c_int) {}
+
+/// Has a write beyond the limit on the size of files fail with EFBIG instead of ending this process. The signal is caught
+/// and not ignored: what is ignored stays so in compilers and candidates, and those it is to end.
+pub(crate) fn outlive_file_limit() -> io::Result<()> {
+    catch(libc::SIGXFSZ, on_file_limit, libc::SA_RESTART)
+}
+
+static CONTINUED: AtomicUsize = AtomicUsize::new(0);
+
+extern "C" fn on_continued(_: libc::c_int) {
+    CONTINUED.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Has [`times_continued`] count from now on.
+pub(crate) fn count_continues() -> io::Result<()> {
+    catch(libc::SIGCONT, on_continued, libc::SA_RESTART)
+}
+
+/// How often this process was told to go on, as it is after every stop.
+pub(crate) fn times_continued() -> usize {
+    CONTINUED.load(Ordering::Relaxed)
+}
+
+/// Runs `start` with the signals blocked that are caught here, so that threads it starts never get them.
+pub(crate) fn without_signals<T>(start: impl FnOnce() -> T) -> T {
+    // SAFETY: sets live on this stack; the calls cannot fail with valid arguments.
+    unsafe {
+        let mut caught: libc::sigset_t = std::mem::zeroed();
+        let mut before: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut caught);
+        libc::sigaddset(&raw mut caught, libc::SIGALRM);
+        libc::sigaddset(&raw mut caught, libc::SIGCONT);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const caught, &raw mut before);
+        let value = start();
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
+        value
+    }
+}
+
+/// Stops this process's whole thread group: "I am done".
+pub(crate) fn stop_self() {
+    // SAFETY: plain system calls. Not `raise`: that would go through code that a candidate may reach.
+    unsafe {
+        libc::syscall(
+            libc::SYS_kill,
+            libc::syscall(libc::SYS_getpid),
+            libc::SIGSTOP,
+        )
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_outlives_the_file_limit_leaves_it_to_others() {
+        outlive_file_limit().unwrap();
+        let child = std::process::Command::new("cat")
+            .arg("/proc/self/status")
+            .output()
+            .unwrap();
+        let of = |status: &str, set: &str| {
+            let bits = status
+                .lines()
+                .find_map(|line| line.strip_prefix(set))
+                .unwrap()
+                .trim();
+            u64::from_str_radix(bits, 16).unwrap() >> (libc::SIGXFSZ - 1) & 1
+        };
+        assert_eq!(
+            of(
+                &std::fs::read_to_string("/proc/self/status").unwrap(),
+                "SigCgt:"
+            ),
+            1
+        );
+        let child = String::from_utf8(child.stdout).unwrap();
+        assert_eq!(
+            (of(&child, "SigIgn:"), of(&child, "SigCgt:")),
+            (0, 0),
+            "it ends whom it ended before"
+        );
+    }
+}
