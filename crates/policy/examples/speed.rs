@@ -14,12 +14,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use hotloop_policy::cpu::{Adapted, Gradient, Network, Pass};
-use hotloop_policy::sample::Generation;
-use hotloop_policy::memory::Recompute;
-use hotloop_policy::pack::Scored;
 use hotloop_policy::load::Checkpoint;
+use hotloop_policy::memory::Recompute;
 use hotloop_policy::model::{Adapter, LoraConfig, Module};
+use hotloop_policy::pack::Scored;
 use hotloop_policy::pack::{Pack, Sequence};
+use hotloop_policy::sample::Generation;
 use hotloop_policy::sample::{Draw, Stop};
 
 fn main() -> Result<(), Box<dyn Error>> {

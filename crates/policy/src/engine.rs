@@ -8,7 +8,6 @@ use hotloop_flow::policy::{Completion, Sampling, WeightedTokens};
 use rayon::prelude::*;
 
 use crate::cpu::Network;
-use crate::device::Device;
 pub use crate::engine_error::EngineError;
 use crate::load::Checkpoint;
 use crate::model::{Adapter, Config, LoraConfig, Weights};
@@ -17,39 +16,9 @@ use crate::placed::Trained;
 use crate::precision::Precision;
 use crate::sample::{Draw, Generation, Stop};
 use crate::save::{self, Base, Storage};
+pub use crate::settings::{Learning, Settings};
 use crate::text::{Text, Turn};
-use crate::train::{Grpo, Learner, Reference, Schedule, Training, Update};
-
-/// What of a model is trained.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Learning {
-    /// Nothing.
-    None,
-    /// An adapter that begins fresh from this seed.
-    Lora(LoraConfig, u64),
-    /// All weights.
-    Full,
-}
-
-/// How an engine is set up.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
-    /// What is trained.
-    pub learning: Learning,
-    /// How.
-    pub training: Training,
-    /// The constants of reinforcement learning.
-    pub grpo: Grpo,
-    /// Threads; 0 takes every core.
-    pub threads: usize,
-    /// Answers decoded at the same time.
-    pub slots: usize,
-    /// Where it computes.
-    pub device: Device,
-    /// How weights are kept that nothing trains. None is bf16 on a GPU, and on the CPU bf16 for matrices of whose
-    /// values the file has 16 bits or fewer.
-    pub precision: Option<Precision>,
-}
+use crate::train::{Learner, Reference, Schedule, Update};
 
 /// An adapter as it was at some step, with the optimiser's state.
 pub struct Kept(Box<Learner>);
@@ -207,8 +176,11 @@ impl Engine {
         if self.settings.learning == Learning::Full {
             return Err(EngineError::TrainsAll);
         }
-        let adapter =
-            save::load_adapter(directory, &self.learner.model.network.config, self.base_hash())?;
+        let adapter = save::load_adapter(
+            directory,
+            &self.learner.model.network.config,
+            self.base_hash(),
+        )?;
         if !matches!(self.reference, Reference::None) {
             self.reference = Reference::Adapter(adapter.clone());
         }

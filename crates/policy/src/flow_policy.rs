@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use hotloop_flow::policy::{
-    Capabilities, Chat, Completion, Policy, PolicyError, Sampling, Speaker, Updated,
-    WeightedTokens,
+    Capabilities, Chat, Completion, Policy, PolicyError, Sampling, Speaker, Updated, WeightedTokens,
 };
 
 use crate::engine::{Engine, EngineError, Learning};

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use hotloop_corpus::{Manifest, Options, Record};
-use hotloop_policy::engine::{Engine, Learning};
+use hotloop_policy::engine::{Engine, Learning, Settings};
 use hotloop_policy::model::Weights;
 use hotloop_policy::pack::Sequence;
 use hotloop_policy::save::Storage;
@@ -169,7 +169,7 @@ fn fresh(bpe: &hotloop_corpus::bpe::Bpe, arguments: &NanoArgs) -> Result<Engine,
     };
     let config = nano::shape(bpe.len(), end);
     let weights = Weights::random(&config, arguments.drawn.seed);
-    let mut settings = models::answering(0, arguments.device);
+    let mut settings = Settings::answering(0, arguments.device);
     settings.learning = Learning::Full;
     settings.training.optim.beta2 = 0.95;
     settings.training.optim.weight_decay = WEIGHT_DECAY;

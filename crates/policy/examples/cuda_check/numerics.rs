@@ -1,13 +1,13 @@
 //! Logits, scores, losses, gradients and steps against the CPU.
 
-use hotloop_policy::Precision;
 use hotloop_flow::policy::WeightedTokens;
+use hotloop_policy::Precision;
 use hotloop_policy::cpu::{Adapted, Gradient, Network, Pass};
-use hotloop_policy::memory::Recompute;
-use hotloop_policy::pack::Scored;
 use hotloop_policy::cuda::{self, Learn, Trains, With};
+use hotloop_policy::memory::Recompute;
 use hotloop_policy::model::{Adapter, Family, Tensor};
 use hotloop_policy::pack::Pack;
+use hotloop_policy::pack::Scored;
 use hotloop_policy::train::loss::{Clip, Normalisation};
 use hotloop_policy::train::{Grpo, Learner, Reference, Trained};
 
@@ -41,7 +41,8 @@ pub(crate) fn gradients(precision: Precision) -> Outcome {
         ] {
             let label = format!("{} {mode}", kind.name());
             let trains = adapter.as_ref().map_or(Trains::Full, Trains::Lora);
-            let mut engine = cuda::Engine::new(&network.config, &network.weights, trains, precision)?;
+            let mut engine =
+                cuda::Engine::new(&network.config, &network.weights, trains, precision)?;
             let plain = adapter.as_ref().map(Adapted::plain);
             let logits = engine.logits(With::Trained, &pack)?;
             verdicts.check(

@@ -6,13 +6,13 @@ use hotloop_flow::policy::Sampling;
 use hotloop_policy::Device;
 use hotloop_policy::Precision;
 use hotloop_policy::cpu::Network;
-use hotloop_policy::sample::Generation;
-use hotloop_policy::memory::Recompute;
-use hotloop_policy::pack::Scored;
 use hotloop_policy::cuda;
 use hotloop_policy::engine::{Engine, Learning, Settings};
+use hotloop_policy::memory::Recompute;
 use hotloop_policy::model::LoraConfig;
+use hotloop_policy::pack::Scored;
 use hotloop_policy::pack::{Pack, Sequence};
+use hotloop_policy::sample::Generation;
 use hotloop_policy::sample::{Draw, Stop};
 use hotloop_policy::train::loss::{Clip, Normalisation};
 use hotloop_policy::train::{Grpo, Learner, Trained};
@@ -124,7 +124,9 @@ pub(crate) fn all() -> Outcome {
 /// Mean distance of the sampler's logprobs to the trainer's.
 fn sampler_gap(device: &Learner) -> Result<f64, Box<dyn std::error::Error>> {
     let prompts = prompts(&device.model.network.config);
-    let answers = device.model.generate(&prompts, 4, &generation(PLAIN, 12, 24, &[]))?;
+    let answers = device
+        .model
+        .generate(&prompts, 4, &generation(PLAIN, 12, 24, &[]))?;
     let (mut gap, mut tokens) = (0.0, 0);
     for (number, answer) in answers.iter().enumerate() {
         let pack = Pack::new(&[Sequence::answer(&prompts[number / 4], &answer.tokens)]);
@@ -170,8 +172,8 @@ fn greedy(
         let pack = Pack::new(&[Sequence::answer(prompt, &answer.tokens)]);
         let logits = host.model.network.logits(host.adapted(), &pack);
         for target in &pack.targets {
-            let row =
-                &logits[target.row * host.model.network.config.vocab..][..host.model.network.config.vocab];
+            let row = &logits[target.row * host.model.network.config.vocab..]
+                [..host.model.network.config.vocab];
             let best = row.iter().fold(f32::NEG_INFINITY, |a, b| a.max(*b));
             worst = worst.max(f64::from(best - row[target.token as usize]));
         }
@@ -215,9 +217,14 @@ fn draws(verdicts: &mut Verdicts, label: &str, (host, device): &(Learner, Learne
         ),
     ];
     for (name, draw) in cases {
-        let wanted = host.model.generate(&prompts, 6, &generation(draw, 18, 30, &[2, 9]))?;
+        let wanted = host
+            .model
+            .generate(&prompts, 6, &generation(draw, 18, 30, &[2, 9]))?;
         for slots in [18, 4] {
-            let found = device.model.generate(&prompts, 6, &generation(draw, slots, 30, &[2, 9]))?;
+            let found =
+                device
+                    .model
+                    .generate(&prompts, 6, &generation(draw, slots, 30, &[2, 9]))?;
             // A draw at the edge between two tokens may fall on either side; what follows then differs too.
             let differ = found
                 .iter()

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use hotloop_policy::Precision;
-use hotloop_policy::sample::Generation;
-use hotloop_policy::memory::Recompute;
-use hotloop_policy::pack::Scored;
 use hotloop_policy::cuda::{self, Engine, Learn, Spent, Stepping, With};
+use hotloop_policy::memory::Recompute;
 use hotloop_policy::model::{Config, Family, LoraConfig, Module};
+use hotloop_policy::pack::Scored;
 use hotloop_policy::pack::{Pack, Sequence};
+use hotloop_policy::sample::Generation;
 use hotloop_policy::sample::{Draw, Stop};
 use hotloop_policy::train::OptimConfig;
 use serde_json::{Value, json};

@@ -24,7 +24,12 @@ pub(crate) fn all() -> Outcome {
 fn agree(verdicts: &mut Verdicts, kind: Kind) -> Outcome {
     let network = kind.network();
     let adapter = tiny::adapter(&network.config, 0.0);
-    let mut engine = Engine::new(&network.config, &network.weights, Trains::Lora(&adapter), Precision::Bf16)?;
+    let mut engine = Engine::new(
+        &network.config,
+        &network.weights,
+        Trains::Lora(&adapter),
+        Precision::Bf16,
+    )?;
     let asked = prompts(&network.config);
     let brief = [asked[0].clone(), asked[2].clone()];
     for (name, with) in [("no adapter", With::Nothing), ("adapter", With::Trained)] {
@@ -47,7 +52,8 @@ fn agree(verdicts: &mut Verdicts, kind: Kind) -> Outcome {
                 (32, &brief, 16, 6),
                 (64, &brief, 32, 6),
             ] {
-                let answers = engine.generate(with, asked, count, &generation(PLAIN, slots, tokens, &[]))?;
+                let answers =
+                    engine.generate(with, asked, count, &generation(PLAIN, slots, tokens, &[]))?;
                 let gap = gap(&mut engine, with, PLAIN.temperature, &answers)?;
                 verdicts.check(
                     &format!("{label}: {slots} slots against the trainer"),

@@ -7,10 +7,10 @@
 use rayon::prelude::*;
 
 use super::gemm::{Dims, View, product};
-use super::onto::Onto;
 use super::matrix;
 use super::network::{Gradient, Network};
 use super::norm;
+use super::onto::Onto;
 use crate::math::{exponentiate, max, vectorised};
 use crate::pack::{Coefficient, Scored, Target};
 

@@ -1,8 +1,8 @@
 //! A projection with its bias and its adapter: `y = W x + bias + scale * B A drop(x)`.
 
 use super::gemm::{Dims, View, product};
-use super::onto::Onto;
 use super::matrix;
+use super::onto::Onto;
 use crate::math;
 use crate::model::{Linear, LoraPair};
 use crate::noise;

@@ -124,7 +124,7 @@ impl Decoder {
             out_tokens: words(answer)?,
             out_logprobs: words(answer)?,
             entries: [words(1)?, words(1)?, words(1)?],
-            pub(super) graphs: HashMap::new(),
+            graphs: HashMap::new(),
         })
     }
 
@@ -297,7 +297,6 @@ impl Decoder {
         pass.norm(self.stream.address, model.plan.norm.offset, normed, rows)?;
         pass.logits_of(normed, rows, self.logits.address, model.config.vocab)
     }
-
 }
 
 #[cfg(test)]

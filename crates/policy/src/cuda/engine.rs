@@ -150,7 +150,12 @@ impl Engine {
         self.resident.device.enter()?;
         self.resident.adapter = None;
         self.decoder = None;
-        self.resident.adapter = Some(place(&self.resident.device, &self.resident.model.config, adapter, true)?);
+        self.resident.adapter = Some(place(
+            &self.resident.device,
+            &self.resident.model.config,
+            adapter,
+            true,
+        )?);
         Ok(())
     }
 
@@ -158,7 +163,12 @@ impl Engine {
     pub fn set_reference(&mut self, adapter: &Adapter) -> Result<()> {
         self.resident.device.enter()?;
         self.resident.reference = None;
-        self.resident.reference = Some(place(&self.resident.device, &self.resident.model.config, adapter, false)?);
+        self.resident.reference = Some(place(
+            &self.resident.device,
+            &self.resident.model.config,
+            adapter,
+            false,
+        )?);
         Ok(())
     }
 
@@ -195,10 +205,16 @@ impl Engine {
             // Answers are not drawn while this runs: their cache can be made again.
             self.decoder = None;
         }
-        let made = match Workspace::new(&self.resident.device, self.resident.size(rows, purpose, drops)) {
+        let made = match Workspace::new(
+            &self.resident.device,
+            self.resident.size(rows, purpose, drops),
+        ) {
             Err(error) if error.is_out_of_memory() && self.decoder.is_some() => {
                 self.decoder = None;
-                Workspace::new(&self.resident.device, self.resident.size(rows, purpose, drops))
+                Workspace::new(
+                    &self.resident.device,
+                    self.resident.size(rows, purpose, drops),
+                )
             }
             made => made,
         };
@@ -237,8 +253,12 @@ impl Engine {
                         self.resident.device.precision().bytes(),
                     )
                 });
-                let free = self.resident.device.memory()?.0 + if self.has_backward() { held } else { 0 };
-                Ok(Workspace::bytes(size, self.resident.device.precision().bytes()) <= free / 10 * 9)
+                let free =
+                    self.resident.device.memory()?.0 + if self.has_backward() { held } else { 0 };
+                Ok(
+                    Workspace::bytes(size, self.resident.device.precision().bytes())
+                        <= free / 10 * 9,
+                )
             }
         }
     }
@@ -266,7 +286,11 @@ impl Engine {
             self.resident.device.write(space.head.rows.address, chunk)?;
             pass.logits(hidden, chunk.len(), &space.head)?;
             let count = chunk.len() * self.resident.model.config.vocab;
-            logits.extend(self.resident.device.read::<f32>(space.head.logits.address, count)?);
+            logits.extend(
+                self.resident
+                    .device
+                    .read::<f32>(space.head.logits.address, count)?,
+            );
         }
         Ok(logits)
     }

@@ -193,12 +193,7 @@ impl Engine {
 
     /// Makes room for decoding. Where memory is short, what only training needs is given up, and then slots: fewer answers
     /// are decoded at once.
-    fn prepare_decoder(
-        &mut self,
-        slots: usize,
-        capacity: usize,
-        answer: usize,
-    ) -> Result<Decoder> {
+    fn prepare_decoder(&mut self, slots: usize, capacity: usize, answer: usize) -> Result<Decoder> {
         let old = self.decoder.take();
         let size = Size {
             rows: slots,
@@ -299,7 +294,12 @@ impl Engine {
             if rows == 0 || round.how.halted() {
                 return Ok(());
             }
-            decoder.steps(&self.resident, with, bucket(rows, decoder.cache.slots), round.steps())?;
+            decoder.steps(
+                &self.resident,
+                with,
+                bucket(rows, decoder.cache.slots),
+                round.steps(),
+            )?;
             for slot in round.collect(decoder, &self.resident.device)? {
                 decoder.set_state(
                     &self.resident.device,

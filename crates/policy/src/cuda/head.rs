@@ -3,10 +3,10 @@
 //! The loss itself stays on the host: it answers each token's logprob with a slope, so that every loss is one pure
 //! function that the CPU uses too. A chunk is thousands of rows, so the round trip is lost in the products around it.
 
-use super::product::{Dims, Operand, Target as To};
 use super::device::{Address, Launch, args};
 use super::error::Result;
 use super::layer::Pass;
+use super::product::{Dims, Operand, Target as To};
 use super::workspace::{BackwardSpace, HeadSpace};
 use crate::pack::{Coefficient, Scored, Target};
 

@@ -14,11 +14,20 @@ pub(super) const WIDEST: usize = 8192;
 
 impl Decoder {
     /// Queues one step of the first `rows` slots, if there are kernels for it.
-    pub(super) fn queue_joined(&self, resident: &Resident, with: With, rows: usize) -> Result<bool> {
+    pub(super) fn queue_joined(
+        &self,
+        resident: &Resident,
+        with: With,
+        rows: usize,
+    ) -> Result<bool> {
         let Some(chain) = &resident.chain else {
             return Ok(false);
         };
-        let (model, saved, pass) = (&resident.model, &self.saved, self.pass(resident, with, rows));
+        let (model, saved, pass) = (
+            &resident.model,
+            &self.saved,
+            self.pass(resident, with, rows),
+        );
         let (stream, positions) = (self.stream.address, self.positions.address);
         let [normed, qkv, attended] =
             [&saved.normed, &saved.qkv, &saved.attended].map(|buffer| buffer.address);

@@ -2,10 +2,10 @@
 
 use super::arena::Arena;
 use super::blas::Blas;
-use super::product::{Dims, Operand, Target};
 use super::device::{Address, Device, Launch, args};
 use super::error::Result;
 use super::plan::{AdapterPlan, LoraGroup, LoraPart};
+use super::product::{Dims, Operand, Target};
 
 /// Rows that `lora_rows` takes at most, and the widest low-rank values, as lora.cu has it.
 const FEW_ROWS: usize = 64;

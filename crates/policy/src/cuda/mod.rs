@@ -31,7 +31,9 @@ mod generate;
 mod head;
 mod joined;
 mod kernels;
+mod launch;
 mod layer;
+mod libraries;
 mod linear;
 mod model;
 mod plan;
@@ -45,20 +47,24 @@ mod trace;
 mod way;
 mod workspace;
 
+#[doc(hidden)]
 pub use device::DeviceFacts;
+#[doc(hidden)]
 pub use engine::{Engine, Learn, Stepping};
 pub use error::Error;
-pub use kernels::{SOURCES, compile};
+#[doc(hidden)]
 pub use resident::{Trains, With};
+#[doc(hidden)]
 pub use trace::Spent;
+#[doc(hidden)]
 pub use way::DecodeWay;
 
 /// Which of the three libraries are there: the driver, the compiler, cuBLAS.
 pub fn libraries() -> [(&'static str, bool); 3] {
     [
-        ("libcuda", device::driver_present()),
-        ("libnvrtc", device::nvrtc_present()),
-        ("libcublas", device::blas_present()),
+        ("libcuda", libraries::driver_present()),
+        ("libnvrtc", libraries::nvrtc_present()),
+        ("libcublas", libraries::blas_present()),
     ]
 }
 
@@ -71,7 +77,7 @@ pub fn available() -> bool {
 /// The library that keeps this machine's GPU from being used; none where there is no GPU, or no library is missing.
 pub fn hindrance() -> Option<Error> {
     let has_gpu = || cudarc::driver::CudaContext::device_count().is_ok_and(|count| count > 0);
-    device::missing().filter(|_| device::driver_present() && has_gpu())
+    libraries::missing().filter(|_| libraries::driver_present() && has_gpu())
 }
 
 /// Whether a GPU of that compute capability has all that the kernels ask for: sums and copies in bf16 came with 8.0.

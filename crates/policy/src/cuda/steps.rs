@@ -36,7 +36,9 @@ impl Decoder {
         if left > 0 && !self.graphs.contains_key(&key) {
             self.queue(resident, with, rows)?;
             left -= 1;
-            let graph = resident.device.capture(|| self.queue(resident, with, rows))?;
+            let graph = resident
+                .device
+                .capture(|| self.queue(resident, with, rows))?;
             self.graphs.insert(key, graph);
         }
         for _ in 0..left {

@@ -17,8 +17,8 @@ pub(crate) use hf_config::to_json as config_to_json;
 
 use self::gguf_model::GgufModel;
 pub(crate) use self::safetensors::TensorFiles;
-use crate::precision::Precision;
 use crate::model::{Config, Fingerprint, Values, Weights};
+use crate::precision::Precision;
 use crate::text::Text;
 
 /// A model on disk: its shape, its tensors one by one, and its tokenizer.

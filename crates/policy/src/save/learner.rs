@@ -11,8 +11,8 @@ use super::{huggingface, peft, tensors};
 use crate::load::{Checkpoint, TensorFiles};
 use crate::load_error::{LoadError, Problem};
 use crate::model::Tensor;
-use crate::text::Text;
 use crate::placed::Trained;
+use crate::text::Text;
 use crate::train::Learner;
 
 #[derive(Serialize, Deserialize)]

@@ -90,7 +90,8 @@ impl Learner {
             let update = self.reinforce_once(&packs, grpo, temperature, &mut tokens)?;
             total = total.then(update, epoch);
         }
-        let gap = |Weighed { token, .. }: &Weighed| f64::from((token.trainer - token.sampler).abs());
+        let gap =
+            |Weighed { token, .. }: &Weighed| f64::from((token.trainer - token.sampler).abs());
         total.sampler_gap = tokens.iter().map(gap).sum::<f64>() / tokens.len() as f64;
         Ok(total)
     }

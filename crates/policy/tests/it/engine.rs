@@ -7,8 +7,8 @@ use hotloop_flow::policy::{
     Chat, Completion, Message, Policy, PolicyError, Sampling, Speaker, WeightedTokens,
 };
 use hotloop_policy::EnginePolicy;
-use hotloop_policy::memory::Recompute;
 use hotloop_policy::engine::{Engine, Learning, Settings};
+use hotloop_policy::memory::Recompute;
 use hotloop_policy::model::{LoraConfig, Module};
 use hotloop_policy::save::Storage;
 use hotloop_policy::text::Turn;
@@ -211,7 +211,10 @@ fn praise_raises_and_blame_lowers_the_logprob() {
                 &item.prompt_tokens,
                 &item.tokens,
             )]);
-            let scored = learner.model.network.score(learner.model.adapted(), &pack, 0.9);
+            let scored = learner
+                .model
+                .network
+                .score(learner.model.adapted(), &pack, 0.9);
             scored.iter().map(|scored| scored.logprob).sum::<f32>() / scored.len() as f32
         };
         batch.iter().map(mean).collect()
@@ -492,7 +495,8 @@ fn a_stopped_engine_has_learned_nothing_and_goes_on_when_it_may() {
     let before: Vec<Vec<f32>> = policy
         .engine()
         .learner()
-        .model        .parameters()
+        .model
+        .parameters()
         .iter()
         .map(|t| t.data.to_vec())
         .collect();
@@ -505,7 +509,8 @@ fn a_stopped_engine_has_learned_nothing_and_goes_on_when_it_may() {
     let after: Vec<Vec<f32>> = policy
         .engine()
         .learner()
-        .model        .parameters()
+        .model
+        .parameters()
         .iter()
         .map(|t| t.data.to_vec())
         .collect();

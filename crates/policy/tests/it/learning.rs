@@ -3,8 +3,8 @@
 use hotloop_flow::policy::WeightedTokens;
 use hotloop_policy::cpu::{Adapted, Gradient, Network, Pass};
 use hotloop_policy::memory::Recompute;
-use hotloop_policy::pack::Scored;
 use hotloop_policy::model::{Adapter, Config, Family, LoraConfig, Module, Weights};
+use hotloop_policy::pack::Scored;
 use hotloop_policy::pack::{Pack, Sequence};
 use hotloop_policy::train::loss::{Clip, Normalisation};
 use hotloop_policy::train::{
@@ -313,7 +313,9 @@ fn a_loss_that_is_not_a_number_stops_before_the_weights_change() {
         "{error}"
     );
     assert_eq!(
-        learner.model.network.weights.layers[0].linears[0].weight.data,
+        learner.model.network.weights.layers[0].linears[0]
+            .weight
+            .data,
         before
     );
     assert_eq!(learner.optimiser.steps, 0);

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use hotloop_flow::policy::{Completion, Ending};
 use hotloop_policy::cpu::{Adapted, Network};
-use hotloop_policy::sample::Generation;
 use hotloop_policy::model::Adapter;
 use hotloop_policy::pack::{Pack, Sequence};
+use hotloop_policy::sample::Generation;
 use hotloop_policy::sample::{Draw, Stop};
 
 use crate::fixture::{FAMILIES, Fixture};
@@ -99,7 +99,10 @@ fn answers_end_by_token_and_by_length() {
         let last = *answer.tokens.last().unwrap();
         let earlier = &answer.tokens[..answer.tokens.len() - 1];
         assert!(!earlier.iter().any(|token| how.stop.tokens.contains(token)));
-        assert_eq!(answer.ending == Ending::Stop, how.stop.tokens.contains(&last));
+        assert_eq!(
+            answer.ending == Ending::Stop,
+            how.stop.tokens.contains(&last)
+        );
         assert!(answer.ending == Ending::Stop || answer.tokens.len() == 40);
         answer.ending == Ending::Stop
     };

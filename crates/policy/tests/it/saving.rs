@@ -1,8 +1,8 @@
 //! What is saved comes back: models, adapters, and a learner that goes on as if nothing had happened.
 
 use hotloop_policy::cpu::Network;
-use hotloop_policy::memory::Recompute;
 use hotloop_policy::load::Checkpoint;
+use hotloop_policy::memory::Recompute;
 use hotloop_policy::model::{Adapter, LoraConfig, Module};
 use hotloop_policy::pack::Sequence;
 use hotloop_policy::save::{self, Base, Storage};
