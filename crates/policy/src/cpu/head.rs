@@ -10,7 +10,7 @@ use super::gemm::{Dims, View, product};
 use super::matrix;
 use super::network::{Gradient, Network};
 use super::norm;
-use super::onto::Onto;
+use super::onto::{Onto, Strided};
 use crate::math::{exponentiate, max, vectorised};
 use crate::pack::{Coefficient, Scored, Target};
 
@@ -125,7 +125,7 @@ impl Network {
                 let dims = Dims(vocab, width, chunk.len());
                 let d_logits = View::rows(&logits, vocab).t();
                 product(
-                    (&mut head.data, width),
+                    Strided::rows(&mut head.data, width),
                     d_logits,
                     normed,
                     dims,

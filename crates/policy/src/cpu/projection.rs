@@ -2,7 +2,7 @@
 
 use super::gemm::{Dims, View, product};
 use super::matrix;
-use super::onto::Onto;
+use super::onto::{Onto, Strided};
 use crate::math;
 use crate::model::{Linear, LoraPair};
 use crate::noise;
@@ -73,7 +73,7 @@ impl Projection<'_> {
             let low = lora.down(x);
             let b = View::rows(&lora.pair.b.data, rank);
             product(
-                (y, outputs),
+                Strided::rows(y, outputs),
                 View::rows(&low, rank),
                 b.t(),
                 Dims(rows, outputs, rank),
@@ -128,7 +128,7 @@ impl LoraPart<'_> {
         let x = View::rows(dropped.as_deref().unwrap_or(x), inputs);
         let a = View::rows(&self.pair.a.data, inputs);
         product(
-            (&mut low, rank),
+            Strided::rows(&mut low, rank),
             x,
             a.t(),
             Dims(rows, rank, inputs),
@@ -152,7 +152,7 @@ impl LoraPart<'_> {
         let mut d_low = vec![0.0; rows * rank];
         let b = View::rows(&self.pair.b.data, rank);
         product(
-            (&mut d_low, rank),
+            Strided::rows(&mut d_low, rank),
             d_out,
             b,
             Dims(rows, rank, outputs),
@@ -188,10 +188,17 @@ impl LoraPart<'_> {
         );
         let dims = Dims(rows, inputs, rank);
         match self.dropout {
-            None => product((dx, inputs), d_low, a, dims, 1.0, Onto::Add),
+            None => product(Strided::rows(dx, inputs), d_low, a, dims, 1.0, Onto::Add),
             Some(dropout) => {
                 let mut through = vec![0.0; rows * inputs];
-                product((&mut through, inputs), d_low, a, dims, 1.0, Onto::Set);
+                product(
+                    Strided::rows(&mut through, inputs),
+                    d_low,
+                    a,
+                    dims,
+                    1.0,
+                    Onto::Set,
+                );
                 dropout.apply(&mut through);
                 math::add(dx, &through);
             }

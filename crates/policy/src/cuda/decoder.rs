@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::cache::Cache;
+use super::cache::{Cache, Copies};
 use super::device::{Address, Buffer, Device, Graph, Launch, args};
 use super::error::Result;
 use super::layer::{Pass, Sight};
@@ -66,6 +66,14 @@ fn draw_words(draw: sample::Draw, stops: &[u32]) -> [u32; 5 + STOPS] {
     words[4] = count as u32;
     words[5..5 + count].copy_from_slice(&stops[..count]);
     words
+}
+
+/// Which slot draws from which row of logits: so many numbers each, on the device.
+#[derive(Clone, Copy)]
+pub(super) struct Draws {
+    pub(super) rows: Address,
+    pub(super) slots: Address,
+    pub(super) count: usize,
 }
 
 /// The memory and the graphs of decoding.
@@ -180,13 +188,14 @@ impl Decoder {
         }
         let place = self.entries[2].address;
         resident.device.write(place, targets)?;
-        self.cache.fan_out(
-            &resident.device,
-            &resident.model.config,
+        let copies = Copies {
             from,
             rows,
-            (place, targets.len()),
-        )
+            targets: place,
+            count: targets.len(),
+        };
+        self.cache
+            .fan_out(&resident.device, &resident.model.config, copies)
     }
 
     /// Draws the first token of some slots: each from a row of `logits`.
@@ -200,21 +209,16 @@ impl Decoder {
         let [row_place, slot_place, _] = &self.entries;
         resident.device.write(row_place.address, rows)?;
         resident.device.write(slot_place.address, slots)?;
-        self.sample(
-            resident,
-            logits,
-            (row_place.address, slot_place.address),
-            rows.len(),
-        )
+        let draws = Draws {
+            rows: row_place.address,
+            slots: slot_place.address,
+            count: rows.len(),
+        };
+        self.sample(resident, logits, draws)
     }
 
-    pub(super) fn sample(
-        &self,
-        resident: &Resident,
-        logits: Address,
-        (rows, slots): (Address, Address),
-        entries: usize,
-    ) -> Result<()> {
+    pub(super) fn sample(&self, resident: &Resident, logits: Address, draws: Draws) -> Result<()> {
+        let Draws { rows, slots, count } = draws;
         let (answer, vocab) = (self.answer as i32, resident.model.config.vocab as i32);
         let Self {
             draw,
@@ -236,7 +240,7 @@ impl Decoder {
         ];
         resident
             .device
-            .launch("sample", Launch::grid(entries, 1, 1, 1024), arguments)
+            .launch("sample", Launch::grid(count, 1, 1, 1024), arguments)
     }
 
     pub(super) fn pass<'a>(&'a self, resident: &'a Resident, with: With, rows: usize) -> Pass<'a> {

@@ -329,13 +329,7 @@ impl Engine {
         };
         let hidden = self.resident.forward(&pass, batch.tokens, space)?;
         let backward = space.backward.as_ref().expect("reserved to learn");
-        pass.head_gradient(
-            hidden,
-            &pack.targets,
-            learn.temperature,
-            coefficient,
-            (&space.head, backward),
-        )?;
+        pass.head_gradient(hidden, &pack.targets, learn.temperature, coefficient, space)?;
         let layers = self.resident.model.config.layers;
         for layer in (0..layers).rev() {
             let (x, saved) = (space.stream(layer), space.saved(layer));

@@ -178,7 +178,7 @@ impl Decoder {
         let [qkv, attended, active] =
             [&saved.qkv, &saved.attended, &saved.active].map(|buffer| buffer.address);
         let copy = space.copy.address;
-        self.begin_step(resident, chain, rows, (copy, space.squares.address))?;
+        self.begin_step(resident, chain, rows, Some(space))?;
         let attention = TokenAttention {
             chain,
             model,

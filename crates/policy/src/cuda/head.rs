@@ -7,7 +7,7 @@ use super::device::{Address, Launch, args};
 use super::error::Result;
 use super::layer::Pass;
 use super::product::{Dims, Operand, Target as To};
-use super::workspace::{BackwardSpace, HeadSpace};
+use super::workspace::{HeadSpace, Workspace};
 use crate::pack::{Coefficient, Scored, Target};
 
 impl Pass<'_> {
@@ -101,15 +101,17 @@ impl Pass<'_> {
         Ok(scores)
     }
 
-    /// Scores every target, asks for its slope, and leaves the gradient of the hidden states in `backward.d`.
+    /// Scores every target, asks for its slope, and leaves the gradient of the hidden states in `space.backward`.
     pub(super) fn head_gradient(
         &self,
         hidden: Address,
         targets: &[Target],
         temperature: f32,
         coefficient: &mut Coefficient,
-        (space, backward): (&HeadSpace, &BackwardSpace),
+        space: &Workspace,
     ) -> Result<()> {
+        let backward = space.backward.as_ref().expect("reserved to learn");
+        let space = &space.head;
         let (width, vocab) = (self.model.config.hidden, self.model.config.vocab);
         self.device
             .clear(backward.d.address, self.device.reals(self.rows * width))?;

@@ -61,7 +61,7 @@ impl Decoder {
             positions,
             kernel: "step_attention_rows",
         };
-        self.begin_step(resident, chain, rows, (Address::NULL, Address::NULL))?;
+        self.begin_step(resident, chain, rows, None)?;
         for (layer, plan) in model.plan.layers.iter().enumerate() {
             norm(plan.input_norm.offset, normed)?;
             project(layer, Group::Qkv, normed, qkv, false)?;

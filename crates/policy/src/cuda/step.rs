@@ -7,6 +7,7 @@ use super::device::{Address, Launch, args};
 use super::error::Result;
 use super::model::Model;
 use super::resident::Resident;
+use super::workspace::StepSpace;
 
 /// Attention of every slot's new token over its cache, with all that stands between it and the product before: biases,
 /// head norms, the rotation, and the cache's new entry.
@@ -68,8 +69,10 @@ impl Decoder {
         resident: &Resident,
         chain: &Chain,
         rows: usize,
-        (copy, squares): (Address, Address),
+        folded: Option<&StepSpace>,
     ) -> Result<()> {
+        let copy = folded.map_or(Address::NULL, |space| space.copy.address);
+        let squares = folded.map_or(Address::NULL, |space| space.squares.address);
         let (model, hidden) = (&resident.model, resident.model.config.hidden);
         let embed = model.arena.at(model.plan.embed.offset);
         let arguments = args![

@@ -1,6 +1,6 @@
 //! Decoding without the host: one step of all slots, captured as a graph and replayed.
 
-use super::decoder::Decoder;
+use super::decoder::{Decoder, Draws};
 use super::error::Result;
 use super::resident::{Resident, With};
 use super::way::DecodeWay;
@@ -19,7 +19,12 @@ impl Decoder {
         }
         self.queue_plain(resident, with, rows)?;
         let identity = self.cache.identity.address;
-        self.sample(resident, self.logits.address, (identity, identity), rows)
+        let draws = Draws {
+            rows: identity,
+            slots: identity,
+            count: rows,
+        };
+        self.sample(resident, self.logits.address, draws)
     }
 
     /// Runs `steps` steps of the first `rows` slots. The first step of a number of rows runs by itself, as libraries

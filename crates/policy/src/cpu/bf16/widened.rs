@@ -4,7 +4,7 @@ use half::bf16;
 
 use super::Matrix;
 use crate::cpu::gemm::{Dims, View, product};
-use crate::cpu::onto::Onto;
+use crate::cpu::onto::{Onto, Strided};
 use crate::math::vectorised;
 
 /// Values of a chunk: 4 MB of f32.
@@ -68,7 +68,7 @@ pub(super) fn backward(dx: &mut [f32], dy: &[f32], w: Matrix, onto: Onto) {
         let onto = if nth == 0 { onto } else { Onto::Add };
         let dims = Dims(rows, inputs, chunk.len() / inputs);
         product(
-            (&mut *dx, inputs),
+            Strided::rows(&mut *dx, inputs),
             dy,
             View::rows(wide, inputs),
             dims,
