@@ -15,6 +15,7 @@ mod cores;
 mod cpu;
 mod estimate;
 mod inputs;
+mod local;
 pub mod role;
 pub mod sandbox;
 mod scratch;
@@ -23,5 +24,5 @@ pub mod survey;
 mod sys;
 pub mod tasks;
 
-pub use cpu::bench::{LocalBench, measure_roof};
-pub use settings::{Care, Check, Estimator, Settings};
+pub use local::{LocalBench, open};
+pub use settings::Settings;

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use hotloop_flow::bench::{Compiler, OptLevel};
-use serde::{Deserialize, Serialize};
+use hotloop_flow::How;
+use hotloop_flow::how::{Check, Estimator};
 
 use crate::sandbox::Layer;
 
@@ -16,24 +16,15 @@ pub(crate) const TEAM_RUN_S: f64 = 5e-3;
 /// How to judge.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The compiler.
-    pub compiler: Compiler,
+    pub how: How,
     /// The compiler's command, if not found by its name.
     pub compiler_path: Option<PathBuf>,
-    /// The level that candidates are compiled with.
-    pub level: OptLevel,
-    /// OpenMP threads of a candidate.
-    pub threads: u32,
     /// Timing slots that run side by side.
     pub slots: u32,
     /// Candidates compiled and verified side by side; 0 means one per core left.
     pub jobs: u32,
     /// Seconds that one call may take.
     pub limit_s: f64,
-    /// The check that decides.
-    pub check: Check,
-    /// The estimator that decides.
-    pub estimator: Estimator,
     /// Timed runs at most in one round.
     pub runs: u32,
     /// Rounds of samples at most while the machine is not quiet, and times that such a candidate is timed.
@@ -44,80 +35,48 @@ pub struct Settings {
     pub without: Vec<Layer>,
     /// Seconds that a run on several threads lasts at least: their first moments are not their pace.
     pub team_run_s: f64,
-    /// What is left out around every timed run. Such timings tell of the machine, not of candidates.
-    pub omit: Vec<Care>,
     /// The executable that plays the bench's hidden roles.
     pub roles: PathBuf,
 }
 
-/// What the bench does around a timed run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Care {
-    /// Inputs that nobody has seen; without it those of the warm-up stay.
-    Fresh,
-    /// Buffers in the caches of the cores that will use them.
-    Warm,
-    /// Cores kept awake until the run begins.
-    Wake,
-    /// Probes of all cores before and behind it.
-    Probe,
-    /// Every output verified.
-    Check,
-    /// Every thread on a core of its own; without it the OpenMP runtime binds its own.
-    Pin,
-}
-
-/// The check that decides whether a candidate is correct; both are always computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Check {
-    /// Every element, scale-aware bound.
-    Strict,
-    /// 105 points, 1e-6.
-    Paper,
-}
-
-/// The estimator that decides; both are always reported.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Estimator {
-    /// Median of samples with quiet probes.
-    Gated,
-    /// One warm-up, the mean of three runs.
-    Paper,
-}
-
 impl Settings {
-    /// The defaults: gcc -O3, one thread, strict check, gated estimator.
+    /// The settings for [`How::default`].
     pub fn new(roles: PathBuf) -> Self {
         Self {
-            compiler: Compiler::Gcc,
+            how: How::default(),
             compiler_path: None,
-            level: OptLevel::O3,
-            threads: 1,
             slots: 1,
             jobs: 0,
             limit_s: 1.0,
-            check: Check::Strict,
-            estimator: Estimator::Gated,
             runs: 60,
             rounds: ROUNDS,
             reuse: true,
             without: Vec::new(),
             team_run_s: TEAM_RUN_S,
-            omit: Vec::new(),
             roles,
         }
     }
 
-    /// As the paper judges: 8 s, one warm-up, three runs, 105 points.
+    /// The same settings with another way of judging. The paper's estimator takes three runs and
+    /// allows a call 8 s.
     #[must_use]
-    pub fn like_the_paper(mut self) -> Self {
-        self.limit_s = 8.0;
-        self.check = Check::Paper;
-        self.estimator = Estimator::Paper;
-        self.runs = 3;
+    pub fn with(mut self, how: How) -> Self {
+        self.how = how;
+        if how.timing == Estimator::Paper {
+            self.limit_s = 8.0;
+            self.runs = 3;
+        }
         self
+    }
+
+    /// The paper's estimator and the paper's check.
+    #[must_use]
+    pub fn like_the_paper(self) -> Self {
+        let how = How {
+            timing: Estimator::Paper,
+            check: Check::Paper,
+            ..self.how
+        };
+        self.with(how)
     }
 }

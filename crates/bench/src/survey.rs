@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hotloop_flow::bench::Compiler;
+use hotloop_flow::how::Compiler;
 use hotloop_flow::{BenchError, statistics};
 use serde::Serialize;
 
@@ -116,10 +116,8 @@ pub fn survey(roles: &Path) -> Survey {
 }
 
 fn look_at(compiler: Compiler, roles: &Path) -> CompilerSurvey {
-    let settings = Settings {
-        compiler,
-        ..Settings::new(roles.to_owned())
-    };
+    let mut settings = Settings::new(roles.to_owned());
+    settings.how.compiler = compiler;
     let (toolchain, error) = match Toolchain::find(compiler, None) {
         Ok(toolchain) => (Some(toolchain), Machine::prepare(settings).err()),
         Err(error) => (None, Some(error)),
@@ -139,7 +137,7 @@ fn look_at(compiler: Compiler, roles: &Path) -> CompilerSurvey {
 /// Measures null round trip and arithmetic peak `times` times, and probes how quiet the cores are.
 pub fn noise(settings: Settings, times: usize) -> Result<Noise, BenchError> {
     let machine = Machine::prepare(settings)?;
-    let threads = machine.settings.threads;
+    let threads = machine.settings.how.threads;
     let cores = slot_cores(threads as usize);
     let mut slot = Slot::new(&machine.settings.roles, cores.clone(), None);
     let (mut nulls, mut peaks) = (Vec::new(), Vec::new());

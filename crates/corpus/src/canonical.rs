@@ -1,7 +1,7 @@
 //! The one way to write C that the nano policy knows: no comments, no space that the
 //! compiler does not need, one statement a line, one space of indentation a brace.
 
-use hotloop_flow::lex::{self, Item, Token, TokenKind};
+use hotloop_flow::language::c::lex::{self, Item, Token, TokenKind};
 
 /// The source in canonical form. Changes no token, so it means the same.
 pub fn canonical(source: &str) -> String {

@@ -249,7 +249,8 @@ mod tests {
         assert_eq!(wrong(f64::INFINITY), Some(Why::Nan));
         assert_eq!(wrong(0.5), Some(Why::Large));
         assert_eq!(wrong(1e-9), Some(Why::Small));
-        let scan = hotloop_flow::technique::scan("void f(void) {\n#pragma omp parallel\n;}");
+        let scan =
+            hotloop_flow::language::c::scan::scan("void f(void) {\n#pragma omp parallel\n;}");
         let why = Stage::Simd.violation(&scan).unwrap();
         assert_eq!(Why::of(&Verdict::Refused { why }), Some(Why::Threads));
         assert_eq!(

@@ -8,7 +8,7 @@
 
 use std::collections::HashSet;
 
-use hotloop_flow::lex::{self, Item, Token, TokenKind};
+use hotloop_flow::language::c::lex::{self, Item, Token, TokenKind};
 
 /// Words that mean the same in every program.
 const KEYWORDS: [&str; 32] = [

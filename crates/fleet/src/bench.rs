@@ -22,7 +22,7 @@ use tokio::runtime::Runtime;
 
 use crate::Log;
 use crate::link::{Link, is_missing, with_id};
-use crate::wire::{self, Beat, GROUP_BYTES, GROUP_JOBS, Group, GroupReply, How, Judged};
+use crate::wire::{self, Beat, GROUP_BYTES, GROUP_JOBS, Group, GroupReply, Judged, Terms};
 pub use open::Opening;
 pub(crate) use open::{nonce, runtime};
 
@@ -40,7 +40,7 @@ pub struct FleetBench {
     runtime: Option<Runtime>,
     link: Link,
     scope: String,
-    how: How,
+    terms: Terms,
     spread: bool,
     class: String,
     facts: MachineFacts,
@@ -137,14 +137,14 @@ impl FleetBench {
 
     fn id(&self, key: &Key) -> String {
         let attempt = self.attempts.get(key).copied().unwrap_or(0).to_string();
-        let how = serde_json::to_string(&self.how).unwrap_or_default();
+        let terms = serde_json::to_string(&self.terms).unwrap_or_default();
         let stage = key.2.map_or(String::new(), |stage| stage.to_string());
         wire::hash(&[
             &self.scope,
             &key.0,
             &key.1,
             &stage,
-            &how,
+            &terms,
             &self.class,
             &attempt,
         ])
@@ -174,7 +174,7 @@ impl FleetBench {
                 let jobs = ids
                     .iter()
                     .filter_map(|id| Some((id.as_str(), &self.waiting.get(id)?.job)));
-                let bytes = Group::new(&self.scope, &self.how, jobs).bytes();
+                let bytes = Group::new(&self.scope, &self.terms, jobs).bytes();
                 (ids, bytes)
             })
             .collect();

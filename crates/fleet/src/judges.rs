@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use hotloop_bench::{LocalBench, Settings};
-use hotloop_flow::bench::Compiler;
-use hotloop_flow::{Bench, BenchError, MachineFacts};
+use hotloop_flow::how::Compiler;
+use hotloop_flow::{Bench, BenchError, How, MachineFacts};
 
-use crate::wire::{How, WorkerNoise};
+use crate::wire::{Terms, WorkerNoise};
 
 /// What a worker needs of its machine.
 pub trait Judges {
@@ -15,7 +15,7 @@ pub trait Judges {
     /// How steady the machine is now.
     fn noise(&self) -> Result<WorkerNoise, BenchError>;
     /// A bench that judges as asked, with so many slots.
-    fn start(&self, how: &How, slots: u32) -> Result<Box<dyn Bench>, BenchError>;
+    fn start(&self, terms: &Terms, slots: u32) -> Result<Box<dyn Bench>, BenchError>;
 }
 
 /// The bench of this machine.
@@ -40,8 +40,12 @@ impl Judges for RealJudges {
         let mut found = Vec::new();
         let mut problem = None;
         for compiler in [Compiler::Gcc, Compiler::Clang] {
-            match LocalBench::start(Settings {
+            let how = How {
                 compiler,
+                ..self.base.how
+            };
+            match LocalBench::start(Settings {
+                how,
                 ..self.base.clone()
             }) {
                 Ok(bench) => found.push((compiler, bench.facts())),
@@ -63,9 +67,9 @@ impl Judges for RealJudges {
         })
     }
 
-    fn start(&self, how: &How, slots: u32) -> Result<Box<dyn Bench>, BenchError> {
+    fn start(&self, terms: &Terms, slots: u32) -> Result<Box<dyn Bench>, BenchError> {
         Ok(Box::new(LocalBench::start(
-            how.settings(&self.base, slots),
+            terms.settings(&self.base, slots),
         )?))
     }
 }

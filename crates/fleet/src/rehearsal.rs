@@ -7,12 +7,13 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use hotloop_flow::bench::{Compiler, Seconds};
+use hotloop_flow::bench::Seconds;
+use hotloop_flow::how::Compiler;
 use hotloop_flow::verdict::Measured;
 use hotloop_flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts, Reply, Verdict};
 
 use crate::judges::Judges;
-use crate::wire::{How, WorkerNoise};
+use crate::wire::{Terms, WorkerNoise};
 
 /// A bench that waits instead of judging, on so many slots.
 pub struct RehearsalBench {
@@ -146,7 +147,7 @@ impl Judges for RehearsalJudges {
         })
     }
 
-    fn start(&self, _how: &How, slots: u32) -> Result<Box<dyn Bench>, BenchError> {
+    fn start(&self, _terms: &Terms, slots: u32) -> Result<Box<dyn Bench>, BenchError> {
         Ok(Box::new(RehearsalBench {
             broken: self.broken,
             ..RehearsalBench::new(slots)

@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
+use hotloop_bench::Settings;
 use hotloop_bench::sandbox::Layer;
-use hotloop_bench::{Check, Estimator, Settings};
-use hotloop_flow::bench::{Compiler, OptLevel};
+use hotloop_flow::how::Compiler;
 use hotloop_flow::task::{Task, TaskSpec};
-use hotloop_flow::{BenchError, Candidate, Job, JobId, Judgement, MachineFacts, Stage};
+use hotloop_flow::{BenchError, Candidate, How, Job, JobId, Judgement, MachineFacts, Stage};
 use serde::{Deserialize, Serialize};
 
 /// The stream of groups: a work queue.
@@ -58,23 +58,19 @@ pub(crate) fn is_word(text: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
 }
 
-/// How to judge: what of the settings is the asker's choice. Slots, cores and paths are the worker's.
+/// What of the settings is the asker's choice. Slots, cores and paths are the worker's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct How {
-    pub(crate) compiler: Compiler,
-    pub(crate) level: OptLevel,
-    pub(crate) threads: u32,
+pub struct Terms {
+    pub(crate) how: How,
     pub(crate) limit_s: f64,
-    pub(crate) check: Check,
-    pub(crate) estimator: Estimator,
     pub(crate) runs: u32,
     pub(crate) rounds: u32,
     pub(crate) reuse: bool,
     pub(crate) without: Vec<Layer>,
 }
 
-impl How {
+impl Terms {
     /// What the settings ask for.
     pub fn of(settings: &Settings) -> Result<Self, BenchError> {
         if let Some(path) = &settings.compiler_path {
@@ -85,12 +81,8 @@ impl How {
             .hint("leave out --cc: each worker uses the gcc or clang in its own PATH"));
         }
         Ok(Self {
-            compiler: settings.compiler,
-            level: settings.level,
-            threads: settings.threads,
+            how: settings.how,
             limit_s: settings.limit_s,
-            check: settings.check,
-            estimator: settings.estimator,
             runs: settings.runs,
             rounds: settings.rounds,
             reuse: settings.reuse,
@@ -101,12 +93,8 @@ impl How {
     /// The settings of a bench that judges so; `base` holds what the worker chose.
     pub(crate) fn settings(&self, base: &Settings, slots: u32) -> Settings {
         Settings {
-            compiler: self.compiler,
-            level: self.level,
-            threads: self.threads,
+            how: self.how,
             limit_s: self.limit_s,
-            check: self.check,
-            estimator: self.estimator,
             runs: self.runs,
             rounds: self.rounds,
             reuse: self.reuse,
@@ -117,7 +105,7 @@ impl How {
     }
 
     fn is_sane(&self) -> bool {
-        (1..=4096).contains(&self.threads)
+        (1..=4096).contains(&self.how.threads)
             && (1..=100_000).contains(&self.runs)
             && (1..=100).contains(&self.rounds)
             && (0.001..=600.0).contains(&self.limit_s)
@@ -189,7 +177,7 @@ pub(crate) struct Group {
     version: u32,
     /// Whom to answer.
     pub(crate) scope: String,
-    pub(crate) how: How,
+    pub(crate) terms: Terms,
     tasks: Vec<WireTask>,
     pub(crate) jobs: Vec<WireJob>,
 }
@@ -198,7 +186,7 @@ impl Group {
     /// A group of jobs; each comes with its id.
     pub(crate) fn new<'a>(
         scope: &str,
-        how: &How,
+        terms: &Terms,
         jobs: impl IntoIterator<Item = (&'a str, &'a Job)>,
     ) -> Self {
         let mut tasks: Vec<Arc<Task>> = Vec::new();
@@ -222,7 +210,7 @@ impl Group {
         Self {
             version: VERSION,
             scope: scope.to_owned(),
-            how: how.clone(),
+            terms: terms.clone(),
             tasks,
             jobs: wired,
         }
@@ -248,7 +236,7 @@ impl Group {
                 group.version
             ));
         }
-        if !is_word(&group.scope) || !group.how.is_sane() {
+        if !is_word(&group.scope) || !group.terms.is_sane() {
             return Err("its scope or its settings are out of bounds".to_owned());
         }
         if group.jobs.is_empty() || group.jobs.len() > GROUP_JOBS {
@@ -502,8 +490,8 @@ mod tests {
             candidate,
             stage: Stage::try_from(2).ok(),
         };
-        let how = How::of(&Settings::new("/bin/true".into())).unwrap();
-        Group::new("scope", &how, [("a", &job), ("b", &job)])
+        let terms = Terms::of(&Settings::new("/bin/true".into())).unwrap();
+        Group::new("scope", &terms, [("a", &job), ("b", &job)])
     }
 
     #[test]
@@ -555,8 +543,8 @@ mod tests {
         };
         assert!(refused(&|group| group.version = 9).contains("one hotloop"));
         assert!(refused(&|group| group.scope = "a.b".into()).contains("scope"));
-        assert!(refused(&|group| group.how.threads = 0).contains("settings"));
-        assert!(refused(&|group| group.how.limit_s = 1e9).contains("settings"));
+        assert!(refused(&|group| group.terms.how.threads = 0).contains("settings"));
+        assert!(refused(&|group| group.terms.limit_s = 1e9).contains("settings"));
         assert!(refused(&|group| group.jobs.clear()).contains("jobs"));
         assert!(refused(&|group| group.jobs[0].task = 5).contains("bounds"));
         assert!(refused(&|group| group.jobs[0].id = "*".into()).contains("bounds"));
@@ -611,7 +599,7 @@ mod tests {
             ..Settings::new("/bin/true".into())
         };
         assert!(
-            How::of(&settings)
+            Terms::of(&settings)
                 .unwrap_err()
                 .hint
                 .unwrap()

@@ -11,7 +11,7 @@ mod pull;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hotloop_flow::bench::Compiler;
+use hotloop_flow::how::Compiler;
 use hotloop_flow::{Bench, BenchError, Candidate, Job, JobId, MachineFacts, Reply};
 use tokio::runtime::Runtime;
 
@@ -19,7 +19,7 @@ use crate::bench::{nonce, runtime};
 use crate::cores;
 use crate::judges::Judges;
 use crate::link::Link;
-use crate::wire::{self, Beat, Group, How, Judged, WireReply};
+use crate::wire::{self, Beat, Group, Judged, Terms, WireReply};
 use crate::{Access, Log};
 use answer::Answers;
 use health::Health;
@@ -74,7 +74,7 @@ struct Worker<'a> {
     cores: Vec<usize>,
     /// Threads that a candidate can have: the bench times each on a physical core.
     threads: u32,
-    bench: Option<(How, Box<dyn Bench>)>,
+    bench: Option<(Terms, Box<dyn Bench>)>,
     held: Vec<Held>,
     /// Groups that are to be judged otherwise than those before them.
     parked: Vec<(Came, Group)>,
@@ -269,7 +269,7 @@ impl Worker<'_> {
         if self
             .bench
             .as_ref()
-            .is_some_and(|(how, _)| *how != group.how)
+            .is_some_and(|(terms, _)| *terms != group.terms)
         {
             if !self.is_idle() {
                 self.parked.push((came, group));
@@ -290,7 +290,7 @@ impl Worker<'_> {
         let begun = group
             .jobs()
             .map_err(|why| BenchError::new(format!("the worker refuses the task: {why}")))
-            .and_then(|jobs| self.submit(&group.how, jobs));
+            .and_then(|jobs| self.submit(&group.terms, jobs));
         match begun {
             Ok(first) => {
                 let judged = group.jobs.iter().map(|_| None).collect();
@@ -309,17 +309,17 @@ impl Worker<'_> {
         }
     }
 
-    fn submit(&mut self, how: &How, mut jobs: Vec<Job>) -> Result<u64, BenchError> {
+    fn submit(&mut self, terms: &Terms, mut jobs: Vec<Job>) -> Result<u64, BenchError> {
         let first = self.next_job;
         for job in &mut jobs {
             job.id = JobId(self.next_job);
             self.next_job += 1;
         }
-        let fitting = (self.threads / how.threads.max(1)).max(1);
+        let fitting = (self.threads / terms.how.threads.max(1)).max(1);
         let slots = self.duty.slots.max(1).min(fitting);
         let (_, bench) = match &mut self.bench {
             Some(bench) => bench,
-            none => none.insert((how.clone(), self.judges.start(how, slots)?)),
+            none => none.insert((terms.clone(), self.judges.start(terms, slots)?)),
         };
         bench.submit(jobs)?;
         Ok(first)
@@ -387,7 +387,7 @@ impl Worker<'_> {
     /// take a sound machine out of the fleet.
     fn try_seed(&mut self, at: usize, place: usize) {
         let group = &self.held[at].group;
-        let how = group.how.clone();
+        let terms = group.terms.clone();
         let Ok(jobs) = group.jobs() else { return };
         let Some(job) = jobs.into_iter().nth(place) else {
             return;
@@ -398,7 +398,7 @@ impl Worker<'_> {
                 stage: None,
                 ..job
             };
-            match self.submit(&how, vec![trial]) {
+            match self.submit(&terms, vec![trial]) {
                 Ok(id) => self.trial = Some(id),
                 Err(error) => self.health.condemn(&error),
             }

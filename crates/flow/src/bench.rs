@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::candidate::Candidate;
+use crate::language::c::extract::Candidate;
 use crate::machine::MachineFacts;
 use crate::stage::Stage;
 use crate::task::Task;
@@ -14,51 +14,6 @@ use crate::verdict::Verdict;
 /// Names a job within one bench.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct JobId(pub u64);
-
-/// The compiler that builds candidates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Compiler {
-    /// GNU C.
-    Gcc,
-    /// LLVM C.
-    Clang,
-}
-
-impl Compiler {
-    /// The command's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Gcc => "gcc",
-            Self::Clang => "clang",
-        }
-    }
-}
-
-/// The optimisation level that candidates are compiled with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum OptLevel {
-    /// `-O0`
-    O0,
-    /// `-O1`
-    O1,
-    /// `-O2`
-    O2,
-    /// `-O3`
-    O3,
-}
-
-impl OptLevel {
-    /// The compiler flag.
-    pub fn flag(self) -> &'static str {
-        match self {
-            Self::O0 => "-O0",
-            Self::O1 => "-O1",
-            Self::O2 => "-O2",
-            Self::O3 => "-O3",
-        }
-    }
-}
 
 /// What is to be judged.
 #[derive(Debug, Clone)]

@@ -10,11 +10,10 @@
 
 pub mod advantage;
 pub mod bench;
-pub mod candidate;
 mod count;
-pub mod feature;
 pub mod formula;
-pub mod lex;
+pub mod how;
+pub mod language;
 pub mod machine;
 pub mod noise;
 pub mod policy;
@@ -25,20 +24,20 @@ pub mod search;
 pub mod stage;
 pub mod statistics;
 pub mod task;
-pub mod technique;
 pub mod timing;
 pub mod verdict;
 
 pub use advantage::Advantage;
 pub use bench::{Bench, BenchError, Job, JobId, Judgement, Reply};
-pub use candidate::{Candidate, Malformed};
 pub use count::count;
+pub use how::How;
+pub use language::c::extract::{Candidate, Malformed};
+pub use language::c::scan::Technique;
 pub use machine::MachineFacts;
 pub use policy::{Completion, Policy, PolicyError, Sampling, WeightedTokens};
 pub use prompt::{Prose, Render, Role};
 pub use reward::Reward;
 pub use stage::Stage;
 pub use task::Task;
-pub use technique::Technique;
 pub use timing::Timing;
 pub use verdict::{Label, Verdict};

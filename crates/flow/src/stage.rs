@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::technique::{Scan, Technique};
+use crate::language::c::scan::{Scan, Technique};
 
 /// A stage of the staged search; `1` to `6` in configuration and JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -134,7 +134,7 @@ impl Stage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::technique::scan;
+    use crate::language::c::scan::scan;
 
     #[test]
     fn numbers_and_stages_name_each_other() {

@@ -7,9 +7,12 @@ pub(crate) mod learn;
 pub(crate) mod serve;
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hotloop_flow::Reward;
+use hotloop_flow::how::{Check, Compiler, OptLevel, UnknownName};
 
 /// Trains language models to write fast code by running what they write.
 #[derive(Debug, Parser)]
@@ -124,11 +127,11 @@ pub(crate) struct JudgeArgs {
 #[derive(Debug, Args)]
 pub(crate) struct HowArgs {
     /// The optimisation level
-    #[arg(long, value_name = "LEVEL", default_value = "O3", ignore_case = true)]
-    pub(crate) opt: Opt,
+    #[arg(long, value_name = "LEVEL", default_value = "O3", ignore_case = true, value_parser = one_of::<OptLevel>(OptLevel::NAMES))]
+    pub(crate) opt: OptLevel,
     /// The compiler
-    #[arg(long, default_value = "gcc")]
-    pub(crate) compiler: CompilerName,
+    #[arg(long, default_value = "gcc", value_parser = one_of::<Compiler>(Compiler::NAMES))]
+    pub(crate) compiler: Compiler,
     /// The compiler's command, if it is not in PATH under its own name
     #[arg(long, value_name = "PATH")]
     pub(crate) cc: Option<PathBuf>,
@@ -151,8 +154,8 @@ pub(crate) struct HowArgs {
     #[arg(long, value_name = "SECONDS", value_parser = parse_limit)]
     pub(crate) limit: Option<f64>,
     /// The check that decides: every element, or the paper's 105 points [default: strict; paper with --paper]
-    #[arg(long)]
-    pub(crate) check: Option<CheckName>,
+    #[arg(long, value_parser = one_of::<Check>(Check::NAMES))]
+    pub(crate) check: Option<Check>,
     /// Compile again instead of using the cache; with --fleet also judge again instead of joining a job under way
     #[arg(long)]
     pub(crate) fresh: bool,
@@ -242,131 +245,14 @@ pub(crate) enum BenchCommand {
         #[arg(long)]
         json: bool,
     },
-    /// What a job costs over a fleet's server, against a bench in this process
-    #[command(after_help = "Example:\n  hotloop bench fleet --count 1000 --seconds 0.05")]
-    Fleet {
-        /// Jobs, each of which takes --seconds
-        #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
-        count: u32,
-        /// What a job takes
-        #[arg(long, value_name = "SECONDS", default_value_t = 0.2)]
-        seconds: f64,
-        /// Candidates of 64 KiB that are accepted and answered besides
-        #[arg(long, value_name = "N", default_value_t = 512)]
-        large: u32,
-        /// nats-server's program, if it is not found by its name
-        #[arg(long, value_name = "PATH")]
-        server: Option<String>,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
-    },
-    /// The service of `hotloop serve` under load, with a stub for a bench: alone, then among hostile clients
-    #[command(after_help = "Example:\n  hotloop bench serve --connections 128")]
-    Serve {
-        /// Requests of each round
-        #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
-        count: u32,
-        /// Connections that they come from
-        #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=512))]
-        connections: u32,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
-    },
-    /// What the bench reports against a plain in-process timing, at several numbers of threads
-    #[command(
-        after_help = "Around every timed run the bench takes care: fresh inputs (fresh), buffers in the caches \
-of their cores (warm), cores awake (wake), probes of all cores (probe), outputs verified (check), threads on cores of \
-their own (pin). --omit leaves some of it out, to find what a machine minds; each --omit and each --run-ms adds a row.
-
-Examples:
-  hotloop bench threads
-  hotloop bench threads --threads 16 --omit warm --omit wake,probe --run-ms 15"
-    )]
-    Threads {
-        /// Numbers of threads [default: 1, 2, 4, 8, 16 as far as there are cores]
-        #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
-        threads: Vec<u32>,
-        /// Times that each is measured, in turns
-        #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
-        count: u32,
-        /// Measure without this care too, one or several of fresh, warm, wake, probe, check, pin
-        #[arg(long, value_name = "LIST", value_parser = parse_cares)]
-        omit: Vec<Omitted>,
-        /// Measure with runs of at least this many milliseconds too [default: 5]
-        #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u32).range(1..=1000))]
-        run_ms: Vec<u32>,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
-    },
 }
 
-/// Care that is left out, as it was named.
-#[derive(Debug, Clone)]
-pub(crate) struct Omitted {
-    /// The list as given.
-    pub(crate) names: String,
-    /// What it names.
-    pub(crate) cares: Vec<hotloop_bench::Care>,
-}
-
-fn parse_cares(text: &str) -> Result<Omitted, String> {
-    let care = |name: &str| match name.trim() {
-        "fresh" => Ok(hotloop_bench::Care::Fresh),
-        "warm" => Ok(hotloop_bench::Care::Warm),
-        "wake" => Ok(hotloop_bench::Care::Wake),
-        "probe" => Ok(hotloop_bench::Care::Probe),
-        "check" => Ok(hotloop_bench::Care::Check),
-        "pin" => Ok(hotloop_bench::Care::Pin),
-        other => Err(format!(
-            "{other} is none of fresh, warm, wake, probe, check and pin"
-        )),
-    };
-    Ok(Omitted {
-        names: text.to_owned(),
-        cares: text.split(',').map(care).collect::<Result<_, _>>()?,
-    })
-}
-
-/// Optimisation levels.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum Opt {
-    /// `-O0`
-    #[value(name = "O0", help = None)]
-    O0,
-    /// `-O1`
-    #[value(name = "O1", help = None)]
-    O1,
-    /// `-O2`
-    #[value(name = "O2", help = None)]
-    O2,
-    /// `-O3`
-    #[value(name = "O3", help = None)]
-    O3,
-}
-
-/// Compilers.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum CompilerName {
-    /// GNU C.
-    #[value(help = None)]
-    Gcc,
-    /// LLVM C.
-    #[value(help = None)]
-    Clang,
-}
-
-/// Checks.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum CheckName {
-    /// Every element, scale-aware bound.
-    #[value(help = None)]
-    Strict,
-    /// 105 points, 1e-6.
-    #[value(help = None)]
-    Paper,
+/// Reads one of the names; the help lists them.
+fn one_of<T>(names: &'static [&'static str]) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr<Err = UnknownName> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(names).try_map(|name| name.parse())
 }
 
 /// Layers of the sandbox that may be left out.

@@ -24,6 +24,7 @@ use failure::{Failure, Status};
 /// Parses the command line, runs the command and says how it went.
 pub fn run() -> ExitCode {
     hotloop_bench::role::outlive_file_limit();
+    cmd::experiment::end_with_plan();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

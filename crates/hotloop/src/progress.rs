@@ -88,6 +88,11 @@ impl Progress {
         Self::ticking(bar)
     }
 
+    /// Whether nobody sees it.
+    pub(crate) fn is_hidden(&self) -> bool {
+        self.bar.is_hidden()
+    }
+
     /// Nothing to see.
     pub(crate) fn hidden() -> Self {
         Self {

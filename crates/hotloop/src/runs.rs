@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use hotloop_bench::{Check, Estimator, LocalBench, Settings};
+use hotloop_bench::{LocalBench, Settings};
 use hotloop_flow::prompt::Wording;
 use hotloop_flow::{Bench, MachineFacts, Policy, Prose, Render, count};
 use hotloop_policy::engine::{self, Learning};
 use hotloop_policy::model::{LoraConfig, Module};
 use hotloop_policy::train::loss::{Clip, Normalisation};
 use hotloop_policy::train::{Decay, Schedule};
-use hotloop_run::config::{self, Config, Device, Normalise};
+use hotloop_run::config::{Config, Device, Normalise};
 use hotloop_run::{Layered, Plan};
 
 use crate::failure::Failure;
@@ -167,46 +167,31 @@ pub(crate) fn bench_for(config: &Config, scope: &str) -> Result<Box<dyn Bench>, 
     fleets::open(&config.fleet, settings, scope, false)
 }
 
+/// Rounds of timing in a run, as `bench.timing` in the defaults says. A run keeps a group's noise
+/// out of the gradient, and waiting for a quiet machine would cost updates. It times the fastest
+/// code again at the end.
+const ROUNDS: u32 = 1;
+
 /// The bench's settings.
 fn settings(config: &Config) -> Result<Settings, Failure> {
     let bench = &config.bench;
-    let mut settings = crate::settings()?;
+    let threads = bench.how.threads;
     let cores = hotloop_bench::survey::physical_cores() as u32;
-    if config.fleet.is_empty() && bench.slots.saturating_mul(bench.threads) > cores {
+    if config.fleet.is_empty() && bench.slots.saturating_mul(threads) > cores {
         return Err(Failure::user(format!(
             "bench.threads: {} of {} need more than the {} that this process may use",
             count(bench.slots as usize, "slot"),
-            count(bench.threads as usize, "thread"),
+            count(threads as usize, "thread"),
             count(cores as usize, "physical core")
         ))
         .hint(format!(
             "set bench.threads to at most {cores}, and bench.slots to 1"
         )));
     }
-    if bench.timing == config::Estimator::Paper {
-        settings = settings.like_the_paper();
-    }
-    settings.estimator = match bench.timing {
-        config::Estimator::Gated => Estimator::Gated,
-        config::Estimator::Paper => Estimator::Paper,
-    };
-    settings.check = match bench.verify {
-        config::Check::Strict => Check::Strict,
-        config::Check::Paper => Check::Paper,
-    };
-    // A group's noise is known and kept from the gradient; waiting for quiet would cost updates. The
-    // fastest code is timed again at the end.
-    settings.rounds = 1;
-    settings.compiler = bench.compiler;
-    settings.level = bench.opt;
-    settings.threads = bench.threads;
+    let mut settings = crate::settings()?.with(bench.how);
+    settings.rounds = ROUNDS;
     settings.slots = bench.slots;
     Ok(settings)
-}
-
-/// The optimisation level as people write it.
-pub(crate) fn level(config: &Config) -> &'static str {
-    config.bench.opt.flag().trim_start_matches('-')
 }
 
 #[cfg(test)]

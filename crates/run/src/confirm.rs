@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
+use hotloop_flow::how::Estimator;
 use hotloop_flow::verdict::Measured;
 use hotloop_flow::{Judgement, Stage, Verdict};
 
-use crate::config::Estimator;
 use crate::ctx::Ctx;
 use crate::event::{Event, Made};
 use crate::interrupt::Interrupt;
@@ -84,7 +84,7 @@ pub(crate) fn fastest(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
 fn judge_again(ctx: &mut Ctx<'_>, fastest: &[(Made, Option<Stage>)]) -> Result<(), Interrupt> {
     let mut judgements: Vec<Vec<Judgement>> = vec![Vec::new(); fastest.len()];
     // The paper takes its runs as they come: where its estimator decides, nothing waits for quiet ones.
-    let most = if ctx.plan.config.bench.timing == Estimator::Paper {
+    let most = if ctx.plan.config.bench.how.timing == Estimator::Paper {
         TIMES
     } else {
         MOST

@@ -300,7 +300,7 @@ fn check_numbers(config: &Config, note: &mut impl FnMut(&str, String)) {
         "at least 1 is wanted: the seed",
     );
     check(
-        config.bench.threads >= 1,
+        config.bench.how.threads >= 1,
         "bench.threads",
         "at least 1 is wanted",
     );

@@ -271,7 +271,8 @@ pub fn config(directory: &Path) -> Result<String, StoreError> {
     Ok(fs_err::read_to_string(path)?)
 }
 
-fn candidate_path(directory: &Path, hash: &str) -> PathBuf {
+/// The file of a candidate.
+pub fn candidate_path(directory: &Path, hash: &str) -> PathBuf {
     directory.join("candidates").join(format!("{hash}.c"))
 }
 

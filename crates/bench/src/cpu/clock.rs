@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use hotloop_flow::how::Estimator;
 use hotloop_flow::verdict::{Measured, Phase};
 use hotloop_flow::{BenchError, Job, Timing, Verdict};
 
@@ -12,7 +13,6 @@ use crate::cpu::roof::{Roof, TaskRoof};
 use crate::cpu::slot::Slot;
 use crate::cpu::supervisor::protocol::{Answer, TimeWork, Work};
 use crate::sandbox::rights::OwnThreads;
-use crate::settings::Estimator;
 
 /// A candidate faster than this times the roof is not believed: clocks fluctuate by ten percent,
 /// and memory, which the whole host shares, by more.
@@ -178,14 +178,14 @@ impl Clock {
     ) -> Result<Verdict, BenchError> {
         let settings = &machine.settings;
         // Without a team a round trip costs next to nothing of a run that is as long as a team's.
-        let is_alone = examined.own_threads == OwnThreads::Forbidden && settings.threads > 1;
+        let is_alone = examined.own_threads == OwnThreads::Forbidden && settings.how.threads > 1;
         let null_s = if is_alone { 0.0 } else { roof.null_s };
         let work = TimeWork {
             null_s,
             runs: settings.runs,
             calls: 1,
             rounds: settings.rounds,
-            gated: settings.estimator == Estimator::Gated,
+            timing: settings.how.timing,
             memory_bound: task_roof.memory_bound,
             verified: true,
         };
@@ -219,7 +219,7 @@ impl Clock {
             }
         };
         let flops = job.task.flops(&job.task.spec.sizes.timed);
-        let decided_s = match settings.estimator {
+        let decided_s = match settings.how.timing {
             Estimator::Gated => timing.min_s,
             Estimator::Paper => timing.paper_s,
         };

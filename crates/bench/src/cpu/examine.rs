@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hotloop_flow::technique::{self, Scan, Technique};
+use hotloop_flow::language::c::scan::{self, Scan, Technique};
 use hotloop_flow::verdict::Phase;
 use hotloop_flow::{BenchError, Job, Stage, Verdict};
 
@@ -145,11 +145,11 @@ fn screen_source(
     if let Some(why) = screen::directives(source) {
         return refused(why);
     }
-    let plain = technique::scan(source);
+    let plain = scan::scan(source);
     let (scan, why): (Scan, Option<String>) = if expand || screen::needs_preprocessing(&plain) {
         match machine.builder.preprocess(source, user)? {
             Ok(text) => {
-                let scan = technique::scan_preprocessed(&text, "candidate.c");
+                let scan = scan::scan_preprocessed(&text, "candidate.c");
                 let why = screen::tokens(&text, &scan);
                 (scan, why)
             }

@@ -32,12 +32,12 @@ impl Machine {
             )
             .hint("use a kernel with CONFIG_SECCOMP_FILTER, or a container that allows seccomp"));
         }
-        let toolchain = Toolchain::find(settings.compiler, settings.compiler_path.as_deref())?;
+        let toolchain = Toolchain::find(settings.how.compiler, settings.compiler_path.as_deref())?;
         let cores = cores::usable();
-        if settings.threads as usize > cores.len() {
+        if settings.how.threads as usize > cores.len() {
             return Err(BenchError::new(format!(
                 "{} threads were asked for, but only {} cores may be used",
-                settings.threads,
+                settings.how.threads,
                 cores.len()
             ))
             .hint(format!("use --threads {} or fewer", cores.len())));
@@ -46,13 +46,13 @@ impl Machine {
         let scratch = Arc::new(Scratch::new()?);
         let builder = Builder::new(
             toolchain,
-            settings.level,
+            settings.how.opt,
             settings.reuse,
             scratch,
             settings.roles.clone(),
             layers.landlock.is_some(),
         )?;
-        let facts = facts(&builder.toolchain, &layers, &cores, openblas.as_ref());
+        let facts = facts(builder.toolchain(), &layers, &cores, openblas.as_ref());
         Ok(Self {
             settings,
             layers,

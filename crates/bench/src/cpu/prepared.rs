@@ -10,7 +10,6 @@ use crate::cpu::machine::Machine;
 use crate::cpu::shim;
 use crate::cpu::supervisor::protocol::{Request, Work};
 use crate::sandbox::rights::OwnThreads;
-use crate::settings::Care;
 
 /// The built parts of one task.
 #[derive(Debug)]
@@ -75,24 +74,23 @@ impl Machine {
             object: object.to_owned(),
             trusted: Some(prepared.trusted.clone()),
             baseline: baseline.map(|(object, blas)| (blas.path.clone(), object)),
-            libraries: self.builder.toolchain.libraries(),
+            libraries: self.builder.toolchain().libraries(),
             environment: self.environment(&work),
             task: task.spec.clone(),
-            threads: self.settings.threads,
+            threads: self.settings.how.threads,
             own_threads: OwnThreads::Unused,
             user,
             landlock: self.layers.landlock.is_some(),
             namespaces: self.layers.namespaces,
-            check: self.settings.check,
+            check: self.settings.how.check,
             limit_s: self.settings.limit_s,
             team_run_s: self.settings.team_run_s,
-            omit: self.settings.omit.clone(),
             work,
         }
     }
 
     fn environment(&self, work: &Work) -> Vec<(String, String)> {
-        let threads = self.settings.threads;
+        let threads = self.settings.how.threads;
         let mut environment = vec![
             ("LC_ALL".to_owned(), "C".to_owned()),
             ("OMP_NUM_THREADS".to_owned(), threads.to_string()),
@@ -104,9 +102,6 @@ impl Machine {
         if matches!(work, Work::Verify) {
             // All threads share one core while verifying: waiting must not burn it.
             environment.push(("OMP_WAIT_POLICY".to_owned(), "passive".to_owned()));
-        }
-        if self.settings.omit.contains(&Care::Pin) {
-            environment.push(("OMP_PROC_BIND".to_owned(), "true".to_owned()));
         }
         if let Some(core) = self.openblas.as_ref().and_then(|blas| blas.forced.clone()) {
             environment.push(("OPENBLAS_CORETYPE".to_owned(), core));

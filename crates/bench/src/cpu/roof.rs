@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use hotloop_flow::how::Estimator;
 use hotloop_flow::task::{Arg, Task, TaskFiles};
 use hotloop_flow::{BenchError, Timing};
 
@@ -84,7 +85,7 @@ fn work(null_s: f64, calls: u32, memory_bound: bool) -> TimeWork {
         runs: 30,
         calls,
         rounds: ROUNDS,
-        gated: true,
+        timing: Estimator::Gated,
         memory_bound,
         verified: false,
     }
@@ -106,7 +107,7 @@ impl Roof {
         slot: &mut Slot,
         user: Option<u32>,
     ) -> Result<Self, BenchError> {
-        let threads = machine.settings.threads;
+        let threads = machine.settings.how.threads;
         let null = own(
             machine,
             include_str!("roof/null.toml"),
@@ -172,7 +173,7 @@ impl Roof {
             user,
             &stream,
             self.null_s,
-            f64::from(machine.settings.threads),
+            f64::from(machine.settings.how.threads),
         )?;
         let arithmetic_s = task.flops(sizes) / self.peak_flops;
         let memory_bound = traffic_s > arithmetic_s;
@@ -253,7 +254,7 @@ fn best_of(
             &request(machine, own, threads, user, Work::Time(work)),
         )
     };
-    let threads = machine.settings.threads;
+    let threads = machine.settings.how.threads;
     if threads == 1 {
         return Ok(at(1, 1)?.min_s);
     }

@@ -9,8 +9,8 @@ mod assembly;
 mod conditions;
 mod spared;
 
-use hotloop_flow::lex::{self, Item, Token, TokenKind};
-use hotloop_flow::technique::{Scan, Technique};
+use hotloop_flow::language::c::lex::{self, Item, Token, TokenKind};
+use hotloop_flow::language::c::scan::{Scan, Technique};
 
 pub(crate) use spared::spared;
 
@@ -155,7 +155,8 @@ mod tests {
     use super::*;
 
     pub(super) fn refused(source: &str) -> Option<String> {
-        directives(source).or_else(|| tokens(source, &hotloop_flow::technique::scan(source)))
+        directives(source)
+            .or_else(|| tokens(source, &hotloop_flow::language::c::scan::scan(source)))
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use hotloop_flow::BenchError;
-use hotloop_flow::bench::Compiler;
+use hotloop_flow::how::Compiler;
 
 use crate::sandbox::files::OpenFiles;
 

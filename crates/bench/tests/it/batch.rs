@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use hotloop_bench::{LocalBench, Settings};
-use hotloop_flow::bench::{Compiler, OptLevel};
-use hotloop_flow::{Bench, JobId, Label, Stage};
+use hotloop_flow::how::{Compiler, OptLevel};
+use hotloop_flow::{Bench, How, JobId, Label, Stage};
 
 use crate::fixtures::{drain, job, load};
 use crate::{beside, brief, settings, turn};
@@ -148,9 +148,12 @@ fn all_levels_and_both_compilers_judge_alike() {
     for compiler in compilers {
         for level in [OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3] {
             let mut bench = LocalBench::start(Settings {
-                compiler,
-                level,
-                threads: 2,
+                how: How {
+                    compiler,
+                    opt: level,
+                    threads: 2,
+                    ..How::default()
+                },
                 ..brief()
             })
             .unwrap();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hotloop_bench::{LocalBench, Settings};
-use hotloop_flow::{Bench, Candidate, Job, JobId, Judgement, Stage, Task, Verdict};
+use hotloop_flow::{Bench, Candidate, How, Job, JobId, Judgement, Stage, Task, Verdict};
 
 /// How often a machine is asked that has other work.
 const ATTEMPTS: usize = 3;
@@ -69,8 +69,12 @@ pub(crate) fn judge(settings: &Settings, fixtures: &[Fixture]) -> Vec<Judgement>
         by_threads.entry(fixture.threads).or_default().push(index);
     }
     for (threads, indices) in by_threads {
-        let mut bench = LocalBench::start(Settings {
+        let how = How {
             threads,
+            ..settings.how
+        };
+        let mut bench = LocalBench::start(Settings {
+            how,
             ..settings.clone()
         })
         .unwrap();

@@ -99,7 +99,6 @@ fn five_hundred_hostile_candidates_leave_nothing_behind() {
 
     let mut bench = LocalBench::start(Settings {
         limit_s: 0.1,
-        threads: 1,
         ..settings()
     })
     .unwrap();

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use hotloop_bench::sandbox::Layer;
 use hotloop_bench::{LocalBench, Settings};
-use hotloop_flow::{Bench, Label};
+use hotloop_flow::{Bench, How, Label};
 
 use crate::fixtures::{self, drain, job};
 use crate::{beside, brief, settings, turn, turn_of_one_beside};
@@ -161,7 +161,10 @@ fn a_compiler_that_can_start_no_process_is_a_machine_error_and_nothing_is_kept()
 fn too_many_threads_are_named() {
     let _beside = beside();
     let error = LocalBench::start(Settings {
-        threads: 5000,
+        how: How {
+            threads: 5000,
+            ..How::default()
+        },
         ..settings()
     })
     .err()

@@ -2,8 +2,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
 use hotloop_corpus::{Pool, Program, TASKS};
+use hotloop_flow::language::c::scan::scan;
 use hotloop_flow::task::TaskFiles;
-use hotloop_flow::technique::scan;
 use hotloop_flow::{Candidate, Stage, Task, Technique};
 
 use crate::pool;

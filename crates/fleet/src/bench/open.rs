@@ -10,13 +10,13 @@ use async_nats::jetstream::message::Acker;
 use async_nats::jetstream::stream::Stream;
 use futures_util::{StreamExt, TryStreamExt};
 use hotloop_bench::Settings;
-use hotloop_flow::{BenchError, MachineFacts, count};
+use hotloop_flow::{BenchError, How, MachineFacts, count};
 
 use super::listen::{self, Listening};
 use super::{FleetBench, IDS, Outstanding};
 use crate::link::{Link, is_missing};
 use crate::reminder::Reminder;
-use crate::wire::{self, Beat, GroupReply, How, Judged, State};
+use crate::wire::{self, Beat, GroupReply, Judged, State, Terms};
 use crate::{Access, Log};
 
 /// A reply that was fetched and not taken comes again after this time.
@@ -61,12 +61,13 @@ impl FleetBench {
             patience,
             log,
         } = opening;
-        let how = How::of(&settings)?;
+        let terms = Terms::of(&settings)?;
         let scope = wire::hash(&[&scope]);
         let runtime = runtime(None)?;
         let opened = runtime.block_on(async {
             let link = Link::open(&access, "hotloop coordinator", patience, &log).await?;
-            let (class, facts) = machine(&link, &how, class.as_deref(), patience, &log).await?;
+            let (class, facts) =
+                machine(&link, &terms.how, class.as_deref(), patience, &log).await?;
             take_over(&link, &scope).await?;
             // In this order: a reply is stored before its group leaves the queue, so what has left it by now is among the replies.
             let open = outstanding(&link, &class, &scope).await?;
@@ -94,7 +95,7 @@ impl FleetBench {
             runtime: Some(runtime),
             link,
             scope,
-            how,
+            terms,
             spread,
             class,
             facts,
@@ -324,7 +325,7 @@ async fn first(stream: &Stream) -> Result<u64, BenchError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hotloop_flow::bench::Compiler;
+    use hotloop_flow::how::Compiler;
 
     /// A worker with four physical cores, two logical ones each.
     fn beat() -> Beat {
@@ -351,11 +352,11 @@ mod tests {
     #[test]
     fn a_worker_is_asked_for_as_many_threads_as_its_bench_can_time() {
         let chosen = |threads: u32| {
-            let settings = Settings {
+            let how = How {
                 threads,
-                ..Settings::new("/bin/true".into())
+                ..How::default()
             };
-            choose(&[beat()], &How::of(&settings).unwrap(), None).is_some()
+            choose(&[beat()], &how, None).is_some()
         };
         assert!(chosen(4));
         assert!(

@@ -1,7 +1,7 @@
 use super::*;
-use crate::candidate::Candidate;
+use crate::language::c::extract::Candidate;
+use crate::language::c::scan;
 use crate::task::TaskFiles;
-use crate::technique;
 use crate::verdict::{Mismatch, Phase};
 
 fn matmul() -> Task {
@@ -157,7 +157,7 @@ fn a_begun_answer_makes_a_candidate_of_a_bare_body_and_breaks_no_stage() {
         let chat = prose(true).chat(&ask);
         let text = format!("{}    C[0] = A[0] * B[0];\n}}\n```\n", chat.begun);
         let candidate = Candidate::extract(&text, &task).unwrap();
-        assert_eq!(stage.violation(&technique::scan(&candidate.source)), None);
+        assert_eq!(stage.violation(&scan::scan(&candidate.source)), None);
         assert_eq!(chat.begun.contains("immintrin"), stage >= Stage::Simd);
     }
 }

@@ -1,6 +1,6 @@
 //! Properties that hold for any text. `HOTLOOP_FUZZ_CASES` sets the inputs per property.
 
-use hotloop_flow::technique::{paper_scan, scan, scan_preprocessed};
+use hotloop_flow::language::c::scan::{paper_scan, scan, scan_preprocessed};
 use hotloop_flow::{Candidate, Stage, Task};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};

@@ -289,7 +289,7 @@ pub(crate) struct ReportArgs {
     /// Run directories, finished or not
     #[arg(required = true, value_name = "DIR")]
     pub(crate) run: Vec<PathBuf>,
-    /// Where report.html, report.json, steps.csv and figures/ (SVG and PNG) go [default: the run's directory, if there is one run]
+    /// Where report.html, report.json, steps.csv and figures/ (SVG) go [default: the run's directory, if there is one run]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Print the whole report as JSON instead of writing files
@@ -304,31 +304,52 @@ pub(crate) struct ReportArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 exp1: hyperparameters with fixed prompts, 12 runs; exp2: staged search with and without learning, 6 runs. \
-Runs that are done are skipped, runs that were cut off go on. At full scale they need the paper's model.
+At full scale they need the paper's model. A plan is a file of your own: runs and other commands in order, each with a \
+time limit, all within a budget (experiments/README.md). Jobs that are done are skipped, runs that were cut off go on.
 
 Examples:
-  hotloop experiment exp2 --list
+  hotloop experiment exp2 --dry-run
   hotloop experiment exp2 --scale 0.05 --set model=smollm2.gguf --set bench.threads=1
-  hotloop experiment exp2 --only O3-lr0 --set model=smollm2.gguf")]
+  hotloop experiment exp2 --only O3-lr0 --set model=smollm2.gguf
+  hotloop experiment plan.toml --let model=qwen.gguf --dry-run
+  hotloop experiment plan.toml --let model=qwen.gguf --budget 1700 --out work")]
 pub(crate) struct ExperimentArgs {
-    /// exp1 or exp2
+    /// exp1, exp2, or a plan as in my-plan.toml
     #[arg(value_name = "EXPERIMENT")]
-    pub(crate) name: String,
-    /// Shrink groups, steps and iterations by this factor
+    pub(crate) experiment: String,
+    /// Of exp1 and exp2: shrink groups, steps and iterations by this factor
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_scale)]
     pub(crate) scale: f64,
-    /// The folder of the runs, the figures (SVG and PNG) and the tables [default: runs/EXPERIMENT]
+    /// The folder of the runs, the figures (SVG) and the tables [default: runs/EXPERIMENT]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Set a key in every run; may be repeated
+    /// Of exp1 and exp2: set a key in every run; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Only this setting; may be repeated
-    #[arg(long, value_name = "SETTING")]
+    /// Only this setting or job, and the jobs that it needs; `*` stands for anything in a plan; may be repeated
+    #[arg(long, value_name = "NAME")]
     pub(crate) only: Vec<String>,
-    /// List the settings and how far they have come, and end
+    /// Show what would run, in which order and for how long, and end
+    #[arg(long, visible_alias = "list")]
+    pub(crate) dry_run: bool,
+    /// Of a plan: seconds for everything, the report included [default: the plan's budget, or no limit]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    pub(crate) budget: Option<f64>,
+    /// Of a plan: the value of a name in its [let]; may be repeated
+    #[arg(long = "let", value_name = "NAME=VALUE", value_parser = parse_pair)]
+    pub(crate) values: Vec<(String, String)>,
+    /// Of a plan: this job was done before, and its folder is there; may be repeated
+    #[arg(long, value_name = "JOB=DIR", value_parser = parse_pair)]
+    pub(crate) have: Vec<(String, String)>,
+    /// Of a plan: print one JSON object a line for each job, and one for the whole
     #[arg(long)]
-    pub(crate) list: bool,
+    pub(crate) json: bool,
+}
+
+fn parse_pair(text: &str) -> Result<(String, String), String> {
+    text.split_once('=')
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .ok_or("has no `=`".to_owned())
 }
 
 fn parse_scale(text: &str) -> Result<f64, String> {

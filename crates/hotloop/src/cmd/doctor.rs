@@ -375,9 +375,9 @@ fn measure(survey: &Survey, compiler: Option<&'static str>) -> Vec<Result<Noise,
         let mut settings = crate::settings()
             .map_err(|_| BenchError::new("this program's own file cannot be found"))?;
         if compiler == Some("clang") {
-            settings.compiler = hotloop_flow::bench::Compiler::Clang;
+            settings.how.compiler = hotloop_flow::how::Compiler::Clang;
         }
-        settings.threads = threads;
+        settings.how.threads = threads;
         hotloop_bench::survey::noise(settings, TIMES)
     };
     threads.into_iter().map(measure).collect()

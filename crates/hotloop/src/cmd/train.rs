@@ -240,8 +240,8 @@ fn head(
         plan.directory.display(),
         policy.capabilities().model,
         machine.cpu,
-        config.bench.compiler.name(),
-        runs::level(config)
+        config.bench.how.compiler,
+        config.bench.how.opt
     )
 }
 

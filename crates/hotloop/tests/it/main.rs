@@ -7,11 +7,11 @@ mod evaluate; // policies side by side, programs beside the corpus
 mod fleet; // many machines: processes, hosts behind ssh, jobs of Slurm
 mod input; // whatever is given, there is a verdict or a clear error
 mod judge; // what `hotloop judge` prints
-mod lease; // the driver of a leased machine
 mod model; // models are told, asked, trained and reported on
 mod nano; // the nano policy writes, learns and can be made anew
 mod notices; // what of others is in the program
-mod prose;
+mod plan; // experiments from plan files
+mod prose; // pages have short lines, short sentences and links that lead somewhere
 mod pull; // models come from the hub
 mod serve; // the service of the real bench
 mod stop; // Ctrl-C leaves nothing behind

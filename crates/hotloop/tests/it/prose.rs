@@ -10,12 +10,16 @@ const COLUMNS_MAX: usize = 120;
 const WORDS_MAX: usize = 40;
 
 /// The pages for readers. The log under `docs/log` keeps what was written on its day.
-fn pages() -> Vec<PathBuf> {
+pub(crate) fn pages() -> Vec<PathBuf> {
     let mut pages: Vec<PathBuf> = [
         "README.md",
         "ARCHITECTURE.md",
         "CHANGELOG.md",
         "tasks/README.md",
+        "python/README.md",
+        "crates/corpus/README.md",
+        "models/nano/README.md",
+        "models/qwen2.5-coder-0.5b-matmul/README.md",
     ]
     .into_iter()
     .map(|page| root().join(page))

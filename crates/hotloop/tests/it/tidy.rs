@@ -175,15 +175,14 @@ fn paths(text: &str) -> BTreeSet<String> {
 
 #[test]
 fn paths_in_documents_exist() {
-    for document in ["README.md", "ARCHITECTURE.md"] {
-        let Ok(text) = std::fs::read_to_string(root().join(document)) else {
-            continue;
-        };
+    for page in crate::prose::pages() {
+        let text = std::fs::read_to_string(&page).unwrap();
         for path in paths(&text) {
             let plain = path.split([':', '#']).next().unwrap_or_default();
             assert!(
                 root().join(plain).exists(),
-                "{document} names `{path}`, which does not exist"
+                "{} names `{path}`, which does not exist",
+                page.display()
             );
         }
     }

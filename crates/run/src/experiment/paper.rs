@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::label;
+use super::grid::label;
 use crate::report::figure::{Content, Figure, Series};
 use crate::report::{Point, Report, RunReport, text};
 use crate::store::write_whole;
@@ -56,12 +56,12 @@ pub fn outputs(experiment: &str, report: &Report) -> Vec<Output> {
 }
 
 impl Output {
-    /// Writes it to a folder: figures as SVG and PNG, tables as CSV and as plain text.
+    /// Writes it to a folder: figures as SVG, tables as CSV and as plain text.
     pub fn write(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
         fs_err::create_dir_all(folder)?;
         let files = match self {
-            Self::Figure(name, figure) => figure.files(name),
-            Self::Table(name, rows) => [
+            Self::Figure(name, figure) => vec![figure.file(name)],
+            Self::Table(name, rows) => vec![
                 (format!("{name}.txt"), text::align(rows).into_bytes()),
                 (format!("{name}.csv"), comma_separated(rows).into_bytes()),
             ],
@@ -102,7 +102,7 @@ fn series(report: &Report, of: impl Fn(&RunReport) -> Vec<(f64, f64)>) -> Vec<Se
         .fold(f64::INFINITY, f64::min);
     let mut series = Vec::new();
     for run in &report.runs {
-        let apart_from_rate = format!("{:?} {}", run.config.bench.opt, run.config.learning.beta);
+        let apart_from_rate = format!("{} {}", run.config.bench.how.opt, run.config.learning.beta);
         let next = colours.len();
         series.push(Series {
             name: label(&run.config),
@@ -195,7 +195,8 @@ fn table_2(report: &Report) -> Vec<Vec<String>> {
             continue;
         };
         let control = report.runs.iter().find(|other| {
-            other.config.learning.rate <= 0.0 && other.config.bench.opt == run.config.bench.opt
+            other.config.learning.rate <= 0.0
+                && other.config.bench.how.opt == run.config.bench.how.opt
         });
         let gain = control
             .filter(|_| run.config.learning.rate > 0.0)

@@ -1,7 +1,7 @@
 //! From a figure to marks on a sheet: where axes, lines, layers and the legend go.
 
 use super::figure::{Content, Figure, Layer, Series};
-use super::font;
+use super::width::width;
 
 /// How many line colours there are.
 const LINE_COLOURS: usize = 8;
@@ -22,7 +22,7 @@ const KEY_AIR: f64 = 6.0;
 const LEGEND_AIR: f64 = 16.0;
 pub(super) const TEXT: f64 = 12.0;
 const TITLE: f64 = 14.0;
-/// A page's own font may be wider than the one that is measured with.
+/// A page's own font may be wider than the estimate.
 const WIDER: f64 = 1.1;
 
 /// Something on the sheet. Colours are names in `colours.css`.
@@ -88,7 +88,7 @@ impl Drawing {
         let (y_ticks, y_labels) = y_labels(&figure.content, y_bounds);
         let widest = y_labels
             .iter()
-            .map(|label| font::width(label, TEXT, false))
+            .map(|label| width(label, TEXT, false))
             .fold(0.0, f64::max);
         // Beside the labels stands the axis's name.
         let left = LEFT.max(widest * WIDER + 26.0);
@@ -239,7 +239,7 @@ fn x_axis(figure: &Figure, scale: &Scale, marks: &mut Vec<Mark>) {
         marks.push(straight((x, BOTTOM), (x, BOTTOM + 4.0), "dim"));
         let label = number(tick, step.max(1.0));
         // The last may be wider than the margin.
-        let middle = x.min(WIDTH - font::width(&label, TEXT, false) * WIDER / 2.0);
+        let middle = x.min(WIDTH - width(&label, TEXT, false) * WIDER / 2.0);
         marks.push(Mark::Text(words(
             label,
             (middle, BOTTOM + 17.0),
@@ -338,7 +338,7 @@ fn legend(content: &Content, left: f64, marks: &mut Vec<Mark>) -> f64 {
         .filter(|(_, name)| !name.is_empty())
     {
         let name = shortened(name, WIDTH - left - key_width, TEXT, false);
-        let width = key_width + font::width(&name, TEXT, false) * WIDER;
+        let width = key_width + width(&name, TEXT, false) * WIDER;
         if x + width > WIDTH && x > left {
             x = left;
             row += 1.0;
@@ -415,7 +415,7 @@ fn words(text: String, at: (f64, f64), anchor: Anchor, colour: &'static str) -> 
 
 /// The text, or as much of its beginning as fits with an ellipsis.
 fn shortened(text: &str, room: f64, size: f64, bold: bool) -> String {
-    let fits = |text: &str| font::width(text, size, bold) * WIDER <= room;
+    let fits = |text: &str| width(text, size, bold) * WIDER <= room;
     if fits(text) {
         return text.to_owned();
     }
@@ -484,7 +484,7 @@ mod tests {
 
     /// From its left to its right end, on the sheet.
     fn span(words: &Words) -> (f64, f64) {
-        let width = font::width(&words.text, words.size, words.bold);
+        let width = width(&words.text, words.size, words.bold);
         let start = match words.anchor {
             Anchor::Start => words.at.0,
             Anchor::Middle => words.at.0 - width / 2.0,

@@ -1,6 +1,6 @@
 //! What a figure is: lines with spread, or shares stacked over time.
 //!
-//! `drawing` decides where everything goes, once; `svg` and `png` write the same marks down.
+//! `drawing` decides where everything goes; `svg` writes the marks down.
 
 /// A line with its spread.
 #[derive(Debug, Clone, Default)]
@@ -56,11 +56,8 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// The figure as files of that name: for pages and print, and for what takes only pixels.
-    pub fn files(&self, name: &str) -> [(String, Vec<u8>); 2] {
-        [
-            (format!("{name}.svg"), self.alone().into_bytes()),
-            (format!("{name}.png"), self.png()),
-        ]
+    /// The figure as a file of that name.
+    pub fn file(&self, name: &str) -> (String, Vec<u8>) {
+        (format!("{name}.svg"), self.alone().into_bytes())
     }
 }

@@ -1,6 +1,6 @@
 //! C with its words coloured, as HTML.
 
-use hotloop_flow::lex::{self, Item, Token, TokenKind};
+use hotloop_flow::language::c::lex::{self, Item, Token, TokenKind};
 
 const KEYWORDS: [&str; 22] = [
     "break", "case", "const", "continue", "do", "else", "enum", "extern", "for", "goto", "if",

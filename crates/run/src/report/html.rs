@@ -305,7 +305,7 @@ fn machines(report: &Report, html: &mut String) {
             machine.cpu.clone(),
             machine.simd.clone(),
             machine.cores.to_string(),
-            format!("{}, -{:?}", machine.compiler, run.config.bench.opt),
+            format!("{}, {}", machine.compiler, run.config.bench.how.opt.flag()),
             machine
                 .openblas
                 .clone()

@@ -2,7 +2,7 @@
 //!
 //! [`Report::read`] folds the journals; [`html`], [`text`] and [`csv`] tell what it holds, and
 //! [`tensorboard`] writes the curves for another viewer. A [`figure`] is laid out once, as
-//! marks, which `svg` writes down and `png` paints.
+//! marks, which `svg` writes down.
 
 /// Adds formatted text to a `String`.
 macro_rules! put {
@@ -12,26 +12,26 @@ macro_rules! put {
     }};
 }
 
+pub mod against;
 pub mod csv;
 pub mod diff;
 mod drawing;
+pub mod feature;
 pub mod figure;
 mod figures;
-mod font;
 mod highlight;
 pub mod html;
 mod names;
-mod png;
 mod points;
 mod practised;
 mod svg;
 pub mod tensorboard;
 pub mod text;
+mod width;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hotloop_flow::feature::Features;
 use hotloop_flow::verdict::Label;
 use hotloop_flow::{MachineFacts, count};
 use serde::Serialize;
@@ -42,6 +42,7 @@ use crate::probe::{self, ProbeSummary};
 use crate::state::RunState;
 use crate::store::{self, StoreError, write_whole};
 
+pub use feature::Features;
 pub use points::{Point, Totals};
 pub use practised::{Practised, Quarter};
 
@@ -189,7 +190,7 @@ impl Report {
         })
     }
 
-    /// Writes `report.html`, `report.json`, `steps.csv` and the figures as SVG and PNG files.
+    /// Writes `report.html`, `report.json`, `steps.csv` and the figures as SVG files.
     pub fn write(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {
         fs_err::create_dir_all(directory.join("figures"))?;
         let json = serde_json::to_string_pretty(self).expect("reports have a JSON form");
@@ -201,7 +202,7 @@ impl Report {
         files.extend(
             figures::all(self)
                 .iter()
-                .flat_map(|(name, figure)| figure.files(&format!("figures/{name}"))),
+                .map(|(name, figure)| figure.file(&format!("figures/{name}"))),
         );
         let mut written = Vec::new();
         for (name, content) in files {

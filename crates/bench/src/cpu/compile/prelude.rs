@@ -4,12 +4,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use hotloop_flow::BenchError;
-use hotloop_flow::bench::OptLevel;
+use hotloop_flow::how::OptLevel;
 
-use super::{FILE_LIMIT, NO_SPACE, VERSION, shorten};
 use crate::cache::{Cache, own_end};
+use crate::cpu::compile::diagnostics::{FILE_LIMIT, NO_SPACE, shorten};
 use crate::cpu::toolchain::Toolchain;
 use crate::sys;
+
+/// Changes whenever what is compiled, or how, changes meaning.
+pub(super) const VERSION: &str = "7";
 
 /// The headers that every candidate starts with, so that a forgotten include is no failure.
 /// The same with and without a precompiled form: speed must not change what compiles.
@@ -85,7 +88,7 @@ impl Prelude {
         }
         let key = &hasher.finalize().to_hex()[..16];
         let folder = cache.path(&format!("prelude-{key}"));
-        let is_clang = toolchain.compiler == hotloop_flow::bench::Compiler::Clang;
+        let is_clang = toolchain.compiler == hotloop_flow::how::Compiler::Clang;
         let output = folder.join(if is_clang {
             "prelude.pch"
         } else {
@@ -168,7 +171,7 @@ mod tests {
     fn benches_of_one_program_may_prepare_it_at_once() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::at(folder.path());
-        let toolchain = Toolchain::find(hotloop_flow::bench::Compiler::Gcc, None).unwrap();
+        let toolchain = Toolchain::find(hotloop_flow::how::Compiler::Gcc, None).unwrap();
         let made = std::thread::scope(|scope| {
             let prepare =
                 || Prelude::prepare(&toolchain, OptLevel::O0, &cache).map(|prelude| prelude.folder);

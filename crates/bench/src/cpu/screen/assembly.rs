@@ -1,6 +1,6 @@
 //! Inline assembly may compute and nothing else, and no other text may reach the assembler.
 
-use hotloop_flow::lex::{Token, TokenKind};
+use hotloop_flow::language::c::lex::{Token, TokenKind};
 
 /// Instructions that have no place in arithmetic: system calls, clocks, jumps out of the statement.
 const PROHIBITED_INSTRUCTIONS: [&str; 35] = [

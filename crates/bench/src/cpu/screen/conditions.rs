@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hotloop_flow::lex::{Item, Lexed, Token, TokenKind};
+use hotloop_flow::language::c::lex::{Item, Lexed, Token, TokenKind};
 
 /// The rule that a condition breaks.
 pub(super) fn refuse(lexed: &Lexed<'_>) -> Option<String> {
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     fn refused(source: &str) -> bool {
-        refuse(&hotloop_flow::lex::lex(source)).is_some()
+        refuse(&hotloop_flow::language::c::lex::lex(source)).is_some()
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! word is hidden as an attribute's or a pragma's name in spite of the screen, the compiler meets a name that
 //! means nothing there. Where it is anything but a plain word of the program, nothing is renamed, and the compiler refuses it.
 
-use hotloop_flow::lex::{self, Item};
+use hotloop_flow::language::c::lex::{self, Item};
 
 /// The word, and what stands in its place.
 const WORD: &str = "optimize";

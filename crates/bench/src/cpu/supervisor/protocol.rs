@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use hotloop_flow::Timing;
+use hotloop_flow::how::{Check, Estimator};
 use hotloop_flow::task::TaskSpec;
 use hotloop_flow::verdict::{Checks, Mismatch};
 use serde::{Deserialize, Serialize};
 
 use crate::sandbox::rights::OwnThreads;
-use crate::settings::{Care, Check};
 
 /// The variable that tells a supervisor its cores, the first being its own.
 pub(crate) const CORES: &str = "HOTLOOP_SLOT_CORES";
@@ -47,8 +47,6 @@ pub(crate) struct Request {
     pub(crate) limit_s: f64,
     /// Seconds that a timed run on several threads lasts at least.
     pub(crate) team_run_s: f64,
-    /// What is left out around timed runs.
-    pub(crate) omit: Vec<Care>,
     /// What to do.
     pub(crate) work: Work,
 }
@@ -77,8 +75,8 @@ pub(crate) struct TimeWork {
     pub(crate) calls: u32,
     /// Rounds of samples at most, if they are gated.
     pub(crate) rounds: u32,
-    /// Whether to go on until enough samples are quiet.
-    pub(crate) gated: bool,
+    /// The gated estimator samples until enough samples are quiet.
+    pub(crate) timing: Estimator,
     /// Whether memory is the task's roof, so that memory must be quiet too.
     pub(crate) memory_bound: bool,
     /// Whether every run is verified. Only the bench's own roof kernels are not.

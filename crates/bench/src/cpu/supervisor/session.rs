@@ -17,7 +17,6 @@ use crate::cpu::verify::{Buffers, Verifier};
 use crate::inputs::Fresh;
 use crate::sandbox::limits::{self, Limits};
 use crate::sandbox::rights::{OwnThreads, Stacks};
-use crate::settings::Care;
 use crate::sys;
 
 /// Threads that a candidate may have besides its pool: nested regions, `num_threads(40)`.
@@ -30,7 +29,6 @@ const THREAD_BYTES: u64 = 80 << 20;
 pub(crate) struct Session {
     child: Child,
     buffers: Buffers,
-    filled: bool,
     threads_cap: usize,
 }
 
@@ -87,9 +85,7 @@ impl Session {
             outputs: &outputs_file,
         };
         let mut child = Child::start(&spec, &files, &request.environment, cores, request.limit_s)?;
-        if !request.omit.contains(&Care::Pin) {
-            child.keep_threads_apart()?;
-        }
+        child.keep_threads_apart()?;
         let buffers = Buffers {
             inputs,
             outputs,
@@ -99,7 +95,6 @@ impl Session {
         Ok(Self {
             child,
             buffers,
-            filled: false,
             threads_cap: threads_cap as usize,
         })
     }
@@ -113,12 +108,6 @@ impl Session {
         calls: Range<usize>,
     ) {
         verifier.freshen(fresh, crew, &mut self.buffers, calls);
-        self.filled = true;
-    }
-
-    /// Whether there are inputs at all.
-    pub(crate) fn is_filled(&self) -> bool {
-        self.filled
     }
 
     /// Sends all buffers out of the caches, for tasks that start cold.

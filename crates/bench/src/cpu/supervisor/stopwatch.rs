@@ -1,5 +1,6 @@
 //! Timing one candidate: warm-up, single calls, then samples until enough are quiet.
 
+use hotloop_flow::how::{Check, Estimator};
 use hotloop_flow::statistics;
 use hotloop_flow::task::CacheState;
 
@@ -11,7 +12,7 @@ use crate::cpu::supervisor::session::Session;
 use crate::cpu::supervisor::verifier::verifier;
 use crate::cpu::verify::Verifier;
 use crate::estimate::{self, ENOUGH, LEAST, Sample};
-use crate::settings::{Care, Check, TEAM_RUN_S};
+use crate::settings::TEAM_RUN_S;
 use crate::sys;
 
 /// A run must last this many null round trips, so that what is taken off is a small part.
@@ -178,39 +179,31 @@ impl Stopwatch<'_> {
 
     /// One verified run of all calls on fresh inputs: its seconds, and its worse probe.
     fn probed_run(&mut self, session: &mut Session, calls: usize) -> Result<(f64, f64), Failure> {
-        if self.takes(Care::Wake) {
-            self.instruments.crew.stay_awake();
-        }
-        if self.takes(Care::Fresh) || !session.is_filled() {
-            session.freshen(
-                self.verifier,
-                &mut self.instruments.fresh,
-                &self.instruments.crew,
-                0..session.calls(),
-            );
-        }
+        self.instruments.crew.stay_awake();
+        session.freshen(
+            self.verifier,
+            &mut self.instruments.fresh,
+            &self.instruments.crew,
+            0..session.calls(),
+        );
         if self.request.task.cache == CacheState::Cold {
             session.chill();
         }
         // On one core all is where it is read; on several it must come to where a run would have left it.
-        if self.request.task.cache == CacheState::Warm && self.takes(Care::Warm) {
+        if self.request.task.cache == CacheState::Warm {
             session.warm(&self.instruments.crew);
         }
-        if self.takes(Care::Wake) {
-            self.instruments.crew.wake();
-        }
+        self.instruments.crew.wake();
         let before = self.probe();
         self.instruments.crew.rest();
         // A batch is short by choice, so its limit is that of one call.
         let seconds = session.run(&mut self.instruments.fresh, 0..calls, self.request.limit_s)?;
-        if self.takes(Care::Wake) {
-            self.instruments.crew.stay_awake();
-        }
+        self.instruments.crew.stay_awake();
         let after = self.probe();
         // The strict check sees every run; the paper verifies four, and all where it decides.
         let paper = self.runs < 4 || self.request.check == Check::Paper;
         self.runs += 1;
-        if self.work.verified && self.takes(Care::Check) {
+        if self.work.verified {
             session.check(
                 self.verifier,
                 &mut self.instruments.fresh,
@@ -222,16 +215,8 @@ impl Stopwatch<'_> {
         Ok((seconds, before.max(after)))
     }
 
-    fn takes(&self, care: Care) -> bool {
-        !self.request.omit.contains(&care)
-    }
-
     fn probe(&mut self) -> f64 {
-        if self.takes(Care::Probe) {
-            self.instruments.probe(self.work.memory_bound)
-        } else {
-            1.0
-        }
+        self.instruments.probe(self.work.memory_bound)
     }
 
     /// Samples until enough are quiet, the runs are used up or the machine had its rounds.
@@ -241,6 +226,7 @@ impl Stopwatch<'_> {
         calls: usize,
         first: Vec<Sample>,
     ) -> Result<Vec<Sample>, Failure> {
+        let gated = self.work.timing == Estimator::Gated;
         let mut samples = first;
         for round in 0..self.work.rounds {
             let begin = sys::now();
@@ -248,8 +234,7 @@ impl Stopwatch<'_> {
             loop {
                 let wrong = self.verifier.mismatch(self.request.check).is_some();
                 let settled = samples.len() >= LEAST || sys::now() - begin > SETTLED_S;
-                let quiet =
-                    self.work.gated && estimate::kept(&samples, gate_of(&samples, calls)) >= ENOUGH;
+                let quiet = gated && estimate::kept(&samples, gate_of(&samples, calls)) >= ENOUGH;
                 if wrong || (quiet && settled) {
                     return Ok(samples);
                 }
@@ -259,7 +244,7 @@ impl Stopwatch<'_> {
                 }
                 samples.push(self.sample(session, calls)?);
             }
-            if !self.work.gated {
+            if !gated {
                 break;
             }
             // Contended spells last milliseconds: let one pass before the next round.

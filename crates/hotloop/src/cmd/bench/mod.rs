@@ -1,11 +1,7 @@
 //! `hotloop bench`: measurements of the bench itself.
 
 mod aa;
-mod clients;
-mod fleet;
 mod plain;
-mod serve;
-mod threads;
 mod throughput;
 mod variants;
 
@@ -21,25 +17,6 @@ pub(crate) fn run(arguments: &BenchArgs) -> Result<Status, Failure> {
     match &arguments.command {
         BenchCommand::Throughput { count, json } => throughput::run(*count as usize, *json),
         BenchCommand::Aa { count, json } => aa::run(*count, *json),
-        BenchCommand::Fleet {
-            count,
-            seconds,
-            large,
-            server,
-            json,
-        } => fleet::run(*count, *seconds, *large, server.as_deref(), *json),
-        BenchCommand::Serve {
-            count,
-            connections,
-            json,
-        } => serve::run(*count as usize, *connections as usize, *json),
-        BenchCommand::Threads {
-            threads,
-            count,
-            omit,
-            run_ms,
-            json,
-        } => threads::run(threads, *count, &threads::ways(omit, run_ms), *json),
     }
 }
 

@@ -60,16 +60,7 @@ pub(super) fn run(count: usize, json: bool) -> Result<Status, Failure> {
                 judgement.verdict.label()
             )));
         }
-        let other = plain::judge(
-            folder.path(),
-            &source,
-            plain::Timed {
-                sets: 1,
-                runs: 3,
-                apart: 0,
-                threads: 1,
-            },
-        )?;
+        let other = plain::judge(folder.path(), &source)?;
         if index > 0 {
             bench.push((total, judgement.seconds));
             plain.push(other);

@@ -139,7 +139,7 @@ fn contestant(
         ),
         format!("seed={}", arguments.seed),
         format!("sampling.temperature={:?}", arguments.temperature),
-        format!("bench.opt={:?}", arguments.opt),
+        format!("bench.opt={}", arguments.opt),
         format!("bench.threads={}", arguments.threads),
         format!("bench.slots={}", arguments.slots),
         // Nothing is learned here.

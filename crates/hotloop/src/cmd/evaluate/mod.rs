@@ -208,8 +208,8 @@ impl Session<'_> {
                 .iter()
                 .map(|stage| stage.number())
                 .collect(),
-            opt: runs::level(config).to_owned(),
-            threads: config.bench.threads,
+            opt: config.bench.how.opt.to_string(),
+            threads: config.bench.how.threads,
             seed_gflops: asked.gflops,
             distinct: distinct.len(),
             evaluation,

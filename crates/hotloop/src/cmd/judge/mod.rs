@@ -4,11 +4,12 @@ mod items;
 mod report;
 mod worth;
 
-use hotloop_bench::{Check, Settings};
-use hotloop_flow::bench::{Compiler, OptLevel, Seconds};
-use hotloop_flow::{BenchError, Job, JobId, Judgement, Reward, Stage, Verdict};
+use hotloop_bench::Settings;
+use hotloop_flow::bench::Seconds;
+use hotloop_flow::how::{Check, Estimator};
+use hotloop_flow::{BenchError, How, Job, JobId, Judgement, Reward, Stage, Verdict};
 
-use crate::cli::{CheckName, CompilerName, HowArgs, JudgeArgs, LayerName, Opt, Threads};
+use crate::cli::{HowArgs, JudgeArgs, LayerName, Threads};
 use crate::failure::{Failure, Status};
 use crate::fleets;
 use crate::judging::Judging;
@@ -203,34 +204,32 @@ fn over_fleet(
 
 /// The bench's settings as the flags say; a fleet has cores of its own.
 pub(crate) fn settings(how: &HowArgs, is_fleet: bool) -> Result<Settings, Failure> {
-    let mut settings = crate::settings()?;
-    if how.paper {
-        settings = settings.like_the_paper();
-    }
-    settings.compiler = match how.compiler {
-        CompilerName::Gcc => Compiler::Gcc,
-        CompilerName::Clang => Compiler::Clang,
-    };
-    settings.compiler_path = how.cc.as_deref().map(command).transpose()?;
-    settings.level = match how.opt {
-        Opt::O0 => OptLevel::O0,
-        Opt::O1 => OptLevel::O1,
-        Opt::O2 => OptLevel::O2,
-        Opt::O3 => OptLevel::O3,
-    };
     let cores = hotloop_bench::survey::physical_cores() as u32;
-    settings.threads = match how.threads {
-        Threads::All => cores,
-        Threads::Number(threads) => threads,
+    let (timing, check) = if how.paper {
+        (Estimator::Paper, Check::Paper)
+    } else {
+        (Estimator::Gated, Check::Strict)
     };
+    let mut settings = crate::settings()?.with(How {
+        compiler: how.compiler,
+        opt: how.opt,
+        threads: match how.threads {
+            Threads::All => cores,
+            Threads::Number(threads) => threads,
+        },
+        timing,
+        check: how.check.unwrap_or(check),
+    });
+    let threads = settings.how.threads;
+    settings.compiler_path = how.cc.as_deref().map(command).transpose()?;
     settings.slots = how.slots;
     if is_fleet && matches!(how.threads, Threads::All) {
         return Err(
             Failure::user("--threads all: machines of a fleet differ").hint("say how many threads")
         );
     }
-    if !is_fleet && settings.slots.saturating_mul(settings.threads) > cores {
-        let threads = output::count(settings.threads as usize, "thread");
+    if !is_fleet && settings.slots.saturating_mul(threads) > cores {
+        let threads = output::count(threads as usize, "thread");
         let asked = if settings.slots > 1 {
             format!("{} slots of {threads}", settings.slots)
         } else {
@@ -245,11 +244,6 @@ pub(crate) fn settings(how: &HowArgs, is_fleet: bool) -> Result<Settings, Failur
     settings.jobs = how.jobs.unwrap_or(settings.jobs);
     settings.runs = how.runs.unwrap_or(settings.runs);
     settings.limit_s = how.limit.unwrap_or(settings.limit_s);
-    settings.check = match how.check {
-        Some(CheckName::Strict) => Check::Strict,
-        Some(CheckName::Paper) => Check::Paper,
-        None => settings.check,
-    };
     settings.reuse = !how.fresh;
     let layers = how.without.iter().map(|layer| match layer {
         LayerName::Landlock => hotloop_bench::sandbox::Layer::Landlock,

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hotloop_bench::{Check, Estimator, Settings};
+use hotloop_bench::Settings;
+use hotloop_flow::how::Estimator;
 use hotloop_flow::verdict::Measured;
 use hotloop_flow::{Label, MachineFacts, Verdict, statistics};
 use serde_json::Value;
@@ -327,21 +328,17 @@ fn closing(
             items::distinct(items)
         ));
     }
-    let check = if settings.check == Check::Paper {
-        "paper check"
-    } else {
-        "strict check"
-    };
-    let estimator = if settings.estimator == Estimator::Paper {
-        ", paper estimator"
-    } else {
-        ""
+    let how = settings.how;
+    let estimator = match how.timing {
+        Estimator::Paper => ", paper estimator",
+        Estimator::Gated => "",
     };
     lines.push(format!(
-        "{}, {}, {}, {check}{estimator}\n{}, {}",
+        "{}, {}, {}, {} check{estimator}\n{}, {}",
         facts.compiler,
-        settings.level.flag(),
-        count(settings.threads as usize, "thread"),
+        how.opt.flag(),
+        count(how.threads as usize, "thread"),
+        how.check,
         facts.cpu,
         facts.simd,
     ));

@@ -1,0 +1,221 @@
+//! The compiler in its sandbox: started, limited, watched, and what came of it.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Arc;
+
+use hotloop_flow::BenchError;
+
+use crate::confine::{Confinement, NO_LIMITS, NOT_STARTED};
+use crate::cpu::compile::diagnostics::{NO_PROCESS, NO_SPACE, no_process, shorten};
+use crate::cpu::compile::patience::{Patience, Waited};
+use crate::cpu::toolchain::Toolchain;
+use crate::role::names::CONFINE;
+use crate::sandbox::limits::{self, Limits};
+use crate::scratch::{Folder, Scratch, no_space};
+use crate::sys;
+
+/// What mends limits that a confined process cannot set because its own are lower.
+const RAISE_ALL: &str = "raise the hard limits that `ulimit -Ha` shows: that on the size of files (ulimit -f), or another";
+
+/// Seconds that compiling may take by the clock, and on a processor.
+pub(super) const WALL_S: f64 = 10.0;
+const PROCESSOR_S: u64 = 6;
+/// A compiler without most of its processor time has longer by the clock.
+const PATIENCE: Patience = Patience {
+    wall: WALL_S,
+    processor: 0.9 * PROCESSOR_S as f64,
+    put_off: 20.0,
+};
+/// Bytes of address space of each of its processes, and how many they may be.
+const MEMORY_BYTES: u64 = 4 << 30;
+const PROCESSES: u64 = 64;
+/// Bytes of the largest file that compiling may write, and of what preprocessing may give: it is
+/// read into memory, and the prelude's headers take 1.7 million of them.
+pub(super) const OUTPUT_BYTES: u64 = 64 << 20;
+pub(super) const PREPROCESSED_BYTES: u64 = 6 << 20;
+/// A file system with less room than this may be why a compiler ran out of it.
+const ROOM: u64 = 256 << 20;
+
+/// The compiler of one bench, in its sandbox.
+pub(super) struct ConfinedCompiler {
+    pub(super) toolchain: Toolchain,
+    pub(super) scratch: Arc<Scratch>,
+    /// The executable that plays the hidden roles.
+    pub(super) roles: PathBuf,
+    pub(super) landlock: bool,
+    /// The folder of the prelude's headers, which it may read.
+    pub(super) headers: PathBuf,
+}
+
+/// One run of the compiler.
+#[derive(Clone, Copy)]
+pub(super) struct Run<'a> {
+    /// Where it runs, and the only place where it may write.
+    pub(super) folder: &'a Folder,
+    pub(super) arguments: &'a [String],
+    /// The user it becomes, when hotloop is root.
+    pub(super) user: Option<u32>,
+    /// One more file that it may read.
+    pub(super) extra: &'a Path,
+    /// Bytes of the largest file that it may write.
+    pub(super) file_bytes: u64,
+}
+
+/// How a confined command ended; what it printed, if all went well.
+pub(super) enum Ended {
+    Fine(File),
+    Failed(String),
+    TimedOut,
+}
+
+impl ConfinedCompiler {
+    /// Runs the compiler in `folder`; once more, if it says that it could not start a process. That is believed of one that
+    /// cannot compile nothing at all either.
+    pub(super) fn run(&self, run: Run<'_>) -> Result<Ended, BenchError> {
+        let ended = self.attempt(run)?;
+        if !matches!(&ended, Ended::Failed(said) if said.contains(NO_PROCESS)) {
+            return Ok(ended);
+        }
+        let empty = self.scratch.folder(run.user)?;
+        fs_err::write(empty.path().join("empty.c"), "").map_err(|error| no_space(&error))?;
+        let nothing = ["-pipe", "-c", "empty.c", "-o", "empty.o"].map(String::from);
+        if let Ended::Failed(said) = self.attempt(Run {
+            folder: &empty,
+            arguments: &nothing,
+            extra: Path::new("/dev/null"),
+            file_bytes: OUTPUT_BYTES,
+            ..run
+        })? {
+            return Err(no_process(&said));
+        }
+        self.attempt(run)
+    }
+
+    /// Runs the compiler in `folder` with nothing else to write and little to read.
+    ///
+    /// What it prints goes to files without names: a source could ask whether they exist, and show
+    /// the preprocessor other code than the compiler. And none of it is evidence of the machine's
+    /// failure, for a source can have anything printed: `#error No space left on device`.
+    fn attempt(&self, run: Run<'_>) -> Result<Ended, BenchError> {
+        let folder = run.folder.path();
+        let confinement = self.confinement(run)?;
+        let failed = |error: std::io::Error| {
+            BenchError::new(format!("the compiler could not be started: {error}"))
+        };
+        let stdout = File::from(sys::memory_file("printed", 0).map_err(failed)?);
+        let stderr = File::from(sys::memory_file("diagnostics", 0).map_err(failed)?);
+        let killed_before = sys::killed_for_memory();
+        let child = Command::new(&self.roles)
+            .arg(CONFINE)
+            .arg(confinement)
+            .arg(&self.toolchain.path)
+            .args(run.arguments)
+            .current_dir(folder)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("TMPDIR", folder)
+            .env("LC_ALL", "C")
+            .stdin(Stdio::null())
+            .stdout(stdout.try_clone().map_err(failed)?)
+            .stderr(stderr.try_clone().map_err(failed)?)
+            .process_group(0)
+            .spawn()
+            .map_err(failed)?;
+        let pid = child.id() as sys::Pid;
+        let waited = PATIENCE.wait(pid);
+        // The whole group, whatever the driver left; not reaped yet, so the group is still its own.
+        drop(sys::signal(-pid, libc::SIGKILL));
+        let (status, usage) = sys::reap_with_usage(pid)
+            .map_err(|error| BenchError::new(format!("the compiler was lost: {error}")))?;
+        let waited = waited.map_err(|error| {
+            BenchError::new(format!("the compiler could not be watched: {error}"))
+        })?;
+        let ended = waited == Waited::Ended;
+        if waited == Waited::Starved {
+            return Err(BenchError::new("the compiler hardly had a processor")
+                .hint("other work keeps the cores busy, or the host takes them away"));
+        }
+        if ended && status.success() {
+            return Ok(Ended::Fine(stdout));
+        }
+        if !ended
+            || usage.processor_s > PROCESSOR_S as f64 - 0.1
+            || status.signal() == Some(libc::SIGXCPU)
+        {
+            return Ok(Ended::TimedOut);
+        }
+        let said = read_start(stderr, 64 << 10); // enough for any message; the rest of a flood is dropped
+        let killed =
+            status.signal() == Some(libc::SIGKILL) || sys::killed_for_memory() != killed_before;
+        failure_of_machine(status, &said, folder, killed)
+            .map_or(Ok(Ended::Failed(shorten(&said))), Err)
+    }
+
+    /// What the compiler may do in `run`, as the role reads it.
+    fn confinement(&self, run: Run<'_>) -> Result<String, BenchError> {
+        let mut files = self.toolchain.files.clone();
+        files.write.push(run.folder.path().to_owned());
+        files
+            .read
+            .extend([self.headers.clone(), run.extra.to_owned()]);
+        let threads = limits::beside_others(PROCESSES, run.user);
+        let limits = Limits {
+            address_space: MEMORY_BYTES,
+            file_bytes: run.file_bytes,
+            open_files: 128,
+            threads,
+            cpu_s: PROCESSOR_S,
+        };
+        let confinement = Confinement {
+            user: run.user,
+            limits,
+            files: self.landlock.then_some(files),
+        };
+        serde_json::to_string(&confinement).map_err(|error| BenchError::new(error.to_string()))
+    }
+}
+
+/// Why the machine is to blame for a compiler that ended with `status`, if it is.
+fn failure_of_machine(
+    status: ExitStatus,
+    said: &str,
+    folder: &Path,
+    killed: bool,
+) -> Option<BenchError> {
+    if status.code() == Some(NOT_STARTED) && said.contains(NO_PROCESS) {
+        return Some(no_process(said));
+    }
+    if status.code() == Some(NOT_STARTED) {
+        let error = BenchError::new(format!(
+            "the compiler could not be confined: {}",
+            said.trim()
+        ));
+        return Some(if said.contains(NO_LIMITS) {
+            error.hint(RAISE_ALL)
+        } else {
+            error
+        });
+    }
+    if said.contains(NO_SPACE) && sys::free_bytes(folder) < ROOM {
+        return Some(no_space(&std::io::Error::from_raw_os_error(libc::ENOSPC)));
+    }
+    killed.then(|| {
+        BenchError::new("the compiler was killed from outside")
+            .hint("the machine may be out of memory; judge fewer candidates at once with --jobs")
+    })
+}
+
+/// What a command printed into a file, up to `most` bytes.
+pub(super) fn read_start(mut file: File, most: u64) -> String {
+    let mut bytes = Vec::new();
+    // A memory file can always be read; if not, nothing was said.
+    drop(
+        file.rewind()
+            .and_then(|()| file.take(most).read_to_end(&mut bytes)),
+    );
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -1,0 +1,141 @@
+//! The candidates on their way through the bench: submitted, examined, timed.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::mpsc::Sender;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Instant;
+
+use hotloop_flow::{BenchError, Job, Judgement, Verdict};
+
+use crate::cpu::examine::Examined;
+use crate::cpu::machine::Machine;
+use crate::cpu::prepared::Preparations;
+
+/// What makes two jobs the same.
+pub(super) type Key = (String, String, Option<u8>);
+
+/// A judged candidate, and when its verdict was reached: not when somebody asked for it.
+pub(super) type Finished = (Key, Instant, Result<Judgement, BenchError>);
+
+pub(super) type Replies = Sender<Finished>;
+
+pub(super) struct Shared {
+    pub(super) machine: Machine,
+    pub(super) preparations: Preparations,
+    pub(super) queues: Mutex<Queues>,
+    pub(super) changed: Condvar,
+    /// Read by those who examine, written by those who time, on machines where the two disturb each other.
+    pub(super) quiet: Option<RwLock<()>>,
+}
+
+#[derive(Default)]
+pub(super) struct Queues {
+    pub(super) submitted: VecDeque<(Key, Job)>,
+    pub(super) examined: VecDeque<Waiting>,
+    pub(super) cancelled: HashSet<Key>,
+    pub(super) closed: bool,
+}
+
+impl Queues {
+    /// The next candidate to be timed. None of them is once the bench closes: nobody would hear of it.
+    pub(super) fn next_examined(&mut self) -> Option<Waiting> {
+        while !self.closed {
+            let waiting = self.examined.pop_front()?;
+            if !self.cancelled.remove(&waiting.key) {
+                return Some(waiting);
+            }
+        }
+        None
+    }
+}
+
+/// A candidate that waits for the clock.
+pub(super) struct Waiting {
+    pub(super) key: Key,
+    pub(super) job: Job,
+    pub(super) examined: Examined,
+    /// What earlier tries gave, on a machine that was not quiet.
+    pub(super) tries: u32,
+    pub(super) steadiest: Option<Verdict>,
+    pub(super) run_s: f64,
+}
+
+impl Shared {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Queues> {
+        // The queues stay sound whatever a panicking thread was doing.
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for what `take` gives; `None` when the bench closes.
+    pub(super) fn wait<T>(&self, mut take: impl FnMut(&mut Queues) -> Option<T>) -> Option<T> {
+        let mut queues = self.lock();
+        loop {
+            if queues.closed {
+                return None;
+            }
+            if let Some(taken) = take(&mut queues) {
+                return Some(taken);
+            }
+            queues = self
+                .changed
+                .wait(queues)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use hotloop_flow::JobId;
+
+    use super::*;
+
+    fn waiting(name: &str) -> Waiting {
+        let task = Arc::new(crate::tasks::load("transpose").unwrap());
+        let candidate = hotloop_flow::Candidate::from_source(task.seed.as_bytes(), &task).unwrap();
+        let nowhere = std::path::PathBuf::new;
+        let prepared = crate::cpu::prepared::Prepared {
+            shim: nowhere(),
+            trusted: nowhere(),
+            baseline: None,
+        };
+        let (object, prepared) = (nowhere(), Arc::new(prepared));
+        Waiting {
+            key: (name.to_owned(), String::new(), None),
+            job: Job {
+                id: JobId(0),
+                task,
+                candidate,
+                stage: None,
+            },
+            examined: Examined {
+                object,
+                _folder: None,
+                prepared,
+                compile_s: 0.0,
+                own_threads: crate::sandbox::rights::OwnThreads::Unused,
+            },
+            tries: 0,
+            steadiest: None,
+            run_s: 0.0,
+        }
+    }
+
+    #[test]
+    fn nothing_is_timed_that_was_cancelled_or_that_nobody_will_hear_of() {
+        let mut queues = Queues::default();
+        queues
+            .examined
+            .extend(["first", "second", "third", "fourth"].map(waiting));
+        queues.cancelled.insert(waiting("second").key);
+        let mut next = |closed: bool| {
+            queues.closed = closed;
+            queues.next_examined().map(|waiting| waiting.key.0)
+        };
+        assert_eq!(next(false).as_deref(), Some("first"));
+        assert_eq!(next(false).as_deref(), Some("third"));
+        assert_eq!(next(true), None, "the fourth is left where it is");
+    }
+}

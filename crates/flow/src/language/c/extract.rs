@@ -1,0 +1,505 @@
+//! From a completion, or a file, to a candidate: C that defines the entry point.
+//!
+//! **Which code.** Of the fenced blocks that define the entry point with the right
+//! signature, the last whole one wins: models improve on themselves, and a last one that
+//! was cut off does not spoil the one before. Where no block has it, bare text counts:
+//! from its first line that looks like C to the end of its last whole function.
+//!
+//! **What is mended**, each time with a note:
+//! - a block that was never closed ends after its last whole function;
+//! - `static` and `inline` on the entry point are dropped (but `extern inline` stays), for
+//!   the linker must see it;
+//! - where the chosen block calls a function that it neither defines nor declares, and
+//!   exactly one other block defines it, that block is put in front (one that defines a
+//!   function of the chosen block again is not).
+//!
+//! A last line without its newline gets one. Nothing else is ever edited.
+//!
+//! **What is malformed**: no function of the entry's name; a prototype without a body, or
+//! an old-style definition; an entry point that was cut off; another return type, number
+//! or types of parameters. Qualifiers and parameter names are free, `double A[]` is
+//! `double *A`, and typedefs and macros of the source are resolved; a type that stays
+//! unknown, or one of another size or sign (`size_t` for `int`), is wrong. Also: a NUL
+//! byte, more than 256 KiB of source or 1 MiB of completion, a raw string literal, a
+//! carriage return that ends no line, `\u00e9` in a word, and `#line`, since these four hide
+//! from a scan what the compiler will see.
+//!
+//! Braces that do not match inside a closed block or a file are the compiler's to judge,
+//! as are macros that clash with parameters. A `main` is harmless and stays.
+
+mod blocks;
+mod outline;
+mod signature;
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::language::c::lex::{self, Item, Lexed, Token, TokenKind};
+use crate::task::Task;
+use blocks::{Block, BlockKind};
+use outline::Outline;
+
+/// The longest completion that is looked at.
+const COMPLETION_BYTES: usize = 1 << 20;
+/// The longest source that is judged.
+const SOURCE_BYTES: usize = 256 << 10;
+
+/// C that defines a task's entry point with the right signature.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// The source as it is compiled.
+    pub source: String,
+    /// BLAKE3 of the source, in hex.
+    pub hash: String,
+    /// What was mended.
+    pub notes: Vec<String>,
+}
+
+/// No candidate could be made; becomes the verdict `malformed`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct Malformed {
+    /// What is missing, fit for a repair prompt.
+    pub why: String,
+}
+
+fn malformed<T>(why: impl Into<String>) -> Result<T, Malformed> {
+    Err(Malformed { why: why.into() })
+}
+
+/// How near a text comes to a definition of the entry point. Later is nearer.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    Absent,
+    Declared,
+    WrongSignature(String),
+    CutOff,
+    Whole,
+}
+
+/// A text that may hold the candidate.
+struct Part<'a> {
+    block: Block<'a>,
+    outline: Outline<'a>,
+    fit: Fit,
+}
+
+impl<'a> Part<'a> {
+    fn of(block: Block<'a>, task: &Task) -> Self {
+        let outline = Outline::of(&lex::lex(block.text));
+        let fit = fit(&outline, task);
+        Self {
+            block,
+            outline,
+            fit,
+        }
+    }
+
+    /// The text, up to the end of its last whole function where nothing else marks its end.
+    fn text(&self) -> &'a str {
+        let text = self.block.text;
+        if self.block.kind == BlockKind::Closed {
+            return text;
+        }
+        let end = self
+            .outline
+            .functions
+            .iter()
+            .filter_map(|function| function.end)
+            .max()
+            .unwrap_or(text.len());
+        // Directives behind it, such as the end of a guard, belong to it.
+        let belongs = |line: &&str| {
+            let name = line
+                .trim_start()
+                .strip_prefix('#')
+                .unwrap_or("")
+                .trim_start();
+            line.trim().is_empty()
+                || ["endif", "undef", "pragma"]
+                    .iter()
+                    .any(|known| name.starts_with(known))
+        };
+        let behind: usize = text[end..]
+            .split_inclusive('\n')
+            .take_while(belongs)
+            .map(str::len)
+            .sum();
+        &text[..end + behind]
+    }
+}
+
+fn fit(outline: &Outline<'_>, task: &Task) -> Fit {
+    let is_entry = |function: &&outline::Function| outline.name(function) == task.spec.entry;
+    let of = |function: &outline::Function| match (
+        signature::check(outline, function, &task.spec),
+        function.end,
+    ) {
+        (Err(why), _) => Fit::WrongSignature(why),
+        (Ok(()), None) => Fit::CutOff,
+        (Ok(()), Some(_)) => Fit::Whole,
+    };
+    let declared = outline
+        .prototypes
+        .iter()
+        .find(is_entry)
+        .map(|_| Fit::Declared);
+    outline
+        .functions
+        .iter()
+        .filter(is_entry)
+        .map(of)
+        .chain(declared)
+        .max()
+        .unwrap_or(Fit::Absent)
+}
+
+impl Candidate {
+    /// Finds the candidate in what a model printed.
+    pub fn extract(completion: &str, task: &Task) -> Result<Self, Malformed> {
+        if completion.len() > COMPLETION_BYTES {
+            return malformed(format!(
+                "the completion is longer than {COMPLETION_BYTES} bytes"
+            ));
+        }
+        let entry = &task.spec.entry;
+        let parts: Vec<Part<'_>> = blocks::blocks(completion)
+            .into_iter()
+            .map(|block| Part::of(block.code(entry), task))
+            .collect();
+        let rank = |part: &Part<'_>| {
+            let usable = part.fit == Fit::Whole
+                || (part.fit == Fit::CutOff && part.block.kind == BlockKind::Closed);
+            (
+                usable && part.fit == Fit::Whole,
+                usable,
+                part.block.kind != BlockKind::Bare,
+            )
+        };
+        // `max_by_key` takes the last of equals.
+        let Some((chosen, part)) = parts
+            .iter()
+            .enumerate()
+            .max_by_key(|(_, part)| rank(part))
+            .filter(|(_, part)| rank(part).1)
+        else {
+            return malformed(why_none(&parts, task));
+        };
+        let mut notes = Vec::new();
+        let text = part.text();
+        if text.trim_end().len() < part.block.text.trim_end().len()
+            && part.block.kind == BlockKind::Open
+        {
+            notes.push(
+                "the answer was cut off; what follows its last whole function is dropped"
+                    .to_owned(),
+            );
+        }
+        let (helpers, names) = helpers(&parts, chosen);
+        let merged = helpers + text;
+        // A helper that is not whole must not spoil what stood on its own.
+        if Part::of(
+            Block {
+                text: &merged,
+                kind: BlockKind::Closed,
+            },
+            task,
+        )
+        .fit < part.fit
+        {
+            return Self::finish(text.to_owned(), notes, task);
+        }
+        notes.extend(
+            names
+                .into_iter()
+                .map(|names| format!("the block that defines {names} is put in front")),
+        );
+        Self::finish(merged, notes, task)
+    }
+
+    /// Makes a candidate of a file's content.
+    pub fn from_source(bytes: &[u8], task: &Task) -> Result<Self, Malformed> {
+        if bytes.len() > SOURCE_BYTES {
+            return malformed(format!("the source is longer than {SOURCE_BYTES} bytes"));
+        }
+        let source = String::from_utf8_lossy(bytes);
+        let mut notes = Vec::new();
+        if matches!(source, Cow::Owned(_)) {
+            notes.push("bytes that are not UTF-8 are replaced".to_owned());
+        }
+        let part = Part::of(
+            Block {
+                text: &source,
+                kind: BlockKind::Closed,
+            },
+            task,
+        );
+        if part.fit < Fit::CutOff {
+            return malformed(why_none(&[part], task));
+        }
+        Self::finish(source.clone().into_owned(), notes, task)
+    }
+
+    /// The source without comments and white space, to tell copies apart from news.
+    pub fn normalised(&self) -> String {
+        let mut text = String::with_capacity(self.source.len());
+        for item in lex::lex(&self.source).items {
+            match item {
+                Item::Token(token) => {
+                    self.write(&token, &mut text);
+                    text.push(' ');
+                }
+                Item::Directive(directive) => {
+                    text.push_str("\n#");
+                    text.push_str(&directive.name);
+                    let mut end = directive.offset;
+                    if let Some(header) = &directive.header {
+                        text.extend([" <", header.as_ref(), ">"]);
+                    }
+                    for token in directive.body.iter().filter(|_| directive.header.is_none()) {
+                        // A space tells `#define F (x)` from `#define F(x)`.
+                        if !token.is_punct("(") || token.offset != end {
+                            text.push(' ');
+                        }
+                        self.write(token, &mut text);
+                        end = token.end;
+                    }
+                    text.push('\n');
+                }
+            }
+        }
+        text
+    }
+
+    fn write(&self, token: &Token<'_>, text: &mut String) {
+        match token.kind {
+            // As written: a decoded literal could read like another one.
+            TokenKind::Str | TokenKind::Char => {
+                text.push_str(
+                    self.source
+                        .get(token.offset..token.end)
+                        .unwrap_or(&token.text),
+                );
+            }
+            TokenKind::Ident | TokenKind::Number | TokenKind::Punct | TokenKind::Other => {
+                text.push_str(&token.text)
+            }
+        }
+    }
+
+    fn finish(mut source: String, mut notes: Vec<String>, task: &Task) -> Result<Self, Malformed> {
+        if source.len() > SOURCE_BYTES {
+            return malformed(format!("the source is longer than {SOURCE_BYTES} bytes"));
+        }
+        if source.contains('\0') {
+            return malformed("the source contains a NUL byte");
+        }
+        if let Some(line) = lone_return(&source) {
+            return malformed(format!(
+                "line {line} has a carriage return in it, where compilers disagree on its end"
+            ));
+        }
+        let lexed = lex::lex(&source);
+        refuse_disguises(&lexed)?;
+        let dropped = storage_words(&Outline::of(&lexed), &task.spec.entry);
+        if !dropped.is_empty() {
+            source = mended(&source, &lexed, &dropped, &task.spec.entry)?;
+            notes.push(format!(
+                "storage words are dropped from `{}`: the linker must see it",
+                task.spec.entry
+            ));
+        }
+        if !source.ends_with('\n') {
+            source.push('\n');
+        }
+        let hash = blake3::hash(source.as_bytes()).to_hex().to_string();
+        Ok(Self {
+            source,
+            hash,
+            notes,
+        })
+    }
+}
+
+fn why_none(parts: &[Part<'_>], task: &Task) -> String {
+    let entry = &task.spec.entry;
+    match parts.iter().map(|part| &part.fit).max() {
+        None | Some(Fit::Absent) => format!(
+            "no function `{entry}` is defined; wanted is `{}`",
+            task.signature()
+        ),
+        Some(Fit::Declared) => {
+            format!(
+                "`{entry}` is declared but has no body of the form `{} {{ ... }}`",
+                task.signature()
+            )
+        }
+        Some(Fit::WrongSignature(why)) => why.clone(),
+        Some(Fit::CutOff | Fit::Whole) => format!("the definition of `{entry}` is cut off"),
+    }
+}
+
+/// The line of the first carriage return that no newline follows. To some compilers it is a
+/// newline, to others it undoes the splice that a backslash before it would be.
+fn lone_return(source: &str) -> Option<usize> {
+    let at = source
+        .match_indices('\r')
+        .find(|(at, _)| !source[at + 1..].starts_with('\n'))?
+        .0;
+    Some(source[..at].bytes().filter(|&byte| byte == b'\n').count() + 1)
+}
+
+/// Three constructs that let a compiler see other code than a scan does.
+fn refuse_disguises(lexed: &Lexed<'_>) -> Result<(), Malformed> {
+    if let Some(line) = lexed.raw_string {
+        return malformed(format!(
+            "line {line} has a raw string literal, which is not C"
+        ));
+    }
+    if let Some(line) = lex::universal_name(lexed) {
+        return malformed(format!(
+            "line {line} has a universal character name in a word, which is the same as another word"
+        ));
+    }
+    let marker = lexed.items.iter().find_map(|item| match item {
+        Item::Directive(directive) if directive.name == "line" => Some(directive.line),
+        Item::Directive(directive) if directive.name.is_empty() => directive
+            .body
+            .first()
+            .filter(|first| first.kind == TokenKind::Number)
+            .map(|_| directive.line),
+        Item::Directive(_) | Item::Token(_) => None,
+    });
+    marker.map_or(Ok(()), |line| {
+        malformed(format!(
+            "line {line} has a `#line` directive, which hides where code comes from"
+        ))
+    })
+}
+
+/// The blocks that define functions which the chosen one calls and does not have, and
+/// for each block the names that it defines.
+fn helpers(parts: &[Part<'_>], chosen: usize) -> (String, Vec<String>) {
+    let part = &parts[chosen];
+    let own = part.outline.defined();
+    let declared = part
+        .outline
+        .prototypes
+        .iter()
+        .map(|prototype| part.outline.name(prototype))
+        .collect();
+    let others: Vec<(&Part<'_>, BTreeSet<&str>)> = parts
+        .iter()
+        .enumerate()
+        .filter(|(at, other)| {
+            *at != chosen
+                && other.block.kind == BlockKind::Closed
+                && part.block.kind != BlockKind::Bare
+        })
+        .map(|(_, other)| (other, other.outline.defined()))
+        .collect();
+    // The one block that defines a name, or none where several do. Looked up, since an answer may hold thousands of
+    // blocks and of calls.
+    let mut definers: BTreeMap<&str, Option<usize>> = BTreeMap::new();
+    for (at, (_, defined)) in others.iter().enumerate() {
+        for name in defined {
+            definers
+                .entry(name)
+                .and_modify(|only| *only = None)
+                .or_insert(Some(at));
+        }
+    }
+    let mut wanted = vec![false; others.len()];
+    for name in &(&part.outline.called() - &own) - &declared {
+        if let Some(Some(only)) = definers.get(name) {
+            wanted[*only] = true;
+        }
+    }
+    let mut source = String::new();
+    let mut names = Vec::new();
+    for ((other, defined), _) in others
+        .iter()
+        .zip(wanted)
+        .filter(|((_, defined), wanted)| *wanted && defined.is_disjoint(&own))
+    {
+        source.push_str(other.block.text);
+        names.push(
+            defined
+                .iter()
+                .map(|name| format!("`{name}`"))
+                .collect::<Vec<_>>()
+                .join(", "),
+        );
+    }
+    (source, names)
+}
+
+/// Where the words stand that keep the entry point from the linker, in order.
+fn storage_words(outline: &Outline<'_>, entry: &str) -> Vec<Range<usize>> {
+    let mut words = Vec::new();
+    for function in outline
+        .functions
+        .iter()
+        .chain(&outline.prototypes)
+        .filter(|function| outline.name(function) == entry)
+    {
+        let head = &outline.tokens[function.head.clone()];
+        let is_extern = head.iter().any(|token| token.is_ident("extern"));
+        let hides = |token: &&Token<'_>| {
+            token.is_ident("static") || (signature::is_inline(&token.text) && !is_extern)
+        };
+        words.extend(
+            head.iter()
+                .filter(hides)
+                .map(|token| token.offset..token.end),
+        );
+    }
+    words.sort_unstable_by_key(|range| range.start);
+    words
+}
+
+/// The source without the storage words at `dropped`, where nothing else of it becomes other code by that: behind
+/// `static` a `#` begins no directive, and where that was it does.
+fn mended(
+    source: &str,
+    lexed: &Lexed<'_>,
+    dropped: &[Range<usize>],
+    entry: &str,
+) -> Result<String, Malformed> {
+    let text = without(source, dropped);
+    let is_kept = |item: &&Item<'_>| match item {
+        Item::Token(token) => dropped
+            .binary_search_by_key(&token.offset, |range| range.start)
+            .is_err(),
+        Item::Directive(_) => true,
+    };
+    let told = |item: &Item<'_>| match item {
+        Item::Token(token) => (Some(token.kind), token.text.to_string()),
+        Item::Directive(directive) => (None, directive.name.to_string()),
+    };
+    let wanted = lexed.items.iter().filter(is_kept).map(told);
+    if lex::lex(&text).items.iter().map(told).eq(wanted) {
+        return Ok(text);
+    }
+    malformed(format!(
+        "without the storage words of `{entry}` other code would stand there"
+    ))
+}
+
+/// The source without `dropped`, each with one blank behind it.
+fn without(source: &str, dropped: &[Range<usize>]) -> String {
+    let mut text = String::with_capacity(source.len());
+    let mut kept = 0;
+    for range in dropped {
+        text.push_str(source.get(kept..range.start).unwrap_or(""));
+        kept = range.end + usize::from(source[range.end..].starts_with([' ', '\t']));
+    }
+    text.push_str(&source[kept..]);
+    text
+}
+
+#[cfg(test)]
+mod tests;

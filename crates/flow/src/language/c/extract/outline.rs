@@ -1,0 +1,309 @@
+//! The file scope of a source: its functions, prototypes, typedefs and macros.
+//!
+//! This is no parser. It finds what stands between braces at file scope, and survives
+//! text that is not C at all.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use crate::language::c::lex::{self, Item, Lexed, Token, TokenKind};
+
+/// A function or its prototype. Ranges count tokens.
+#[derive(Debug, Clone)]
+pub(super) struct Function {
+    /// What stands before the name.
+    pub(super) head: Range<usize>,
+    /// The name.
+    pub(super) name: usize,
+    /// What stands between the parentheses.
+    pub(super) parameters: Range<usize>,
+    /// The byte after its last one, when its braces are balanced.
+    pub(super) end: Option<usize>,
+}
+
+/// What a source has at file scope, dead branches left out.
+#[derive(Debug, Default)]
+pub(super) struct Outline<'a> {
+    pub(super) tokens: Vec<Token<'a>>,
+    pub(super) functions: Vec<Function>,
+    pub(super) prototypes: Vec<Function>,
+    /// The type that a typedef's name stands for.
+    pub(super) typedefs: BTreeMap<String, Range<usize>>,
+    /// Macros without parameters.
+    pub(super) macros: BTreeMap<String, Vec<Token<'a>>>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Place {
+    braces: usize,
+    parentheses: usize,
+    /// Where the declaration that is being read began.
+    start: usize,
+    /// The function whose body this is.
+    body: Option<usize>,
+}
+
+pub(super) fn is_attribute(token: &Token<'_>) -> bool {
+    token.kind == TokenKind::Ident
+        && matches!(
+            token.text.as_ref(),
+            "__attribute__"
+                | "__attribute"
+                | "__declspec"
+                | "asm"
+                | "__asm"
+                | "__asm__"
+                | "_Alignas"
+        )
+}
+
+impl<'a> Outline<'a> {
+    pub(super) fn of(lexed: &Lexed<'a>) -> Self {
+        let mut outline = Self::default();
+        let mut place = Place::default();
+        let mut places = Vec::new();
+        for item in lex::live(lexed).items {
+            match item {
+                Item::Token(token) => outline.meet(token, &mut place),
+                Item::Directive(directive) => match directive.name.as_ref() {
+                    // Each branch of an undecided conditional begins with the same braces open.
+                    "if" | "ifdef" | "ifndef" => places.push(place),
+                    "else" | "elif" | "elifdef" | "elifndef" => {
+                        if let Some(before) = places.last() {
+                            place = Place {
+                                start: outline.tokens.len(),
+                                ..*before
+                            };
+                        }
+                    }
+                    "endif" => drop(places.pop()),
+                    "define" => outline.meet_macro(&directive.body),
+                    _ => {}
+                },
+            }
+        }
+        outline
+    }
+
+    fn meet_macro(&mut self, body: &[Token<'a>]) {
+        if let [name, body @ ..] = body
+            && !body
+                .first()
+                .is_some_and(|next| next.is_punct("(") && next.offset == name.end)
+        {
+            self.macros.insert(name.text.to_string(), body.to_vec());
+        }
+    }
+
+    fn meet(&mut self, token: &Token<'a>, place: &mut Place) {
+        let at = self.tokens.len();
+        self.tokens.push(token.clone());
+        if token.kind != TokenKind::Punct {
+            return;
+        }
+        match (token.text.as_ref(), place.braces) {
+            ("{", 0) => {
+                let open = &self.tokens[place.start..at];
+                place.parentheses = 0;
+                if matches!(open, [word, language] if word.is_ident("extern") && language.kind == TokenKind::Str)
+                {
+                    // What follows is at file scope still.
+                    place.start = at + 1;
+                    return;
+                }
+                place.braces = 1;
+                if let Some(function) = self.declarator(place.start..at) {
+                    place.body = Some(self.functions.len());
+                    self.functions.push(function);
+                }
+            }
+            ("{", _) => place.braces += 1,
+            ("}", 0) => {
+                *place = Place {
+                    start: at + 1,
+                    ..Place::default()
+                }
+            }
+            ("}", 1) => {
+                place.braces = 0;
+                // Also behind a structure: its name alone is nothing to be found here.
+                place.start = at + 1;
+                if let Some(body) = place.body.take() {
+                    self.functions[body].end = Some(token.end);
+                }
+            }
+            ("}", _) => place.braces -= 1,
+            ("(" | "[", 0) => place.parentheses += 1,
+            (")" | "]", 0) => place.parentheses = place.parentheses.saturating_sub(1),
+            (";", 0) if place.parentheses == 0 => {
+                if self.tokens[place.start].is_ident("typedef") {
+                    self.meet_typedef(place.start + 1..at);
+                } else if let Some(prototype) = self.declarator(place.start..at) {
+                    self.prototypes.push(prototype);
+                }
+                place.start = at + 1;
+            }
+            _ => {}
+        }
+    }
+
+    /// Reads `range` as what stands before a function's body: its last parentheses that
+    /// belong to no attribute are the parameters, and the word before them is the name.
+    fn declarator(&self, range: Range<usize>) -> Option<Function> {
+        let mut depth = 0usize;
+        let mut found = None;
+        let mut open = None;
+        for at in range.clone() {
+            let token = &self.tokens[at];
+            match token.text.as_ref() {
+                "(" if token.kind == TokenKind::Punct => {
+                    let word = at
+                        .checked_sub(1)
+                        .filter(|word| range.contains(word))
+                        .map(|word| &self.tokens[word]);
+                    if depth == 0 {
+                        open = word
+                            .is_some_and(|word| {
+                                word.kind == TokenKind::Ident && !is_attribute(word)
+                            })
+                            .then_some(at);
+                    }
+                    depth += 1;
+                }
+                ")" if token.kind == TokenKind::Punct => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0
+                        && let Some(open) = open.take()
+                    {
+                        found = Some(Function {
+                            head: range.start..open - 1,
+                            name: open - 1,
+                            parameters: open + 1..at,
+                            end: None,
+                        });
+                    }
+                }
+                "=" if token.kind == TokenKind::Punct && depth == 0 => return None,
+                _ => {}
+            }
+        }
+        found
+    }
+
+    fn meet_typedef(&mut self, range: Range<usize>) {
+        let mut depth = 0usize;
+        let mut name = None;
+        for at in range.clone() {
+            let token = &self.tokens[at];
+            depth += usize::from(token.is_punct("(") || token.is_punct("{") || token.is_punct("["));
+            if depth == 0 && token.kind == TokenKind::Ident && !is_attribute(token) {
+                name = Some(at);
+            }
+            depth = depth.saturating_sub(usize::from(
+                token.is_punct(")") || token.is_punct("}") || token.is_punct("]"),
+            ));
+        }
+        let Some(name) = name else { return };
+        // Only attributes may follow; an array or a vector is not what its name seems.
+        let behind = &self.tokens[name + 1..range.end];
+        let plain = behind.first().is_none_or(is_attribute);
+        let vector = self.tokens[range.clone()].iter().any(|token| {
+            matches!(
+                token.text.trim_matches('_'),
+                "vector_size" | "ext_vector_type" | "mode"
+            )
+        });
+        if plain && !vector {
+            self.typedefs
+                .insert(self.tokens[name].text.to_string(), range.start..name);
+        }
+    }
+
+    pub(super) fn name(&self, function: &Function) -> &str {
+        &self.tokens[function.name].text
+    }
+
+    /// The names of all functions with a body.
+    pub(super) fn defined(&self) -> BTreeSet<&str> {
+        self.functions
+            .iter()
+            .map(|function| self.name(function))
+            .collect()
+    }
+
+    /// The names that something calls.
+    pub(super) fn called(&self) -> BTreeSet<&str> {
+        let calls = self
+            .tokens
+            .windows(2)
+            .filter(|pair| pair[0].kind == TokenKind::Ident && pair[1].is_punct("("));
+        calls.map(|pair| pair[0].text.as_ref()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(source: &str, defined: &[&str], prototypes: &[&str]) {
+        let lexed = lex::lex(source);
+        let outline = Outline::of(&lexed);
+        let names = |functions: &[Function]| {
+            functions
+                .iter()
+                .map(|function| outline.name(function).to_owned())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(names(&outline.functions), defined, "{source}");
+        assert_eq!(names(&outline.prototypes), prototypes, "{source}");
+    }
+
+    #[test]
+    fn functions_are_found_at_file_scope() {
+        check(
+            "int a[2] = {1, 2}; struct s { int x; }; void f(int a) { if (a) { g(a); } } int h(void);",
+            &["f"],
+            &["h"],
+        );
+        check(
+            "__attribute__((noinline)) void f(int a) __attribute__((hot)) { }",
+            &["f"],
+            &[],
+        );
+        check(
+            "ALIGNED(64) void f(int a) {}\nextern \"C\" { void g(void) {} }",
+            &["f", "g"],
+            &[],
+        );
+        check("void f(void) { void nested(int b) { } }", &["f"], &[]);
+    }
+
+    #[test]
+    fn branches_begin_with_the_same_braces_open() {
+        check(
+            "#ifdef X\nvoid f(int a) {\n#else\nvoid f(int b) {\n#endif\n}\nvoid g(void) {}",
+            &["f", "f", "g"],
+            &[],
+        );
+        check(
+            "void f(void) {\n#if A\nfor (;;) {\n#else\nwhile (1) {\n#endif\n}\n}\nvoid g(void) {}",
+            &["f", "g"],
+            &[],
+        );
+    }
+
+    #[test]
+    fn dead_branches_define_nothing() {
+        check(
+            "#if 0\nvoid f(void) {}\n#endif\nvoid g(void) {}",
+            &["g"],
+            &[],
+        );
+    }
+
+    #[test]
+    fn text_that_is_no_c_does_no_harm() {
+        check("}}})((( ; { ) } [ don't; = {", &[], &[]);
+        check("old style: void f(a) double *a; { }", &[], &["f"]);
+    }
+}

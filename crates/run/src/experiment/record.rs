@@ -1,0 +1,116 @@
+//! How a job stands: a small file in its folder, written whole, so that a kill at any moment leaves one to go on from.
+
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::plan::Job;
+use crate::store::write_whole;
+
+/// The record's file in the job's folder.
+const FILE: &str = "job.json";
+
+/// How far a job has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// It has begun and did not end: it ran out of time, or something ended it.
+    Cut,
+    Failed,
+    Done,
+}
+
+/// What is known of a job that has begun.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    pub state: State,
+    /// Seconds of all calls.
+    pub seconds: f64,
+    /// The commands that it was begun with.
+    pub commands: Vec<Vec<String>>,
+}
+
+impl Record {
+    /// The record in a job's folder; none where the job has not begun.
+    pub fn read(folder: &Path) -> io::Result<Option<Self>> {
+        match fs_err::read(folder.join(FILE)) {
+            Ok(bytes) => serde_json::from_slice(&bytes)
+                .map(Some)
+                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes the record into a job's folder.
+    pub fn write(&self, folder: &Path) -> io::Result<()> {
+        let bytes = serde_json::to_vec_pretty(self).expect("records have a JSON form");
+        write_whole(&folder.join(FILE), &bytes)
+    }
+
+    /// Whether the job's commands are still those that it was begun with. A run that is not done may get another
+    /// `budget`.
+    pub fn fits(&self, job: &Job) -> bool {
+        let ends = |word: &String| self.state != State::Done && word.starts_with("budget.");
+        let rest = |commands: &[Vec<String>]| -> Vec<Vec<String>> {
+            let rest = |command: &Vec<String>| {
+                command
+                    .iter()
+                    .map(|word| match word.split_once('=') {
+                        Some((key, _)) if ends(word) => key.to_owned(),
+                        _ => word.clone(),
+                    })
+                    .collect()
+            };
+            commands.iter().map(rest).collect()
+        };
+        rest(&self.commands) == rest(&job.commands)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    #[test]
+    fn a_record_is_read_back_and_knows_its_commands() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Record::read(folder.path()).unwrap(), None);
+        let command = |rate: &str, seconds: u32| {
+            let words =
+                format!("train run.toml --set learning.rate={rate} --set budget.seconds={seconds}");
+            vec![words.split(' ').map(str::to_owned).collect::<Vec<String>>()]
+        };
+        let job = |commands| Job {
+            name: "learns".to_owned(),
+            folder: PathBuf::new(),
+            seconds: 1.0,
+            commands,
+            resume: None,
+            needs: Vec::new(),
+            against: None,
+            show: false,
+            have: false,
+        };
+        let mut record = Record {
+            state: State::Cut,
+            seconds: 3.5,
+            commands: command("1e-4", 100),
+        };
+        record.write(folder.path()).unwrap();
+        assert_eq!(Record::read(folder.path()).unwrap(), Some(record.clone()));
+        assert!(
+            record.fits(&job(command("1e-4", 200))),
+            "its end may change"
+        );
+        assert!(!record.fits(&job(command("2e-4", 100))));
+        record.state = State::Done;
+        assert!(record.fits(&job(command("1e-4", 100))));
+        assert!(!record.fits(&job(command("1e-4", 200))), "it has ended");
+        std::fs::write(folder.path().join(FILE), "{").unwrap();
+        assert!(Record::read(folder.path()).is_err());
+    }
+}

@@ -1,0 +1,122 @@
+//! Names in braces, as `{seconds}` or `{job:warm}`, and the text that replaces them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Values may name other values, but not without end.
+const STEPS: usize = 100;
+/// Braces that stay, while others are looked for.
+const LATER: (&str, &str) = ("\u{1}", "\u{2}");
+
+/// Everything that a plan's texts may name.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Variables {
+    /// Plain values.
+    pub(super) values: BTreeMap<String, String>,
+    /// The folder of every job before this one, for `{job:NAME}`.
+    pub(super) folders: BTreeMap<String, PathBuf>,
+}
+
+impl Variables {
+    /// The same with more values, which hide earlier ones of their names.
+    pub(super) fn with(&self, more: impl IntoIterator<Item = (String, String)>) -> Self {
+        let mut with = self.clone();
+        with.values.extend(more);
+        with
+    }
+
+    /// `text` with everything in braces replaced, from the inside out. Jobs that it names are added to `needs`.
+    /// `{best:NAME}` stays: it is known only when that run is over.
+    pub(super) fn fill(&self, text: &str, needs: &mut Vec<String>) -> Result<String, String> {
+        let mut filled = text.to_owned();
+        for _ in 0..STEPS {
+            let Some(end) = filled.find('}') else {
+                return match filled.contains('{') {
+                    true => Err(format!("`{text}` has a `{{` without its `}}`")),
+                    false => Ok(filled.replace(LATER.0, "{").replace(LATER.1, "}")),
+                };
+            };
+            let Some(begin) = filled[..end].rfind('{') else {
+                return Err(format!("`{text}` has a `}}` without its `{{`"));
+            };
+            let value = self.value(&filled[begin + 1..end], needs)?;
+            filled.replace_range(begin..=end, &value);
+        }
+        Err(format!("`{text}` leads back to itself"))
+    }
+
+    fn value(&self, name: &str, needs: &mut Vec<String>) -> Result<String, String> {
+        if let Some((kind @ ("job" | "best"), job)) = name.split_once(':') {
+            let Some(folder) = self.folders.get(job) else {
+                return Err(format!("there is no job `{job}` before this one"));
+            };
+            needs.push(job.to_owned());
+            return Ok(match kind {
+                "job" => folder.display().to_string(),
+                _ => format!("{}{name}{}", LATER.0, LATER.1),
+            });
+        }
+        match self.values.get(name).map(String::as_str) {
+            None => Err(format!(
+                "`{{{name}}}` is unknown; there are {}",
+                self.names().join(", ")
+            )),
+            Some("") => Err(format!(
+                "`{name}` has no value: give it with --let {name}=VALUE"
+            )),
+            Some(value) => Ok(value.to_owned()),
+        }
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.values.keys().map(String::as_str).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variables() -> Variables {
+        let text = |pair: (&str, &str)| (pair.0.to_owned(), pair.1.to_owned());
+        let values = [
+            ("kind", "warm"),
+            ("seconds", "150"),
+            ("limit", "{seconds}+70"),
+            ("model", ""),
+            ("round", "{round}"),
+        ];
+        Variables {
+            values: values.map(text).into(),
+            folders: BTreeMap::from([("warm".to_owned(), PathBuf::from("out/warm"))]),
+        }
+    }
+
+    #[test]
+    fn names_are_replaced_also_within_values_and_names() {
+        let mut needs = Vec::new();
+        let mut fill = |text: &str| variables().fill(text, &mut needs).unwrap();
+        assert_eq!(fill("at most {limit} s"), "at most 150+70 s");
+        assert_eq!(fill("{job:warm}/adapter"), "out/warm/adapter");
+        assert_eq!(fill("{job:{kind}}"), "out/warm");
+        assert_eq!(fill("{best:warm} {seconds}"), "{best:warm} 150");
+        assert_eq!(fill("nothing"), "nothing");
+        assert_eq!(needs, ["warm", "warm", "warm"]);
+    }
+
+    #[test]
+    fn mistakes_say_what_to_do() {
+        for (text, words) in [
+            ("{model}", "give it with --let model=VALUE"),
+            ("{secs}", "there are kind, limit, model, round, seconds"),
+            ("{job:cold}", "there is no job `cold`"),
+            ("{best:cold}", "there is no job `cold`"),
+            ("{round}", "leads back to itself"),
+            ("{seconds", "without its `}`"),
+            ("seconds}", "without its `{`"),
+        ] {
+            let mistake = variables().fill(text, &mut Vec::new()).unwrap_err();
+            assert!(mistake.contains(words), "{mistake}");
+        }
+    }
+}
