@@ -364,7 +364,7 @@ fn a_server_without_logprobs_is_asked_without_them_from_then_on() {
             .collect();
         assert_eq!(wished, [true, false, false]);
     }
-    // What is wrong besides is told.
+    // Other faults are reported.
     let refusal = || {
         (
             "400 Bad Request",

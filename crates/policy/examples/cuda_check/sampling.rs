@@ -158,7 +158,7 @@ fn greedy(
         let equal = found
             .iter()
             .zip(&wanted)
-            .filter(|(a, b)| a.0.tokens == b.0.tokens)
+            .filter(|(a, b)| a.tokens == b.tokens)
             .count();
         verdicts.check(
             &format!("{label}: greedy answers that differ from the CPU's"),
@@ -168,9 +168,9 @@ fn greedy(
         return Ok(());
     }
     let mut worst = 0.0f64;
-    for (prompt, (answer, _)) in prompts.iter().zip(&found) {
+    for (prompt, answer) in prompts.iter().zip(&found) {
         let pack = Pack::new(&[Sequence::answer(prompt, &answer.tokens)]);
-        let logits = host.model.network.logits(host.adapted(), &pack);
+        let logits = host.model.network.logits(host.model.adapted(), &pack);
         for target in &pack.targets {
             let row = &logits[target.row * host.model.network.config.vocab..]
                 [..host.model.network.config.vocab];
@@ -359,7 +359,7 @@ pub(crate) fn limits() -> Outcome {
     let any: Vec<u32> = (0..config.vocab as u32).collect();
     let most = generation(PLAIN, 12, 1 << (longest - 2), &any);
     let answers = engine.generate(cuda::With::Trained, &[vec![1; 8], vec![2; 8]], 6, &most)?;
-    if answers.len() != 12 || answers.iter().any(|(answer, _)| answer.tokens.len() != 1) {
+    if answers.len() != 12 || answers.iter().any(|answer| answer.tokens.len() != 1) {
         return Err("answers that do not fit at once are not whole".into());
     }
     println!(

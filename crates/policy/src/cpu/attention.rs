@@ -170,7 +170,7 @@ fn forward_task(shape: Shape, inputs: Inputs, task: Task) -> (Vec<f32>, Vec<f32>
                 let scores = &mut scores[row * task.rows..][..seen];
                 lse[(first + row) * group + head] = softmax(scores, first + row + 1);
             }
-            let out = (&mut y[first * group * dim + head * dim..], group * dim);
+            let out = Strided::rows(&mut y[first * group * dim + head * dim..], group * dim);
             product_serial(
                 out,
                 View::rows(&scores, task.rows),
@@ -279,7 +279,8 @@ fn backward_task(
                 shape.scale(),
                 Onto::Add,
             );
-            let d_queries = (&mut out.q[first * group * dim + head * dim..], group * dim);
+            let d_queries =
+                Strided::rows(&mut out.q[first * group * dim + head * dim..], group * dim);
             product_serial(
                 d_queries,
                 ds,

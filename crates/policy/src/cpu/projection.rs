@@ -97,7 +97,7 @@ impl Projection<'_> {
         let d_out = View::rows(dy, outputs);
         matrix::backward(&self.linear.weight, dy, dx, onto);
         if let Some(linear) = gradient.linear {
-            let dw = (&mut linear.weight.data[..], inputs);
+            let dw = Strided::rows(&mut linear.weight.data[..], inputs);
             product(
                 dw,
                 d_out.t(),
@@ -161,7 +161,7 @@ impl LoraPart<'_> {
         );
         if let Some(gradient) = gradient {
             let low = self.down(x);
-            let db = (&mut gradient.b.data[..], rank);
+            let db = Strided::rows(&mut gradient.b.data[..], rank);
             product(
                 db,
                 d_out.t(),
@@ -172,7 +172,7 @@ impl LoraPart<'_> {
             );
             let dropped = self.dropped(x);
             let x = View::rows(dropped.as_deref().unwrap_or(x), inputs);
-            let da = (&mut gradient.a.data[..], inputs);
+            let da = Strided::rows(&mut gradient.a.data[..], inputs);
             product(
                 da,
                 View::rows(&d_low, rank).t(),

@@ -257,7 +257,7 @@ impl Device {
         self.note_sized(at, String::new)
     }
 
-    /// The same for what comes in sizes, which a trace tells apart.
+    /// The same for work of several sizes, which a trace lists separately.
     pub(super) fn note_sized(&self, at: &'static str, size: impl FnOnce() -> String) -> Result<()> {
         *self
             .inner

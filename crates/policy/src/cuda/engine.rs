@@ -314,6 +314,7 @@ impl Engine {
     ) -> Result<()> {
         self.resident.device.enter()?;
         let rate = self
+            .resident
             .adapter
             .as_ref()
             .map_or(0.0, |adapter| adapter.plan.config.dropout);

@@ -180,6 +180,7 @@ impl Round<'_> {
 impl Engine {
     fn decode_size(&self) -> Size<'_> {
         let low = self
+            .resident
             .adapted(With::Trained, None)
             .map_or(0, |adapted| adapted.adapter.plan.widest());
         Size {
@@ -218,10 +219,8 @@ impl Engine {
                 made => break made,
             }
         };
-        let decoder = Decoder {
-            wished: slots,
-            ..made?
-        };
+        let mut decoder = made?;
+        decoder.wished = slots;
         if let Some(rows) = given_up {
             self.reserve(rows.min(PREFILL), Purpose::Score, false)?;
         }

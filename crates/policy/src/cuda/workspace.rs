@@ -1,5 +1,6 @@
 //! The memory of a pass: what forward leaves for backward, and scratch.
 
+use super::decode_product::ROWS;
 use super::device::{Address, Buffer, Device};
 use super::error::{Error, Result};
 use super::plan::Group;

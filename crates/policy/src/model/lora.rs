@@ -1,7 +1,5 @@
 //! Low-rank adapters: `y = W x + (alpha / rank) B A x` on the projections of their choice.
 
-use serde::{Deserialize, Serialize};
-
 use super::config::Config;
 use super::module::Module;
 use super::weights::Tensor;

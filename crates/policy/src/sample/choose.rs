@@ -102,8 +102,7 @@ struct Eligible {
     weight: f32,
 }
 
-/// The first `count` of what falls from the likeliest on, and what is as likely as the last of them: equals are not told
-/// apart by their numbers.
+/// Keeps the `count` likeliest tokens, and those as likely as the last of them: a token's number makes no difference.
 fn keep(kept: &mut Vec<Eligible>, count: usize) {
     if let Some(last) = count
         .checked_sub(1)

@@ -106,6 +106,7 @@ pub fn resume(directory: &Path, learner: &mut Learner, base_hash: &str) -> Resul
                 })
             };
             learner
+                .model
                 .network
                 .weights
                 .tensors()

@@ -56,11 +56,7 @@ fn compare(model: &Path, answers: &Path) {
             decode: &|_| String::new(),
             halt: &hotloop_policy::sample::NEVER,
         };
-        let found = network
-            .generate(None, &[prompt], 1, &how)
-            .remove(0)
-            .0
-            .tokens;
+        let found = network.generate(None, &[prompt], 1, &how).remove(0).tokens;
         assert_eq!(
             found[..greedy.tokens.len()],
             greedy.tokens,

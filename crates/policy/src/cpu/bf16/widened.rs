@@ -39,7 +39,7 @@ pub(super) fn forward(y: &mut [f32], x: &[f32], w: Matrix, onto: Onto) {
     for (nth, chunk) in data.chunks(wide.len()).enumerate() {
         let wide = &mut wide[..chunk.len()];
         widen(chunk, wide);
-        let y = (&mut y[nth * chunk_rows(w)..], outputs);
+        let y = Strided::rows(&mut y[nth * chunk_rows(w)..], outputs);
         let dims = Dims(rows, chunk.len() / inputs, inputs);
         product(
             y,
