@@ -9,7 +9,9 @@ use hotloop_bench::Settings;
 use hotloop_bench::sandbox::Layer;
 use hotloop_flow::how::Compiler;
 use hotloop_flow::task::{Task, TaskSpec};
-use hotloop_flow::{BenchError, Candidate, How, Job, JobId, Judgement, MachineFacts, Stage};
+use hotloop_flow::{
+    BenchError, Candidate, ErrorKind, How, Job, JobId, Judgement, MachineFacts, Remedy, Stage,
+};
 use serde::{Deserialize, Serialize};
 
 /// The stream of groups: a work queue.
@@ -32,7 +34,7 @@ const SOURCE_BYTES: usize = 256 << 10;
 /// The longest text in a reply.
 const TEXT_BYTES: usize = 64 << 10;
 /// Of this layout; others are refused.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The subject of groups for machines of a class.
 pub(crate) fn jobs_subject(class: &str, scope: &str) -> String {
@@ -47,6 +49,28 @@ pub(crate) fn verdicts_subject(scope: &str) -> String {
 /// The subject of a worker's beats.
 pub(crate) fn worker_subject(worker: &str) -> String {
     format!("hotloop.workers.{worker}")
+}
+
+/// Parses a message. Its version comes first: what another version wrote may have other fields.
+fn parse<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    #[derive(Deserialize)]
+    struct Versioned {
+        version: u32,
+    }
+    if bytes.len() > MESSAGE_BYTES {
+        return Err(format!(
+            "{} bytes are more than {MESSAGE_BYTES}",
+            bytes.len()
+        ));
+    }
+    let unreadable = |error: serde_json::Error| error.to_string();
+    let Versioned { version } = serde_json::from_slice(bytes).map_err(unreadable)?;
+    if version != VERSION {
+        return Err(format!(
+            "version {version} of the messages wrote it, and this hotloop reads version {VERSION}: use one hotloop everywhere"
+        ));
+    }
+    serde_json::from_slice(bytes).map_err(unreadable)
 }
 
 /// Whether a text can be one word of a subject and of a consumer's name.
@@ -74,11 +98,12 @@ impl Terms {
     /// What the settings ask for.
     pub fn of(settings: &Settings) -> Result<Self, BenchError> {
         if let Some(path) = &settings.compiler_path {
-            return Err(BenchError::new(format!(
+            return Err(BenchError::user(format!(
                 "{}: a compiler's path cannot be chosen for the machines of a fleet",
                 path.display()
             ))
-            .hint("leave out --cc: each worker uses the gcc or clang in its own PATH"));
+            .hint("leave it out: each worker uses the gcc or clang in its own PATH")
+            .remedies(&[Remedy::CompilerPath]));
         }
         Ok(Self {
             how: settings.how,
@@ -223,19 +248,7 @@ impl Group {
 
     /// Reads and checks a group; the error says why it is refused.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, String> {
-        if bytes.len() > MESSAGE_BYTES {
-            return Err(format!(
-                "{} bytes are more than {MESSAGE_BYTES}",
-                bytes.len()
-            ));
-        }
-        let group: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-        if group.version != VERSION {
-            return Err(format!(
-                "its layout is {}, ours is {VERSION}: use one hotloop everywhere",
-                group.version
-            ));
-        }
+        let group: Self = parse(bytes)?;
         if !is_word(&group.scope) || !group.terms.is_sane() {
             return Err("its scope or its settings are out of bounds".to_owned());
         }
@@ -286,14 +299,23 @@ pub(crate) enum Judged {
     /// A verdict, and what reaching it took.
     Judgement(Judgement),
     /// The machine's failure.
-    Failure { what: String, hint: Option<String> },
+    Failure {
+        kind: ErrorKind,
+        what: String,
+        hint: Option<String>,
+    },
 }
 
 impl From<Result<Judgement, BenchError>> for Judged {
     fn from(judged: Result<Judgement, BenchError>) -> Self {
         match judged {
             Ok(judgement) => Self::Judgement(judgement),
-            Err(BenchError { what, hint }) => Self::Failure { what, hint },
+            // Its remedies are flags of the worker; the asker has others.
+            Err(error) => Self::Failure {
+                kind: error.kind,
+                what: error.what,
+                hint: error.hint,
+            },
         }
     }
 }
@@ -302,7 +324,12 @@ impl From<Judged> for Result<Judgement, BenchError> {
     fn from(judged: Judged) -> Self {
         match judged {
             Judged::Judgement(judgement) => Ok(judgement),
-            Judged::Failure { what, hint } => Err(BenchError { what, hint }),
+            Judged::Failure { kind, what, hint } => Err(BenchError {
+                kind,
+                what,
+                hint,
+                remedies: Vec::new(),
+            }),
         }
     }
 }
@@ -353,28 +380,16 @@ impl GroupReply {
 
     /// Reads and checks a reply; the error says why it is refused.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, String> {
-        if bytes.len() > MESSAGE_BYTES {
-            return Err(format!(
-                "{} bytes are more than {MESSAGE_BYTES}",
-                bytes.len()
-            ));
-        }
-        let reply: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-        if reply.version != VERSION {
-            return Err(format!(
-                "its layout is {}, ours is {VERSION}: use one hotloop everywhere",
-                reply.version
-            ));
-        }
+        let reply: Self = parse(bytes)?;
         if !is_word(&reply.worker) || reply.replies.is_empty() || reply.replies.len() > GROUP_JOBS {
             return Err("its worker or its number of verdicts is out of bounds".to_owned());
         }
         let short = |judged: &Judged| match judged {
             Judged::Judgement(judgement) => {
                 serde_json::to_string(judgement).is_ok_and(|text| text.len() <= TEXT_BYTES)
-                    && is_sane(judgement)
+                    && judgement.clone().believable().is_ok()
             }
-            Judged::Failure { what, hint } => {
+            Judged::Failure { what, hint, .. } => {
                 what.len() + hint.as_ref().map_or(0, String::len) <= TEXT_BYTES
             }
         };
@@ -387,22 +402,6 @@ impl GroupReply {
         }
         Ok(reply)
     }
-}
-
-/// Whether times and speeds are such as a machine could have measured.
-fn is_sane(judgement: &Judgement) -> bool {
-    let positive = |value: f64| value.is_finite() && value > 0.0;
-    // A task may count no operations at all.
-    let not_negative = |value: f64| value.is_finite() && value >= 0.0;
-    let seconds = &judgement.seconds;
-    [seconds.compile, seconds.run, seconds.total]
-        .iter()
-        .all(|value| not_negative(*value))
-        && judgement.verdict.measured().is_none_or(|measured| {
-            not_negative(measured.gflops)
-                && positive(measured.seconds)
-                && positive(measured.timing.min_s)
-        })
 }
 
 /// How steady a worker's machine is.
@@ -542,6 +541,16 @@ mod tests {
             Group::read(&bad.bytes()).unwrap_err()
         };
         assert!(refused(&|group| group.version = 9).contains("one hotloop"));
+        let old = br#"{"version":1,"what":"another version had other fields"}"#;
+        for why in [
+            Group::read(old).unwrap_err(),
+            GroupReply::read(old).unwrap_err(),
+        ] {
+            assert!(
+                why.starts_with("version 1 of the messages wrote it"),
+                "{why}"
+            );
+        }
         assert!(refused(&|group| group.scope = "a.b".into()).contains("scope"));
         assert!(refused(&|group| group.terms.how.threads = 0).contains("settings"));
         assert!(refused(&|group| group.terms.limit_s = 1e9).contains("settings"));
@@ -598,12 +607,10 @@ mod tests {
             compiler_path: Some("/opt/cc".into()),
             ..Settings::new("/bin/true".into())
         };
-        assert!(
-            Terms::of(&settings)
-                .unwrap_err()
-                .hint
-                .unwrap()
-                .contains("--cc")
+        let error = Terms::of(&settings).unwrap_err();
+        assert_eq!(
+            (error.kind, error.remedies.as_slice()),
+            (ErrorKind::User, [Remedy::CompilerPath].as_slice())
         );
     }
 }

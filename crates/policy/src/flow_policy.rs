@@ -7,6 +7,7 @@ use hotloop_flow::policy::{
 };
 
 use crate::engine::{Engine, EngineError, Learning};
+use crate::save::SaveError;
 use crate::text::Turn;
 use crate::train::TrainError;
 
@@ -66,6 +67,10 @@ fn failed(error: EngineError) -> PolicyError {
         EngineError::Template(_)
         | EngineError::EmptyPrompt(_)
         | EngineError::UnknownToken { .. } => PolicyError::Unanswerable(error.to_string()),
+        EngineError::Save(SaveError { ref source, .. }) => PolicyError::File {
+            what: error.to_string(),
+            kind: source.kind(),
+        },
         other => PolicyError::Failed(other.to_string()),
     }
 }

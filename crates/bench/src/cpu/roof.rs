@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hotloop_flow::how::Estimator;
 use hotloop_flow::task::{Arg, Task, TaskFiles};
-use hotloop_flow::{BenchError, Timing};
+use hotloop_flow::{BenchError, ErrorKind, Timing};
 
 use crate::cpu::machine::{self, Machine};
 use crate::cpu::prepared::Prepared;
@@ -49,14 +49,18 @@ fn own(machine: &Machine, toml: &str, source: &str, timed: Option<i64>) -> Resul
         toml: toml.to_owned(),
         ..TaskFiles::default()
     };
-    let mut task =
-        Task::parse(files).map_err(|error| BenchError::new(format!("built-in roof: {error}")))?;
+    let mut task = Task::parse(files)
+        .map_err(|error| BenchError::machine(format!("built-in roof: {error}")))?;
     if let Some(n) = timed {
         task.spec.sizes.timed.insert("N".to_owned(), n.max(1));
     }
     let object = machine
         .builder
-        .trusted("a built-in roof", &[source, &shim::candidate(&task.spec)])?;
+        .trusted("a built-in roof", &[source, &shim::candidate(&task.spec)])
+        .map_err(|error| BenchError {
+            kind: ErrorKind::Machine,
+            ..error
+        })?;
     Ok(Own { task, object })
 }
 
@@ -94,7 +98,7 @@ fn work(null_s: f64, calls: u32, memory_bound: bool) -> TimeWork {
 fn timing(slot: &mut Slot, request: &Request) -> Result<Timing, BenchError> {
     match slot.ask(request, PATIENCE)? {
         Answer::Timed { timing, .. } => Ok(timing),
-        other => Err(BenchError::new(format!(
+        other => Err(BenchError::machine(format!(
             "a baseline failed on this machine: {other:?}"
         ))),
     }
@@ -120,7 +124,7 @@ impl Roof {
         )? {
             Answer::Null(seconds) => seconds,
             other => {
-                return Err(BenchError::new(format!(
+                return Err(BenchError::machine(format!(
                     "the null round trip failed on this machine: {other:?}"
                 )));
             }
@@ -136,7 +140,8 @@ impl Roof {
             "avx2" => 4.0,
             _ => 2.0,
         };
-        let flops = peak.task.flops(&peak.task.spec.sizes.timed) * width * f64::from(threads);
+        let work = peak.task.work(&peak.task.spec.sizes.timed);
+        let flops = work.flops.unwrap_or(0.0) * width * f64::from(threads);
         let seconds = best_of(machine, slot, user, &peak, null_s, 1.0)?;
         Ok(Self {
             null_s,
@@ -160,7 +165,9 @@ impl Roof {
         (task, prepared): (&Task, &Prepared),
     ) -> Result<TaskRoof, BenchError> {
         let sizes = &task.spec.sizes.timed;
-        let numbers = (task.bytes(sizes).min(footprint(task)) / 8.0).ceil() as i64;
+        let work = task.work(sizes);
+        let bytes = work.bytes.unwrap_or(0.0).min(footprint(task));
+        let numbers = (bytes / 8.0).ceil() as i64;
         let stream = own(
             machine,
             include_str!("roof/stream.toml"),
@@ -175,7 +182,7 @@ impl Roof {
             self.null_s,
             f64::from(machine.settings.how.threads),
         )?;
-        let arithmetic_s = task.flops(sizes) / self.peak_flops;
+        let arithmetic_s = work.flops.unwrap_or(0.0) / self.peak_flops;
         let memory_bound = traffic_s > arithmetic_s;
         let bound = TaskRoof {
             bound_s: arithmetic_s.max(traffic_s),

@@ -10,7 +10,7 @@ mod sizes;
 use std::sync::Arc;
 
 use hotloop_flow::verdict::Measured;
-use hotloop_flow::{BenchError, Candidate, Job, JobId, Label, Reply, Task, Verdict};
+use hotloop_flow::{BenchError, Candidate, ErrorKind, Job, JobId, Label, Reply, Task, Verdict};
 
 use finding::finding;
 use probes::{Expect, Probe};
@@ -114,16 +114,19 @@ fn seed<E: From<BenchError>>(
     let judgement = match judge(vec![job])?.pop().map(|reply| reply.judged) {
         Some(Ok(judgement)) => judgement,
         Some(Err(error)) => return Ok((None, vec![of_task(error)?])),
-        None => return Err(BenchError::new("the seed was not judged").into()),
+        None => return Err(BenchError::machine("the seed was not judged").into()),
     };
     let verdict = judgement.verdict;
     let says = format!("{}: {}", verdict.label(), verdict.detail());
     let (measured, mark, says) = match verdict {
         Verdict::Correct(measured) => {
+            let speed = measured
+                .gflops()
+                .map(|gflops| format!(", {gflops:.2} GFLOPS"));
             let says = format!(
-                "correct, {}, {:.2} GFLOPS",
+                "correct, {}{}",
                 milliseconds(measured.seconds),
-                measured.gflops
+                speed.unwrap_or_default()
             );
             (measured, Mark::Ok, says)
         }
@@ -150,7 +153,7 @@ fn seed<E: From<BenchError>>(
 
 /// A task's own code that does not build is the task's fault; anything else is the machine's.
 fn of_task(error: BenchError) -> Result<Finding, BenchError> {
-    if error.what.contains("does not compile") || error.what.contains("cannot be loaded") {
+    if error.kind == ErrorKind::User {
         return Ok(finding(
             Mark::Error,
             "build",
@@ -166,7 +169,7 @@ fn milliseconds(seconds: f64) -> String {
 
 fn tightness(task: &Task, seed: &Measured) -> Finding {
     let bound = task.bound(&task.spec.sizes.timed);
-    let error = seed.verify.error;
+    let error = seed.checks.error;
     if bound == 0.0 {
         return finding(Mark::Ok, "bound", "equality");
     }

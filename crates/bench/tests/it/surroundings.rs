@@ -7,7 +7,7 @@ use std::process::Command;
 
 use hotloop_bench::sandbox::Layer;
 use hotloop_bench::{LocalBench, Settings};
-use hotloop_flow::{Bench, How, Label};
+use hotloop_flow::{Bench, ErrorKind, How, Label, Remedy};
 
 use crate::fixtures::{self, drain, job};
 use crate::{beside, brief, settings, turn, turn_of_one_beside};
@@ -169,7 +169,8 @@ fn too_many_threads_are_named() {
     })
     .err()
     .unwrap();
-    assert!(error.what.contains("5000") && error.hint.unwrap().contains("--threads"));
+    assert_eq!(error.kind, ErrorKind::User);
+    assert!(error.what.contains("5000") && error.remedies.contains(&Remedy::Threads));
 }
 
 #[test]
@@ -210,7 +211,7 @@ fn a_mistake_in_the_clock_costs_one_job_its_verdict_and_no_other() {
     let _turn = turn();
     // What `Task::parse` would refuse stands for any mistake that shows only when a candidate is timed.
     let mut task = hotloop_bench::tasks::load("transpose").unwrap();
-    task.spec.cost.flops = "unknown".into();
+    task.spec.cost.flops = Some("unknown".into());
     task.hash = "mistaken".into();
     let mut bench = LocalBench::start(settings()).unwrap();
     let mut mistaken = job(0, "transpose", &task.seed.clone());

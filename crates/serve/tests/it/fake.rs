@@ -11,7 +11,9 @@ use std::time::Duration;
 use hotloop_flow::bench::Seconds;
 use hotloop_flow::task::TaskFiles;
 use hotloop_flow::verdict::{Measured, Mismatch};
-use hotloop_flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts, Reply, Task, Verdict};
+use hotloop_flow::{
+    Bench, BenchError, Device, Job, JobId, Judgement, MachineFacts, Reply, Roof, Task, Verdict,
+};
 use hotloop_serve::{Factory, Listener, Notice, Server, Settings};
 use serde_json::Value;
 
@@ -52,7 +54,7 @@ impl Bench for FakeBench {
 
     fn next(&mut self, timeout: Duration) -> Result<Option<Reply>, BenchError> {
         if self.control.broken.load(Ordering::SeqCst) {
-            return Err(BenchError::new("the bench is broken"));
+            return Err(BenchError::machine("the bench is broken"));
         }
         if self.control.held.load(Ordering::SeqCst) || self.jobs.is_empty() {
             std::thread::sleep(timeout.min(Duration::from_millis(2)));
@@ -72,13 +74,14 @@ impl Bench for FakeBench {
     fn facts(&self) -> MachineFacts {
         MachineFacts {
             class: if self.moved { "another fake" } else { "fake" }.to_owned(),
-            cpu: "a fake".to_owned(),
-            simd: "avx2".to_owned(),
-            cores: 1,
+            device: Device::Cpu {
+                name: "a fake".to_owned(),
+                simd: "avx2".to_owned(),
+                cores: 1,
+            },
             kernel: "0".to_owned(),
             compiler: "none".to_owned(),
-            openblas: None,
-            sandbox: Vec::new(),
+            ..MachineFacts::default()
         }
     }
 }
@@ -107,7 +110,7 @@ fn judged(source: &str, times: f64) -> Result<Judgement, BenchError> {
             why: "too fast".to_owned(),
             measured: measured(1e6),
         },
-        "machine failure" => return Err(BenchError::new("the machine tripped")),
+        "machine failure" => return Err(BenchError::machine("the machine tripped")),
         "NaN" => Verdict::Correct(measured(f64::NAN)),
         speed => Verdict::Correct(measured(
             times * speed.trim_end_matches(" GFLOPS").parse::<f64>().unwrap(),
@@ -124,10 +127,11 @@ fn judged(source: &str, times: f64) -> Result<Judgement, BenchError> {
 }
 
 fn measured(gflops: f64) -> Measured {
-    let (peak_fraction, roof_s) = (Some(0.1), Some(1e-3));
     Measured {
-        peak_fraction,
-        roof_s,
+        roof: Some(Roof {
+            seconds: 1e-3,
+            peak_flops: gflops * 1e10,
+        }),
         ..Measured::steady(gflops, 1.0 / gflops)
     }
 }
