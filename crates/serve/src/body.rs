@@ -1,37 +1,73 @@
-//! Reading a request's body without letting a client fill the memory or hold a place for ever.
+//! Reads a request's body without letting a client fill the memory or hold a connection for ever.
 
 use std::sync::Arc;
 
 use axum::body::{self, Body};
-use axum::extract::{FromRequest, Request};
+use axum::extract::{FromRef, FromRequest, Request};
 use axum::http::{StatusCode, header};
 use serde::de::DeserializeOwned;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::app::App;
 use crate::fault::Fault;
+use crate::settings::Limits;
 
-/// Bodies are counted in these.
+/// Bytes of one permit.
 const UNIT: usize = 1024;
-/// What is made of JSON takes so much for each of its marks at most. Two bytes may become a hundred: `{}` is a candidate.
+/// The most memory that a value takes for each mark in its JSON. Two bytes may become a hundred: `{}` is a candidate.
 const MARK: usize = 256;
 
-/// A body that was read as JSON. Its share of the memory is given back when this is dropped.
+/// A body that was read as JSON. Dropping it gives its share of the memory back.
 pub(crate) struct Received<T> {
     pub(crate) value: T,
     _share: OwnedSemaphorePermit,
 }
 
-/// How many units all bodies together may have.
-pub(crate) fn units(bytes: usize) -> usize {
+/// The memory that all bodies share, and what one of them may take.
+#[derive(Clone)]
+pub(crate) struct Bodies {
+    units: Arc<Semaphore>,
+    limits: Arc<Limits>,
+}
+
+fn units(bytes: usize) -> usize {
     bytes.div_ceil(UNIT).max(1)
 }
 
-impl<T: DeserializeOwned> FromRequest<Arc<App>> for Received<T> {
-    type Rejection = Fault;
+impl Bodies {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self {
+            units: Arc::new(Semaphore::new(units(limits.bodies))),
+            limits: Arc::new(limits),
+        }
+    }
 
-    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Fault> {
-        let limit = app.settings.limits.body;
+    fn take(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Fault> {
+        Arc::clone(&self.units)
+            .try_acquire_many_owned(units(bytes) as u32)
+            .map_err(|_| {
+                Fault::later(
+                    "too many bodies are being read or judged",
+                    std::time::Duration::from_secs(1),
+                )
+            })
+    }
+
+    /// Reserves memory for the values in this JSON before they are made.
+    pub(crate) fn room(&self, json: &[u8]) -> Result<OwnedSemaphorePermit, Fault> {
+        let (needed, most) = (marks(json).saturating_mul(MARK), self.limits.bodies);
+        if units(needed) + units(json.len()) > units(most) {
+            let what = format!(
+                "the body holds too many values: they take {needed} bytes, and all bodies have {most}"
+            );
+            return Err(Fault::new(StatusCode::PAYLOAD_TOO_LARGE, what)
+                .hint("send fewer candidates at once"));
+        }
+        self.take(needed)
+    }
+
+    /// The whole body and its share of the memory.
+    async fn read(&self, request: Request) -> Result<(body::Bytes, OwnedSemaphorePermit), Fault> {
+        let limit = self.limits.body;
         let too_large = || {
             Fault::new(
                 StatusCode::PAYLOAD_TOO_LARGE,
@@ -44,10 +80,10 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Received<T> {
         if length.is_some_and(|length| length > limit) {
             return Err(too_large());
         }
-        // Who does not say how long it is may take as much as is allowed.
-        let mut share = take(app, length.unwrap_or(limit))?;
+        // A body of unknown length may take as much as is allowed.
+        let share = self.take(length.unwrap_or(limit))?;
         let reading = read(request.into_body(), limit);
-        let bytes = tokio::time::timeout(app.settings.limits.patience, reading)
+        let bytes = tokio::time::timeout(self.limits.patience, reading)
             .await
             .map_err(|_| Fault::new(StatusCode::REQUEST_TIMEOUT, "the body did not come in time"))?
             .map_err(|too_long| {
@@ -57,19 +93,32 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Received<T> {
                     Fault::bad("the body was cut off")
                 }
             })?;
+        Ok((bytes, share))
+    }
+}
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Received<T>
+where
+    Bodies: FromRef<S>,
+{
+    type Rejection = Fault;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Fault> {
+        let bodies = Bodies::from_ref(state);
+        let (bytes, mut share) = bodies.read(request).await?;
         let bytes = if bytes.is_empty() {
             b"{}".as_slice()
         } else {
             &bytes
         };
-        // To the reader of JSON a list is as good as an object; to a person it is a mistake.
+        // serde reads a list where an object is meant; a person who sends one made a mistake.
         if bytes.trim_ascii_start().first() != Some(&b'{') {
             return Err(Fault::bad(
                 "the body is not what is expected here: not a JSON object",
             ));
         }
         drop(share.split(share.num_permits().saturating_sub(units(bytes.len()))));
-        share.merge(room(app, bytes)?);
+        share.merge(bodies.room(bytes)?);
         let value = serde_json::from_slice(bytes).map_err(|error| {
             Fault::bad(format!("the body is not what is expected here: {error}"))
         })?;
@@ -80,33 +129,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Received<T> {
     }
 }
 
-/// A share of the memory that all bodies have together.
-fn take(app: &App, bytes: usize) -> Result<OwnedSemaphorePermit, Fault> {
-    Arc::clone(&app.bodies)
-        .try_acquire_many_owned(units(bytes) as u32)
-        .map_err(|_| {
-            Fault::later(
-                "too many bodies are being read or judged",
-                std::time::Duration::from_secs(1),
-            )
-        })
-}
-
-/// Room for what is made of JSON, taken before it is made.
-pub(crate) fn room(app: &App, json: &[u8]) -> Result<OwnedSemaphorePermit, Fault> {
-    let (needed, most) = (marks(json).saturating_mul(MARK), app.settings.limits.bodies);
-    if units(needed) + units(json.len()) > units(most) {
-        let what = format!(
-            "the body holds too many values: they take {needed} bytes, and all bodies have {most}"
-        );
-        return Err(
-            Fault::new(StatusCode::PAYLOAD_TOO_LARGE, what).hint("send fewer candidates at once")
-        );
-    }
-    take(app, needed)
-}
-
-/// How often values of JSON begin or are told apart, outside of its texts.
+/// How many brackets, commas and colons stand outside of JSON's strings.
 fn marks(json: &[u8]) -> usize {
     let (mut count, mut in_text, mut escaped) = (0, false, false);
     for byte in json {

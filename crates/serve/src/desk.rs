@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use hotloop_flow::{Bench, BenchError, Candidate, Job, JobId, MachineFacts, Stage, Task};
 
 use crate::board::{Board, Full, Key, Outcome, Ticket};
-use crate::metrics::Metrics;
+use crate::fault::Fault;
+use crate::metrics::{Look, Metrics};
 use crate::notice::{Listener, Notice};
 use crate::settings::Limits;
 
@@ -70,14 +71,6 @@ pub(crate) struct Wanted<'a> {
     pub(crate) stage: Option<Stage>,
     /// Judged apart from all others under this name.
     pub(crate) apart: Option<&'a str>,
-}
-
-/// How the bench fares and what is on the board.
-pub(crate) struct Look {
-    pub(crate) bench: Result<MachineFacts, BenchError>,
-    pub(crate) waiting: usize,
-    pub(crate) kept: usize,
-    pub(crate) attached: u64,
 }
 
 impl Desk {
@@ -149,6 +142,17 @@ impl Desk {
     /// of one class.
     pub(crate) fn changes(&self) -> u64 {
         self.shared.lock().changes
+    }
+
+    /// Refuses a batch that was judged in part before the bench came back on another class of machine, and in part after.
+    /// `since` is what [`Self::changes`] said before the first part.
+    pub(crate) fn one_class(&self, since: u64) -> Result<(), Fault> {
+        if self.changes() == since {
+            return Ok(());
+        }
+        let what = "the bench came back on another class of machine meanwhile, and timings do not compare across classes";
+        Err(Fault::later(what, Duration::from_secs(1))
+            .hint("send the same request again: all of it is judged there"))
     }
 
     /// How things stand.

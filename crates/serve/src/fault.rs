@@ -1,6 +1,6 @@
-//! What a request gets when it does not get what it asked for.
+//! Answers to requests that fail.
 //!
-//! 4xx is the caller's to mend; 503 and 504 say that the same request may be sent again.
+//! 4xx is the caller's to fix; 503 and 504 say that the same request may be sent again.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use hotloop_flow::BenchError;
 use serde::Serialize;
 
-/// An answer that is none.
+/// Why a request fails.
 #[derive(Debug, Clone)]
 pub(crate) struct Fault {
     pub(crate) status: StatusCode,
@@ -65,6 +65,11 @@ impl Fault {
             hint: error.hint.clone(),
             ..fault
         }
+    }
+
+    /// A bug in this service: a task panicked.
+    pub(crate) fn bug() -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "a bug in hotloop")
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {

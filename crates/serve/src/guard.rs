@@ -1,4 +1,4 @@
-//! Who may pass: tokens and rates, before anything is done for a request.
+//! Checks tokens and rates before anything is done for a request.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -12,22 +12,22 @@ use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
-use crate::app::App;
 use crate::fault::Fault;
-use crate::notice::{Notice, tame};
+use crate::metrics::Metrics;
+use crate::notice::{Listener, Notice, tame};
 
 /// Whose connection a request came on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer(pub(crate) SocketAddr);
 
-/// Addresses that are remembered at most.
+/// The most addresses whose rates are kept.
 const ADDRESSES: usize = 10_000;
 
 /// The hashes of the tokens: comparing them takes the same time whatever is sent.
-pub(crate) struct Tokens(Vec<blake3::Hash>);
+struct Tokens(Vec<blake3::Hash>);
 
 impl Tokens {
-    pub(crate) fn new(tokens: &[String]) -> Self {
+    fn new(tokens: &[String]) -> Self {
         Self(
             tokens
                 .iter()
@@ -70,7 +70,7 @@ fn sent(value: &str) -> Option<Vec<u8>> {
 
 /// A bucket for each address, filled at the allowed rate.
 #[derive(Default)]
-pub(crate) struct Rates(Mutex<HashMap<IpAddr, (f64, Instant)>>);
+struct Rates(Mutex<HashMap<IpAddr, (f64, Instant)>>);
 
 impl Rates {
     /// Takes one from an address's bucket; when it is empty, how long until there is one.
@@ -97,8 +97,70 @@ impl Rates {
     }
 }
 
+/// What decides whether a request passes.
+pub(crate) struct Guard {
+    tokens: Tokens,
+    rates: Rates,
+    /// Requests a second from one address.
+    rate: f64,
+    metrics: Arc<Metrics>,
+    listener: Listener,
+}
+
+impl Guard {
+    pub(crate) fn new(
+        tokens: &[String],
+        rate: f64,
+        metrics: Arc<Metrics>,
+        listener: Listener,
+    ) -> Self {
+        Self {
+            tokens: Tokens::new(tokens),
+            rates: Rates::default(),
+            rate,
+            metrics,
+            listener,
+        }
+    }
+
+    fn refusal(&self, request: &Request, peer: Option<Peer>, route: &str) -> Option<Fault> {
+        let rate = self.rate;
+        if let Some(Peer(peer)) = peer
+            && let Err(after) = self.rates.take(peer.ip(), rate, Instant::now())
+        {
+            let fault = Fault::later(
+                format!("more than {rate} requests a second from {}", peer.ip()),
+                after,
+            );
+            return Some(fault.status(StatusCode::TOO_MANY_REQUESTS));
+        }
+        if route != "/health" && !self.tokens.admit(request.headers()) {
+            let fault = Fault::new(
+                StatusCode::UNAUTHORIZED,
+                "a token is needed, and none or a wrong one was sent",
+            );
+            return Some(fault.hint(
+                "send the header `Authorization: Bearer TOKEN`, or use http://any:TOKEN@host/",
+            ));
+        }
+        if self.tokens.0.is_empty() && is_from_a_page(request.headers()) {
+            // Without a token, any page that a browser on this machine shows could have code run here.
+            let fault = Fault::new(
+                StatusCode::FORBIDDEN,
+                "pages in a browser are served only with a token",
+            );
+            return Some(fault.hint("start the service with a token"));
+        }
+        None
+    }
+}
+
 /// Lets a request pass or refuses it, and counts the answer.
-pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+pub(crate) async fn guard(
+    State(guard): State<Arc<Guard>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let peer = request.extensions().get::<Peer>().copied();
     let path = request.uri().path().to_owned();
     let route = request
@@ -106,13 +168,13 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
         .get::<MatchedPath>()
         .map_or("other", MatchedPath::as_str)
         .to_owned();
-    let fault = refusal(&app, &request, peer, &route);
+    let fault = guard.refusal(&request, peer, &route);
     let response = match fault {
         Some(fault) => fault.into_response(),
         None => next.run(request).await,
     };
     let status = response.status();
-    app.metrics.answered(&route, status.as_u16());
+    guard.metrics.answered(&route, status.as_u16());
     let refused = matches!(
         status,
         StatusCode::UNAUTHORIZED
@@ -122,12 +184,12 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
             | StatusCode::REQUEST_TIMEOUT
     );
     if let Some(Peer(peer)) = peer.filter(|_| refused) {
-        app.metrics.refused();
+        guard.metrics.refused();
         let why = status
             .canonical_reason()
             .unwrap_or("refused")
             .to_lowercase();
-        (app.listener)(&Notice::Refused {
+        (guard.listener)(&Notice::Refused {
             peer,
             path: tame(&path),
             status: status.as_u16(),
@@ -137,40 +199,7 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
     response
 }
 
-fn refusal(app: &App, request: &Request, peer: Option<Peer>, route: &str) -> Option<Fault> {
-    let rate = app.settings.limits.rate;
-    if let Some(Peer(peer)) = peer
-        && let Err(after) = app.rates.take(peer.ip(), rate, Instant::now())
-    {
-        let fault = Fault::later(
-            format!("more than {rate} requests a second from {}", peer.ip()),
-            after,
-        );
-        return Some(fault.status(StatusCode::TOO_MANY_REQUESTS));
-    }
-    if route != "/health" && !app.tokens.admit(request.headers()) {
-        let fault = Fault::new(
-            StatusCode::UNAUTHORIZED,
-            "a token is needed, and none or a wrong one was sent",
-        );
-        return Some(
-            fault.hint(
-                "send the header `Authorization: Bearer TOKEN`, or use http://any:TOKEN@host/",
-            ),
-        );
-    }
-    if app.settings.tokens.is_empty() && is_from_a_page(request.headers()) {
-        // Without a token a page that someone on this machine looks at could have code run here.
-        let fault = Fault::new(
-            StatusCode::FORBIDDEN,
-            "pages in a browser are served only with a token",
-        );
-        return Some(fault.hint("start the service with a token"));
-    }
-    None
-}
-
-/// Whether a browser asks for some page's sake, and not a program or a person.
+/// Whether a browser sends this request on behalf of a page.
 fn is_from_a_page(headers: &HeaderMap) -> bool {
     let asked_for = headers
         .get("sec-fetch-site")

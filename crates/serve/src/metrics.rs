@@ -1,21 +1,28 @@
-//! What Prometheus reads.
+//! Counters for Prometheus.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use hotloop_flow::{Judgement, Label};
-
-use crate::desk::Look;
+use hotloop_flow::{BenchError, Judgement, Label, MachineFacts};
 
 /// Upper ends of the histogram of judging seconds.
 const BUCKETS: [f64; 9] = [0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0];
 
-/// What is counted.
+/// How the bench is doing and what waits for it.
+pub(crate) struct Look {
+    pub(crate) bench: Result<MachineFacts, BenchError>,
+    pub(crate) waiting: usize,
+    pub(crate) kept: usize,
+    /// Requests that joined a job or found a verdict.
+    pub(crate) attached: u64,
+}
+
+/// The counters.
 #[derive(Default)]
 pub(crate) struct Metrics {
-    /// By route as it is written in the router, and status: both few.
+    /// By route as it is written in the router, and by status: there are few of both.
     requests: Mutex<BTreeMap<(String, u16), u64>>,
     verdicts: Mutex<BTreeMap<Label, u64>>,
     seconds: Mutex<Histogram>,
@@ -65,7 +72,7 @@ impl Metrics {
         self.connections.fetch_add(by, Ordering::Relaxed);
     }
 
-    /// All of it in Prometheus's text format.
+    /// All counters in Prometheus's text format.
     pub(crate) fn text(&self, look: &Look) -> String {
         let mut text = String::new();
         let mut one = |name: &str, kind: &str, help: &str, value: f64| {

@@ -1,24 +1,25 @@
-//! The searches of foreign trainers: prompts handed out, answers taken in, all in run directories.
+//! The searches of other trainers: hands out prompts, takes in answers, keeps both in run directories.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use blake3::Hash;
-use hotloop_flow::{MachineFacts, Reward, Stage, Task};
+use hotloop_flow::{Candidate, MachineFacts, Reward, Stage, Task};
 use hotloop_run::foreign::{Answered, ForeignRun, Prompt, PromptId};
 use hotloop_run::{Interrupt, Layered, Plan};
 
-use crate::app::App;
-use crate::asked::Work;
 use crate::board::Outcome;
+use crate::catalogue::Catalogue;
+use crate::desk::Desk;
 use crate::fault::Fault;
-use crate::notice::{Notice, tame};
+use crate::notice::{Listener, Notice, tame};
 use crate::settings::{Limits, Settings};
+use crate::worth::Worth;
 
-/// Answers that are remembered so that none is taken in twice.
+/// The most answers that are remembered so that none is taken in twice.
 const REMEMBERED: usize = 200_000;
 
 type Opened = Arc<Mutex<ForeignRun>>;
@@ -32,12 +33,18 @@ struct Open {
 /// The runs of foreign trainers.
 pub(crate) struct Searches {
     folder: PathBuf,
+    /// Overrides for new runs, as `key=value`.
     set: Vec<String>,
+    limits: Limits,
+    catalogue: Arc<Catalogue>,
+    desk: Arc<Desk>,
+    worth: Arc<Worth>,
+    listener: Listener,
     open: tokio::sync::Mutex<BTreeMap<String, Open>>,
     seen: Arc<Mutex<Seen>>,
 }
 
-/// Answers that were taken in already: a request may be sent again. They are known by hashes, since names may be long.
+/// Answers that were taken in already, since a request may be sent again. Hashes stand for names, which may be long.
 #[derive(Default)]
 struct Seen {
     keys: HashSet<Hash>,
@@ -69,8 +76,8 @@ struct Taken {
 }
 
 impl Taken {
-    /// Records what was not seen yet as one step. The run's lock is held, so of two requests that hand in the same answers
-    /// one records them; and what cannot be recorded is not seen, so that whoever sends it again is heard.
+    /// Records new answers as one step. The caller holds the run's lock, so only one of two requests with the same answers
+    /// records them. Answers that could not be recorded stay new, so that they can be sent again.
     fn record(self, run: &mut ForeignRun, seen: &Mutex<Seen>) -> Result<(), Interrupt> {
         let seen = || seen.lock().unwrap_or_else(PoisonError::into_inner);
         let is_new = |key: &Option<Hash>| key.as_ref().is_none_or(|key| !seen().has(key));
@@ -100,9 +107,10 @@ pub(crate) struct PromptRef {
     pub(crate) reward: Reward,
 }
 
-/// A judged answer and what the trainer is told of it.
-pub(crate) struct Told<'a> {
-    pub(crate) work: &'a Work,
+/// A judged answer and the reward that the trainer gets for it.
+pub(crate) struct JudgedAnswer<'a> {
+    pub(crate) prompt: Option<&'a PromptRef>,
+    pub(crate) made: &'a Result<Candidate, String>,
     pub(crate) outcome: &'a Outcome,
     pub(crate) reward: Option<f64>,
     pub(crate) id: Option<&'a str>,
@@ -130,37 +138,48 @@ fn parse_name(name: &str) -> Option<(&str, PromptId)> {
 }
 
 impl Searches {
-    pub(crate) fn new(settings: &Settings) -> Self {
+    pub(crate) fn new(
+        settings: &Settings,
+        catalogue: Arc<Catalogue>,
+        desk: Arc<Desk>,
+        worth: Arc<Worth>,
+        listener: Listener,
+    ) -> Self {
         Self {
             folder: settings.runs.clone(),
             set: settings.set.clone(),
+            limits: settings.limits.clone(),
+            catalogue,
+            desk,
+            worth,
+            listener,
             open: tokio::sync::Mutex::default(),
             seen: Arc::default(),
         }
     }
 
-    /// Takes in judged answers, one step for each prompt among them.
+    /// Takes in judged answers as one step for each prompt.
     pub(crate) async fn take_in<'a>(
         &self,
-        all: impl Iterator<Item = Told<'a>>,
+        all: impl Iterator<Item = JudgedAnswer<'a>>,
     ) -> Result<(), Fault> {
         let mut steps: BTreeMap<String, Taken> = BTreeMap::new();
-        for (place, told) in all.enumerate() {
-            let Some(prompt) = &told.work.prompt else {
+        for (place, answer) in all.enumerate() {
+            let Some(prompt) = answer.prompt else {
                 continue;
             };
-            // Whoever names an answer may hand it in twice; the place tells copies in one batch apart.
-            let key = told
+            // An answer with a name may come twice; its place keeps copies in one batch distinct.
+            let key = answer
                 .id
                 .map(|id| blake3::hash(format!("{}\n{place}\n{id}", prompt.name).as_bytes()));
             let answered = Answered {
-                made: told.work.made.clone(),
-                judged: told
+                made: answer.made.clone(),
+                judged: answer
                     .outcome
                     .as_ref()
                     .map(|judged| (**judged).clone())
                     .map_err(|error| error.what.clone()),
-                reward: told.reward,
+                reward: answer.reward,
             };
             let step = || Taken {
                 prompt: prompt.clone(),
@@ -181,11 +200,9 @@ impl Searches {
         }
         Ok(())
     }
-}
 
-impl App {
     /// The prompt of that name.
-    pub(crate) async fn prompt(self: &Arc<Self>, name: &str) -> Result<PromptRef, Fault> {
+    pub(crate) async fn prompt(&self, name: &str) -> Result<PromptRef, Fault> {
         let unknown = || Fault::unknown(format!("there is no prompt `{}`", tame(name)));
         let (run_name, id) = parse_name(name).ok_or_else(unknown)?;
         let run = self.run(run_name, None).await?;
@@ -209,7 +226,7 @@ impl App {
 
     /// The next prompts of a run, which begins with the first of them if a task is named.
     pub(crate) async fn prompts(
-        self: &Arc<Self>,
+        &self,
         name: &str,
         task: Option<&str>,
         count: usize,
@@ -220,7 +237,7 @@ impl App {
     }
 
     /// An open run, opened or begun if it is not.
-    async fn run(self: &Arc<Self>, name: &str, task: Option<&str>) -> Result<Opened, Fault> {
+    async fn run(&self, name: &str, task: Option<&str>) -> Result<Opened, Fault> {
         if !is_name(name) {
             return Err(Fault::bad(format!("`{}` cannot name a run", tame(name)))
                 .hint("a name has 1 to 64 letters, digits, dashes, dots and underscores"));
@@ -245,11 +262,9 @@ impl App {
         }
         if !judged {
             // Everything is measured against the seed, so it comes first.
-            let seed = self
-                .worth
-                .seed(&self.desk, &run_task, self.deadline(None))
-                .await?;
-            self.one_class(since)?;
+            let deadline = tokio::time::Instant::now() + self.limits.wait;
+            let seed = self.worth.seed(&run_task, deadline).await?;
+            self.desk.one_class(since)?;
             on(Arc::clone(&run), move |run| {
                 run.seed_judged((*seed).clone())
             })
@@ -258,30 +273,34 @@ impl App {
         Ok(run)
     }
 
-    async fn opened(self: &Arc<Self>, name: &str, task: Option<&str>) -> Result<Opened, Fault> {
-        let mut open = self.searches.open.lock().await;
+    async fn opened(&self, name: &str, task: Option<&str>) -> Result<Opened, Fault> {
+        let mut open = self.open.lock().await;
         if let Some(known) = open.get_mut(name) {
             known.used = Instant::now();
             return Ok(Arc::clone(&known.run));
         }
-        let directory = self.searches.folder.join(name);
+        let directory = self.folder.join(name);
         let exists = directory.join("run.toml").is_file();
         if !exists && task.is_none() {
             return Err(Fault::unknown(format!("there is no run `{name}`"))
                 .hint("name a task to begin it, as in /v1/prompts?run=NAME&task=matmul&n=8"));
         }
-        if let Some(idle) = make_room(&mut open, &self.settings.limits)? {
+        if let Some(idle) = make_room(&mut open, &self.limits)? {
             (self.listener)(&Notice::RunClosed { run: idle });
         }
-        let begins = if exists { None } else { Some(self.task(task)?) };
-        let facts = self
-            .desk
-            .look()
-            .bench
-            .map_err(|error| Fault::machine(&error))?;
-        let app = Arc::clone(self);
-        let opening = tokio::task::spawn_blocking(move || app.open(&directory, begins, facts));
-        let run = opening.await.map_err(|_| mistake())??;
+        let opening = Opening {
+            directory,
+            begins: (!exists).then(|| self.catalogue.find(task)).transpose()?,
+            set: self.set.clone(),
+            catalogue: Arc::clone(&self.catalogue),
+            facts: self
+                .desk
+                .look()
+                .bench
+                .map_err(|error| Fault::machine(&error))?,
+        };
+        let opening = tokio::task::spawn_blocking(move || opening.open());
+        let run = opening.await.map_err(|_| Fault::bug())??;
         (self.listener)(&Notice::RunOpened {
             run: name.to_owned(),
             steps: run.state().finished(),
@@ -296,48 +315,56 @@ impl App {
         );
         Ok(run)
     }
+}
 
-    fn open(
-        &self,
-        directory: &Path,
-        task: Option<Arc<Task>>,
-        facts: MachineFacts,
-    ) -> Result<ForeignRun, Fault> {
+/// A run that is being opened, with everything that takes.
+struct Opening {
+    directory: PathBuf,
+    /// The task of a run that does not exist yet.
+    begins: Option<Arc<Task>>,
+    set: Vec<String>,
+    catalogue: Arc<Catalogue>,
+    facts: MachineFacts,
+}
+
+impl Opening {
+    fn open(self) -> Result<ForeignRun, Fault> {
         let load = |name: &str| {
-            self.task(Some(name))
+            self.catalogue
+                .find(Some(name))
                 .map(|task| (*task).clone())
                 .map_err(|fault| fault.what)
         };
-        let plan = match task {
+        let plan = match self.begins {
             Some(task) => {
-                // Few servers go on with a begun answer; the trainer's own name is not known.
+                // Few servers continue a begun answer, and the service does not know the model's name.
                 let mut sets = vec![
                     format!("task={}", task.spec.name),
                     "model=foreign-trainer".to_owned(),
                     "prompts.begin=false".to_owned(),
                     "loop.probe=0".to_owned(),
                 ];
-                sets.extend(self.searches.set.iter().cloned());
-                sets.push(format!("directory={}", directory.display()));
+                sets.extend(self.set);
+                sets.push(format!("directory={}", self.directory.display()));
                 Layered::read(None, &sets).and_then(|layered| Plan::new(&layered, "", &load))
             }
-            None => Plan::resume(directory, &[], &load),
+            None => Plan::resume(&self.directory, &[], &load),
         };
         let plan = plan.map_err(|mistakes| {
             let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
             Fault::new(StatusCode::CONFLICT, lines.join("; "))
         })?;
-        ForeignRun::open(plan, facts, now).map_err(|interrupt| fault(&interrupt))
+        ForeignRun::open(plan, self.facts, now).map_err(|interrupt| fault(&interrupt))
     }
 }
 
-/// Closes the run that was asked for longest ago where another would be one too many; gives its name. All that it is lies in
-/// its directory, and whoever asks for it again has it opened again.
+/// Closes the run that has been idle longest if there is no room for another, and returns its name. Its directory holds
+/// everything, so the next request for it opens it again.
 fn make_room(open: &mut BTreeMap<String, Open>, limits: &Limits) -> Result<Option<String>, Fault> {
     if open.len() < limits.runs {
         return Ok(None);
     }
-    // Whoever has it in hand holds it too.
+    // A request that uses the run holds it, too.
     let is_idle =
         |one: &Open| Arc::strong_count(&one.run) == 1 && one.used.elapsed() >= limits.idle;
     let idle = open
@@ -355,14 +382,14 @@ fn make_room(open: &mut BTreeMap<String, Open>, limits: &Limits) -> Result<Optio
         )
         .hint(format!(
             "a run that nobody asks for during {idle_s} s makes room for another; \
-                 or start a second service with a --run-folder of its own"
+                 a second service with its own folder of runs has its own limit"
         )));
     };
     open.remove(&name);
     Ok(Some(name))
 }
 
-/// Does something with a run where waiting for the disk holds up nobody.
+/// Does something with a run on a thread that may wait for the disk.
 async fn on<T: Send + 'static>(
     run: Opened,
     act: impl FnOnce(&mut ForeignRun) -> Result<T, Interrupt> + Send + 'static,
@@ -371,7 +398,7 @@ async fn on<T: Send + 'static>(
         act(&mut run.lock().unwrap_or_else(PoisonError::into_inner))
             .map_err(|interrupt| fault(&interrupt))
     });
-    acting.await.map_err(|_| mistake())?
+    acting.await.map_err(|_| Fault::bug())?
 }
 
 fn fault(interrupt: &Interrupt) -> Fault {
@@ -389,10 +416,6 @@ fn fault(interrupt: &Interrupt) -> Fault {
         Some(hint) => fault.hint(hint),
         None => fault,
     }
-}
-
-fn mistake() -> Fault {
-    Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "a mistake in hotloop")
 }
 
 fn now() -> f64 {

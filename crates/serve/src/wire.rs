@@ -19,12 +19,12 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tower_service::Service;
 
-use crate::app::App;
 use crate::guard::Peer;
-use crate::notice::Notice;
-use crate::settings::Refusal;
+use crate::metrics::Metrics;
+use crate::notice::{Listener, Notice};
+use crate::settings::{Limits, Refusal};
 
-/// How often it is looked whether the service should stop.
+/// How often the service checks whether it should stop.
 const GLANCE: Duration = Duration::from_millis(100);
 /// How long a request under way may take when the service stops.
 const LEAVE: Duration = Duration::from_secs(2);
@@ -64,91 +64,107 @@ pub(crate) fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, Re
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// Accepts connections until `stop` is set.
-pub(crate) async fn accept(
-    app: &Arc<App>,
-    router: &Router,
-    listener: TcpListener,
-    tls: Option<TlsAcceptor>,
-    stop: &AtomicBool,
-) {
-    let places = Arc::new(Semaphore::new(app.settings.limits.connections));
-    let mut open = tokio::task::JoinSet::new();
-    while !stop.load(Ordering::Relaxed) {
-        while open.try_join_next().is_some() {}
-        let Ok(accepted) = tokio::time::timeout(GLANCE, listener.accept()).await else {
-            continue;
-        };
-        // Out of file descriptors, or a client that is gone already: neither is a reason to stop.
-        let Ok((stream, peer)) = accepted else {
-            tokio::time::sleep(GLANCE).await;
-            continue;
-        };
-        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
-            (app.listener)(&Notice::Dropped {
-                peer,
-                why: "too many connections".to_owned(),
-            });
-            continue;
-        };
-        let (app, router, tls) = (Arc::clone(app), router.clone(), tls.clone());
-        open.spawn(async move {
-            app.metrics.connected(1);
-            serve(&app, router, stream, Peer(peer), tls).await;
-            app.metrics.connected(-1);
-            drop(place);
-        });
-    }
-    drop(listener);
-    let leaving = async { while open.join_next().await.is_some() {} };
-    // Whoever is still waiting then may ask again elsewhere.
-    drop(tokio::time::timeout(LEAVE, leaving).await);
-}
-
-async fn serve(app: &App, router: Router, stream: TcpStream, peer: Peer, tls: Option<TlsAcceptor>) {
-    let socket = socket2::SockRef::from(&stream);
-    // What cannot be set only makes the connection a little worse.
-    drop(socket.set_tcp_nodelay(true));
-    drop(socket.set_tcp_user_timeout(Some(UNREAD)));
-    drop(socket.set_keepalive(true));
-    let Some(tls) = tls else {
-        return converse(app, router, stream, peer).await;
-    };
-    match tokio::time::timeout(app.settings.limits.patience, tls.accept(stream)).await {
-        Ok(Ok(stream)) => converse(app, router, stream, peer).await,
-        Ok(Err(error)) => (app.listener)(&Notice::Dropped {
-            peer: peer.0,
-            why: format!("TLS: {error}"),
-        }),
-        Err(_) => (app.listener)(&Notice::Dropped {
-            peer: peer.0,
-            why: "TLS: too slow".to_owned(),
-        }),
-    }
-}
-
-async fn converse(
-    app: &App,
+/// Accepts connections and hands their requests to a router.
+pub(crate) struct Door {
     router: Router,
-    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    peer: Peer,
-) {
-    let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
-        let mut request = request.map(Body::new);
-        request.extensions_mut().insert(peer);
-        // A router is always ready.
-        router.clone().call(request)
-    });
-    let conversation = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(app.settings.limits.patience)
-        .max_buf_size(BUFFER)
-        .serve_connection(TokioIo::new(stream), service)
-        .with_upgrades();
-    if let Err(error) = conversation.await {
-        (app.listener)(&Notice::Dropped {
-            peer: peer.0,
-            why: error.to_string(),
+    tls: Option<TlsAcceptor>,
+    /// The most connections at once.
+    most: usize,
+    patience: Duration,
+    metrics: Arc<Metrics>,
+    listener: Listener,
+}
+
+impl Door {
+    pub(crate) fn new(
+        router: Router,
+        tls: Option<TlsAcceptor>,
+        limits: &Limits,
+        metrics: Arc<Metrics>,
+        listener: Listener,
+    ) -> Self {
+        Self {
+            router,
+            tls,
+            most: limits.connections,
+            patience: limits.patience,
+            metrics,
+            listener,
+        }
+    }
+
+    /// Accepts connections until `stop` is set.
+    pub(crate) async fn accept(self: Arc<Self>, port: TcpListener, stop: &AtomicBool) {
+        let places = Arc::new(Semaphore::new(self.most));
+        let mut open = tokio::task::JoinSet::new();
+        while !stop.load(Ordering::Relaxed) {
+            while open.try_join_next().is_some() {}
+            let Ok(accepted) = tokio::time::timeout(GLANCE, port.accept()).await else {
+                continue;
+            };
+            // Out of file descriptors, or a client that is gone already: neither is a reason to stop.
+            let Ok((stream, peer)) = accepted else {
+                tokio::time::sleep(GLANCE).await;
+                continue;
+            };
+            let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+                self.dropped(Peer(peer), "too many connections".to_owned());
+                continue;
+            };
+            let door = Arc::clone(&self);
+            open.spawn(async move {
+                door.metrics.connected(1);
+                door.serve(stream, Peer(peer)).await;
+                door.metrics.connected(-1);
+                drop(place);
+            });
+        }
+        drop(port);
+        let leaving = async { while open.join_next().await.is_some() {} };
+        // Clients that still wait then may send their requests again.
+        drop(tokio::time::timeout(LEAVE, leaving).await);
+    }
+
+    async fn serve(&self, stream: TcpStream, peer: Peer) {
+        let socket = socket2::SockRef::from(&stream);
+        // A connection works without these options, too.
+        drop(socket.set_tcp_nodelay(true));
+        drop(socket.set_tcp_user_timeout(Some(UNREAD)));
+        drop(socket.set_keepalive(true));
+        let Some(tls) = &self.tls else {
+            return self.converse(stream, peer).await;
+        };
+        match tokio::time::timeout(self.patience, tls.accept(stream)).await {
+            Ok(Ok(stream)) => self.converse(stream, peer).await,
+            Ok(Err(error)) => self.dropped(peer, format!("TLS: {error}")),
+            Err(_) => self.dropped(peer, "TLS: too slow".to_owned()),
+        }
+    }
+
+    async fn converse(
+        &self,
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        peer: Peer,
+    ) {
+        let router = self.router.clone();
+        let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
+            let mut request = request.map(Body::new);
+            request.extensions_mut().insert(peer);
+            // A router is always ready.
+            router.clone().call(request)
         });
+        let conversation = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(self.patience)
+            .max_buf_size(BUFFER)
+            .serve_connection(TokioIo::new(stream), service)
+            .with_upgrades();
+        if let Err(error) = conversation.await {
+            self.dropped(peer, error.to_string());
+        }
+    }
+
+    fn dropped(&self, Peer(peer): Peer, why: String) {
+        (self.listener)(&Notice::Dropped { peer, why });
     }
 }

@@ -1,4 +1,4 @@
-//! What verdicts are worth, and what that is measured against.
+//! The rewards of verdicts, and the seeds that they are measured against.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,12 +11,14 @@ use tokio::time::Instant;
 use crate::desk::{Desk, Wanted, outcome};
 use crate::fault::Fault;
 
-/// The seeds that rewards are measured against, judged when first needed: by their tasks, and by how often the bench had
-/// changed its class of machine.
-#[derive(Default)]
-pub(crate) struct Worth(Mutex<BTreeMap<(u64, String), Arc<Judgement>>>);
+/// Computes rewards, and has the seeds judged that rewards are measured against.
+pub(crate) struct Worth {
+    desk: Arc<Desk>,
+    /// By task, and by how often the bench had changed its class of machine.
+    seeds: Mutex<BTreeMap<(u64, String), Arc<Judgement>>>,
+}
 
-/// What one candidate earned.
+/// The reward of one candidate.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Earned {
     pub(crate) reward: Option<f64>,
@@ -24,15 +26,21 @@ pub(crate) struct Earned {
 }
 
 impl Worth {
-    /// How the task's seed fared on this bench.
+    pub(crate) fn new(desk: Arc<Desk>) -> Self {
+        Self {
+            desk,
+            seeds: Mutex::default(),
+        }
+    }
+
+    /// The judgement of the task's seed on this bench.
     pub(crate) async fn seed(
         &self,
-        desk: &Desk,
         task: &Arc<Task>,
         deadline: Instant,
     ) -> Result<Arc<Judgement>, Fault> {
-        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (desk.changes(), task.hash.clone());
+        let lock = || self.seeds.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (self.desk.changes(), task.hash.clone());
         if let Some(seed) = lock().get(&key) {
             return Ok(Arc::clone(seed));
         }
@@ -48,7 +56,8 @@ impl Worth {
             stage: None,
             apart: None,
         };
-        let mut tickets = desk
+        let mut tickets = self
+            .desk
             .ask([wanted])
             .map_err(|_| Fault::later("the queue is full", wait))?;
         let judged = outcome(tickets.remove(0), deadline)
@@ -70,10 +79,9 @@ impl Worth {
         Ok(judgement)
     }
 
-    /// What a reward is measured against.
+    /// The numbers that a reward is measured against.
     pub(crate) async fn context(
         &self,
-        desk: &Desk,
         reward: Reward,
         task: &Arc<Task>,
         deadline: Instant,
@@ -81,7 +89,7 @@ impl Worth {
         if matches!(reward, Reward::Ladder | Reward::LadderGroup) {
             return Ok(RewardContext::default());
         }
-        let seed = self.seed(desk, task, deadline).await?;
+        let seed = self.seed(task, deadline).await?;
         Ok(seed
             .verdict
             .measured()
@@ -90,7 +98,7 @@ impl Worth {
     }
 }
 
-/// What a group earned, in its order; `None` goes in for a machine's failure.
+/// The rewards of a group, in its order; `None` stands for a machine's failure.
 pub(crate) fn earned(
     reward: Reward,
     verdicts: &[Option<&Verdict>],

@@ -5,18 +5,20 @@
 //! says 503 until then and when the machine failed: that is what the client tries again at.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::{FromRef, Path, State};
+use axum::routing::{get, post};
+use axum::{Json, Router};
 use hotloop_flow::Verdict;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Graded, grade};
+use super::{Graded, grade_one};
 use crate::app::App;
-use crate::asked::{Text, What};
-use crate::body::Received;
+use crate::asked::{Submission, What};
+use crate::body::{Bodies, Received};
+use crate::catalogue::Catalogue;
 use crate::fault::Fault;
 use crate::notice::tame;
 
@@ -25,9 +27,33 @@ const KEPT: usize = 10_000;
 /// The longest name of an evaluation.
 const NAME: usize = 256;
 
+/// The adapter's own state.
+struct Gym {
+    app: Arc<App>,
+    evaluations: Mutex<Evaluations>,
+}
+
+impl FromRef<Arc<Gym>> for Bodies {
+    fn from_ref(gym: &Arc<Gym>) -> Self {
+        gym.app.bodies.clone()
+    }
+}
+
+pub(crate) fn routes(app: Arc<App>) -> Router {
+    let gym = Gym {
+        app,
+        evaluations: Mutex::default(),
+    };
+    Router::new()
+        .route("/evaluate", post(evaluate))
+        .route("/status/{id}", get(status))
+        .route("/results/{id}", get(results))
+        .with_state(Arc::new(gym))
+}
+
 /// What its client sends, as far as it matters.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
+struct Asked {
     task_id: String,
     #[serde(default)]
     reference_code: String,
@@ -38,7 +64,7 @@ pub(crate) struct Asked {
 
 /// What its client reads.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Answered {
+struct Answered {
     task_id: String,
     status: &'static str,
     compiled: bool,
@@ -55,7 +81,7 @@ pub(crate) struct Answered {
 
 /// Evaluations by name, the oldest forgotten first.
 #[derive(Default)]
-pub(crate) struct Evaluations {
+struct Evaluations {
     by_name: HashMap<String, Answered>,
     order: VecDeque<String>,
 }
@@ -75,29 +101,21 @@ impl Evaluations {
 }
 
 /// Judges a candidate in `KernelGYM`'s words.
-pub(crate) async fn evaluate(
-    State(app): State<Arc<App>>,
+async fn evaluate(
+    State(gym): State<Arc<Gym>>,
     asked: Received<Asked>,
 ) -> Result<Json<Answered>, Fault> {
     let asked = asked.value;
     if asked.task_id.is_empty() || asked.task_id.len() > NAME {
         return Err(Fault::bad(format!("task_id has 1 to {NAME} characters")));
     }
-    let what = what(&app, &asked.reference_code)?;
-    let deadline = app.deadline(asked.timeout);
-    let graded = grade(
-        &app,
-        vec![(what, Text::Completion(asked.kernel_code))],
-        Some(&asked.task_id),
-        deadline,
-    )
-    .await?;
-    let graded = graded
-        .into_iter()
-        .next()
-        .ok_or_else(|| Fault::bad("there is nothing to judge"))?;
+    let judging = &gym.app.judging;
+    let what = what(&judging.catalogue, &asked.reference_code)?;
+    let deadline = judging.deadline(asked.timeout);
+    let one = Submission::completion(what, asked.kernel_code);
+    let graded = grade_one(judging, one, Some(&asked.task_id), deadline).await?;
     let answered = answer(asked.task_id, &graded);
-    app.evaluations
+    gym.evaluations
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .keep(answered.clone());
@@ -105,13 +123,11 @@ pub(crate) async fn evaluate(
 }
 
 /// The task that a reference stands for.
-fn what(app: &App, reference: &str) -> Result<What, Fault> {
+fn what(catalogue: &Catalogue, reference: &str) -> Result<What, Fault> {
     let reference = reference.trim();
     let is = |text: &str| text.trim() == reference;
-    let by_code = app
-        .settings
-        .tasks
-        .values()
+    let by_code = catalogue
+        .all()
         .find(|task| is(&task.reference) || is(&task.seed));
     match by_code {
         Some(task) if !reference.is_empty() => Ok(What {
@@ -160,8 +176,8 @@ fn answer(task_id: String, graded: &Graded) -> Answered {
     }
 }
 
-fn kept(app: &App, id: &str) -> Result<Answered, Fault> {
-    let evaluations = app
+fn kept(gym: &Gym, id: &str) -> Result<Answered, Fault> {
+    let evaluations = gym
         .evaluations
         .lock()
         .unwrap_or_else(PoisonError::into_inner);
@@ -173,20 +189,17 @@ fn kept(app: &App, id: &str) -> Result<Answered, Fault> {
 }
 
 /// Whether an evaluation is there; those under way are unknown until they are.
-pub(crate) async fn status(
-    State(app): State<Arc<App>>,
-    Path(id): Path<String>,
-) -> Result<Json<Value>, Fault> {
-    let answered = kept(&app, &id)?;
+async fn status(State(gym): State<Arc<Gym>>, Path(id): Path<String>) -> Result<Json<Value>, Fault> {
+    let answered = kept(&gym, &id)?;
     Ok(Json(
         json!({"task_id": answered.task_id, "status": answered.status}),
     ))
 }
 
 /// An evaluation once more.
-pub(crate) async fn results(
-    State(app): State<Arc<App>>,
+async fn results(
+    State(gym): State<Arc<Gym>>,
     Path(id): Path<String>,
 ) -> Result<Json<Answered>, Fault> {
-    Ok(Json(kept(&app, &id)?))
+    Ok(Json(kept(&gym, &id)?))
 }

@@ -1,8 +1,8 @@
 //! The protocols of trainers and environments that hotloop did not invent.
 //!
-//! Most of them know numbers only. There a machine's failure is a status that their clients try
-//! again at, and a masked verdict (`suspect`: too fast to be believed) is worth what the
-//! task's seed is: it gains nothing, and is not punished either.
+//! Most of them have only numbers. There, a machine's failure is a status that makes their clients
+//! retry, and a masked verdict (`suspect`: too fast to be believed) gets the reward of the task's
+//! seed: it gains nothing, and is not punished either.
 
 pub(crate) mod kernelgym;
 pub(crate) mod openenv;
@@ -16,10 +16,10 @@ use hotloop_flow::reward::RewardContext;
 use hotloop_flow::{Judgement, Verdict};
 use tokio::time::Instant;
 
-use crate::app::App;
-use crate::asked::{Text, Unmade, What, Work};
+use crate::asked::Submission;
 use crate::fault::Fault;
-use crate::searches::Told;
+use crate::judging::{Judging, Work};
+use crate::searches::JudgedAnswer;
 
 /// A candidate that was judged and has a number.
 pub(crate) struct Graded {
@@ -43,30 +43,36 @@ impl Graded {
     }
 }
 
-/// Judges candidates; what each is worth does not depend on the others.
+/// Judges one candidate.
+pub(crate) async fn grade_one(
+    judging: &Judging,
+    one: Submission,
+    id: Option<&str>,
+    deadline: Instant,
+) -> Result<Graded, Fault> {
+    let graded = grade(judging, vec![one], id, deadline).await?;
+    graded
+        .into_iter()
+        .next()
+        .ok_or_else(|| Fault::bad("there is nothing to judge"))
+}
+
+/// Judges candidates. The reward of each does not depend on the others.
 pub(crate) async fn grade(
-    app: &Arc<App>,
-    all: Vec<(What, Text)>,
+    judging: &Judging,
+    all: Vec<Submission>,
     id: Option<&str>,
     deadline: Instant,
 ) -> Result<Vec<Graded>, Fault> {
-    let since = app.desk.changes();
-    let rewards: Vec<_> = all.iter().map(|(what, _)| what.reward).collect();
-    let unmade = all
-        .into_iter()
-        .map(|(what, text)| Unmade {
-            what,
-            text,
-            apart: None,
-        })
-        .collect();
-    let works = app.make(unmade).await?;
-    let outcomes = app.judge(&works, deadline).await?;
+    let since = judging.desk.changes();
+    let rewards: Vec<_> = all.iter().map(|one| one.what.reward).collect();
+    let works = judging.make(all).await?;
+    let outcomes = judging.judge(&works, deadline).await?;
     let mut told = Vec::with_capacity(works.len());
     for ((work, outcome), asked) in works.iter().zip(&outcomes).zip(rewards) {
         let judgement = outcome.as_ref().map_err(Fault::machine)?;
-        let shape = app.reward(asked.or(work.prompt.as_ref().map(|prompt| prompt.reward)));
-        let seed = app.worth.seed(&app.desk, &work.task, deadline).await?;
+        let shape = judging.reward(asked.or(work.prompt.as_ref().map(|prompt| prompt.reward)));
+        let seed = judging.worth.seed(&work.task, deadline).await?;
         let context = seed
             .verdict
             .measured()
@@ -83,20 +89,21 @@ pub(crate) async fn grade(
         };
         told.push((Arc::clone(judgement), reward, context));
     }
-    app.one_class(since)?;
+    judging.desk.one_class(since)?;
     let answers =
         works
             .iter()
             .zip(&outcomes)
             .zip(&told)
-            .map(|((work, outcome), (judgement, reward, _))| Told {
-                work,
+            .map(|((work, outcome), (judgement, reward, _))| JudgedAnswer {
+                prompt: work.prompt.as_ref(),
+                made: &work.made,
                 outcome,
                 reward: Some(*reward)
                     .filter(|_| !matches!(judgement.verdict, Verdict::Suspect { .. })),
                 id,
             });
-    app.searches.take_in(answers).await?;
+    judging.searches.take_in(answers).await?;
     let graded = works.into_iter().zip(told);
     Ok(graded
         .map(|(work, (judgement, reward, context))| Graded {

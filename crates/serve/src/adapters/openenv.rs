@@ -5,23 +5,26 @@
 //! `episode_id`, and those who name none share one.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
-use axum::extract::{Query, State};
+use axum::extract::{FromRef, Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use hotloop_flow::{Label, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Graded, grade};
+use super::{Graded, grade_one};
 use crate::app::App;
-use crate::asked::{Text, What};
-use crate::body::{self, Received};
+use crate::asked::{Submission, What};
+use crate::body::{Bodies, Received};
 use crate::fault::Fault;
-use hotloop_flow::{Label, Verdict};
+use crate::judging::Judging;
+use crate::notice::tame;
 
 /// Turns of an episode.
 const TURNS: u32 = 8;
@@ -32,9 +35,51 @@ const SOCKET_WAIT_S: f64 = 50.0;
 /// The longest name of an episode, as `OpenEnv` has it.
 const NAME: usize = 255;
 
+/// The adapter's own state.
+struct Environment {
+    app: Arc<App>,
+    episodes: Mutex<Episodes>,
+}
+
+impl Environment {
+    fn episodes(&self) -> MutexGuard<'_, Episodes> {
+        self.episodes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn find(&self, name: Option<&str>) -> Result<Episode, Fault> {
+        let found = self
+            .episodes()
+            .by_name
+            .get(name.unwrap_or_default())
+            .cloned();
+        found.ok_or_else(|| Fault::bad("no such episode was begun").hint("POST /reset begins one"))
+    }
+}
+
+impl FromRef<Arc<Environment>> for Bodies {
+    fn from_ref(environment: &Arc<Environment>) -> Self {
+        environment.app.bodies.clone()
+    }
+}
+
+pub(crate) fn routes(app: Arc<App>) -> Router {
+    let environment = Environment {
+        app,
+        episodes: Mutex::default(),
+    };
+    Router::new()
+        .route("/reset", post(reset))
+        .route("/step", post(step))
+        .route("/state", get(state))
+        .route("/schema", get(schema))
+        .route("/metadata", get(metadata))
+        .route("/ws", get(ws))
+        .with_state(Arc::new(environment))
+}
+
 /// Where an episode stands.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Episode {
+struct Episode {
     /// Tells it from one that had its name before.
     #[serde(skip)]
     number: u64,
@@ -49,7 +94,7 @@ pub(crate) struct Episode {
 
 /// Episodes over HTTP by name, the oldest forgotten first.
 #[derive(Default)]
-pub(crate) struct Episodes {
+struct Episodes {
     by_name: HashMap<String, Episode>,
     order: VecDeque<String>,
     begun: u64,
@@ -73,7 +118,7 @@ impl Episodes {
 
 /// What `reset` may say; more is ignored.
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct Begin {
+struct Begin {
     #[serde(default)]
     episode_id: Option<String>,
     #[serde(flatten)]
@@ -82,14 +127,14 @@ pub(crate) struct Begin {
 
 /// What a step hands in.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Action {
+struct Action {
     /// A candidate, or the answer of a model that it stands in.
     code: String,
 }
 
 /// A step over HTTP.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Step {
+struct Step {
     action: Action,
     #[serde(default)]
     episode_id: Option<String>,
@@ -116,14 +161,14 @@ struct Observation {
 
 /// An observation and what came with it.
 #[derive(Debug, Serialize)]
-pub(crate) struct Seen {
+struct Seen {
     observation: Observation,
     reward: Option<f64>,
     done: bool,
 }
 
 impl Episode {
-    fn begin(app: &App, begin: Begin) -> Result<(Self, Seen), Fault> {
+    fn begin(judging: &Judging, begin: Begin) -> Result<(Self, Seen), Fault> {
         if begin
             .episode_id
             .as_ref()
@@ -133,7 +178,7 @@ impl Episode {
                 "episode_id has at most {NAME} characters"
             )));
         }
-        let task = app.task(begin.what.task.as_deref())?;
+        let task = judging.catalogue.find(begin.what.task.as_deref())?;
         let episode = Self {
             number: 0,
             name: begin.episode_id,
@@ -174,7 +219,7 @@ impl Episode {
     /// Has what a step hands in judged, which takes long; [`Self::step`] counts it.
     async fn judge(
         &self,
-        app: &Arc<App>,
+        judging: &Judging,
         action: Action,
         wait_s: Option<f64>,
     ) -> Result<Graded, Fault> {
@@ -184,17 +229,8 @@ impl Episode {
             stage: self.stage,
             ..What::default()
         };
-        let graded = grade(
-            app,
-            vec![(what, Text::Completion(action.code))],
-            None,
-            app.deadline(wait_s),
-        )
-        .await?;
-        graded
-            .into_iter()
-            .next()
-            .ok_or_else(|| Fault::bad("there is nothing to judge"))
+        let one = Submission::completion(what, action.code);
+        grade_one(judging, one, None, judging.deadline(wait_s)).await
     }
 
     fn going(&self) -> Result<(), Fault> {
@@ -233,21 +269,18 @@ impl Episode {
 }
 
 /// Begins an episode over HTTP.
-pub(crate) async fn reset(
-    State(app): State<Arc<App>>,
+async fn reset(
+    State(environment): State<Arc<Environment>>,
     begin: Received<Begin>,
 ) -> Result<Json<Seen>, Fault> {
-    let (episode, seen) = Episode::begin(&app, begin.value)?;
-    app.episodes
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .keep(episode);
+    let (episode, seen) = Episode::begin(&environment.app.judging, begin.value)?;
+    environment.episodes().keep(episode);
     Ok(Json(seen))
 }
 
 /// One step over HTTP.
-pub(crate) async fn step(
-    State(app): State<Arc<App>>,
+async fn step(
+    State(environment): State<Arc<Environment>>,
     step: Received<Step>,
 ) -> Result<Json<Seen>, Fault> {
     let Step {
@@ -255,10 +288,12 @@ pub(crate) async fn step(
         episode_id,
         timeout_s,
     } = step.value;
-    let begun = find(&app, episode_id.as_deref())?;
-    let graded = begun.judge(&app, action, timeout_s).await?;
+    let begun = environment.find(episode_id.as_deref())?;
+    let graded = begun
+        .judge(&environment.app.judging, action, timeout_s)
+        .await?;
     // Other steps may have been counted meanwhile: this one comes behind them.
-    let mut episodes = app.episodes.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut episodes = environment.episodes();
     let name = episode_id.as_deref().unwrap_or_default();
     let episode = episodes
         .by_name
@@ -274,30 +309,24 @@ pub(crate) async fn step(
     Ok(Json(episode.step(&graded)?))
 }
 
-fn find(app: &App, name: Option<&str>) -> Result<Episode, Fault> {
-    let episodes = app.episodes.lock().unwrap_or_else(PoisonError::into_inner);
-    let found = episodes.by_name.get(name.unwrap_or_default()).cloned();
-    found.ok_or_else(|| Fault::bad("no such episode was begun").hint("POST /reset begins one"))
-}
-
 /// Which episode is meant.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Named {
+struct Named {
     #[serde(default)]
     episode_id: Option<String>,
 }
 
 /// Where an episode stands.
-pub(crate) async fn state(
-    State(app): State<Arc<App>>,
+async fn state(
+    State(environment): State<Arc<Environment>>,
     query: Result<Query<Named>, QueryRejection>,
 ) -> Result<Json<Episode>, Fault> {
     let Query(named) = query.map_err(|rejection| Fault::bad(rejection.body_text()))?;
-    find(&app, named.episode_id.as_deref()).map(Json)
+    environment.find(named.episode_id.as_deref()).map(Json)
 }
 
 /// What actions and observations look like.
-pub(crate) async fn schema() -> Json<Value> {
+async fn schema() -> Json<Value> {
     let text = json!({"type": "string"});
     let maybe = |kind: &str| json!({"type": [kind, "null"]});
     Json(json!({
@@ -316,7 +345,7 @@ pub(crate) async fn schema() -> Json<Value> {
 }
 
 /// What this environment is.
-pub(crate) async fn metadata() -> Json<Value> {
+async fn metadata() -> Json<Value> {
     Json(json!({
         "name": "hotloop",
         "description": "Write fast C; each step is compiled, verified and timed on real hardware.",
@@ -334,8 +363,9 @@ struct Frame {
 }
 
 /// An episode on a connection of its own.
-pub(crate) async fn ws(State(app): State<Arc<App>>, upgrade: WebSocketUpgrade) -> Response {
-    let most = app.settings.limits.body.min(2 << 20);
+async fn ws(State(environment): State<Arc<Environment>>, upgrade: WebSocketUpgrade) -> Response {
+    let app = Arc::clone(&environment.app);
+    let most = app.limits.body.min(2 << 20);
     upgrade
         .max_message_size(most)
         .max_frame_size(most)
@@ -345,7 +375,7 @@ pub(crate) async fn ws(State(app): State<Arc<App>>, upgrade: WebSocketUpgrade) -
 async fn talk(app: Arc<App>, mut socket: WebSocket) {
     let mut episode = None;
     // Someone who says nothing for long keeps a place from others.
-    let patience = app.settings.limits.keep;
+    let patience = app.limits.keep;
     while let Ok(Some(Ok(message))) = tokio::time::timeout(patience, socket.recv()).await {
         let text = match &message {
             Message::Text(text) => text.as_str(),
@@ -356,7 +386,7 @@ async fn talk(app: Arc<App>, mut socket: WebSocket) {
             break;
         };
         let sent = tokio::time::timeout(
-            app.settings.limits.patience,
+            app.limits.patience,
             socket.send(Message::text(reply.to_string())),
         );
         if !matches!(sent.await, Ok(Ok(()))) {
@@ -366,11 +396,11 @@ async fn talk(app: Arc<App>, mut socket: WebSocket) {
 }
 
 /// The reply to one frame; `None` when the client takes its leave.
-async fn answer(app: &Arc<App>, episode: &mut Option<Episode>, text: &str) -> Option<Value> {
+async fn answer(app: &App, episode: &mut Option<Episode>, text: &str) -> Option<Value> {
     let error = |code: &str, what: String| {
         Some(json!({"type": "error", "data": {"message": what, "code": code}}))
     };
-    let _room = match body::room(app, text.as_bytes()) {
+    let _room = match app.bodies.room(text.as_bytes()) {
         Ok(room) => room,
         Err(fault) => return error("EXECUTION_ERROR", fault.what),
     };
@@ -386,7 +416,7 @@ async fn answer(app: &Arc<App>, episode: &mut Option<Episode>, text: &str) -> Op
         } else {
             frame.data
         }) {
-            Ok(begin) => Episode::begin(app, begin).map(|(begun, seen)| {
+            Ok(begin) => Episode::begin(&app.judging, begin).map(|(begun, seen)| {
                 *episode = Some(begun);
                 seen
             }),
@@ -397,7 +427,9 @@ async fn answer(app: &Arc<App>, episode: &mut Option<Episode>, text: &str) -> Op
             episode.as_mut(),
         ) {
             (Ok(action), Some(episode)) => {
-                let graded = episode.judge(app, action, Some(SOCKET_WAIT_S)).await;
+                let graded = episode
+                    .judge(&app.judging, action, Some(SOCKET_WAIT_S))
+                    .await;
                 graded.and_then(|graded| episode.step(&graded))
             }
             (Ok(_), None) => return error("SESSION_ERROR", "reset comes before step".to_owned()),
@@ -406,7 +438,7 @@ async fn answer(app: &Arc<App>, episode: &mut Option<Episode>, text: &str) -> Op
         other => {
             return error(
                 "UNKNOWN_TYPE",
-                format!("`{}` is not known here", crate::notice::tame(other)),
+                format!("`{}` is not known here", tame(other)),
             );
         }
     };

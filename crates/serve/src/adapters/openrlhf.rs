@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::{Graded, grade};
 use crate::app::App;
-use crate::asked::{Text, What};
+use crate::asked::{Submission, What};
 use crate::body::Received;
 use crate::fault::Fault;
 
@@ -44,7 +44,7 @@ pub(crate) async fn get_reward(
     asked: Received<Asked>,
 ) -> Result<Json<Answered>, Fault> {
     let asked = asked.value;
-    if asked.query.len() > app.settings.limits.candidates {
+    if asked.query.len() > app.limits.candidates {
         return Err(Fault::bad(format!("{} texts at once", asked.query.len())));
     }
     let mut all = Vec::with_capacity(asked.query.len());
@@ -59,9 +59,10 @@ pub(crate) async fn get_reward(
         let answer = answer(query, prompt).ok_or_else(|| {
             Fault::bad(format!("query {index} does not begin with its prompt, so that the answer cannot be told apart"))
         })?;
-        all.push((what, Text::Completion(answer.to_owned())));
+        all.push(Submission::completion(what, answer));
     }
-    let graded = grade(&app, all, None, app.deadline(None)).await?;
+    let judging = &app.judging;
+    let graded = grade(judging, all, None, judging.deadline(None)).await?;
     let share = |holds: &dyn Fn(Label) -> bool| -> Vec<f64> {
         graded
             .iter()

@@ -17,9 +17,9 @@ use hotloop_flow::{Judgement, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Graded, grade};
+use super::{Graded, grade_one};
 use crate::app::App;
-use crate::asked::{Text, What};
+use crate::asked::{Submission, What};
 use crate::body::Received;
 use crate::fault::Fault;
 
@@ -84,24 +84,16 @@ pub(crate) async fn run_code(
     }
     let what = What::of(&asked.stdin.map_or(Value::Null, Value::String))?;
     let patience = asked.compile_timeout.max(0.0) + asked.run_timeout.max(0.0) + 5.0;
-    let deadline = app.deadline(Some(patience));
+    let judging = &app.judging;
+    let deadline = judging.deadline(Some(patience));
     // Clients that cut the code out of an answer send code, others the whole answer.
-    let judged = grade(
-        &app,
-        vec![(what, Text::Completion(asked.code))],
-        None,
-        deadline,
-    )
-    .await;
+    let one = Submission::completion(what, asked.code);
+    let judged = grade_one(judging, one, None, deadline).await;
     let graded = judged.map_err(|fault| match fault.status {
         StatusCode::SERVICE_UNAVAILABLE => fault.status(StatusCode::GATEWAY_TIMEOUT),
         _ => fault,
     })?;
-    let graded = graded
-        .into_iter()
-        .next()
-        .ok_or_else(|| Fault::bad("there is nothing to judge"))?;
-    let pod = app.desk.look().bench.ok().map(|facts| facts.class);
+    let pod = judging.desk.look().bench.ok().map(|facts| facts.class);
     Ok(Json(answer(&graded, pod)))
 }
 

@@ -10,9 +10,9 @@ use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::grade;
+use super::grade_one;
 use crate::app::App;
-use crate::asked::{Text, What};
+use crate::asked::{Submission, What};
 use crate::body::Received;
 use crate::fault::Fault;
 
@@ -45,17 +45,9 @@ pub(crate) async fn rm(
         }
         label => label["object"] == true,
     };
-    let deadline = app.deadline(None);
-    let graded = grade(
-        &app,
-        vec![(what, Text::Completion(response))],
-        None,
-        deadline,
-    )
-    .await?;
-    let graded = graded
-        .first()
-        .ok_or_else(|| Fault::bad("there is nothing to judge"))?;
+    let judging = &app.judging;
+    let one = Submission::completion(what, response);
+    let graded = grade_one(judging, one, None, judging.deadline(None)).await?;
     Ok(Json(if wants_object {
         let gflops = graded.verdict().measured().map(|measured| measured.gflops);
         json!({"reward": graded.reward, "verdict": graded.verdict().label(), "gflops": gflops})

@@ -24,7 +24,7 @@ struct Health {
 
 /// 200 while the bench judges, 503 while it does not. Needs no token and tells no more than that.
 pub(crate) async fn health(State(app): State<Arc<App>>) -> impl IntoResponse {
-    let look = app.desk.look();
+    let look = app.judging.desk.look();
     let (code, status, bench) = match look.bench {
         Ok(_) => (StatusCode::OK, "healthy", "judges".to_owned()),
         Err(error) => (StatusCode::SERVICE_UNAVAILABLE, "unhealthy", error.what),
@@ -44,7 +44,7 @@ pub(crate) async fn health(State(app): State<Arc<App>>) -> impl IntoResponse {
 pub(crate) async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
     (
         [(header::CONTENT_TYPE, "text/plain; version=0.0.4")],
-        app.metrics.text(&app.desk.look()),
+        app.metrics.text(&app.judging.desk.look()),
     )
 }
 

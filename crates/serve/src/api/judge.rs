@@ -10,11 +10,12 @@ use hotloop_flow::{Label, MachineFacts, Reward, Stage, Timing, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;
-use crate::asked::{self, Text, Unmade, What, Work};
+use crate::asked::{self, Submission, Text, What};
 use crate::board::Outcome;
 use crate::body::Received;
 use crate::fault::Fault;
-use crate::searches::Told;
+use crate::judging::{Judging, Work};
+use crate::searches::JudgedAnswer;
 use crate::worth::{self, Earned};
 
 /// What may be asked.
@@ -110,16 +111,17 @@ pub(crate) async fn judge(
     asked: Received<Asked>,
 ) -> Result<Json<Answered>, Fault> {
     let asked_all = asked.value;
-    let most = app.settings.limits.candidates;
+    let most = app.limits.candidates;
+    let judging = &app.judging;
     if asked_all.candidates.len() > most {
         return Err(Fault::bad(format!(
             "{} candidates at once; the most is {most}",
             asked_all.candidates.len()
         )));
     }
-    let deadline = app.deadline(asked_all.wait_s);
+    let deadline = judging.deadline(asked_all.wait_s);
     let mut ids = Vec::new();
-    let mut unmade = Vec::new();
+    let mut submissions = Vec::new();
     for candidate in asked_all.candidates {
         let text = match (candidate.completion, candidate.source) {
             (Some(text), None) => Text::Completion(text),
@@ -144,11 +146,11 @@ pub(crate) async fn judge(
         };
         let apart = candidate.id.clone().filter(|_| asked_all.fresh);
         ids.push(candidate.id);
-        unmade.push(Unmade { what, text, apart });
+        submissions.push(Submission { what, text, apart });
     }
-    let since = app.desk.changes();
-    let works = app.make(unmade).await?;
-    let outcomes = app.judge(&works, deadline).await?;
+    let since = judging.desk.changes();
+    let works = judging.make(submissions).await?;
+    let outcomes = judging.judge(&works, deadline).await?;
     let shapes: Vec<Reward> = works
         .iter()
         .map(|work| {
@@ -156,22 +158,24 @@ pub(crate) async fn judge(
                 .reward
                 .or(work.prompt.as_ref().map(|prompt| prompt.reward))
         })
-        .map(|reward| app.reward(reward))
+        .map(|reward| judging.reward(reward))
         .collect();
-    let earned = earned(&app, &works, &outcomes, &shapes, deadline).await?;
-    app.one_class(since)?;
+    let earned = earned(judging, &works, &outcomes, &shapes, deadline).await?;
+    judging.desk.one_class(since)?;
     let told = works.iter().zip(&outcomes).zip(&earned).zip(&ids);
-    app.searches
-        .take_in(told.map(|(((work, outcome), earned), id)| Told {
-            work,
+    judging
+        .searches
+        .take_in(told.map(|(((work, outcome), earned), id)| JudgedAnswer {
+            prompt: work.prompt.as_ref(),
+            made: &work.made,
             outcome,
             reward: earned.reward,
             id: id.as_deref(),
         }))
         .await?;
-    let look = app.desk.look();
+    let look = judging.desk.look();
     Ok(Json(Answered {
-        reward: app.reward(asked_all.reward),
+        reward: judging.reward(asked_all.reward),
         judged: ids
             .into_iter()
             .zip(works.iter().zip(&outcomes))
@@ -188,7 +192,7 @@ pub(crate) async fn judge(
 
 /// What each candidate earned within its group: those of one task that name the same `group`.
 async fn earned(
-    app: &App,
+    judging: &Judging,
     works: &[Work],
     outcomes: &[Outcome],
     shapes: &[Reward],
@@ -206,7 +210,7 @@ async fn earned(
     let mut all = vec![Earned::default(); works.len()];
     for members in groups.into_values() {
         let (shape, task) = (shapes[members[0]], &works[members[0]].task);
-        let context = app.worth.context(&app.desk, shape, task, deadline).await?;
+        let context = judging.worth.context(shape, task, deadline).await?;
         let verdicts: Vec<Option<&Verdict>> = members
             .iter()
             .map(|index| {

@@ -68,6 +68,8 @@ pub(crate) async fn next(
         )));
     }
     let (run, prompts) = app
+        .judging
+        .searches
         .prompts(&asked.run, asked.task.as_deref(), asked.n)
         .await?;
     let task = run

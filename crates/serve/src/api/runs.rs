@@ -4,28 +4,43 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
+use axum::routing::get;
+use axum::{Json, Router};
 use hotloop_run::report::Report;
 use hotloop_run::{RunState, store};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::app::App;
 use crate::fault::Fault;
 use crate::notice::tame;
 use crate::searches::is_name;
 
-/// Runs that are told of at most.
+/// The most runs that are listed.
 const MOST: usize = 1000;
 
-/// What was read of runs before, by folder, with the journal's length then: journals only grow.
-pub(crate) type Read = Mutex<HashMap<PathBuf, (u64, Listed)>>;
+/// The service's folder of runs.
+struct Runs {
+    folder: PathBuf,
+    /// Runs that were read before, with the length of their journals then: journals only grow.
+    read: Mutex<HashMap<PathBuf, (u64, Listed)>>,
+}
+
+pub(crate) fn routes(folder: PathBuf) -> Router {
+    let runs = Runs {
+        folder,
+        read: Mutex::default(),
+    };
+    Router::new()
+        .route("/v1/runs", get(list))
+        .route("/v1/runs/{run}", get(show))
+        .with_state(Arc::new(runs))
+}
 
 /// A run in a line.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Listed {
+struct Listed {
     name: String,
     task: Option<String>,
     model: Option<String>,
@@ -37,40 +52,42 @@ pub(crate) struct Listed {
 }
 
 /// All runs, by name.
-pub(crate) async fn list(State(app): State<Arc<App>>) -> Result<Json<Vec<Listed>>, Fault> {
+async fn list(State(runs): State<Arc<Runs>>) -> Result<Json<Vec<Listed>>, Fault> {
     reading(move || {
-        let Ok(entries) = fs_err::read_dir(&app.settings.runs) else {
+        let Ok(entries) = fs_err::read_dir(&runs.folder) else {
             return Ok(Vec::new());
         };
         let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-        let mut runs: Vec<PathBuf> = paths
+        let mut folders: Vec<PathBuf> = paths
             .filter(|path| store::journal_path(path).is_file())
             .collect();
-        runs.sort();
-        Ok(runs
+        folders.sort();
+        Ok(folders
             .iter()
             .take(MOST)
-            .filter_map(|path| remembered(&app.read, path))
+            .filter_map(|path| runs.remembered(path))
             .collect())
     })
     .await
     .map(Json)
 }
 
-/// A run in a line, read anew only when its journal has grown.
-fn remembered(read: &Read, path: &std::path::Path) -> Option<Listed> {
-    let length = std::fs::metadata(store::journal_path(path)).ok()?.len();
-    let lock = || read.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, listed)) = lock().get(path).filter(|(then, _)| *then == length) {
-        return Some(listed.clone());
+impl Runs {
+    /// A run in a line, read anew only when its journal has grown.
+    fn remembered(&self, path: &std::path::Path) -> Option<Listed> {
+        let length = std::fs::metadata(store::journal_path(path)).ok()?.len();
+        let lock = || self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, listed)) = lock().get(path).filter(|(then, _)| *then == length) {
+            return Some(listed.clone());
+        }
+        let listed = listed(path)?;
+        let mut read = lock();
+        if read.len() >= MOST {
+            read.clear();
+        }
+        read.insert(path.to_owned(), (length, listed.clone()));
+        Some(listed)
     }
-    let listed = listed(path)?;
-    let mut read = lock();
-    if read.len() >= MOST {
-        read.clear();
-    }
-    read.insert(path.to_owned(), (length, listed.clone()));
-    Some(listed)
 }
 
 fn listed(path: &std::path::Path) -> Option<Listed> {
@@ -113,16 +130,16 @@ fn listed(path: &std::path::Path) -> Option<Listed> {
     })
 }
 
-/// One run, as `hotloop report --json` tells it.
-pub(crate) async fn show(
-    State(app): State<Arc<App>>,
+/// One run, as `hotloop report --json` prints it.
+async fn show(
+    State(runs): State<Arc<Runs>>,
     Path(name): Path<String>,
 ) -> Result<Json<Value>, Fault> {
     let unknown = || Fault::unknown(format!("there is no run `{}`", tame(&name)));
     if !is_name(&name) {
         return Err(unknown());
     }
-    let path = app.settings.runs.join(&name);
+    let path = runs.folder.join(&name);
     if !store::journal_path(&path).is_file() {
         return Err(unknown());
     }
@@ -139,10 +156,11 @@ pub(crate) async fn show(
     .map(Json)
 }
 
-/// Files are read where they hold up nobody.
+/// Reads files on a thread that may wait for the disk.
 async fn reading<T: Send + 'static>(
     read: impl FnOnce() -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, Fault> {
-    let mistake = |_| Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "a mistake in hotloop");
-    tokio::task::spawn_blocking(read).await.map_err(mistake)?
+    tokio::task::spawn_blocking(read)
+        .await
+        .map_err(|_| Fault::bug())?
 }

@@ -40,9 +40,9 @@ fn listed(task: &Task) -> Listed {
 /// All tasks.
 pub(crate) async fn list(State(app): State<Arc<App>>) -> Json<Vec<Listed>> {
     Json(
-        app.settings
-            .tasks
-            .values()
+        app.judging
+            .catalogue
+            .all()
             .map(|task| listed(task))
             .collect(),
     )
@@ -53,7 +53,7 @@ pub(crate) async fn show(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
 ) -> Result<Json<Shown>, Fault> {
-    let task = app.task(Some(&name))?;
+    let task = app.judging.catalogue.find(Some(&name))?;
     Ok(Json(Shown {
         listed: listed(&task),
         prompt: task.prompt.clone(),

@@ -267,7 +267,7 @@ fn mistakes_are_named() {
     check(
         json!({"candidates": [{"source": "x"}]}),
         400,
-        "no task is named",
+        "the request names no task",
     );
     check(
         json!({"task": "matmul", "candidates": [{}]}),
