@@ -1,6 +1,6 @@
 //! Properties that hold for any text. `HOTLOOP_FUZZ_CASES` sets the inputs per property.
 
-use hotloop_flow::language::c::scan::{paper_scan, scan, scan_preprocessed};
+use hotloop_flow::language::c::scan::{scan, scan_preprocessed};
 use hotloop_flow::{Candidate, Stage, Task};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -119,11 +119,7 @@ fn survives(text: &str, task: &Task) {
     for candidate in extracted.iter().chain(&read) {
         candidate.normalised();
     }
-    let scanned = [
-        scan(text),
-        scan_preprocessed(text, "candidate.c"),
-        paper_scan(text),
-    ];
+    let scanned = [scan(text), scan_preprocessed(text, "candidate.c")];
     for stage in Stage::ALL {
         for scan in &scanned {
             drop(stage.violation(scan));

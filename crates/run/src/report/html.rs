@@ -131,7 +131,7 @@ fn probe_row(name: &str, rate: f64, when: &str, probe: &ProbeSummary, html: &mut
 }
 
 fn practice(report: &Report, html: &mut String) {
-    let rows = practised::rows(report);
+    let rows = practised::rows(report.practised());
     if rows.is_empty() {
         return;
     }

@@ -13,4 +13,5 @@ mod reports;
 mod resume;
 mod runs;
 mod standstill;
+mod timeless;
 mod winners;

@@ -340,41 +340,5 @@ fn moved(line: u32, shift: i64) -> u32 {
     (i64::from(line) + shift).clamp(1, i64::from(u32::MAX)) as u32
 }
 
-/// What the paper's plain patterns find: raw text, comments and all.
-pub fn paper_scan(source: &str) -> Scan {
-    let mut scan = Scan::default();
-    let line_of = |at: usize| source[..at].bytes().filter(|&byte| byte == b'\n').count() as u32 + 1;
-    let patterns: [(Technique, &[&str]); 3] = [
-        (
-            Technique::Simd,
-            &["_mm512", "__m512", "_mm256", "__m256", "_mm_", "__m128"],
-        ),
-        (Technique::Openmp, &["omp_get_", "omp_set_"]),
-        (Technique::Prefetch, &["prefetch", "_MM_HINT_"]),
-    ];
-    for (technique, pattern) in patterns
-        .iter()
-        .flat_map(|(technique, all)| all.iter().map(move |one| (*technique, *one)))
-    {
-        // A prefetch intrinsic is no vector code.
-        let found = source.match_indices(pattern).find(|(at, _)| {
-            technique != Technique::Simd || !source[*at..].starts_with("_mm_prefetch")
-        });
-        if let Some((at, _)) = found {
-            scan.note(technique, line_of(at), pattern);
-        }
-    }
-    let is_omp = |at: usize| {
-        let rest = source[at + "#".len()..].trim_start();
-        rest.strip_prefix("pragma").is_some_and(|rest| {
-            rest.starts_with(char::is_whitespace) && rest.trim_start().starts_with("omp")
-        })
-    };
-    if let Some((at, _)) = source.match_indices('#').find(|(at, _)| is_omp(*at)) {
-        scan.note(Technique::Openmp, line_of(at), "#pragma omp");
-    }
-    scan
-}
-
 #[cfg(test)]
 mod tests;

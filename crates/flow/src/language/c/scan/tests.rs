@@ -351,20 +351,3 @@ fn preprocessed_text_without_markers_or_from_standard_input_is_ours() {
     );
     assert!(!scan_preprocessed("# 1 \"<built-in>\"\n__m256d b;", "candidate.c").uses(Simd));
 }
-
-#[test]
-fn the_papers_patterns_read_comments_too() {
-    let techniques = |source: &str| {
-        paper_scan(source)
-            .techniques
-            .into_keys()
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(
-        techniques("// no _mm512_add_pd here,\n/* nor prefetching */ #  pragma  omp parallel"),
-        [Simd, Openmp, Prefetch]
-    );
-    assert_eq!(techniques("_mm_prefetch(p, 0);"), [Prefetch]);
-    assert_eq!(techniques("int x; #pragma once"), []);
-    assert_eq!(paper_scan("\n\nprefetch").techniques[&Prefetch].line, 3);
-}
