@@ -15,6 +15,7 @@ mod cores;
 mod cpu;
 mod estimate;
 mod inputs;
+pub mod lint;
 mod local;
 pub mod role;
 pub mod sandbox;

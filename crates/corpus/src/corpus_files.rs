@@ -98,7 +98,7 @@ pub fn tokenizer(pool: &Pool) -> Bpe {
     )
 }
 
-/// Writes a corpus to `folder`, which must not exist or be empty, and tells what was written.
+/// Writes a corpus to `folder`, which must be empty or absent, and reports what was written.
 pub fn write(options: &Options, folder: &Path) -> Result<Manifest, WriteError> {
     let failed = |source: io::Error| WriteError {
         folder: folder.to_owned(),

@@ -211,7 +211,7 @@ impl Prefetch {
         matches!(self, Self::Mm1 | Self::Mm4 | Self::Mm8)
     }
 
-    /// The statement; `address` tells the address from the distance. Empty for none.
+    /// The statement; `address` computes the address from the distance. Empty for none.
     pub fn statement(self, address: impl Fn(u32) -> String) -> String {
         let (distance, intrinsic) = match self {
             Self::None => return String::new(),

@@ -6,9 +6,9 @@
 //! ```
 //!
 //! A [`Program`] is a struct of choices, never a string; [`canonical`] is the one way to
-//! write it; [`nano_prompt`] is the one way to ask for it. Every answer is a right
-//! candidate; broken code appears only as what a repair prompt shows. [`nearest`] tells how far
-//! other code is from it.
+//! write it; [`nano_prompt`] is the one way to ask for it. Every answer is a correct
+//! candidate; broken code appears only in repair prompts. [`nearest`] measures how far other code
+//! is from the corpus.
 
 #![expect(
     clippy::format_push_string,

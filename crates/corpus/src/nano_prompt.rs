@@ -80,7 +80,7 @@ impl Why {
         }
     }
 
-    /// The word for what a verdict tells, if there is one.
+    /// The control token for a verdict, if there is one.
     pub fn of(verdict: &Verdict) -> Option<Self> {
         let detail = verdict.detail();
         match verdict {

@@ -48,7 +48,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Whether the record is kept from training: told by the answer, so that no validated
+    /// Whether the record is held out for validation. The answer's hash decides, so no validation
     /// candidate is ever an answer in training.
     pub fn is_validation(&self, percent: u32) -> bool {
         let hash = blake3::hash(self.answer.as_bytes());

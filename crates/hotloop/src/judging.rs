@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hotloop_bench::{LocalBench, Settings};
-use hotloop_flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts};
+use hotloop_flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts, Reply};
 
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -75,6 +75,18 @@ impl Judging {
             }
         }
         Ok(())
+    }
+
+    /// Judges all jobs without progress; to be asked to stop is a failure.
+    pub(crate) fn replies(&mut self, jobs: Vec<Job>) -> Result<Vec<Reply>, Failure> {
+        let mut replies = Vec::new();
+        self.judge(jobs, &Progress::hidden(), |id, judged| {
+            replies.push(Reply { id, judged });
+        })?;
+        if self.stopped() {
+            return Err(Failure::interrupted());
+        }
+        Ok(replies)
     }
 
     /// Judges one job; `None` when asked to stop.

@@ -4,14 +4,13 @@ mod cli;
 mod cmd;
 mod failure;
 mod fleets;
-mod hub;
 mod judging;
-mod lint;
 mod models;
 mod nano;
 mod output;
 mod progress;
 mod runs;
+mod settings;
 mod stop;
 mod tuning;
 
@@ -68,12 +67,4 @@ pub fn run() -> ExitCode {
 fn unsaid(error: &std::io::Error) -> Failure {
     Failure::machine(format!("standard output cannot be written: {error}"))
         .hint("what was printed there is not whole; free some space, or send it elsewhere")
-}
-
-/// This executable, which also plays the bench's hidden roles.
-fn settings() -> Result<hotloop_bench::Settings, Failure> {
-    let roles = std::env::current_exe().map_err(|error| {
-        Failure::machine(format!("this program's own file cannot be found: {error}"))
-    })?;
-    Ok(hotloop_bench::Settings::new(roles))
 }

@@ -16,9 +16,9 @@ use hotloop_policy::{Device, EnginePolicy, cuda};
 use tempfile::TempDir;
 
 use crate::failure::Failure;
+use crate::nano;
 use crate::output::complain;
 use crate::stop::Stop;
-use crate::{hub, nano};
 
 /// Answers that the engine decodes at the same time: more gain little on a CPU, and a GPU wants many.
 pub(crate) const SLOTS: usize = 32;
@@ -102,7 +102,7 @@ pub(crate) fn downloaded(name: &str) -> Option<PathBuf> {
     if !is_hub_name(name) {
         return None;
     }
-    let entries = std::fs::read_dir(hub::snapshots(name)?)
+    let entries = std::fs::read_dir(hotloop_policy::hub::snapshots(name)?)
         .ok()?
         .filter_map(Result::ok);
     let whole = entries.filter(|entry| entry.path().join("config.json").exists());

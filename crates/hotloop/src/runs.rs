@@ -188,7 +188,7 @@ fn settings(config: &Config) -> Result<Settings, Failure> {
             "set bench.threads to at most {cores}, and bench.slots to 1"
         )));
     }
-    let mut settings = crate::settings()?.with(bench.how);
+    let mut settings = crate::settings::own()?.with(bench.how);
     settings.rounds = ROUNDS;
     settings.slots = bench.slots;
     Ok(settings)

@@ -30,17 +30,14 @@ impl Device {
     /// Whether the CPU is to be taken after a GPU failed so while a model was opened. Too little memory is not among
     /// it: what outgrows a GPU would take days on a CPU.
     pub fn falls_back(self, error: &EngineError) -> bool {
-        use cuda::Error::{Blas, BlasLt, Compile, Driver, Missing, OutOfMemory, Setting, Shape};
+        use cuda::Error::{Blas, Compile, Driver, Missing, OutOfMemory, Setting, Shape};
         let EngineError::Device(error) = error else {
             return false;
         };
         match error {
-            Missing { .. }
-            | Compile { .. }
-            | Shape(_)
-            | Driver { .. }
-            | Blas { .. }
-            | BlasLt { .. } => self == Self::Auto,
+            Missing { .. } | Compile { .. } | Shape(_) | Driver { .. } | Blas { .. } => {
+                self == Self::Auto
+            }
             Setting(_) | OutOfMemory { .. } => false,
         }
     }

@@ -18,6 +18,7 @@ pub mod cuda;
 mod device;
 pub mod engine;
 mod flow_policy;
+pub mod hub;
 pub mod load;
 mod math;
 pub mod model;
@@ -28,6 +29,7 @@ pub mod sample;
 pub mod save;
 pub mod text;
 pub mod train;
+pub mod tune;
 
 pub use device::Device;
 pub use flow_policy::EnginePolicy;

@@ -2,6 +2,7 @@
 
 mod confined;
 mod diagnostics;
+mod headers;
 mod patience;
 mod prelude;
 mod preprocess;
@@ -24,8 +25,8 @@ use crate::scratch::{Folder, Scratch, no_space};
 use crate::sys;
 use confined::{ConfinedCompiler, Ended, OUTPUT_BYTES, Run, WALL_S};
 use diagnostics::NO_PROCESS;
+use headers::KnownHeaders;
 use prelude::{PRELUDE, Prelude, VERSION};
-use preprocess::KnownHeaders;
 
 /// Bytes of the largest object that is kept.
 const KEPT_BYTES: u64 = 1 << 20;

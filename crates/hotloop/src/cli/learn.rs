@@ -305,7 +305,7 @@ pub(crate) struct ReportArgs {
 #[command(after_help = "\
 exp1: hyperparameters with fixed prompts, 12 runs; exp2: staged search with and without learning, 6 runs. \
 At full scale they need the paper's model. A plan is a file of your own: runs and other commands in order, each with a \
-time limit, all within a budget (experiments/README.md). Jobs that are done are skipped, runs that were cut off go on.
+time limit, all within a budget (experiments/README.md). Finished jobs are skipped, and interrupted runs continue.
 
 Examples:
   hotloop experiment exp2 --dry-run
@@ -317,31 +317,31 @@ pub(crate) struct ExperimentArgs {
     /// exp1, exp2, or a plan as in my-plan.toml
     #[arg(value_name = "EXPERIMENT")]
     pub(crate) experiment: String,
-    /// Of exp1 and exp2: shrink groups, steps and iterations by this factor
+    /// For exp1 and exp2: shrink groups, steps and iterations by this factor
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_scale)]
     pub(crate) scale: f64,
     /// The folder of the runs, the figures (SVG) and the tables [default: runs/EXPERIMENT]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Of exp1 and exp2: set a key in every run; may be repeated
+    /// For exp1 and exp2: set a key in every run; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Only this setting or job, and the jobs that it needs; `*` stands for anything in a plan; may be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Vec<String>,
-    /// Show what would run, in which order and for how long, and end
+    /// Show what would run, in which order and for how long, and exit
     #[arg(long, visible_alias = "list")]
     pub(crate) dry_run: bool,
-    /// Of a plan: seconds for everything, the report included [default: the plan's budget, or no limit]
+    /// For a plan: seconds for everything, the report included [default: the plan's budget, or no limit]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub(crate) budget: Option<f64>,
-    /// Of a plan: the value of a name in its [let]; may be repeated
+    /// For a plan: the value of a name in its [let]; may be repeated
     #[arg(long = "let", value_name = "NAME=VALUE", value_parser = parse_pair)]
     pub(crate) values: Vec<(String, String)>,
-    /// Of a plan: this job was done before, and its folder is there; may be repeated
+    /// For a plan: take the folder of an earlier, finished job; may be repeated
     #[arg(long, value_name = "JOB=DIR", value_parser = parse_pair)]
     pub(crate) have: Vec<(String, String)>,
-    /// Of a plan: print one JSON object a line for each job, and one for the whole
+    /// For a plan: print one JSON object a line for each job, and one for the whole
     #[arg(long)]
     pub(crate) json: bool,
 }

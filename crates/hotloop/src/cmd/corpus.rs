@@ -16,6 +16,7 @@ use hotloop_policy::pack::Sequence;
 use hotloop_policy::save::Storage;
 use hotloop_policy::text::{Text, Turn};
 use hotloop_policy::train::{Decay, Schedule};
+use hotloop_policy::tune::{Lessons, pair};
 
 use crate::cli::corpus::{CorpusArgs, CorpusCommand, DrawnArgs, NanoArgs, SynthArgs};
 use crate::failure::{Failure, Status};
@@ -23,7 +24,7 @@ use crate::output::table::Table;
 use crate::output::{count, say, say_json};
 use crate::progress::Progress;
 use crate::stop::Stop;
-use crate::tuning::{self, Lessons};
+use crate::tuning;
 use crate::{models, nano};
 
 /// Tokens of one step of pre-training.
@@ -184,7 +185,7 @@ fn fresh(bpe: &hotloop_corpus::bpe::Bpe, arguments: &NanoArgs) -> Result<Engine,
 fn examples(engine: &Engine, records: &[Record]) -> Result<Vec<Sequence>, Failure> {
     let chats: Vec<Vec<Turn>> = records
         .iter()
-        .map(|record| tuning::pair(&record.prompt, &record.answer))
+        .map(|record| pair(&record.prompt, &record.answer))
         .collect();
     engine
         .examples(&chats)

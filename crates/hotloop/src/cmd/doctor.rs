@@ -82,7 +82,7 @@ struct Diagnosis<'a> {
 
 /// Looks at the machine and tells.
 pub(crate) fn run(arguments: &DoctorArgs) -> Result<Status, Failure> {
-    let settings = crate::settings()?;
+    let settings = crate::settings::own()?;
     let progress = Progress::spinner("looking at the machine", !arguments.json);
     let survey = hotloop_bench::survey::survey(&settings.roles);
     let can_compile = survey.compilers.iter().any(|compiler| compiler.ready);
@@ -372,7 +372,7 @@ fn measure(survey: &Survey, compiler: Option<&'static str>) -> Vec<Result<Noise,
     let all = survey.physical_cores as u32;
     let threads = if all > 1 { vec![1, all] } else { vec![1] };
     let measure = |threads: u32| {
-        let mut settings = crate::settings()
+        let mut settings = crate::settings::own()
             .map_err(|_| BenchError::new("this program's own file cannot be found"))?;
         if compiler == Some("clang") {
             settings.how.compiler = hotloop_flow::how::Compiler::Clang;

@@ -65,7 +65,7 @@ fn keep(config: &Config) -> Result<Status, Failure> {
     let stop = Stop::listen()?;
     keeper::keep(
         config,
-        &crate::settings()?.roles,
+        &crate::settings::own()?.roles,
         stop.flag(),
         &fleets::log("fleet"),
     )?;
@@ -84,7 +84,7 @@ fn up(config: &Config, file: &Path, wait: f64, json: bool) -> Result<Status, Fai
     fs_err::create_dir_all(&config.state).map_err(machine)?;
     let log = config.state.join("keeper.log");
     let out = fs_err::File::create(&log).map_err(machine)?.into_parts().0;
-    let mut child = Command::new(crate::settings()?.roles)
+    let mut child = Command::new(crate::settings::own()?.roles)
         .args(["fleet", "up", "--foreground"])
         .arg(file)
         .stdin(Stdio::null())

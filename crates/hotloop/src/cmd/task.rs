@@ -1,13 +1,12 @@
 //! `hotloop task`: list, show and check tasks.
 
-use hotloop_bench::Settings;
+use hotloop_bench::{Settings, lint};
 use hotloop_flow::Task;
 use hotloop_flow::formula::Sizes;
 
 use crate::cli::{TaskArgs, TaskCommand};
 use crate::cmd::judge::load;
 use crate::failure::{Failure, Status};
-use crate::lint;
 use crate::output::table::Table;
 use crate::output::{count, number, say};
 use crate::progress::Progress;
@@ -119,7 +118,7 @@ fn check(names: &[String]) -> Result<Status, Failure> {
         crate::judging::Judging::start(
             Settings {
                 rounds: 1,
-                ..crate::settings()?
+                ..crate::settings::own()?
             },
             stop,
         )?
@@ -128,7 +127,7 @@ fn check(names: &[String]) -> Result<Status, Failure> {
     for task in tasks {
         let name = task.spec.name.clone();
         let progress = Progress::spinner(format!("checking {name}"), true);
-        let findings = lint::lint(task, &mut judging)?;
+        let findings = lint::lint(task, &mut |jobs| judging.replies(jobs))?;
         drop(progress);
         let mut table = Table::new().left("").left("").left("");
         for finding in &findings {

@@ -8,6 +8,7 @@ use hotloop_policy::model::{LoraConfig, Module};
 use hotloop_policy::save::Storage;
 use hotloop_policy::text::Turn;
 use hotloop_policy::train::{Decay, Schedule};
+use hotloop_policy::tune::{Lessons, pair};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -17,7 +18,7 @@ use crate::models;
 use crate::output::{count, say, say_json};
 use crate::progress::Progress;
 use crate::stop::Stop;
-use crate::tuning::{self, Lessons};
+use crate::tuning;
 
 /// One line of the data: a pair, or a chat.
 #[derive(Deserialize)]
@@ -165,7 +166,7 @@ fn read(file: &Path) -> Result<Vec<(String, Vec<Turn>)>, Failure> {
 
 fn turns(example: Example) -> Result<Vec<Turn>, String> {
     match example {
-        Example::Pair { prompt, answer } => Ok(tuning::pair(&prompt, &answer)),
+        Example::Pair { prompt, answer } => Ok(pair(&prompt, &answer)),
         Example::Chat { messages } => {
             let turn = |said: Said| {
                 let role = match said.role.as_str() {

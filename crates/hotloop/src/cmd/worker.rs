@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &WorkerArgs) -> Result<Status, Failure> {
             broken: false,
         })
     } else {
-        Box::new(RealJudges::new(crate::settings()?.roles))
+        Box::new(RealJudges::new(crate::settings::own()?.roles))
     };
     let stop = Stop::listen()?;
     if arguments.until_eof {

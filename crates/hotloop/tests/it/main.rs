@@ -3,6 +3,7 @@
 
 mod api; // models behind an endpoint are asked
 mod bench; // the bench measures itself
+mod circles; // no modules of a crate import each other in a circle
 mod evaluate; // policies side by side, programs beside the corpus
 mod fleet; // many machines: processes, hosts behind ssh, jobs of Slurm
 mod input; // whatever is given, there is a verdict or a clear error

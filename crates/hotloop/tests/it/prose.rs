@@ -16,6 +16,7 @@ pub(crate) fn pages() -> Vec<PathBuf> {
         "ARCHITECTURE.md",
         "CHANGELOG.md",
         "tasks/README.md",
+        "experiments/README.md",
         "python/README.md",
         "crates/corpus/README.md",
         "models/nano/README.md",

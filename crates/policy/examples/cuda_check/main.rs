@@ -4,8 +4,6 @@
 //! cuda_check                       every section, each in a process of its own with a time limit
 //! cuda_check SECTION...            some of them: device f32 bf16 train sample ways limits decode lora full 14b
 //! cuda_check paces                 every way of decoding at batch 1, 16 and 64
-//! cuda_check tune                  the chained way of decoding with several settings of its constants
-//! cuda_check clocks                where the time inside its products goes
 //! cuda_check profile               where the time of a decode step and of a training step goes
 //! cuda_check gguf MODEL [PROMPT]   greedy tokens of a real model, GPU beside CPU
 //! cuda_check ... --json FILE       every measured row also as a JSON line, for `tests/cuda_speed.py --join`
@@ -70,10 +68,8 @@ fn main() -> ExitCode {
     if arguments.first().is_some_and(|first| first == "profile") {
         return outside(&[("profile", 120)], &[]);
     }
-    for (name, seconds) in [("paces", 300), ("tune", 400), ("clocks", 100)] {
-        if arguments.first().is_some_and(|first| first == name) {
-            return outside(&[(name, seconds)], &options);
-        }
+    if arguments.first().is_some_and(|first| first == "paces") {
+        return outside(&[("paces", 300)], &options);
     }
     let chosen = |section: &&(&'static str, u64)| {
         arguments.is_empty() || arguments.iter().any(|a| a == section.0)
@@ -153,8 +149,6 @@ fn inside(arguments: &[String]) -> ExitCode {
         "sample" => sampling::all(),
         "ways" => ways::all(),
         "paces" => measured(ways::paces),
-        "tune" => measured(ways::tune),
-        "clocks" => ways::clocks(),
         "limits" => sampling::limits(),
         "decode" => measured(speed::decode),
         "lora" => measured(|asked| speed::train(true, asked)),
@@ -181,9 +175,11 @@ fn device() -> Outcome {
         for dim in [64, 128] {
             let config = tiny::Kind::ALL[0].config_with_heads(dim);
             let engine = cuda::Engine::random(&config, None, precision)?;
-            let (name, (major, minor), compile) = engine.facts()?;
+            let facts = engine.facts()?;
+            let (major, minor) = facts.capability;
             println!(
-                "{name}, compute capability {major}.{minor}, {precision:?} heads of {dim}: kernels compiled in {compile:.2?}"
+                "{}, compute capability {major}.{minor}, {precision:?} heads of {dim}: kernels compiled in {:.2?}",
+                facts.name, facts.compile_time
             );
         }
     }

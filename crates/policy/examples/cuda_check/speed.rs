@@ -183,15 +183,6 @@ pub(crate) fn decoded(
     })
 }
 
-/// Milliseconds a step over fewer tokens, for comparisons of many settings.
-pub(crate) fn brief(engine: &mut Engine, with: With, batch: usize) -> Result<f64, cuda::Error> {
-    let (short, tokens) = (8, 264);
-    answer(engine, with, batch, (tokens, short))?;
-    let prefill = answer(engine, with, batch, (tokens, short))?;
-    let seconds = answer(engine, with, batch, (tokens, tokens))? - prefill;
-    Ok(seconds / (tokens - short) as f64 * 1e3)
-}
-
 fn gib(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 30)
 }

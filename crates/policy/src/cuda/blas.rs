@@ -5,14 +5,10 @@
     reason = "cuBLAS is a C interface; handles and products are confined here"
 )]
 
-use std::cell::RefCell;
-
 use cudarc::cublas::{result as cublas, sys};
 
-use super::choice::{Call, Choice, Choices};
 use super::device::{Address, Buffer, Device};
 use super::error::{Error, Result};
-use super::lt::Place;
 use super::thin;
 use crate::Precision;
 
@@ -23,9 +19,8 @@ const WORKSPACE: usize = 64 << 20;
 pub(crate) struct Blas {
     handle: sys::cublasHandle_t,
     device: Device,
-    workspace: Buffer,
-    /// Algorithms that were chosen by timing, where they are wanted.
-    choices: RefCell<Option<Choices>>,
+    /// Held as long as the handle, which uses it.
+    _workspace: Buffer,
 }
 
 // SAFETY: a handle may move between threads as long as one uses it at a time; `Blas` is not shared.
@@ -116,6 +111,16 @@ impl Target {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Dims(pub(super) usize, pub(super) usize, pub(super) usize);
 
+/// One product as it is asked for: `c = alpha a b (+ c)`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Product {
+    pub(super) a: Operand,
+    pub(super) b: Operand,
+    pub(super) c: Target,
+    pub(super) dims: Dims,
+    pub(super) alpha: f32,
+}
+
 impl Blas {
     pub(super) fn new(device: &Device) -> Result<Self> {
         device.enter()?;
@@ -138,50 +143,8 @@ impl Blas {
         Ok(Self {
             handle,
             device: device.clone(),
-            workspace,
-            choices: RefCell::new(None),
+            _workspace: workspace,
         })
-    }
-
-    /// Whether products are to be done by chosen algorithms.
-    pub(super) fn set_choosing(&self, choosing: bool) -> Result<()> {
-        self.device.enter()?;
-        let choices = if choosing {
-            Some(Choices::new()?)
-        } else {
-            None
-        };
-        self.choices.replace(choices);
-        Ok(())
-    }
-
-    /// Does `work`, and chooses algorithms for its products. What these wrote is not to be used again: they are repeated.
-    pub(super) fn choose(&self, work: impl FnOnce() -> Result<()>) -> Result<()> {
-        if let Some(choices) = &mut *self.choices.borrow_mut() {
-            choices.note_all();
-        }
-        let worked = work();
-        if let Some(choices) = &mut *self.choices.borrow_mut() {
-            let calls = choices.take_noted();
-            worked?;
-            return choices.choose(&calls, &self.place(), &|call| self.usual(call));
-        }
-        worked
-    }
-
-    /// How algorithms were chosen so far.
-    pub(super) fn choices(&self) -> Vec<Choice> {
-        self.choices
-            .borrow()
-            .as_ref()
-            .map_or(Vec::new(), |choices| choices.told().to_vec())
-    }
-
-    fn place(&self) -> Place<'_> {
-        Place {
-            device: &self.device,
-            workspace: (self.workspace.address.0, WORKSPACE),
-        }
     }
 
     /// `c = alpha a b (+ c)`, with sums in f32.
@@ -197,38 +160,31 @@ impl Blas {
         if rows * columns == 0 {
             return Ok(());
         }
-        if let Some(name) = thin::kernel(self.device.precision(), a, b, c, dims) {
-            return thin::product((&self.device, name), a, b, c, dims, alpha);
-        }
-        let call = Call {
+        let product = Product {
             a,
             b,
             c,
             dims,
             alpha,
         };
-        let chosen = self
-            .choices
-            .borrow_mut()
-            .as_mut()
-            .map(|choices| choices.product(&call, &self.place()));
-        if !chosen.unwrap_or(Ok(false))? {
-            self.usual(&call)?;
+        if let Some(kernel) = thin::kernel(self.device.precision(), &product) {
+            return thin::multiply(&self.device, kernel, &product);
         }
+        self.multiply(&product)?;
         self.device.note_sized("a matrix product", || {
             format!(" {rows} x {columns} x {length}")
         })
     }
 
     /// A product by the algorithm that cuBLAS takes by itself.
-    fn usual(&self, call: &Call) -> Result<()> {
-        let Call {
+    fn multiply(&self, product: &Product) -> Result<()> {
+        let Product {
             a,
             b,
             c,
             dims: Dims(rows, columns, length),
             alpha,
-        } = *call;
+        } = *product;
         let kind = match self.device.precision() {
             Precision::Bf16 => sys::cudaDataType::CUDA_R_16BF,
             Precision::F32 => sys::cudaDataType::CUDA_R_32F,

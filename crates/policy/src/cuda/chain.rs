@@ -1,6 +1,6 @@
-//! The kernels of a decode step that are compiled when a way needs them, and their launches, which may overlap: a kernel
-//! then begins when every block of the one before has seen the end of the one before that, or has ended where it is
-//! none of these, and waits by itself for what it reads (`step_wait` of `decode_tile.cu`).
+//! The kernels of a decode step, and their launches, which overlap (programmatic dependent launch). A kernel begins once
+//! every block of the kernel before it has passed its own wait, or once the kernel before has ended where that is none of
+//! these. It then waits by itself for what it reads (`step_wait` of `decode_tile.cu`).
 
 #![expect(
     unsafe_code,
@@ -14,13 +14,9 @@ use std::sync::{Mutex, PoisonError};
 
 use cudarc::driver::{DriverError, result, sys};
 
-use super::device::{Address, Arg, Device, Launch};
+use super::device::{Arg, Device, Launch};
 use super::error::{Error, Result};
 use super::kernels;
-use super::way::{DecodeWay, Tuning};
-
-/// The first compute capability with clusters and programmatic dependent launch.
-pub(super) const FIRST: (i32, i32) = (9, 0);
 
 /// A kernel, and the shared memory it may ask for so far.
 struct Function {
@@ -33,9 +29,6 @@ pub(super) struct Chain {
     device: Device,
     module: sys::CUmodule,
     functions: Mutex<HashMap<&'static str, Function>>,
-    /// Whether kernels begin before the one before has ended.
-    early: bool,
-    pub(super) tuning: Tuning,
 }
 
 // SAFETY: modules and functions may be used by any thread in whose context they are; `launch` takes a lock.
@@ -44,7 +37,7 @@ unsafe impl Send for Chain {}
 /// What was queued before a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Follows {
-    /// Who knows: it must have ended.
+    /// Anything else: it must have ended.
     Anything,
     /// A kernel of the same step, so that this one may begin before it has ended.
     Kernel,
@@ -52,23 +45,9 @@ pub(super) enum Follows {
 
 impl Chain {
     /// Compiles and loads the kernels for heads of that width.
-    pub(super) fn new(
-        device: &Device,
-        head_dim: usize,
-        way: DecodeWay,
-        tuning: Tuning,
-    ) -> Result<Self> {
+    pub(super) fn new(device: &Device, head_dim: usize) -> Result<Self> {
         device.enter()?;
-        let (_, capability, _) = device.facts()?;
-        let early = matches!(
-            way,
-            DecodeWay::Chained | DecodeWay::Chosen | DecodeWay::Auto
-        );
-        let mut defines = tuning.defines();
-        if early {
-            defines.push("-DSTEP_CHAINED".into());
-        }
-        let (ptx, _) = kernels::compile_step(head_dim, capability, &defines)?;
+        let (ptx, _) = kernels::compile_step(head_dim, device.facts()?.capability)?;
         let image = CString::new(ptx.to_src())
             .map_err(|_| Error::Setting("the kernels hold a zero byte".into()))?;
         // SAFETY: the context is current; the image ends in a zero and is read before the call returns.
@@ -81,8 +60,6 @@ impl Chain {
             device: device.clone(),
             module,
             functions: Mutex::default(),
-            early,
-            tuning,
         })
     }
 
@@ -153,7 +130,7 @@ impl Chain {
         let handle = self.function(name, launch.shared).map_err(at)?;
         let mut places: Vec<*mut c_void> = arguments.iter().map(Arg::place).collect();
         let mut attributes = Vec::with_capacity(2);
-        if self.early && follows == Follows::Kernel {
+        if follows == Follows::Kernel {
             let value = sys::CUlaunchAttributeValue {
                 programmaticStreamSerializationAllowed: 1,
             };
@@ -204,26 +181,6 @@ impl Chain {
         };
         launched.result().map_err(at)?;
         self.device.note(name)
-    }
-}
-
-/// Kinds of products and places in each that clocks are noted at, as `decode_tile.cu` has them.
-const CLOCKED: (usize, usize) = (4, 7);
-
-impl Chain {
-    /// Cycles and nanoseconds at each place of each kind of product, if the kernels note them.
-    pub(super) fn clocks(&self) -> Result<Vec<Vec<[u64; 2]>>> {
-        if self.tuning.clocks == 0 {
-            return Ok(Vec::new());
-        }
-        // SAFETY: the module is loaded and lives as long as `self`; the name is one of its own.
-        let found = unsafe { result::module::get_global(self.module, c"step_clocks".to_owned()) };
-        let (address, _) = found.map_err(|source| Error::Driver {
-            at: "clocks of a decode step",
-            source,
-        })?;
-        let words: Vec<[u64; 2]> = self.device.read(Address(address), CLOCKED.0 * CLOCKED.1)?;
-        Ok(words.chunks(CLOCKED.1).map(<[_]>::to_vec).collect())
     }
 }
 

@@ -2,8 +2,6 @@
 
 use std::ops::RangeInclusive;
 
-use super::way::Tuning;
-
 /// Rows of a launch at most, as `decode_product.cu` has it.
 pub(super) const ROWS: usize = 64;
 /// Inputs of a chunk, and outputs of a warp.
@@ -20,6 +18,21 @@ const PARTS: usize = 4;
 pub(super) const BLOCK: usize = 227 << 10;
 /// What it may ask for of that: the rest it holds by itself.
 const SHARED: usize = BLOCK - 4096;
+
+/// Warps of a block at most, those of adapters included, unless two a group need more: so many were fastest.
+const WARPS_WISHED: usize = 12;
+/// Blocks that a plan wishes for: one for each multiprocessor of an H200.
+const BLOCKS: usize = 132;
+/// Slices that inputs are cut into where they fit. So many blocks are a cluster, and clusters that do not fill a group of
+/// multiprocessors (16 or 18 on an H200) leave some idle. Four were faster at 0.5B by 3 % to 6 % than what `reads` finds.
+const SLICES_WISHED: usize = 4;
+/// Warps that share the inputs of a group of gate and up, and of the other products: powers of two.
+const GATE_ACROSS: usize = 4;
+const SPLIT_ACROSS: usize = 8;
+/// `STEP_DEPTH` of `decode_tile.cu`: chunks of 32 inputs under way a warp, for at most 32 rows.
+const DEPTH: usize = 3;
+/// `STEP_DEPTH_FULL`: the same for more rows, whose sums need the registers.
+const DEPTH_FULL: usize = 2;
 
 /// What becomes of a product's sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,57 +91,42 @@ fn pitch(chunks: usize) -> usize {
     chunks * CHUNK + 8
 }
 
+/// Chunks under way a warp, in the kernel of so many rows.
+fn depth(pad: usize) -> usize {
+    if pad == ROWS { DEPTH_FULL } else { DEPTH }
+}
+
 impl Plan {
     /// A plan, if the kernels can serve the work.
-    pub(super) fn new(work: Work, tuning: Tuning) -> Option<Self> {
+    pub(super) fn new(work: Work) -> Option<Self> {
         match work.kind {
-            Kind::Gate => Self::with(work, tuning, (gate_groups(work, tuning), tuning.across), 1),
+            Kind::Gate => Self::with(work, gate_groups(work), GATE_ACROSS, 1),
             Kind::Store | Kind::Add => {
-                let groups = if tuning.split_groups > 0 {
-                    vec![tuning.split_groups]
-                } else {
-                    vec![1, 2, 4]
-                };
                 let best = |slices: RangeInclusive<usize>| {
-                    let shapes = groups
-                        .iter()
-                        .flat_map(|groups| slices.clone().map(move |slices| (*groups, slices)));
-                    let plan = |(groups, slices)| {
-                        Self::with(work, tuning, (groups, tuning.split_across), slices)
-                    };
-                    shapes
-                        .filter_map(plan)
-                        .min_by_key(|plan| plan.reads(tuning.blocks))
+                    let shapes = [1, 2, 4]
+                        .into_iter()
+                        .flat_map(|groups| slices.clone().map(move |slices| (groups, slices)));
+                    let plan = |(groups, slices)| Self::with(work, groups, SPLIT_ACROSS, slices);
+                    shapes.filter_map(plan).min_by_key(Self::reads)
                 };
-                let wished = if tuning.slices > 0 {
-                    best(tuning.slices..=tuning.slices)
-                } else {
-                    None
-                };
-                wished.or_else(|| best(1..=SLICES))
+                best(SLICES_WISHED..=SLICES_WISHED).or_else(|| best(1..=SLICES))
             }
         }
     }
 
     /// Values that a multiprocessor reads, rows and weights, where all share the blocks.
-    fn reads(&self, multiprocessors: usize) -> usize {
+    fn reads(&self) -> usize {
         let resident = (SHARED / self.shared()).clamp(1, 2);
-        let waves = (self.tiles * self.slices).div_ceil(multiprocessors * resident);
-        let at_once = (self.tiles * self.slices)
-            .div_ceil(multiprocessors)
-            .min(resident);
+        let waves = (self.tiles * self.slices).div_ceil(BLOCKS * resident);
+        let at_once = (self.tiles * self.slices).div_ceil(BLOCKS).min(resident);
         waves * at_once * (self.pad + self.groups * CHUNK) * self.per * CHUNK
     }
 
-    fn with(
-        work: Work,
-        tuning: Tuning,
-        (groups, wish): (usize, usize),
-        wanted: usize,
-    ) -> Option<Self> {
+    /// The plan with so many groups a block, warps that share their inputs, and slices, each at most.
+    fn with(work: Work, groups: usize, most_across: usize, most_slices: usize) -> Option<Self> {
         let lows = work.low.div_ceil(CHUNK);
         // Two warps at least share the inputs, so that a multiprocessor has enough of them.
-        let most = tuning.warps.max((2 * (groups + lows)).min(WARPS));
+        let most = WARPS_WISHED.max((2 * (groups + lows)).min(WARPS));
         if work.rows == 0
             || work.rows > ROWS
             || groups + lows > WARPS
@@ -147,19 +145,14 @@ impl Plan {
                 .sum(),
         };
         let chunks = work.inputs / CHUNK;
-        let per = chunks.div_ceil(wanted);
-        let mut across = wish;
+        let per = chunks.div_ceil(most_slices);
+        let mut across = most_across;
         while across > 1 && ((groups + lows) * across > most || across > per.next_power_of_two()) {
             across /= 2;
         }
         let slices = chunks.div_ceil(per);
         // A part is a whole number of turns of all warps, so that weights under way belong to the next.
-        let turn = across
-            * if pad == ROWS {
-                tuning.depth_full
-            } else {
-                tuning.depth
-            };
+        let turn = across * depth(pad);
         let part = per.div_ceil(PARTS).next_multiple_of(turn);
         let plan = Self {
             pad,
@@ -193,16 +186,13 @@ impl Plan {
 }
 
 /// Groups of a block of gate and up.
-fn gate_groups(work: Work, tuning: Tuning) -> usize {
-    if tuning.groups > 0 {
-        return tuning.groups;
-    }
+fn gate_groups(work: Work) -> usize {
     // Many rows are read as seldom as leaves most multiprocessors a block; with few rows weights alone count.
     let blocks = |groups: usize| work.outputs[0].div_ceil(groups * CHUNK / 2);
     let many = (2..=GROUPS)
         .rev()
-        .find(|groups| blocks(*groups) * 4 >= tuning.blocks * 3);
-    let few = (2..=GROUPS).find(|groups| blocks(*groups) <= 2 * tuning.blocks);
+        .find(|groups| blocks(*groups) * 4 >= BLOCKS * 3);
+    let few = (2..=GROUPS).find(|groups| blocks(*groups) <= 2 * BLOCKS);
     if work.rows > 16 {
         many.unwrap_or(2)
     } else {
@@ -215,7 +205,8 @@ mod tests {
     use super::*;
 
     fn works(hidden: usize, heads: usize, ffn: usize, rank: usize) -> Vec<Work> {
-        let (q, kv) = (hidden, hidden / heads * 2);
+        let q = hidden;
+        let kv = hidden / heads * 2;
         let mut all = Vec::new();
         for rows in [1, 2, 7, 8, 12, 16, 32, 33, 64] {
             let work = |kind, inputs, outputs, low| Work {
@@ -244,92 +235,49 @@ mod tests {
 
     #[test]
     fn every_input_is_summed_once_and_everything_fits() {
-        let tunings = [
-            "",
-            "groups=2",
-            "groups=1,across=8",
-            "split_groups=2,split_across=4",
-            "groups=3,warps=12",
-            "slices=4",
-            "slices=8",
-            "blocks=264",
-            "split_groups=8,split_across=1,depth=4",
-        ];
-        for tuning in tunings.map(|text| Tuning::default().set(text).unwrap()) {
-            for work in all_works() {
-                let plan =
-                    Plan::new(work, tuning).unwrap_or_else(|| panic!("{work:?}, {tuning:?}"));
-                let chunks = work.inputs.div_ceil(CHUNK);
-                assert!(
-                    (plan.slices - 1) * plan.per < chunks && plan.slices * plan.per >= chunks,
-                    "{work:?}: {plan:?}"
-                );
-                assert!(
-                    plan.slices <= SLICES && (work.kind != Kind::Gate || plan.slices == 1),
-                    "{work:?}: {plan:?}"
-                );
-                assert!(
-                    plan.shared() <= SHARED && plan.threads() <= 512,
-                    "{work:?}: {plan:?}"
-                );
-                assert!(plan.pad >= work.rows && plan.pad <= ROWS);
-                let depth = if plan.pad == ROWS {
-                    tuning.depth_full
-                } else {
-                    tuning.depth
-                };
-                assert!(
-                    plan.part * PARTS >= plan.per && plan.part.is_multiple_of(plan.across * depth),
-                    "{plan:?}"
-                );
-            }
+        for work in all_works() {
+            let plan = Plan::new(work).unwrap_or_else(|| panic!("{work:?}"));
+            let chunks = work.inputs.div_ceil(CHUNK);
+            assert!(
+                (plan.slices - 1) * plan.per < chunks && plan.slices * plan.per >= chunks,
+                "{work:?}: {plan:?}"
+            );
+            assert!(
+                plan.slices <= SLICES && (work.kind != Kind::Gate || plan.slices == 1),
+                "{work:?}: {plan:?}"
+            );
+            assert!(
+                plan.shared() <= SHARED && plan.threads() <= 512,
+                "{work:?}: {plan:?}"
+            );
+            assert!(plan.pad >= work.rows && plan.pad <= ROWS);
+            let turn = plan.across * depth(plan.pad);
+            assert!(
+                plan.part * PARTS >= plan.per && plan.part.is_multiple_of(turn),
+                "{plan:?}"
+            );
         }
     }
 
     #[test]
     fn small_products_are_split_until_they_fill_the_device() {
         let works = works(896, 14, 4864, 0);
-        let blocks = |tuning: Tuning| -> Vec<(usize, usize)> {
-            let plans = works[32..]
-                .iter()
-                .map(|work| Plan::new(*work, tuning).unwrap());
-            plans.map(|plan| (plan.tiles, plan.slices)).collect()
-        };
-        assert_eq!(
-            blocks(Tuning::default()),
-            [(18, 4), (28, 4), (102, 1), (28, 4)]
-        );
-        assert_eq!(
-            blocks(Tuning::default().set("slices=0").unwrap()),
-            [(18, 7), (14, 7), (102, 1), (14, 8)]
-        );
+        let plans = works[32..].iter().map(|work| Plan::new(*work).unwrap());
+        let blocks: Vec<(usize, usize)> = plans.map(|plan| (plan.tiles, plan.slices)).collect();
+        assert_eq!(blocks, [(18, 4), (28, 4), (102, 1), (28, 4)]);
     }
 
     #[test]
     fn what_no_kernel_takes_has_no_plan() {
         let work = works(896, 14, 4864, 0)[0];
-        assert_eq!(
-            Plan::new(Work { rows: 65, ..work }, Tuning::default()),
-            None
-        );
-        assert_eq!(
-            Plan::new(Work { low: 512, ..work }, Tuning::default()),
-            None
-        );
-        assert_eq!(
-            Plan::new(
-                Work {
-                    inputs: 904,
-                    ..work
-                },
-                Tuning::default()
-            ),
-            None
-        );
+        assert_eq!(Plan::new(Work { rows: 65, ..work }), None);
+        assert_eq!(Plan::new(Work { low: 512, ..work }), None);
+        let inputs = 904;
+        assert_eq!(Plan::new(Work { inputs, ..work }), None);
         // 64 rows of a 7B model's gate do not fit into shared memory.
         let large = works(3584, 28, 18944, 0)[34];
         assert_eq!(
-            (large.kind, large.rows, Plan::new(large, Tuning::default())),
+            (large.kind, large.rows, Plan::new(large)),
             (Kind::Gate, 64, None)
         );
         assert_eq!(Kind::Gate.kernel(32), "step_gate_32");

@@ -84,7 +84,7 @@ pub(super) struct Decoder {
     pub(super) states: Buffer,
     tokens: Buffer,
     pub(super) positions: Buffer,
-    /// What the fused ways need besides.
+    /// What the fused step needs besides.
     pub(super) space: Option<StepSpace>,
     pub(super) draw: Buffer,
     pub(super) out_tokens: Buffer,
@@ -271,19 +271,12 @@ impl Decoder {
 
     /// Queues one step of the first `rows` slots.
     pub(super) fn queue(&self, engine: &Engine, with: With, rows: usize) -> Result<()> {
-        let queued = match engine.decoding.way {
-            DecodeWay::Plain => false,
-            DecodeWay::Chosen => self.queue_joined(engine, with, rows)?,
-            DecodeWay::Fused | DecodeWay::Chained => self.queue_fused(engine, with, rows)?,
-            DecodeWay::Auto => {
-                let lora = engine
-                    .adapted(with, None)
-                    .map(|adapted| &adapted.adapter.plan.config);
-                let chains = DecodeWay::auto_chains(engine.model.config.hidden, lora);
-                (chains && self.queue_fused(engine, with, rows)?)
-                    || self.queue_joined(engine, with, rows)?
-            }
-        };
+        let lora = engine
+            .adapted(with, None)
+            .map(|adapted| &adapted.adapter.plan.config);
+        let fuses = DecodeWay::fuses(engine.model.config.hidden, lora);
+        let queued = (fuses && self.queue_fused(engine, with, rows)?)
+            || self.queue_joined(engine, with, rows)?;
         if queued {
             return Ok(());
         }
@@ -335,8 +328,7 @@ impl Decoder {
         let key = (rows, with);
         let mut left = steps;
         if left > 0 && !self.graphs.contains_key(&key) {
-            // What a step's products write the next step writes anew, so they may be tried here.
-            engine.blas.choose(|| self.queue(engine, with, rows))?;
+            self.queue(engine, with, rows)?;
             left -= 1;
             let graph = engine.device.capture(|| self.queue(engine, with, rows))?;
             self.graphs.insert(key, graph);
@@ -370,7 +362,7 @@ impl Engine {
         if let Some(decoder) = old.filter(|decoder| decoder.serves(size, capacity, answer)) {
             return Ok(decoder);
         }
-        let fused = self.decoding.is_fused();
+        let fused = self.decoding.chain.is_some();
         let mut given_up = None;
         let mut rows = slots;
         let made = loop {

@@ -29,6 +29,15 @@ use super::kernels;
 use super::trace::Trace;
 use crate::Precision;
 
+/// What a GPU is, and how long its kernels took to compile.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeviceFacts {
+    pub name: String,
+    /// Its compute capability.
+    pub capability: (i32, i32),
+    pub compile_time: Duration,
+}
+
 /// A place in device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Address(pub(super) u64);
@@ -277,11 +286,15 @@ impl Device {
     }
 
     /// Its name, compute capability, and how long the kernels took to compile.
-    pub(crate) fn facts(&self) -> Result<(String, (i32, i32), Duration)> {
+    pub(crate) fn facts(&self) -> Result<DeviceFacts> {
         let context = &self.inner.context;
         let name = check("asking for the name", context.name())?;
         let capability = check("asking for the capability", context.compute_capability())?;
-        Ok((name, capability, self.inner.compile_time))
+        Ok(DeviceFacts {
+            name,
+            capability,
+            compile_time: self.inner.compile_time,
+        })
     }
 
     /// Bytes of shared memory that a block may ask for.

@@ -1,13 +1,11 @@
 //! A model on one GPU that scores, learns and answers.
 
-use std::time::Duration;
-
 use super::arena::{Arena, Part, StepSize, slices};
 use super::batch::Batch;
 use super::blas::Blas;
 use super::decoder::Decoder;
 use super::decoding::Decoding;
-use super::device::{Address, Device, Launch, args};
+use super::device::{Address, Device, DeviceFacts, Launch, args};
 use super::error::Result;
 use super::head::Coefficient;
 use super::layer::{Pass, Sight};
@@ -90,15 +88,14 @@ impl Engine {
             Trains::Lora(adapter) => Some(place(&device, &network.config, adapter, true)?),
             Trains::Full => None,
         };
-        let decoding = Decoding::from_environment(&device, &blas, &model.config)?;
-        let (reference, copy, workspace, decoder) = (None, None, None, None);
+        let decoding = Decoding::from_environment(&device, &model.config)?;
         Ok(Self {
             model,
             adapter,
-            reference,
-            copy,
-            workspace,
-            decoder,
+            reference: None,
+            copy: None,
+            workspace: None,
+            decoder: None,
             decoding,
             blas,
             device,
@@ -122,23 +119,22 @@ impl Engine {
             Ok(DeviceAdapter { plan, arena })
         });
         let adapter = adapter.transpose()?;
-        let decoding = Decoding::from_environment(&device, &blas, &model.config)?;
-        let (reference, copy, workspace, decoder) = (None, None, None, None);
+        let decoding = Decoding::from_environment(&device, &model.config)?;
         Ok(Self {
             model,
             adapter,
-            reference,
-            copy,
-            workspace,
-            decoder,
+            reference: None,
+            copy: None,
+            workspace: None,
+            decoder: None,
             decoding,
             blas,
             device,
         })
     }
 
-    /// The GPU's name, its compute capability, and how long the kernels took to compile.
-    pub fn facts(&self) -> Result<(String, (i32, i32), Duration)> {
+    /// What the GPU is, and how long its kernels took to compile.
+    pub fn facts(&self) -> Result<DeviceFacts> {
         self.device.facts()
     }
 

@@ -54,14 +54,6 @@ pub enum Error {
         /// What the driver said.
         source: DriverError,
     },
-    /// cuBLASLt reported an error.
-    #[error("cuBLASLt: {source:?} at {at}")]
-    BlasLt {
-        /// What was asked for.
-        at: &'static str,
-        /// What it said.
-        source: cudarc::cublaslt::result::CublasError,
-    },
     /// cuBLAS reported an error.
     #[error("cuBLAS: {source:?} at {at}")]
     Blas {

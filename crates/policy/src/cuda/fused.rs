@@ -11,7 +11,6 @@ use super::linear::Adapted;
 use super::model::Model;
 use super::plan::Group;
 use super::step::TokenAttention;
-use super::way::Tuning;
 use crate::model::Config;
 
 /// What products leave for each other and for themselves.
@@ -115,14 +114,10 @@ fn work(config: &Config, group: Group, rows: usize, low: usize) -> Work {
 }
 
 /// Whether there is a plan for every product of a step.
-fn serves(config: &Config, adapted: Option<Adapted>, rows: usize, tuning: Tuning) -> bool {
+fn serves(config: &Config, adapted: Option<Adapted>, rows: usize) -> bool {
     let eights = adapted.is_none_or(|adapted| adapted.adapter.plan.config.rank.is_multiple_of(8));
     let planned = |group: &Group| {
-        Plan::new(
-            work(config, *group, rows, low(adapted, 0, *group).tile),
-            tuning,
-        )
-        .is_some()
+        Plan::new(work(config, *group, rows, low(adapted, 0, *group).tile)).is_some()
     };
     eights && Group::ALL.iter().all(planned)
 }
@@ -150,7 +145,7 @@ impl Step<'_> {
     ) -> Result<()> {
         let (model, low) = (self.model, low(self.adapted, layer, group));
         let work = work(&model.config, group, self.rows, low.tile);
-        let plan = Plan::new(work, self.chain.tuning).expect("asked before the step was queued");
+        let plan = Plan::new(work).expect("asked before the step was queued");
         let StepSpace { copy, squares } = self.space;
         let weight = model
             .arena
@@ -186,13 +181,13 @@ impl Step<'_> {
 }
 
 impl Decoder {
-    /// Queues one step of the first `rows` slots, if the kernels of the fused ways serve these rows.
+    /// Queues one step of the first `rows` slots, if the kernels serve these rows.
     pub(super) fn queue_fused(&self, engine: &Engine, with: With, rows: usize) -> Result<bool> {
         let (Some(chain), Some(space)) = (&engine.decoding.chain, &self.space) else {
             return Ok(false);
         };
         let (model, adapted) = (&engine.model, engine.adapted(with, None));
-        if !serves(&model.config, adapted, rows, chain.tuning) {
+        if !serves(&model.config, adapted, rows) {
             return Ok(false);
         }
         let (stream, positions, saved) = (self.stream.address, self.positions.address, &self.saved);

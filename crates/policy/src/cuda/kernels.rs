@@ -27,7 +27,7 @@ pub const SOURCES: [(&str, &str); 14] = [
     ("sample.cu", include_str!("kernels/sample.cu")),
 ];
 
-/// The files of a decode step's own kernels, which are compiled when a fused way is chosen.
+/// The files of a decode step's own kernels, which are compiled where `auto` decodes with them.
 const STEP_SOURCES: [(&str, &str); 8] = [
     ("common.cu", include_str!("kernels/common.cu")),
     ("tensor.cu", include_str!("kernels/tensor.cu")),
@@ -79,17 +79,12 @@ pub fn compile(
     build(&SOURCES, capability, options)
 }
 
-/// The same of the kernels of a decode step, with their constants.
-pub(super) fn compile_step(
-    head_dim: usize,
-    capability: (i32, i32),
-    defines: &[String],
-) -> Result<(Ptx, Duration)> {
-    let mut options = vec![
+/// The same of the kernels of a decode step.
+pub(super) fn compile_step(head_dim: usize, capability: (i32, i32)) -> Result<(Ptx, Duration)> {
+    let options = vec![
         format!("-DHEAD_DIM={head_dim}"),
         "-DHOTLOOP_STEP".to_owned(),
     ];
-    options.extend_from_slice(defines);
     build(&STEP_SOURCES, capability, options)
 }
 
@@ -179,20 +174,15 @@ mod tests {
             );
             return;
         }
-        for (head_dim, capability, chained) in [(64, (9, 0), true), (128, (9, 0), false)] {
-            let mut defines = crate::cuda::Tuning::default()
-                .set(if chained { "clocks=1" } else { "" })
-                .unwrap()
-                .defines();
-            defines.extend(chained.then(|| "-DSTEP_CHAINED".to_owned()));
-            let (ptx, took) = compile_step(head_dim, capability, &defines).unwrap();
+        for head_dim in [64, 128] {
+            let (ptx, took) = compile_step(head_dim, (9, 0)).unwrap();
             let ptx = ptx.to_src();
             println!(
                 "heads of {head_dim}: {} bytes of PTX in {took:?}",
                 ptx.len()
             );
             assert!(ptx.contains("step_gate_64") && ptx.contains("step_attention"));
-            assert_eq!(ptx.contains("griddepcontrol.wait"), chained);
+            assert!(ptx.contains("griddepcontrol.wait"));
         }
     }
 }

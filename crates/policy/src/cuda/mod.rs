@@ -6,7 +6,8 @@
 //! batch (a pack's integers), workspace (activations), attention, cache
 //!   <- layer, backward, head <- engine (score, learn, step)
 //!   <- decoder (a step as a graph) <- generate (slots, prompts, endings)
-//! way (how a step is decoded) <- decode_product (shapes of its own products), chain (their launches) <- fused <- decoder
+//! way (how a step is decoded), chain (launches of a step's own kernels), decode_product (shapes of its own products)
+//!   <- step <- joined, fused <- decoder
 //! trace (where the time of any of it goes)
 //! ```
 //!
@@ -20,7 +21,6 @@ mod batch;
 mod blas;
 mod cache;
 mod chain;
-mod choice;
 mod decode_product;
 mod decoder;
 mod decoding;
@@ -34,7 +34,6 @@ mod joined;
 mod kernels;
 mod layer;
 mod linear;
-mod lt;
 mod model;
 mod plan;
 mod step;
@@ -43,12 +42,12 @@ mod trace;
 mod way;
 mod workspace;
 
-pub use choice::Choice;
+pub use device::DeviceFacts;
 pub use engine::{Engine, Learn, Stepping, Trains, With};
 pub use error::Error;
 pub use kernels::{SOURCES, compile};
 pub use trace::Spent;
-pub use way::{DecodeWay, Tuning};
+pub use way::DecodeWay;
 
 /// Which of the three libraries are there: the driver, the compiler, cuBLAS.
 pub fn libraries() -> [(&'static str, bool); 3] {

@@ -1,6 +1,6 @@
 //! Products over a short length that add to activations, as adapters need them: the kernels of thin.cu.
 
-use super::blas::{Dims, Operand, Target};
+use super::blas::{Dims, Product};
 use super::device::{Device, Launch, args};
 use super::error::Result;
 use crate::Precision;
@@ -11,13 +11,8 @@ const ROWS: usize = 192;
 const BLOCKS: usize = 1024;
 
 /// The kernel for a product, if it is one of these.
-pub(super) fn kernel(
-    precision: Precision,
-    a: Operand,
-    b: Operand,
-    c: Target,
-    dims: Dims,
-) -> Option<&'static str> {
+pub(super) fn kernel(precision: Precision, product: &Product) -> Option<&'static str> {
+    let Product { a, b, c, dims, .. } = *product;
     let Dims(rows, columns, length) = dims;
     let adds = precision == Precision::Bf16 && c.add && !c.wide && !a.transposed && rows >= ROWS;
     let eights = [columns, length, a.stride, b.stride, c.stride]
@@ -39,29 +34,24 @@ fn span(rows: usize, across: usize) -> usize {
 }
 
 /// `c += alpha a b`.
-pub(super) fn product(
-    (device, name): (&Device, &'static str),
-    a: Operand,
-    b: Operand,
-    c: Target,
-    Dims(rows, columns, length): Dims,
-    alpha: f32,
-) -> Result<()> {
+pub(super) fn multiply(device: &Device, kernel: &'static str, product: &Product) -> Result<()> {
+    let Product {
+        a,
+        b,
+        c,
+        dims: Dims(rows, columns, length),
+        alpha,
+    } = *product;
     let across = columns.div_ceil(256);
     let span = span(rows, across);
     let [sa, sb, sc] = [a.stride, b.stride, c.stride].map(|stride| stride as i32);
-    let (height, width, length, transposed) = (
-        rows as i32,
-        columns as i32,
-        length as i32,
-        i32::from(b.transposed),
-    );
-    let step = span as i32;
+    let [height, width, length, step] = [rows, columns, length, span].map(|size| size as i32);
+    let transposed = i32::from(b.transposed);
     let arguments = args![
         a.at, b.at, c.at, sa, sb, sc, height, width, length, step, transposed, alpha
     ];
     device.launch(
-        name,
+        kernel,
         Launch::grid(across, rows.div_ceil(span), 1, 128),
         arguments,
     )
@@ -70,16 +60,22 @@ pub(super) fn product(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cuda::blas::{Operand, Target};
     use crate::cuda::device::Address;
 
     #[test]
     fn only_short_aligned_sums_onto_activations_are_taken() {
-        let (a, b) = (
-            Operand::rows(Address(256), 16),
-            Operand::rows(Address(512), 16).t(),
-        );
+        let a = Operand::rows(Address(256), 16);
+        let b = Operand::rows(Address(512), 16).t();
         let to = Target::add(Address(1024), 64);
-        let name = |c, dims| kernel(Precision::Bf16, a, b, c, dims);
+        let product = |c, dims| Product {
+            a,
+            b,
+            c,
+            dims,
+            alpha: 1.0,
+        };
+        let name = |c, dims| kernel(Precision::Bf16, &product(c, dims));
         assert_eq!(name(to, Dims(300, 64, 16)), Some("thin_product_16"));
         assert_eq!(name(to, Dims(300, 64, 48)), Some("thin_product_64"));
         assert_eq!(name(to, Dims(300, 64, 72)), None, "a long sum");
@@ -94,7 +90,10 @@ mod tests {
             None,
             "off the grid of 16 bytes"
         );
-        assert_eq!(kernel(Precision::F32, a, b, to, Dims(300, 64, 16)), None);
+        assert_eq!(
+            kernel(Precision::F32, &product(to, Dims(300, 64, 16))),
+            None
+        );
     }
 
     #[test]

@@ -6,5 +6,5 @@ to=${1:-/tmp/hotloop-emulator}
 mkdir -p "$to"
 g++ -std=c++17 -O3 -march=native -ffast-math -fno-finite-math-only -fPIC -shared -o "$to/libcuda.so" "$here/emulator.cpp" -ldl
 cp "$here/shim.h" "$to/"
-for name in nvrtc cublas cublasLt; do ln -sf libcuda.so "$to/lib$name.so"; done
+for name in nvrtc cublas; do ln -sf libcuda.so "$to/lib$name.so"; done
 echo "export LD_LIBRARY_PATH=$to"

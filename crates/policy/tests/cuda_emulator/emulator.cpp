@@ -1,6 +1,6 @@
-// Stands in for libcuda, libnvrtc, libcublas and libcublasLt on a machine without a GPU: kernels are compiled by g++ and
+// Stands in for libcuda, libnvrtc and libcublas on a machine without a GPU: kernels are compiled by g++ and
 // run on the CPU with fibres for threads, so the whole CUDA half can be checked, if slowly. One library serves under all
-// four names.
+// three names.
 //
 //   build: see build.sh; use: LD_LIBRARY_PATH=<dir of build.sh> cuda_check tiny
 //
@@ -238,51 +238,5 @@ int cublasGemmEx(void*, int ta, int tb, int m, int n, int k, const void* alpha, 
             }
     });
     return 0;
-}
-
-// --- cublasLt: the same product by several names, one of which never runs, and one not in a graph ---
-struct Layout { int type; uint64_t rows, columns; int64_t stride; };
-struct Operation { int transposed[2]; };
-struct Preference { uint32_t alignment = 256; };
-struct Offer { uint64_t algorithm[8]; size_t workspace; int state; float waves; int reserved[4]; };
-static const int OFFERS = 4, NOT_SUPPORTED = 15;
-int cublasLtCreate(void** h) { *h = (void*)4; return 0; }
-int cublasLtDestroy(void*) { return 0; }
-int cublasLtMatrixLayoutCreate(void** l, int type, uint64_t rows, uint64_t columns, int64_t stride) {
-    *l = new Layout{type, rows, columns, stride};
-    return 0;
-}
-int cublasLtMatrixLayoutDestroy(void* l) { delete (Layout*)l; return 0; }
-int cublasLtMatmulDescCreate(void** o, int compute, int scale) { *o = new Operation{}; return compute == 68 && scale == 0 ? 0 : 7; }
-int cublasLtMatmulDescDestroy(void* o) { delete (Operation*)o; return 0; }
-int cublasLtMatmulDescSetAttribute(void* o, int which, const void* value, size_t size) {
-    if ((which != 3 && which != 4) || size != 4) return 7;
-    ((Operation*)o)->transposed[which - 3] = *(const int*)value;
-    return 0;
-}
-int cublasLtMatmulPreferenceCreate(void** p) { *p = new Preference{}; return 0; }
-int cublasLtMatmulPreferenceDestroy(void* p) { delete (Preference*)p; return 0; }
-int cublasLtMatmulPreferenceSetAttribute(void* p, int which, const void* value, size_t size) {
-    if (which >= 5 && which <= 8 && size == 4) ((Preference*)p)->alignment = *(const uint32_t*)value;
-    else if (which == 3 && size == 4) return *(const uint32_t*)value == 2 ? 0 : 7;  // sums in f32, in their order
-    else if (which != 1 || size != 8) return 7;
-    return 0;
-}
-int cublasLtMatmulAlgoGetHeuristic(void*, void*, void*, void*, void*, void*, void* p, int wanted, Offer* offers, int* count) {
-    *count = wanted < OFFERS ? wanted : OFFERS;
-    for (int n = 0; n < *count; n++) offers[n] = {{(uint64_t)n, ((Preference*)p)->alignment}, 0, 0, 1, {}};
-    return 0;
-}
-int cublasLtMatmul(void* h, void* operation, const void* alpha, const void* a, void* la, const void* b, void* lb, const void* beta,
-                   const void* c, void* lc, void* d, void* ld, const uint64_t* algorithm, void*, size_t, void*) {
-    Operation* o = (Operation*)operation;
-    Layout *A = (Layout*)la, *B = (Layout*)lb, *C = (Layout*)lc;
-    if (algorithm[0] == 1 || (algorithm[0] == 2 && capturing)) return NOT_SUPPORTED;
-    if (algorithm[0] >= OFFERS || c != d || lc != ld || ((uint64_t)a | (uint64_t)b | (uint64_t)c) % algorithm[1]) return 7;
-    uint64_t m = o->transposed[0] ? A->columns : A->rows, k = o->transposed[0] ? A->rows : A->columns;
-    uint64_t n = o->transposed[1] ? B->rows : B->columns, other = o->transposed[1] ? B->columns : B->rows;
-    if (other != k || C->rows != m || C->columns != n) return 7;
-    return cublasGemmEx(h, o->transposed[0], o->transposed[1], m, n, k, alpha, a, A->type, A->stride, b, B->type, B->stride, beta, d,
-                        C->type, C->stride, 68, -1);
 }
 }

@@ -1,9 +1,6 @@
 //! What the preprocessor makes of a candidate, without what its headers say.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use hotloop_flow::language::c::{lex, scan};
 use hotloop_flow::verdict::Phase;
@@ -11,21 +8,9 @@ use hotloop_flow::{BenchError, Verdict};
 
 use crate::cpu::compile::Builder;
 use crate::cpu::compile::confined::{Ended, PREPROCESSED_BYTES, Run, WALL_S, read_start};
+use crate::cpu::compile::headers::Lines;
 use crate::cpu::compile::prelude::SCREENED;
 use crate::scratch::no_space;
-
-/// Sets of headers that are remembered.
-const HEADER_SETS: usize = 64;
-
-/// Hashes of the lines that a set of headers makes by itself.
-type Lines = Arc<HashSet<u64>>;
-
-/// What sets of headers make by themselves, by the source that includes only them.
-#[derive(Default)]
-pub(super) struct KnownHeaders {
-    lines: Mutex<HashMap<String, Lines>>,
-    hasher: RandomState,
-}
 
 impl Builder {
     /// What the preprocessor makes of a candidate and is the candidate's own, or its complaint. What its macros put
@@ -47,7 +32,7 @@ impl Builder {
             .header_lines(scan::headers_alone(&lexed), user)?
             .map(|known| {
                 scan::own_text(&text, "candidate.c", |line| {
-                    known.contains(&self.headers.hasher.hash_one(line))
+                    self.headers.is_among(&known, line)
                 })
             }))
     }
@@ -58,29 +43,11 @@ impl Builder {
         source: String,
         user: Option<u32>,
     ) -> Result<Result<Lines, Verdict>, BenchError> {
-        // A poisoned lock only means that another thread failed elsewhere; the map is sound.
-        let headers = || {
-            self.headers
-                .lines
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-        };
-        if let Some(known) = headers().get(&source) {
-            return Ok(Ok(Arc::clone(known)));
+        if let Some(known) = self.headers.get(&source) {
+            return Ok(Ok(known));
         }
-        Ok(self.preprocess_all(&source, user)?.map(|text| {
-            let lines = Arc::new(
-                text.split_inclusive('\n')
-                    .map(|line| self.headers.hasher.hash_one(line))
-                    .collect(),
-            );
-            let mut headers = headers();
-            if headers.len() >= HEADER_SETS {
-                headers.clear();
-            }
-            headers.insert(source, Arc::clone(&lines));
-            lines
-        }))
+        let text = self.preprocess_all(&source, user)?;
+        Ok(text.map(|text| self.headers.remember(source, &text)))
     }
 
     fn preprocess_all(

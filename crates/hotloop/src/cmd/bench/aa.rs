@@ -39,7 +39,7 @@ pub(super) fn run(count: u32, json: bool) -> Result<Status, Failure> {
     let task = matmul()?;
     let stop = Stop::listen()?;
     let (candidate, source) = variants::expert();
-    let mut judging = Judging::start(crate::settings()?, stop)?;
+    let mut judging = Judging::start(crate::settings::own()?, stop)?;
     let progress = Progress::bar(count as usize, !json);
     let mut measured = Vec::new();
     let mut judged = 0;

@@ -40,7 +40,7 @@ pub(super) fn run(count: usize, json: bool) -> Result<Status, Failure> {
     let cores = hotloop_bench::survey::slot_cores(1);
     hotloop_bench::survey::pin_to_cores(&cores)
         .map_err(|error| Failure::machine(format!("one core alone: {error}")))?;
-    let mut settings = crate::settings()?.like_the_paper();
+    let mut settings = crate::settings::own()?.like_the_paper();
     settings.jobs = 1;
     settings.reuse = false;
     let folder = tempfile::tempdir().map_err(|error| Failure::machine(error.to_string()))?;

@@ -210,7 +210,7 @@ pub(crate) fn settings(how: &HowArgs, is_fleet: bool) -> Result<Settings, Failur
     } else {
         (Estimator::Gated, Check::Strict)
     };
-    let mut settings = crate::settings()?.with(How {
+    let mut settings = crate::settings::own()?.with(How {
         compiler: how.compiler,
         opt: how.opt,
         threads: match how.threads {

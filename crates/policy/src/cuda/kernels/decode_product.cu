@@ -16,7 +16,7 @@
 // every block takes the slice's share of x A' beside its own outputs (`lows` more groups of warps, whose weights are A's
 // rows) and multiplies it by B at the end. A is small and read again by each tile, out of the L2 cache.
 //
-// Everything up to `step_wait` touches weights only: chained kernels run that far beside the kernel before them.
+// Everything up to `step_wait` touches weights only: kernels run that far beside the kernel before them.
 #if !defined(HOTLOOP_F32) && defined(HEAD_DIM) && HEAD_DIM % 64 == 0 && HEAD_DIM <= 128
 
 struct StepWeights {
@@ -243,7 +243,7 @@ struct StepPlace {
 
 // What becomes of a tile's sums.
 template <int MT, int MODE>
-__device__ inline void step_finish(const Product& p, const StepTile& tile, int nth, StepSums& sums, int kind) {
+__device__ inline void step_finish(const Product& p, const StepTile& tile, int nth, StepSums& sums) {
     int eights = p.groups * (MODE == STEP_GATE ? 2 : 4), rows = (MT * 16 + gridDim.y - 1) / gridDim.y;
     Sixteen old;
     if (MODE == STEP_ADD) {
@@ -252,7 +252,6 @@ __device__ inline void step_finish(const Product& p, const StepTile& tile, int n
         if (first.here) old = load_fresh(p.y + (i64)first.row * p.outputs0 + tile.first + first.column);
     }
     if (gridDim.y > 1) step_share(p, sums);
-    step_tick(kind, 5);
     // Whole warps, also where rows end: they sum up squares together.
     for (int n = threadIdx.x; n < (rows * eights + 31) / 32 * 32; n += blockDim.x) {
         StepPlace place(p, tile, n, eights);
@@ -296,7 +295,7 @@ __device__ inline void step_finish(const Product& p, const StepTile& tile, int n
 
 // Asks for the rest of the tile's weights, which come to the second cache while the kernel before ends.
 template <int MODE> __device__ inline void step_prefetch(const Product& p, const StepTile& tile, int begin, int end) {
-#if STEP_PREFETCH && !defined(HOTLOOP_EMULATED)
+#ifndef HOTLOOP_EMULATED
     int lines = ((end - begin) * 32 * 2 + 127) / 128, rows = MODE == STEP_GATE ? 2 * tile.width : tile.width;
     for (int n = threadIdx.x; n < lines * rows; n += blockDim.x) {
         int nth = n / lines, k = min(begin * 32 + n % lines * 64, p.inputs - 8);
@@ -316,10 +315,7 @@ template <int MT, int MODE> __device__ inline void step_product(const Product& p
     int begin = blockIdx.y * p.per, end = min(begin + p.per, p.inputs / 32);
     int pitch = step_pitch(p.per), step = p.across * DEPTH;
     real* xs = shared + (p.norm ? p.per * 32 : 0);
-    // Of the two that add, the one with more inputs has a place of its own.
-    int kind = MODE == STEP_ADD && p.inputs > 2 * p.outputs0 ? STEP_KINDS - 1 : MODE;
     const real* from = group < p.groups ? p.w : p.a;
-    step_tick(kind, 0);
     StepTile tile = step_tile<MODE>(p, blockIdx.x);
     u32* rows = places[warp][(threadIdx.x & 31) >> 2];
     step_rows<MODE>(p, tile, group, rows);
@@ -335,7 +331,6 @@ template <int MT, int MODE> __device__ inline void step_product(const Product& p
             store_woven(shared, i, load8(p.norm + begin * 32 + i));
     }
     step_wait();
-    step_tick(kind, 1);
     for (int part = 0; part < STEP_PARTS; part++) {
         int first = begin + part * p.part;
         step_fetch<MT * 16>(p, xs, pitch, begin, min(first, end), min(first + p.part, end));
@@ -358,7 +353,6 @@ template <int MT, int MODE> __device__ inline void step_product(const Product& p
         wait_groups(STEP_PARTS - 1 - part);
         if (p.norm) step_norm<MT * 16>(p, xs, shared, pitch, inverse, begin, min(first, end), last);
         __syncthreads();
-        if (part == 0) step_tick(kind, 2);
 #pragma unroll 1
         for (int chunk = first; chunk < last; chunk += step) {
 #pragma unroll
@@ -372,7 +366,6 @@ template <int MT, int MODE> __device__ inline void step_product(const Product& p
     }
     // Rows have been read: sums take their place.
     __syncthreads();
-    step_tick(kind, 3);
     StepSums sums = {(float*)shared, step_sum_pitch(teams), MT * 16 * step_sum_pitch(teams), p.across, (int)gridDim.y};
     float* plane = sums.planes + turn * sums.size;
     if (p.lows && tile.low_count) {
@@ -381,9 +374,7 @@ template <int MT, int MODE> __device__ inline void step_product(const Product& p
     }
     if (group < p.groups) step_put<MT>(c, plane, sums.pitch, group);
     __syncthreads();
-    step_tick(kind, 4);
-    step_finish<MT, MODE>(p, tile, blockIdx.x, sums, kind);
-    step_tick(kind, 6);
+    step_finish<MT, MODE>(p, tile, blockIdx.x, sums);
 }
 
 #define STEP_PRODUCT(NAME, MODE, ROWS)                                                                                \

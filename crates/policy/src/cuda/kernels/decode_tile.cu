@@ -2,17 +2,9 @@
 // decode_product.cu takes.
 #if !defined(HOTLOOP_F32) && defined(HEAD_DIM) && HEAD_DIM % 64 == 0 && HEAD_DIM <= 128
 
-// Chunks under way a warp: with all 64 rows sums take most registers. way.rs sets these.
-#ifndef STEP_DEPTH
+// Chunks under way a warp: with all 64 rows sums take most registers. decode_product.rs has the same numbers.
 #define STEP_DEPTH 3
-#endif
-#ifndef STEP_DEPTH_FULL
 #define STEP_DEPTH_FULL 2
-#endif
-// Whether a block asks for all of its first weights to come to the L2 cache while it waits.
-#ifndef STEP_PREFETCH
-#define STEP_PREFETCH 1
-#endif
 // Rows of a launch at most.
 #define STEP_ROWS 64
 
@@ -26,37 +18,14 @@
 #define STEP_ADD 1     // added to the residual stream; its squares and the next product's rows are left too
 #define STEP_GATE 2    // silu(gate) * up: an output is a column of both
 
-// Waits until the kernels before have ended and all they wrote can be seen. Every thread of every chained kernel comes
+// Waits until the kernels before have ended and all they wrote can be seen. Every thread of every kernel of a step comes
 // here before it touches what another kernel writes. Then the next kernel may begin: it sees the end of all but this one.
 __device__ inline void step_wait() {
-#if !defined(HOTLOOP_EMULATED) && defined(STEP_CHAINED)
+#ifndef HOTLOOP_EMULATED
     asm volatile("griddepcontrol.wait;" ::: "memory");
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
-
-// When the first block of a product came to a place, for whoever compiles with STEP_CLOCKS: cycles of its multiprocessor,
-// and nanoseconds of the device. The last product of a kind stays.
-#define STEP_KINDS 4
-#define STEP_PLACES 7
-#ifdef STEP_CLOCKS
-extern "C" {
-__device__ u64 step_clocks[STEP_KINDS][STEP_PLACES][2];
-}
-__device__ inline void step_tick(int kind, int place) {
-    if (threadIdx.x != 0 || blockIdx.x != 0 || blockIdx.y != 0) return;
-#ifdef HOTLOOP_EMULATED
-    u64 cycles = place + 1, time = place + 1;
-#else
-    u64 cycles = clock64(), time;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
-#endif
-    step_clocks[kind][place][0] = cycles;
-    step_clocks[kind][place][1] = time;
-}
-#else
-__device__ inline void step_tick(int kind, int place) {}
-#endif
 
 // What this block has written is seen by who sees, after it, that the block has arrived. Less than __threadfence, which
 // would put all such writes into one order for everybody.

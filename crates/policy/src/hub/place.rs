@@ -9,11 +9,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Entry, Listing};
+use super::listing::{Entry, Listing};
 
 /// Where a model's files go.
 #[derive(Debug)]
-pub(crate) enum Place {
+pub enum Place {
     /// The shared cache: the folder of that model.
     Cache(PathBuf),
     /// A folder of the user's, with plain files.
@@ -35,13 +35,13 @@ fn cached(name: &str) -> Option<PathBuf> {
 }
 
 /// The folder with a model's snapshots in the shared cache.
-pub(crate) fn snapshots(name: &str) -> Option<PathBuf> {
+pub fn snapshots(name: &str) -> Option<PathBuf> {
     cached(name).map(|folder| folder.join("snapshots"))
 }
 
 impl Place {
     /// The user's folder, or else the shared cache.
-    pub(crate) fn new(name: &str, to: Option<&Path>) -> Option<Self> {
+    pub fn new(name: &str, to: Option<&Path>) -> Option<Self> {
         to.map(|to| Self::Folder(to.to_owned()))
             .or_else(|| cached(name).map(Self::Cache))
     }
@@ -55,21 +55,16 @@ impl Place {
     }
 
     /// The folder that a loader opens.
-    pub(crate) fn folder(&self, commit: &str) -> PathBuf {
+    pub fn folder(&self, commit: &str) -> PathBuf {
         match self {
             Self::Cache(folder) => folder.join("snapshots").join(commit),
             Self::Folder(folder) => folder.clone(),
         }
     }
 
-    /// Makes the files appear, once all contents are there. `config.json` comes last: who looks for models takes a
-    /// folder with that file for a whole one.
-    pub(crate) fn publish(
-        &self,
-        listing: &Listing,
-        revision: &str,
-        files: &[Entry],
-    ) -> io::Result<()> {
+    /// Makes the files appear, once all contents are there. `config.json` comes last, since a folder with that
+    /// file counts as a whole model.
+    pub fn publish(&self, listing: &Listing, revision: &str, files: &[Entry]) -> io::Result<()> {
         let Self::Cache(folder) = self else {
             return Ok(());
         };

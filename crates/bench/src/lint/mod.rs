@@ -3,71 +3,37 @@
 //! Everything that can be tried is tried on the real bench: bad answers are generated from the
 //! task's signature and its reference, and none of them may be judged correct.
 
+mod finding;
 mod probes;
 mod sizes;
 
 use std::sync::Arc;
 
 use hotloop_flow::verdict::Measured;
-use hotloop_flow::{BenchError, Candidate, Job, JobId, Label, Task, Verdict};
+use hotloop_flow::{BenchError, Candidate, Job, JobId, Label, Reply, Task, Verdict};
 
-use crate::failure::Failure;
-use crate::judging::Judging;
-use crate::output;
-use crate::progress::Progress;
+use finding::finding;
 use probes::{Expect, Probe};
 
-/// How one check came out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mark {
-    /// As it should be.
-    Ok,
-    /// Usable, but look at it.
-    Warn,
-    /// Not to be used.
-    Error,
-}
-
-impl Mark {
-    /// The word that people read.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Warn => "warn",
-            Self::Error => "ERROR",
-        }
-    }
-}
-
-/// One check of a task.
-#[derive(Debug)]
-pub(crate) struct Finding {
-    pub(crate) mark: Mark,
-    pub(crate) about: String,
-    pub(crate) says: String,
-}
-
-fn finding(mark: Mark, about: impl Into<String>, says: impl Into<String>) -> Finding {
-    Finding {
-        mark,
-        about: about.into(),
-        says: says.into(),
-    }
-}
+pub use finding::{Finding, Mark};
 
 /// Seconds that a seed should take.
 const SEED_S: std::ops::RangeInclusive<f64> = 0.05e-3..=20e-3;
 /// Bytes of all buffers together at the timed size.
 const BUFFERS: f64 = 16e6;
 
-/// Checks a task on `judging`'s machine.
-pub(crate) fn lint(task: Task, judging: &mut Judging) -> Result<Vec<Finding>, Failure> {
+/// Checks a task. `judge` returns the reply to each of the jobs that it is given, in any order, or
+/// the caller's own error, which ends the check.
+pub fn lint<E: From<BenchError>>(
+    task: Task,
+    judge: &mut dyn FnMut(Vec<Job>) -> Result<Vec<Reply>, E>,
+) -> Result<Vec<Finding>, E> {
     let task = Arc::new(task);
     let mut findings = vec![finding(Mark::Ok, "task.toml", task.signature())];
     findings.push(prompt(&task));
     findings.extend(sizes::hidden(&task));
     findings.extend(buffers(&task));
-    let (seed, more) = seed(&task, judging)?;
+    let (seed, more) = seed(&task, judge)?;
     findings.extend(more);
     if seed.is_none() {
         findings.push(finding(
@@ -77,7 +43,7 @@ pub(crate) fn lint(task: Task, judging: &mut Judging) -> Result<Vec<Finding>, Fa
         ));
         return Ok(findings);
     }
-    findings.extend(try_probes(&Arc::new(listed(&task)), judging)?);
+    findings.extend(try_probes(&Arc::new(listed(&task)), judge)?);
     Ok(findings)
 }
 
@@ -122,10 +88,10 @@ fn buffers(task: &Task) -> Option<Finding> {
     })
 }
 
-fn seed(
+fn seed<E: From<BenchError>>(
     task: &Arc<Task>,
-    judging: &mut Judging,
-) -> Result<(Option<Measured>, Vec<Finding>), Failure> {
+    judge: &mut dyn FnMut(Vec<Job>) -> Result<Vec<Reply>, E>,
+) -> Result<(Option<Measured>, Vec<Finding>), E> {
     let candidate = match Candidate::from_source(task.seed.as_bytes(), task) {
         Ok(candidate) => candidate,
         Err(malformed) => {
@@ -139,29 +105,25 @@ fn seed(
             ));
         }
     };
-    let mut judged = None;
     let job = Job {
         id: JobId(0),
         task: Arc::clone(task),
         candidate,
         stage: None,
     };
-    judging.judge(vec![job], &Progress::hidden(), |_, came| {
-        judged = Some(came)
-    })?;
-    let judgement = match judged {
-        None => return Err(Failure::interrupted()),
+    let judgement = match judge(vec![job])?.pop().map(|reply| reply.judged) {
         Some(Ok(judgement)) => judgement,
         Some(Err(error)) => return Ok((None, vec![of_task(error)?])),
+        None => return Err(BenchError::new("the seed was not judged").into()),
     };
     let verdict = judgement.verdict;
     let says = format!("{}: {}", verdict.label(), verdict.detail());
     let (measured, mark, says) = match verdict {
         Verdict::Correct(measured) => {
             let says = format!(
-                "correct, {}, {} GFLOPS",
-                output::seconds(measured.seconds),
-                output::number(measured.gflops)
+                "correct, {}, {:.2} GFLOPS",
+                milliseconds(measured.seconds),
+                measured.gflops
             );
             (measured, Mark::Ok, says)
         }
@@ -187,7 +149,7 @@ fn seed(
 }
 
 /// A task's own code that does not build is the task's fault; anything else is the machine's.
-fn of_task(error: BenchError) -> Result<Finding, Failure> {
+fn of_task(error: BenchError) -> Result<Finding, BenchError> {
     if error.what.contains("does not compile") || error.what.contains("cannot be loaded") {
         return Ok(finding(
             Mark::Error,
@@ -195,7 +157,11 @@ fn of_task(error: BenchError) -> Result<Finding, Failure> {
             error.what.replace('\n', "; "),
         ));
     }
-    Err(error.into())
+    Err(error)
+}
+
+fn milliseconds(seconds: f64) -> String {
+    format!("{:.3} ms", seconds * 1e3)
 }
 
 fn tightness(task: &Task, seed: &Measured) -> Finding {
@@ -215,7 +181,10 @@ fn tightness(task: &Task, seed: &Measured) -> Finding {
     finding(Mark::Ok, "bound", says)
 }
 
-fn try_probes(task: &Arc<Task>, judging: &mut Judging) -> Result<Vec<Finding>, Failure> {
+fn try_probes<E: From<BenchError>>(
+    task: &Arc<Task>,
+    judge: &mut dyn FnMut(Vec<Job>) -> Result<Vec<Reply>, E>,
+) -> Result<Vec<Finding>, E> {
     let probes = probes::all(task);
     let mut findings: Vec<Option<Finding>> = probes.iter().map(|_| None).collect();
     let mut jobs = Vec::new();
@@ -234,21 +203,11 @@ fn try_probes(task: &Arc<Task>, judging: &mut Judging) -> Result<Vec<Finding>, F
             }
         }
     }
-    let mut failed = None;
-    judging.judge(jobs, &Progress::hidden(), |id, came| {
-        let index = id.0 as usize;
-        match came {
-            Ok(judgement) => findings[index] = Some(judged(&probes[index], &judgement.verdict)),
-            Err(error) => failed = Some(error),
-        }
-    })?;
-    if judging.stopped() {
-        return Err(Failure::interrupted());
+    for reply in judge(jobs)? {
+        let index = reply.id.0 as usize;
+        findings[index] = Some(judged(&probes[index], &reply.judged?.verdict));
     }
-    failed.map_or_else(
-        || Ok(findings.into_iter().flatten().collect()),
-        |error| Err(error.into()),
-    )
+    Ok(findings.into_iter().flatten().collect())
 }
 
 fn untried(probe: &Probe, why: &str) -> Finding {

@@ -1,19 +1,19 @@
-//! A step that gives no numbers: what is known of it is written down, with the last state that gave some.
+//! A step whose loss is not finite: the facts of the step are written down, with the last state whose loss was finite.
 //!
-//! Everything lies in `OUT.diverged` beside the folder that was to be written, which is left out: `step.json` with the
-//! facts, and `adapter` or `model`. It appears whole or not at all.
+//! Everything lies in `OUT.diverged`, beside the folder that was to be written and is not: `step.json` with the facts,
+//! and `adapter` or `model`. It appears whole or not at all.
 
 use std::path::{Path, PathBuf};
 
-use hotloop_policy::engine::{Engine, EngineError, Kept, Learning};
-use hotloop_policy::pack::Sequence;
-use hotloop_policy::save::Storage;
 use serde::{Serialize, Serializer};
 
-use super::Lessons;
-use crate::failure::Failure;
+use super::error::{Divergence, KeptState, Written};
+use super::lessons::Lessons;
+use crate::engine::{Engine, EngineError, Kept, Learning};
+use crate::pack::Sequence;
+use crate::save::Storage;
 
-/// A number that may be none: JSON knows no NaN and no infinity, so they are texts there.
+/// A number that may be NaN or infinite: JSON knows neither, so they are texts there.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Number(pub(super) f64);
 
@@ -60,7 +60,7 @@ struct Facts<'a> {
     /// Whether it was taken, and the loss after it.
     taken: bool,
     loss_after: Option<Number>,
-    /// Where the last state that gave numbers lies, and after which step; none where there is none.
+    /// Where the last state with a finite loss lies, and after which step; none where there is none.
     kept: Option<&'a str>,
     kept_step: Option<u64>,
     /// What it learned from.
@@ -77,7 +77,7 @@ pub(super) enum Good {
     Before(Kept),
 }
 
-/// A step that gave no numbers.
+/// A step whose loss is not finite.
 pub(super) struct Diverged<'a> {
     pub(super) lessons: &'a Lessons,
     pub(super) gave: Gave,
@@ -89,59 +89,37 @@ pub(super) struct Diverged<'a> {
     pub(super) batch: &'a [usize],
     /// The steps before it.
     pub(super) before: &'a [Gave],
-    /// The last state that gave numbers, and after which step.
+    /// The last state with a finite loss, and after which step.
     pub(super) good: Option<(u64, Good)>,
 }
 
 impl Diverged<'_> {
-    /// Writes it all down beside `out`, and says so.
-    pub(super) fn failure(&self, engine: &Engine, out: &Path) -> Failure {
+    /// Writes the facts and the last good state beside `out`.
+    pub(super) fn report(&self, engine: &Engine, out: &Path) -> Divergence {
         let Gave {
             step,
             loss,
             gradient_norm,
             rate,
         } = self.gave;
-        let (loss, norm) = (loss.0, gradient_norm.0);
-        let what = match self.after {
-            Some(after) => format!(
-                "after step {step} of {}, at a rate of {rate:.1e}, the loss is {after}",
-                self.of
-            ),
-            None => format!(
-                "step {step} of {}: loss {loss}, gradient norm {norm}, rate {rate:.1e}; it was not taken",
-                self.of
-            ),
-        };
-        let folder = match self.write(engine, out) {
-            Ok(folder) => folder,
-            Err(why) => {
-                return Failure::user(format!(
-                    "{what}. Nothing was written, since what is known of it cannot be: {why}"
-                ))
-                .hint("make room for it, and lower --rate or look at the data");
-            }
-        };
-        let facts = folder.join(FACTS).display().to_string();
-        let kept = match (&self.good, kind(engine)) {
-            (Some((after, _)), kind) => format!(
-                "the {kind} after step {after}: {}",
-                folder.join(kind).display()
-            ),
-            (None, kind) => format!("no {kind} is kept, as none that was learned gave numbers"),
-        };
-        let hint = if self.after.is_none() && step == 1 {
-            format!(
-                "no rate is to blame for the first step: look at the examples that {facts} names, and at the model"
-            )
-        } else {
-            format!("lower --rate, or look at the examples that {facts} names")
-        };
-        Failure::user(format!(
-            "{what}. Its facts: {facts}; {kept}; {} is not written",
-            out.display()
-        ))
-        .hint(hint)
+        let written = self.write(engine, out).map(|folder| Written {
+            facts: folder.join(FACTS),
+            kept: self.good.as_ref().map(|(after, _)| KeptState {
+                step: *after,
+                folder: folder.join(kind(engine)),
+            }),
+        });
+        Divergence {
+            step,
+            of: self.of,
+            rate,
+            loss: loss.0,
+            gradient_norm: gradient_norm.0,
+            after: self.after,
+            learned: kind(engine),
+            out: out.to_owned(),
+            written,
+        }
     }
 
     fn write(&self, engine: &Engine, out: &Path) -> Result<PathBuf, String> {
@@ -159,11 +137,11 @@ impl Diverged<'_> {
     }
 
     fn fill(&self, engine: &Engine, folder: &Path) -> Result<(), String> {
-        let told = |error: std::io::Error| error.to_string();
+        let text = |error: std::io::Error| error.to_string();
         if folder.exists() {
-            fs_err::remove_dir_all(folder).map_err(told)?;
+            fs_err::remove_dir_all(folder).map_err(text)?;
         }
-        fs_err::create_dir_all(folder).map_err(told)?;
+        fs_err::create_dir_all(folder).map_err(text)?;
         let to = folder.join(kind(engine));
         let saved = match &self.good {
             None => Ok(()),
@@ -173,7 +151,7 @@ impl Diverged<'_> {
         saved.map_err(|error| error.to_string())?;
         let facts =
             serde_json::to_string_pretty(&self.facts(engine)).map_err(|error| error.to_string())?;
-        fs_err::write(folder.join(FACTS), facts + "\n").map_err(told)
+        fs_err::write(folder.join(FACTS), facts + "\n").map_err(text)
     }
 
     fn facts(&self, engine: &Engine) -> Facts<'_> {
@@ -226,7 +204,7 @@ fn beside(out: &Path, suffix: &str) -> PathBuf {
     out.with_file_name(name)
 }
 
-/// `OUT.diverged`, or the first number behind it under which there is nothing: an earlier one may be looked at still.
+/// `OUT.diverged`, or that with the first number under which there is nothing: an earlier one is never overwritten.
 fn free(out: &Path) -> PathBuf {
     let numbered = (2..).map(|number: u32| beside(out, &format!("diverged-{number}")));
     let mut all = std::iter::once(beside(out, "diverged")).chain(numbered);

@@ -2,7 +2,7 @@
 
 use hotloop_flow::Task;
 
-use super::{Finding, Mark, finding};
+use crate::lint::finding::{Finding, Mark, finding};
 
 /// Words by which a prompt promises that a candidate is asked for more than the timed size.
 const PROMISES: [&str; 9] = [
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     fn found(prompt: &str, sizes: Value) -> Vec<(Mark, String)> {
-        let mut task = hotloop_bench::tasks::load("matvec").unwrap();
+        let mut task = crate::tasks::load("matvec").unwrap();
         task.prompt = prompt.to_owned();
         task.spec.sizes = serde_json::from_value(sizes).unwrap();
         hidden(&task)
@@ -111,8 +111,8 @@ mod tests {
 
     #[test]
     fn shipped_tasks_have_them() {
-        for name in hotloop_bench::tasks::shipped() {
-            let findings = hidden(&hotloop_bench::tasks::load(name).unwrap());
+        for name in crate::tasks::shipped() {
+            let findings = hidden(&crate::tasks::load(name).unwrap());
             assert!(
                 findings.iter().all(|finding| finding.mark == Mark::Ok),
                 "{name}: {findings:?}"

@@ -8,8 +8,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::json;
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 
+use super::fetch::spelled;
+use super::listing::Listed;
 use super::*;
 
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";

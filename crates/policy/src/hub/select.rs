@@ -1,6 +1,6 @@
 //! Which files of a repository make a model.
 
-use super::{Entry, Listing};
+use super::listing::{Entry, Listing};
 
 /// What the engine reads beside weights: shapes, words, how to talk. Most models have only some of these.
 const SMALL: [&str; 10] = [
@@ -19,7 +19,7 @@ const INDEX: &str = "model.safetensors.index.json";
 
 /// Why no files were chosen.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Unfit {
+pub enum Unfit {
     /// There is no such file; these are there.
     NoSuchFile(Vec<String>),
     /// There are only GGUF files, of which one must be chosen.
@@ -29,7 +29,7 @@ pub(crate) enum Unfit {
 }
 
 /// The files of a model, or the named ones.
-pub(crate) fn select(listing: &Listing, named: &[String]) -> Result<Vec<Entry>, Unfit> {
+pub fn select(listing: &Listing, named: &[String]) -> Result<Vec<Entry>, Unfit> {
     let find = |name: &str| {
         listing
             .files

@@ -1,7 +1,7 @@
-//! One file from the hub, however often the line breaks.
+//! Downloads one file from the hub, however often the connection breaks.
 //!
-//! What came lies in `NAME.incomplete` until it is whole and checked; a later call goes on behind it. Tries that
-//! bring something do not count, so a bad line only takes longer.
+//! The bytes so far lie in `NAME.incomplete` until the file is whole and checked; a later call continues there. Tries that
+//! bring some bytes do not count, so a bad connection only takes longer.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -9,30 +9,28 @@ use std::path::{Path, PathBuf};
 use fs_err::{File, OpenOptions};
 use sha2::{Digest, Sha256};
 
-use super::{Entry, Hub, HubError, Place, check_status, encoded, no_line, spelled};
+use super::client::{Hub, check_status, encoded, no_line};
+use super::error::HubError;
+use super::listing::Entry;
+use super::place::Place;
 
 /// Bytes read at once.
 const CHUNK: usize = 1 << 17;
 
 /// A file of which repository, at which commit.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) commit: &'a str,
-    pub(crate) entry: &'a Entry,
+pub struct Wanted<'a> {
+    pub name: &'a str,
+    pub commit: &'a str,
+    pub entry: &'a Entry,
 }
 
-/// What is told on the way: how many bytes are here. False asks to stop.
-pub(crate) type Watch<'a> = dyn FnMut(u64) -> bool + 'a;
+/// Called on the way with the number of bytes that are here. False asks to stop.
+pub type Watch<'a> = dyn FnMut(u64) -> bool + 'a;
 
 impl Hub {
     /// Brings one file to its place; it is not asked for again if it is there with the right size.
-    pub(crate) fn fetch(
-        &self,
-        wanted: Wanted,
-        place: &Place,
-        watch: &mut Watch,
-    ) -> Result<(), HubError> {
+    pub fn fetch(&self, wanted: Wanted, place: &Place, watch: &mut Watch) -> Result<(), HubError> {
         let whole = place.contents(wanted.entry);
         if fs_err::metadata(&whole)
             .is_ok_and(|facts| facts.is_file() && facts.len() == wanted.entry.size)
@@ -235,4 +233,17 @@ fn check(entry: &Entry, file: &mut File, watch: &mut Watch) -> Result<(), HubErr
         "{}: its SHA-256 is {found}, and the hub says {wanted}",
         entry.name
     )))
+}
+
+/// The SHA-256 in the hub's spelling.
+pub(super) fn spelled(hash: Sha256) -> String {
+    hash.finalize()
+        .iter()
+        .fold(String::new(), |mut text, byte| {
+            text.extend(
+                [byte >> 4, byte & 15]
+                    .map(|half| char::from_digit(half.into(), 16).unwrap_or_default()),
+            );
+            text
+        })
 }

@@ -1,0 +1,13 @@
+//! How this program judges unless it is told otherwise.
+
+use hotloop_bench::Settings;
+
+use crate::failure::Failure;
+
+/// The default settings. This executable plays the bench's hidden roles itself.
+pub(crate) fn own() -> Result<Settings, Failure> {
+    let roles = std::env::current_exe().map_err(|error| {
+        Failure::machine(format!("this program's own file cannot be found: {error}"))
+    })?;
+    Ok(Settings::new(roles))
+}

@@ -1,0 +1,112 @@
+//! Why a tuning ended without a model.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::engine::EngineError;
+
+/// Why a tuning ended without a model.
+#[derive(Debug, thiserror::Error)]
+pub enum TuneError {
+    /// The engine failed.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The model was broken before it learned anything.
+    #[error("before any step the loss on held-out examples is {loss}")]
+    BadStart { loss: f64 },
+    /// The loss became NaN or infinite.
+    #[error(transparent)]
+    Diverged(#[from] Box<Divergence>),
+}
+
+impl From<Divergence> for TuneError {
+    fn from(divergence: Divergence) -> Self {
+        Self::Diverged(Box::new(divergence))
+    }
+}
+
+/// The state before a divergence, as it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptState {
+    /// After which step.
+    pub step: u64,
+    pub folder: PathBuf,
+}
+
+/// What was written about a divergence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The file with the facts of the step.
+    pub facts: PathBuf,
+    /// The last state whose loss was finite, if there was one.
+    pub kept: Option<KeptState>,
+}
+
+/// A step whose loss is not finite.
+#[derive(Debug, thiserror::Error)]
+pub struct Divergence {
+    /// Which step, from 1, and of how many.
+    pub step: u64,
+    pub of: u64,
+    /// Its learning rate.
+    pub rate: f64,
+    /// The loss before it.
+    pub loss: f64,
+    pub gradient_norm: f64,
+    /// The loss after it, where it was taken.
+    pub after: Option<f64>,
+    /// What is learned: `adapter` or `model`.
+    pub learned: &'static str,
+    /// The folder that was to be written.
+    pub out: PathBuf,
+    /// What was written beside it, or why nothing could be.
+    pub written: Result<Written, String>,
+}
+
+impl Divergence {
+    /// Whether it is the first step that could not be taken: then no learning rate is to blame.
+    pub fn is_at_the_start(&self) -> bool {
+        self.after.is_none() && self.step == 1
+    }
+}
+
+impl fmt::Display for Divergence {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Self {
+            step,
+            of,
+            rate,
+            loss,
+            gradient_norm,
+            learned,
+            ..
+        } = self;
+        match self.after {
+            Some(after) => write!(
+                f,
+                "after step {step} of {of}, at a rate of {rate:.1e}, the loss is {after}"
+            )?,
+            None => write!(
+                f,
+                "step {step} of {of}: loss {loss}, gradient norm {gradient_norm}, rate {rate:.1e}; it was not taken"
+            )?,
+        }
+        let written = match &self.written {
+            Ok(written) => written,
+            Err(why) => {
+                return write!(f, ". Nothing was written, since its facts cannot be: {why}");
+            }
+        };
+        write!(f, ". Its facts: {}; ", written.facts.display())?;
+        match &written.kept {
+            Some(kept) => write!(
+                f,
+                "the {learned} after step {}: {}",
+                kept.step,
+                kept.folder.display()
+            )?,
+            None => write!(f, "no {learned} is kept, as none had a finite loss")?,
+        }
+        write!(f, "; {} is not written", self.out.display())
+    }
+}

@@ -1,0 +1,100 @@
+//! What is learned from: examples, in batches of about as many tokens.
+
+use hotloop_flow::random::{Random, seed};
+
+use crate::pack::Sequence;
+use crate::text::Turn;
+
+/// What is learned from, and in which portions.
+pub struct Lessons {
+    /// To learn.
+    pub examples: Vec<Sequence>,
+    /// Where each of them comes from, as in `chats.jsonl:12`.
+    pub origins: Vec<String>,
+    /// To look at only.
+    pub held_out: Vec<Sequence>,
+    /// Tokens of one step, about.
+    pub batch_tokens: usize,
+    /// Times that every example is seen.
+    pub epochs: u32,
+    /// Fixes the order.
+    pub seed: u64,
+}
+
+impl Lessons {
+    /// The steps of the whole tuning.
+    pub fn steps(&self) -> u64 {
+        (0..self.epochs)
+            .map(|epoch| self.batches(epoch).len() as u64)
+            .sum()
+    }
+
+    /// Which examples each step of an epoch sees.
+    pub(super) fn batches(&self, epoch: u32) -> Vec<Vec<usize>> {
+        let mut order: Vec<usize> = (0..self.examples.len()).collect();
+        Random::new(seed(self.seed, &[u64::from(epoch)])).shuffle(&mut order);
+        let mut batches = vec![Vec::new()];
+        let mut tokens = 0;
+        for index in order {
+            let length = self.examples[index].tokens.len();
+            if tokens + length > self.batch_tokens && tokens > 0 {
+                batches.push(Vec::new());
+                tokens = 0;
+            }
+            tokens += length;
+            if let Some(batch) = batches.last_mut() {
+                batch.push(index);
+            }
+        }
+        batches
+    }
+}
+
+/// A question and its answer as a chat.
+pub fn pair(question: &str, answer: &str) -> Vec<Turn> {
+    let turn = |role, content: &str| Turn {
+        role,
+        content: content.to_owned(),
+    };
+    vec![turn("user", question), turn("assistant", answer)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_example_is_seen_once_an_epoch_in_batches_that_fit() {
+        let example = |length: usize| Sequence {
+            tokens: vec![1; length],
+            scored: vec![true; length],
+        };
+        let examples: Vec<Sequence> = (1..=50).map(example).collect();
+        let origins = vec![String::new(); examples.len()];
+        let lessons = Lessons {
+            examples,
+            origins,
+            held_out: Vec::new(),
+            batch_tokens: 100,
+            epochs: 2,
+            seed: 3,
+        };
+        for epoch in 0..2 {
+            let batches = lessons.batches(epoch);
+            let mut seen: Vec<usize> = batches.iter().flatten().copied().collect();
+            seen.sort_unstable();
+            assert_eq!(seen, (0..50).collect::<Vec<_>>());
+            let tokens = |batch: &Vec<usize>| batch.iter().map(|index| index + 1).sum::<usize>();
+            assert!(
+                batches
+                    .iter()
+                    .all(|batch| !batch.is_empty() && tokens(batch) <= 100)
+            );
+        }
+        assert_ne!(
+            lessons.batches(0),
+            lessons.batches(1),
+            "each epoch has an order of its own"
+        );
+    }
+}
