@@ -58,7 +58,7 @@ pub(crate) fn timing(samples: &[Sample], gate: f64, calls: u32, threads: u32) ->
         kept: clean.len() as u32,
         quiet,
         calls,
-        threads,
+        threads: Some(threads),
     }
 }
 

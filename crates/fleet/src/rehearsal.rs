@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 use hotloop_flow::bench::Seconds;
 use hotloop_flow::how::Compiler;
 use hotloop_flow::verdict::Measured;
-use hotloop_flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts, Reply, Verdict};
+use hotloop_flow::{
+    Bench, BenchError, Device, Job, JobId, Judgement, MachineFacts, Reply, Verdict,
+};
 
 use crate::judges::Judges;
 use crate::wire::{Terms, WorkerNoise};
@@ -115,13 +117,13 @@ impl Bench for RehearsalBench {
 fn facts(class: &str) -> MachineFacts {
     MachineFacts {
         class: class.to_owned(),
-        cpu: "rehearsal: nothing is judged".to_owned(),
-        simd: "sse2".to_owned(),
-        cores: 1,
-        kernel: String::new(),
+        device: Device::Cpu {
+            name: "rehearsal: nothing is judged".to_owned(),
+            simd: "sse2".to_owned(),
+            cores: 1,
+        },
         compiler: "none".to_owned(),
-        openblas: None,
-        sandbox: Vec::new(),
+        ..MachineFacts::default()
     }
 }
 

@@ -32,7 +32,7 @@ const SOURCE_BYTES: usize = 256 << 10;
 /// The longest text in a reply.
 const TEXT_BYTES: usize = 64 << 10;
 /// Of this layout; others are refused.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The subject of groups for machines of a class.
 pub(crate) fn jobs_subject(class: &str, scope: &str) -> String {
@@ -372,7 +372,7 @@ impl GroupReply {
         let short = |judged: &Judged| match judged {
             Judged::Judgement(judgement) => {
                 serde_json::to_string(judgement).is_ok_and(|text| text.len() <= TEXT_BYTES)
-                    && is_sane(judgement)
+                    && judgement.clone().believable().is_ok()
             }
             Judged::Failure { what, hint } => {
                 what.len() + hint.as_ref().map_or(0, String::len) <= TEXT_BYTES
@@ -387,22 +387,6 @@ impl GroupReply {
         }
         Ok(reply)
     }
-}
-
-/// Whether times and speeds are such as a machine could have measured.
-fn is_sane(judgement: &Judgement) -> bool {
-    let positive = |value: f64| value.is_finite() && value > 0.0;
-    // A task may count no operations at all.
-    let not_negative = |value: f64| value.is_finite() && value >= 0.0;
-    let seconds = &judgement.seconds;
-    [seconds.compile, seconds.run, seconds.total]
-        .iter()
-        .all(|value| not_negative(*value))
-        && judgement.verdict.measured().is_none_or(|measured| {
-            not_negative(measured.gflops)
-                && positive(measured.seconds)
-                && positive(measured.timing.min_s)
-        })
 }
 
 /// How steady a worker's machine is.

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hotloop_flow::how::Compiler;
-use hotloop_flow::{Bench, BenchError, Candidate, Job, JobId, MachineFacts, Reply};
+use hotloop_flow::{Bench, BenchError, Job, JobId, MachineFacts, Reply, seed};
 use tokio::runtime::Runtime;
 
 use crate::bench::{nonce, runtime};
@@ -392,12 +392,7 @@ impl Worker<'_> {
         let Some(job) = jobs.into_iter().nth(place) else {
             return;
         };
-        if let Ok(candidate) = Candidate::from_source(job.task.seed.as_bytes(), &job.task) {
-            let trial = Job {
-                candidate,
-                stage: None,
-                ..job
-            };
+        if let Ok(trial) = seed::job(job.id, &job.task) {
             match self.submit(&terms, vec![trial]) {
                 Ok(id) => self.trial = Some(id),
                 Err(error) => self.health.condemn(&error),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::language::c::extract::Candidate;
 use crate::machine::MachineFacts;
+use crate::measured::Measured;
 use crate::stage::Stage;
 use crate::task::Task;
 use crate::verdict::Verdict;
@@ -35,6 +36,28 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// Where the time went.
     pub seconds: Seconds,
+}
+
+impl Judgement {
+    /// Itself, unless it holds a number that no machine can have measured: that is the machine's failure.
+    pub fn believable(self) -> Result<Self, BenchError> {
+        let Seconds {
+            compile,
+            run,
+            total,
+        } = self.seconds;
+        let is_spent = |value: f64| value.is_finite() && value >= 0.0;
+        let mistake = match self.verdict.measured().and_then(Measured::mistake) {
+            None if ![compile, run, total].into_iter().all(is_spent) => Some("seconds spent"),
+            mistake => mistake,
+        };
+        match mistake {
+            None => Ok(self),
+            Some(what) => Err(BenchError::new(format!(
+                "a measurement is not a number that a machine can measure: its {what}"
+            ))),
+        }
+    }
 }
 
 /// Seconds spent on one candidate.

@@ -1,5 +1,7 @@
 //! The machine that judged: facts that make two timings comparable, or not.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// Facts about a machine. Timings are compared only within one `class`.
@@ -7,18 +9,110 @@ use serde::{Deserialize, Serialize};
 pub struct MachineFacts {
     /// Hash of everything below that changes what a timing means.
     pub class: String,
-    /// The CPU's name.
-    pub cpu: String,
-    /// Widest vector level: `sse2`, `avx2`, `avx512`.
-    pub simd: String,
-    /// Logical cores that this process may use.
-    pub cores: u32,
+    /// What runs candidates. Its fields stand beside the others in JSON.
+    #[serde(flatten)]
+    pub device: Device,
     /// The kernel's release.
     pub kernel: String,
     /// The compiler and its version.
     pub compiler: String,
-    /// OpenBLAS and its core name, if it was found.
-    pub openblas: Option<String>,
+    /// Libraries that baselines call, with their versions, e.g. [`MachineFacts::OPENBLAS`].
+    #[serde(default)]
+    pub libraries: BTreeMap<String, String>,
     /// The layers of the sandbox that hold here.
     pub sandbox: Vec<String>,
+}
+
+impl MachineFacts {
+    /// OpenBLAS among the libraries.
+    pub const OPENBLAS: &str = "openblas";
+}
+
+/// What runs candidates.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Device {
+    /// A processor.
+    Cpu {
+        #[serde(rename = "cpu")]
+        name: String,
+        /// Widest vector level: `sse2`, `avx2`, `avx512`.
+        simd: String,
+        /// Logical cores that this process may use.
+        cores: u32,
+    },
+    /// A graphics card.
+    Gpu {
+        #[serde(rename = "gpu")]
+        name: String,
+        /// For example `9.0`.
+        compute_capability: String,
+        memory_bytes: u64,
+        /// The driver's version.
+        driver: String,
+    },
+}
+
+impl Default for Device {
+    fn default() -> Self {
+        Self::Cpu {
+            name: String::new(),
+            simd: String::new(),
+            cores: 0,
+        }
+    }
+}
+
+impl Device {
+    /// The name that its maker gave it.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Cpu { name, .. } | Self::Gpu { name, .. } => name,
+        }
+    }
+
+    /// The widest vector level of a CPU.
+    pub fn simd(&self) -> Option<&str> {
+        match self {
+            Self::Cpu { simd, .. } => Some(simd),
+            Self::Gpu { .. } => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_stands_beside_the_other_facts() {
+        let cpu = MachineFacts {
+            device: Device::Cpu {
+                name: "Xeon".to_owned(),
+                simd: "avx2".to_owned(),
+                cores: 8,
+            },
+            libraries: [(MachineFacts::OPENBLAS.to_owned(), "0.3".to_owned())].into(),
+            ..MachineFacts::default()
+        };
+        let gpu = MachineFacts {
+            device: Device::Gpu {
+                name: "H200".to_owned(),
+                compute_capability: "9.0".to_owned(),
+                memory_bytes: 141 << 30,
+                driver: "570.1".to_owned(),
+            },
+            ..MachineFacts::default()
+        };
+        let json = serde_json::to_value(&cpu).unwrap();
+        assert_eq!(
+            (&json["cpu"], &json["simd"], &json["cores"]),
+            (&"Xeon".into(), &"avx2".into(), &8.into())
+        );
+        assert_eq!(json["libraries"]["openblas"], "0.3");
+        for facts in [cpu, gpu] {
+            let text = serde_json::to_string(&facts).unwrap();
+            assert_eq!(serde_json::from_str::<MachineFacts>(&text).unwrap(), facts);
+        }
+    }
 }

@@ -31,7 +31,6 @@ pub fn of_group(
         };
         let slowdown = 1.0 + of_timing(&measured.timing);
         let mut slower = measured.clone();
-        slower.gflops /= slowdown;
         slower.seconds *= slowdown;
         let slower = Verdict::Correct(slower);
         let mut group = verdicts.to_vec();
@@ -67,7 +66,7 @@ mod tests {
     fn check(reward: Reward, verdicts: &[Verdict], expect: f64) {
         let group: Vec<Option<&Verdict>> = verdicts.iter().map(Some).collect();
         let context = RewardContext {
-            seed_gflops: Some(1.0),
+            seed_s: Some(1.0),
             ..RewardContext::default()
         };
         let noise = of_group(reward, &group, &context).unwrap();

@@ -163,13 +163,18 @@ fn told(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Correct(measured) => {
             let share = measured
-                .peak_fraction
+                .peak_fraction()
                 .map(|share| format!(", {:.0} % of the machine's peak", share * 100.0));
-            format!(
-                "It is correct and reaches {:.1} GFLOPS{}.",
-                measured.gflops,
-                share.unwrap_or_default()
-            )
+            match measured.gflops() {
+                Some(gflops) => format!(
+                    "It is correct and reaches {gflops:.1} GFLOPS{}.",
+                    share.unwrap_or_default()
+                ),
+                None => format!(
+                    "It is correct and takes {:.1} µs per call.",
+                    measured.seconds * 1e6
+                ),
+            }
         }
         Verdict::NotCompiled { .. } => format!("The compiler rejected it:\n\n```\n{detail}\n```"),
         Verdict::Refused { .. } => format!("It breaks a rule: {detail}"),

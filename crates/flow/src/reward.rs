@@ -5,7 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::verdict::{Measured, Phase, Verdict};
+use crate::measured::{Measured, Pace};
+use crate::task::Task;
+use crate::verdict::{Phase, Verdict};
 
 /// The shape of the reward; `{ shape = "ladder" }` in configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -17,12 +19,13 @@ use crate::verdict::{Measured, Phase, Verdict};
 )]
 pub enum Reward {
     /// Mikasa et al. eq. 3: -100 malformed or refused, -40 not compiled, -30 timed out,
-    /// -20 crashed, -10 wrong; correct earns its GFLOPS.
+    /// -20 crashed, -10 wrong; correct earns its speed: GFLOPS, or the seed's seconds over its own
+    /// where the task counts no operations.
     Ladder,
     /// Failures as in `ladder`; correct earns its share of the group's best, times 100.
     LadderGroup,
     /// -4, -3, -2.5, -2 and -1 for the failures, so that no rung outweighs the speed;
-    /// correct earns `1 + log2(GFLOPS / the seed's GFLOPS)` within `[low, high]`.
+    /// correct earns `1 + log2(the seed's seconds / its own)` within `[low, high]`.
     LadderLog {
         /// The least that a correct candidate earns.
         #[serde(default = "log_low")]
@@ -75,10 +78,10 @@ fn r_max() -> f64 {
 /// What a reward may be measured against.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct RewardContext {
+    /// What the task's speeds are given in.
+    pub pace: Pace,
     /// Seconds of the task's naive seed.
     pub seed_s: Option<f64>,
-    /// GFLOPS of the task's naive seed.
-    pub seed_gflops: Option<f64>,
     /// Seconds of the baseline: a library's, or what the candidate started from.
     pub baseline_s: Option<f64>,
     /// Seconds that the machine's roof needs; a verdict's own roof stands in for it.
@@ -86,14 +89,16 @@ pub struct RewardContext {
 }
 
 impl RewardContext {
-    /// Beside the task's seed as it was measured: its library where the task has one, else the seed is the baseline.
+    /// The context of a task whose seed was measured. A task without a baseline of its own has the
+    /// seed for one.
     pub fn of_seed(seed: &Measured) -> Self {
         let seconds = seed.seconds;
+        let baseline = seed.baseline.as_ref();
         Self {
+            pace: Pace::of_seed(seed),
             seed_s: Some(seconds),
-            seed_gflops: Some(seed.gflops),
-            baseline_s: Some(seed.openblas_ratio.map_or(seconds, |ratio| ratio * seconds)),
-            sol_s: seed.roof_s,
+            baseline_s: Some(baseline.map_or(seconds, |baseline| baseline.seconds)),
+            sol_s: seed.roof.map(|roof| roof.seconds),
         }
     }
 }
@@ -169,6 +174,15 @@ impl Reward {
         }
     }
 
+    /// Whether rewards of this shape cannot be computed before the task's seed was measured.
+    pub fn needs_seed(self, task: &Task) -> bool {
+        match self {
+            Self::Ladder => !task.counts_operations(),
+            Self::LadderGroup => false,
+            Self::LadderLog { .. } | Self::Weighted | Self::Composite { .. } | Self::Sol => true,
+        }
+    }
+
     /// The first of its numbers that makes no sense, if there is one.
     pub fn mistake(&self) -> Option<RewardMistake> {
         let wrong = |key, what| Some(RewardMistake { key, what });
@@ -230,13 +244,13 @@ impl Reward {
         verdicts: &[Option<&Verdict>],
         context: &RewardContext,
     ) -> Result<Vec<Option<f64>>, RewardError> {
-        let best = verdicts
+        let fastest_s = verdicts
             .iter()
             .flatten()
-            .filter_map(|verdict| Some(rung(verdict)?.measured()?.gflops))
-            .fold(0.0, f64::max);
+            .filter_map(|verdict| Some(verdict.correct()?.seconds))
+            .fold(f64::INFINITY, f64::min);
         let reward = |verdict: Option<&Verdict>| match verdict.and_then(rung) {
-            Some(rung) => self.of_rung(rung, best, context),
+            Some(rung) => self.of_rung(rung, fastest_s, context),
             None => Ok(None),
         };
         verdicts.iter().copied().map(reward).collect()
@@ -245,7 +259,7 @@ impl Reward {
     fn of_rung(
         self,
         rung: Rung<'_>,
-        best: f64,
+        fastest_s: f64,
         context: &RewardContext,
     ) -> Result<Option<f64>, RewardError> {
         let need = |value: Option<f64>, what| {
@@ -255,16 +269,17 @@ impl Reward {
             })
         };
         let reward = match (self, rung) {
-            (Self::Ladder, Rung::Correct(measured)) => measured.gflops,
-            (Self::LadderGroup, Rung::Correct(measured)) if best > 0.0 => {
-                measured.gflops / best * 100.0
+            (Self::Ladder, Rung::Correct(measured)) => {
+                need(measured.speed(context.pace), "the seed's seconds")?
             }
-            (Self::LadderGroup, Rung::Correct(_)) => 0.0,
+            (Self::LadderGroup, Rung::Correct(measured)) => fastest_s / measured.seconds * 100.0,
             (Self::Ladder | Self::LadderGroup, failed) => failed.penalty(),
             (Self::LadderLog { low, high }, Rung::Correct(measured)) => {
-                let seed = need(context.seed_gflops, "the seed's GFLOPS")?;
+                let seed_s = need(context.seed_s, "the seed's seconds")?;
                 // Not `clamp`: limits in the wrong order, however they came here, must not panic.
-                (1.0 + (measured.gflops / seed).log2()).min(high).max(low)
+                (1.0 + (seed_s / measured.seconds).log2())
+                    .min(high)
+                    .max(low)
             }
             (Self::LadderLog { .. }, failed) => failed.log_penalty(),
             (Self::Weighted, Rung::Correct(measured)) => {
@@ -292,7 +307,10 @@ impl Reward {
                 alpha * f64::from(u8::from(failed.compiled()))
             }
             (Self::Sol, Rung::Correct(measured)) => {
-                let sol = need(context.sol_s.or(measured.roof_s), "the roof's seconds")?;
+                let sol = need(
+                    context.sol_s.or(measured.roof.map(|roof| roof.seconds)),
+                    "the roof's seconds",
+                )?;
                 let baseline = need(context.baseline_s, "the baseline's seconds")?;
                 speed_of_light(measured.seconds, baseline, sol)
             }
@@ -338,18 +356,7 @@ fn rung(verdict: &Verdict) -> Option<Rung<'_>> {
     }
 }
 
-impl<'a> Rung<'a> {
-    fn measured(self) -> Option<&'a Measured> {
-        match self {
-            Self::Correct(measured) => Some(measured),
-            Self::Unusable
-            | Self::NotCompiled
-            | Self::TimedOut(_)
-            | Self::Crashed
-            | Self::Wrong => None,
-        }
-    }
-
+impl Rung<'_> {
     fn compiled(self) -> bool {
         match self {
             Self::Unusable | Self::NotCompiled | Self::TimedOut(Phase::Compile) => false,
@@ -387,6 +394,11 @@ mod tests {
 
     fn correct(gflops: f64, seconds: f64) -> Verdict {
         Verdict::Correct(Measured::steady(gflops, seconds))
+    }
+
+    /// Of a task that counts no operations.
+    fn uncounted(seconds: f64) -> Verdict {
+        Verdict::Correct(Measured::steady(None, seconds))
     }
 
     fn suspect(gflops: f64) -> Verdict {
@@ -440,8 +452,8 @@ mod tests {
     }
 
     const NOTHING: RewardContext = RewardContext {
+        pace: Pace::Gflops,
         seed_s: None,
-        seed_gflops: None,
         baseline_s: None,
         sol_s: None,
     };
@@ -460,7 +472,7 @@ mod tests {
     #[test]
     fn the_group_ladder_shares_out_a_hundred() {
         let mut verdicts = failures();
-        verdicts.extend([correct(50.0, 1.0), correct(200.0, 1.0)]);
+        verdicts.extend([correct(50.0, 4.0), correct(200.0, 1.0)]);
         check(
             Reward::LadderGroup,
             &verdicts,
@@ -469,13 +481,12 @@ mod tests {
                 -100.0, -100.0, -40.0, -30.0, -30.0, -20.0, -10.0, 25.0, 100.0,
             ],
         );
-        check(Reward::LadderGroup, &[correct(0.0, 1.0)], NOTHING, &[0.0]);
     }
 
     #[test]
     fn the_log_ladder_doubles_by_ones_between_its_limits() {
         let seed = RewardContext {
-            seed_gflops: Some(2.0),
+            seed_s: Some(8.0),
             ..NOTHING
         };
         check(
@@ -485,17 +496,16 @@ mod tests {
             &[-4.0, -4.0, -3.0, -2.5, -2.5, -2.0, -1.0],
         );
         let verdicts = [
-            correct(2.0, 1.0),
-            correct(8.0, 1.0),
-            correct(0.1, 1.0),
-            correct(0.0, 1.0),
-            correct(1e9, 1.0),
+            correct(2.0, 8.0),
+            correct(8.0, 2.0),
+            correct(0.1, 160.0),
+            correct(1e9, 1e-9),
         ];
         check(
             "ladder-log".parse().unwrap(),
             &verdicts,
             seed,
-            &[1.0, 3.0, 0.0, 0.0, 8.0],
+            &[1.0, 3.0, 0.0, 8.0],
         );
     }
 
@@ -571,7 +581,10 @@ mod tests {
         };
         check(Reward::Sol, &[correct(1.0, 4.0)], no_scale, &[0.25]);
         let mut own_roof = Measured::steady(1.0, 3.0);
-        own_roof.roof_s = Some(1.0);
+        own_roof.roof = Some(crate::measured::Roof {
+            seconds: 1.0,
+            peak_flops: 1e9,
+        });
         check(
             Reward::Sol,
             &[Verdict::Correct(own_roof)],
@@ -580,6 +593,46 @@ mod tests {
                 ..NOTHING
             },
             &[0.5],
+        );
+    }
+
+    #[test]
+    fn without_operations_every_shape_measures_by_seconds() {
+        let mut seed = Measured::steady(None, 8.0);
+        seed.roof = Some(crate::measured::Roof {
+            seconds: 1.0,
+            peak_flops: 1e9,
+        });
+        let context = RewardContext::of_seed(&seed);
+        let verdicts = [uncounted(8.0), uncounted(2.0), uncounted(16.0)];
+        let expect = [
+            (Reward::Ladder, [1.0, 4.0, 0.5]),
+            (Reward::LadderGroup, [25.0, 100.0, 12.5]),
+            ("ladder-log".parse().unwrap(), [1.0, 3.0, 0.0]),
+            (Reward::Weighted, [0.8, 1.0, 0.8]),
+            ("composite".parse().unwrap(), [1.0, 5.0 / 3.0, 2.5 / 3.0]),
+            (Reward::Sol, [0.5, 0.875, 7.0 / 22.0]),
+        ];
+        assert_eq!(expect.len(), Reward::ALL.len());
+        for (reward, expect) in expect {
+            check(reward, &verdicts, context, &expect);
+            check(reward, &failures(), context, &{
+                let group = failures();
+                let group: Vec<Option<&Verdict>> = group.iter().map(Some).collect();
+                let counted = RewardContext::of_seed(&Measured::steady(1.0, 8.0));
+                let rewards = reward.of_group(&group, &counted).unwrap();
+                rewards
+                    .into_iter()
+                    .map(Option::unwrap)
+                    .collect::<Vec<f64>>()
+            });
+        }
+        assert_eq!(
+            Reward::Ladder.of(&uncounted(1.0), &NOTHING),
+            Err(RewardError::Missing {
+                shape: "ladder",
+                what: "the seed's seconds"
+            })
         );
     }
 

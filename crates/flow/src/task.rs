@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::formula::{self, FormulaError, Sizes};
+use crate::measured::Work;
 
 /// The files of a task folder, unread.
 #[derive(Debug, Clone, Default)]
@@ -222,8 +223,9 @@ impl SizeSets {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Cost {
-    /// Floating-point operations, by convention of the field.
-    pub flops: String,
+    /// Floating-point operations, by convention of the field. Absent or 0 where the task counts none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flops: Option<String>,
     /// Bytes that must move: each input read once, each output written once.
     pub bytes: String,
 }
@@ -303,14 +305,21 @@ impl Task {
         self.spec.prototype(&self.spec.entry)
     }
 
-    /// Floating-point operations of one call.
-    pub fn flops(&self, sizes: &Sizes) -> f64 {
-        formula::evaluate(&self.spec.cost.flops, sizes).expect("checked by Task::parse")
+    /// What one call does, as far as the task counts it. A formula of 0 counts nothing.
+    pub fn work(&self, sizes: &Sizes) -> Work {
+        let counted = |formula: &String| {
+            let count = formula::evaluate(formula, sizes).expect("checked by Task::parse");
+            (count > 0.0).then_some(count)
+        };
+        Work {
+            flops: self.spec.cost.flops.as_ref().and_then(counted),
+            bytes: counted(&self.spec.cost.bytes),
+        }
     }
 
-    /// Bytes that one call must move.
-    pub fn bytes(&self, sizes: &Sizes) -> f64 {
-        formula::evaluate(&self.spec.cost.bytes, sizes).expect("checked by Task::parse")
+    /// Whether it counts the operations of a call that is timed.
+    pub fn counts_operations(&self) -> bool {
+        self.work(&self.spec.sizes.timed).flops.is_some()
     }
 
     /// The relative bound on `|got - want| / scale`.
@@ -515,8 +524,17 @@ fn check_formulas(spec: &TaskSpec, sizes: &Sizes) -> Result<(), TaskError> {
             Some(Fill::Uniform(..)) | None => {}
         }
     }
-    formula::evaluate(&spec.cost.flops, sizes).map_err(at("cost.flops".into()))?;
-    formula::evaluate(&spec.cost.bytes, sizes).map_err(at("cost.bytes".into()))?;
+    let costs = [
+        ("cost.flops", spec.cost.flops.as_ref()),
+        ("cost.bytes", Some(&spec.cost.bytes)),
+    ];
+    for (key, formula) in costs {
+        let Some(formula) = formula else { continue };
+        let count = formula::evaluate(formula, sizes).map_err(at(key.into()))?;
+        if count < 0.0 {
+            return Err(TaskError::Rule(format!("{key}: {count} is below 0")));
+        }
+    }
     formula::evaluate(&spec.verify.bound, sizes).map_err(at("verify.bound".into()))?;
     if let Method::Projection(length) = &spec.verify.method {
         formula::count(length, sizes).map_err(at("verify.method.projection".into()))?;

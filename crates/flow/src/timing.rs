@@ -22,12 +22,13 @@ pub struct Timing {
     pub quiet: bool,
     /// Calls per run, each on inputs of its own.
     pub calls: u32,
-    /// OpenMP threads.
-    pub threads: u32,
+    /// OpenMP threads, where a CPU ran it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u32>,
 }
 
 impl Timing {
-    /// Of a clock that always says the same: for stand-ins of a bench.
+    /// The timing of a clock that always gives the same value: for benches that only pretend.
     pub fn steady(seconds: f64) -> Self {
         Self {
             min_s: seconds,
@@ -38,7 +39,7 @@ impl Timing {
             kept: 9,
             quiet: true,
             calls: 1,
-            threads: 1,
+            threads: Some(1),
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::timing::Timing;
+use crate::measured::finite_or_null;
+
+pub use crate::measured::{Checks, Measured};
 
 /// How a candidate fared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -68,59 +70,6 @@ pub struct Mismatch {
     pub error: f64,
     /// Whether the paper's check (105 points, 1e-6) passed.
     pub paper: bool,
-}
-
-/// What was measured of a correct candidate.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
-    /// Seconds per call by the deciding estimator.
-    pub seconds: f64,
-    /// By the deciding estimator.
-    pub gflops: f64,
-    /// By the paper's estimator.
-    pub gflops_paper: f64,
-    /// Share of the machine's measured arithmetic peak at equal threads.
-    pub peak_fraction: Option<f64>,
-    /// Speed relative to OpenBLAS at equal threads.
-    pub openblas_ratio: Option<f64>,
-    /// Seconds that the machine's roof needs at least.
-    pub roof_s: Option<f64>,
-    /// Both checks.
-    pub verify: Checks,
-    /// Both estimators.
-    pub timing: Timing,
-}
-
-impl Measured {
-    /// By a steady clock, right in every check and beside no roof: for stand-ins of a bench.
-    pub fn steady(gflops: f64, seconds: f64) -> Self {
-        Self {
-            seconds,
-            gflops,
-            gflops_paper: gflops,
-            peak_fraction: None,
-            openblas_ratio: None,
-            roof_s: None,
-            verify: Checks {
-                paper: true,
-                strict: true,
-                error: 0.0,
-            },
-            timing: Timing::steady(seconds),
-        }
-    }
-}
-
-/// The two verification modes, both always computed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Checks {
-    /// 105 points, relative error at most 1e-6.
-    pub paper: bool,
-    /// Every element, scale-aware bound.
-    pub strict: bool,
-    /// The worst error met, in units of the reference's scale.
-    #[serde(with = "finite_or_null")]
-    pub error: f64,
 }
 
 /// The verdicts' names, in the order of the pipeline.
@@ -260,16 +209,30 @@ impl Verdict {
         }
     }
 
-    /// What was measured, if it came that far.
-    pub fn measured(&self) -> Option<&Measured> {
+    /// Whether it is right, and believed.
+    pub fn is_correct(&self) -> bool {
+        self.correct().is_some()
+    }
+
+    /// What was measured of a correct candidate.
+    pub fn correct(&self) -> Option<&Measured> {
         match self {
-            Self::Correct(measured) | Self::Suspect { measured, .. } => Some(measured),
+            Self::Correct(measured) => Some(measured),
             Self::Malformed { .. }
             | Self::Refused { .. }
             | Self::NotCompiled { .. }
             | Self::TimedOut { .. }
             | Self::Crashed { .. }
-            | Self::Wrong(_) => None,
+            | Self::Wrong(_)
+            | Self::Suspect { .. } => None,
+        }
+    }
+
+    /// What was measured, if it came that far: also of a candidate that is not believed.
+    pub fn measured(&self) -> Option<&Measured> {
+        match self {
+            Self::Suspect { measured, .. } => Some(measured),
+            other => other.correct(),
         }
     }
 }
@@ -294,24 +257,6 @@ fn cut_middle(text: &mut String, most: usize) {
 fn is_harmless(letter: char) -> bool {
     let turns = matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
     matches!(letter, '\n' | '\t') || !(letter.is_control() || turns)
-}
-
-/// JSON has no infinity: an error that is not finite travels as `null`.
-mod finite_or_null {
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
-    pub(super) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-        if value.is_finite() {
-            serializer.serialize_f64(*value)
-        } else {
-            serializer.serialize_none()
-        }
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-        Ok(Option::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
-    }
 }
 
 #[cfg(test)]

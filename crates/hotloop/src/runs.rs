@@ -139,7 +139,7 @@ pub(crate) fn render(config: &Config, wording: Wording, machine: &MachineFacts) 
     Box::new(Prose {
         wording,
         begin: config.prompts.begin,
-        simd: machine.simd.clone(),
+        simd: machine.device.simd().unwrap_or_default().to_owned(),
     })
 }
 

@@ -21,14 +21,14 @@ pub struct Estimate {
 
 /// Resamples runs, and answers within their stages: the stages are fixed, the rest is chance.
 /// Resamples of which `of` makes no number are left out.
-pub(crate) fn estimate(runs: &[Vec<Vec<f64>>], of: impl Fn(&[Vec<f64>]) -> f64) -> Estimate {
+pub(crate) fn estimate<T: Copy>(runs: &[Vec<Vec<T>>], of: impl Fn(&[Vec<T>]) -> f64) -> Estimate {
     let over = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
     let mut random = Random::new(SEED);
     let mut drawn: Vec<f64> = (0..RESAMPLES)
         .map(|_| {
             let draws = runs.iter().map(|_| {
                 let stages = &runs[random.below(runs.len())];
-                let resample: Vec<Vec<f64>> = stages
+                let resample: Vec<Vec<T>> = stages
                     .iter()
                     .map(|stage| {
                         (0..stage.len())
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn runs_that_disagree_widen_the_interval() {
-        let run = |gflops: f64| vec![vec![gflops; 64]; 6];
+        let run = |speed: f64| vec![vec![speed; 64]; 6];
         let agree = estimate(&[run(5.0), run(5.0), run(5.0)], mean);
         let differ = estimate(&[run(1.0), run(5.0), run(9.0)], mean);
         assert!((agree.high - agree.low).abs() < 1e-12);
@@ -96,21 +96,17 @@ mod tests {
     #[test]
     fn resamples_that_say_nothing_are_left_out() {
         // The median of the correct ones: some resamples of three have none.
-        let median = |stages: &[Vec<f64>]| {
-            let correct: Vec<f64> = stages
-                .concat()
-                .into_iter()
-                .filter(|speed| *speed > 0.0)
-                .collect();
+        let median = |stages: &[Vec<Option<f64>>]| {
+            let correct: Vec<f64> = stages.concat().into_iter().flatten().collect();
             hotloop_flow::statistics::median(&correct)
         };
-        let some = estimate(&[vec![vec![0.0, 0.0, 4.0]]], median);
+        let some = estimate(&[vec![vec![None, None, Some(4.0)]]], median);
         assert!(
             [some.value, some.low, some.high]
                 .iter()
                 .all(|value| (value - 4.0).abs() < 1e-12),
             "{some:?}"
         );
-        assert!(estimate(&[vec![vec![0.0; 3]]], median).value.is_nan());
+        assert!(estimate(&[vec![vec![None; 3]]], median).value.is_nan());
     }
 }

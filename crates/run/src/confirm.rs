@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     fn timed_at(gflops: f64, quiet: bool) -> Judgement {
-        let mut measured = Measured::steady(gflops, 1.0);
+        let mut measured = Measured::steady(gflops, 1.0 / gflops);
         measured.timing.quiet = quiet;
         Judgement {
             verdict: Verdict::Correct(measured),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use hotloop_flow::{Bench, Candidate, Policy, PolicyError, Render, Task, Verdict};
+use hotloop_flow::{Bench, Policy, PolicyError, Render, Task, seed};
 
 use crate::confirm;
 use crate::ctx::Ctx;
@@ -180,7 +180,7 @@ fn begin(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
     }
     let task = &ctx.plan.task;
     let Some(started) = &ctx.state.started else {
-        let seed = seed(task)?;
+        let seed = seed::candidate(task)?;
         let started = RunStarted {
             task: task.spec.name.clone(),
             task_hash: task.hash.clone(),
@@ -240,14 +240,6 @@ fn practised(task: &Task) -> Practised {
     }
 }
 
-fn seed(task: &Task) -> Result<Candidate, Interrupt> {
-    Candidate::from_source(task.seed.as_bytes(), task).map_err(|malformed| Interrupt::Seed {
-        task: task.spec.name.clone(),
-        label: hotloop_flow::Label::Malformed,
-        detail: malformed.why,
-    })
-}
-
 /// Rewards are measured against each task's seed, so these come first, judged like any other.
 fn judge_seeds(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
     let unjudged: Vec<_> = ctx
@@ -261,7 +253,7 @@ fn judge_seeds(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
 }
 
 fn judge_seed(ctx: &mut Ctx<'_>, name: Option<&str>, task: &Arc<Task>) -> Result<(), Interrupt> {
-    let seed = seed(task)?;
+    let seed = seed::candidate(task)?;
     ctx.store.keep(&seed)?;
     let made = Made::Candidate {
         normal: sampling::normal(&seed),
@@ -280,17 +272,11 @@ fn judge_seed(ctx: &mut Ctx<'_>, name: Option<&str>, task: &Arc<Task>) -> Result
     )?;
     batch.gather(ctx, |ctx, (), judged| {
         let judgement = judged?;
-        match &judgement.verdict {
-            Verdict::Correct(_) => ctx.record(Event::SeedJudged {
-                task: name.map(str::to_owned),
-                judgement,
-            }),
-            other => Err(Interrupt::Seed {
-                task: task.spec.name.clone(),
-                label: other.label(),
-                detail: other.detail(),
-            }),
-        }
+        seed::measured(task, &judgement.verdict)?;
+        ctx.record(Event::SeedJudged {
+            task: name.map(str::to_owned),
+            judgement,
+        })
     })
 }
 

@@ -8,12 +8,13 @@
 use std::collections::BTreeMap;
 
 use hotloop_flow::statistics::median;
-use hotloop_flow::{Judgement, Label};
+use hotloop_flow::{Judgement, Label, Measured, Pace};
 use serde::Serialize;
 
 pub use crate::asking::{Answer, Asking};
 use crate::bootstrap::{Estimate, estimate};
-use crate::probe::{mean, speeds};
+use crate::fared::Fared;
+use crate::probe::fared;
 
 /// What the answers to a task's prompts were worth.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -26,8 +27,10 @@ pub struct Evaluation {
     pub verdicts: BTreeMap<Label, usize>,
     /// Share of correct ones.
     pub correct: Estimate,
-    /// Mean GFLOPS, failures counted as 0.
-    pub gflops: Estimate,
+    /// What speeds are given in.
+    pub unit: &'static str,
+    /// Mean speed, failures counted as 0.
+    pub speed: Estimate,
     /// Speed-up over the seed of the correct ones, if there are any.
     pub speedup_correct: Option<Speedup>,
     /// Speed-up over the seed of all, failures counted as 0.
@@ -44,51 +47,45 @@ pub struct Speedup {
 }
 
 impl Evaluation {
-    /// What judgements say, prompt by prompt; `None` in them is the machine's failure. Nothing where
-    /// nothing was judged.
-    pub fn of(prompts: &[Vec<Option<Judgement>>], seed_gflops: f64) -> Option<Self> {
+    /// What judgements say, prompt by prompt, beside the task's seed; `None` in them is the
+    /// machine's failure. Nothing where nothing was judged.
+    pub fn of(prompts: &[Vec<Option<Judgement>>], seed: &Measured) -> Option<Self> {
         let all = || prompts.iter().flatten();
         let mut verdicts = BTreeMap::new();
         for judgement in all().flatten() {
             *verdicts.entry(judgement.verdict.label()).or_insert(0) += 1;
         }
-        let speeds: Vec<Vec<f64>> = prompts
-            .iter()
-            .map(|judged| speeds(judged))
-            .filter(|speeds| !speeds.is_empty())
-            .collect();
-        if speeds.is_empty() {
+        let in_pace = |pace: Pace| -> Vec<Vec<Fared>> {
+            let stages = prompts.iter().map(|judged| fared(judged, pace));
+            stages.filter(|fared| !fared.is_empty()).collect()
+        };
+        let pace = Pace::of_seed(seed);
+        let speeds = [in_pace(pace)];
+        let times_seed = [in_pace(Pace::TimesSeed {
+            seconds: seed.seconds,
+        })];
+        let stages = &speeds[0];
+        if stages.is_empty() {
             return None;
         }
-        let any_correct = speeds.iter().flatten().any(|gflops| *gflops > 0.0);
-        let runs = [speeds];
-        let speedup = |kept: fn(f64) -> bool| {
-            let times = |stages: &[Vec<f64>]| -> Vec<f64> {
-                stages
-                    .iter()
-                    .flatten()
-                    .filter(|gflops| kept(**gflops))
-                    .map(|gflops| gflops / seed_gflops)
-                    .collect()
-            };
-            Speedup {
-                median: estimate(&runs, |stages| median(&times(stages))),
-                mean: estimate(&runs, |stages| {
-                    let times = times(stages);
-                    times.iter().sum::<f64>() / times.len() as f64
-                }),
-            }
+        let any_correct = stages.iter().flatten().any(|one| one.is_correct);
+        let speedup = |of: fn(&[Vec<Fared>]) -> Vec<f64>| Speedup {
+            median: estimate(&times_seed, |stages| median(&of(stages))),
+            // Not a number for none, so that a resample without a correct answer is left out.
+            mean: estimate(&times_seed, |stages| {
+                let times = of(stages);
+                times.iter().sum::<f64>() / times.len() as f64
+            }),
         };
         Some(Self {
             answers: all().flatten().count(),
             masked: all().filter(|judged| judged.is_none()).count(),
             verdicts,
-            correct: estimate(&runs, |stages| {
-                mean(stages, |gflops| f64::from(u8::from(gflops > 0.0)))
-            }),
-            gflops: estimate(&runs, |stages| mean(stages, |gflops| gflops)),
-            speedup_correct: any_correct.then(|| speedup(|gflops| gflops > 0.0)),
-            speedup_all: speedup(|_| true),
+            correct: estimate(&speeds, Fared::share_correct),
+            unit: pace.unit(),
+            speed: estimate(&speeds, Fared::mean_speed),
+            speedup_correct: any_correct.then(|| speedup(|stages| Fared::speeds(&stages.concat()))),
+            speedup_all: speedup(|stages| stages.iter().flatten().map(|one| one.speed).collect()),
         })
     }
 }
@@ -96,7 +93,7 @@ impl Evaluation {
 #[cfg(test)]
 mod tests {
     use hotloop_flow::Verdict;
-    use hotloop_flow::verdict::{Measured, Mismatch};
+    use hotloop_flow::verdict::Mismatch;
 
     use super::*;
 
@@ -109,6 +106,10 @@ mod tests {
 
     fn correct(gflops: f64) -> Judgement {
         judged(Verdict::Correct(Measured::steady(gflops, 1.0 / gflops)))
+    }
+
+    fn seed() -> Measured {
+        Measured::steady(2.0, 0.5)
     }
 
     fn wrong() -> Judgement {
@@ -137,11 +138,11 @@ mod tests {
             None,
         ];
         let second = vec![Some(wrong()); 3];
-        let found = Evaluation::of(&[first, second], 2.0).expect("something was judged");
+        let found = Evaluation::of(&[first, second], &seed()).expect("something was judged");
         assert_eq!((found.answers, found.masked), (7, 1));
         assert_eq!(found.verdicts[&Label::Suspect], 1);
         assert!(
-            is(found.correct.value, 0.5) && is(found.gflops.value, 3.0),
+            is(found.correct.value, 0.5) && is(found.speed.value, 3.0),
             "{found:?}"
         );
         let among = found.speedup_correct.expect("three are correct");
@@ -155,11 +156,27 @@ mod tests {
 
     #[test]
     fn without_a_correct_answer_there_is_no_speedup_among_them() {
-        let found = Evaluation::of(&[vec![Some(wrong()); 2]], 2.0).expect("something was judged");
+        let found =
+            Evaluation::of(&[vec![Some(wrong()); 2]], &seed()).expect("something was judged");
         assert!(found.speedup_correct.is_none() && is(found.speedup_all.mean.value, 0.0));
         assert!(
-            Evaluation::of(&[vec![None]], 2.0).is_none(),
+            Evaluation::of(&[vec![None]], &seed()).is_none(),
             "the machine failed on all"
+        );
+    }
+
+    #[test]
+    fn answers_are_correct_without_operations_too() {
+        let right = |seconds| judged(Verdict::Correct(Measured::steady(None, seconds)));
+        let prompts = [vec![Some(right(2.0)), Some(right(0.5)), Some(wrong())]];
+        let found = Evaluation::of(&prompts, &Measured::steady(None, 1.0)).unwrap();
+        assert_eq!(found.unit, "x seed");
+        assert!(is(found.correct.value, 2.0 / 3.0), "{found:?}");
+        assert!(is(found.speed.value, 2.5 / 3.0), "{found:?}");
+        let among = found.speedup_correct.expect("two are correct");
+        assert!(
+            is(among.mean.value, 1.25) && is(among.median.value, 1.25),
+            "{among:?}"
         );
     }
 }

@@ -10,7 +10,7 @@ use hotloop_flow::{MachineFacts, Role, Stage};
 use serde::{Deserialize, Serialize};
 
 /// The version of the journal's format.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// One line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -42,10 +42,11 @@ pub(crate) fn group(
     hash: &str,
     verdicts: impl IntoIterator<Item = Verdict>,
 ) -> Group {
-    let member = |verdict| Member {
+    let member = |verdict: Verdict| Member {
         hash: Some(hash.to_owned()),
         normal: Some(hash.to_owned()),
         tokens: 1,
+        speed: verdict.correct().and_then(Measured::gflops),
         verdict: Some(verdict),
         reward: None,
         advantage: None,

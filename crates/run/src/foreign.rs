@@ -8,7 +8,9 @@
 use std::path::PathBuf;
 
 use hotloop_flow::policy::{Capabilities, Chat, Ending};
-use hotloop_flow::{Candidate, Judgement, MachineFacts, Prose, Reward, Stage, Verdict, noise};
+use hotloop_flow::{
+    Candidate, Judgement, MachineFacts, Prose, Reward, Stage, Verdict, noise, seed,
+};
 
 use crate::event::{
     Answer, Asked, Event, GroupFinished, GroupSampled, Line, Made, Place, RunStarted, StepFinished,
@@ -76,7 +78,7 @@ impl ForeignRun {
         let render = Prose {
             wording: plan.wording.clone(),
             begin: plan.config.prompts.begin,
-            simd: machine.simd.clone(),
+            simd: machine.device.simd().unwrap_or_default().to_owned(),
         };
         let mut run = Self {
             plan,
@@ -93,9 +95,7 @@ impl ForeignRun {
     fn begin(&mut self, machine: MachineFacts) -> Result<(), Interrupt> {
         let task = &self.plan.task;
         let Some(started) = &self.state.started else {
-            let seed = Candidate::from_source(task.seed.as_bytes(), task).map_err(|malformed| {
-                self.bad_seed(hotloop_flow::Label::Malformed, malformed.why)
-            })?;
+            let seed = seed::candidate(task)?;
             self.store.keep(&seed)?;
             self.store
                 .keep_config(&self.plan.config.to_toml(), &task.seed)?;
@@ -163,21 +163,11 @@ impl ForeignRun {
         if self.state.seed.is_some() {
             return Ok(());
         }
-        match &judgement.verdict {
-            Verdict::Correct(_) => self.record(Event::SeedJudged {
-                task: None,
-                judgement,
-            }),
-            other => Err(self.bad_seed(other.label(), other.detail())),
-        }
-    }
-
-    fn bad_seed(&self, label: hotloop_flow::Label, detail: String) -> Interrupt {
-        Interrupt::Seed {
-            task: self.plan.task.spec.name.clone(),
-            label,
-            detail,
-        }
+        seed::measured(&self.plan.task, &judgement.verdict)?;
+        self.record(Event::SeedJudged {
+            task: None,
+            judgement,
+        })
     }
 
     /// The next prompts, those first that were handed out least often.

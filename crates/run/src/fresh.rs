@@ -31,7 +31,7 @@ impl Fresh {
         if timings.iter().any(|measured| measured.timing.quiet) {
             timings.retain(|measured| measured.timing.quiet);
         }
-        timings.sort_by(|a, b| a.gflops.total_cmp(&b.gflops));
+        timings.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
         let middle = timings
             .len()
             .checked_sub(1)
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     fn timed_at(gflops: f64, quiet: bool) -> Judgement {
-        let mut measured = Measured::steady(gflops, 1.0);
+        let mut measured = Measured::steady(gflops, 1.0 / gflops);
         measured.timing.quiet = quiet;
         Judgement {
             verdict: Verdict::Correct(measured),
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn the_median_is_of_quiet_timings_and_counts_them() {
         let told = |judgements: &[Judgement]| match Fresh::of(judgements) {
-            Fresh::Right { middle, timings } => (middle.gflops, timings),
+            Fresh::Right { middle, timings } => (1.0 / middle.seconds, timings),
             other => panic!("{other:?}"),
         };
         let disturbed = [3.0, 9.0, 9.0, 9.0].map(|gflops| timed_at(gflops, false));

@@ -1,6 +1,7 @@
 //! Why a run cannot go on for now. None of these loses anything: the run waits and resumes.
 
 use hotloop_flow::reward::RewardError;
+use hotloop_flow::seed::SeedError;
 use hotloop_flow::{BenchError, PolicyError};
 
 use crate::store::StoreError;
@@ -37,15 +38,8 @@ pub enum Interrupt {
     #[error("{0}\n  hint: choose another reward, or install what measures it")]
     Reward(#[from] RewardError),
     /// A task's own seed fails here.
-    #[error("the seed of {task} is {label} on this machine: {detail}")]
-    Seed {
-        /// The task.
-        task: String,
-        /// Its verdict.
-        label: hotloop_flow::Label,
-        /// Its detail.
-        detail: String,
-    },
+    #[error(transparent)]
+    Seed(#[from] SeedError),
     /// The policy is to learn and cannot.
     #[error("{0} cannot learn\n  hint: set learning.rate to 0 to search with it")]
     Unteachable(String),

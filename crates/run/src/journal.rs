@@ -75,8 +75,10 @@ pub enum JournalError {
         /// Why.
         why: String,
     },
-    /// A newer hotloop wrote it.
-    #[error("{path}: line {line} has version {version}; this hotloop reads {VERSION}")]
+    /// An older or a newer hotloop wrote it.
+    #[error(
+        "{path}: line {line} was written in version {version} of the journal; this hotloop reads version {VERSION}"
+    )]
     Version {
         /// The journal.
         path: PathBuf,
@@ -206,7 +208,7 @@ fn parse(text: &[u8]) -> Result<Line, Unreadable> {
         v: u32,
     }
     let damaged = |error: serde_json::Error| Unreadable::Damaged(error.to_string());
-    // The version first: a newer line may hold what this hotloop cannot read.
+    // The version first: another version's line may hold what this hotloop cannot read.
     let versioned: Versioned = serde_json::from_slice(text).map_err(damaged)?;
     if versioned.v != VERSION {
         return Err(Unreadable::Version(versioned.v));
@@ -281,18 +283,21 @@ mod tests {
     }
 
     #[test]
-    fn damage_in_its_midst_and_newer_versions_are_errors() {
+    fn damage_in_its_midst_and_other_versions_are_errors() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("events.jsonl");
         let good = serde_json::to_string(&line(1)).unwrap();
         fs_err::write(&path, format!("{good}\nnonsense\n{good}\n")).unwrap();
         let error = read(&path).unwrap_err().to_string();
         assert!(error.contains("line 2 cannot be read"), "{error}");
-        fs_err::write(&path, "{\"v\":2,\"event\":\"something_new\"}\n").unwrap();
-        let error = read(&path).unwrap_err().to_string();
-        assert!(
-            error.ends_with("line 1 has version 2; this hotloop reads 1"),
-            "{error}"
-        );
+        for other in [VERSION - 1, VERSION + 1] {
+            let line = format!("{{\"v\":{other},\"event\":\"something_else\"}}\n");
+            fs_err::write(&path, line).unwrap();
+            let error = read(&path).unwrap_err().to_string();
+            let want = format!(
+                "line 1 was written in version {other} of the journal; this hotloop reads version {VERSION}"
+            );
+            assert!(error.ends_with(&want), "{error}");
+        }
     }
 }

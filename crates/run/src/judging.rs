@@ -7,8 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hotloop_flow::verdict::Measured;
-use hotloop_flow::{BenchError, Candidate, Job, JobId, Judgement, Stage, Task};
+use hotloop_flow::{BenchError, Job, JobId, Judgement, Stage, Task, seed};
 
 use crate::ctx::Ctx;
 use crate::event::{Asked, Event, Made, Place};
@@ -105,7 +104,7 @@ impl<K: Copy> Batch<K> {
             let Some((key, entry, tries)) = self.waiting.remove(&reply.id) else {
                 continue;
             };
-            match reply.judged.and_then(believable) {
+            match reply.judged.and_then(Judgement::believable) {
                 Ok(judgement) => {
                     (in_a_row, unjudged) = (0, BTreeSet::new());
                     each(ctx, key, Ok(judgement))
@@ -178,16 +177,12 @@ fn judges_the_seed(ctx: &mut Ctx<'_>) -> Result<bool, Interrupt> {
     if ctx.state.seed.is_none() {
         return Ok(true);
     }
-    let seed = Candidate::from_source(ctx.plan.task.seed.as_bytes(), &ctx.plan.task);
-    let Ok(candidate) = seed else { return Ok(true) };
     ctx.jobs += 1;
     let id = JobId(ctx.jobs);
-    ctx.bench.submit(vec![Job {
-        id,
-        task: ctx.plan.task.clone(),
-        candidate,
-        stage: None,
-    }])?;
+    let Ok(job) = seed::job(id, &ctx.plan.task) else {
+        return Ok(true);
+    };
+    ctx.bench.submit(vec![job])?;
     let began = ctx.now();
     loop {
         ctx.check_stop()?;
@@ -196,40 +191,6 @@ fn judges_the_seed(ctx: &mut Ctx<'_>) -> Result<bool, Interrupt> {
             _ if ctx.now() - began > SILENCE_S => return Ok(false),
             _ => {}
         }
-    }
-}
-
-/// A measurement that is no number is the machine's failure.
-pub fn believable(judgement: Judgement) -> Result<Judgement, BenchError> {
-    let finite = |judgement: &Judgement| {
-        judgement.verdict.measured().is_none_or(|measured| {
-            let timing = &measured.timing;
-            let Measured {
-                seconds,
-                gflops,
-                gflops_paper,
-                ..
-            } = *measured;
-            [
-                seconds,
-                gflops,
-                gflops_paper,
-                timing.median_s,
-                timing.min_s,
-                timing.paper_s,
-                timing.cv,
-            ]
-            .into_iter()
-            .chain(measured.peak_fraction)
-            .chain(measured.openblas_ratio)
-            .chain(measured.roof_s)
-            .all(f64::is_finite)
-        })
-    };
-    if finite(&judgement) {
-        Ok(judgement)
-    } else {
-        Err(BenchError::new("a measurement is not a number"))
     }
 }
 

@@ -18,6 +18,7 @@ pub mod driver;
 pub mod evaluation;
 pub mod event;
 pub mod experiment;
+mod fared;
 #[cfg(test)]
 mod fixture;
 pub mod foreign;
@@ -44,7 +45,6 @@ pub use evaluation::Evaluation;
 pub use event::Event;
 pub use foreign::ForeignRun;
 pub use interrupt::Interrupt;
-pub use judging::believable;
 pub use plan::{Changes, Plan};
 pub use state::RunState;
 pub use store::Store;

@@ -6,12 +6,13 @@
 
 use std::sync::Arc;
 
-use hotloop_flow::{Stage, Verdict};
+use hotloop_flow::{Pace, Stage, Verdict};
 use serde::Serialize;
 
 use crate::bootstrap::estimate;
 use crate::ctx::Ctx;
 use crate::event::{Event, Made, ProbeJudged, When};
+use crate::fared::Fared;
 use crate::interrupt::Interrupt;
 use crate::judging::{Batch, Entry};
 use crate::sampling;
@@ -78,8 +79,8 @@ pub struct ProbeSummary {
     pub answers: usize,
     /// Share of correct ones.
     pub correct: Estimate,
-    /// Mean GFLOPS, failures counted as 0.
-    pub gflops: Estimate,
+    /// Mean speed in the task's unit, failures counted as 0.
+    pub speed: Estimate,
     /// The mean over the stages of each one's fastest.
     pub best: Estimate,
 }
@@ -93,62 +94,32 @@ pub fn summary(state: &RunState, when: When) -> Option<ProbeSummary> {
 /// differ in their seed differ by more than their answers, so the intervals resample the
 /// runs as well.
 pub fn pooled(states: &[&RunState], when: When) -> Option<ProbeSummary> {
-    let runs: Vec<Vec<Vec<f64>>> = states
+    let runs: Vec<Vec<Vec<Fared>>> = states
         .iter()
         .map(|state| stages(state, when))
         .collect::<Option<_>>()?;
+    let fastest = |stage: &Vec<Fared>| stage.iter().map(|one| one.speed).fold(0.0, f64::max);
     Some(ProbeSummary {
         answers: runs.iter().flatten().map(Vec::len).sum(),
-        correct: estimate(&runs, |stages| {
-            mean(stages, |gflops| f64::from(u8::from(gflops > 0.0)))
-        }),
-        gflops: estimate(&runs, |stages| mean(stages, |gflops| gflops)),
+        correct: estimate(&runs, Fared::share_correct),
+        speed: estimate(&runs, Fared::mean_speed),
         best: estimate(&runs, |stages| {
-            stages
-                .iter()
-                .map(|stage| stage.iter().copied().fold(0.0, f64::max))
-                .sum::<f64>()
-                / stages.len() as f64
+            stages.iter().map(fastest).sum::<f64>() / stages.len() as f64
         }),
     })
 }
 
-/// The speeds of a probe's answers by stage.
-fn stages(state: &RunState, when: When) -> Option<Vec<Vec<f64>>> {
+/// How a probe's answers fared, by stage.
+fn stages(state: &RunState, when: When) -> Option<Vec<Vec<Fared>>> {
     let probes = state.probes.iter().filter(|probe| probe.when == when);
-    let stages: Vec<Vec<f64>> = probes.map(|probe| speeds(&probe.judgements)).collect();
+    let stages: Vec<Vec<Fared>> = probes
+        .map(|probe| fared(&probe.judgements, state.pace()))
+        .collect();
     (stages.len() == Stage::ALL.len() && !stages.iter().any(Vec::is_empty)).then_some(stages)
 }
 
-/// The speeds of a stage's answers, 0 for failures; what is masked is left out.
-pub(crate) fn speeds(judgements: &[Option<hotloop_flow::Judgement>]) -> Vec<f64> {
-    judgements
-        .iter()
-        .flatten()
-        .filter_map(|judgement| speed(&judgement.verdict))
-        .collect()
-}
-
-/// The speed that a verdict counts with: 0 for failures, none where it is no telling.
-pub(crate) fn speed(verdict: &Verdict) -> Option<f64> {
-    match verdict {
-        Verdict::Correct(measured) => Some(measured.gflops),
-        Verdict::Suspect { .. } => None,
-        Verdict::Malformed { .. }
-        | Verdict::Refused { .. }
-        | Verdict::NotCompiled { .. }
-        | Verdict::TimedOut { .. }
-        | Verdict::Crashed { .. }
-        | Verdict::Wrong(_) => Some(0.0),
-    }
-}
-
-pub(crate) fn mean(stages: &[Vec<f64>], of: impl Fn(f64) -> f64) -> f64 {
-    let (sum, count) = stages
-        .iter()
-        .flatten()
-        .fold((0.0, 0), |(sum, count), gflops| {
-            (sum + of(*gflops), count + 1)
-        });
-    sum / f64::from(count)
+/// How a stage's answers fared; what is masked is left out.
+pub(crate) fn fared(judgements: &[Option<hotloop_flow::Judgement>], pace: Pace) -> Vec<Fared> {
+    let judged = judgements.iter().flatten();
+    Fared::all(judged.map(|judgement| &judgement.verdict), pace)
 }

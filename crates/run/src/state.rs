@@ -9,7 +9,7 @@ use hotloop_flow::policy::Updated;
 use hotloop_flow::reward::RewardContext;
 use hotloop_flow::search::{Node, Parent, Pool};
 use hotloop_flow::verdict::Label;
-use hotloop_flow::{Role, Verdict, WeightedTokens};
+use hotloop_flow::{Pace, Role, Verdict, WeightedTokens};
 
 use crate::event::{
     Asked, Event, GroupFinished, GroupSampled, Line, Made, Place, ProbeJudged, RunStarted,
@@ -131,20 +131,12 @@ pub struct Member {
     pub tokens: usize,
     /// How it fared; `None` where the machine failed.
     pub verdict: Option<Verdict>,
+    /// Its speed in the unit of its task, when it is correct.
+    pub speed: Option<f64>,
     /// What it earned; `None` where masked.
     pub reward: Option<f64>,
     /// What it was better by.
     pub advantage: Option<f64>,
-}
-
-impl Member {
-    /// Its speed, when it is correct.
-    pub fn gflops(&self) -> Option<f64> {
-        match &self.verdict {
-            Some(Verdict::Correct(measured)) => Some(measured.gflops),
-            _ => None,
-        }
-    }
 }
 
 impl Step {
@@ -164,8 +156,8 @@ impl Step {
 pub struct Best {
     /// Its hash.
     pub hash: String,
-    /// Its speed.
-    pub gflops: f64,
+    /// Its speed in the task's unit.
+    pub speed: f64,
     /// The step that found it.
     pub step: u64,
     /// How it fared.
@@ -208,6 +200,17 @@ impl RunState {
     pub fn context_of(&self, task: Option<&str>) -> RewardContext {
         let seed = self.seed_of(task).and_then(|seed| seed.verdict.measured());
         seed.map(RewardContext::of_seed).unwrap_or_default()
+    }
+
+    /// What speeds of the run's own task are given in.
+    pub fn pace(&self) -> Pace {
+        self.context().pace
+    }
+
+    /// The speed of the run's own seed.
+    pub fn seed_speed(&self) -> Option<f64> {
+        let measured = self.seed.as_ref()?.verdict.correct()?;
+        measured.speed(self.pace())
     }
 
     /// How the seed of a practised task fared; none is the run's own.
@@ -283,7 +286,7 @@ impl RunState {
         let Some(open) = self.open.remove(&finished.step) else {
             return;
         };
-        let all = groups(&open, &finished.groups).into_iter();
+        let all = groups(self, &open, &finished.groups).into_iter();
         let (groups, practised): (Vec<Group>, Vec<Group>) =
             all.partition(|group| group.asked.task.is_none());
         for group in &groups {
@@ -328,16 +331,16 @@ impl RunState {
                     normal: normal.clone(),
                     stage,
                     label: verdict.label(),
-                    gflops: member.gflops(),
+                    speed: member.speed,
                 });
             }
-            let Some(gflops) = member.gflops() else {
+            let Some(speed) = member.speed else {
                 continue;
             };
-            if self.best.as_ref().is_none_or(|best| gflops > best.gflops) {
+            if self.best.as_ref().is_none_or(|best| speed > best.speed) {
                 self.best = Some(Best {
                     hash: hash.clone(),
-                    gflops,
+                    speed,
                     step,
                     verdict: verdict.clone(),
                     timings: 0,
@@ -350,18 +353,21 @@ impl RunState {
     /// is the fastest that they did not disprove.
     fn confirm(&mut self, hash: &str, judgements: &[Judgement]) {
         self.confirmed.insert(hash.to_owned(), judgements.to_vec());
+        let pace = self.pace();
         let right =
             self.confirmed
                 .iter()
                 .filter_map(|(hash, judgements)| match Fresh::of(judgements) {
-                    Fresh::Right { middle, timings } => Some((hash, middle, timings)),
+                    Fresh::Right { middle, timings } => {
+                        Some((hash, middle.speed(pace)?, middle, timings))
+                    }
                     Fresh::Disproved | Fresh::Unknown => None,
                 });
-        let fastest = right.max_by(|a, b| a.1.gflops.total_cmp(&b.1.gflops));
+        let fastest = right.max_by(|a, b| a.1.total_cmp(&b.1));
         self.best = match fastest {
-            Some((hash, middle, timings)) => Some(Best {
+            Some((hash, speed, middle, timings)) => Some(Best {
                 hash: hash.clone(),
-                gflops: middle.gflops,
+                speed,
                 step: self.birth(hash).map_or(0, |(step, ..)| step.number),
                 verdict: Verdict::Correct(middle),
                 timings,
@@ -381,16 +387,16 @@ impl RunState {
             .flat_map(|step| step.members().map(move |member| (step.number, member)));
         let timed = found.filter(|(_, member)| member.hash.as_deref() == Some(hash));
         let best = timed.filter_map(|(step, member)| {
-            let (gflops, verdict) = (member.gflops()?, member.verdict.clone()?);
+            let (speed, verdict) = (member.speed?, member.verdict.clone()?);
             Some(Best {
                 hash: hash.to_owned(),
-                gflops,
+                speed,
                 step,
                 verdict,
                 timings: 0,
             })
         });
-        best.max_by(|a, b| a.gflops.total_cmp(&b.gflops))
+        best.max_by(|a, b| a.speed.total_cmp(&b.speed))
     }
 
     /// The fastest distinct candidates that no fresh judgement disproved, fastest first, with the stage that they were
@@ -406,7 +412,7 @@ impl RunState {
             })
             .filter_map(|(member, stage)| {
                 Some((
-                    member.gflops()?,
+                    member.speed?,
                     member.hash.as_deref()?,
                     member.normal.as_deref()?,
                     stage,
@@ -515,8 +521,9 @@ fn malformed(sampled: &StepSampled) -> BTreeMap<(u32, u32), Option<Judgement>> {
 }
 
 /// All groups of a step, with what they came to.
-pub(crate) fn groups(open: &OpenStep, finished: &[GroupFinished]) -> Vec<Group> {
+pub(crate) fn groups(state: &RunState, open: &OpenStep, finished: &[GroupFinished]) -> Vec<Group> {
     let zipped = (0..).zip(&open.sampled.groups).zip(finished);
+    let pace = |group: &GroupSampled| state.context_of(group.asked.task.as_deref()).pace;
     zipped
         .map(|((at, sampled), finished)| Group {
             asked: sampled.asked.clone(),
@@ -530,16 +537,17 @@ pub(crate) fn groups(open: &OpenStep, finished: &[GroupFinished]) -> Vec<Group> 
                         Made::Malformed { .. } => (None, None),
                     };
                     let index = member as usize;
+                    let judged = open.judged.get(&(at, member)).cloned().flatten();
+                    let verdict = judged.map(|judged| judged.verdict);
                     Member {
                         hash,
                         normal,
                         tokens: answer.tokens.len(),
-                        verdict: open
-                            .judged
-                            .get(&(at, member))
-                            .cloned()
-                            .flatten()
-                            .map(|judged| judged.verdict),
+                        speed: verdict
+                            .as_ref()
+                            .and_then(Verdict::correct)
+                            .and_then(|measured| measured.speed(pace(sampled))),
+                        verdict,
                         reward: finished.rewards.get(index).copied().flatten(),
                         advantage: finished.advantages.get(index).copied().flatten(),
                     }

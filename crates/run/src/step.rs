@@ -166,7 +166,7 @@ fn finish(
         Learned::Diverged(why) => (None, Some(format!("stopped: {why}"))),
     };
     let watched = watch::watched(&open.sampled, &groups, updated.as_ref());
-    let judged = state::groups(open, &groups);
+    let judged = state::groups(&ctx.state, open, &groups);
     let closing = Closing {
         lag: open.sampled.lag,
         groups: &judged,

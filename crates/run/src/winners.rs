@@ -21,8 +21,8 @@ pub struct Winner {
     pub asked: Chat,
     /// The program.
     pub source: String,
-    /// Its speed.
-    pub gflops: f64,
+    /// Its speed in the task's unit.
+    pub speed: f64,
 }
 
 /// All right answers of a run, each program once for a prompt, practised tasks included.
@@ -43,14 +43,14 @@ pub fn winners(
         let right: Vec<_> = group
             .members
             .iter()
-            .filter_map(|member| Some((member.hash.as_ref()?, member.gflops()?)))
+            .filter_map(|member| Some((member.hash.as_ref()?, member.speed?)))
             .collect();
         if right.is_empty() {
             continue;
         }
         // A step that was sampled ahead knew less.
         let chat = prompts.chat(&group.asked, step.number - step.lag)?;
-        for (hash, gflops) in right {
+        for (hash, speed) in right {
             if !seen.insert((
                 chat.messages.last().map(|message| message.content.clone()),
                 hash,
@@ -62,7 +62,7 @@ pub fn winners(
                 stage: group.asked.stage,
                 asked: chat.clone(),
                 source: store::source(&plan.directory, hash)?,
-                gflops,
+                speed,
             });
         }
     }

@@ -202,7 +202,7 @@ impl Shared {
                 Ok(mut bench) => {
                     let facts = bench.facts();
                     (self.listener)(&Notice::BenchReady {
-                        machine: facts.cpu.clone(),
+                        machine: facts.device.name().to_owned(),
                     });
                     self.lock().ready(facts);
                     match self.judge(bench.as_mut()) {
@@ -284,7 +284,7 @@ impl Shared {
     }
 
     fn take_in(&self, reply: hotloop_flow::Reply) {
-        let judged = reply.judged.and_then(hotloop_run::believable);
+        let judged = reply.judged.and_then(hotloop_flow::Judgement::believable);
         if let Ok(judgement) = &judged {
             self.metrics.judged(judgement);
         }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hotloop_flow::reward::RewardContext;
-use hotloop_flow::{Candidate, Judgement, Reward, Task, Verdict, noise};
+use hotloop_flow::{Judgement, Reward, Task, Verdict, noise, seed};
 use tokio::time::Instant;
 
 use crate::desk::{Desk, Wanted, outcome};
@@ -46,9 +46,7 @@ impl Worth {
         }
         let name = &task.spec.name;
         let candidate =
-            Candidate::from_source(task.seed.as_bytes(), task).map_err(|malformed| {
-                Fault::bad(format!("the seed of {name} is malformed: {malformed}"))
-            })?;
+            seed::candidate(task).map_err(|unusable| Fault::bad(unusable.to_string()))?;
         let wait = Duration::from_secs(5);
         let wanted = Wanted {
             task,
@@ -64,14 +62,13 @@ impl Worth {
             .await
             .ok_or_else(|| Fault::later(format!("the seed of {name} is being judged"), wait))?;
         let judgement = judged.map_err(|error| Fault::machine(&error))?;
-        if !matches!(judgement.verdict, Verdict::Correct(_)) {
-            let verdict = &judgement.verdict;
-            let told = format!(
-                "the seed of {name} is {} on this machine: {}",
-                verdict.label(),
-                verdict.detail()
-            );
-            return Err(Fault::later(told, wait).hint("reward `ladder` needs no seed"));
+        if let Err(unusable) = seed::measured(task, &judgement.verdict) {
+            let fault = Fault::later(unusable.to_string(), wait);
+            return Err(if Reward::Ladder.needs_seed(task) {
+                fault
+            } else {
+                fault.hint("reward `ladder` needs no seed")
+            });
         }
         let mut all = lock();
         all.retain(|(changes, _), _| *changes >= key.0);
@@ -86,15 +83,16 @@ impl Worth {
         task: &Arc<Task>,
         deadline: Instant,
     ) -> Result<RewardContext, Fault> {
-        if matches!(reward, Reward::Ladder | Reward::LadderGroup) {
+        if !reward.needs_seed(task) {
             return Ok(RewardContext::default());
         }
-        let seed = self.seed(task, deadline).await?;
-        Ok(seed
-            .verdict
-            .measured()
-            .map(RewardContext::of_seed)
-            .unwrap_or_default())
+        Ok(Self::of(&*self.seed(task, deadline).await?))
+    }
+
+    /// What rewards are measured against, by the seed's judgement.
+    pub(crate) fn of(seed: &Judgement) -> RewardContext {
+        let measured = seed.verdict.correct();
+        measured.map(RewardContext::of_seed).unwrap_or_default()
     }
 }
 

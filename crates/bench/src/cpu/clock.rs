@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use hotloop_flow::how::Estimator;
-use hotloop_flow::verdict::{Measured, Phase};
-use hotloop_flow::{BenchError, Job, Timing, Verdict};
+use hotloop_flow::verdict::Phase;
+use hotloop_flow::{Baseline, BenchError, Job, Measured, Timing, Verdict};
 
 use crate::cpu::examine::Examined;
 use crate::cpu::machine::Machine;
@@ -159,11 +159,11 @@ impl Clock {
         mut measured: Measured,
     ) -> Result<Verdict, BenchError> {
         let above = |share: Option<f64>| share.is_some_and(|share| share > 1.0);
-        if above(measured.peak_fraction) || above(measured.openblas_ratio) {
+        if above(measured.peak_fraction()) || above(measured.baseline_ratio()) {
             let roof = self.roof(machine, BEATEN_ROOF_AGE_S)?;
             let task_roof =
                 self.task_roof(machine, job, examined, (ROOF_AGE_S, BEATEN_ROOF_AGE_S))?;
-            compare(&mut measured, job, roof, task_roof);
+            compare(&mut measured, roof, task_roof);
         }
         Ok(Verdict::Correct(measured))
     }
@@ -218,7 +218,6 @@ impl Clock {
                 )));
             }
         };
-        let flops = job.task.flops(&job.task.spec.sizes.timed);
         let decided_s = match settings.how.timing {
             Estimator::Gated => timing.min_s,
             Estimator::Paper => timing.paper_s,
@@ -226,15 +225,13 @@ impl Clock {
         let doubt = doubt(&timing, single_s - null_s, task_roof);
         let mut measured = Measured {
             seconds: decided_s,
-            gflops: flops / decided_s / 1e9,
-            gflops_paper: flops / timing.paper_s / 1e9,
-            peak_fraction: None,
-            openblas_ratio: None,
-            roof_s: None,
-            verify: checks,
+            work: job.task.work(&job.task.spec.sizes.timed),
+            baseline: None,
+            roof: None,
+            checks,
             timing,
         };
-        compare(&mut measured, job, roof, task_roof);
+        compare(&mut measured, roof, task_roof);
         Ok(match doubt {
             Some(why) => Verdict::Suspect { why, measured },
             None => Verdict::Correct(measured),
@@ -243,13 +240,15 @@ impl Clock {
 }
 
 /// Says what a candidate's time is worth on this machine.
-fn compare(measured: &mut Measured, job: &Job, roof: Roof, task_roof: TaskRoof) {
-    let flops = job.task.flops(&job.task.spec.sizes.timed);
-    measured.peak_fraction = Some(flops / measured.seconds / roof.peak_flops);
-    measured.openblas_ratio = task_roof
-        .baseline_s
-        .map(|baseline_s| baseline_s / measured.seconds);
-    measured.roof_s = Some(task_roof.bound_s);
+fn compare(measured: &mut Measured, roof: Roof, task_roof: TaskRoof) {
+    measured.baseline = task_roof.baseline_s.map(|seconds| Baseline {
+        name: Baseline::OPENBLAS.to_owned(),
+        seconds,
+    });
+    measured.roof = Some(hotloop_flow::Roof {
+        seconds: task_roof.bound_s,
+        peak_flops: roof.peak_flops,
+    });
 }
 
 /// Why a timing is not believed, if it is not. `single_s` is what a call alone takes at least, the
@@ -267,7 +266,7 @@ fn doubt(timing: &Timing, single_s: f64, roof: TaskRoof) -> Option<String> {
             "{times:.2} times faster than this machine's roof allows"
         ));
     }
-    if timing.calls > 1 && single_s > fastest_s * batch_margin(timing.threads) {
+    if timing.calls > 1 && single_s > fastest_s * batch_margin(timing.threads.unwrap_or(1)) {
         let times = single_s / fastest_s;
         return Some(format!(
             "{times:.1} times faster in a batch than alone: work moves between calls"
@@ -283,7 +282,7 @@ mod tests {
     fn timing(min_s: f64, calls: u32, threads: u32) -> Timing {
         Timing {
             calls,
-            threads,
+            threads: Some(threads),
             ..Timing::steady(min_s)
         }
     }

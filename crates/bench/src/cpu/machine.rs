@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hotloop_flow::{BenchError, MachineFacts};
+use hotloop_flow::{BenchError, Device, MachineFacts};
 
 use crate::cores::{self, Core};
 use crate::cpu::blas::{self, OpenBlas};
@@ -71,28 +71,28 @@ fn facts(
     openblas: Option<&OpenBlas>,
 ) -> MachineFacts {
     let logical = cores.iter().map(|core| core.siblings.len()).sum::<usize>() as u32;
-    let mut facts = MachineFacts {
-        class: String::new(),
-        cpu: cpu_name(),
-        simd: simd_level().to_owned(),
-        cores: logical,
-        kernel: read_line("/proc/sys/kernel/osrelease"),
-        compiler: toolchain.version.clone(),
-        openblas: openblas.map(|blas| format!("{} ({})", file_version(&blas.path), blas.core)),
-        sandbox: layers.names(),
-    };
+    let (name, simd) = (cpu_name(), simd_level());
     let mut hasher = blake3::Hasher::new();
-    for part in [
-        &facts.cpu,
-        &facts.simd,
-        &facts.cores.to_string(),
-        &toolchain.identity,
-    ] {
+    for part in [&name, simd, &logical.to_string(), &toolchain.identity] {
         hasher.update(part.as_bytes());
         hasher.update(b"\0");
     }
-    hasher.finalize().to_hex()[..12].clone_into(&mut facts.class);
-    facts
+    let libraries = openblas.map(|blas| {
+        let version = format!("{} ({})", file_version(&blas.path), blas.core);
+        (MachineFacts::OPENBLAS.to_owned(), version)
+    });
+    MachineFacts {
+        class: hasher.finalize().to_hex()[..12].to_owned(),
+        device: Device::Cpu {
+            name,
+            simd: simd.to_owned(),
+            cores: logical,
+        },
+        kernel: read_line("/proc/sys/kernel/osrelease"),
+        compiler: toolchain.version.clone(),
+        libraries: libraries.into_iter().collect(),
+        sandbox: layers.names(),
+    }
 }
 
 /// The widest vector level of this CPU.

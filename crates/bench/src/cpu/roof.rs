@@ -136,7 +136,8 @@ impl Roof {
             "avx2" => 4.0,
             _ => 2.0,
         };
-        let flops = peak.task.flops(&peak.task.spec.sizes.timed) * width * f64::from(threads);
+        let work = peak.task.work(&peak.task.spec.sizes.timed);
+        let flops = work.flops.unwrap_or(0.0) * width * f64::from(threads);
         let seconds = best_of(machine, slot, user, &peak, null_s, 1.0)?;
         Ok(Self {
             null_s,
@@ -160,7 +161,9 @@ impl Roof {
         (task, prepared): (&Task, &Prepared),
     ) -> Result<TaskRoof, BenchError> {
         let sizes = &task.spec.sizes.timed;
-        let numbers = (task.bytes(sizes).min(footprint(task)) / 8.0).ceil() as i64;
+        let work = task.work(sizes);
+        let bytes = work.bytes.unwrap_or(0.0).min(footprint(task));
+        let numbers = (bytes / 8.0).ceil() as i64;
         let stream = own(
             machine,
             include_str!("roof/stream.toml"),
@@ -175,7 +178,7 @@ impl Roof {
             self.null_s,
             f64::from(machine.settings.how.threads),
         )?;
-        let arithmetic_s = task.flops(sizes) / self.peak_flops;
+        let arithmetic_s = work.flops.unwrap_or(0.0) / self.peak_flops;
         let memory_bound = traffic_s > arithmetic_s;
         let bound = TaskRoof {
             bound_s: arithmetic_s.max(traffic_s),

@@ -120,10 +120,13 @@ fn seed<E: From<BenchError>>(
     let says = format!("{}: {}", verdict.label(), verdict.detail());
     let (measured, mark, says) = match verdict {
         Verdict::Correct(measured) => {
+            let speed = measured
+                .gflops()
+                .map(|gflops| format!(", {gflops:.2} GFLOPS"));
             let says = format!(
-                "correct, {}, {:.2} GFLOPS",
+                "correct, {}{}",
                 milliseconds(measured.seconds),
-                measured.gflops
+                speed.unwrap_or_default()
             );
             (measured, Mark::Ok, says)
         }
@@ -166,7 +169,7 @@ fn milliseconds(seconds: f64) -> String {
 
 fn tightness(task: &Task, seed: &Measured) -> Finding {
     let bound = task.bound(&task.spec.sizes.timed);
-    let error = seed.verify.error;
+    let error = seed.checks.error;
     if bound == 0.0 {
         return finding(Mark::Ok, "bound", "equality");
     }

@@ -28,7 +28,8 @@ fn every_honest_candidate_is_correct() {
         let gflops = judgement
             .verdict
             .measured()
-            .map_or(0.0, |measured| measured.gflops);
+            .and_then(hotloop_flow::Measured::gflops)
+            .unwrap_or(0.0);
         println!(
             "{:34} {:12} {gflops:8.2} GFLOPS",
             candidate.name,

@@ -210,7 +210,7 @@ fn a_mistake_in_the_clock_costs_one_job_its_verdict_and_no_other() {
     let _turn = turn();
     // What `Task::parse` would refuse stands for any mistake that shows only when a candidate is timed.
     let mut task = hotloop_bench::tasks::load("transpose").unwrap();
-    task.spec.cost.flops = "unknown".into();
+    task.spec.cost.flops = Some("unknown".into());
     task.hash = "mistaken".into();
     let mut bench = LocalBench::start(settings()).unwrap();
     let mut mistaken = job(0, "transpose", &task.seed.clone());

@@ -42,7 +42,7 @@ fn conforms(bench: &mut dyn Bench) {
     cancelled_jobs_are_not_told(bench);
     stages_hold(bench);
     let facts = bench.facts();
-    assert!(!facts.class.is_empty() && !facts.simd.is_empty());
+    assert!(!facts.class.is_empty() && facts.device.simd().is_some_and(|simd| !simd.is_empty()));
     assert!(
         bench.next(Duration::ZERO).unwrap().is_none(),
         "an idle bench says nothing"
@@ -80,7 +80,7 @@ fn verdicts_fit_their_candidates(bench: &mut dyn Bench) {
         ]
     );
     let judgement = came[0].judged.as_ref().unwrap();
-    assert!(judgement.verdict.measured().unwrap().gflops > 0.0);
+    assert!(judgement.verdict.measured().unwrap().gflops() > Some(0.0));
     let seconds = judgement.seconds;
     assert!(
         seconds.total > 0.0 && seconds.total + 1e-6 >= seconds.run,

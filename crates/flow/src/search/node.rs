@@ -16,15 +16,15 @@ pub struct Node {
     pub stage: Stage,
     /// How it fared.
     pub label: Label,
-    /// Its speed, when it is correct.
-    pub gflops: Option<f64>,
+    /// Its speed in the unit of its task, when it is correct.
+    pub speed: Option<f64>,
 }
 
 impl Node {
-    /// Its speed, when it is correct and that is a number.
-    pub fn speed(&self) -> Option<f64> {
-        self.gflops
-            .filter(|gflops| self.label == Label::Correct && gflops.is_finite())
+    /// The speed that it is ranked by: only correct nodes have one, and only where it is a number.
+    pub fn rank(&self) -> Option<f64> {
+        self.speed
+            .filter(|speed| self.label == Label::Correct && speed.is_finite())
     }
 
     /// Whether a repair may start from it.

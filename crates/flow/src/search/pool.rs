@@ -40,7 +40,7 @@ impl Pool {
         let mut nodes: Vec<(&Node, f64)> = self
             .of(stage)
             .iter()
-            .filter_map(|node| Some((node, node.speed()?)))
+            .filter_map(|node| Some((node, node.rank()?)))
             .collect();
         nodes.sort_by(|a, b| b.1.total_cmp(&a.1));
         let mut seen = BTreeSet::new();

@@ -90,10 +90,10 @@ fn told(learned: &RunReport, control: Option<&RunReport>, folder: &Path) -> Stri
         None => (&learned.before, "before"),
     };
     if let (Some(before), Some(after)) = (against, &learned.after) {
-        lines.push(compared(after.gflops, before.gflops, name));
+        lines.push(compared(after.speed, before.speed, name));
     }
     if let Some(best) = &learned.best {
-        lines.push(fastest("Fastest code", best, learned.seed_gflops));
+        lines.push(fastest("Fastest code", best, learned));
         let file = folder
             .join(LEARNS)
             .join("candidates")
@@ -101,7 +101,7 @@ fn told(learned: &RunReport, control: Option<&RunReport>, folder: &Path) -> Stri
         lines.push(format!("  {}", file.display()));
     }
     if let Some((control, best)) = control.and_then(|run| Some((run, run.best.as_ref()?))) {
-        lines.push(fastest("The control's", best, control.seed_gflops));
+        lines.push(fastest("The control's", best, control));
     }
     lines.join("\n")
 }
@@ -125,14 +125,14 @@ fn probes(learned: &RunReport, control: Option<&RunReport>) -> Table {
     let mut table = Table::new()
         .left(asked)
         .left("correct")
-        .left("mean GFLOPS")
+        .left(format!("mean {}", learned.unit))
         .left("mean of the stages' best");
     let mut row = |name: &str, probe: Option<&ProbeSummary>| {
         if let Some(probe) = probe {
             table.row([
                 name,
                 &shares(probe.correct),
-                &interval(probe.gflops),
+                &interval(probe.speed),
                 &interval(probe.best),
             ]);
         }
@@ -146,21 +146,24 @@ fn probes(learned: &RunReport, control: Option<&RunReport>) -> Table {
     table
 }
 
-fn fastest(name: &str, best: &BestCode, seed: Option<f64>) -> String {
-    let openblas = best
-        .openblas_ratio
-        .map(|ratio| format!(", {ratio:.2} of OpenBLAS"))
+fn fastest(name: &str, best: &BestCode, run: &RunReport) -> String {
+    let baseline = best
+        .baseline_ratio
+        .zip(best.baseline.as_ref())
+        .map(|(ratio, baseline)| format!(", {ratio:.2} of {baseline}"))
         .unwrap_or_default();
     let peak = best
         .peak_fraction
         .map(|share| format!(", {} of peak", percent(share)))
         .unwrap_or_default();
-    let seed = seed
-        .map(|seed| format!(", {:.0} times the seed", best.gflops / seed))
+    let seed = run
+        .seed_speed
+        .map(|seed| format!(", {:.0} times the seed", best.speed / seed))
         .unwrap_or_default();
     format!(
-        "{name}: {} GFLOPS{openblas}{peak}{seed}, found in step {}",
-        number(best.gflops),
+        "{name}: {} {}{baseline}{peak}{seed}, found in step {}",
+        number(best.speed),
+        run.unit,
         best.step + 1
     )
 }

@@ -54,7 +54,7 @@ fn show(name: &str) -> Result<Status, Failure> {
     let task = load(name)?;
     let spec = &task.spec;
     let timed = &spec.sizes.timed;
-    let (flops, bytes) = (task.flops(timed), task.bytes(timed));
+    let work = task.work(timed);
     let mut table = Table::new().left("").left("");
     table.row(["task", &spec.name]);
     table.row(["summary", &spec.summary]);
@@ -72,12 +72,16 @@ fn show(name: &str) -> Result<Status, Failure> {
             &format!("{}, drawn anew for every candidate", drawn.join(", ")),
         ]);
     }
-    let cost = format!(
-        "{} MFLOP, {} MB, {} FLOP per byte",
-        number(flops / 1e6),
-        number(bytes / 1e6),
-        number(flops / bytes)
-    );
+    let bytes = work.bytes.unwrap_or(0.0);
+    let moved = format!("{} MB", number(bytes / 1e6));
+    let cost = match work.flops {
+        Some(flops) => format!(
+            "{} MFLOP, {moved}, {} FLOP per byte",
+            number(flops / 1e6),
+            number(flops / bytes)
+        ),
+        None => format!("{moved}, no operations counted"),
+    };
     table.row(["cost", &cost]);
     let bound = task.bound(timed);
     let bound = if bound == 0.0 {

@@ -239,7 +239,7 @@ fn head(
         "{}: {} {how} on {task}{beside} ({}, {} -{}){from}",
         plan.directory.display(),
         policy.capabilities().model,
-        machine.cpu,
+        machine.device.name(),
         config.bench.how.compiler,
         config.bench.how.opt
     )
@@ -252,16 +252,17 @@ fn watch(event: &Event, state: &RunState, config: &Config, progress: &Progress) 
     };
     match event {
         Event::RunStarted(_) | Event::RunResumed { .. } => progress.message("judging the seed"),
-        Event::SeedJudged { task, .. } => {
-            let speed = state
-                .context_of(task.as_deref())
-                .seed_gflops
-                .map_or("-".to_owned(), crate::output::number);
+        Event::SeedJudged { task, judgement } => {
+            let measured = judgement.verdict.correct();
+            let speed = measured.map_or("-".to_owned(), |measured| match measured.gflops() {
+                Some(gflops) => format!("{} GFLOPS", crate::output::number(gflops)),
+                None => format!("{} a call", crate::output::seconds(measured.seconds)),
+            });
             let whose = task
                 .as_ref()
                 .map(|task| format!(" of {task}, practised"))
                 .unwrap_or_default();
-            line(&format!("seed{whose}: {speed} GFLOPS"));
+            line(&format!("seed{whose}: {speed}"));
             progress.message(if config.stepping.probe > 0 {
                 "probing"
             } else {

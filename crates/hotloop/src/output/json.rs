@@ -1,7 +1,10 @@
 //! One JSON object a line: what `hotloop judge --json` prints.
 
 use hotloop_flow::bench::Seconds;
-use hotloop_flow::{BenchError, Judgement, Label, MachineFacts, Timing, Verdict};
+use hotloop_flow::task::Language;
+use hotloop_flow::{
+    Baseline, BenchError, Judgement, Label, MachineFacts, Measured, Timing, Verdict,
+};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -10,13 +13,16 @@ use serde_json::{Map, Value};
 pub(crate) struct Line<'a> {
     file: &'a str,
     task: &'a str,
+    language: Language,
     verdict: Option<Label>,
     detail: String,
     reward: Option<f64>,
+    seconds_per_call: Option<f64>,
     gflops: Option<f64>,
     gflops_paper: Option<f64>,
     peak_fraction: Option<f64>,
     openblas_ratio: Option<f64>,
+    baseline: Option<&'a Baseline>,
     verify: Option<VerifyLine>,
     timing: Option<&'a Timing>,
     machine: &'a MachineFacts,
@@ -47,6 +53,7 @@ struct VerifyLine {
 pub(crate) struct About<'a> {
     pub(crate) file: &'a str,
     pub(crate) task: &'a str,
+    pub(crate) language: Language,
     pub(crate) notes: &'a [String],
     pub(crate) carried: &'a Map<String, Value>,
     pub(crate) round: Option<u32>,
@@ -67,13 +74,16 @@ impl<'a> Line<'a> {
         Self {
             file: about.file,
             task: about.task,
+            language: about.language,
             verdict: verdict.map(Verdict::label),
             detail: verdict.map(Verdict::detail).unwrap_or_default(),
             reward,
-            gflops: measured.map(|measured| measured.gflops),
-            gflops_paper: measured.map(|measured| measured.gflops_paper),
-            peak_fraction: measured.and_then(|measured| measured.peak_fraction),
-            openblas_ratio: measured.and_then(|measured| measured.openblas_ratio),
+            seconds_per_call: measured.map(|measured| measured.seconds),
+            gflops: measured.and_then(Measured::gflops),
+            gflops_paper: measured.and_then(Measured::gflops_paper),
+            peak_fraction: measured.and_then(Measured::peak_fraction),
+            openblas_ratio: measured.and_then(Measured::openblas_ratio),
+            baseline: measured.and_then(|measured| measured.baseline.as_ref()),
             verify: verdict.and_then(verify),
             timing: measured.map(|measured| &measured.timing),
             machine: about.machine,
@@ -96,7 +106,7 @@ fn verify(verdict: &Verdict) -> Option<VerifyLine> {
             error: finite(mismatch.error),
         }),
         Verdict::Correct(measured) | Verdict::Suspect { measured, .. } => {
-            let checks = &measured.verify;
+            let checks = &measured.checks;
             Some(VerifyLine {
                 paper: checks.paper,
                 strict: checks.strict,

@@ -53,7 +53,7 @@ fn each_policy_and_task_is_told_and_every_answer_kept() {
         );
         assert!(
             line["best"]["speedup"].as_f64().unwrap() > 0.0
-                && line["seed_gflops"].as_f64().unwrap() > 0.0
+                && line["seed_speed"].as_f64().unwrap() > 0.0
         );
         assert!(
             line["speedup_all"]["mean"]["value"].as_f64()

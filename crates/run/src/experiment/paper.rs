@@ -34,7 +34,7 @@ pub fn outputs(experiment: &str, report: &Report) -> Vec<Output> {
                     report,
                     "Experiment 1: max GFLOPS per step",
                     "GFLOPS",
-                    |point| point.max_gflops,
+                    |point| point.max_speed,
                 ),
             ),
             Output::Table("table-3", table_3(report)),
@@ -165,7 +165,7 @@ fn mean(points: &[&Point]) -> Option<f64> {
     let count: f64 = points.iter().map(correct).sum();
     let sum: f64 = points
         .iter()
-        .filter_map(|point| Some(point.mean_gflops? * correct(point)))
+        .filter_map(|point| Some(point.mean_speed? * correct(point)))
         .sum();
     (count > 0.0).then(|| sum / count)
 }
@@ -173,7 +173,7 @@ fn mean(points: &[&Point]) -> Option<f64> {
 fn max(points: &[&Point]) -> Option<f64> {
     points
         .iter()
-        .filter_map(|point| point.max_gflops)
+        .filter_map(|point| point.max_speed)
         .reduce(f64::max)
 }
 
@@ -202,14 +202,14 @@ fn table_2(report: &Report) -> Vec<Vec<String>> {
             .filter(|_| run.config.learning.rate > 0.0)
             .and_then(|control| control.best.as_ref())
             .map_or("-".to_owned(), |control| {
-                format!("{:+.0} %", (best.gflops / control.gflops - 1.0) * 100.0)
+                format!("{:+.0} %", (best.speed / control.speed - 1.0) * 100.0)
             });
         let share = best
             .peak_fraction
             .map_or("-".to_owned(), |share| format!("{:.1} %", share * 100.0));
         rows.push(vec![
             label(&run.config),
-            format!("{:.2}", best.gflops),
+            format!("{:.2}", best.speed),
             share,
             gain,
         ]);
@@ -236,7 +236,7 @@ fn table_3(report: &Report) -> Vec<Vec<String>> {
         let features = &best.features;
         rows.push(vec![
             label(&run.config),
-            format!("{:.2}", best.gflops),
+            format!("{:.2}", best.speed),
             features.blocking_text(),
             features.threads.to_string(),
             features.prefetch.to_string(),

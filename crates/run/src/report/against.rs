@@ -8,11 +8,11 @@ use super::text::align;
 pub fn table<'a>(pairs: impl Iterator<Item = (&'a RunReport, &'a RunReport)>) -> String {
     let head = [
         "run against its control",
-        "mean GFLOPS",
+        "mean speed",
         "control",
         "times",
         "intervals",
-        "best GFLOPS",
+        "best speed",
         "control",
     ];
     let rows: Vec<Vec<String>> = pairs.map(|(run, control)| row(run, control)).collect();
@@ -25,20 +25,23 @@ pub fn table<'a>(pairs: impl Iterator<Item = (&'a RunReport, &'a RunReport)>) ->
 fn row(run: &RunReport, control: &RunReport) -> Vec<String> {
     let own = control.after.or(control.before);
     let (mine, its) = (
-        run.after.map(|probe| probe.gflops),
-        own.or(run.before).map(|probe| probe.gflops),
+        run.after.map(|probe| probe.speed),
+        own.or(run.before).map(|probe| probe.speed),
     );
     let shown = |estimate: Option<crate::probe::Estimate>| {
         estimate.map_or("-".to_owned(), |one| {
-            format!("{:.2} [{:.2}, {:.2}]", one.value, one.low, one.high)
+            format!(
+                "{:.2} {} [{:.2}, {:.2}]",
+                one.value, run.unit, one.low, one.high
+            )
         })
     };
     let both = mine.zip(its);
     let times = both.filter(|(_, its)| its.value > 0.0);
     let best = |run: &RunReport| {
-        run.best
-            .as_ref()
-            .map_or("-".to_owned(), |best| format!("{:.1}", best.gflops))
+        run.best.as_ref().map_or("-".to_owned(), |best| {
+            format!("{:.1} {}", best.speed, run.unit)
+        })
     };
     vec![
         run.name.clone(),

@@ -7,7 +7,7 @@ use super::{Point, Report};
 /// The steps of all runs as CSV, with a header.
 pub fn steps(report: &Report) -> String {
     let mut text = String::from(
-        "run,step,iteration,mean_reward,low_reward,high_reward,best_reward,mean_gflops,mean_gflops_all,max_gflops,best_gflops,",
+        "run,step,iteration,unit,mean_reward,low_reward,high_reward,best_reward,mean_speed,mean_speed_all,max_speed,best_speed,",
     );
     for label in Label::ALL {
         text.push_str(&label.name().replace('-', "_"));
@@ -18,14 +18,14 @@ pub fn steps(report: &Report) -> String {
     );
     for run in &report.runs {
         for point in &run.points {
-            text.push_str(&row(&run.name, point));
+            text.push_str(&row(&run.name, run.unit, point));
             text.push('\n');
         }
     }
     text
 }
 
-fn row(name: &str, point: &Point) -> String {
+fn row(name: &str, unit: &str, point: &Point) -> String {
     let some = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let mut cells = vec![
         quoted(name),
@@ -34,6 +34,7 @@ fn row(name: &str, point: &Point) -> String {
             .iteration
             .map(|iteration| iteration.to_string())
             .unwrap_or_default(),
+        unit.to_owned(),
     ];
     cells.extend(
         [
@@ -41,10 +42,10 @@ fn row(name: &str, point: &Point) -> String {
             point.low_reward,
             point.high_reward,
             point.best_reward,
-            point.mean_gflops,
-            point.mean_gflops_all,
-            point.max_gflops,
-            point.best_gflops,
+            point.mean_speed,
+            point.mean_speed_all,
+            point.max_speed,
+            point.best_speed,
         ]
         .map(some),
     );

@@ -175,15 +175,15 @@ fn speeds(report: &Report) -> Figure {
     let mut figure = lines(
         report,
         "Speed of the fastest candidate so far",
-        "GFLOPS",
-        |point| point.best_gflops,
+        unit(report),
+        |point| point.best_speed,
         false,
     );
     if let ([run], Content::Lines(series)) = (&report.runs[..], &mut figure.content) {
         "best so far".clone_into(&mut series[0].name);
         let (name, points) = (
             "best of the step".to_owned(),
-            curve(&run.points, |point| point.max_gflops),
+            curve(&run.points, |point| point.max_speed),
         );
         series.push(Series {
             name,
@@ -193,6 +193,17 @@ fn speeds(report: &Report) -> Figure {
         });
     }
     figure
+}
+
+/// What speeds are given in, where all runs agree on it.
+fn unit(report: &Report) -> &'static str {
+    let mut units = report.runs.iter().map(|run| run.unit);
+    let first = units.next().unwrap_or("speed");
+    if units.all(|unit| unit == first) {
+        first
+    } else {
+        "speed"
+    }
 }
 
 /// Where a step stands on the axis: counted from 1, as everywhere that people read.

@@ -1,6 +1,6 @@
 //! The report as one page that needs nothing else: styles, figures and code are inside.
 
-use hotloop_flow::count;
+use hotloop_flow::{Device, count};
 
 use super::diff::{Change, diff};
 use super::figure::Figure;
@@ -69,15 +69,18 @@ fn cards(run: &RunReport, html: &mut String) {
         );
     };
     if let Some(best) = &run.best {
-        card(format!("{:.1}", best.gflops), "GFLOPS, best code");
-        if let Some(ratio) = best.openblas_ratio {
-            card(format!("{ratio:.2}"), "of OpenBLAS");
+        card(
+            format!("{:.1}", best.speed),
+            &format!("{}, best code", run.unit),
+        );
+        if let (Some(ratio), Some(name)) = (best.baseline_ratio, &best.baseline) {
+            card(format!("{ratio:.2}"), &format!("of {}", escape(name)));
         }
         if let Some(share) = best.peak_fraction {
             card(format!("{:.0} %", share * 100.0), "of the machine's peak");
         }
-        if let Some(seed) = run.seed_gflops {
-            card(format!("{:.1} x", best.gflops / seed), "the task's seed");
+        if let Some(seed) = run.seed_speed {
+            card(format!("{:.1} x", best.speed / seed), "the task's seed");
         }
     }
     card(run.totals.steps.to_string(), "steps");
@@ -90,26 +93,45 @@ fn probes(report: &Report, html: &mut String) {
     if report.runs.iter().all(|run| run.before.is_none()) {
         return;
     }
-    html.push_str("<h2>Probe</h2><p class=lead>Six stage prompts, answered with the same seeds before and after the run at the training temperature; failures count as 0 GFLOPS. In brackets: 95 % bootstrap intervals.</p><div class=scroll><table><thead><tr><th>run</th><th>learning rate</th><th>when</th><th>answers</th><th>correct</th><th>mean GFLOPS</th><th>best of each stage, mean GFLOPS</th></tr></thead><tbody>");
-    let pooled = report
-        .pooled
-        .iter()
-        .map(|pooled| (&pooled.name, pooled.rate, pooled.before, pooled.after));
-    let runs = report
-        .runs
-        .iter()
-        .map(|run| (&run.name, run.config.learning.rate, run.before, run.after));
-    for (name, rate, before, after) in pooled.chain(runs) {
-        for (when, probe) in [("before", before), ("after", after)] {
+    html.push_str("<h2>Probe</h2><p class=lead>Six stage prompts, answered with the same seeds before and after the run at the training temperature; failures count as 0. In brackets: 95 % bootstrap intervals.</p><div class=scroll><table><thead><tr><th>run</th><th>learning rate</th><th>when</th><th>answers</th><th>correct</th><th>mean speed</th><th>best of each stage, mean speed</th></tr></thead><tbody>");
+    let pooled = report.pooled.iter().map(|pooled| Probed {
+        name: &pooled.name,
+        rate: pooled.rate,
+        unit: pooled.unit,
+        before: pooled.before,
+        after: pooled.after,
+    });
+    let runs = report.runs.iter().map(|run| Probed {
+        name: &run.name,
+        rate: run.config.learning.rate,
+        unit: run.unit,
+        before: run.before,
+        after: run.after,
+    });
+    for probed in pooled.chain(runs) {
+        for (when, probe) in [("before", probed.before), ("after", probed.after)] {
             if let Some(probe) = probe {
-                probe_row(name, rate, when, &probe, html);
+                probe_row(&probed, when, &probe, html);
             }
         }
     }
     html.push_str("</tbody></table></div>");
 }
 
-fn probe_row(name: &str, rate: f64, when: &str, probe: &ProbeSummary, html: &mut String) {
+/// A run, or the seeds of one setting, with what its probes say.
+struct Probed<'a> {
+    name: &'a str,
+    rate: f64,
+    unit: &'static str,
+    before: Option<ProbeSummary>,
+    after: Option<ProbeSummary>,
+}
+
+fn probe_row(probed: &Probed<'_>, when: &str, probe: &ProbeSummary, html: &mut String) {
+    let Probed {
+        name, rate, unit, ..
+    } = probed;
+    let unit = format!(" {unit}");
     let cell = |estimate: Estimate, scale: f64, unit: &str| {
         let digits = if scale > 1.0 { 0 } else { 2 };
         format!(
@@ -125,8 +147,8 @@ fn probe_row(name: &str, rate: f64, when: &str, probe: &ProbeSummary, html: &mut
         escape(name),
         probe.answers,
         cell(probe.correct, 100.0, " %"),
-        cell(probe.gflops, 1.0, ""),
-        cell(probe.best, 1.0, "")
+        cell(probe.speed, 1.0, &unit),
+        cell(probe.best, 1.0, &unit)
     );
 }
 
@@ -179,19 +201,20 @@ fn one(run: &RunReport, several: bool, html: &mut String) {
         if several {
             put!(
                 html,
-                "<details><summary>Best code: {:.2} GFLOPS</summary>",
-                best.gflops
+                "<details><summary>Best code: {:.2} {}</summary>",
+                best.speed,
+                run.unit
             );
-            code(best, html);
+            code(best, run.unit, html);
             html.push_str("</details>");
         } else {
             html.push_str("<h2>Best code</h2>");
-            code(best, html);
+            code(best, run.unit, html);
         }
     }
 }
 
-fn code(best: &BestCode, html: &mut String) {
+fn code(best: &BestCode, unit: &str, html: &mut String) {
     let features = &best.features;
     let tile = features
         .register_tile
@@ -203,8 +226,8 @@ fn code(best: &BestCode, html: &mut String) {
         .map_or("none".to_owned(), |bits| format!("{bits} bits"));
     put!(
         html,
-        "<p>{:.2} GFLOPS{}, found in step {}. Blocking {}; threads: {}; prefetch: {}; {}; register tile {tile}; explicit vectors: {simd}; {} the output.</p>",
-        best.gflops,
+        "<p>{:.2} {unit}{}, found in step {}. Blocking {}; threads: {}; prefetch: {}; {}; register tile {tile}; explicit vectors: {simd}; {} the output.</p>",
+        best.speed,
         match best.confirmed {
             0 => String::new(),
             fresh => format!(" (median of {})", count(fresh, "fresh timing")),
@@ -221,7 +244,7 @@ fn code(best: &BestCode, html: &mut String) {
         }
     );
     html.push_str("<h3>From the seed to the best</h3>");
-    lineage(best, html);
+    lineage(best, unit, html);
     put!(
         html,
         "<h3>Source</h3><pre>{}</pre>",
@@ -237,15 +260,15 @@ fn code(best: &BestCode, html: &mut String) {
     }
 }
 
-fn lineage(best: &BestCode, html: &mut String) {
+fn lineage(best: &BestCode, unit: &str, html: &mut String) {
     html.push_str(
         "<div class=path><div class=node style=\"border-left-color:var(--correct)\"><b>seed</b>the task's own</div>",
     );
     for ancestor in &best.lineage {
         let colour = ancestor.label.map_or("masked", hotloop_flow::Label::name);
         let speed = ancestor
-            .gflops
-            .map_or_else(|| colour.to_owned(), |gflops| format!("{gflops:.2} GFLOPS"));
+            .speed
+            .map_or_else(|| colour.to_owned(), |speed| format!("{speed:.2} {unit}"));
         let stage = ancestor
             .stage
             .map(|stage| format!(", {stage}"))
@@ -295,21 +318,31 @@ fn summary(report: &Report, html: &mut String) {
 }
 
 fn machines(report: &Report, html: &mut String) {
-    html.push_str("<h2>Machine</h2><div class=scroll><table><thead><tr><th>run</th><th>CPU</th><th>vectors</th><th>cores</th><th>compiler</th><th>OpenBLAS</th><th>kernel</th><th>sandbox</th><th>class</th></tr></thead><tbody>");
+    html.push_str("<h2>Machine</h2><div class=scroll><table><thead><tr><th>run</th><th>device</th><th>vectors</th><th>cores</th><th>compiler</th><th>libraries</th><th>kernel</th><th>sandbox</th><th>class</th></tr></thead><tbody>");
     for run in &report.runs {
         let Some(machine) = &run.machine else {
             continue;
         };
+        let (vectors, cores) = match &machine.device {
+            Device::Cpu { simd, cores, .. } => (simd.clone(), cores.to_string()),
+            Device::Gpu { .. } => ("-".to_owned(), "-".to_owned()),
+        };
+        let names = machine.libraries.iter();
+        let libraries: Vec<String> = names
+            .map(|(name, version)| format!("{name} {version}"))
+            .collect();
+        let libraries = if libraries.is_empty() {
+            "none".to_owned()
+        } else {
+            libraries.join(", ")
+        };
         let cells = [
             run.name.clone(),
-            machine.cpu.clone(),
-            machine.simd.clone(),
-            machine.cores.to_string(),
+            machine.device.name().to_owned(),
+            vectors,
+            cores,
             format!("{}, {}", machine.compiler, run.config.bench.how.opt.flag()),
-            machine
-                .openblas
-                .clone()
-                .unwrap_or_else(|| "none".to_owned()),
+            libraries,
             machine.kernel.clone(),
             machine.sandbox.join(", "),
             machine.class.clone(),

@@ -34,7 +34,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use hotloop_flow::verdict::Label;
-use hotloop_flow::{MachineFacts, count};
+use hotloop_flow::{MachineFacts, Measured, count};
 use serde::Serialize;
 
 use crate::config::{Config, Layered};
@@ -63,6 +63,8 @@ pub struct Pooled {
     pub name: String,
     /// The learning rate.
     pub rate: f64,
+    /// What speeds are given in.
+    pub unit: &'static str,
     /// Before the first step.
     pub before: Option<ProbeSummary>,
     /// After the last.
@@ -87,8 +89,10 @@ pub struct RunReport {
     /// Whether it has ended.
     #[serde(skip)]
     pub is_over: bool,
-    /// GFLOPS of the task's seed.
-    pub seed_gflops: Option<f64>,
+    /// What speeds are given in.
+    pub unit: &'static str,
+    /// Speed of the task's seed.
+    pub seed_speed: Option<f64>,
     /// Its curves.
     pub points: Vec<Point>,
     /// Its sums.
@@ -114,13 +118,15 @@ pub struct BestCode {
     /// Its source.
     pub source: String,
     /// Its speed; the median of fresh timings where it was confirmed.
-    pub gflops: f64,
+    pub speed: f64,
     /// How many fresh timings that is the median of; 0 where it is the timing of its own step.
     pub confirmed: usize,
     /// As a fraction of the machine's peak.
     pub peak_fraction: Option<f64>,
-    /// Relative to OpenBLAS.
-    pub openblas_ratio: Option<f64>,
+    /// The name of what the task is compared with, if there is one.
+    pub baseline: Option<String>,
+    /// How many times as fast as that.
+    pub baseline_ratio: Option<f64>,
     /// The step that found it.
     pub step: u64,
     /// Its structure.
@@ -145,7 +151,7 @@ pub struct Ancestor {
     /// How it fared; none where the machine failed.
     pub label: Option<Label>,
     /// Its speed.
-    pub gflops: Option<f64>,
+    pub speed: Option<f64>,
     /// Its source.
     pub source: String,
 }
@@ -181,6 +187,7 @@ impl Report {
                 Pooled {
                     name: format!("{} ({} seeds)", first.name, family.len()),
                     rate: first.config.learning.rate,
+                    unit: first.unit,
                     before: probe::pooled(&states, When::Before),
                     after: probe::pooled(&states, When::After),
                 }
@@ -228,6 +235,7 @@ impl RunReport {
         })?;
         let config = layered.config;
         let task = config.tasks().next().unwrap_or_default().to_owned();
+        let pace = state.pace();
         let mut points = points::points(state);
         if config.learning.beta <= 0.0 {
             // Older journals say 0 where nothing was measured.
@@ -245,7 +253,8 @@ impl RunReport {
                 .map(|started| started.machine.clone()),
             status: status(state),
             is_over: state.ended.is_some(),
-            seed_gflops: state.context().seed_gflops,
+            unit: pace.unit(),
+            seed_speed: state.seed_speed(),
             totals: points::totals(&points, state),
             before: probe::summary(state, When::Before),
             after: probe::summary(state, When::After),
@@ -307,7 +316,7 @@ fn best(state: &RunState, directory: &Path) -> Result<Option<BestCode>, StoreErr
             role: group.asked.role,
             stage: group.asked.stage,
             label: member.verdict.as_ref().map(hotloop_flow::Verdict::label),
-            gflops: member.gflops(),
+            speed: member.speed,
         });
     }
     let source = store::source(directory, &best.hash)?;
@@ -316,10 +325,13 @@ fn best(state: &RunState, directory: &Path) -> Result<Option<BestCode>, StoreErr
         features: Features::of(&source),
         source,
         hash: best.hash.clone(),
-        gflops: best.gflops,
+        speed: best.speed,
         confirmed: best.timings,
-        peak_fraction: measured.and_then(|measured| measured.peak_fraction),
-        openblas_ratio: measured.and_then(|measured| measured.openblas_ratio),
+        peak_fraction: measured.and_then(Measured::peak_fraction),
+        baseline: measured
+            .and_then(|measured| measured.baseline.as_ref())
+            .map(|baseline| baseline.name.clone()),
+        baseline_ratio: measured.and_then(Measured::baseline_ratio),
         step: best.step,
         seed: store::seed(directory)?,
         lineage,

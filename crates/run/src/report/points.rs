@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use hotloop_flow::advantage::Fate;
-use hotloop_flow::verdict::Label;
+use hotloop_flow::verdict::{Label, Verdict};
 use serde::Serialize;
 
 use crate::event::StepSeconds;
-use crate::probe::speed;
 use crate::state::{Member, RunState, Step};
 
 /// One step.
@@ -25,14 +24,14 @@ pub struct Point {
     pub high_reward: Option<f64>,
     /// The highest reward.
     pub best_reward: Option<f64>,
-    /// Mean GFLOPS of the correct answers.
-    pub mean_gflops: Option<f64>,
-    /// Mean GFLOPS of all answers but masked and suspect ones, failures counted as 0.
-    pub mean_gflops_all: Option<f64>,
+    /// Mean speed of the correct answers.
+    pub mean_speed: Option<f64>,
+    /// Mean speed of all answers but masked and suspect ones, failures counted as 0.
+    pub mean_speed_all: Option<f64>,
     /// The fastest of the step.
-    pub max_gflops: Option<f64>,
+    pub max_speed: Option<f64>,
     /// The fastest so far.
-    pub best_gflops: Option<f64>,
+    pub best_speed: Option<f64>,
     /// How many answers had which verdict.
     pub verdicts: BTreeMap<Label, usize>,
     /// Answers that the machine failed to judge.
@@ -102,7 +101,7 @@ pub(super) fn points(state: &RunState) -> Vec<Point> {
     let mut points = Vec::new();
     for step in &state.steps {
         let point = point(step, best);
-        best = point.best_gflops;
+        best = point.best_speed;
         points.push(point);
     }
     points
@@ -116,8 +115,8 @@ pub(super) fn point(step: &Step, best_before: Option<f64>) -> Point {
         let last = rewards.len().checked_sub(1)?;
         rewards.get((last as f64 * share).round() as usize).copied()
     };
-    let speeds: Vec<f64> = step.members().filter_map(Member::gflops).collect();
-    let max_gflops = speeds.iter().copied().reduce(f64::max);
+    let speeds: Vec<f64> = step.members().filter_map(|member| member.speed).collect();
+    let max_speed = speeds.iter().copied().reduce(f64::max);
     let mut verdicts = BTreeMap::new();
     for verdict in step.members().filter_map(|member| member.verdict.as_ref()) {
         *verdicts.entry(verdict.label()).or_insert(0) += 1;
@@ -132,10 +131,10 @@ pub(super) fn point(step: &Step, best_before: Option<f64>) -> Point {
         low_reward: quantile(0.1),
         high_reward: quantile(0.9),
         best_reward: rewards.last().copied(),
-        mean_gflops: mean(&speeds),
-        mean_gflops_all: mean(&step.members().filter_map(counted).collect::<Vec<f64>>()),
-        max_gflops,
-        best_gflops: [max_gflops, best_before]
+        mean_speed: mean(&speeds),
+        mean_speed_all: mean(&step.members().filter_map(counted).collect::<Vec<f64>>()),
+        max_speed,
+        best_speed: [max_speed, best_before]
             .into_iter()
             .flatten()
             .reduce(f64::max),
@@ -160,7 +159,10 @@ pub(super) fn point(step: &Step, best_before: Option<f64>) -> Point {
 
 /// The speed that a member counts with, 0 where it failed; what is masked counts nothing.
 fn counted(member: &Member) -> Option<f64> {
-    speed(member.verdict.as_ref()?)
+    match member.verdict.as_ref()? {
+        Verdict::Suspect { .. } => None,
+        _ => Some(member.speed.unwrap_or(0.0)),
+    }
 }
 
 fn mean(values: &[f64]) -> Option<f64> {
@@ -216,7 +218,7 @@ mod tests {
     fn a_failure_counts_as_0_and_a_suspect_not_at_all() {
         let all = |verdicts: Vec<hotloop_flow::Verdict>| {
             let group = group(asked(None, hotloop_flow::Stage::All), "a", verdicts);
-            point(&step(0, vec![group]), None).mean_gflops_all
+            point(&step(0, vec![group]), None).mean_speed_all
         };
         assert_eq!(all(vec![correct(10.0), suspect(1e6)]), Some(10.0));
         assert_eq!(all(vec![correct(10.0), wrong()]), Some(5.0));

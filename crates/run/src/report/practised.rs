@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use hotloop_flow::Stage;
 use hotloop_flow::statistics::median;
+use hotloop_flow::{Pace, Stage};
 use serde::Serialize;
 
-use crate::probe::speed;
+use crate::fared::Fared;
 use crate::state::{Group, RunState, Step};
 
 /// A practised task.
@@ -45,20 +45,16 @@ fn one(state: &RunState, task: &str) -> Practised {
     let groups: Vec<&Group> = groups
         .filter(|group| group.asked.task.as_deref() == Some(task))
         .collect();
-    let speedups = |groups: &[&Group]| -> Vec<f64> {
+    let fared = |groups: &[&Group]| -> Vec<Fared> {
         groups
             .iter()
-            .flat_map(|group| speedups(state, group))
+            .flat_map(|group| times_seed(state, group))
             .collect()
     };
     let (first, last) = quarters(&groups);
     let of = |groups: &[&Group]| {
-        let all = speedups(groups);
-        let correct: Vec<f64> = all
-            .iter()
-            .copied()
-            .filter(|speedup| *speedup > 0.0)
-            .collect();
+        let all = fared(groups);
+        let correct = Fared::speeds(&all);
         Quarter {
             correct: (!all.is_empty()).then(|| correct.len() as f64 / all.len() as f64),
             speedup: (!correct.is_empty()).then(|| median(&correct)),
@@ -69,7 +65,7 @@ fn one(state: &RunState, task: &str) -> Practised {
         answers: groups.iter().map(|group| group.members.len()).sum(),
         first: of(&first),
         last: of(&last),
-        best: fastest(&speedups(&groups)),
+        best: fastest(&fared(&groups)),
     }
 }
 
@@ -89,32 +85,26 @@ fn quarters<'a>(groups: &[&'a Group]) -> (Vec<&'a Group>, Vec<&'a Group>) {
     (first, last)
 }
 
-/// In times of the seed of the group's task, 0 for failures; what is masked is left out.
-fn speedups(state: &RunState, group: &Group) -> Vec<f64> {
-    let seed = state.context_of(group.asked.task.as_deref()).seed_gflops;
-    let verdicts = group
-        .members
-        .iter()
-        .filter_map(|member| member.verdict.as_ref());
-    verdicts
-        .filter_map(|verdict| Some(speed(verdict)? / seed?))
-        .collect()
+/// How a group's answers fared, in times of the seed of its task; what is masked is left out.
+fn times_seed(state: &RunState, group: &Group) -> Vec<Fared> {
+    let Some(seconds) = state.context_of(group.asked.task.as_deref()).seed_s else {
+        return Vec::new();
+    };
+    let members = group.members.iter();
+    let verdicts = members.filter_map(|member| member.verdict.as_ref());
+    Fared::all(verdicts, Pace::TimesSeed { seconds })
 }
 
-fn fastest(speedups: &[f64]) -> Option<f64> {
-    speedups
-        .iter()
-        .copied()
-        .filter(|speedup| *speedup > 0.0)
-        .reduce(f64::max)
+fn fastest(fared: &[Fared]) -> Option<f64> {
+    Fared::speeds(fared).into_iter().reduce(f64::max)
 }
 
 /// What a step's line says of the practised group.
 pub(super) fn step_words(state: &RunState, step: &Step) -> String {
     let words = step.practised.iter().map(|group| {
-        let speedups = speedups(state, group);
-        let correct = speedups.iter().filter(|speedup| **speedup > 0.0).count();
-        let best = fastest(&speedups)
+        let fared = times_seed(state, group);
+        let correct = fared.iter().filter(|one| one.is_correct).count();
+        let best = fastest(&fared)
             .map(|best| format!(", best {} its seed", times(Some(best))))
             .unwrap_or_default();
         let asked = &group.asked;

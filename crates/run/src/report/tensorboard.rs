@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::points::point;
-use crate::state::{Member, RunState, Step};
+use crate::state::{RunState, Step};
 
 /// Every run directory has its own, so the name need not tell runs apart.
 const FILE: &str = "events.out.tfevents.0.hotloop";
@@ -43,16 +43,16 @@ impl Tensorboard {
         let point = point(step, self.best);
         self.best = step
             .members()
-            .filter_map(Member::gflops)
+            .filter_map(|member| member.speed)
             .chain(self.best)
             .reduce(f64::max);
         let updated = step.updated.as_ref();
         let values = [
             ("reward/mean", point.mean_reward),
             ("reward/best", point.best_reward),
-            ("gflops/mean", point.mean_gflops),
-            ("gflops/max", point.max_gflops),
-            ("gflops/best", point.best_gflops),
+            ("speed/mean", point.mean_speed),
+            ("speed/max", point.max_speed),
+            ("speed/best", point.best_speed),
             ("policy/entropy", point.entropy),
             ("policy/kl", point.kl),
             ("policy/loss", point.loss),

@@ -1,6 +1,6 @@
 //! Reports as plain text: a line for each step, a table for runs.
 
-use hotloop_flow::Label;
+use hotloop_flow::{Label, Measured};
 
 use super::points::point;
 use super::{Report, RunReport, practised};
@@ -13,9 +13,7 @@ pub fn step_line(state: &RunState) -> Option<String> {
     let earlier = state.steps[..state.steps.len() - 1]
         .iter()
         .flat_map(crate::state::Step::members);
-    let best_before = earlier
-        .filter_map(crate::state::Member::gflops)
-        .reduce(f64::max);
+    let best_before = earlier.filter_map(|member| member.speed).reduce(f64::max);
     let point = point(step, best_before);
     let asked: Vec<String> = step
         .groups
@@ -30,18 +28,24 @@ pub fn step_line(state: &RunState) -> Option<String> {
     } else {
         asked.join(", ")
     };
-    let best = state.best.as_ref().and_then(|best| best.verdict.measured());
     let against = |value: Option<f64>, what: &str| {
         value
             .map(|value| format!(", {value:.2} of {what}"))
             .unwrap_or_default()
     };
+    let best = state.best.as_ref();
     let speed = best.map_or("no correct candidate yet".to_owned(), |best| {
+        let measured = best.verdict.measured();
+        let baseline = measured.and_then(|measured| measured.baseline.as_ref());
         format!(
-            "best {:.2} GFLOPS{}{}",
-            best.gflops,
-            against(best.openblas_ratio, "OpenBLAS"),
-            against(best.peak_fraction, "peak")
+            "best {:.2} {}{}{}",
+            best.speed,
+            state.pace().unit(),
+            against(
+                measured.and_then(Measured::baseline_ratio),
+                baseline.map_or("", |baseline| &baseline.name)
+            ),
+            against(measured.and_then(Measured::peak_fraction), "peak")
         )
     });
     let shares: Vec<String> = Label::ALL
@@ -96,6 +100,11 @@ pub(crate) fn facts(run: &RunReport) -> Vec<(&'static str, String)> {
         .iter()
         .map(|(fate, count)| format!("{count} {fate}"))
         .collect();
+    let baseline = best
+        .and_then(|best| best.baseline_ratio.zip(best.baseline.as_ref()))
+        .map_or("-".to_owned(), |(ratio, name)| {
+            format!("{ratio:.2} of {name}")
+        });
     let idle = |seconds: f64| format!("{:.0} %", 100.0 * seconds / totals.seconds.wall.max(1e-9));
     vec![
         ("task", run.task.clone()),
@@ -114,12 +123,10 @@ pub(crate) fn facts(run: &RunReport) -> Vec<(&'static str, String)> {
         ),
         ("correct", format!("{:.0} %", share(correct))),
         ("masked", totals.masked.to_string()),
-        ("seed, GFLOPS", some(run.seed_gflops, 2)),
-        ("best, GFLOPS", some(best.map(|best| best.gflops), 2)),
-        (
-            "best / OpenBLAS",
-            some(best.and_then(|best| best.openblas_ratio), 2),
-        ),
+        ("unit of speed", run.unit.to_owned()),
+        ("seed, speed", some(run.seed_speed, 2)),
+        ("best, speed", some(best.map(|best| best.speed), 2)),
+        ("best / baseline", baseline),
         (
             "best / peak",
             some(best.and_then(|best| best.peak_fraction), 2),
@@ -133,12 +140,12 @@ pub(crate) fn facts(run: &RunReport) -> Vec<(&'static str, String)> {
             interval(run.after.map(|probe| probe.correct), 100.0, " %"),
         ),
         (
-            "probe before: mean GFLOPS",
-            interval(run.before.map(|probe| probe.gflops), 1.0, ""),
+            "probe before: mean speed",
+            interval(run.before.map(|probe| probe.speed), 1.0, ""),
         ),
         (
-            "probe after: mean GFLOPS",
-            interval(run.after.map(|probe| probe.gflops), 1.0, ""),
+            "probe after: mean speed",
+            interval(run.after.map(|probe| probe.speed), 1.0, ""),
         ),
         (
             "probe before: best of each stage",
@@ -181,8 +188,9 @@ pub fn table(report: &Report) -> String {
             "probes over seeds",
             "correct before",
             "correct after",
-            "mean GFLOPS before",
-            "mean GFLOPS after",
+            "unit of speed",
+            "mean speed before",
+            "mean speed after",
         ];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         for pooled in &report.pooled {
@@ -190,8 +198,9 @@ pub fn table(report: &Report) -> String {
                 pooled.name.clone(),
                 interval(pooled.before.map(|probe| probe.correct), 100.0, " %"),
                 interval(pooled.after.map(|probe| probe.correct), 100.0, " %"),
-                interval(pooled.before.map(|probe| probe.gflops), 1.0, ""),
-                interval(pooled.after.map(|probe| probe.gflops), 1.0, ""),
+                pooled.unit.to_owned(),
+                interval(pooled.before.map(|probe| probe.speed), 1.0, ""),
+                interval(pooled.after.map(|probe| probe.speed), 1.0, ""),
             ]);
         }
         text.push('\n');

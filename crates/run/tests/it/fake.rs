@@ -11,10 +11,10 @@ use hotloop_flow::bench::{Judgement, Seconds};
 use hotloop_flow::policy::{Capabilities, Chat, Completion, Ending, Updated};
 use hotloop_flow::random::{Random, seed};
 use hotloop_flow::task::TaskFiles;
-use hotloop_flow::verdict::{Measured, Mismatch};
+use hotloop_flow::verdict::Mismatch;
 use hotloop_flow::{
-    Bench, BenchError, Job, JobId, MachineFacts, Policy, PolicyError, Prose, Reply, Sampling, Task,
-    Verdict, WeightedTokens,
+    Baseline, Bench, BenchError, Device, Job, JobId, MachineFacts, Measured, Policy, PolicyError,
+    Prose, Reply, Roof, Sampling, Task, Verdict, WeightedTokens,
 };
 use hotloop_run::event::Line;
 use hotloop_run::journal::Sink;
@@ -309,14 +309,30 @@ pub(crate) struct FakeBench {
 }
 
 pub(crate) fn correct(gflops: f64) -> Verdict {
-    let (peak_fraction, openblas_ratio) = (Some(gflops / 100.0), Some(gflops / 80.0));
-    let steady = Measured::steady(gflops, 1.0 / gflops);
     Verdict::Correct(Measured {
-        peak_fraction,
-        openblas_ratio,
-        roof_s: Some(0.01),
-        ..steady
+        baseline: Some(Baseline {
+            name: Baseline::OPENBLAS.to_owned(),
+            seconds: 1.0 / 80.0,
+        }),
+        roof: Some(Roof {
+            seconds: 0.01,
+            peak_flops: 100e9,
+        }),
+        ..Measured::steady(gflops, 1.0 / gflops)
     })
+}
+
+/// The same code on a machine that is so many times as fast.
+fn speed_up(measured: &mut Measured, times: f64) {
+    let timing = &mut measured.timing;
+    for seconds in [
+        &mut measured.seconds,
+        &mut timing.min_s,
+        &mut timing.median_s,
+        &mut timing.paper_s,
+    ] {
+        *seconds /= times;
+    }
 }
 
 /// What the fake bench thinks of a source.
@@ -384,18 +400,21 @@ impl Bench for FakeBench {
         }
         if let (Verdict::Correct(measured), false) = (&mut verdict, job.task.spec.name == "matmul")
         {
-            measured.gflops *= PRACTISED;
+            speed_up(measured, PRACTISED);
         }
         if let (Verdict::Correct(measured), Some(lucky)) = (&mut verdict, self.lucky) {
-            measured.gflops *= if lucky(source, *tries) { 2.0 } else { 1.0 };
+            speed_up(measured, if lucky(source, *tries) { 2.0 } else { 1.0 });
         }
         if let (Verdict::Correct(measured), Some(cv)) = (&mut verdict, self.cv) {
             let differs = source.bytes().map(u32::from).sum::<u32>() % 7;
-            measured.gflops *= 1.0 + 1e-3 * f64::from(differs);
+            speed_up(measured, 1.0 + 1e-3 * f64::from(differs));
             (measured.timing.cv, measured.timing.quiet) = (cv, false);
         }
         if let (Verdict::Correct(measured), true) = (&mut verdict, self.bare) {
-            (measured.openblas_ratio, measured.roof_s) = (None, None);
+            (measured.baseline, measured.roof) = (None, None);
+        }
+        if let (Verdict::Correct(measured), false) = (&mut verdict, job.task.counts_operations()) {
+            measured.work.flops = None;
         }
         Ok(Some(Reply {
             id: job.id,
@@ -411,12 +430,14 @@ impl Bench for FakeBench {
     fn facts(&self) -> MachineFacts {
         MachineFacts {
             class: self.class.unwrap_or("fake").into(),
-            cpu: "Fake CPU".into(),
-            simd: "avx2".into(),
-            cores: 2,
+            device: Device::Cpu {
+                name: "Fake CPU".into(),
+                simd: "avx2".into(),
+                cores: 2,
+            },
             kernel: "6.0".into(),
             compiler: "gcc 14".into(),
-            openblas: Some("OpenBLAS Haswell".into()),
+            libraries: [(MachineFacts::OPENBLAS.into(), "Haswell".into())].into(),
             sandbox: vec!["seccomp".into()],
         }
     }
@@ -426,13 +447,24 @@ pub(crate) fn matmul() -> Task {
     task("matmul").unwrap()
 }
 
-/// A shipped task.
+/// What this is put before a shipped task's name for, the task counts no operations.
+pub(crate) const UNCOUNTED: &str = "uncounted-";
+
+/// A shipped task, or one that differs from it in counting no operations.
 pub(crate) fn task(name: &str) -> Result<Task, String> {
+    let (name, is_counted) = match name.strip_prefix(UNCOUNTED) {
+        Some(name) => (name, false),
+        None => (name, true),
+    };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../tasks")
         .join(name);
     let read = |file: &str| fs_err::read_to_string(folder.join(file));
-    let toml = read("task.toml").map_err(|_| format!("there is no task `{name}`"))?;
+    let mut toml = read("task.toml").map_err(|_| format!("there is no task `{name}`"))?;
+    if !is_counted {
+        let lines = toml.lines().filter(|line| !line.starts_with("flops = "));
+        toml = lines.map(|line| format!("{line}\n")).collect();
+    }
     Ok(Task::parse(TaskFiles {
         toml,
         prompt: read("prompt.md").unwrap(),
@@ -513,7 +545,7 @@ impl Process {
         let prose = Prose {
             wording: plan.wording.clone(),
             begin: plan.config.prompts.begin,
-            simd: bench.facts().simd,
+            simd: bench.facts().device.simd().unwrap_or_default().to_owned(),
         };
         let mut observer = |event: &Event, _: &RunState| {
             seen.push(event.clone());

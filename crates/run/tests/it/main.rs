@@ -14,4 +14,5 @@ mod resume;
 mod runs;
 mod standstill;
 mod timeless;
+mod uncounted;
 mod winners;

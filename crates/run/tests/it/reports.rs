@@ -103,7 +103,7 @@ fn tables_say_the_same_in_text_json_and_csv() {
     let table = text::table(&report);
     assert!(
         table.lines().next().unwrap().contains("learned")
-            && table.contains("probe after: mean GFLOPS"),
+            && table.contains("probe after: mean speed"),
         "{table}"
     );
     let csv = csv::steps(&report);
@@ -206,7 +206,7 @@ fn seeds_of_one_setting_are_one_line_with_its_spread() {
     let after = |at: usize| report.pooled[at].after.unwrap();
     assert_eq!((report.pooled.len(), after(0).answers), (2, 3 * 6 * 8));
     assert!(
-        after(0).gflops.low > after(1).gflops.high,
+        after(0).speed.low > after(1).speed.high,
         "learning is told apart from its control over seeds"
     );
     assert!(text::table(&report).contains("control-1 (3 seeds)"));

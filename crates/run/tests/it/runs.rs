@@ -7,7 +7,7 @@ use hotloop_run::{Ended, Store, probe};
 use crate::fake::{Process, facts, plan, same, whole};
 
 fn speed(state: &hotloop_run::RunState, when: When) -> f64 {
-    probe::summary(state, when).unwrap().gflops.value
+    probe::summary(state, when).unwrap().speed.value
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn a_run_learns_and_its_control_does_not() {
         probe::summary(&state, When::After).unwrap(),
     );
     assert!(
-        after.gflops.low > before.gflops.high,
+        after.speed.low > before.speed.high,
         "the intervals are apart"
     );
     let control = whole(&plan(
@@ -357,11 +357,8 @@ fn the_best_is_chosen_by_fresh_timings() {
         .steps
         .iter()
         .flat_map(hotloop_run::state::Step::members)
-        .filter_map(hotloop_run::state::Member::gflops);
-    assert!(
-        best.gflops < first.fold(0.0, f64::max),
-        "luck does not last"
-    );
+        .filter_map(|member| member.speed);
+    assert!(best.speed < first.fold(0.0, f64::max), "luck does not last");
 }
 
 #[test]

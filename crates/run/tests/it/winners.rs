@@ -28,7 +28,7 @@ fn every_right_program_stands_once_behind_the_prompt_that_asked_for_it() {
     let prose = Prose {
         wording: plan.wording.clone(),
         begin: true,
-        simd: machine.simd.clone(),
+        simd: machine.device.simd().unwrap_or_default().to_owned(),
     };
     let winners = winners(&plan, &state, &prose).unwrap();
 
@@ -210,7 +210,7 @@ fn a_parent_is_shown_with_the_verdict_that_it_was_chosen_for() {
     let shown = |gflops: f64| {
         let winner = winners
             .iter()
-            .find(|winner| (winner.gflops - gflops).abs() < 1e-9)
+            .find(|winner| (winner.speed - gflops).abs() < 1e-9)
             .unwrap();
         let text = &winner.asked.messages[1].content;
         text.rsplit("```").next().unwrap().trim().to_owned()

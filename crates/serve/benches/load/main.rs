@@ -24,7 +24,9 @@ use std::time::{Duration, Instant};
 use hotloop_flow::bench::Seconds;
 use hotloop_flow::task::TaskFiles;
 use hotloop_flow::verdict::Measured;
-use hotloop_flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts, Reply, Task, Verdict};
+use hotloop_flow::{
+    Bench, BenchError, Device, Job, JobId, Judgement, MachineFacts, Reply, Task, Verdict,
+};
 use hotloop_serve::{Factory, Limits, Server, Settings};
 
 use clients::Honest;
@@ -190,7 +192,11 @@ impl Bench for Stub {
     fn facts(&self) -> MachineFacts {
         MachineFacts {
             class: "stub".to_owned(),
-            cpu: "a stub".to_owned(),
+            device: Device::Cpu {
+                name: "a stub".to_owned(),
+                simd: String::new(),
+                cores: 1,
+            },
             ..MachineFacts::default()
         }
     }

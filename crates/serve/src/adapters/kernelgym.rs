@@ -156,7 +156,7 @@ fn answer(task_id: String, graded: &Graded) -> Answered {
         "verdict": verdict.label(),
         "reward": graded.reward,
         "task": graded.work.task.spec.name,
-        "gflops": verdict.measured().map(|measured| measured.gflops),
+        "gflops": verdict.measured().and_then(hotloop_flow::Measured::gflops),
         "timing": verdict.measured().map(|measured| measured.timing.clone()),
     });
     Answered {

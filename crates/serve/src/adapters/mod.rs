@@ -20,6 +20,7 @@ use crate::asked::Submission;
 use crate::fault::Fault;
 use crate::judging::{Judging, Work};
 use crate::searches::JudgedAnswer;
+use crate::worth::Worth;
 
 /// A candidate that was judged and has a number.
 pub(crate) struct Graded {
@@ -36,10 +37,7 @@ impl Graded {
 
     /// How many times as fast as the task's seed, when it is correct.
     pub(crate) fn speedup(&self) -> Option<f64> {
-        match self.verdict() {
-            Verdict::Correct(measured) => Some(self.context.seed_s? / measured.seconds),
-            _ => None,
-        }
+        Some(self.context.seed_s? / self.verdict().correct()?.seconds)
     }
 }
 
@@ -73,11 +71,7 @@ pub(crate) async fn grade(
         let judgement = outcome.as_ref().map_err(Fault::machine)?;
         let shape = judging.reward(asked.or(work.prompt.as_ref().map(|prompt| prompt.reward)));
         let seed = judging.worth.seed(&work.task, deadline).await?;
-        let context = seed
-            .verdict
-            .measured()
-            .map(RewardContext::of_seed)
-            .unwrap_or_default();
+        let context = Worth::of(&seed);
         let of = |verdict: &Verdict| {
             shape
                 .of(verdict, &context)

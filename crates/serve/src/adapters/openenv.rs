@@ -256,7 +256,7 @@ impl Episode {
             feedback: verdict.detail(),
             compilation_success: Some(label > Label::NotCompiled),
             correctness_pass: Some(label >= Label::Suspect),
-            gflops: verdict.measured().map(|measured| measured.gflops),
+            gflops: verdict.measured().and_then(hotloop_flow::Measured::gflops),
             speedup: graded.speedup(),
             ..self.observation(&graded.work.task)
         };

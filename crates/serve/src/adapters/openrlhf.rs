@@ -70,9 +70,11 @@ pub(crate) async fn get_reward(
             .collect()
     };
     let rewards: Vec<f64> = graded.iter().map(|graded| graded.reward).collect();
-    let measured = |graded: &Graded| match graded.verdict() {
-        hotloop_flow::Verdict::Correct(measured) => measured.gflops,
-        _ => 0.0,
+    let measured = |graded: &Graded| {
+        let correct = graded.verdict().correct();
+        correct
+            .and_then(hotloop_flow::Measured::gflops)
+            .unwrap_or(0.0)
     };
     Ok(Json(Answered {
         score: rewards.clone(),

@@ -49,7 +49,10 @@ pub(crate) async fn rm(
     let one = Submission::completion(what, response);
     let graded = grade_one(judging, one, None, judging.deadline(None)).await?;
     Ok(Json(if wants_object {
-        let gflops = graded.verdict().measured().map(|measured| measured.gflops);
+        let gflops = graded
+            .verdict()
+            .measured()
+            .and_then(hotloop_flow::Measured::gflops);
         json!({"reward": graded.reward, "verdict": graded.verdict().label(), "gflops": gflops})
     } else {
         json!(graded.reward)

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use hotloop_flow::bench::Seconds;
-use hotloop_flow::{Label, MachineFacts, Reward, Stage, Timing, Verdict};
+use hotloop_flow::task::Language;
+use hotloop_flow::{Baseline, Label, MachineFacts, Measured, Reward, Stage, Timing, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;
@@ -83,9 +84,13 @@ pub(crate) struct Judged {
     noise: Option<f64>,
     reward_shape: &'static str,
     detail: String,
+    language: Language,
+    seconds_per_call: Option<f64>,
     gflops: Option<f64>,
+    gflops_paper: Option<f64>,
     peak_fraction: Option<f64>,
     openblas_ratio: Option<f64>,
+    baseline: Option<Baseline>,
     timing: Option<Timing>,
     seconds: Option<Seconds>,
     hash: Option<String>,
@@ -256,9 +261,13 @@ impl Judged {
             noise: earned.noise,
             reward_shape: shape.name(),
             detail: verdict.map(Verdict::detail).unwrap_or_default(),
-            gflops: measured.map(|measured| measured.gflops),
-            peak_fraction: measured.and_then(|measured| measured.peak_fraction),
-            openblas_ratio: measured.and_then(|measured| measured.openblas_ratio),
+            language: work.task.spec.language,
+            seconds_per_call: measured.map(|measured| measured.seconds),
+            gflops: measured.and_then(Measured::gflops),
+            gflops_paper: measured.and_then(Measured::gflops_paper),
+            peak_fraction: measured.and_then(Measured::peak_fraction),
+            openblas_ratio: measured.and_then(Measured::openblas_ratio),
+            baseline: measured.and_then(|measured| measured.baseline.clone()),
             timing: measured.map(|measured| measured.timing.clone()),
             seconds: judgement.map(|judgement| judgement.seconds),
             hash: candidate.map(|candidate| candidate.hash.clone()),

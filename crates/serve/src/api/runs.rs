@@ -39,7 +39,7 @@ pub(crate) fn routes(folder: PathBuf) -> Router {
 }
 
 /// A run in a line.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 struct Listed {
     name: String,
     task: Option<String>,
@@ -49,6 +49,10 @@ struct Listed {
     iterations: usize,
     seed_gflops: Option<f64>,
     best_gflops: Option<f64>,
+    /// What the speeds below are given in: GFLOPS, or times the seed.
+    unit: Option<&'static str>,
+    seed_speed: Option<f64>,
+    best_speed: Option<f64>,
 }
 
 /// All runs, by name.
@@ -96,17 +100,10 @@ fn listed(path: &std::path::Path) -> Option<Listed> {
         Ok(state) => state,
         Err(error) => {
             let status = format!("cannot be read: {error}");
-            let (task, model) = (None, None);
-            let (seed_gflops, best_gflops) = (None, None);
             return Some(Listed {
                 name,
-                task,
-                model,
                 status,
-                steps: 0,
-                iterations: 0,
-                seed_gflops,
-                best_gflops,
+                ..Listed::default()
             });
         }
     };
@@ -115,6 +112,7 @@ fn listed(path: &std::path::Path) -> Option<Listed> {
         (None, Some(why)) => format!("paused: {why}"),
         (None, None) => "open".to_owned(),
     };
+    let gflops = |verdict: Option<&hotloop_flow::Verdict>| verdict?.measured()?.gflops();
     Some(Listed {
         name,
         task: state.started.as_ref().map(|started| started.task.clone()),
@@ -125,8 +123,11 @@ fn listed(path: &std::path::Path) -> Option<Listed> {
         status,
         steps: state.finished(),
         iterations: state.iterations.len(),
-        seed_gflops: state.context().seed_gflops,
-        best_gflops: state.best.as_ref().map(|best| best.gflops),
+        seed_gflops: gflops(state.seed.as_ref().map(|seed| &seed.verdict)),
+        best_gflops: gflops(state.best.as_ref().map(|best| &best.verdict)),
+        unit: state.seed.as_ref().map(|_| state.pace().unit()),
+        seed_speed: state.seed_speed(),
+        best_speed: state.best.as_ref().map(|best| best.speed),
     })
 }
 

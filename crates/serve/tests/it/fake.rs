@@ -11,7 +11,9 @@ use std::time::Duration;
 use hotloop_flow::bench::Seconds;
 use hotloop_flow::task::TaskFiles;
 use hotloop_flow::verdict::{Measured, Mismatch};
-use hotloop_flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts, Reply, Task, Verdict};
+use hotloop_flow::{
+    Bench, BenchError, Device, Job, JobId, Judgement, MachineFacts, Reply, Roof, Task, Verdict,
+};
 use hotloop_serve::{Factory, Listener, Notice, Server, Settings};
 use serde_json::Value;
 
@@ -72,13 +74,14 @@ impl Bench for FakeBench {
     fn facts(&self) -> MachineFacts {
         MachineFacts {
             class: if self.moved { "another fake" } else { "fake" }.to_owned(),
-            cpu: "a fake".to_owned(),
-            simd: "avx2".to_owned(),
-            cores: 1,
+            device: Device::Cpu {
+                name: "a fake".to_owned(),
+                simd: "avx2".to_owned(),
+                cores: 1,
+            },
             kernel: "0".to_owned(),
             compiler: "none".to_owned(),
-            openblas: None,
-            sandbox: Vec::new(),
+            ..MachineFacts::default()
         }
     }
 }
@@ -124,10 +127,11 @@ fn judged(source: &str, times: f64) -> Result<Judgement, BenchError> {
 }
 
 fn measured(gflops: f64) -> Measured {
-    let (peak_fraction, roof_s) = (Some(0.1), Some(1e-3));
     Measured {
-        peak_fraction,
-        roof_s,
+        roof: Some(Roof {
+            seconds: 1e-3,
+            peak_flops: gflops * 1e10,
+        }),
         ..Measured::steady(gflops, 1.0 / gflops)
     }
 }

@@ -110,7 +110,7 @@ fn answers_feed_the_pool_and_the_next_prompts_come_from_it() {
     );
     let state = state(&service);
     assert_eq!((state.finished(), state.iterations.len()), (1, 2));
-    assert_eq!(state.best.unwrap().gflops.to_bits(), 10.0f64.to_bits());
+    assert_eq!(state.best.unwrap().speed.to_bits(), 10.0f64.to_bits());
 }
 
 #[test]

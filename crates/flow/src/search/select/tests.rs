@@ -10,13 +10,13 @@ const PAPER: Settings = Settings {
     elites: 0,
 };
 
-fn node(name: &str, stage: Stage, label: Label, gflops: Option<f64>) -> Node {
+fn node(name: &str, stage: Stage, label: Label, speed: Option<f64>) -> Node {
     Node {
         hash: name.into(),
         normal: format!("n-{name}"),
         stage,
         label,
-        gflops,
+        speed,
     }
 }
 
@@ -25,12 +25,12 @@ fn full(stages: usize) -> Pool {
     let mut pool = Pool::default();
     for stage in Stage::ALL.into_iter().take(stages) {
         for at in 0..20 {
-            let gflops = f64::from(100 - at);
+            let speed = f64::from(100 - at);
             pool.add(node(
                 &format!("c{stage}-{at}"),
                 stage,
                 Label::Correct,
-                Some(gflops),
+                Some(speed),
             ));
             pool.add(node(&format!("w{stage}-{at}"), stage, Label::Wrong, None));
         }
@@ -231,12 +231,12 @@ fn an_ablation_switches_off_one_thing() {
 
 fn nodes() -> impl Strategy<Value = Vec<Node>> {
     let node = (0..30u8, 1..=6u8, 0..8usize, prop::option::of(0.0..500.0f64)).prop_map(
-        |(name, stage, label, gflops)| {
+        |(name, stage, label, speed)| {
             node(
                 &name.to_string(),
                 Stage::try_from(stage).unwrap(),
                 Label::ALL[label],
-                gflops,
+                speed,
             )
         },
     );

@@ -53,11 +53,8 @@ pub(super) fn run(count: u32, json: bool) -> Result<Status, Failure> {
     }
     let stopped = judging.stopped();
     drop((progress, judging));
-    let gflops: Vec<f64> = measured.iter().map(|measured| measured.gflops).collect();
-    let gflops_paper: Vec<f64> = measured
-        .iter()
-        .map(|measured| measured.gflops_paper)
-        .collect();
+    let gflops: Vec<f64> = measured.iter().filter_map(Measured::gflops).collect();
+    let gflops_paper: Vec<f64> = measured.iter().filter_map(Measured::gflops_paper).collect();
     let quiet: Vec<bool> = measured
         .iter()
         .map(|measured| measured.timing.quiet)
@@ -68,12 +65,13 @@ pub(super) fn run(count: u32, json: bool) -> Result<Status, Failure> {
         .filter(|(_, quiet)| **quiet)
         .map(|(value, _)| *value)
         .collect();
-    let of_median =
-        |measured: &Measured| measured.gflops * measured.seconds / measured.timing.median_s;
+    let of_median = |measured: &Measured| {
+        Some(measured.gflops()? * measured.seconds / measured.timing.median_s)
+    };
     let medians: Vec<f64> = measured
         .iter()
         .filter(|measured| measured.timing.quiet)
-        .map(of_median)
+        .filter_map(of_median)
         .collect();
     let result = Variation {
         candidate,

@@ -25,6 +25,7 @@ struct Kept {
     stage: Stage,
     verdict: Option<Label>,
     gflops: Option<f64>,
+    speedup: Option<f64>,
     file: String,
 }
 
@@ -32,7 +33,7 @@ struct Kept {
 struct Win {
     task: String,
     stage: Option<Stage>,
-    gflops: f64,
+    speed: f64,
     chat: String,
 }
 
@@ -94,7 +95,7 @@ fn fastest(right: Vec<Win>, share: f64) -> Vec<Win> {
     }
     let mut chosen = Vec::new();
     for mut wins in stages.into_values() {
-        wins.sort_by(|a, b| b.gflops.total_cmp(&a.gflops));
+        wins.sort_by(|a, b| b.speed.total_cmp(&a.speed));
         let count = (wins.len() as f64 * share).ceil() as usize;
         chosen.extend(wins.into_iter().take(count));
     }
@@ -134,7 +135,7 @@ impl Wins {
             Win {
                 task: winner.task,
                 stage: winner.stage,
-                gflops: winner.gflops,
+                speed: winner.speed,
                 chat,
             }
         }));
@@ -167,11 +168,12 @@ impl Wins {
                 .answered(kept.stage, Role::Explore, &lesson.task.seed, &source)
                 .messages;
             let chat = json!({ "messages": messages }).to_string();
-            let gflops = kept.gflops.unwrap_or_default();
+            // As for the answers of runs: GFLOPS where the task counts operations.
+            let speed = kept.gflops.or(kept.speedup).unwrap_or_default();
             self.right.push(Win {
                 task: kept.task,
                 stage: Some(kept.stage),
-                gflops,
+                speed,
                 chat,
             });
         }
@@ -246,12 +248,12 @@ mod tests {
 
     #[test]
     fn the_fastest_share_is_taken_of_every_stage() {
-        let win = |task: &str, at: usize, gflops| {
+        let win = |task: &str, at: usize, speed| {
             let stage = Some(Stage::ALL[at]);
             Win {
                 task: task.into(),
                 stage,
-                gflops,
+                speed,
                 chat: String::new(),
             }
         };
@@ -263,7 +265,7 @@ mod tests {
         let speeds = |share| {
             fastest(right(), share)
                 .iter()
-                .map(|win| win.gflops)
+                .map(|win| win.speed)
                 .collect::<Vec<_>>()
         };
         assert_eq!(speeds(0.5), [4.0, 3.0, 90.0, 0.5]);

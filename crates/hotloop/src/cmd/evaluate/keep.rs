@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use hotloop_flow::{Judgement, Label, Stage};
+use hotloop_flow::{Judgement, Label, Measured, Stage, Verdict};
 use hotloop_run::evaluation::Answer;
 use serde::Serialize;
 
-use super::{Asked, Line, contestant, correct};
+use super::{Asked, Line, contestant};
 use crate::failure::Failure;
 
 /// A folder with `answers.jsonl`, a file for each answer, and `evaluation.json` at the end.
@@ -27,6 +27,7 @@ struct Kept<'a> {
     /// None where the machine failed.
     verdict: Option<Label>,
     detail: String,
+    /// None where the task counts no operations.
     gflops: Option<f64>,
     speedup: Option<f64>,
     /// The candidate's source, or the whole answer where there is no candidate in it.
@@ -65,7 +66,7 @@ impl Keep {
         fs_err::create_dir_all(self.folder.join(&inside)).map_err(|error| unwritable(&error))?;
         for (at, (answer, judgement)) in answers.iter().zip(judged).enumerate() {
             let verdict = judgement.as_ref().map(|judgement| &judgement.verdict);
-            let label = verdict.map(hotloop_flow::Verdict::label);
+            let label = verdict.map(Verdict::label);
             let (text, end) = match &answer.candidate {
                 Ok(candidate) => (&candidate.source, "c"),
                 Err(_) => (&answer.text, "txt"),
@@ -75,18 +76,16 @@ impl Keep {
                 label.map_or("masked", Label::name)
             ));
             fs_err::write(self.folder.join(&file), text).map_err(|error| unwritable(&error))?;
-            let gflops = verdict.and_then(correct).map(|measured| measured.gflops);
+            let measured = verdict.and_then(Verdict::correct);
             let line = serde_json::to_string(&Kept {
                 policy,
                 task,
                 stage: stage.number(),
                 answer: at,
                 verdict: label,
-                detail: verdict
-                    .map(hotloop_flow::Verdict::detail)
-                    .unwrap_or_default(),
-                gflops,
-                speedup: gflops.map(|gflops| gflops / asked.gflops),
+                detail: verdict.map(Verdict::detail).unwrap_or_default(),
+                gflops: measured.and_then(Measured::gflops),
+                speedup: measured.map(|measured| asked.seed.seconds / measured.seconds),
                 file: &file.display().to_string(),
             });
             writeln!(self.index, "{}", line.expect("it has a JSON form"))

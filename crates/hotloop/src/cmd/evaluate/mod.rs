@@ -8,12 +8,11 @@ mod told;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use hotloop_flow::verdict::Measured;
 use hotloop_flow::{
-    Bench, BenchError, Candidate, Job, JobId, Judgement, Policy, Stage, Task, Verdict,
+    Bench, BenchError, Candidate, Job, JobId, Judgement, Pace, Policy, Stage, Task, Verdict,
 };
 use hotloop_run::evaluation::{Answer, Asking};
-use hotloop_run::{Evaluation, believable, plan};
+use hotloop_run::{Evaluation, plan};
 use serde::Serialize;
 
 use crate::cli::evaluate::{EvaluateArgs, names};
@@ -41,8 +40,8 @@ struct Line {
     stages: Vec<u8>,
     opt: String,
     threads: u32,
-    /// The median of its timings here.
-    seed_gflops: f64,
+    /// The median of its timings here, in the unit that `unit` names.
+    seed_speed: Option<f64>,
     /// Candidates that differ in more than space and comments. Copies are judged once, so their timings are one.
     distinct: usize,
     #[serde(flatten)]
@@ -177,14 +176,14 @@ impl Session<'_> {
             for (answer, judgement) in answers.iter().zip(&judged) {
                 let measured = judgement
                     .as_ref()
-                    .and_then(|judgement| correct(&judgement.verdict));
+                    .and_then(|judgement| judgement.verdict.correct());
                 if let (Some(measured), Ok(candidate)) = (measured, &answer.candidate) {
-                    fastest.push((measured.gflops, *stage, candidate.clone()));
+                    fastest.push((measured.seconds, *stage, candidate.clone()));
                 }
             }
             prompts.push(judged);
         }
-        let evaluation = Evaluation::of(&prompts, asked.gflops).ok_or_else(|| {
+        let evaluation = Evaluation::of(&prompts, &asked.seed).ok_or_else(|| {
             Failure::machine(format!(
                 "{}: not one answer could be judged",
                 task.spec.name
@@ -210,18 +209,11 @@ impl Session<'_> {
                 .collect(),
             opt: config.bench.how.opt.to_string(),
             threads: config.bench.how.threads,
-            seed_gflops: asked.gflops,
+            seed_speed: asked.seed.speed(Pace::of_seed(&asked.seed)),
             distinct: distinct.len(),
             evaluation,
             best,
         })
-    }
-}
-
-fn correct(verdict: &Verdict) -> Option<&Measured> {
-    match verdict {
-        Verdict::Correct(measured) => Some(measured),
-        _ => None,
     }
 }
 
@@ -264,7 +256,7 @@ fn judge(
             jobs.collect(),
             bar,
             |id, reply: Result<Judgement, BenchError>| {
-                if let Ok(judgement) = reply.and_then(believable) {
+                if let Ok(judgement) = reply.and_then(Judgement::believable) {
                     came.push((id.0 as usize, judgement));
                 }
             },

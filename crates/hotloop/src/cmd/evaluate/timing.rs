@@ -1,13 +1,15 @@
 //! Fresh timings, of seeds and of the fastest candidates: one timing may be lucky.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use hotloop_flow::{BenchError, Candidate, Job, JobId, Judgement, Stage, Task, Verdict};
-use hotloop_run::believable;
+use hotloop_flow::seed::{self, SeedError};
+use hotloop_flow::{
+    Baseline, BenchError, Candidate, Job, JobId, Judgement, Measured, Pace, Stage, Task, Verdict,
+};
 use serde::Serialize;
 
-use super::correct;
 use crate::failure::Failure;
 use crate::judging::Judging;
 use crate::progress::Progress;
@@ -22,11 +24,13 @@ const FASTEST: usize = 3;
 /// The fastest candidate.
 #[derive(Debug, Serialize)]
 pub(super) struct Best {
-    /// The median of fresh timings.
-    pub(super) gflops: f64,
+    /// The median of fresh timings, in the unit of the evaluation.
+    pub(super) speed: f64,
+    seconds_per_call: f64,
     speedup: f64,
     pub(super) peak_fraction: Option<f64>,
-    pub(super) openblas_ratio: Option<f64>,
+    baseline: Option<Baseline>,
+    pub(super) baseline_ratio: Option<f64>,
     stage: u8,
     hash: String,
     source: String,
@@ -36,7 +40,7 @@ pub(super) struct Best {
 pub(super) struct Asked {
     pub(super) task: Arc<Task>,
     pub(super) verdict: Verdict,
-    pub(super) gflops: f64,
+    pub(super) seed: Measured,
 }
 
 /// Why there are no timings.
@@ -67,13 +71,17 @@ fn timed(
             stage,
         };
         let judgement = one(judging, &job)?;
-        if correct(&judgement.verdict).is_none() {
+        if !judgement.verdict.is_correct() {
             return Err(Untimed::Verdict(Box::new(judgement.verdict)));
         }
         verdicts.push(judgement.verdict);
     }
-    let speed = |verdict: &Verdict| correct(verdict).map_or(0.0, |measured| measured.gflops);
-    verdicts.sort_by(|a, b| speed(a).total_cmp(&speed(b)));
+    let seconds = |verdict: &Verdict| verdict.correct().map(|measured| measured.seconds);
+    verdicts.sort_by(|a, b| {
+        seconds(b)
+            .partial_cmp(&seconds(a))
+            .unwrap_or(Ordering::Equal)
+    });
     Ok(verdicts)
 }
 
@@ -85,7 +93,10 @@ fn one(judging: &mut Judging, job: &Job) -> Result<Judgement, Untimed> {
             came = Some(reply)
         });
         judged.map_err(Untimed::Broken)?;
-        match came.ok_or(Untimed::Stopped)?.and_then(believable) {
+        match came
+            .ok_or(Untimed::Stopped)?
+            .and_then(Judgement::believable)
+        {
             Ok(judgement) => return Ok(judgement),
             Err(error) => failed = Some(error),
         }
@@ -95,30 +106,26 @@ fn one(judging: &mut Judging, job: &Job) -> Result<Judgement, Untimed> {
 
 /// The seed is what speed-ups are over, so it is judged first.
 pub(super) fn seed(judging: &mut Judging, task: &Arc<Task>) -> Result<Asked, Failure> {
-    let name = &task.spec.name;
-    let candidate = Candidate::from_source(task.seed.as_bytes(), task).map_err(|malformed| {
-        Failure::user(format!("{name}: its seed is malformed: {}", malformed.why))
-    })?;
+    let candidate = seed::candidate(task).map_err(|error| Failure::user(error.to_string()))?;
+    let unusable = |error: SeedError| Failure::machine(error.to_string());
     let mut verdicts = timed(judging, task, &candidate, None).map_err(|untimed| match untimed {
         Untimed::Stopped => Failure::interrupted(),
         Untimed::Failed(failure) | Untimed::Broken(failure) => failure,
-        Untimed::Verdict(verdict) => {
-            let (label, detail) = (verdict.label(), verdict.detail());
-            Failure::machine(format!(
-                "{name}: its seed is {label} on this machine: {detail}"
-            ))
-        }
+        Untimed::Verdict(verdict) => match seed::measured(task, &verdict) {
+            Err(error) => unusable(error),
+            Ok(_) => Failure::machine(format!("{}: its seed was not timed", task.spec.name)),
+        },
     })?;
     let verdict = verdicts.swap_remove(verdicts.len() / 2);
-    let gflops = correct(&verdict).map_or(f64::NAN, |measured| measured.gflops);
+    let seed = seed::measured(task, &verdict).map_err(unusable)?.clone();
     Ok(Asked {
         task: task.clone(),
         verdict,
-        gflops,
+        seed,
     })
 }
 
-/// The fastest candidate by fresh timings: the best of many is the luckiest. All answers are judged by now, so what fails
+/// The fastest candidate by fresh timings, of some with their seconds: the best of many is the luckiest. All answers are judged by now, so what fails
 /// here is told and costs no more than its candidate.
 pub(super) fn best(
     judging: &mut Judging,
@@ -126,9 +133,10 @@ pub(super) fn best(
     mut found: Vec<(f64, Stage, Candidate)>,
     tell: &dyn Fn(&str),
 ) -> Option<Best> {
-    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    found.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut seen = BTreeSet::new();
     found.retain(|(_, _, candidate)| seen.insert(candidate.hash.clone()));
+    let pace = Pace::of_seed(&asked.seed);
     let mut best: Option<Best> = None;
     for (_, stage, candidate) in found.into_iter().take(FASTEST) {
         let verdicts = match timed(judging, &asked.task, &candidate, Some(stage)) {
@@ -144,20 +152,22 @@ pub(super) fn best(
                 break;
             }
         };
-        let Some(measured) = verdicts.get(verdicts.len() / 2).and_then(correct) else {
+        let middle = verdicts.get(verdicts.len() / 2).and_then(Verdict::correct);
+        let Some((measured, speed)) =
+            middle.and_then(|measured| Some((measured, measured.speed(pace)?)))
+        else {
             continue;
         };
-        if best
-            .as_ref()
-            .is_some_and(|best| best.gflops >= measured.gflops)
-        {
+        if best.as_ref().is_some_and(|best| best.speed >= speed) {
             continue;
         }
         best = Some(Best {
-            gflops: measured.gflops,
-            speedup: measured.gflops / asked.gflops,
-            peak_fraction: measured.peak_fraction,
-            openblas_ratio: measured.openblas_ratio,
+            speed,
+            seconds_per_call: measured.seconds,
+            speedup: asked.seed.seconds / measured.seconds,
+            peak_fraction: measured.peak_fraction(),
+            baseline: measured.baseline.clone(),
+            baseline_ratio: measured.baseline_ratio(),
             stage: stage.number(),
             hash: candidate.hash,
             source: candidate.source,
@@ -182,7 +192,6 @@ mod tests {
     use std::time::Duration;
 
     use hotloop_flow::bench::Seconds;
-    use hotloop_flow::verdict::Measured;
     use hotloop_flow::{Bench, MachineFacts, Reply};
 
     use crate::cmd::judge::load;
@@ -208,7 +217,7 @@ mod tests {
                 None => return Err(BenchError::new("the bench is gone")),
                 Some(0.0) => Err(BenchError::new("the machine tripped")),
                 Some(gflops) => {
-                    let verdict = Verdict::Correct(Measured::steady(gflops, 1.0));
+                    let verdict = Verdict::Correct(Measured::steady(gflops, 1.0 / gflops));
                     Ok(Judgement {
                         verdict,
                         seconds: Seconds::default(),
@@ -245,14 +254,14 @@ mod tests {
                 Candidate::from_source(source.as_bytes(), &task).expect("it is sound")
             })
             .collect();
-        let found = [12.0, 11.0, 10.0].into_iter().zip(&candidates);
+        let found = [0.1, 0.2, 0.3].into_iter().zip(&candidates);
         let found = found
-            .map(|(gflops, candidate)| (gflops, Stage::Simd, candidate.clone()))
+            .map(|(seconds, candidate)| (seconds, Stage::Simd, candidate.clone()))
             .collect();
         let asked = Asked {
             task,
             verdict: Verdict::Malformed { why: String::new() },
-            gflops: 1.0,
+            seed: Measured::steady(1.0, 1.0),
         };
         let told = RefCell::new(Vec::new());
         let best = best(&mut judging(says), &asked, found, &|why| {
@@ -262,7 +271,7 @@ mod tests {
             let at = candidates
                 .iter()
                 .position(|candidate| candidate.hash == best.hash);
-            (at.expect("it is one of them"), best.gflops)
+            (at.expect("it is one of them"), best.speed)
         };
         (best.map(place), told.into_inner())
     }
@@ -271,10 +280,7 @@ mod tests {
     fn a_machine_that_fails_once_costs_no_line() {
         let task = Arc::new(load("matmul").unwrap_or_else(|failure| panic!("{}", failure.what())));
         let asked = seed(&mut judging(&[3.0, 1.0, 0.0, 2.0]), &task);
-        assert_eq!(
-            asked.map(|asked| asked.gflops.to_bits()).ok(),
-            Some(2.0f64.to_bits())
-        );
+        assert_eq!(asked.map(|asked| asked.seed.gflops()).ok(), Some(Some(2.0)));
         let twice = seed(&mut judging(&[3.0, 1.0, 0.0, 0.0]), &task)
             .err()
             .expect("it cannot be timed");

@@ -28,18 +28,20 @@ pub(super) fn tell(lines: &[Line]) {
 
 fn head(line: &Line) -> String {
     format!(
-        "{}: {} to each of {} at temperature {}, -{}, {}; the seed has {} GFLOPS",
+        "{}: {} to each of {} at temperature {}, -{}, {}; the seed has {} {}",
         line.task,
         count(line.count as usize, "answer"),
         count(line.stages.len(), "stage"),
         line.temperature,
         line.opt,
         count(line.threads as usize, "thread"),
-        number(line.seed_gflops)
+        line.seed_speed.map_or("-".to_owned(), number),
+        line.evaluation.unit
     )
 }
 
 fn table(lines: &[&Line]) -> Table {
+    let unit = lines.first().map_or("", |line| line.evaluation.unit);
     let mut table = Table::new()
         .left("policy")
         .left("correct")
@@ -48,9 +50,9 @@ fn table(lines: &[&Line]) -> Table {
         .left("mean")
         .left("of all: median")
         .left("mean")
-        .left("mean GFLOPS")
-        .right("best GFLOPS")
-        .right("of OpenBLAS")
+        .left(format!("mean {unit}"))
+        .right(format!("best {unit}"))
+        .right("of baseline")
         .right("of peak");
     for line in lines {
         let found = &line.evaluation;
@@ -65,9 +67,9 @@ fn table(lines: &[&Line]) -> Table {
             blank(among.map(|speedup| times(speedup.mean))),
             times(found.speedup_all.median),
             times(found.speedup_all.mean),
-            times(found.gflops),
-            blank(best.map(|best| number(best.gflops))),
-            best.and_then(|best| best.openblas_ratio)
+            times(found.speed),
+            blank(best.map(|best| number(best.speed))),
+            best.and_then(|best| best.baseline_ratio)
                 .map(|ratio| format!("{ratio:.2}"))
                 .unwrap_or_default(),
             best.and_then(|best| best.peak_fraction)

@@ -58,6 +58,7 @@ pub(crate) fn run(arguments: &JudgeArgs) -> Result<Status, Failure> {
         let about = About {
             file: &item.file,
             task: &item.task.spec.name,
+            language: item.task.spec.language,
             notes: item.notes(),
             carried: &item.carried,
             round: judged.round,

@@ -12,7 +12,7 @@ use super::Judged;
 use super::items::{self, Item};
 use crate::cli::JudgeArgs;
 use crate::output::table::Table;
-use crate::output::{count, number, percent, say};
+use crate::output::{count, number, percent, say, seconds};
 
 /// Lines of a failure's detail that are shown unless more are asked for.
 const DETAIL_LINES: usize = 2;
@@ -49,14 +49,15 @@ fn rows(arguments: &JudgeArgs, all: &[Judged<'_>]) -> String {
         .iter()
         .map(|judged| judged.item.task.spec.name.as_str())
         .collect();
+    let speed = speed_head(all);
     let mut table = Table::new()
         .left("task")
         .left("file")
         .left("verdict")
-        .right("GFLOPS")
+        .right(speed)
         .right("of peak")
         .right("of roof")
-        .right("of OpenBLAS")
+        .right("of baseline")
         .right("spread")
         .right("reward")
         .right("seconds");
@@ -72,7 +73,7 @@ fn rows(arguments: &JudgeArgs, all: &[Judged<'_>]) -> String {
         };
         // The plain ladder pays GFLOPS, which are there already.
         let reward = match arguments.reward {
-            hotloop_flow::Reward::Ladder => String::new(),
+            hotloop_flow::Reward::Ladder if speed == "GFLOPS" => String::new(),
             _ => judged
                 .reward
                 .map_or("masked".to_owned(), |reward| format!("{reward:.3}")),
@@ -111,18 +112,33 @@ fn rows(arguments: &JudgeArgs, all: &[Judged<'_>]) -> String {
     table.render()
 }
 
+/// What the column of speeds is called: GFLOPS, unless some task counts no operations. There the
+/// seconds of a call stand in it.
+fn speed_head(all: &[Judged<'_>]) -> &'static str {
+    if all
+        .iter()
+        .all(|judged| judged.item.task.counts_operations())
+    {
+        "GFLOPS"
+    } else {
+        "speed"
+    }
+}
+
 fn measures(measured: &Measured) -> Vec<String> {
     let timing = &measured.timing;
     let quiet = if timing.quiet { "" } else { "~" };
     vec![
-        number(measured.gflops),
-        measured.peak_fraction.map(percent).unwrap_or_default(),
         measured
-            .roof_s
-            .map(|roof_s| percent(roof_s / measured.seconds))
+            .gflops()
+            .map_or_else(|| seconds(measured.seconds), number),
+        measured.peak_fraction().map(percent).unwrap_or_default(),
+        measured
+            .roof
+            .map(|roof| percent(roof.seconds / measured.seconds))
             .unwrap_or_default(),
         measured
-            .openblas_ratio
+            .baseline_ratio()
             .map(|ratio| format!("{ratio:.2}x"))
             .unwrap_or_default(),
         format!("{quiet}{}", percent(timing.cv)),
@@ -237,20 +253,24 @@ fn groups(all: &[Judged<'_>]) -> Vec<String> {
 fn best(all: &[Judged<'_>]) -> Option<String> {
     let correct = all
         .iter()
-        .filter_map(|judged| match judged.reply.as_ref().ok()?.verdict {
-            Verdict::Correct(ref measured) => Some((measured, judged)),
-            _ => None,
-        });
-    let (measured, judged) = correct.max_by(|(a, _), (b, _)| a.gflops.total_cmp(&b.gflops))?;
+        .filter_map(|judged| Some((judged.reply.as_ref().ok()?.verdict.correct()?, judged)));
+    // By operations per second where all count some: tasks of several sizes may be among them.
+    let faster = |a: &Measured, b: &Measured| match (a.gflops(), b.gflops()) {
+        (Some(a), Some(b)) => a.total_cmp(&b),
+        _ => b.seconds.total_cmp(&a.seconds),
+    };
+    let (measured, judged) = correct.max_by(|(a, _), (b, _)| faster(a, b))?;
     let ratio = measured
-        .openblas_ratio
-        .map(|ratio| format!(", {ratio:.2} times OpenBLAS"))
+        .baseline
+        .as_ref()
+        .zip(measured.baseline_ratio())
+        .map(|(baseline, ratio)| format!(", {ratio:.2} times {}", baseline.name))
         .unwrap_or_default();
-    Some(format!(
-        "Best: {} GFLOPS{ratio} ({})",
-        number(measured.gflops),
-        judged.item.file
-    ))
+    let speed = measured.gflops().map_or_else(
+        || format!("{} a call", seconds(measured.seconds)),
+        |gflops| format!("{} GFLOPS", number(gflops)),
+    );
+    Some(format!("Best: {speed}{ratio} ({})", judged.item.file))
 }
 
 /// How much repeated judgements of one file vary.
@@ -262,7 +282,7 @@ fn repeats(arguments: &JudgeArgs, all: &[Judged<'_>]) -> Option<String> {
         .left("file")
         .right("correct")
         .right("quiet")
-        .right("GFLOPS")
+        .right(speed_head(all))
         .right("varies")
         .right("paper varies");
     let mut by_file: BTreeMap<(&str, &str), Vec<&Judged<'_>>> = BTreeMap::new();
@@ -277,11 +297,16 @@ fn repeats(arguments: &JudgeArgs, all: &[Judged<'_>]) -> Option<String> {
             .iter()
             .filter_map(|judged| judged.reply.as_ref().ok()?.verdict.measured())
             .collect();
-        let gated: Vec<f64> = measured.iter().map(|measured| measured.gflops).collect();
+        let gated: Vec<f64> = measured.iter().map(|measured| measured.seconds).collect();
         let paper: Vec<f64> = measured
             .iter()
-            .map(|measured| measured.gflops_paper)
+            .map(|measured| measured.timing.paper_s)
             .collect();
+        let gflops: Option<Vec<f64>> = measured.iter().map(|measured| measured.gflops()).collect();
+        let speed = gflops.map_or_else(
+            || seconds(statistics::mean(&gated)),
+            |gflops| number(statistics::mean(&gflops)),
+        );
         let quiet = measured
             .iter()
             .filter(|measured| measured.timing.quiet)
@@ -295,7 +320,7 @@ fn repeats(arguments: &JudgeArgs, all: &[Judged<'_>]) -> Option<String> {
             name,
             format!("{}/{}", measured.len(), rounds.len()),
             quiet.to_string(),
-            number(statistics::mean(&gated)),
+            speed,
             percent(statistics::variation(&gated)),
             percent(statistics::variation(&paper)),
         ]);
@@ -339,8 +364,8 @@ fn closing(
         how.opt.flag(),
         count(how.threads as usize, "thread"),
         how.check,
-        facts.cpu,
-        facts.simd,
+        facts.device.name(),
+        facts.device.simd().unwrap_or_default(),
     ));
     let measured = || {
         all.iter()
@@ -352,7 +377,7 @@ fn closing(
         lines.push("~ the machine was never quiet for this one: trust its numbers less".to_owned());
     }
     let wants_blas = items.iter().any(|item| item.task.baseline.is_some());
-    if wants_blas && facts.openblas.is_none() {
+    if wants_blas && !facts.libraries.contains_key(MachineFacts::OPENBLAS) {
         lines.push(
             "OpenBLAS was not found, so there is no ratio; `hotloop doctor` names the package"
                 .to_owned(),

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use hotloop_flow::reward::RewardContext;
-use hotloop_flow::{Candidate, Job, JobId, Judgement, Label, Reward};
+use hotloop_flow::seed::{self, SeedError};
+use hotloop_flow::{JobId, Judgement, Reward};
 
 use super::Judged;
 use super::items::Item;
@@ -26,43 +27,34 @@ impl Worth {
         progress: &Progress,
     ) -> Result<Self, Failure> {
         let mut contexts = BTreeMap::new();
-        if matches!(reward, Reward::Ladder | Reward::LadderGroup) {
-            return Ok(Self { reward, contexts });
-        }
         for item in items {
             let task = &item.task;
-            if contexts.contains_key(&task.hash) {
+            if !reward.needs_seed(task) || contexts.contains_key(&task.hash) {
                 continue;
             }
             let name = &task.spec.name;
             progress.message(format!(
                 "judging the seed of {name}, which the reward is measured against"
             ));
-            let unusable = |why: String| {
+            let unusable = |error: SeedError| {
+                let other = if Reward::Ladder.needs_seed(task) {
+                    "ladder-group"
+                } else {
+                    "ladder"
+                };
                 Failure::user(format!(
-                    "the seed of {name} is {why}, so reward `{}` has no measure",
+                    "reward `{}` has no measure: {error}",
                     reward.name()
                 ))
                 .hint(format!(
-                    "`hotloop task check {name}` tells more; --reward ladder needs no seed"
+                    "`hotloop task check {name}` says more; --reward {other} needs no seed"
                 ))
             };
-            let candidate = Candidate::from_source(task.seed.as_bytes(), task)
-                .map_err(|malformed| unusable(format!("malformed: {malformed}")))?;
-            let job = Job {
-                id: JobId(0),
-                task: task.clone(),
-                candidate,
-                stage: None,
-            };
+            let job = seed::job(JobId(0), task).map_err(unusable)?;
             let Some(judgement) = judging.judge_one(job)? else {
                 return Err(Failure::interrupted());
             };
-            let verdict = &judgement.verdict;
-            let measured = verdict
-                .measured()
-                .filter(|_| verdict.label() == Label::Correct)
-                .ok_or_else(|| unusable(format!("{}: {}", verdict.label(), verdict.detail())))?;
+            let measured = seed::measured(task, &judgement.verdict).map_err(unusable)?;
             contexts.insert(task.hash.clone(), RewardContext::of_seed(measured));
         }
         Ok(Self { reward, contexts })

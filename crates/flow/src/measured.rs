@@ -1,0 +1,312 @@
+//! What was measured of a candidate that is right.
+
+use serde::{Deserialize, Serialize};
+
+use crate::timing::Timing;
+
+/// What was measured of a correct candidate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Seconds per call by the deciding estimator.
+    pub seconds: f64,
+    /// What one call does.
+    pub work: Work,
+    /// What it is compared with at equal threads, where the task names something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Baseline>,
+    /// What the machine allows at most, where that was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub roof: Option<Roof>,
+    /// Both checks.
+    pub checks: Checks,
+    /// Both estimators.
+    pub timing: Timing,
+}
+
+/// What one call does, as far as the task counts it.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Work {
+    /// Floating-point operations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flops: Option<f64>,
+    /// Bytes that must move.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<f64>,
+}
+
+/// Another program for the same task, timed on the same machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Baseline {
+    /// The library's name, e.g. [`Baseline::OPENBLAS`].
+    pub name: String,
+    /// Seconds per call.
+    pub seconds: f64,
+}
+
+impl Baseline {
+    /// The name of the baseline that calls OpenBLAS.
+    pub const OPENBLAS: &str = "OpenBLAS";
+}
+
+/// What the machine allows at most.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Roof {
+    /// Seconds that the task's work needs at least.
+    pub seconds: f64,
+    /// The arithmetic peak at equal threads, in operations per second.
+    pub peak_flops: f64,
+}
+
+/// The two verification modes, both always computed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Checks {
+    /// 105 points, relative error at most 1e-6.
+    pub paper: bool,
+    /// Every element, scale-aware bound.
+    pub strict: bool,
+    /// The worst error met, in units of the reference's scale.
+    #[serde(with = "finite_or_null")]
+    pub error: f64,
+}
+
+/// What the speeds of one task are given in, built once from the measurement of the task's seed.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case")]
+pub enum Pace {
+    /// The task counts operations: speeds are GFLOPS.
+    #[default]
+    Gflops,
+    /// The task counts none: speeds are the seed's seconds over the candidate's.
+    TimesSeed {
+        /// Seconds per call of the seed.
+        seconds: f64,
+    },
+}
+
+impl Pace {
+    /// What speeds of the task are given in, by its seed.
+    pub fn of_seed(seed: &Measured) -> Self {
+        match seed.work.flops {
+            Some(_) => Self::Gflops,
+            None => Self::TimesSeed {
+                seconds: seed.seconds,
+            },
+        }
+    }
+
+    /// The unit, for tables and plots.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Gflops => "GFLOPS",
+            Self::TimesSeed { .. } => "x seed",
+        }
+    }
+}
+
+impl Measured {
+    /// Measured by a steady clock, right in every check, without baseline and roof: for benches that
+    /// only pretend. Without GFLOPS it counts no operations.
+    pub fn steady(gflops: impl Into<Option<f64>>, seconds: f64) -> Self {
+        let flops = gflops.into().map(|gflops| gflops * 1e9 * seconds);
+        Self {
+            seconds,
+            work: Work { flops, bytes: None },
+            baseline: None,
+            roof: None,
+            checks: Checks {
+                paper: true,
+                strict: true,
+                error: 0.0,
+            },
+            timing: Timing::steady(seconds),
+        }
+    }
+
+    /// Billions of operations per second by the deciding estimator; `None` where the task counts none.
+    pub fn gflops(&self) -> Option<f64> {
+        Some(self.work.flops? / self.seconds / 1e9)
+    }
+
+    /// The same by the paper's estimator.
+    pub fn gflops_paper(&self) -> Option<f64> {
+        Some(self.work.flops? / self.timing.paper_s / 1e9)
+    }
+
+    /// Share of the machine's arithmetic peak at equal threads.
+    pub fn peak_fraction(&self) -> Option<f64> {
+        Some(self.work.flops? / self.seconds / self.roof?.peak_flops)
+    }
+
+    /// How many times as fast as the baseline.
+    pub fn baseline_ratio(&self) -> Option<f64> {
+        Some(self.baseline.as_ref()?.seconds / self.seconds)
+    }
+
+    /// How many times as fast as OpenBLAS, where that is the baseline.
+    pub fn openblas_ratio(&self) -> Option<f64> {
+        self.baseline_ratio().filter(|_| {
+            self.baseline
+                .as_ref()
+                .is_some_and(|it| it.name == Baseline::OPENBLAS)
+        })
+    }
+
+    /// How fast it is among the candidates of its task. `None` where the task counts no operations
+    /// and its seed is not known.
+    pub fn speed(&self, pace: Pace) -> Option<f64> {
+        match pace {
+            Pace::Gflops => self.gflops(),
+            Pace::TimesSeed { seconds } => Some(seconds / self.seconds),
+        }
+    }
+
+    /// The first value that no machine can have measured, if there is one. Whoever sent such a
+    /// measurement failed; the candidate did not.
+    pub fn mistake(&self) -> Option<&'static str> {
+        let Self {
+            seconds,
+            work,
+            baseline,
+            roof,
+            checks: _,
+            timing,
+        } = self;
+        let baseline_s = baseline.as_ref().map(|baseline| baseline.seconds);
+        let positive = [
+            ("seconds", Some(*seconds)),
+            ("operations", work.flops),
+            ("bytes", work.bytes),
+            ("seconds of the baseline", baseline_s),
+            ("arithmetic peak", roof.map(|roof| roof.peak_flops)),
+            ("fastest sample", Some(timing.min_s)),
+            ("median sample", Some(timing.median_s)),
+            ("paper's estimate", Some(timing.paper_s)),
+        ];
+        let not_negative = [
+            ("seconds of the roof", roof.map(|roof| roof.seconds)),
+            ("coefficient of variation", Some(timing.cv)),
+        ];
+        let wrong = |value: Option<f64>, sound: fn(f64) -> bool| {
+            value.is_some_and(|value| !value.is_finite() || !sound(value))
+        };
+        let first = positive
+            .iter()
+            .find(|(_, value)| wrong(*value, |value| value > 0.0));
+        let second = || {
+            not_negative
+                .iter()
+                .find(|(_, value)| wrong(*value, |value| value >= 0.0))
+        };
+        first.or_else(second).map(|(name, _)| *name)
+    }
+}
+
+/// JSON has no infinity: an error that is not finite travels as `null`.
+pub(crate) mod finite_or_null {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+    pub(crate) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        if value.is_finite() {
+            serializer.serialize_f64(*value)
+        } else {
+            serializer.serialize_none()
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        Ok(Option::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compared() -> Measured {
+        Measured {
+            baseline: Some(Baseline {
+                name: Baseline::OPENBLAS.to_owned(),
+                seconds: 1.0,
+            }),
+            roof: Some(Roof {
+                seconds: 0.5,
+                peak_flops: 16e9,
+            }),
+            ..Measured::steady(4.0, 2.0)
+        }
+    }
+
+    #[test]
+    fn speeds_come_from_work_and_seconds() {
+        let measured = compared();
+        assert_eq!(measured.gflops(), Some(4.0));
+        assert_eq!(measured.gflops_paper(), Some(4.0));
+        assert_eq!(measured.peak_fraction(), Some(0.25));
+        assert_eq!(measured.baseline_ratio(), Some(0.5));
+        assert_eq!(measured.openblas_ratio(), Some(0.5));
+        let mut other = measured.clone();
+        other.baseline.as_mut().unwrap().name = "the eager module".to_owned();
+        assert_eq!(other.baseline_ratio(), Some(0.5));
+        assert_eq!(other.openblas_ratio(), None);
+    }
+
+    #[test]
+    fn without_operations_the_seed_is_the_unit() {
+        let seed = Measured::steady(None, 6.0);
+        let fast = Measured::steady(None, 2.0);
+        let pace = Pace::of_seed(&seed);
+        assert_eq!(pace.unit(), "x seed");
+        assert_eq!(fast.speed(pace), Some(3.0));
+        assert_eq!(seed.speed(pace), Some(1.0));
+        assert_eq!(
+            (fast.gflops(), fast.gflops_paper(), fast.peak_fraction()),
+            (None, None, None)
+        );
+        assert_eq!(fast.speed(Pace::Gflops), None);
+        let counted = Measured::steady(8.0, 2.0);
+        assert_eq!(Pace::of_seed(&counted), Pace::Gflops);
+        assert_eq!(counted.speed(Pace::Gflops), Some(8.0));
+    }
+
+    #[test]
+    fn every_number_of_a_measurement_is_checked() {
+        assert_eq!(compared().mistake(), None);
+        assert_eq!(Measured::steady(None, 1.0).mistake(), None);
+        let break_it: [fn(&mut Measured, f64); 10] = [
+            |it, value| it.seconds = value,
+            |it, value| it.work.flops = Some(value),
+            |it, value| it.work.bytes = Some(value),
+            |it, value| it.baseline.as_mut().unwrap().seconds = value,
+            |it, value| it.roof.as_mut().unwrap().seconds = value,
+            |it, value| it.roof.as_mut().unwrap().peak_flops = value,
+            |it, value| it.timing.min_s = value,
+            |it, value| it.timing.median_s = value,
+            |it, value| it.timing.paper_s = value,
+            |it, value| it.timing.cv = value,
+        ];
+        for (at, set) in break_it.iter().enumerate() {
+            for value in [f64::NAN, f64::INFINITY, -1.0] {
+                let mut measured = compared();
+                set(&mut measured, value);
+                assert!(measured.mistake().is_some(), "{at}: {value}");
+            }
+        }
+        let mut stopped = compared();
+        stopped.seconds = 0.0;
+        assert_eq!(stopped.mistake(), Some("seconds"));
+    }
+
+    #[test]
+    fn json_leaves_out_what_was_not_measured() {
+        let text = serde_json::to_string(&Measured::steady(None, 1.0)).unwrap();
+        assert!(
+            text.contains("\"work\":{}") && !text.contains("baseline"),
+            "{text}"
+        );
+        for measured in [Measured::steady(None, 1.0), compared()] {
+            let text = serde_json::to_string(&measured).unwrap();
+            assert_eq!(serde_json::from_str::<Measured>(&text).unwrap(), measured);
+        }
+    }
+}
