@@ -53,9 +53,15 @@ class Judged:
     noise: Optional[float] = None
     reward_shape: str = ""
     detail: str = ""
+    seconds_per_call: Optional[float] = None
     gflops: Optional[float] = None
+    """None where the task counts no operations."""
+    gflops_paper: Optional[float] = None
     peak_fraction: Optional[float] = None
     openblas_ratio: Optional[float] = None
+    baseline: Optional[Mapping[str, Any]] = None
+    """`name` and `seconds` of what the candidate is compared with."""
+    language: str = ""
     task: str = ""
     stage: Optional[int] = None
     hash: Optional[str] = None

@@ -49,6 +49,28 @@ pub(crate) fn worker_subject(worker: &str) -> String {
     format!("hotloop.workers.{worker}")
 }
 
+/// Parses a message. Its version comes first: what another version wrote may have other fields.
+fn parse<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    #[derive(Deserialize)]
+    struct Versioned {
+        version: u32,
+    }
+    if bytes.len() > MESSAGE_BYTES {
+        return Err(format!(
+            "{} bytes are more than {MESSAGE_BYTES}",
+            bytes.len()
+        ));
+    }
+    let unreadable = |error: serde_json::Error| error.to_string();
+    let Versioned { version } = serde_json::from_slice(bytes).map_err(unreadable)?;
+    if version != VERSION {
+        return Err(format!(
+            "version {version} of the messages wrote it, and this hotloop reads version {VERSION}: use one hotloop everywhere"
+        ));
+    }
+    serde_json::from_slice(bytes).map_err(unreadable)
+}
+
 /// Whether a text can be one word of a subject and of a consumer's name.
 pub(crate) fn is_word(text: &str) -> bool {
     !text.is_empty()
@@ -223,19 +245,7 @@ impl Group {
 
     /// Reads and checks a group; the error says why it is refused.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, String> {
-        if bytes.len() > MESSAGE_BYTES {
-            return Err(format!(
-                "{} bytes are more than {MESSAGE_BYTES}",
-                bytes.len()
-            ));
-        }
-        let group: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-        if group.version != VERSION {
-            return Err(format!(
-                "its layout is {}, ours is {VERSION}: use one hotloop everywhere",
-                group.version
-            ));
-        }
+        let group: Self = parse(bytes)?;
         if !is_word(&group.scope) || !group.terms.is_sane() {
             return Err("its scope or its settings are out of bounds".to_owned());
         }
@@ -353,19 +363,7 @@ impl GroupReply {
 
     /// Reads and checks a reply; the error says why it is refused.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, String> {
-        if bytes.len() > MESSAGE_BYTES {
-            return Err(format!(
-                "{} bytes are more than {MESSAGE_BYTES}",
-                bytes.len()
-            ));
-        }
-        let reply: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-        if reply.version != VERSION {
-            return Err(format!(
-                "its layout is {}, ours is {VERSION}: use one hotloop everywhere",
-                reply.version
-            ));
-        }
+        let reply: Self = parse(bytes)?;
         if !is_word(&reply.worker) || reply.replies.is_empty() || reply.replies.len() > GROUP_JOBS {
             return Err("its worker or its number of verdicts is out of bounds".to_owned());
         }
@@ -526,6 +524,16 @@ mod tests {
             Group::read(&bad.bytes()).unwrap_err()
         };
         assert!(refused(&|group| group.version = 9).contains("one hotloop"));
+        let old = br#"{"version":1,"what":"another version had other fields"}"#;
+        for why in [
+            Group::read(old).unwrap_err(),
+            GroupReply::read(old).unwrap_err(),
+        ] {
+            assert!(
+                why.starts_with("version 1 of the messages wrote it"),
+                "{why}"
+            );
+        }
         assert!(refused(&|group| group.scope = "a.b".into()).contains("scope"));
         assert!(refused(&|group| group.terms.how.threads = 0).contains("settings"));
         assert!(refused(&|group| group.terms.limit_s = 1e9).contains("settings"));

@@ -16,6 +16,7 @@ mod roof; // the bench's own kernels do what they are taken for
 mod seeds; // every shipped task judges its own seed
 mod slow_start; // the calls per run are the bench's choice
 mod surroundings; // other users, missing layers, missing tools
+mod uncounted; // a task without operations
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};

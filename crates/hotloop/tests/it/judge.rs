@@ -20,13 +20,28 @@ fn the_seed_has_every_key_of_the_format() {
     assert_eq!(line["task"], "matmul");
     assert_eq!(line["verdict"], "correct", "{line}");
     assert_eq!(line["detail"], "");
-    for key in ["reward", "gflops", "gflops_paper", "peak_fraction"] {
+    assert_eq!(line["language"], "c");
+    let speeds = [
+        "reward",
+        "seconds_per_call",
+        "gflops",
+        "gflops_paper",
+        "peak_fraction",
+    ];
+    for key in speeds {
         assert!(
             line[key].as_f64().is_some_and(|value| value > 0.0),
             "{key}: {line}"
         );
     }
     assert!(line.as_object().unwrap().contains_key("openblas_ratio"));
+    let baseline = line.get("baseline").expect("the key is always there");
+    if baseline.is_object() {
+        assert_eq!(baseline["name"], "OpenBLAS");
+        let ratio =
+            baseline["seconds"].as_f64().unwrap() / line["seconds_per_call"].as_f64().unwrap();
+        assert!((ratio - line["openblas_ratio"].as_f64().unwrap()).abs() < 1e-9);
+    }
     let verify = &line["verify"];
     assert!(
         verify["paper"].is_boolean() && verify["strict"] == true && verify["error"].is_number(),
@@ -50,6 +65,29 @@ fn the_seed_has_every_key_of_the_format() {
     }
     assert!(line["notes"].is_array());
     assert!(line.get("error").is_none());
+}
+
+#[test]
+fn a_task_without_operations_has_every_key_and_earns_times_its_seed() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../bench/tests/tasks/reverse");
+    let lines = lines(&["judge", folder, "--json"]);
+    let line = &lines[0];
+    assert_eq!(line["verdict"], "correct", "{line}");
+    for key in [
+        "gflops",
+        "gflops_paper",
+        "peak_fraction",
+        "openblas_ratio",
+        "baseline",
+    ] {
+        assert_eq!(line.get(key), Some(&Value::Null), "{key}: {line}");
+    }
+    assert!(line["seconds_per_call"].as_f64().unwrap() > 0.0);
+    // The seed beside itself, timed twice.
+    let reward = line["reward"].as_f64().unwrap();
+    assert!((0.2..5.0).contains(&reward), "{reward}");
+    let (status, out, _) = ended(&mut hotloop(&["judge", folder]));
+    assert!(status == 0 && !out.contains("GFLOPS"), "{out}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `THIRD_PARTY.md` names what is compiled into the program, as `Cargo.lock` has it.
+//! `THIRD_PARTY.md` lists the crates in the program, as `Cargo.lock` has them.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -6,23 +6,22 @@ use std::process::Command;
 
 use crate::root;
 
-/// Set, it has the file written instead of compared.
+/// If this variable is set, the test writes the file instead of comparing it.
 const WRITE: &str = "HOTLOOP_WRITE_NOTICES";
 
 const HEAD: &str = "\
 # Third-party software
 
-What is compiled into the program `hotloop` on Linux on x86-64, beside its own code: name, version, licence as its authors
-state it, and where its source lies. `.ci/third-party` writes this file, from what cargo knows of `Cargo.lock`; a test tells when it is out of date.
+The crates that are compiled into the program `hotloop` on Linux on x86-64: name, version, licence as the authors state
+it, and source. `.ci/third-party` writes this file from `Cargo.lock`, and a test fails when the file is out of date.
 
-The standard library of Rust (MIT OR Apache-2.0, https://github.com/rust-lang/rust) comes with the compiler. The letters in
-figures are Noto Sans, which the crate `notosans` carries (Apache-2.0, with the OFL-1.1 beside it).
+The standard library of Rust (MIT OR Apache-2.0, https://github.com/rust-lang/rust) comes with the compiler.
 
 | crate | version | licence | source |
 |---|---|---|---|
 ";
 
-/// Crates of others in the program, a line each: macros and build scripts run while compiling and are not in it.
+/// Other people's crates in the program. Macros and build scripts only run while compiling.
 fn crates() -> BTreeSet<[String; 4]> {
     let output = Command::new(env!("CARGO"))
         .args([
@@ -53,7 +52,7 @@ fn crates() -> BTreeSet<[String; 4]> {
     let text = String::from_utf8(output.stdout).unwrap();
     let lines = text.lines().filter(|line| !line.starts_with("hotloop"));
     let parts = lines.map(|line| {
-        // What was shown before ends with a star.
+        // A crate that was listed before ends with a star.
         let [package, licence, source] = line
             .trim_end_matches(" (*)")
             .split('\t')

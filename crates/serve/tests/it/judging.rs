@@ -323,10 +323,15 @@ fn tasks_and_description_are_told() {
         "{matmul}"
     );
     let (_, described) = service.get("/openapi.json");
-    let source = include_str!("../../src/app.rs");
-    let routes: Vec<&str> = source
-        .split(".route(\"")
-        .skip(1)
+    let sources = [
+        include_str!("../../src/router.rs"),
+        include_str!("../../src/api/runs.rs"),
+        include_str!("../../src/adapters/kernelgym.rs"),
+        include_str!("../../src/adapters/openenv.rs"),
+    ];
+    let routes: Vec<&str> = sources
+        .iter()
+        .flat_map(|source| source.split(".route(\"").skip(1))
         .map(|rest| rest.split('"').next().unwrap())
         .collect();
     assert!(routes.len() > 15, "{routes:?}");

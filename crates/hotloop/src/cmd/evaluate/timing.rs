@@ -29,7 +29,7 @@ pub(super) struct Best {
     seconds_per_call: f64,
     speedup: f64,
     pub(super) peak_fraction: Option<f64>,
-    baseline: Option<Baseline>,
+    pub(super) baseline: Option<Baseline>,
     pub(super) baseline_ratio: Option<f64>,
     stage: u8,
     hash: String,

@@ -42,6 +42,10 @@ fn head(line: &Line) -> String {
 
 fn table(lines: &[&Line]) -> Table {
     let unit = lines.first().map_or("", |line| line.evaluation.unit);
+    let baseline = lines
+        .iter()
+        .find_map(|line| Some(line.best.as_ref()?.baseline.as_ref()?.name.as_str()))
+        .unwrap_or("baseline");
     let mut table = Table::new()
         .left("policy")
         .left("correct")
@@ -52,7 +56,7 @@ fn table(lines: &[&Line]) -> Table {
         .left("mean")
         .left(format!("mean {unit}"))
         .right(format!("best {unit}"))
-        .right("of baseline")
+        .right(format!("of {baseline}"))
         .right("of peak");
     for line in lines {
         let found = &line.evaluation;

@@ -57,7 +57,7 @@ fn rows(arguments: &JudgeArgs, all: &[Judged<'_>]) -> String {
         .right(speed)
         .right("of peak")
         .right("of roof")
-        .right("of baseline")
+        .right(baseline_head(all))
         .right("spread")
         .right("reward")
         .right("seconds");
@@ -122,6 +122,18 @@ fn speed_head(all: &[Judged<'_>]) -> &'static str {
         "GFLOPS"
     } else {
         "speed"
+    }
+}
+
+/// What the column of ratios is called: by the baseline's name where there is one.
+fn baseline_head(all: &[Judged<'_>]) -> String {
+    let mut names = all.iter().filter_map(|judged| {
+        let measured = judged.reply.as_ref().ok()?.verdict.measured()?;
+        Some(measured.baseline.as_ref()?.name.as_str())
+    });
+    match names.next() {
+        Some(first) if names.all(|name| name == first) => format!("of {first}"),
+        _ => "of baseline".to_owned(),
     }
 }
 
