@@ -84,7 +84,7 @@ impl Cache {
                 .is_ok_and(|data| data.permissions().mode() & 0o001 == 0)
         };
         match self.path.ancestors().find(closed) {
-            Some(folder) if sys::is_root() => Err(BenchError::new(format!(
+            Some(folder) if sys::is_root() => Err(BenchError::machine(format!(
                 "the cache {} is not reachable for the unprivileged users that root judges as: {} is closed",
                 self.path.display(),
                 folder.display()
@@ -166,7 +166,7 @@ impl Cache {
 }
 
 fn failed(error: &std::io::Error) -> BenchError {
-    BenchError::new(format!("the cache cannot be used: {error}")).hint(crate::sys::remedy(
+    BenchError::machine(format!("the cache cannot be used: {error}")).hint(crate::sys::remedy(
         error,
         "free some space, or set HOTLOOP_CACHE to a folder that can be written",
     ))

@@ -37,7 +37,7 @@ impl Bench for LocalBench {
         // All or none: a batch is not left half submitted.
         let other = |job: &&Job| job.task.spec.language != Language::C;
         if let Some(job) = jobs.iter().find(other) {
-            return Err(BenchError::new(format!(
+            return Err(BenchError::user(format!(
                 "task {}: this bench judges C only",
                 job.task.spec.name
             )));

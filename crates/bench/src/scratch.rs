@@ -29,7 +29,8 @@ impl Scratch {
     pub(crate) fn new() -> Result<Self, BenchError> {
         Self::within(&std::env::temp_dir()).map_err(|error| {
             let room = "free some space, or point TMPDIR at a folder that can be written";
-            BenchError::new(format!("no working folder: {error}")).hint(sys::remedy(&error, room))
+            BenchError::machine(format!("no working folder: {error}"))
+                .hint(sys::remedy(&error, room))
         })
     }
 
@@ -71,7 +72,7 @@ impl Scratch {
 
 /// A failure to write in the scratch folder, with its remedy.
 pub(crate) fn no_space(error: &std::io::Error) -> BenchError {
-    BenchError::new(format!("cannot write in the working folder: {error}")).hint(sys::remedy(
+    BenchError::machine(format!("cannot write in the working folder: {error}")).hint(sys::remedy(
         error,
         "free some space, or point TMPDIR at a folder with room",
     ))

@@ -61,7 +61,7 @@ pub fn load(name: &str) -> Result<Task, BenchError> {
     }
     let names: Vec<&str> = shipped().collect();
     Err(
-        BenchError::new(format!("there is no task `{name}`")).hint(format!(
+        BenchError::user(format!("there is no task `{name}`")).hint(format!(
             "the shipped tasks are {}; a folder of your own is named by its path, as in ./{name}",
             names.join(", ")
         )),
@@ -71,7 +71,7 @@ pub fn load(name: &str) -> Result<Task, BenchError> {
 fn load_folder(folder: &Path) -> Result<Task, BenchError> {
     let read = |file: &str| {
         fs_err::read_to_string(folder.join(file)).map_err(|error| {
-            BenchError::new(error.to_string())
+            BenchError::user(error.to_string())
                 .hint("a task folder holds task.toml, reference.c, prompt.md and seed.c")
         })
     };
@@ -91,7 +91,7 @@ fn load_folder(folder: &Path) -> Result<Task, BenchError> {
 }
 
 fn parse(files: TaskFiles, name: &str) -> Result<Task, BenchError> {
-    Task::parse(files).map_err(|error| BenchError::new(format!("task {name}: {error}")))
+    Task::parse(files).map_err(|error| BenchError::user(format!("task {name}: {error}")))
 }
 
 #[cfg(test)]

@@ -22,8 +22,8 @@ const TRAINED_ON: usize = 20_000;
 #[derive(Debug, thiserror::Error)]
 #[error("failed to write the corpus to {folder}: {source}")]
 pub struct WriteError {
-    folder: PathBuf,
-    source: io::Error,
+    pub folder: PathBuf,
+    pub source: io::Error,
 }
 
 /// What `manifest.json` says of a corpus.

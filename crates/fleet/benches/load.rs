@@ -169,7 +169,7 @@ impl Parts {
             class: None,
             spread: true,
             patience: Duration::from_mins(1),
-            log: Arc::new(|_| {}),
+            log: Arc::new(|_, _| {}),
         })?)
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use async_nats::{ConnectErrorKind, ConnectOptions, Event};
-use hotloop_flow::BenchError;
+use hotloop_flow::{BenchError, Remedy};
 use serde::{Deserialize, Serialize};
 
 use crate::Log;
@@ -16,7 +16,7 @@ const PING: Duration = Duration::from_secs(2);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 
 /// Who finds no server looks here.
-const LOOK: &str = "`hotloop fleet status` tells whether it runs; `hotloop fleet up` starts it";
+const LOOK: &str = "see whether the fleet runs, or start it";
 
 /// How to reach a fleet's server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,11 +35,14 @@ pub struct Access {
 impl Access {
     /// Reads an access file.
     pub fn read(path: &Path) -> Result<Self, BenchError> {
-        let hint = "`hotloop fleet up` writes one; it holds url, token and ca";
+        let hint = "an access file holds url, token and ca; a fleet that starts writes one";
         let text = fs_err::read_to_string(path)
-            .map_err(|error| BenchError::new(error.to_string()).hint(hint))?;
+            .map_err(|error| BenchError::user(error.to_string()).hint(hint))
+            .map_err(|error| error.remedies(&[Remedy::FleetUp]))?;
         let mut access: Self = toml::from_str(&text).map_err(|error| {
-            BenchError::new(format!("{}: {}", path.display(), error.message())).hint(hint)
+            BenchError::user(format!("{}: {}", path.display(), error.message()))
+                .hint(hint)
+                .remedies(&[Remedy::FleetUp])
         })?;
         let folder = path.parent().unwrap_or(Path::new("."));
         access.ca = access.ca.map(|ca| folder.join(ca));
@@ -77,44 +80,48 @@ impl Access {
                 Err(error) => error,
             };
             let why = chain(&error);
-            let failed = |what: String, hint: &str| Err(BenchError::new(what).hint(hint));
+            let machine = |what: String, hint: &str| BenchError::machine(what).hint(hint);
+            let unproven = |what: String| {
+                let hint = "is the certificate expired or another authority's? A fleet that ends and starts again makes new ones";
+                machine(what, hint).remedies(&[Remedy::FleetDown, Remedy::FleetUp])
+            };
             match error.kind() {
                 ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
-                    return failed(
+                    return Err(machine(
                         format!("{}: the server refuses the token", self.url),
-                        "use the access file that the same `hotloop fleet up` wrote",
-                    );
+                        "use the access file that this fleet wrote when it started",
+                    ));
                 }
                 ConnectErrorKind::Tls => {
-                    return failed(
-                        format!("{}: no encrypted connection: {why}", self.url),
-                        "is the certificate expired or another authority's? `hotloop fleet down` and `up` make new ones",
-                    );
+                    return Err(unproven(format!(
+                        "{}: no encrypted connection: {why}",
+                        self.url
+                    )));
                 }
                 ConnectErrorKind::ServerParse => {
-                    return failed(
-                        format!("{}: no address of a server", self.url),
-                        "write tls://HOST:PORT",
+                    return Err(
+                        BenchError::user(format!("{}: no address of a server", self.url))
+                            .hint("write tls://HOST:PORT"),
                     );
                 }
                 _ if is_certificate(&why) => {
-                    return failed(
-                        format!(
-                            "{}: the server's certificate is not accepted: {why}",
-                            self.url
-                        ),
-                        "is the certificate expired or another authority's? `hotloop fleet down` and `up` make new ones",
-                    );
+                    return Err(unproven(format!(
+                        "{}: the server's certificate is not accepted: {why}",
+                        self.url
+                    )));
                 }
                 _ if begin.elapsed() >= patience => {
-                    return failed(format!("{}: no server answers: {why}", self.url), LOOK);
+                    let what = format!("{}: no server answers: {why}", self.url);
+                    return Err(
+                        machine(what, LOOK).remedies(&[Remedy::FleetStatus, Remedy::FleetUp])
+                    );
                 }
                 _ => {
                     if reminder.is_due() {
-                        log(&format!(
-                            "waiting: {}: no server answers: {why}; {LOOK}",
-                            self.url
-                        ));
+                        log(
+                            &format!("waiting: {}: no server answers: {why}; {LOOK}", self.url),
+                            &[Remedy::FleetStatus, Remedy::FleetUp],
+                        );
                     }
                     tokio::time::sleep(Duration::from_millis(200)).await;
                 }
@@ -138,9 +145,9 @@ impl Access {
                 async move {
                     match event {
                         Event::Disconnected => {
-                            log("the connection to the server is lost; trying again")
+                            log("the connection to the server is lost; trying again", &[])
                         }
-                        Event::ServerError(error) => log(&format!("the server says: {error}")),
+                        Event::ServerError(error) => log(&format!("the server says: {error}"), &[]),
                         _ => {}
                     }
                 }

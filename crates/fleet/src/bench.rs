@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use async_nats::jetstream::message::Acker;
 use futures_util::StreamExt;
-use hotloop_flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts, Reply};
+use hotloop_flow::{Bench, BenchError, Job, JobId, JobKey, Judgement, MachineFacts, Remedy, Reply};
 use tokio::runtime::Runtime;
 
 use crate::Log;
@@ -45,7 +45,7 @@ pub struct FleetBench {
     class: String,
     facts: MachineFacts,
     /// How often each candidate's reply was taken.
-    attempts: HashMap<Key, u32>,
+    attempts: HashMap<JobKey, u32>,
     /// Jobs without a reply, by id.
     waiting: HashMap<String, Waiting>,
     /// Replies to an earlier coordinator of this scope, which it did not take.
@@ -57,12 +57,9 @@ pub struct FleetBench {
     log: Log,
 }
 
-/// What makes two jobs the same within a scope.
-type Key = (String, String, Option<u8>);
-
 /// A job that waits for its reply, and who asked for it.
 struct Waiting {
-    key: Key,
+    key: JobKey,
     job: Job,
     askers: Vec<(JobId, Instant)>,
     resent: u32,
@@ -135,14 +132,16 @@ impl FleetBench {
             .spawn(future);
     }
 
-    fn id(&self, key: &Key) -> String {
+    fn id(&self, key: &JobKey) -> String {
         let attempt = self.attempts.get(key).copied().unwrap_or(0).to_string();
         let terms = serde_json::to_string(&self.terms).unwrap_or_default();
-        let stage = key.2.map_or(String::new(), |stage| stage.to_string());
+        let stage = key
+            .stage
+            .map_or(String::new(), |stage| stage.number().to_string());
         wire::hash(&[
             &self.scope,
-            &key.0,
-            &key.1,
+            &key.task,
+            &key.candidate,
             &stage,
             &terms,
             &self.class,
@@ -222,10 +221,13 @@ impl FleetBench {
         wanted.sort_unstable();
         given.sort_unstable();
         if given != wanted {
-            (self.log)(&format!(
-                "refused: the reply of worker {} to group {} answers other jobs than were asked",
-                reply.worker, reply.sequence
-            ));
+            (self.log)(
+                &format!(
+                    "refused: the reply of worker {} to group {} answers other jobs than were asked",
+                    reply.worker, reply.sequence
+                ),
+                &[],
+            );
             self.acknowledge(acker);
             return;
         }
@@ -261,11 +263,12 @@ impl FleetBench {
         let Some(ids) = self.open.lock().by_sequence.remove(&sequence) else {
             return;
         };
-        let error = BenchError::new(format!(
+        let error = BenchError::machine(format!(
             "a group of {} was given to workers {deliveries} times, and none answered",
             hotloop_flow::count(ids.len(), "candidate")
         ))
-        .hint("`hotloop fleet status` tells what becomes of the workers");
+        .hint("look at the fleet's workers")
+        .remedies(&[Remedy::FleetStatus]);
         for id in &ids {
             self.finish(id, &Err(error.clone()), Instant::now(), None);
         }
@@ -285,7 +288,7 @@ impl FleetBench {
             if waiting.resent > RESENDS {
                 self.finish(
                     &id,
-                    &Err(BenchError::new(
+                    &Err(BenchError::machine(
                         "the fleet took the candidate and gave no verdict, three times",
                     )),
                     Instant::now(),
@@ -296,9 +299,12 @@ impl FleetBench {
             }
         }
         if !again.is_empty() {
-            (self.log)(&format!(
-                "group {sequence} was taken without an answer; its candidates are sent again"
-            ));
+            (self.log)(
+                &format!(
+                    "group {sequence} was taken without an answer; its candidates are sent again"
+                ),
+                &[],
+            );
             self.send(&again, true)?;
         }
         Ok(())
@@ -365,11 +371,7 @@ impl Bench for FleetBench {
         let mut new = Vec::new();
         let mut told = Vec::new();
         for job in jobs {
-            let key = (
-                job.task.hash.clone(),
-                job.candidate.hash.clone(),
-                job.stage.map(hotloop_flow::Stage::number),
-            );
+            let key = job.key();
             let id = self.id(&key);
             let asker = (job.id, Instant::now());
             if let Some(waiting) = self.waiting.get_mut(&id) {
@@ -421,7 +423,7 @@ impl Bench for FleetBench {
                 Ok(event) => self.handle(event)?,
                 Err(RecvTimeoutError::Timeout) => return Ok(None),
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(BenchError::new("the fleet's listeners have ended"));
+                    return Err(BenchError::machine("the fleet's listeners have ended"));
                 }
             }
         }

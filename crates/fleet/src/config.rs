@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hotloop_flow::BenchError;
+use hotloop_flow::{BenchError, Remedy};
 use serde::Deserialize;
 
 /// A commented example that holds every key.
@@ -224,18 +224,20 @@ fn slurm_seconds(text: &str) -> Option<u64> {
 impl Config {
     /// Reads a `fleet.toml`.
     pub fn read(path: &Path) -> Result<Self, BenchError> {
-        let hint = "`hotloop fleet example` prints one with every key";
-        let text = fs_err::read_to_string(path)
-            .map_err(|error| BenchError::new(error.to_string()).hint(hint))?;
+        let wrong = |what: String| {
+            BenchError::user(what)
+                .hint("compare it with the example, which has every key")
+                .remedies(&[Remedy::FleetExample])
+        };
+        let text = fs_err::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
         let folder = path.parent().map(Path::to_owned).unwrap_or_default();
         let folder = std::path::absolute(if folder.as_os_str().is_empty() {
             ".".into()
         } else {
             folder
         })
-        .map_err(|error| BenchError::new(error.to_string()))?;
-        Self::parse(&text, &folder)
-            .map_err(|why| BenchError::new(format!("{}: {why}", path.display())).hint(hint))
+        .map_err(|error| BenchError::machine(error.to_string()))?;
+        Self::parse(&text, &folder).map_err(|why| wrong(format!("{}: {why}", path.display())))
     }
 
     fn parse(text: &str, folder: &Path) -> Result<Self, String> {

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use hotloop_flow::BenchError;
+use hotloop_flow::{BenchError, Remedy};
 
 /// How long a taken core is asked for. A process that is being started holds its parent's locks until it runs
 /// its own program, so one that was just given back may look taken for a moment.
@@ -47,14 +47,13 @@ pub(crate) fn own(cores: &[usize], shared: bool) -> Result<Owned, BenchError> {
             .truncate(false)
             .write(true)
             .open(&path)
-            .map_err(|error| BenchError::new(format!("{}: {error}", path.display())))?;
+            .map_err(|error| BenchError::machine(format!("{}: {error}", path.display())))?;
         if !comes_free(&file) {
-            return Err(BenchError::new(format!(
+            return Err(BenchError::user(format!(
                 "another worker of this machine owns core {core}"
             ))
-            .hint(
-                "give each its own with --cores, or let them disturb each other with --share-cores",
-            ));
+            .hint("give each worker cores of its own, or let them share and disturb each other")
+            .remedies(&[Remedy::Cores, Remedy::ShareCores]));
         }
         locks.push(file);
     }
@@ -79,7 +78,7 @@ fn comes_free(file: &File) -> bool {
 fn folder() -> Result<PathBuf, BenchError> {
     let user = std::fs::metadata("/proc/self").map_or(0, |me| me.uid());
     let folder = PathBuf::from(format!("/tmp/hotloop-cores-{user}"));
-    fs_err::create_dir_all(&folder).map_err(|error| BenchError::new(error.to_string()))?;
+    fs_err::create_dir_all(&folder).map_err(|error| BenchError::machine(error.to_string()))?;
     Ok(folder)
 }
 
@@ -100,7 +99,7 @@ mod tests {
         // Beyond any machine, so that no real worker is met.
         let cores = [60_000 + std::process::id() as usize % 5000];
         let first = own(&cores, false).unwrap();
-        assert!(own(&cores, false).is_err_and(|error| error.hint.unwrap().contains("--cores")));
+        assert!(own(&cores, false).is_err_and(|error| error.remedies.contains(&Remedy::Cores)));
         assert!(own(&cores, true).is_ok());
         drop(first);
         assert!(own(&cores, false).is_ok());

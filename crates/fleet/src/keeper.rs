@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hotloop_flow::BenchError;
+use hotloop_flow::{BenchError, Remedy};
 use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
@@ -58,7 +58,7 @@ impl Record {
         let bytes = serde_json::to_string(self).unwrap_or_default();
         crate::server::write(folder, &[("fleet.json.new", bytes)])?;
         fs_err::rename(folder.join("fleet.json.new"), folder.join("fleet.json"))
-            .map_err(|error| BenchError::new(error.to_string()))
+            .map_err(|error| BenchError::machine(error.to_string()))
     }
 
     /// Remembers what happened; false when it is what happened last. What fails is tried for ever, and would
@@ -89,7 +89,7 @@ pub fn down(config: &Config, patience: Duration, log: &Log) -> Result<bool, Benc
         while is_up(config) {
             if begin.elapsed() >= patience {
                 return Err(
-                    BenchError::new("the fleet's keeper does not end").hint(format!(
+                    BenchError::machine("the fleet's keeper does not end").hint(format!(
                         "look into {}",
                         config.state.join("keeper.log").display()
                     )),
@@ -117,7 +117,8 @@ pub fn keep(
     stop: &AtomicBool,
     log: &Log,
 ) -> Result<(), BenchError> {
-    fs_err::create_dir_all(&config.state).map_err(|error| BenchError::new(error.to_string()))?;
+    fs_err::create_dir_all(&config.state)
+        .map_err(|error| BenchError::machine(error.to_string()))?;
     let _lock = lock(config)?;
     let asked = config.state.join("stop");
     drop(std::fs::remove_file(&asked));
@@ -150,12 +151,13 @@ fn lock(config: &Config) -> Result<File, BenchError> {
         .truncate(false)
         .write(true)
         .open(&path);
-    let file = file.map_err(|error| BenchError::new(format!("{}: {error}", path.display())))?;
+    let file = file.map_err(|error| BenchError::machine(format!("{}: {error}", path.display())))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(_) => Err(
-            BenchError::new(format!("the fleet {} is up already", config.name))
-                .hint("`hotloop fleet status` shows it; `hotloop fleet down` ends it"),
+            BenchError::user(format!("the fleet {} is up already", config.name))
+                .hint("look at it, or end it")
+                .remedies(&[Remedy::FleetStatus, Remedy::FleetDown]),
         ),
     }
 }
@@ -260,7 +262,7 @@ impl Keeper {
 
     fn note(&mut self, line: &str) {
         if self.record.note(line) {
-            (self.log)(line);
+            (self.log)(line, &[]);
         }
     }
 
@@ -314,7 +316,7 @@ impl Keeper {
             tunnel.close();
         }
         for line in &said {
-            (self.log)(line);
+            (self.log)(line, &[]);
         }
         // Without them, the next fleet makes new ones.
         for name in [
@@ -336,8 +338,9 @@ impl Keeper {
 pub fn access(config: &Config) -> Result<Access, BenchError> {
     if !config.access_file().exists() {
         return Err(
-            BenchError::new(format!("the fleet {} is not up", config.name))
-                .hint("`hotloop fleet up` starts it"),
+            BenchError::user(format!("the fleet {} is not up", config.name))
+                .hint("start it")
+                .remedies(&[Remedy::FleetUp]),
         );
     }
     Access::read(&config.access_file())

@@ -37,5 +37,5 @@ pub use rehearsal::{RehearsalBench, RehearsalJudges};
 pub use wire::{Beat, State, WorkerNoise};
 pub use worker::{Duty, work};
 
-/// Where notices for people go; this crate does not print.
-pub type Log = std::sync::Arc<dyn Fn(&str) + Send + Sync>;
+/// Where notices for people go, with what they can do; this crate does not print.
+pub type Log = std::sync::Arc<dyn Fn(&str, &[hotloop_flow::Remedy]) + Send + Sync>;

@@ -59,7 +59,7 @@ impl Link {
                     tokio::time::sleep(Duration::from_millis(200)).await
                 }
                 Err(why) => {
-                    return Err(BenchError::new(format!(
+                    return Err(BenchError::machine(format!(
                         "{}: the server's streams cannot be made: {why}",
                         access.url
                     ))
@@ -133,7 +133,7 @@ impl Link {
                 PublishErrorKind::MaxPayloadExceeded | PublishErrorKind::WrongLastMessageId
             );
             if hopeless || begin.elapsed() >= patience {
-                return Err(BenchError::new(format!(
+                return Err(BenchError::machine(format!(
                     "{subject}: the server does not take it: {}",
                     chain(&error)
                 )));
@@ -189,7 +189,7 @@ impl Link {
                     return Ok(beats);
                 }
                 Err(error) => {
-                    return Err(BenchError::new(format!(
+                    return Err(BenchError::machine(format!(
                         "workers cannot be listed: {}",
                         chain(&error)
                     )));

@@ -63,7 +63,9 @@ fn seconds(source: &str) -> Duration {
 
 fn judge(source: &str) -> Result<Judgement, BenchError> {
     match asked(source) {
-        Some("fail") => Err(BenchError::new("the machine failed, as it was asked to")),
+        Some("fail") => Err(BenchError::machine(
+            "the machine failed, as it was asked to",
+        )),
         // As if the machine went down: no farewell, no clean-up.
         Some("die") => std::process::abort(),
         _ => Ok(Judgement {

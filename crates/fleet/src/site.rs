@@ -66,7 +66,7 @@ impl Ssh {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| {
-                BenchError::new(format!("ssh: {error}")).hint("install an OpenSSH client")
+                BenchError::machine(format!("ssh: {error}")).hint("install an OpenSSH client")
             })
     }
 
@@ -133,9 +133,11 @@ impl Side {
             }
         };
         run(command, input).map_err(|why| match self {
-            Self::Here { .. } => BenchError::new(format!("`{line}`: {why}")),
-            Self::There { ssh, .. } => BenchError::new(format!("{}: `{line}`: {why}", ssh.host))
-                .hint(format!("try it by hand: ssh {} true", ssh.host)),
+            Self::Here { .. } => BenchError::machine(format!("`{line}`: {why}")),
+            Self::There { ssh, .. } => {
+                BenchError::machine(format!("{}: `{line}`: {why}", ssh.host))
+                    .hint(format!("try it by hand: ssh {} true", ssh.host))
+            }
         })
     }
 

@@ -64,7 +64,7 @@ pub fn of_server(access: &Access, patience: Duration, log: &Log) -> Result<Statu
                 .await
                 .map(|info| info.state.messages)
                 .map_err(|error| {
-                    BenchError::new(format!("the server's streams cannot be read: {error}"))
+                    BenchError::machine(format!("the server's streams cannot be read: {error}"))
                 })
         };
         Ok(Status {

@@ -9,7 +9,9 @@ use hotloop_bench::Settings;
 use hotloop_bench::sandbox::Layer;
 use hotloop_flow::how::Compiler;
 use hotloop_flow::task::{Task, TaskSpec};
-use hotloop_flow::{BenchError, Candidate, How, Job, JobId, Judgement, MachineFacts, Stage};
+use hotloop_flow::{
+    BenchError, Candidate, ErrorKind, How, Job, JobId, Judgement, MachineFacts, Remedy, Stage,
+};
 use serde::{Deserialize, Serialize};
 
 /// The stream of groups: a work queue.
@@ -96,11 +98,12 @@ impl Terms {
     /// What the settings ask for.
     pub fn of(settings: &Settings) -> Result<Self, BenchError> {
         if let Some(path) = &settings.compiler_path {
-            return Err(BenchError::new(format!(
+            return Err(BenchError::user(format!(
                 "{}: a compiler's path cannot be chosen for the machines of a fleet",
                 path.display()
             ))
-            .hint("leave out --cc: each worker uses the gcc or clang in its own PATH"));
+            .hint("leave it out: each worker uses the gcc or clang in its own PATH")
+            .remedies(&[Remedy::CompilerPath]));
         }
         Ok(Self {
             how: settings.how,
@@ -296,14 +299,23 @@ pub(crate) enum Judged {
     /// A verdict, and what reaching it took.
     Judgement(Judgement),
     /// The machine's failure.
-    Failure { what: String, hint: Option<String> },
+    Failure {
+        kind: ErrorKind,
+        what: String,
+        hint: Option<String>,
+    },
 }
 
 impl From<Result<Judgement, BenchError>> for Judged {
     fn from(judged: Result<Judgement, BenchError>) -> Self {
         match judged {
             Ok(judgement) => Self::Judgement(judgement),
-            Err(BenchError { what, hint }) => Self::Failure { what, hint },
+            // Its remedies are flags of the worker; the asker has others.
+            Err(error) => Self::Failure {
+                kind: error.kind,
+                what: error.what,
+                hint: error.hint,
+            },
         }
     }
 }
@@ -312,7 +324,12 @@ impl From<Judged> for Result<Judgement, BenchError> {
     fn from(judged: Judged) -> Self {
         match judged {
             Judged::Judgement(judgement) => Ok(judgement),
-            Judged::Failure { what, hint } => Err(BenchError { what, hint }),
+            Judged::Failure { kind, what, hint } => Err(BenchError {
+                kind,
+                what,
+                hint,
+                remedies: Vec::new(),
+            }),
         }
     }
 }
@@ -372,7 +389,7 @@ impl GroupReply {
                 serde_json::to_string(judgement).is_ok_and(|text| text.len() <= TEXT_BYTES)
                     && judgement.clone().believable().is_ok()
             }
-            Judged::Failure { what, hint } => {
+            Judged::Failure { what, hint, .. } => {
                 what.len() + hint.as_ref().map_or(0, String::len) <= TEXT_BYTES
             }
         };
@@ -590,12 +607,10 @@ mod tests {
             compiler_path: Some("/opt/cc".into()),
             ..Settings::new("/bin/true".into())
         };
-        assert!(
-            Terms::of(&settings)
-                .unwrap_err()
-                .hint
-                .unwrap()
-                .contains("--cc")
+        let error = Terms::of(&settings).unwrap_err();
+        assert_eq!(
+            (error.kind, error.remedies.as_slice()),
+            (ErrorKind::User, [Remedy::CompilerPath].as_slice())
         );
     }
 }

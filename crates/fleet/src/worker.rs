@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hotloop_flow::how::Compiler;
-use hotloop_flow::{Bench, BenchError, Job, JobId, MachineFacts, Reply, seed};
+use hotloop_flow::{Bench, BenchError, Job, JobId, MachineFacts, Remedy, Reply, seed};
 use tokio::runtime::Runtime;
 
 use crate::bench::{nonce, runtime};
@@ -113,11 +113,14 @@ pub fn work(duty: Duty, judges: &dyn Judges, stop: &AtomicBool) -> Result<(), Be
     );
     let link = runtime.block_on(Link::open(&duty.access, &name, duty.patience, &duty.log))?;
     let health = Health::new(noise, duty.calm);
-    (duty.log)(&format!(
-        "{name}: class {class}, {}, cores {cores:?}, {:?}",
-        hotloop_flow::count(slots as usize, "slot"),
-        health.state()
-    ));
+    (duty.log)(
+        &format!(
+            "{name}: class {class}, {}, cores {cores:?}, {:?}",
+            hotloop_flow::count(slots as usize, "slot"),
+            health.state()
+        ),
+        &[],
+    );
     let mut worker = Worker {
         duty,
         judges,
@@ -143,16 +146,20 @@ fn claim(duty: &Duty) -> Result<Vec<usize>, BenchError> {
         return Ok(hotloop_bench::survey::logical_cores());
     };
     let cores = cores::parse(list).ok_or_else(|| {
-        BenchError::new(format!("--cores {list}: no list of cores")).hint("write it as in 0-3,8")
+        BenchError::user(format!("{list}: no list of cores"))
+            .hint("write it as in 0-3,8")
+            .remedies(&[Remedy::Cores])
     })?;
     let allowed = hotloop_bench::survey::logical_cores();
     if let Some(core) = cores.iter().find(|core| !allowed.contains(core)) {
-        return Err(BenchError::new(format!(
-            "--cores {list}: core {core} is not among those that may be used"
-        )));
+        return Err(BenchError::user(format!(
+            "{list}: core {core} is not among those that may be used"
+        ))
+        .hint("name cores that this process may use")
+        .remedies(&[Remedy::Cores]));
     }
     hotloop_bench::survey::pin_to_cores(&cores)
-        .map_err(|error| BenchError::new(format!("--cores {list}: {error}")))?;
+        .map_err(|error| BenchError::machine(format!("cores {list}: {error}")))?;
     Ok(cores)
 }
 
@@ -256,7 +263,7 @@ impl Worker<'_> {
         let group = match Group::read(came.payload()) {
             Ok(group) => group,
             Err(why) => {
-                (self.duty.log)(&format!("refused: group {}: {why}", came.sequence));
+                (self.duty.log)(&format!("refused: group {}: {why}", came.sequence), &[]);
                 answers.refuse(came);
                 return;
             }
@@ -289,7 +296,7 @@ impl Worker<'_> {
     fn begin(&mut self, came: Came, group: Group, answers: &mut Answers) {
         let begun = group
             .jobs()
-            .map_err(|why| BenchError::new(format!("the worker refuses the task: {why}")))
+            .map_err(|why| BenchError::machine(format!("the worker refuses the task: {why}")))
             .and_then(|jobs| self.submit(&group.terms, jobs));
         match begun {
             Ok(first) => {
@@ -302,7 +309,7 @@ impl Worker<'_> {
                 });
             }
             Err(error) => {
-                (self.duty.log)(&format!("group {}: {error}", came.sequence));
+                (self.duty.log)(&format!("group {}: {error}", came.sequence), &[]);
                 self.health.failed(&came.sequence.to_string(), &error);
                 answers.fail(came, &group, &self.name, self.health.noise(), &error);
             }
@@ -332,9 +339,10 @@ impl Worker<'_> {
             match reply.judged {
                 Ok(_) => self.health.acquit(),
                 Err(error) => {
-                    (self.duty.log)(&format!(
-                        "quarantine: the machine fails on a task's own seed: {error}"
-                    ));
+                    (self.duty.log)(
+                        &format!("quarantine: the machine fails on a task's own seed: {error}"),
+                        &[],
+                    );
                     self.health.condemn(&error);
                     self.abandon(answers);
                 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::BenchError;
 use crate::language::c::extract::Candidate;
 use crate::machine::MachineFacts;
 use crate::measured::Measured;
@@ -27,6 +28,26 @@ pub struct Job {
     pub candidate: Candidate,
     /// The stage it was asked for; its forbidden techniques are refused.
     pub stage: Option<Stage>,
+}
+
+/// What makes two jobs the same: they get one verdict.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JobKey {
+    /// The task's hash.
+    pub task: String,
+    /// The candidate's hash.
+    pub candidate: String,
+    pub stage: Option<Stage>,
+}
+
+impl Job {
+    pub fn key(&self) -> JobKey {
+        JobKey {
+            task: self.task.hash.clone(),
+            candidate: self.candidate.hash.clone(),
+            stage: self.stage,
+        }
+    }
 }
 
 /// A candidate's verdict and what reaching it took.
@@ -53,7 +74,7 @@ impl Judgement {
         };
         match mistake {
             None => Ok(self),
-            Some(what) => Err(BenchError::new(format!(
+            Some(what) => Err(BenchError::machine(format!(
                 "a measurement is not a number that a machine can measure: its {what}"
             ))),
         }
@@ -78,33 +99,6 @@ pub struct Reply {
     pub id: JobId,
     /// Never turned into a reward when it is an error.
     pub judged: Result<Judgement, BenchError>,
-}
-
-/// The machine's or the user's failure; never a verdict.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what}{}", .hint.as_ref().map(|hint| format!("\n  hint: {hint}")).unwrap_or_default())]
-pub struct BenchError {
-    /// What failed.
-    pub what: String,
-    /// What may mend it.
-    pub hint: Option<String>,
-}
-
-impl BenchError {
-    /// A failure without a known remedy.
-    pub fn new(what: impl Into<String>) -> Self {
-        Self {
-            what: what.into(),
-            hint: None,
-        }
-    }
-
-    /// The same failure with a remedy.
-    #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
 }
 
 /// Something that judges candidates. Replies come in the order in which jobs finish.

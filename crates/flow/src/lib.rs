@@ -11,6 +11,7 @@
 pub mod advantage;
 pub mod bench;
 mod count;
+pub mod error;
 pub mod formula;
 pub mod how;
 pub mod language;
@@ -30,8 +31,9 @@ pub mod timing;
 pub mod verdict;
 
 pub use advantage::Advantage;
-pub use bench::{Bench, BenchError, Job, JobId, Judgement, Reply};
+pub use bench::{Bench, Job, JobId, JobKey, Judgement, Reply};
 pub use count::count;
+pub use error::{BenchError, ErrorKind, Remedy};
 pub use how::How;
 pub use language::c::extract::{Candidate, Malformed};
 pub use language::c::scan::Technique;

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::ErrorKind;
+
 /// Who speaks in a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -151,9 +153,36 @@ pub enum PolicyError {
     /// It fell apart: its numbers are none any more, and asking again changes nothing.
     #[error("{0}")]
     Diverged(String),
-    /// The engine, the device or the endpoint failed.
+    /// The endpoint failed, or refused the request.
+    #[error("{what}")]
+    Endpoint {
+        what: String,
+        /// The last HTTP status; none where no answer came.
+        status: Option<u16>,
+    },
+    /// A file of the policy cannot be read or written.
+    #[error("{what}")]
+    File {
+        what: String,
+        kind: std::io::ErrorKind,
+    },
+    /// The engine or the device failed.
     #[error("{0}")]
     Failed(String),
+}
+
+impl PolicyError {
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Unsupported(_)
+            | Self::ContextExceeded { .. }
+            | Self::Unanswerable(_)
+            | Self::Diverged(_) => ErrorKind::User,
+            Self::Stopped | Self::Endpoint { .. } | Self::File { .. } | Self::Failed(_) => {
+                ErrorKind::Machine
+            }
+        }
+    }
 }
 
 /// Something that answers prompts and may learn from weighted answers.

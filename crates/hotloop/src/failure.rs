@@ -1,19 +1,22 @@
 //! How the program ends: one exit status per kind, one line and a hint per failure.
 
+mod remedy;
+
+use std::io;
 use std::process::ExitCode;
 
-use hotloop_flow::BenchError;
+use hotloop_flow::{BenchError, ErrorKind, PolicyError, Remedy};
 
 use crate::output;
+
+pub(crate) use remedy::advice;
 
 /// The program's exit status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {
     /// Everything asked for was done, whatever the verdicts.
     Fine,
-    /// The user's error.
     UserError,
-    /// The machine failed.
     MachineFailed,
     /// Stopped from outside.
     Interrupted,
@@ -30,50 +33,75 @@ impl From<Status> for ExitCode {
     }
 }
 
+impl From<ErrorKind> for Status {
+    fn from(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::User => Self::UserError,
+            ErrorKind::Machine => Self::MachineFailed,
+        }
+    }
+}
+
 /// Why a command could not do its work.
 #[derive(Debug)]
 pub(crate) struct Failure {
     status: Status,
     what: String,
     hint: Option<String>,
+    remedies: Vec<Remedy>,
 }
 
 impl Failure {
-    /// The user's error.
-    pub(crate) fn user(what: impl Into<String>) -> Self {
+    fn new(status: Status, what: impl Into<String>) -> Self {
         Self {
-            status: Status::UserError,
+            status,
             what: what.into(),
             hint: None,
+            remedies: Vec::new(),
         }
     }
 
-    /// The machine's failure.
+    pub(crate) fn user(what: impl Into<String>) -> Self {
+        Self::new(Status::UserError, what)
+    }
+
     pub(crate) fn machine(what: impl Into<String>) -> Self {
-        Self {
-            status: Status::MachineFailed,
-            what: what.into(),
-            hint: None,
-        }
+        Self::new(Status::MachineFailed, what)
+    }
+
+    pub(crate) fn of(kind: ErrorKind, what: impl Into<String>) -> Self {
+        Self::new(kind.into(), what)
     }
 
     /// Stopped from outside: nothing more to say.
     pub(crate) fn interrupted() -> Self {
-        Self {
-            status: Status::Interrupted,
-            what: String::new(),
-            hint: None,
-        }
+        Self::new(Status::Interrupted, String::new())
     }
 
-    /// The same failure with a remedy.
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// What failed, without the remedy.
+    #[must_use]
+    pub(crate) fn remedies(mut self, remedies: &[Remedy]) -> Self {
+        self.remedies = remedies.to_vec();
+        self
+    }
+
+    /// The same failure of a file. Where the limit on the size of files stopped it, the hint says
+    /// how to raise that limit: no other remedy helps.
+    #[must_use]
+    pub(crate) fn of_file(self, kind: io::ErrorKind) -> Self {
+        if kind == io::ErrorKind::FileTooLarge {
+            self.hint(hotloop_bench::role::RAISE)
+        } else {
+            self
+        }
+    }
+
+    /// What failed, without the hint.
     pub(crate) fn what(&self) -> &str {
         &self.what
     }
@@ -85,59 +113,58 @@ impl Failure {
         self
     }
 
-    /// What `error` says of something that the user gave.
-    pub(crate) fn of_user(error: BenchError) -> Self {
-        Self {
-            status: Status::UserError,
-            what: error.what,
-            hint: error.hint,
-        }
-    }
-
-    /// Tells the user on standard error.
+    /// Reports the failure on standard error.
     pub(crate) fn tell(&self) -> Status {
         if !self.what.is_empty() {
             output::complain(&format!("hotloop: {}", self.what));
         }
-        // Who was told already need not hear it twice.
-        let told = |remedy: &&str| {
-            self.hint
-                .as_ref()
-                .is_some_and(|hint| hint.contains(*remedy) || hint.contains("ulimit"))
-        };
-        if let Some(hint) = remedy(&self.what)
-            .filter(|remedy| !told(remedy))
-            .or(self.hint.as_deref())
-        {
+        if let Some(hint) = advice(self.hint.as_deref(), &self.remedies) {
             output::complain(&format!("  hint: {hint}"));
         }
         self.status
     }
 }
 
-/// The number that Linux gives to a file that would be larger than it may.
-const EFBIG: i32 = 27;
-
-/// What mends an error of the system that may come of any file, and an endpoint that is asked too often. Those who meet
-/// them know their words only: most errors name the file or the address in a text.
-pub(crate) fn remedy(what: &str) -> Option<&'static str> {
-    let too_large = std::io::Error::from_raw_os_error(EFBIG).to_string();
-    let fewer = "keep below the endpoint's limit: HOTLOOP_API_PER_MINUTE=N in the environment lets N requests out a minute";
-    let known = [
-        (too_large.as_str(), hotloop_bench::role::RAISE),
-        ("the last: status 429", fewer),
-    ];
-    known
-        .into_iter()
-        .find_map(|(words, remedy)| what.contains(words).then_some(remedy))
+/// What helps against a policy's failure, where this program knows more than the policy.
+pub(crate) fn policy_hint(error: &PolicyError) -> Option<&'static str> {
+    const TOO_MANY_REQUESTS: u16 = 429;
+    match error {
+        PolicyError::Endpoint {
+            status: Some(TOO_MANY_REQUESTS),
+            ..
+        } => Some(
+            "keep below the endpoint's limit: HOTLOOP_API_PER_MINUTE=N in the environment lets N requests out a minute",
+        ),
+        PolicyError::File { kind, .. } if *kind == io::ErrorKind::FileTooLarge => {
+            Some(hotloop_bench::role::RAISE)
+        }
+        _ => None,
+    }
 }
 
 impl From<BenchError> for Failure {
     fn from(error: BenchError) -> Self {
         Self {
-            status: Status::MachineFailed,
+            status: error.kind.into(),
             what: error.what,
             hint: error.hint,
+            remedies: error.remedies,
+        }
+    }
+}
+
+impl From<Failure> for BenchError {
+    fn from(failure: Failure) -> Self {
+        let error = match failure.status {
+            Status::UserError => Self::user(failure.what),
+            Status::Fine | Status::MachineFailed | Status::Interrupted => {
+                Self::machine(failure.what)
+            }
+        };
+        Self {
+            hint: failure.hint,
+            remedies: failure.remedies,
+            ..error
         }
     }
 }

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use hotloop_bench::Settings;
 use hotloop_fleet::{Access, Config, FleetBench, Log, Opening, keeper};
-use hotloop_flow::Bench;
+use hotloop_flow::{Bench, Remedy};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, advice};
 use crate::progress::complain_beside;
 
 /// The environment variables with token and authority of a server that is named by its address.
@@ -41,16 +41,14 @@ pub(crate) fn named(text: &str) -> Result<Named, Failure> {
     if let Ok(access) = Access::read(path) {
         return Ok(Named::Access(access));
     }
-    Config::read(path)
-        .map(|config| Named::Config(Box::new(config)))
-        .map_err(Failure::of_user)
+    Ok(Named::Config(Box::new(Config::read(path)?)))
 }
 
 /// How to reach the fleet's server.
 fn access(text: &str) -> Result<Access, Failure> {
     match named(text)? {
         Named::Access(access) => Ok(access),
-        Named::Config(config) => keeper::access(&config).map_err(Failure::of_user),
+        Named::Config(config) => Ok(keeper::access(&config)?),
     }
 }
 
@@ -91,12 +89,15 @@ pub(crate) fn unique() -> String {
 
 /// Notices on standard error, each with a word in front.
 pub(crate) fn log(who: &'static str) -> Log {
-    Arc::new(move |line: &str| complain_beside(&format!("{who}: {line}")))
+    Arc::new(move |line: &str, remedies: &[Remedy]| {
+        let line = advice(Some(line), remedies).unwrap_or_default();
+        complain_beside(&format!("{who}: {line}"));
+    })
 }
 
 /// No notices.
 pub(crate) fn silent() -> Log {
-    Arc::new(|_| {})
+    Arc::new(|_, _| {})
 }
 
 #[cfg(test)]

@@ -67,4 +67,5 @@ pub fn run() -> ExitCode {
 fn unsaid(error: &std::io::Error) -> Failure {
     Failure::machine(format!("standard output cannot be written: {error}"))
         .hint("what was printed there is not whole; free some space, or send it elsewhere")
+        .of_file(error.kind())
 }

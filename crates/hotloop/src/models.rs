@@ -15,7 +15,7 @@ use hotloop_policy::{Device, EnginePolicy, cuda};
 
 use tempfile::TempDir;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, policy_hint};
 use crate::nano;
 use crate::output::complain;
 use crate::stop::Stop;
@@ -57,7 +57,10 @@ pub(crate) fn find(name: &str) -> Result<Place, Failure> {
             nano::unpack(&folder.path().join(nano::NAME))?;
             Ok(folder)
         });
-        let full = |error| Failure::machine(format!("the nano policy cannot be unpacked: {error}"));
+        let full = |error: std::io::Error| {
+            Failure::machine(format!("the nano policy cannot be unpacked: {error}"))
+                .of_file(error.kind())
+        };
         return unpacked.map(Place::Unpacked).map_err(full);
     }
     downloaded(name)
@@ -137,6 +140,7 @@ pub(crate) fn engine_failure(error: &EngineError) -> Failure {
     match error {
         EngineError::Load(load) => unreadable(load),
         EngineError::Threads(_) => Failure::machine(error.to_string()),
+        EngineError::Save(save) => Failure::user(error.to_string()).of_file(save.source.kind()),
         EngineError::Device(_) | EngineError::Train(TrainError::Device(_)) => {
             Failure::machine(error.to_string()).hint("choose the device cpu")
         }
@@ -146,7 +150,7 @@ pub(crate) fn engine_failure(error: &EngineError) -> Failure {
 
 /// What a policy complains of while it answers.
 pub(crate) fn policy_failure(error: &PolicyError) -> Failure {
-    let failure = Failure::user(error.to_string());
+    let failure = Failure::of(error.kind(), error.to_string());
     match error {
         PolicyError::ContextExceeded { .. } => {
             failure.hint("ask for fewer tokens (--max-tokens), or ask less")
@@ -159,7 +163,12 @@ pub(crate) fn policy_failure(error: &PolicyError) -> Failure {
         PolicyError::Diverged(_) => {
             failure.hint("fetch the model anew, or take an adapter or a checkpoint from before")
         }
-        PolicyError::Failed(why) => Failure::machine(why.clone()),
+        PolicyError::Endpoint { .. } | PolicyError::File { .. } | PolicyError::Failed(_) => {
+            match policy_hint(error) {
+                Some(hint) => failure.hint(hint),
+                None => failure,
+            }
+        }
     }
 }
 
@@ -284,7 +293,7 @@ pub(crate) fn api(
             .map_or_else(per_minute, |limit| Ok(Some(limit)))?,
         context: 0,
     };
-    let mut policy = ApiPolicy::new(config).map_err(|error| Failure::user(error.to_string()))?;
+    let mut policy = ApiPolicy::new(config).map_err(|error| policy_failure(&error))?;
     policy.heed(stop.shared());
     Ok(policy)
 }

@@ -138,10 +138,22 @@ struct Said {
 enum Tried {
     Answered(Vec<Choice>),
     /// Try again, after this pause if the server named one.
-    Again(String, Option<Duration>),
-    Refused(String),
+    Again(Trouble, Option<Duration>),
+    Refused(Trouble),
     /// Refused, with a word on the logprobs that were asked for.
-    NoLogprobs(String),
+    NoLogprobs(Trouble),
+}
+
+/// Why a try brought no answer.
+struct Trouble {
+    why: String,
+    status: Option<u16>,
+}
+
+impl From<String> for Trouble {
+    fn from(why: String) -> Self {
+        Self { why, status: None }
+    }
 }
 
 impl ApiPolicy {
@@ -150,7 +162,7 @@ impl ApiPolicy {
         let read = |name: &String| {
             let key = std::env::var(name).ok().filter(|key| !key.is_empty());
             key.ok_or_else(|| {
-                PolicyError::Failed(format!(
+                PolicyError::Unanswerable(format!(
                     "the environment variable {name} holds no key: set it to the key of {}",
                     config.url
                 ))
@@ -311,23 +323,33 @@ impl ApiPolicy {
                 fields.remove(LOGPROBS);
                 tried = self.try_once(&body)?;
             }
-            let (why, asked) = match tried {
+            let (trouble, asked) = match tried {
                 Tried::Answered(choices) => {
                     self.answered.fetch_add(1, Ordering::Relaxed);
                     return Ok(choices);
                 }
-                Tried::Refused(why) | Tried::NoLogprobs(why) => {
-                    return Err(PolicyError::Failed(format!("{}: {why}", self.endpoint())));
+                Tried::Refused(trouble) | Tried::NoLogprobs(trouble) => {
+                    return Err(PolicyError::Endpoint {
+                        what: format!("{}: {}", self.endpoint(), trouble.why),
+                        status: trouble.status,
+                    });
                 }
-                Tried::Again(why, asked) => (why, asked),
+                Tried::Again(trouble, asked) => (trouble, asked),
             };
             if !left.spend(asked.is_some(), self.answered.load(Ordering::Relaxed)) {
                 let later = asked.filter(|asked| *asked > LONGEST_PAUSE);
                 let later = later
                     .map(|asked| format!(" (try again in {} s)", asked.as_secs()))
                     .unwrap_or_default();
-                let what = format!("{}: {nth} tries, the last: {why}{later}", self.endpoint());
-                return Err(PolicyError::Failed(what));
+                let what = format!(
+                    "{}: {nth} tries, the last: {}{later}",
+                    self.endpoint(),
+                    trouble.why
+                );
+                return Err(PolicyError::Endpoint {
+                    what,
+                    status: trouble.status,
+                });
             }
             if let Some(asked) = asked {
                 self.pace.hold(Instant::now() + asked.min(LONGEST_PAUSE));
@@ -359,9 +381,9 @@ impl ApiPolicy {
             Ok(response) => response,
             Err(error @ (ureq::Error::Http(_) | ureq::Error::BadUri(_))) => {
                 let why = "an address is like http://localhost:8000/v1, and a key is one line";
-                return Tried::Refused(format!("{error}: {why}"));
+                return Tried::Refused(format!("{error}: {why}").into());
             }
-            Err(error) => return Tried::Again(error.to_string(), None),
+            Err(error) => return Tried::Again(error.to_string().into(), None),
         };
         let status = response.status().as_u16();
         let header = |name: &str| response.headers().get(name)?.to_str().ok();
@@ -373,9 +395,12 @@ impl ApiPolicy {
             .read_to_string()
         {
             Ok(text) => text,
-            Err(error) => return Tried::Again(error.to_string(), asked),
+            Err(error) => return Tried::Again(error.to_string().into(), asked),
         };
-        let why = format!("status {status}: {}", excerpt(&text));
+        let why = Trouble {
+            why: format!("status {status}: {}", excerpt(&text)),
+            status: Some(status),
+        };
         match status {
             200..=299 => understand(&text, asked),
             408 | 409 | 425 | 429 | 500..=599 => Tried::Again(why, asked),
@@ -390,10 +415,8 @@ fn understand(text: &str, asked: Option<Duration>) -> Tried {
     let reply: Reply = match serde_json::from_str(text) {
         Ok(reply) => reply,
         Err(error) => {
-            return Tried::Refused(format!(
-                "not a reply as expected: {error}: {}",
-                excerpt(text)
-            ));
+            let why = format!("not a reply as expected: {error}: {}", excerpt(text));
+            return Tried::Refused(why.into());
         }
     };
     let choices = reply.choices.unwrap_or_default();
@@ -401,17 +424,17 @@ fn understand(text: &str, asked: Option<Duration>) -> Tried {
         // Gateways tell failures of the server behind them under a status of success.
         return match reply.error {
             Some(error) => Tried::Again(
-                format!("a reply with an error: {}", excerpt(&error.to_string())),
+                format!("a reply with an error: {}", excerpt(&error.to_string())).into(),
                 asked,
             ),
-            None => Tried::Refused(format!("a reply without choices: {}", excerpt(text))),
+            None => Tried::Refused(format!("a reply without choices: {}", excerpt(text)).into()),
         };
     }
     let (whole, broken): (Vec<Choice>, Vec<Choice>) =
         choices.into_iter().partition(|choice| !choice.is_broken());
     match broken.into_iter().find_map(|choice| choice.finish_reason) {
         Some(reason) if whole.is_empty() => {
-            Tried::Again(format!("an answer that ended by `{reason}`"), asked)
+            Tried::Again(format!("an answer that ended by `{reason}`").into(), asked)
         }
         _ => Tried::Answered(whole),
     }

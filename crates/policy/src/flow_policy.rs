@@ -9,6 +9,7 @@ use hotloop_flow::policy::{
 
 use crate::engine::{Completed, Engine, EngineError, Learning, Wish};
 use crate::sample::{self, Draw};
+use crate::save::SaveError;
 use crate::text::Turn;
 use crate::train::{Rollout, TrainError};
 
@@ -81,6 +82,10 @@ fn failed(error: EngineError) -> PolicyError {
         EngineError::Template(_)
         | EngineError::EmptyPrompt(_)
         | EngineError::UnknownToken { .. } => PolicyError::Unanswerable(error.to_string()),
+        EngineError::Save(SaveError { ref source, .. }) => PolicyError::File {
+            what: error.to_string(),
+            kind: source.kind(),
+        },
         other => PolicyError::Failed(other.to_string()),
     }
 }

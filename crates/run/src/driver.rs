@@ -98,7 +98,10 @@ pub fn drive(
             // Where the journal itself fails there is nowhere to write this.
             if !matches!(interrupt, Interrupt::Store(_))
                 && let Err(worse) = ctx.record(Event::RunPaused {
-                    why: interrupt.to_string(),
+                    why: match interrupt.hint() {
+                        Some(hint) => format!("{interrupt}; {hint}"),
+                        None => interrupt.to_string(),
+                    },
                 })
             {
                 return (Ended::Paused(worse), ctx.state);

@@ -2,7 +2,7 @@
 
 use hotloop_flow::reward::RewardError;
 use hotloop_flow::seed::SeedError;
-use hotloop_flow::{BenchError, PolicyError};
+use hotloop_flow::{BenchError, ErrorKind, PolicyError, Remedy};
 
 use crate::store::StoreError;
 
@@ -32,38 +32,78 @@ pub enum Interrupt {
     #[error("the policy failed: {0}")]
     Policy(PolicyError),
     /// The run directory cannot be read or written.
-    #[error("{0}\n  hint: {hint}", hint = .0.hint())]
+    #[error("{0}")]
     Store(#[from] StoreError),
     /// The reward needs something that was not measured.
-    #[error("{0}\n  hint: choose another reward, or install what measures it")]
+    #[error("{0}")]
     Reward(#[from] RewardError),
     /// A task's own seed fails here.
     #[error(transparent)]
     Seed(#[from] SeedError),
     /// The policy is to learn and cannot.
-    #[error("{0} cannot learn\n  hint: set learning.rate to 0 to search with it")]
+    #[error("{0} cannot learn")]
     Unteachable(String),
     /// The run in this directory was configured in another way.
-    #[error(
-        "the run in this directory began with other values of {0}\n  hint: start a new run in another directory"
-    )]
+    #[error("the run in this directory began with other values of {0}")]
     Reconfigured(String),
     /// What the run in this directory began with cannot be read.
-    #[error(
-        "the configuration that the run in this directory began with: {}\n  hint: mend run.toml there, or start a new run in another directory",
-        .0.join("; ")
-    )]
+    #[error("the configuration that the run in this directory began with: {}", .0.join("; "))]
     Unreadable(Vec<String>),
     /// The run belongs to another task, machine or model.
-    #[error(
-        "this run began with {was}, and this is {is}: they do not compare\n  hint: start a new run"
-    )]
+    #[error("this run began with {was}, and this is {is}: they do not compare")]
     Foreign {
         /// What it began with.
         was: String,
         /// What is here now.
         is: String,
     },
+}
+
+impl Interrupt {
+    /// Whose fault it is. A run that the machine interrupted goes on when it is resumed.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Unteachable(_) | Self::Reconfigured(_) | Self::Foreign { .. } => ErrorKind::User,
+            Self::Policy(PolicyError::Unanswerable(_) | PolicyError::ContextExceeded { .. }) => {
+                ErrorKind::User
+            }
+            Self::Stopped
+            | Self::Bench(_)
+            | Self::Storm { .. }
+            | Self::Silent(_)
+            | Self::Policy(_)
+            | Self::Store(_)
+            | Self::Reward(_)
+            | Self::Seed(_)
+            | Self::Unreadable(_) => ErrorKind::Machine,
+        }
+    }
+
+    /// What may fix it.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Bench(error) | Self::Storm { last: error, .. } => return error.hint.clone(),
+            Self::Store(error) => error.hint(),
+            Self::Reward(_) => "choose another reward, or install what measures it",
+            Self::Unteachable(_) => "set learning.rate to 0 to search with it",
+            Self::Reconfigured(_) => "start a new run in another directory",
+            Self::Unreadable(_) => "fix run.toml there, or start a new run in another directory",
+            Self::Foreign { .. } => "start a new run",
+            Self::Policy(PolicyError::ContextExceeded { .. }) => {
+                "start a new run with a smaller sampling.max-tokens, or a model with a larger context"
+            }
+            Self::Stopped | Self::Silent(_) | Self::Policy(_) | Self::Seed(_) => return None,
+        };
+        Some(hint.to_owned())
+    }
+
+    /// What the hint speaks of, for a program to name.
+    pub fn remedies(&self) -> &[Remedy] {
+        match self {
+            Self::Bench(error) | Self::Storm { last: error, .. } => &error.remedies,
+            _ => &[],
+        }
+    }
 }
 
 impl From<PolicyError> for Interrupt {

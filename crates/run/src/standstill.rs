@@ -189,7 +189,7 @@ fn remedy(learned: bool, beta: f64) -> &'static str {
     match learned {
         // It was so from the beginning: no update is at fault.
         false => {
-            "the model cannot do this task yet: start a new run from a warm start (`hotloop tune`), with larger groups \
+            "the model cannot do this task yet: start a new run from a warm start (a fine-tuned adapter), with larger groups \
              or with an easier task"
         }
         true if beta > 0.0 => {

@@ -48,7 +48,7 @@ impl StoreError {
     pub fn hint(&self) -> &'static str {
         let kind = match self {
             Self::Locked(_) => return "wait for it to end, or stop it",
-            Self::NoRun(_) => return "`hotloop train RUN.toml` starts one",
+            Self::NoRun(_) => return "name the directory of a run, or start one",
             Self::Lost(_) => {
                 return "restore it from a copy of the run, or remove the lines of events.jsonl from the first that \
                         names it on, and what they tell of is sampled anew";

@@ -9,7 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hotloop_flow::{BenchError, Job, JobId, Judgement};
+use hotloop_flow::{BenchError, Job, JobId, JobKey, Judgement};
 use tokio::sync::watch;
 
 use crate::settings::Limits;
@@ -17,9 +17,7 @@ use crate::settings::Limits;
 /// What makes two jobs one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
-    pub(crate) task: String,
-    pub(crate) candidate: String,
-    pub(crate) stage: Option<u8>,
+    pub(crate) job: JobKey,
     /// The hash of the request's own name, where it wants to be judged apart from all others. Names may be long, and
     /// keys are kept.
     pub(crate) apart: Option<blake3::Hash>,
@@ -207,7 +205,7 @@ impl Board {
         }
         for id in &abandoned {
             if let Some(key) = self.running.remove(id) {
-                self.fail(&key, &BenchError::new("nobody waited for it"));
+                self.fail(&key, &BenchError::machine("nobody waited for it"));
             }
         }
         for group in &mut self.queue {

@@ -149,7 +149,7 @@ async fn read(body: Body, limit: usize) -> Result<body::Bytes, bool> {
     body::to_bytes(body, limit).await.map_err(|error| {
         let error: &(dyn std::error::Error + 'static) = &error;
         std::iter::successors(Some(error), |error| error.source())
-            .any(|error| error.to_string().contains("length limit"))
+            .any(<dyn std::error::Error>::is::<http_body_util::LengthLimitError>)
     })
 }
 

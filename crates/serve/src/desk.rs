@@ -83,7 +83,7 @@ impl Desk {
     ) -> Self {
         let state = State {
             board: Board::new(limits),
-            bench: Err(BenchError::new("the bench is starting")),
+            bench: Err(BenchError::machine("the bench is starting")),
             class: None,
             changes: 0,
             closed: false,
@@ -115,21 +115,17 @@ impl Desk {
                  stage,
                  apart,
              }| {
+                let job = Job {
+                    id: JobId(0),
+                    task: Arc::clone(task),
+                    candidate: candidate.clone(),
+                    stage,
+                };
                 let key = Key {
-                    task: task.hash.clone(),
-                    candidate: candidate.hash.clone(),
-                    stage: stage.map(Stage::number),
+                    job: job.key(),
                     apart: apart.map(|name| blake3::hash(name.as_bytes())),
                 };
-                (
-                    key,
-                    Job {
-                        id: JobId(0),
-                        task: Arc::clone(task),
-                        candidate: candidate.clone(),
-                        stage,
-                    },
-                )
+                (key, job)
             },
         );
         let group = group.collect();
@@ -174,7 +170,7 @@ pub(crate) async fn outcome(mut ticket: Ticket, deadline: tokio::time::Instant) 
         .ok()?;
     match told {
         Ok(told) => told.clone(),
-        Err(_) => Some(Err(BenchError::new("the service is stopping"))),
+        Err(_) => Some(Err(BenchError::machine("the service is stopping"))),
     }
 }
 

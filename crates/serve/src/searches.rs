@@ -402,17 +402,14 @@ async fn on<T: Send + 'static>(
 }
 
 fn fault(interrupt: &Interrupt) -> Fault {
-    let said = interrupt.to_string();
-    let (what, hint) = said
-        .split_once("\n  hint: ")
-        .map_or((said.as_str(), None), |(what, hint)| (what, Some(hint)));
+    let what = interrupt.to_string();
     let fault = match interrupt {
         Interrupt::Foreign { .. } | Interrupt::Reconfigured(_) | Interrupt::Reward(_) => {
             Fault::new(StatusCode::CONFLICT, what)
         }
         _ => Fault::later(what, Duration::from_secs(5)),
     };
-    match hint {
+    match interrupt.hint() {
         Some(hint) => fault.hint(hint),
         None => fault,
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use hotloop_flow::Remedy;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 
@@ -41,6 +42,7 @@ impl Server {
                 format!("cannot listen on {}: {error}", settings.bind),
                 "choose another address or port",
             )
+            .remedy(Remedy::Bind)
         };
         let runtime = Builder::new_multi_thread()
             .worker_threads(THREADS)

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hotloop_flow::{Reward, Task};
+use hotloop_flow::{Remedy, Reward, Task};
 
 /// The shortest token that is taken: shorter ones can be guessed.
 const TOKEN_BYTES: usize = 16;
@@ -97,8 +97,10 @@ impl Default for Limits {
 pub struct Refusal {
     /// What is wrong.
     pub what: String,
-    /// What mends it.
+    /// What may fix it.
     pub hint: String,
+    /// What the hint speaks of, for a program to name.
+    pub remedy: Option<Remedy>,
 }
 
 impl Refusal {
@@ -106,7 +108,13 @@ impl Refusal {
         Self {
             what: what.into(),
             hint: hint.into(),
+            remedy: None,
         }
+    }
+
+    pub(crate) fn remedy(mut self, remedy: Remedy) -> Self {
+        self.remedy = Some(remedy);
+        self
     }
 }
 
@@ -140,8 +148,9 @@ impl Settings {
                     "{} can be reached from other machines, and no token is set",
                     self.bind
                 ),
-                "name a file with tokens by --token-file, or bind to 127.0.0.1",
-            ));
+                "name a file with tokens, or bind to 127.0.0.1",
+            )
+            .remedy(Remedy::TokenFile));
         }
         if let Some(token) = self.tokens.iter().find(|token| token.len() < TOKEN_BYTES) {
             return Err(Refusal::new(
@@ -169,8 +178,9 @@ impl Settings {
         {
             return Err(Refusal::new(
                 format!("there is no task `{task}`"),
-                "`hotloop task list` names them",
-            ));
+                "name one of the tasks that are served",
+            )
+            .remedy(Remedy::TaskList));
         }
         Ok(())
     }

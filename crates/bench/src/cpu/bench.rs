@@ -6,12 +6,12 @@ use std::sync::{Arc, Condvar, Mutex, RwLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use hotloop_flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts, Reply};
+use hotloop_flow::{Bench, BenchError, Job, JobId, JobKey, Judgement, MachineFacts, Remedy, Reply};
 
 use crate::cores;
 use crate::cpu::machine::Machine;
 use crate::cpu::prepared::Preparations;
-use crate::cpu::queues::{Finished, Key, Shared};
+use crate::cpu::queues::{Finished, Shared};
 use crate::cpu::workers::{run_clock, run_examiner};
 use crate::settings::Settings;
 use crate::sys;
@@ -21,7 +21,7 @@ pub(crate) struct CpuBench {
     shared: Arc<Shared>,
     replies: Receiver<Finished>,
     /// Submitted jobs by content: identical candidates share one judgement.
-    waiting: HashMap<Key, Vec<(JobId, Instant)>>,
+    waiting: HashMap<JobKey, Vec<(JobId, Instant)>>,
     ready: VecDeque<Reply>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -35,12 +35,13 @@ impl CpuBench {
             machine.settings.slots as usize,
         );
         if slots * threads > machine.cores.len() {
-            return Err(BenchError::new(format!(
+            return Err(BenchError::user(format!(
                 "{slots} slots of {threads} threads need {} cores, but only {} may be used",
                 slots * threads,
                 machine.cores.len()
             ))
-            .hint("use fewer --slots or --threads"));
+            .hint("use fewer slots or fewer threads")
+            .remedies(&[Remedy::Slots, Remedy::Threads]));
         }
         let (slot_cores, examiner_cores, take_turns) =
             cores::divide(&machine.cores, slots, threads);
@@ -87,7 +88,7 @@ impl CpuBench {
         self.ready.len() + self.waiting.values().map(Vec::len).sum::<usize>()
     }
 
-    fn finish(&mut self, key: &Key, at: Instant, judged: &Result<Judgement, BenchError>) {
+    fn finish(&mut self, key: &JobKey, at: Instant, judged: &Result<Judgement, BenchError>) {
         for (id, since) in self.waiting.remove(key).unwrap_or_default() {
             let mut judged = judged.clone();
             if let Ok(judgement) = &mut judged {
@@ -102,11 +103,7 @@ impl Bench for CpuBench {
     fn submit(&mut self, jobs: Vec<Job>) -> Result<(), BenchError> {
         let mut queues = self.shared.lock();
         for job in jobs {
-            let key = (
-                job.task.hash.clone(),
-                job.candidate.hash.clone(),
-                job.stage.map(hotloop_flow::Stage::number),
-            );
+            let key = job.key();
             let entry = self.waiting.entry(key.clone()).or_default();
             entry.push((job.id, Instant::now()));
             if entry.len() == 1 {
@@ -131,7 +128,7 @@ impl Bench for CpuBench {
                 Ok((key, at, judged)) => self.finish(&key, at, &judged),
                 Err(RecvTimeoutError::Timeout) => return Ok(None),
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(BenchError::new("the bench's threads have ended"));
+                    return Err(BenchError::machine("the bench's threads have ended"));
                 }
             }
         }

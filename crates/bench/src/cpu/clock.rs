@@ -147,7 +147,7 @@ impl Clock {
             }
             age_s = 0.0;
         }
-        doubted.ok_or_else(|| BenchError::new("nothing was timed"))
+        doubted.ok_or_else(|| BenchError::machine("nothing was timed"))
     }
 
     /// A candidate that is faster than the library or the roof is compared with what these can do now.
@@ -212,8 +212,12 @@ impl Clock {
                 });
             }
             Answer::Wrong(mismatch) => return Ok(Verdict::Wrong(mismatch)),
-            other @ (Answer::Verified(_) | Answer::Null(_) | Answer::Machine(_)) => {
-                return Err(BenchError::new(format!(
+            other @ (Answer::Verified(_)
+            | Answer::Null(_)
+            | Answer::Killed
+            | Answer::Task(_)
+            | Answer::Machine(_)) => {
+                return Err(BenchError::machine(format!(
                     "the supervisor answered another question: {other:?}"
                 )));
             }

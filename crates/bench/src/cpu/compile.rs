@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use hotloop_flow::how::OptLevel;
 use hotloop_flow::verdict::Phase;
-use hotloop_flow::{BenchError, Verdict};
+use hotloop_flow::{BenchError, Remedy, Verdict};
 
 use crate::cache::{CANDIDATE, Cache};
 use crate::confine::THEN;
@@ -93,11 +93,12 @@ impl Builder {
         let user = sys::is_root().then(|| unprivileged_user(0));
         match self.compile(source, &shim, user)? {
             Built::Object(..) => Ok(()),
-            Built::Rejected(verdict) => Err(BenchError::new(format!(
+            Built::Rejected(verdict) => Err(BenchError::machine(format!(
                 "the confined compiler fails on a program that is right: {}",
                 verdict.detail()
             ))
-            .hint("see whether `hotloop judge --without landlock` works; if so, the compiler's files lie in an unexpected place")),
+            .hint("see whether judging without Landlock works; if so, the compiler's files lie in an unexpected place")
+            .remedies(&[Remedy::Landlock])),
         }
     }
 
@@ -166,7 +167,7 @@ impl Builder {
                 let folder = self.compiler.scratch.folder(None)?;
                 let file = folder.path().join("verdict.json");
                 let text = serde_json::to_vec(&verdict)
-                    .map_err(|error| BenchError::new(error.to_string()))?;
+                    .map_err(|error| BenchError::machine(error.to_string()))?;
                 fs_err::write(&file, text).map_err(|error| no_space(&error))?;
                 self.cache.put(&rejection_name, &file)?;
                 Ok(Built::Rejected(verdict))
@@ -202,7 +203,8 @@ impl Builder {
             }
         }
         let object = folder.path().join("candidate.so");
-        let bytes = fs_err::read(&object).map_err(|error| BenchError::new(error.to_string()))?;
+        let bytes =
+            fs_err::read(&object).map_err(|error| BenchError::machine(error.to_string()))?;
         Ok(match symbols::inspect(&bytes) {
             Finding::Refused(why) => Built::Rejected(Verdict::Refused { why }),
             Finding::Undefined(diagnostics) => {

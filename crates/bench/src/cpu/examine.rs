@@ -59,7 +59,7 @@ pub(crate) fn examine(
         Built::Object(object, folder) => (object, folder),
         Built::Rejected(verdict) => return Ok(Examination::Failed(verdict, compile_s)),
     };
-    let bytes = fs_err::read(&object).map_err(|error| BenchError::new(error.to_string()))?;
+    let bytes = fs_err::read(&object).map_err(|error| BenchError::machine(error.to_string()))?;
     let hidden = executable::refusal(&bytes, job.stage);
     if let Some(why) = hidden.or_else(|| job.stage.and_then(|stage| hidden_threads(stage, &bytes)))
     {
@@ -91,8 +91,12 @@ pub(crate) fn examine(
             during: Phase::Run,
         },
         Answer::Wrong(mismatch) => Verdict::Wrong(mismatch),
-        other @ (Answer::Timed { .. } | Answer::Null(_) | Answer::Machine(_)) => {
-            return Err(BenchError::new(format!(
+        other @ (Answer::Timed { .. }
+        | Answer::Null(_)
+        | Answer::Killed
+        | Answer::Task(_)
+        | Answer::Machine(_)) => {
+            return Err(BenchError::machine(format!(
                 "the supervisor answered another question: {other:?}"
             )));
         }

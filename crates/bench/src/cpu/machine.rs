@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hotloop_flow::{BenchError, Device, MachineFacts};
+use hotloop_flow::{BenchError, Device, MachineFacts, Remedy};
 
 use crate::cores::{self, Core};
 use crate::cpu::blas::{self, OpenBlas};
@@ -27,7 +27,7 @@ impl Machine {
     pub(crate) fn prepare(settings: Settings) -> Result<Self, BenchError> {
         let layers = Layers::probe(&settings.roles, &settings.without);
         if !layers.seccomp {
-            return Err(BenchError::new(
+            return Err(BenchError::machine(
                 "seccomp is missing here, and without it no candidate runs",
             )
             .hint("use a kernel with CONFIG_SECCOMP_FILTER, or a container that allows seccomp"));
@@ -35,12 +35,13 @@ impl Machine {
         let toolchain = Toolchain::find(settings.how.compiler, settings.compiler_path.as_deref())?;
         let cores = cores::usable();
         if settings.how.threads as usize > cores.len() {
-            return Err(BenchError::new(format!(
+            return Err(BenchError::user(format!(
                 "{} threads were asked for, but only {} cores may be used",
                 settings.how.threads,
                 cores.len()
             ))
-            .hint(format!("use --threads {} or fewer", cores.len())));
+            .hint(format!("use at most {} threads", cores.len()))
+            .remedies(&[Remedy::Threads]));
         }
         let openblas = blas::find(&settings.roles);
         let scratch = Arc::new(Scratch::new()?);

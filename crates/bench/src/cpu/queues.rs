@@ -5,17 +5,14 @@ use std::sync::mpsc::Sender;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
-use hotloop_flow::{BenchError, Job, Judgement, Verdict};
+use hotloop_flow::{BenchError, Job, JobKey, Judgement, Verdict};
 
 use crate::cpu::examine::Examined;
 use crate::cpu::machine::Machine;
 use crate::cpu::prepared::Preparations;
 
-/// What makes two jobs the same.
-pub(super) type Key = (String, String, Option<u8>);
-
 /// A judged candidate, and when its verdict was reached: not when somebody asked for it.
-pub(super) type Finished = (Key, Instant, Result<Judgement, BenchError>);
+pub(super) type Finished = (JobKey, Instant, Result<Judgement, BenchError>);
 
 pub(super) type Replies = Sender<Finished>;
 
@@ -30,9 +27,9 @@ pub(super) struct Shared {
 
 #[derive(Default)]
 pub(super) struct Queues {
-    pub(super) submitted: VecDeque<(Key, Job)>,
+    pub(super) submitted: VecDeque<(JobKey, Job)>,
     pub(super) examined: VecDeque<Waiting>,
-    pub(super) cancelled: HashSet<Key>,
+    pub(super) cancelled: HashSet<JobKey>,
     pub(super) closed: bool,
 }
 
@@ -51,7 +48,7 @@ impl Queues {
 
 /// A candidate that waits for the clock.
 pub(super) struct Waiting {
-    pub(super) key: Key,
+    pub(super) key: JobKey,
     pub(super) job: Job,
     pub(super) examined: Examined,
     /// What earlier tries gave, on a machine that was not quiet.
@@ -103,7 +100,11 @@ mod tests {
         };
         let (object, prepared) = (nowhere(), Arc::new(prepared));
         Waiting {
-            key: (name.to_owned(), String::new(), None),
+            key: JobKey {
+                task: name.to_owned(),
+                candidate: String::new(),
+                stage: None,
+            },
             job: Job {
                 id: JobId(0),
                 task,
@@ -132,7 +133,7 @@ mod tests {
         queues.cancelled.insert(waiting("second").key);
         let mut next = |closed: bool| {
             queues.closed = closed;
-            queues.next_examined().map(|waiting| waiting.key.0)
+            queues.next_examined().map(|waiting| waiting.key.task)
         };
         assert_eq!(next(false).as_deref(), Some("first"));
         assert_eq!(next(false).as_deref(), Some("third"));

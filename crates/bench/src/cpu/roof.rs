@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hotloop_flow::how::Estimator;
 use hotloop_flow::task::{Arg, Task, TaskFiles};
-use hotloop_flow::{BenchError, Timing};
+use hotloop_flow::{BenchError, ErrorKind, Timing};
 
 use crate::cpu::machine::{self, Machine};
 use crate::cpu::prepared::Prepared;
@@ -49,14 +49,18 @@ fn own(machine: &Machine, toml: &str, source: &str, timed: Option<i64>) -> Resul
         toml: toml.to_owned(),
         ..TaskFiles::default()
     };
-    let mut task =
-        Task::parse(files).map_err(|error| BenchError::new(format!("built-in roof: {error}")))?;
+    let mut task = Task::parse(files)
+        .map_err(|error| BenchError::machine(format!("built-in roof: {error}")))?;
     if let Some(n) = timed {
         task.spec.sizes.timed.insert("N".to_owned(), n.max(1));
     }
     let object = machine
         .builder
-        .trusted("a built-in roof", &[source, &shim::candidate(&task.spec)])?;
+        .trusted("a built-in roof", &[source, &shim::candidate(&task.spec)])
+        .map_err(|error| BenchError {
+            kind: ErrorKind::Machine,
+            ..error
+        })?;
     Ok(Own { task, object })
 }
 
@@ -94,7 +98,7 @@ fn work(null_s: f64, calls: u32, memory_bound: bool) -> TimeWork {
 fn timing(slot: &mut Slot, request: &Request) -> Result<Timing, BenchError> {
     match slot.ask(request, PATIENCE)? {
         Answer::Timed { timing, .. } => Ok(timing),
-        other => Err(BenchError::new(format!(
+        other => Err(BenchError::machine(format!(
             "a baseline failed on this machine: {other:?}"
         ))),
     }
@@ -120,7 +124,7 @@ impl Roof {
         )? {
             Answer::Null(seconds) => seconds,
             other => {
-                return Err(BenchError::new(format!(
+                return Err(BenchError::machine(format!(
                     "the null round trip failed on this machine: {other:?}"
                 )));
             }

@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use hotloop_flow::BenchError;
+use hotloop_flow::{BenchError, Remedy};
 
 use crate::cpu::supervisor::protocol::{Answer, CORES, Request};
 use crate::role::names::SUPERVISOR;
@@ -53,7 +53,11 @@ impl Slot {
             self.process = None;
         }
         match answer? {
-            Answer::Machine(why) => Err(BenchError::new(why)),
+            Answer::Machine(why) => Err(BenchError::machine(why)),
+            Answer::Task(why) => Err(BenchError::user(why)),
+            Answer::Killed => Err(BenchError::machine("the candidate was killed from outside")
+                .hint("if memory has run out, judge fewer candidates at once")
+                .remedies(&[Remedy::Jobs])),
             answer => Ok(answer),
         }
     }
@@ -67,23 +71,23 @@ impl Slot {
                 self.openblas_core.as_deref(),
             )?),
         };
-        let mut text =
-            serde_json::to_string(request).map_err(|error| BenchError::new(error.to_string()))?;
+        let mut text = serde_json::to_string(request)
+            .map_err(|error| BenchError::machine(error.to_string()))?;
         text.push('\n');
         process
             .stdin
             .write_all(text.as_bytes())
-            .map_err(|error| BenchError::new(format!("the supervisor is gone: {error}")))?;
+            .map_err(|error| BenchError::machine(format!("the supervisor is gone: {error}")))?;
         match process.next_line(patience) {
             Ok(line) => serde_json::from_str(&line).map_err(|error| {
-                BenchError::new(format!("the supervisor's answer cannot be read: {error}"))
+                BenchError::machine(format!("the supervisor's answer cannot be read: {error}"))
             }),
-            Err(RecvTimeoutError::Timeout) => Err(BenchError::new(format!(
+            Err(RecvTimeoutError::Timeout) => Err(BenchError::machine(format!(
                 "the supervisor did not answer within {} s",
                 patience.as_secs()
             ))),
             Err(RecvTimeoutError::Disconnected) => {
-                Err(BenchError::new("the supervisor ended unexpectedly"))
+                Err(BenchError::machine("the supervisor ended unexpectedly"))
             }
         }
     }
@@ -112,10 +116,10 @@ impl Process {
             .process_group(0)
             .spawn()
             .map_err(|error| {
-                BenchError::new(format!("a supervisor could not be started: {error}"))
+                BenchError::machine(format!("a supervisor could not be started: {error}"))
             })?;
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(BenchError::new("a supervisor has no pipes"));
+            return Err(BenchError::machine("a supervisor has no pipes"));
         };
         let (sender, lines) = channel();
         // Before the thread, so that without one the supervisor ends as well.

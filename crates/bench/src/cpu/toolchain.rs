@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use hotloop_flow::BenchError;
 use hotloop_flow::how::Compiler;
+use hotloop_flow::{BenchError, Remedy};
 
 use crate::sandbox::files::OpenFiles;
 
@@ -69,14 +69,14 @@ impl Toolchain {
         };
         let version = say(&path, &["--version"])
             .and_then(|text| text.lines().next().map(str::to_owned))
-            .ok_or_else(|| BenchError::new(format!("{} does not run", path.display())))?;
+            .ok_or_else(|| BenchError::machine(format!("{} does not run", path.display())))?;
         let openmp = openmp_runtime(compiler, &path).ok_or_else(|| {
             let package = if compiler == Compiler::Clang {
                 "libomp-dev"
             } else {
                 "gcc"
             };
-            BenchError::new(format!("{name} has no OpenMP runtime"))
+            BenchError::machine(format!("{name} has no OpenMP runtime"))
                 .hint(format!("apt-get install -y {package}"))
         })?;
         let target = match compiler {
@@ -156,13 +156,14 @@ fn missing(compiler: Compiler) -> BenchError {
         Compiler::Gcc => "gcc libc6-dev",
         Compiler::Clang => "clang libomp-dev",
     };
-    BenchError::new(format!(
+    BenchError::machine(format!(
         "the C compiler `{}` was not found",
         compiler.name()
     ))
     .hint(format!(
-        "apt-get install -y {package}, or name one with --cc PATH"
+        "apt-get install -y {package}, or name the path of another one"
     ))
+    .remedies(&[Remedy::CompilerPath])
 }
 
 fn c_library() -> Option<String> {

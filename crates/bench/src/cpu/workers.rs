@@ -21,7 +21,7 @@ const RETRY_AFTER: Duration = Duration::from_millis(200);
 /// What `work` gives. A mistake of ours must not cost the job its reply, nor the bench its thread.
 fn guarded<T>(what: &str, work: impl FnOnce() -> Result<T, BenchError>) -> Result<T, BenchError> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        Err(BenchError::new(format!(
+        Err(BenchError::machine(format!(
             "{what} a candidate failed: a mistake in hotloop"
         )))
     })

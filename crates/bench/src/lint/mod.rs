@@ -10,7 +10,7 @@ mod sizes;
 use std::sync::Arc;
 
 use hotloop_flow::verdict::Measured;
-use hotloop_flow::{BenchError, Candidate, Job, JobId, Label, Reply, Task, Verdict};
+use hotloop_flow::{BenchError, Candidate, ErrorKind, Job, JobId, Label, Reply, Task, Verdict};
 
 use finding::finding;
 use probes::{Expect, Probe};
@@ -114,7 +114,7 @@ fn seed<E: From<BenchError>>(
     let judgement = match judge(vec![job])?.pop().map(|reply| reply.judged) {
         Some(Ok(judgement)) => judgement,
         Some(Err(error)) => return Ok((None, vec![of_task(error)?])),
-        None => return Err(BenchError::new("the seed was not judged").into()),
+        None => return Err(BenchError::machine("the seed was not judged").into()),
     };
     let verdict = judgement.verdict;
     let says = format!("{}: {}", verdict.label(), verdict.detail());
@@ -153,7 +153,7 @@ fn seed<E: From<BenchError>>(
 
 /// A task's own code that does not build is the task's fault; anything else is the machine's.
 fn of_task(error: BenchError) -> Result<Finding, BenchError> {
-    if error.what.contains("does not compile") || error.what.contains("cannot be loaded") {
+    if error.kind == ErrorKind::User {
         return Ok(finding(
             Mark::Error,
             "build",

@@ -137,7 +137,7 @@ pub(crate) fn symbol_exists(name: &str) -> bool {
 pub(crate) fn spawn(work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, BenchError> {
     let started = std::thread::Builder::new().spawn(work);
     started.map_err(|error| {
-        BenchError::new(format!(
+        BenchError::machine(format!(
             "a thread of the bench could not be started: {error}"
         ))
     })

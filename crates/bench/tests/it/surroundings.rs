@@ -7,7 +7,7 @@ use std::process::Command;
 
 use hotloop_bench::sandbox::Layer;
 use hotloop_bench::{LocalBench, Settings};
-use hotloop_flow::{Bench, How, Label};
+use hotloop_flow::{Bench, ErrorKind, How, Label, Remedy};
 
 use crate::fixtures::{self, drain, job};
 use crate::{beside, brief, settings, turn, turn_of_one_beside};
@@ -169,7 +169,8 @@ fn too_many_threads_are_named() {
     })
     .err()
     .unwrap();
-    assert!(error.what.contains("5000") && error.hint.unwrap().contains("--threads"));
+    assert_eq!(error.kind, ErrorKind::User);
+    assert!(error.what.contains("5000") && error.remedies.contains(&Remedy::Threads));
 }
 
 #[test]

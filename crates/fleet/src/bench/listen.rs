@@ -10,7 +10,7 @@ use async_nats::jetstream::context::ConsumerInfoErrorKind;
 use async_nats::jetstream::message::Acker;
 use async_nats::jetstream::stream::Stream;
 use futures_util::StreamExt;
-use hotloop_flow::{BenchError, count};
+use hotloop_flow::{BenchError, Remedy, count};
 use serde::Deserialize;
 use tokio::runtime::Runtime;
 
@@ -67,7 +67,7 @@ async fn replies(stream: Stream, consumer: Pull, events: Sender<Event>, log: Log
         let event = match GroupReply::read(&message.payload) {
             Ok(reply) => Event::Reply(reply, Arc::new(acker), Instant::now()),
             Err(why) => {
-                log(&format!("refused: a worker's reply: {why}"));
+                log(&format!("refused: a worker's reply: {why}"), &[]);
                 drop(acker.ack().await);
                 continue;
             }
@@ -156,7 +156,7 @@ impl Messages {
         match self.stream.consumer_info(name).await {
             Err(error) if error.kind() == ConsumerInfoErrorKind::NotFound => {
                 let error =
-                    BenchError::new("another coordinator with the same name has taken over")
+                    BenchError::machine("another coordinator with the same name has taken over")
                         .hint("one run or batch is driven by one hotloop at a time");
                 drop(events.send(Event::Over(error)));
                 None
@@ -228,18 +228,19 @@ async fn audit(listening: Listening) {
         {
             idle = None;
         } else if idle.get_or_insert_with(Reminder::new).is_due() {
-            log(&format!(
-                "waiting: {}; {LOOK}",
-                unserved(&open, &class, &beats)
-            ));
+            log(
+                &format!("waiting: {}; {LOOK}", unserved(&open, &class, &beats)),
+                &[Remedy::FleetStatus, Remedy::FleetUp],
+            );
         }
         if !beats.is_empty() {
             alone_since = None;
         } else if alone_since.get_or_insert_with(Instant::now).elapsed() >= patience {
-            let error = BenchError::new(format!(
+            let error = BenchError::machine(format!(
                 "jobs wait, and no worker of class {class} is heard"
             ))
-            .hint(LOOK);
+            .hint(LOOK)
+            .remedies(&[Remedy::FleetStatus, Remedy::FleetUp]);
             if events.send(Event::Over(error)).is_err() {
                 return;
             }

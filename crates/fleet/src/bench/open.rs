@@ -10,7 +10,7 @@ use async_nats::jetstream::message::Acker;
 use async_nats::jetstream::stream::Stream;
 use futures_util::{StreamExt, TryStreamExt};
 use hotloop_bench::Settings;
-use hotloop_flow::{BenchError, How, MachineFacts, count};
+use hotloop_flow::{BenchError, How, MachineFacts, Remedy, count};
 
 use super::listen::{self, Listening};
 use super::{FleetBench, IDS, Outstanding};
@@ -22,8 +22,7 @@ use crate::{Access, Log};
 /// A reply that was fetched and not taken comes again after this time.
 const LEASE: Duration = Duration::from_secs(15);
 /// Who lacks workers looks here.
-pub(super) const LOOK: &str =
-    "`hotloop fleet status` shows the workers; `hotloop fleet up` starts them";
+pub(super) const LOOK: &str = "look at the fleet's workers, or start some";
 /// How long who waits for a worker waits before it looks again.
 const PAUSE: Duration = Duration::from_millis(200);
 /// How long parting may take.
@@ -73,7 +72,7 @@ impl FleetBench {
             let open = outstanding(&link, &class, &scope).await?;
             let consumers = consumers(&link, &scope)
                 .await
-                .map_err(|why| BenchError::new(format!("replies: {why}")))?;
+                .map_err(|why| BenchError::machine(format!("replies: {why}")))?;
             let early = left(&consumers.0, &log).await;
             open.lock()
                 .by_sequence
@@ -120,7 +119,7 @@ pub(crate) fn runtime(cores: Option<Vec<usize>>) -> Result<tokio::runtime::Runti
     }
     builder
         .build()
-        .map_err(|error| BenchError::new(format!("a runtime cannot be started: {error}")))
+        .map_err(|error| BenchError::machine(format!("a runtime cannot be started: {error}")))
 }
 
 /// A text that no other call gives.
@@ -159,10 +158,15 @@ async fn machine(
             return Ok(found);
         }
         if begin.elapsed() >= patience {
-            return Err(BenchError::new(nobody(&beats, how, class)).hint(LOOK));
+            return Err(BenchError::machine(nobody(&beats, how, class))
+                .hint(LOOK)
+                .remedies(&[Remedy::FleetStatus, Remedy::FleetUp]));
         }
         if reminder.is_due() {
-            log(&format!("waiting: {}; {LOOK}", nobody(&beats, how, class)));
+            log(
+                &format!("waiting: {}; {LOOK}", nobody(&beats, how, class)),
+                &[Remedy::FleetStatus, Remedy::FleetUp],
+            );
         }
         tokio::time::sleep(PAUSE).await;
     }
@@ -220,7 +224,7 @@ async fn take_over(link: &Link, scope: &str) -> Result<(), BenchError> {
             .consumer_names()
             .try_collect()
             .await
-            .map_err(|error| BenchError::new(format!("consumers cannot be listed: {error}")))?;
+            .map_err(|error| BenchError::machine(format!("consumers cannot be listed: {error}")))?;
         for name in names.iter().filter(|name| name.starts_with(scope)) {
             drop(stream.delete_consumer(name).await);
         }
@@ -273,7 +277,7 @@ async fn left(verdicts: &Pull, log: &Log) -> HashMap<String, (Judged, Arc<Acker>
                     );
                 }
                 Err(why) => {
-                    log(&format!("refused: a worker's reply: {why}"));
+                    log(&format!("refused: a worker's reply: {why}"), &[]);
                     drop(acker.ack().await);
                 }
             }
@@ -306,7 +310,7 @@ async fn outstanding(link: &Link, class: &str, scope: &str) -> Result<Outstandin
             }
             Err(error) if is_missing(&error) => return Ok(open),
             Err(error) => {
-                return Err(BenchError::new(format!(
+                return Err(BenchError::machine(format!(
                     "the queue cannot be read: {error}"
                 )));
             }
@@ -318,7 +322,7 @@ async fn first(stream: &Stream) -> Result<u64, BenchError> {
     let info = stream
         .get_info()
         .await
-        .map_err(|error| BenchError::new(format!("the queue cannot be read: {error}")))?;
+        .map_err(|error| BenchError::machine(format!("the queue cannot be read: {error}")))?;
     Ok(info.state.first_sequence.max(1))
 }
 

@@ -34,7 +34,7 @@ fn main() -> Result<(), hotloop_flow::BenchError> {
         calm: if kind == "real" { 0.0 } else { 0.5 },
         grace: Duration::from_secs(20),
         patience: Duration::from_secs(20),
-        log: Arc::new(|_| {}),
+        log: Arc::new(|_, _| {}),
     };
     // It stops when there is nothing to read any more.
     let stop = Arc::new(AtomicBool::new(false));

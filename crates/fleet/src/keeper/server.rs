@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-use hotloop_flow::BenchError;
+use hotloop_flow::{BenchError, Remedy};
 
 use crate::bench::runtime;
 use crate::config::Config;
@@ -51,7 +51,7 @@ impl Kept {
         if let Err(error) = self.start(side).and_then(|()| self.wait(side, is_asked)) {
             // Nobody would keep it.
             if let Some(why) = self.end(side) {
-                (self.log)(&why);
+                (self.log)(&why, &[]);
             }
             return Err(error);
         }
@@ -65,14 +65,14 @@ impl Kept {
         while let Err(error) = self.answers() {
             if is_asked() || begin.elapsed() >= STARTING {
                 let log = format!("{}/nats.log", side.folder());
-                return Err(
-                    BenchError::new(format!("the server does not answer: {}", error.what)).hint(
-                        format!(
-                            "its log is {log}; is another server on {}?",
-                            self.config.server.listen
-                        ),
-                    ),
-                );
+                return Err(BenchError::machine(format!(
+                    "the server does not answer: {}",
+                    error.what
+                ))
+                .hint(format!(
+                    "its log is {log}; is another server on {}?",
+                    self.config.server.listen
+                )));
             }
             std::thread::sleep(PAUSE);
         }
@@ -89,11 +89,12 @@ impl Kept {
                 Ok(()) => return Ok(true),
                 Err(_) if !runs => return Ok(false),
                 Err(error) if is_asked() || begin.elapsed() >= STARTING => {
-                    return Err(BenchError::new(format!(
+                    return Err(BenchError::machine(format!(
                         "the fleet's server runs and does not answer: {}",
                         error.what
                     ))
-                    .hint("`hotloop fleet down` ends it"));
+                    .hint("end it")
+                    .remedies(&[Remedy::FleetDown]));
                 }
                 Err(_) => std::thread::sleep(PAUSE),
             }

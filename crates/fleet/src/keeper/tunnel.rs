@@ -43,7 +43,7 @@ impl Tunnel {
             if ended.is_some() || begin.elapsed() >= patience {
                 let why = ended.unwrap_or_else(|| "no connection in time".to_owned());
                 return Err(
-                    BenchError::new(format!("ssh {}: {why}", self.ssh.host)).hint(format!(
+                    BenchError::machine(format!("ssh {}: {why}", self.ssh.host)).hint(format!(
                         "`ssh {}` must work without a password, and the port {} must be free here",
                         self.ssh.host, self.port
                     )),

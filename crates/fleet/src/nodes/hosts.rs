@@ -98,16 +98,16 @@ impl Hosts {
             .create(true)
             .append(true)
             .open(&log)
-            .map_err(|error| BenchError::new(format!("{}: {error}", log.display())))?;
+            .map_err(|error| BenchError::machine(format!("{}: {error}", log.display())))?;
         let copy = out
             .try_clone()
-            .map_err(|error| BenchError::new(error.to_string()))?;
+            .map_err(|error| BenchError::machine(error.to_string()))?;
         let child = command
             .stdin(Stdio::piped())
             .stdout(copy)
             .stderr(out)
             .spawn();
-        let child = child.map_err(|error| BenchError::new(format!("{id}: {error}")))?;
+        let child = child.map_err(|error| BenchError::machine(format!("{id}: {error}")))?;
         let id = if id.is_empty() {
             child.id().to_string()
         } else {
@@ -148,7 +148,7 @@ impl Launcher for Hosts {
                 };
                 let read = |name: &str| {
                     fs_err::read_to_string(self.config.state.join(name))
-                        .map_err(|error| BenchError::new(error.to_string()))
+                        .map_err(|error| BenchError::machine(error.to_string()))
                 };
                 side.put("ca.pem", &read("ca.pem")?)?;
                 let mut access: crate::Access = crate::Access::read(&self.config.access_file())?;

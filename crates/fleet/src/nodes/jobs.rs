@@ -110,7 +110,7 @@ impl Launcher for Jobs {
             .next()
             .unwrap_or_default();
         if id.is_empty() {
-            return Err(BenchError::new(format!(
+            return Err(BenchError::machine(format!(
                 "`{}` printed no job's id",
                 self.start
             )));

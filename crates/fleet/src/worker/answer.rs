@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_nats::jetstream::AckKind;
-use hotloop_flow::BenchError;
+use hotloop_flow::{BenchError, ErrorKind};
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
@@ -46,6 +46,7 @@ impl<'a> Answers<'a> {
         let mut bytes = GroupReply::new(at, worker, Some(noise), replies).bytes();
         if bytes.len() > MESSAGE_BYTES {
             let failure = Judged::Failure {
+                kind: ErrorKind::Machine,
                 what: "the group's verdicts do not fit into a message".into(),
                 hint: None,
             };

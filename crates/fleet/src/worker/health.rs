@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn only_different_candidates_in_a_row_raise_suspicion() {
         let mut health = Health::new(noise(1.0), 0.5);
-        let error = BenchError::new("x");
+        let error = BenchError::machine("x");
         assert!(
             (0..9).all(|_| !health.failed("same", &error)),
             "one bad candidate, however often"

@@ -72,7 +72,7 @@ impl Puller {
             .block_on(Link::consumer(
                 &link.jobs, &name, &filter, lease, deliveries,
             ))
-            .map_err(|why| BenchError::new(format!("the queue cannot be read: {why}")))?;
+            .map_err(|why| BenchError::machine(format!("the queue cannot be read: {why}")))?;
         let (sender, came) = channel();
         let puller = Self {
             came,

@@ -522,7 +522,7 @@ fn who_waits_for_a_worker_is_told_what_for() {
         notices.hold("waiting: of 1 worker none is ready")
     });
     assert!(
-        notices.hold("not quiet") && notices.hold("`hotloop fleet status`"),
+        notices.hold("not quiet") && notices.hold("FleetStatus"),
         "why, and how to look"
     );
     drop(noisy);

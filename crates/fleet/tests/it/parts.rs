@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use hotloop_bench::Settings;
 use hotloop_fleet::server::{self, Spec};
 use hotloop_fleet::{Access, FleetBench, Log, Opening};
-use hotloop_flow::{Bench, Candidate, Job, JobId, Reply};
+use hotloop_flow::{Bench, Candidate, Job, JobId, Remedy, Reply};
 use tempfile::TempDir;
 
 /// Longer than anything here takes on a busy machine.
@@ -190,7 +190,9 @@ pub(crate) struct Notices(Arc<Mutex<Vec<String>>>);
 impl Notices {
     pub(crate) fn log(&self) -> Log {
         let kept = Arc::clone(&self.0);
-        Arc::new(move |line: &str| kept.lock().unwrap().push(line.to_owned()))
+        Arc::new(move |line: &str, remedies: &[Remedy]| {
+            kept.lock().unwrap().push(format!("{line} {remedies:?}"));
+        })
     }
 
     pub(crate) fn hold(&self, word: &str) -> bool {

@@ -48,8 +48,12 @@ pub(crate) fn run(arguments: &CorpusArgs) -> Result<Status, Failure> {
 fn synth(arguments: &SynthArgs) -> Result<Status, Failure> {
     vacant(&arguments.out)?;
     let progress = Progress::spinner("drawing candidates", !arguments.json);
-    let manifest = hotloop_corpus::write(&options(&arguments.drawn), &arguments.out)
-        .map_err(|error| Failure::user(error.to_string()).hint("name another folder with --out"))?;
+    let manifest =
+        hotloop_corpus::write(&options(&arguments.drawn), &arguments.out).map_err(|error| {
+            Failure::user(error.to_string())
+                .hint("name another folder with --out")
+                .of_file(error.source.kind())
+        })?;
     drop(progress);
     if arguments.json {
         say_json(&manifest);

@@ -373,7 +373,7 @@ fn measure(survey: &Survey, compiler: Option<&'static str>) -> Vec<Result<Noise,
     let threads = if all > 1 { vec![1, all] } else { vec![1] };
     let measure = |threads: u32| {
         let mut settings = crate::settings::own()
-            .map_err(|_| BenchError::new("this program's own file cannot be found"))?;
+            .map_err(|_| BenchError::machine("this program's own file cannot be found"))?;
         if compiler == Some("clang") {
             settings.how.compiler = hotloop_flow::how::Compiler::Clang;
         }

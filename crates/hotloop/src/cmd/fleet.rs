@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &FleetArgs) -> Result<Status, Failure> {
             wait,
             json,
         } => {
-            let config = Config::read(file).map_err(Failure::of_user)?;
+            let config = Config::read(file)?;
             if config.nodes.is_empty() {
                 return Err(Failure::user(format!("{}: no [[nodes]]", file.display()))
                     .hint("`hotloop fleet example` shows what can work"));
@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &FleetArgs) -> Result<Status, Failure> {
         }
         FleetCommand::Status { fleet, json } => show(fleet, *json),
         FleetCommand::Down { file } => {
-            let config = Config::read(file).map_err(Failure::of_user)?;
+            let config = Config::read(file)?;
             let patience = ENDING + Duration::from_secs_f64(config.worker.grace.clamp(0.0, 3600.0));
             let ended = keeper::down(&config, patience, &fleets::log("fleet"))?;
             say(&format!(

@@ -236,7 +236,7 @@ fn convert(from: &str, to: &Path) -> Result<Status, Failure> {
         Some(&text),
         hotloop_policy::save::Storage::F32,
     )
-    .map_err(|error| Failure::machine(error.to_string()))?;
+    .map_err(|error| Failure::machine(error.to_string()).of_file(error.source.kind()))?;
     drop(progress);
     let size = bytes(F32 * Weights::count(&checkpoint.config));
     say(&format!(

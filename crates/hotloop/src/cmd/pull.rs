@@ -176,7 +176,9 @@ fn failure(hub: &Hub, name: &str, error: HubError) -> Failure {
         )),
         HubError::Missing(what) => Failure::user(what).hint(format!("see {}/{name}", hub.endpoint())),
         HubError::Broken(what) => Failure::machine(what).hint(again),
-        HubError::Disk(error) => Failure::machine(error.to_string()).hint(again),
+        HubError::Disk(error) => {
+            Failure::machine(error.to_string()).hint(again).of_file(error.kind())
+        }
         HubError::Stopped => Failure::interrupted().about("stopped").hint(again),
     }
 }

@@ -54,6 +54,7 @@ fn page(report: &Report, out: &Path) -> Result<PathBuf, Failure> {
             out.display()
         ))
         .hint("name another folder with --out")
+        .of_file(error.kind())
     })?;
     Ok(out.join("report.html"))
 }

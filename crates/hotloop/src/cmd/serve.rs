@@ -26,8 +26,7 @@ pub(crate) fn run(arguments: &ServeArgs) -> Result<Status, Failure> {
     let scope = scope(arguments.bind);
     let factory: Factory = Box::new(move || match &fleet {
         // What is submitted together is compared, and so judged by one worker.
-        Some(fleet) => fleets::open(fleet, bench.clone(), &scope, false)
-            .map_err(|error| BenchError::new(error.what())),
+        Some(fleet) => fleets::open(fleet, bench.clone(), &scope, false).map_err(BenchError::from),
         None => Ok(Box::new(LocalBench::start(bench.clone())?) as Box<dyn Bench>),
     });
     let settings = settings(arguments)?;
@@ -74,7 +73,9 @@ fn scope(bind: SocketAddr) -> String {
 }
 
 fn refused(refusal: Refusal) -> Failure {
-    Failure::user(refusal.what).hint(refusal.hint)
+    Failure::user(refusal.what)
+        .hint(refusal.hint)
+        .remedies(refusal.remedy.as_slice())
 }
 
 fn settings(arguments: &ServeArgs) -> Result<Settings, Failure> {

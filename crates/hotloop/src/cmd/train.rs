@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use hotloop_flow::Policy;
+use hotloop_flow::{ErrorKind, Policy};
 use hotloop_run::{
     Config, Ended, Event, Interrupt, Layered, Mistake, Parts, Plan, RunState, Store,
 };
@@ -11,7 +11,7 @@ use hotloop_run::{
 use crate::cli::learn::TrainArgs;
 use crate::cmd::judge::load;
 use crate::cmd::report;
-use crate::failure::{Failure, Status, remedy};
+use crate::failure::{Failure, Status, policy_hint};
 use crate::output::{complain, folded, say};
 use crate::progress::Progress;
 use crate::stop::Stop;
@@ -184,30 +184,29 @@ fn finish(plan: &Plan, ended: Ended, page: Result<PathBuf, Failure>) -> Result<S
             if let Ok(page) = page {
                 say(&format!("report so far: {}", page.display()));
             }
-            let said = interrupt.to_string();
-            let (what, hint) = said
-                .split_once("\n  hint: ")
-                .map_or((said.as_str(), None), |(what, hint)| (what, Some(hint)));
-            let hinted = |failure: Failure, hint: Option<&str>| {
-                failure.hint(hint.map_or_else(|| on.clone(), |hint| format!("{hint}; then {on}")))
-            };
-            match interrupt {
-                Interrupt::Stopped => {
-                    say(&format!("paused: {on}"));
-                    Ok(Status::Interrupted)
-                }
-                Interrupt::Unteachable(_)
-                | Interrupt::Reconfigured(_)
-                | Interrupt::Foreign { .. }
-                | Interrupt::Policy(hotloop_flow::PolicyError::Unanswerable(_)) => {
-                    Err(Failure::user(what).hint(hint.unwrap_or(&on)))
-                }
-                Interrupt::Policy(hotloop_flow::PolicyError::ContextExceeded { .. }) => Err(Failure::user(what)
-                    .hint("start a new run with a smaller sampling.max-tokens, or a model with a larger context")),
-                _ => Err(hinted(Failure::machine(format!("paused: {what}")), hint.or_else(|| remedy(what)))),
+            if matches!(interrupt, Interrupt::Stopped) {
+                say(&format!("paused: {on}"));
+                return Ok(Status::Interrupted);
             }
+            Err(paused(&interrupt, on))
         }
     }
+}
+
+/// A run that cannot go on. One that the machine interrupted goes on later: `on` says how.
+fn paused(interrupt: &Interrupt, on: String) -> Failure {
+    let hint = match interrupt {
+        Interrupt::Policy(error) => policy_hint(error)
+            .map(str::to_owned)
+            .or_else(|| interrupt.hint()),
+        _ => interrupt.hint(),
+    };
+    let failure = match interrupt.kind() {
+        ErrorKind::User => Failure::user(interrupt.to_string()).hint(hint.unwrap_or(on)),
+        ErrorKind::Machine => Failure::machine(format!("paused: {interrupt}"))
+            .hint(hint.map_or_else(|| on.clone(), |hint| format!("{hint}; then {on}"))),
+    };
+    failure.remedies(interrupt.remedies())
 }
 
 /// What is about to happen.

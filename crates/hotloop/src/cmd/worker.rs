@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &WorkerArgs) -> Result<Status, Failure> {
             arguments.lease
         )));
     }
-    let access = Access::read(&arguments.access).map_err(Failure::of_user)?;
+    let access = Access::read(&arguments.access)?;
     let duty = Duty {
         access,
         slots: arguments.slots,

@@ -482,7 +482,7 @@ fn a_job_that_slurm_ends_by_its_limit_loses_nothing() {
         class: None,
         spread: true,
         patience: LONG,
-        log: std::sync::Arc::new(|_| {}),
+        log: std::sync::Arc::new(|_, _| {}),
     })
     .unwrap();
     let task = std::sync::Arc::new(hotloop_bench::tasks::load("transpose").unwrap());

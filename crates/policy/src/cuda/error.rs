@@ -8,7 +8,7 @@ use cudarc::driver::DriverError;
 pub enum Error {
     /// A library of CUDA is not installed or not found.
     #[error(
-        "{library} was not found: {hint}. Without it choose the CPU (--device cpu); --device auto does so by itself"
+        "{library} was not found: {hint}. Without it choose the device `cpu`; the device `auto` does so by itself"
     )]
     Missing {
         /// Its name.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use half::bf16;
+use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, TensorView, serialize_to_file};
 
 /// How numbers are stored.
@@ -65,6 +66,9 @@ pub(super) fn write<'a>(
         .collect();
     // The crate writes a file that is its owner's alone and renames it: whom the user's mask lets read others may read it.
     let rights = fs_err::File::create(path)?.metadata()?.permissions();
-    serialize_to_file(views, Some(metadata), path).map_err(std::io::Error::other)?;
+    serialize_to_file(views, Some(metadata), path).map_err(|error| match error {
+        SafeTensorError::IoError(error) => error,
+        other => std::io::Error::other(other),
+    })?;
     fs_err::set_permissions(path, rights)
 }

@@ -372,7 +372,7 @@ impl Bench for FakeBench {
         if self.dies_after.is_some_and(|limit| self.judged >= limit) {
             return Ok(Some(Reply {
                 id: job.id,
-                judged: Err(BenchError::new("gcc: command not found")),
+                judged: Err(BenchError::machine("gcc: command not found")),
             }));
         }
         self.judged += 1;
@@ -382,7 +382,7 @@ impl Bench for FakeBench {
         if self.fails.is_some_and(|fails| fails(source, *tries)) {
             return Ok(Some(Reply {
                 id: job.id,
-                judged: Err(BenchError::new("the machine was disturbed")),
+                judged: Err(BenchError::machine("the machine was disturbed")),
             }));
         }
         let seconds = Seconds {

@@ -118,7 +118,7 @@ fn what_is_told_fits_the_run() {
         "no candidates, no share of them: {why}"
     );
     assert!(
-        hint.contains("`hotloop tune`") && !hint.contains("learning.rate"),
+        hint.contains("warm start") && !hint.contains("learning.rate"),
         "{hint}"
     );
 }

@@ -30,21 +30,17 @@ fn attach(board: &mut Board, name: &str) -> Result<Ticket, Full> {
         hash: name.to_owned(),
         notes: Vec::new(),
     };
-    let key = Key {
-        task: String::new(),
-        candidate: name.to_owned(),
+    let job = Job {
+        id: JobId(0),
+        task: task(),
+        candidate,
         stage: None,
+    };
+    let key = Key {
+        job: job.key(),
         apart: None,
     };
-    let mut tickets = board.attach(vec![(
-        key,
-        Job {
-            id: JobId(0),
-            task: task(),
-            candidate,
-            stage: None,
-        },
-    )])?;
+    let mut tickets = board.attach(vec![(key, job)])?;
     Ok(tickets.remove(0))
 }
 
@@ -86,7 +82,7 @@ fn one_candidate_is_one_job_however_many_ask() {
 fn a_machines_failure_is_tried_again_then_told_and_not_kept() {
     let mut board = Board::new(limits());
     let ticket = attach(&mut board, "a").unwrap();
-    let failed = || Err(BenchError::new("broken"));
+    let failed = || Err(BenchError::machine("broken"));
     let first = taken(&mut board);
     assert_eq!(board.reply(first[0].id, failed(), Instant::now()), None);
     assert!(told(&ticket).is_none());
@@ -142,7 +138,7 @@ fn too_many_jobs_or_bytes_are_refused() {
         .into();
     assert!(attach(&mut board, "d").is_err(), "three jobs are allowed");
     assert!(attach(&mut board, "a").is_ok(), "joining one is no new job");
-    board.fail_all(&BenchError::new("gone"));
+    board.fail_all(&BenchError::machine("gone"));
     assert!(tickets.iter().all(|ticket| told(ticket).unwrap().is_err()));
     assert_eq!((board.waiting(), board.bytes), (0, 0));
     assert!(

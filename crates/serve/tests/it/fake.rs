@@ -54,7 +54,7 @@ impl Bench for FakeBench {
 
     fn next(&mut self, timeout: Duration) -> Result<Option<Reply>, BenchError> {
         if self.control.broken.load(Ordering::SeqCst) {
-            return Err(BenchError::new("the bench is broken"));
+            return Err(BenchError::machine("the bench is broken"));
         }
         if self.control.held.load(Ordering::SeqCst) || self.jobs.is_empty() {
             std::thread::sleep(timeout.min(Duration::from_millis(2)));
@@ -110,7 +110,7 @@ fn judged(source: &str, times: f64) -> Result<Judgement, BenchError> {
             why: "too fast".to_owned(),
             measured: measured(1e6),
         },
-        "machine failure" => return Err(BenchError::new("the machine tripped")),
+        "machine failure" => return Err(BenchError::machine("the machine tripped")),
         "NaN" => Verdict::Correct(measured(f64::NAN)),
         speed => Verdict::Correct(measured(
             times * speed.trim_end_matches(" GFLOPS").parse::<f64>().unwrap(),

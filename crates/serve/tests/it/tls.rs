@@ -101,7 +101,7 @@ fn files_that_are_no_certificate_are_named() {
     let bind = |cert: &std::path::Path, key: &std::path::Path| {
         let mut settings = Settings::new([], folder.path().to_owned());
         settings.tls = Some((cert.to_owned(), key.to_owned()));
-        let never = Box::new(|| Err(hotloop_flow::BenchError::new("never")));
+        let never = Box::new(|| Err(hotloop_flow::BenchError::machine("never")));
         Server::bind(settings, never, Arc::new(|_| {}))
             .err()
             .map(|refusal| refusal.what)

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
 
-use hotloop_flow::BenchError;
+use hotloop_flow::{BenchError, Remedy};
 
 use crate::confine::{Confinement, NO_LIMITS, NOT_STARTED};
 use crate::cpu::compile::diagnostics::{NO_PROCESS, NO_SPACE, no_process, shorten};
@@ -104,7 +104,7 @@ impl ConfinedCompiler {
         let folder = run.folder.path();
         let confinement = self.confinement(run)?;
         let failed = |error: std::io::Error| {
-            BenchError::new(format!("the compiler could not be started: {error}"))
+            BenchError::machine(format!("the compiler could not be started: {error}"))
         };
         let stdout = File::from(sys::memory_file("printed", 0).map_err(failed)?);
         let stderr = File::from(sys::memory_file("diagnostics", 0).map_err(failed)?);
@@ -130,13 +130,13 @@ impl ConfinedCompiler {
         // The whole group, whatever the driver left; not reaped yet, so the group is still its own.
         drop(sys::signal(-pid, libc::SIGKILL));
         let (status, usage) = sys::reap_with_usage(pid)
-            .map_err(|error| BenchError::new(format!("the compiler was lost: {error}")))?;
+            .map_err(|error| BenchError::machine(format!("the compiler was lost: {error}")))?;
         let waited = waited.map_err(|error| {
-            BenchError::new(format!("the compiler could not be watched: {error}"))
+            BenchError::machine(format!("the compiler could not be watched: {error}"))
         })?;
         let ended = waited == Waited::Ended;
         if waited == Waited::Starved {
-            return Err(BenchError::new("the compiler hardly had a processor")
+            return Err(BenchError::machine("the compiler hardly had a processor")
                 .hint("other work keeps the cores busy, or the host takes them away"));
         }
         if ended && status.success() {
@@ -175,7 +175,7 @@ impl ConfinedCompiler {
             limits,
             files: self.landlock.then_some(files),
         };
-        serde_json::to_string(&confinement).map_err(|error| BenchError::new(error.to_string()))
+        serde_json::to_string(&confinement).map_err(|error| BenchError::machine(error.to_string()))
     }
 }
 
@@ -190,7 +190,7 @@ fn failure_of_machine(
         return Some(no_process(said));
     }
     if status.code() == Some(NOT_STARTED) {
-        let error = BenchError::new(format!(
+        let error = BenchError::machine(format!(
             "the compiler could not be confined: {}",
             said.trim()
         ));
@@ -204,8 +204,9 @@ fn failure_of_machine(
         return Some(no_space(&std::io::Error::from_raw_os_error(libc::ENOSPC)));
     }
     killed.then(|| {
-        BenchError::new("the compiler was killed from outside")
-            .hint("the machine may be out of memory; judge fewer candidates at once with --jobs")
+        BenchError::machine("the compiler was killed from outside")
+            .hint("the machine may be out of memory; judge fewer candidates at once")
+            .remedies(&[Remedy::Jobs])
     })
 }
 

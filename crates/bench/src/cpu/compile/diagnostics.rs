@@ -1,6 +1,6 @@
 //! What compilers print, and what it means.
 
-use hotloop_flow::BenchError;
+use hotloop_flow::{BenchError, Remedy};
 
 /// What a compiler's driver says of a program of its own that wrote a file beyond the limit. Only believed of trusted code.
 pub(super) const FILE_LIMIT: &str = "File size limit exceeded";
@@ -13,8 +13,9 @@ const DIAGNOSTICS: usize = 2000;
 
 /// A compiler that cannot start its processes, with the remedy.
 pub(super) fn no_process(said: &str) -> BenchError {
-    BenchError::new(format!("the compiler cannot start its processes: {}", said.trim()))
-        .hint("raise the limit on processes (ulimit -u, or the container's), or judge fewer at once with --jobs")
+    BenchError::machine(format!("the compiler cannot start its processes: {}", said.trim()))
+        .hint("raise the limit on processes (ulimit -u, or the container's), or judge fewer candidates at once")
+        .remedies(&[Remedy::Jobs])
 }
 
 /// The lines that matter, up to a limit: errors before notes, no paths of this machine.

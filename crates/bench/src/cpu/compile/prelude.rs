@@ -113,7 +113,7 @@ fn build_prelude(
 ) -> Result<(), BenchError> {
     let failed = |error: std::io::Error| {
         let hint = sys::remedy(&error, "free some space");
-        BenchError::new(format!("the precompiled prelude: {error}")).hint(hint)
+        BenchError::machine(format!("the precompiled prelude: {error}")).hint(hint)
     };
     fs_err::create_dir_all(folder).map_err(failed)?;
     let header = folder.join("prelude.h");
@@ -141,10 +141,11 @@ fn build_prelude(
     if !made.status.success() {
         drop(std::fs::remove_file(&partial));
         let said = String::from_utf8_lossy(&made.stderr).into_owned();
-        return Err(
-            BenchError::new(format!("the prelude does not compile:\n{}", shorten(&said)))
-                .hint(remedy(&said)),
-        );
+        return Err(BenchError::machine(format!(
+            "the prelude does not compile:\n{}",
+            shorten(&said)
+        ))
+        .hint(remedy(&said)));
     }
     fs_err::rename(&partial, output).map_err(failed)
 }

@@ -11,7 +11,8 @@ use crate::scratch::no_space;
 use crate::sys;
 
 impl Builder {
-    /// Compiles trusted sources into one shared object, kept by content.
+    /// Compiles trusted sources into one shared object, kept by content. The task's author is to
+    /// blame for sources that do not compile.
     pub(crate) fn trusted(&self, what: &str, sources: &[&str]) -> Result<PathBuf, BenchError> {
         self.build_trusted(what, sources, true)
     }
@@ -56,7 +57,7 @@ impl Builder {
             .env("LC_ALL", "C")
             .stdin(Stdio::null());
         let output = command.output().map_err(|error| {
-            BenchError::new(format!(
+            BenchError::machine(format!(
                 "{} could not be started: {error}",
                 self.compiler.toolchain.path.display()
             ))
@@ -66,11 +67,11 @@ impl Builder {
             if said.contains(NO_SPACE) {
                 return Err(no_space(&std::io::Error::from_raw_os_error(libc::ENOSPC)));
             }
-            let error = BenchError::new(format!("{what} does not compile:\n{}", shorten(&said)));
+            let what = format!("{what} does not compile:\n{}", shorten(&said));
             return Err(if said.contains(FILE_LIMIT) {
-                error.hint(sys::RAISE)
+                BenchError::machine(what).hint(sys::RAISE)
             } else {
-                error
+                BenchError::user(what)
             });
         }
         self.cache.put(&name, &object)

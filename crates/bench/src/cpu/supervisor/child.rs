@@ -235,9 +235,7 @@ fn ended_by(signal: i32, usage: Usage, modest: Usage) -> Failure {
             usage.peak_bytes >> 20
         ));
     }
-    Failure::Machine(
-        "the candidate was killed from outside; if memory has run out, judge fewer at once with --jobs".into(),
-    )
+    Failure::Killed
 }
 
 fn exit_words(status: i32) -> String {

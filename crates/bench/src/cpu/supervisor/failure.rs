@@ -7,6 +7,10 @@ pub(crate) enum Failure {
     Crashed(String),
     /// It did not stop within this many seconds.
     TimedOut(f64),
+    /// Something from outside killed it.
+    Killed,
+    /// The task's own code cannot be used.
+    Task(String),
     /// The machine's fault.
     Machine(String),
 }

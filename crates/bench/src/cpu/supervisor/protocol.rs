@@ -106,6 +106,10 @@ pub(crate) enum Answer {
     TimedOut(f64),
     /// It left something wrong.
     Wrong(Mismatch),
+    /// Something from outside killed it.
+    Killed,
+    /// The task's own code cannot be used.
+    Task(String),
     /// The machine failed; nothing is known of the candidate.
     Machine(String),
 }

@@ -58,6 +58,8 @@ fn try_answer(instruments: &mut Instruments, request: &Request) -> Answer {
         Ok(answer) => answer,
         Err(Failure::Crashed(how)) => Answer::Crashed(how),
         Err(Failure::TimedOut(limit_s)) => Answer::TimedOut(limit_s),
+        Err(Failure::Killed) => Answer::Killed,
+        Err(Failure::Task(why)) => Answer::Task(why),
         Err(Failure::Machine(why)) => Answer::Machine(why),
     }
 }

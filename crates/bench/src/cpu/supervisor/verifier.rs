@@ -12,12 +12,12 @@ pub(super) fn verifier(request: &Request) -> Result<Verifier, Failure> {
         .as_deref()
         .map(Trusted::load)
         .transpose()
-        .map_err(Failure::Machine)?;
+        .map_err(Failure::Task)?;
     // The library is asked once, when a candidate is examined. On the clock the reference's own
     // points do as well, to thirteen digits, and ten times as fast.
     let baseline = match &request.baseline {
         Some((library, object)) if matches!(request.work, Work::Verify) => {
-            Some(Baseline::load(library, object).map_err(Failure::Machine)?)
+            Some(Baseline::load(library, object).map_err(Failure::Task)?)
         }
         Some(_) | None => None,
     };

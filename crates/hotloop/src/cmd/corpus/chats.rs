@@ -29,7 +29,9 @@ pub(super) fn write(arguments: &ChatsArgs) -> Result<Status, Failure> {
     nano::check(&arguments.task)?;
     let task = load(&arguments.task)?;
     let unwritable = |error: std::io::Error| {
-        Failure::user(error.to_string()).hint("name another file with --out")
+        Failure::user(error.to_string())
+            .hint("name another file with --out")
+            .of_file(error.kind())
     };
     let mut file =
         std::io::BufWriter::new(fs_err::File::create_new(&arguments.out).map_err(unwritable)?);

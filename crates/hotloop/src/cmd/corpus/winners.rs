@@ -66,7 +66,9 @@ pub(super) fn write(arguments: &WinnersArgs) -> Result<Status, Failure> {
     }
     let chosen = fastest(wins.right, f64::from(arguments.fastest) / 100.0);
     let unwritable = |error: std::io::Error| {
-        Failure::user(error.to_string()).hint("name another file with --out")
+        Failure::user(error.to_string())
+            .hint("name another file with --out")
+            .of_file(error.kind())
     };
     let mut file = fs_err::File::create_new(&arguments.out).map_err(unwritable)?;
     let mut text = chosen

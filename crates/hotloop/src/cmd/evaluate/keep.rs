@@ -103,5 +103,7 @@ impl Keep {
 }
 
 fn unwritable(error: &std::io::Error) -> Failure {
-    Failure::user(error.to_string()).hint("name another folder with --keep")
+    Failure::user(error.to_string())
+        .hint("name another folder with --keep")
+        .of_file(error.kind())
 }

@@ -214,8 +214,8 @@ mod tests {
                 return Ok(None);
             };
             let judged = match self.says.pop_front() {
-                None => return Err(BenchError::new("the bench is gone")),
-                Some(0.0) => Err(BenchError::new("the machine tripped")),
+                None => return Err(BenchError::machine("the bench is gone")),
+                Some(0.0) => Err(BenchError::machine("the machine tripped")),
                 Some(gflops) => {
                     let verdict = Verdict::Correct(Measured::steady(gflops, 1.0 / gflops));
                     Ok(Judgement {

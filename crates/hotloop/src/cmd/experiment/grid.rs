@@ -106,6 +106,7 @@ fn write(experiment: Experiment, folder: &Path) -> Result<Status, Failure> {
                 "{}: it cannot be written: {error}",
                 folder.display()
             ))
+            .of_file(error.kind())
         })?;
         if let Some(text) = output.text() {
             say(&format!("\n{}", text.trim_end()));

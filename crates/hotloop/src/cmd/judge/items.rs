@@ -84,7 +84,7 @@ pub(crate) fn gather(arguments: &JudgeArgs) -> Result<Vec<Item>, Failure> {
 pub(crate) fn load(name: &str) -> Result<Task, Failure> {
     hotloop_bench::tasks::load(name).map_err(|error| {
         let is_folder = !name.contains('/') && Path::new(name).join("task.toml").exists();
-        let failure = Failure::of_user(error);
+        let failure = Failure::from(error);
         if is_folder {
             failure.hint(format!("the folder of that name is ./{name}"))
         } else {
