@@ -1,6 +1,7 @@
 //! `hotloop bench`: measurements of the bench itself.
 
 mod aa;
+mod jobs;
 mod plain;
 mod throughput;
 mod variants;

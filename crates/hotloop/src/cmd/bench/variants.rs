@@ -1,11 +1,6 @@
 //! Candidates for matmul as models print them: vector code with the usual headers, in many forms.
 
 use std::fmt::Write;
-use std::sync::Arc;
-
-use hotloop_flow::{Candidate, Job, JobId, Task};
-
-use crate::failure::Failure;
 
 const HEADERS: &str =
     "#include <immintrin.h>\n#include <omp.h>\n#include <stdlib.h>\n#include <string.h>\n\n";
@@ -13,9 +8,9 @@ const SIGNATURE: &str =
     "void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {\n";
 
 /// Packed panels, an 8 x 24 tile in registers, OpenMP over panels; plain C without AVX-512.
-const AVX512: &str = include_str!("../../../../bench/tests/honest/matmul-avx512-8x24.c");
+pub(super) const AVX512: &str = include_str!("../../../../bench/tests/honest/matmul-avx512-8x24.c");
 /// A 4 x 8 tile in registers.
-const AVX2: &str = include_str!("../../../../bench/tests/honest/matmul-avx2-4x8.c");
+pub(super) const AVX2: &str = include_str!("../../../../bench/tests/honest/matmul-avx2-4x8.c");
 
 /// The expert candidate for this CPU.
 pub(super) fn expert() -> (&'static str, &'static str) {
@@ -24,24 +19,6 @@ pub(super) fn expert() -> (&'static str, &'static str) {
     } else {
         ("4 x 8 tiles, AVX2", AVX2)
     }
-}
-
-/// The task that the bench is measured with.
-pub(super) fn matmul() -> Result<Arc<Task>, Failure> {
-    Ok(Arc::new(crate::cmd::judge::load("matmul")?))
-}
-
-/// A job for one of our own candidates.
-pub(super) fn job(task: &Arc<Task>, source: &str) -> Result<Job, Failure> {
-    let candidate = Candidate::from_source(source.as_bytes(), task).map_err(|malformed| {
-        Failure::machine(format!("a built-in candidate is malformed: {malformed}"))
-    })?;
-    Ok(Job {
-        id: JobId(0),
-        task: Arc::clone(task),
-        candidate,
-        stage: None,
-    })
 }
 
 /// `count` candidates that all differ.
