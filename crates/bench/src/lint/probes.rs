@@ -59,31 +59,7 @@ pub(crate) fn all(task: &Task) -> Vec<Probe> {
             plain(task, |_| "1".to_owned()),
         ),
     ];
-<<<<<<< HEAD
-    for input in task
-        .function()
-        .args
-        .iter()
-        .filter(|arg| matches!(arg.role, Role::In | Role::Inout))
-    {
-        let (name, count) = (&input.name, count(input));
-        // An output in place is its own copy already.
-        let copy = |output: &Arg| {
-            if output.name == *name {
-                String::new()
-            } else {
-                format!("{name}[i % {count}]")
-            }
-        };
-        probes.push(bad(
-            &format!("copy of {name}"),
-            "a candidate that copies an input passes",
-            plain(task, copy),
-        ));
-    }
-=======
     probes.extend(copies(task));
->>>>>>> main
     probes.push(Probe {
         about: "reference".to_owned(),
         expect: Expect::Success,
@@ -130,7 +106,7 @@ pub(crate) fn all(task: &Task) -> Vec<Probe> {
 /// Candidates that copy an input to the outputs, one for each input.
 fn copies(task: &Task) -> impl Iterator<Item = Probe> {
     let inputs = task
-        .spec
+        .function()
         .args
         .iter()
         .filter(|arg| matches!(arg.role, Role::In | Role::Inout));
