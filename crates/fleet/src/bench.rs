@@ -8,11 +8,14 @@
 //! a reply is sent again; one that was delivered too often is the machine's failure.
 
 mod listen;
+mod missing;
 mod open;
+mod outstanding;
+mod scope;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::message::Acker;
@@ -22,9 +25,10 @@ use tokio::runtime::Runtime;
 
 use crate::Log;
 use crate::link::{Link, is_missing, with_id};
+use crate::runtime::nonce;
 use crate::wire::{self, Beat, GROUP_BYTES, GROUP_JOBS, Group, GroupReply, Judged, Terms};
 pub use open::Opening;
-pub(crate) use open::{nonce, runtime};
+use outstanding::{Event, IDS, Outstanding};
 
 /// How long the server may be away while jobs are handed to it.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -32,8 +36,6 @@ const PATIENCE: Duration = Duration::from_mins(2);
 const SENDING: usize = 16;
 /// Times that a job is sent again after its group vanished without a reply.
 const RESENDS: u32 = 2;
-/// The header that names a group's jobs.
-const IDS: &str = "Hotloop-Jobs";
 
 /// A bench over a fleet of workers.
 pub struct FleetBench {
@@ -63,43 +65,6 @@ struct Waiting {
     job: Job,
     askers: Vec<(JobId, Instant)>,
     resent: u32,
-}
-
-/// Groups in the work queue, by their place in the stream, with the ids of their jobs.
-#[derive(Clone, Default)]
-struct Outstanding(Arc<Mutex<Groups>>);
-
-#[derive(Default)]
-struct Groups {
-    by_sequence: BTreeMap<u64, Vec<String>>,
-    /// When the last reply came.
-    heard: Option<Instant>,
-}
-
-impl Outstanding {
-    fn lock(&self) -> MutexGuard<'_, Groups> {
-        // A plain map: it is sound whatever a panicking thread was doing.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn holds(&self, id: &str) -> bool {
-        self.lock()
-            .by_sequence
-            .values()
-            .any(|ids| ids.iter().any(|one| one == id))
-    }
-}
-
-/// What the listeners tell.
-enum Event {
-    /// A worker's answer, and when it came.
-    Reply(GroupReply, Arc<Acker>, Instant),
-    /// A group was delivered too often.
-    Lost { sequence: u64, deliveries: u64 },
-    /// A group has left the queue, and no reply came.
-    Gone { sequence: u64 },
-    /// The fleet cannot be used any more.
-    Over(BenchError),
 }
 
 impl FleetBench {
@@ -347,12 +312,12 @@ async fn publish(
 ) -> Result<(), BenchError> {
     let list = ids.join(",");
     let plain = wire::hash(&[&list]);
-    let other = || wire::hash(&[&list, &open::nonce()]);
+    let other = || wire::hash(&[&list, &nonce()]);
     let mut name = if again { other() } else { plain };
     loop {
         let mut headers = with_id(&name);
         headers.insert(IDS, list.as_str());
-        headers.insert(crate::worker::COUNT, ids.len().to_string().as_str());
+        headers.insert(wire::COUNT, ids.len().to_string().as_str());
         let ack = link
             .publish(subject, headers, bytes.clone(), PATIENCE)
             .await?;
@@ -471,7 +436,7 @@ impl Drop for FleetBench {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             if self.waiting.is_empty() && self.early.is_empty() {
-                runtime.block_on(open::close(&self.link, &self.scope));
+                runtime.block_on(scope::close(&self.link, &self.scope));
             }
             runtime.shutdown_background();
         }

@@ -22,6 +22,7 @@ mod link;
 mod nodes;
 mod rehearsal;
 mod reminder;
+mod runtime;
 pub mod server;
 mod site;
 pub mod status;

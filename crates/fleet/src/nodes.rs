@@ -2,16 +2,17 @@
 
 mod hosts;
 mod jobs;
+mod launch;
 
 use std::time::{Duration, Instant};
 
-use hotloop_flow::BenchError;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, Nodes};
-use crate::site::{Side, quote};
+use crate::site::Side;
 use hosts::Hosts;
 use jobs::Jobs;
+use launch::Launcher;
 
 /// A node that ends sooner than this did not work.
 const SOON: Duration = Duration::from_secs(20);
@@ -30,18 +31,6 @@ pub struct NodeState {
     pub id: String,
     /// Seconds since it was started.
     pub up_s: f64,
-}
-
-/// Something that runs workers, each under an id.
-trait Launcher {
-    /// Starts the worker of a place and gives its id.
-    fn start(&mut self, place: usize) -> Result<String, BenchError>;
-    /// Of these ids, those whose workers live or will.
-    fn living(&mut self, ids: &[String]) -> Result<Vec<String>, BenchError>;
-    /// Tells a worker to finish.
-    fn stop(&mut self, id: &str) -> Result<(), BenchError>;
-    /// Waits until those that were told to have finished.
-    fn finish(&mut self, patience: Duration);
 }
 
 /// A place that is to have a worker.
@@ -211,42 +200,10 @@ fn pause(failures: u32) -> Duration {
     }
 }
 
-/// A worker's command line, as words.
-fn command(config: &Config, program: &str, access: &str) -> Vec<String> {
-    let worker = &config.worker;
-    let mut words: Vec<String> = [program, "worker", "--access", access]
-        .map(str::to_owned)
-        .to_vec();
-    let options = [
-        ("--slots", worker.slots.to_string()),
-        ("--lease", worker.lease.to_string()),
-        ("--deliveries", worker.deliveries.to_string()),
-        ("--calm", worker.calm.to_string()),
-        ("--grace", worker.grace.to_string()),
-    ];
-    words.extend(
-        options
-            .into_iter()
-            .flat_map(|(name, value)| [name.to_owned(), value]),
-    );
-    if worker.share_cores {
-        words.push("--share-cores".to_owned());
-    }
-    words.extend(worker.arguments.iter().cloned());
-    words
-}
-
-/// Words as a line for a shell.
-fn line(words: &[String]) -> String {
-    words
-        .iter()
-        .map(|word| quote(word))
-        .collect::<Vec<_>>()
-        .join(" ")
-}
-
 #[cfg(test)]
 mod tests {
+    use hotloop_flow::BenchError;
+
     use super::*;
 
     /// Workers that live as the test says.

@@ -5,10 +5,10 @@ use std::time::Duration;
 use hotloop_flow::BenchError;
 use serde::Serialize;
 
-use crate::bench::runtime;
 use crate::config::Config;
 use crate::keeper::{self, Record};
 use crate::link::Link;
+use crate::runtime::runtime;
 use crate::wire::Beat;
 use crate::{Access, Log};
 

@@ -14,6 +14,8 @@ use hotloop_flow::{
 };
 use serde::{Deserialize, Serialize};
 
+/// The header that says how many jobs a group has.
+pub(crate) const COUNT: &str = "Hotloop-Count";
 /// The stream of groups: a work queue.
 pub(crate) const JOBS: &str = "HOTLOOP_JOBS";
 /// The stream of replies: kept until their coordinator has taken them.

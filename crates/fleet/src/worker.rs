@@ -5,6 +5,7 @@
 //! between, the server gives the group to another.
 
 mod answer;
+mod duty;
 mod health;
 mod pull;
 
@@ -15,46 +16,21 @@ use hotloop_flow::how::Compiler;
 use hotloop_flow::{Bench, BenchError, Job, JobId, MachineFacts, Remedy, Reply, seed};
 use tokio::runtime::Runtime;
 
-use crate::bench::{nonce, runtime};
 use crate::cores;
 use crate::judges::Judges;
 use crate::link::Link;
+use crate::runtime::{nonce, runtime};
 use crate::wire::{self, Beat, Group, Judged, Terms, WireReply};
-use crate::{Access, Log};
+
 use answer::Answers;
+pub use duty::Duty;
 use health::Health;
 use pull::{Came, Puller};
 
-/// The header that says how many jobs a group has.
-pub(crate) const COUNT: &str = "Hotloop-Count";
 /// How often a worker says that it lives.
 const BEAT: Duration = Duration::from_secs(2);
 /// How long one wait for a verdict or a group is.
 const GLANCE: Duration = Duration::from_millis(20);
-
-/// What a worker is to do.
-pub struct Duty {
-    /// How to reach the server.
-    pub access: Access,
-    /// Candidates timed side by side; 0 means one.
-    pub slots: u32,
-    /// Logical cores as in `0-3,8`; all that the process may use, if none are named.
-    pub cores: Option<String>,
-    /// Whether cores may be another worker's too.
-    pub share_cores: bool,
-    /// A worker that is silent for so long loses its group to another.
-    pub lease: Duration,
-    /// Times that a group is given to a worker.
-    pub deliveries: u32,
-    /// Below this share of calm probes the worker takes nothing.
-    pub calm: f64,
-    /// How long a worker that is asked to stop may finish what it has.
-    pub grace: Duration,
-    /// How long the server may be missing at the start.
-    pub patience: Duration,
-    /// Where notices go.
-    pub log: Log,
-}
 
 /// A group under way.
 struct Held {

@@ -3,16 +3,19 @@
 pub(crate) mod corpus;
 pub(crate) mod evaluate;
 pub(crate) mod fleet;
+mod how;
 pub(crate) mod learn;
 pub(crate) mod serve;
+mod values;
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use hotloop_flow::Reward;
-use hotloop_flow::how::{Check, Compiler, OptLevel, UnknownName};
+
+pub(crate) use how::HowArgs;
+use values::parse_reward;
+pub(crate) use values::{LayerName, Threads};
 
 /// Trains language models to write fast code by running what they write.
 #[derive(Debug, Parser)]
@@ -123,47 +126,6 @@ pub(crate) struct JudgeArgs {
     pub(crate) verbose: bool,
 }
 
-/// How candidates are compiled, run and checked.
-#[derive(Debug, Args)]
-pub(crate) struct HowArgs {
-    /// The optimisation level
-    #[arg(long, value_name = "LEVEL", default_value = "O3", ignore_case = true, value_parser = one_of::<OptLevel>(OptLevel::NAMES))]
-    pub(crate) opt: OptLevel,
-    /// The compiler
-    #[arg(long, default_value = "gcc", value_parser = one_of::<Compiler>(Compiler::NAMES))]
-    pub(crate) compiler: Compiler,
-    /// The compiler's command, if it is not in PATH under its own name
-    #[arg(long, value_name = "PATH")]
-    pub(crate) cc: Option<PathBuf>,
-    /// OpenMP threads of a candidate; `all` for one per physical core
-    #[arg(long, value_name = "N", default_value = "1", value_parser = parse_threads)]
-    pub(crate) threads: Threads,
-    /// Candidates timed at the same time, each on its own cores
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) slots: u32,
-    /// Candidates compiled and verified at the same time [default: one per remaining core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) jobs: Option<u32>,
-    /// Judge as the paper does: 8 s, one warm-up, the mean of three runs, 105 points
-    #[arg(long)]
-    pub(crate) paper: bool,
-    /// Maximum number of timed runs in one round [default: 60; 3 with --paper]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) runs: Option<u32>,
-    /// Seconds that one call may take [default: 1; 8 with --paper]
-    #[arg(long, value_name = "SECONDS", value_parser = parse_limit)]
-    pub(crate) limit: Option<f64>,
-    /// The check that decides: every element, or the paper's 105 points [default: strict; paper with --paper]
-    #[arg(long, value_parser = one_of::<Check>(Check::NAMES))]
-    pub(crate) check: Option<Check>,
-    /// Compile again instead of using the cache; with --fleet also judge again instead of joining a job under way
-    #[arg(long)]
-    pub(crate) fresh: bool,
-    /// Judge as if this layer of the sandbox were missing; may be repeated
-    #[arg(long, value_name = "LAYER")]
-    pub(crate) without: Vec<LayerName>,
-}
-
 /// `hotloop doctor`
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -245,56 +207,6 @@ pub(crate) enum BenchCommand {
         #[arg(long)]
         json: bool,
     },
-}
-
-/// Reads one of the names; the help lists them.
-fn one_of<T>(names: &'static [&'static str]) -> impl TypedValueParser<Value = T>
-where
-    T: FromStr<Err = UnknownName> + Clone + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(names).try_map(|name| name.parse())
-}
-
-/// Layers of the sandbox that may be left out.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum LayerName {
-    /// Files by rule.
-    #[value(help = None)]
-    Landlock,
-    /// User and IPC namespaces.
-    #[value(help = None)]
-    Namespaces,
-}
-
-/// A number of threads.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Threads {
-    /// One per physical core.
-    All,
-    /// That many.
-    Number(u32),
-}
-
-fn parse_threads(text: &str) -> Result<Threads, String> {
-    if text == "all" {
-        return Ok(Threads::All);
-    }
-    match text.parse() {
-        Ok(0) | Err(_) => Err("is neither a number from 1 on nor `all`".to_owned()),
-        Ok(number) => Ok(Threads::Number(number)),
-    }
-}
-
-fn parse_limit(text: &str) -> Result<f64, String> {
-    text.parse()
-        .ok()
-        .filter(|limit| (0.001..=600.0).contains(limit))
-        .ok_or("is not between 0.001 and 600".to_owned())
-}
-
-fn parse_reward(text: &str) -> Result<Reward, String> {
-    text.parse()
-        .map_err(|error: hotloop_flow::reward::RewardError| error.to_string())
 }
 
 #[cfg(test)]

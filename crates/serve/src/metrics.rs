@@ -75,116 +75,99 @@ impl Metrics {
     /// All counters in Prometheus's text format.
     pub(crate) fn text(&self, look: &Look) -> String {
         let mut text = String::new();
-        let mut one = |name: &str, kind: &str, help: &str, value: f64| {
-            put(
-                &mut text,
-                format_args!("# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n"),
-            );
-        };
-        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
-        one(
-            "hotloop_bench_up",
-            "gauge",
-            "Whether the bench judges.",
-            f64::from(u8::from(look.bench.is_ok())),
-        );
-        one(
-            "hotloop_jobs_waiting",
-            "gauge",
-            "Candidates that are not judged yet.",
-            look.waiting as f64,
-        );
-        one(
-            "hotloop_verdicts_kept",
-            "gauge",
-            "Verdicts kept for those who ask again.",
-            look.kept as f64,
-        );
-        one(
-            "hotloop_jobs_shared_total",
-            "counter",
-            "Candidates that joined a job or a verdict.",
-            look.attached as f64,
-        );
-        one(
-            "hotloop_machine_failures_total",
-            "counter",
-            "Candidates that the machine failed on.",
-            load(&self.failed),
-        );
-        one(
-            "hotloop_refused_total",
-            "counter",
-            "Requests refused by token, rate or size.",
-            load(&self.refused),
-        );
-        let connections = self.connections.load(Ordering::Relaxed) as f64;
-        one(
-            "hotloop_connections",
-            "gauge",
-            "Open connections.",
-            connections,
-        );
-        put(
-            &mut text,
-            format_args!(
-                "# HELP hotloop_requests_total Answers.\n# TYPE hotloop_requests_total counter\n"
-            ),
-        );
-        for ((route, status), count) in
-            &*self.requests.lock().unwrap_or_else(PoisonError::into_inner)
-        {
-            put(
-                &mut text,
-                format_args!(
-                    "hotloop_requests_total{{route=\"{route}\",status=\"{status}\"}} {count}\n"
-                ),
-            );
+        for (name, kind, help, value) in self.single(look) {
+            head(&mut text, name, kind, help);
+            put(&mut text, format_args!("{name} {value}\n"));
         }
-        put(
-            &mut text,
-            format_args!(
-                "# HELP hotloop_verdicts_total Verdicts.\n# TYPE hotloop_verdicts_total counter\n"
-            ),
-        );
-        for (label, count) in &*self.verdicts.lock().unwrap_or_else(PoisonError::into_inner) {
-            put(
-                &mut text,
-                format_args!(
-                    "hotloop_verdicts_total{{verdict=\"{}\"}} {count}\n",
-                    label.name()
-                ),
-            );
-        }
-        let seconds = self.seconds.lock().unwrap_or_else(PoisonError::into_inner);
-        put(
-            &mut text,
-            format_args!(
-                "# HELP hotloop_judge_seconds From job to verdict.\n# TYPE hotloop_judge_seconds histogram\n"
-            ),
-        );
-        for (count, end) in seconds.counts.iter().zip(BUCKETS) {
-            put(
-                &mut text,
-                format_args!("hotloop_judge_seconds_bucket{{le=\"{end}\"}} {count}\n"),
-            );
-        }
-        put(
-            &mut text,
-            format_args!(
-                "hotloop_judge_seconds_bucket{{le=\"+Inf\"}} {}\n",
-                seconds.count
-            ),
-        );
-        put(
-            &mut text,
-            format_args!(
-                "hotloop_judge_seconds_sum {}\nhotloop_judge_seconds_count {}\n",
-                seconds.sum, seconds.count
-            ),
-        );
+        self.put_labelled(&mut text);
+        self.put_seconds(&mut text);
         text
     }
+
+    /// Name, kind, help and value of everything that is one number.
+    fn single(&self, look: &Look) -> [(&'static str, &'static str, &'static str, f64); 7] {
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
+        let up = f64::from(u8::from(look.bench.is_ok()));
+        let (waiting, kept, attached) =
+            (look.waiting as f64, look.kept as f64, look.attached as f64);
+        let connections = self.connections.load(Ordering::Relaxed) as f64;
+        let (failed, refused) = (load(&self.failed), load(&self.refused));
+        let failed_help = "Candidates that the machine failed on.";
+        let refused_help = "Requests refused by token, rate or size.";
+        let shared_help = "Candidates that joined a job or a verdict.";
+        let kept_help = "Verdicts kept for repeated requests.";
+        let waiting_help = "Candidates that are not judged yet.";
+        [
+            ("hotloop_bench_up", "gauge", "Whether the bench judges.", up),
+            ("hotloop_jobs_waiting", "gauge", waiting_help, waiting),
+            ("hotloop_verdicts_kept", "gauge", kept_help, kept),
+            (
+                "hotloop_jobs_shared_total",
+                "counter",
+                shared_help,
+                attached,
+            ),
+            (
+                "hotloop_machine_failures_total",
+                "counter",
+                failed_help,
+                failed,
+            ),
+            ("hotloop_refused_total", "counter", refused_help, refused),
+            (
+                "hotloop_connections",
+                "gauge",
+                "Open connections.",
+                connections,
+            ),
+        ]
+    }
+
+    fn put_labelled(&self, text: &mut String) {
+        let name = "hotloop_requests_total";
+        head(text, name, "counter", "Answers.");
+        let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        for ((route, status), count) in &*requests {
+            let labels = format_args!("route=\"{route}\",status=\"{status}\"");
+            put(text, format_args!("{name}{{{labels}}} {count}\n"));
+        }
+        let name = "hotloop_verdicts_total";
+        head(text, name, "counter", "Verdicts.");
+        let verdicts = self.verdicts.lock().unwrap_or_else(PoisonError::into_inner);
+        for (label, count) in &*verdicts {
+            let label = label.name();
+            put(
+                text,
+                format_args!("{name}{{verdict=\"{label}\"}} {count}\n"),
+            );
+        }
+    }
+
+    fn put_seconds(&self, text: &mut String) {
+        let name = "hotloop_judge_seconds";
+        head(text, name, "histogram", "From job to verdict.");
+        let seconds = self.seconds.lock().unwrap_or_else(PoisonError::into_inner);
+        for (count, end) in seconds.counts.iter().zip(BUCKETS) {
+            put(
+                text,
+                format_args!("{name}_bucket{{le=\"{end}\"}} {count}\n"),
+            );
+        }
+        let (sum, count) = (seconds.sum, seconds.count);
+        put(
+            text,
+            format_args!(
+                "{name}_bucket{{le=\"+Inf\"}} {count}\n{name}_sum {sum}\n{name}_count {count}\n"
+            ),
+        );
+    }
+}
+
+fn head(text: &mut String, name: &str, kind: &str, help: &str) {
+    put(
+        text,
+        format_args!("# HELP {name} {help}\n# TYPE {name} {kind}\n"),
+    );
 }
 
 fn put(text: &mut String, what: std::fmt::Arguments<'_>) {

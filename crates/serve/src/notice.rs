@@ -1,4 +1,4 @@
-//! What a service tells whoever runs it. It prints nothing itself.
+//! What a service reports to the program that runs it. The service itself prints nothing.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +19,7 @@ pub enum Notice {
     BenchFailed {
         /// What failed.
         what: String,
-        /// What may mend it.
+        /// What may fix it.
         hint: Option<String>,
     },
     /// The machine failed to judge a candidate, also when asked again.
@@ -64,7 +64,7 @@ pub enum Notice {
     },
 }
 
-/// Is told of everything worth a line in a log.
+/// Called with everything that is worth a line in a log.
 pub type Listener = Arc<dyn Fn(&Notice) + Send + Sync>;
 
 impl std::fmt::Display for Notice {
@@ -103,7 +103,7 @@ impl std::fmt::Display for Notice {
 /// Lines about strangers in a second at most: they must not be able to fill a disk.
 const STRANGERS: u64 = 20;
 
-/// The same listener, told of strangers only so often.
+/// The same listener, with few lines about strangers.
 pub(crate) fn patient(listener: Listener) -> Listener {
     let window = Mutex::new((Instant::now(), 0u64));
     Arc::new(move |notice: &Notice| {
@@ -129,7 +129,7 @@ pub(crate) fn patient(listener: Listener) -> Listener {
     })
 }
 
-/// What a stranger sent, fit for a log: short, and without what would command a terminal.
+/// A stranger's text made fit for a log: short, and without control characters.
 pub(crate) fn tame(text: &str) -> String {
     text.chars()
         .filter(|letter| !letter.is_control())
@@ -146,7 +146,7 @@ mod tests {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let own = Arc::clone(&heard);
         let listener = patient(Arc::new(move |notice: &Notice| {
-            own.lock().unwrap().push(notice.clone())
+            own.lock().unwrap().push(notice.clone());
         }));
         let peer = SocketAddr::from(([127, 0, 0, 1], 1));
         for _ in 0..1000 {

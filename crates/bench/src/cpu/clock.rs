@@ -9,7 +9,7 @@ use hotloop_flow::{Baseline, BenchError, Job, Measured, Timing, Verdict};
 
 use crate::cpu::examine::Examined;
 use crate::cpu::machine::Machine;
-use crate::cpu::roof::{Roof, TaskRoof};
+use crate::cpu::roof::{BaselineWork, Bay, Roof, Subject, TaskRoof};
 use crate::cpu::slot::Slot;
 use crate::cpu::supervisor::protocol::{Answer, TimeWork, Work};
 use crate::sandbox::rights::OwnThreads;
@@ -48,6 +48,13 @@ pub(crate) struct Clock {
     tasks: HashMap<String, Known>,
 }
 
+/// Seconds after which a roof and a baseline are measured again.
+#[derive(Clone, Copy)]
+struct Ages {
+    roof_s: f64,
+    baseline_s: f64,
+}
+
 /// What is known of a task's limits, and since when.
 #[derive(Clone, Copy)]
 struct Known {
@@ -80,32 +87,44 @@ impl Clock {
         Ok(roof)
     }
 
-    /// What bounds the job's task, measured again if it is older than `age_s`; its baseline alone, and not for long, if
-    /// that is older than `baseline_age_s` or met a busy machine.
+    /// What bounds the job's task, measured again if it is older than its age; its baseline alone, and not for long, if
+    /// that is older than its own age or met a busy machine.
     fn task_roof(
         &mut self,
         machine: &Machine,
         job: &Job,
         examined: &Examined,
-        (age_s, baseline_age_s): (f64, f64),
+        ages: Ages,
     ) -> Result<TaskRoof, BenchError> {
         let now = crate::sys::now();
-        let roof = self.roof(machine, age_s)?;
+        let roof = self.roof(machine, ages.roof_s)?;
         let before = self.tasks.get(&job.task.hash).copied();
-        let (place, what) = (
-            (&mut self.slot, self.user),
-            (&*job.task, &*examined.prepared),
-        );
-        let known = if let Some(known) = before.filter(|known| now - known.at_s < age_s) {
+        let bay = Bay {
+            slot: &mut self.slot,
+            user: self.user,
+        };
+        let subject = Subject {
+            task: &job.task,
+            prepared: &examined.prepared,
+        };
+        let known = if let Some(known) = before.filter(|known| now - known.at_s < ages.roof_s) {
             let patience_s = if known.roof.quiet {
-                baseline_age_s
+                ages.baseline_s
             } else {
-                baseline_age_s.min(BUSY_ROOF_AGE_S)
+                ages.baseline_s.min(BUSY_ROOF_AGE_S)
             };
             if now - known.baseline_at_s < patience_s {
                 return Ok(known.roof);
             }
-            let baseline = roof.baseline(machine, place, what, (known.roof.memory_bound, 1))?;
+            let baseline = roof.baseline(
+                machine,
+                bay,
+                subject,
+                BaselineWork {
+                    memory_bound: known.roof.memory_bound,
+                    rounds: 1,
+                },
+            )?;
             let roof = baseline.map_or(known.roof, |timing| known.roof.with(&timing));
             Known {
                 roof,
@@ -113,7 +132,7 @@ impl Clock {
                 ..known
             }
         } else {
-            let measured = roof.of_task(machine, place, what)?;
+            let measured = roof.of_task(machine, bay, subject)?;
             let roof = before.map_or(measured, |before| before.roof.or_better(measured));
             Known {
                 roof,
@@ -137,7 +156,15 @@ impl Clock {
         let mut doubted = None;
         for _ in 0..TRIES {
             let roof = self.roof(machine, age_s)?;
-            let task_roof = self.task_roof(machine, job, examined, (age_s, age_s))?;
+            let task_roof = self.task_roof(
+                machine,
+                job,
+                examined,
+                Ages {
+                    roof_s: age_s,
+                    baseline_s: age_s,
+                },
+            )?;
             match self.time_once(machine, job, examined, roof, task_roof)? {
                 Verdict::Correct(measured) => {
                     return self.compared_anew(machine, job, examined, measured);
@@ -161,8 +188,15 @@ impl Clock {
         let above = |share: Option<f64>| share.is_some_and(|share| share > 1.0);
         if above(measured.peak_fraction()) || above(measured.baseline_ratio()) {
             let roof = self.roof(machine, BEATEN_ROOF_AGE_S)?;
-            let task_roof =
-                self.task_roof(machine, job, examined, (ROOF_AGE_S, BEATEN_ROOF_AGE_S))?;
+            let task_roof = self.task_roof(
+                machine,
+                job,
+                examined,
+                Ages {
+                    roof_s: ROOF_AGE_S,
+                    baseline_s: BEATEN_ROOF_AGE_S,
+                },
+            )?;
             compare(&mut measured, roof, task_roof);
         }
         Ok(Verdict::Correct(measured))

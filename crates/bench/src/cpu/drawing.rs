@@ -56,6 +56,15 @@ pub(crate) struct Drawing {
     told: *mut Note,
 }
 
+/// Which calls a run makes, and the seed of its draws.
+#[derive(Clone, Copy)]
+pub(crate) struct Batch {
+    /// The number of the first call.
+    pub(crate) first: usize,
+    /// For draws where the processor has none.
+    pub(crate) seed: u64,
+}
+
 impl Drawing {
     /// For sets that are all laid out as the first of `layout`; `told` has room for a note of each.
     pub(crate) fn new(layout: &Layout, told: *mut Note) -> Self {
@@ -85,7 +94,7 @@ impl Drawing {
     /// The sets' pointers are those of the layout, and the candidate is confined.
     pub(crate) unsafe fn run(
         &mut self,
-        (first, seed): (usize, u64),
+        Batch { first, seed }: Batch,
         sets: &[Vec<*mut c_void>],
         call: unsafe extern "C" fn(*const *mut c_void),
     ) {
@@ -124,7 +133,7 @@ impl Drawing {
                 self.notes.as_ptr(),
                 self.told.add(first),
                 self.notes.len(),
-            )
+            );
         };
     }
 }

@@ -104,6 +104,28 @@ fn timing(slot: &mut Slot, request: &Request) -> Result<Timing, BenchError> {
     }
 }
 
+/// A timing slot, and the user that its candidates run as.
+pub(crate) struct Bay<'a> {
+    pub(crate) slot: &'a mut Slot,
+    pub(crate) user: Option<u32>,
+}
+
+/// A task and its built parts.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    pub(crate) task: &'a Task,
+    pub(crate) prepared: &'a Prepared,
+}
+
+/// How a baseline is timed.
+#[derive(Clone, Copy)]
+pub(crate) struct BaselineWork {
+    /// Whether memory must be quiet, too.
+    pub(crate) memory_bound: bool,
+    /// Rounds of samples at most.
+    pub(crate) rounds: u32,
+}
+
 impl Roof {
     /// Measures null round trip and arithmetic peak on `slot`.
     pub(crate) fn measure(
@@ -161,9 +183,10 @@ impl Roof {
     pub(crate) fn of_task(
         &self,
         machine: &Machine,
-        (slot, user): (&mut Slot, Option<u32>),
-        (task, prepared): (&Task, &Prepared),
+        bay: Bay<'_>,
+        subject: Subject<'_>,
     ) -> Result<TaskRoof, BenchError> {
+        let task = subject.task;
         let sizes = &task.spec.sizes.timed;
         let work = task.work(sizes);
         let bytes = work.bytes.unwrap_or(0.0).min(footprint(task));
@@ -176,8 +199,8 @@ impl Roof {
         )?;
         let traffic_s = best_of(
             machine,
-            slot,
-            user,
+            bay.slot,
+            bay.user,
             &stream,
             self.null_s,
             f64::from(machine.settings.how.threads),
@@ -192,9 +215,12 @@ impl Roof {
         };
         let baseline = self.baseline(
             machine,
-            (slot, user),
-            (task, prepared),
-            (memory_bound, ROUNDS),
+            bay,
+            subject,
+            BaselineWork {
+                memory_bound,
+                rounds: ROUNDS,
+            },
         )?;
         Ok(baseline.map_or(bound, |timing| bound.with(&timing)))
     }
@@ -203,9 +229,12 @@ impl Roof {
     pub(crate) fn baseline(
         &self,
         machine: &Machine,
-        (slot, user): (&mut Slot, Option<u32>),
-        (task, prepared): (&Task, &Prepared),
-        (memory_bound, rounds): (bool, u32),
+        Bay { slot, user }: Bay<'_>,
+        Subject { task, prepared }: Subject<'_>,
+        BaselineWork {
+            memory_bound,
+            rounds,
+        }: BaselineWork,
     ) -> Result<Option<Timing>, BenchError> {
         let (Some(object), Some(blas)) = (&prepared.baseline, &machine.openblas) else {
             return Ok(None);

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::cpu::drawing::Drawing;
+use crate::cpu::drawing::{Batch, Drawing};
 use crate::cpu::layout::{Layout, Place, Region};
 use crate::cpu::memory::{self, PAGE};
 use crate::sandbox::limits::Limits;
@@ -120,7 +120,16 @@ fn run_plans(
         // SAFETY: the shim reads one pointer per argument, which is what the layout holds.
         // Whatever else the candidate does is confined by now.
         match &mut drawing {
-            Some(drawing) => unsafe { drawing.run((first as usize, seed), sets, call) },
+            Some(drawing) => unsafe {
+                drawing.run(
+                    Batch {
+                        first: first as usize,
+                        seed,
+                    },
+                    sets,
+                    call,
+                );
+            },
             None => sets.iter().for_each(|set| unsafe { call(set.as_ptr()) }),
         }
     }
@@ -250,7 +259,7 @@ fn start_pool(threads: u32) -> Result<(), String> {
             std::ptr::null_mut(),
             threads,
             0,
-        )
+        );
     };
     Ok(())
 }

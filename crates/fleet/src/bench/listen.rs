@@ -14,8 +14,8 @@ use hotloop_flow::{BenchError, Remedy, count};
 use serde::Deserialize;
 use tokio::runtime::Runtime;
 
-use super::open::{LOOK, quarantine};
-use super::{Event, Outstanding};
+use super::missing::{LOOK, quarantine};
+use super::outstanding::{Event, Outstanding};
 use crate::Log;
 use crate::link::{Link, is_missing};
 use crate::reminder::Reminder;

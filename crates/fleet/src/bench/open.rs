@@ -8,25 +8,25 @@ use std::time::{Duration, Instant};
 use async_nats::jetstream::consumer::{Consumer, pull};
 use async_nats::jetstream::message::Acker;
 use async_nats::jetstream::stream::Stream;
-use futures_util::{StreamExt, TryStreamExt};
+use futures_util::StreamExt;
 use hotloop_bench::Settings;
 use hotloop_flow::{BenchError, How, MachineFacts, Remedy, count};
 
+use super::FleetBench;
 use super::listen::{self, Listening};
-use super::{FleetBench, IDS, Outstanding};
+use super::missing::{LOOK, quarantine};
+use super::outstanding::{IDS, Outstanding};
+use super::scope::take_over;
 use crate::link::{Link, is_missing};
 use crate::reminder::Reminder;
+use crate::runtime::{nonce, runtime};
 use crate::wire::{self, Beat, GroupReply, Judged, State, Terms};
 use crate::{Access, Log};
 
 /// A reply that was fetched and not taken comes again after this time.
 const LEASE: Duration = Duration::from_secs(15);
-/// Who lacks workers looks here.
-pub(super) const LOOK: &str = "look at the fleet's workers, or start some";
 /// How long who waits for a worker waits before it looks again.
 const PAUSE: Duration = Duration::from_millis(200);
-/// How long parting may take.
-const PARTING: Duration = Duration::from_secs(2);
 
 /// What a fleet is opened with.
 #[derive(Clone)]
@@ -109,31 +109,6 @@ impl FleetBench {
     }
 }
 
-/// A runtime of one thread besides the caller's, on `cores` if given.
-pub(crate) fn runtime(cores: Option<Vec<usize>>) -> Result<tokio::runtime::Runtime, BenchError> {
-    let mut builder = tokio::runtime::Builder::new_multi_thread();
-    builder.worker_threads(1).enable_all();
-    if let Some(cores) = cores {
-        // Elsewhere it would only be less polite to what is timed.
-        builder.on_thread_start(move || drop(hotloop_bench::survey::pin_to_cores(&cores)));
-    }
-    builder
-        .build()
-        .map_err(|error| BenchError::machine(format!("a runtime cannot be started: {error}")))
-}
-
-/// A text that no other call gives.
-pub(crate) fn nonce() -> String {
-    use std::hash::{BuildHasher, Hasher};
-    // The standard library seeds it from the system, anew for each.
-    let word = || {
-        std::collections::hash_map::RandomState::new()
-            .build_hasher()
-            .finish()
-    };
-    format!("{:016x}{:016x}", word(), word())
-}
-
 /// The class to judge on, and what its machines are.
 async fn machine(
     link: &Link,
@@ -206,36 +181,6 @@ fn nobody(beats: &[Beat], how: &How, class: Option<&str>) -> String {
         }
     };
     format!("{what}{}", quarantine(beats))
-}
-
-/// Why the first of them that is in quarantine is there.
-pub(super) fn quarantine(beats: &[Beat]) -> String {
-    let why = beats.iter().find_map(|beat| match &beat.state {
-        State::Quarantined(why) => Some(format!(" ({} is in quarantine: {why})", beat.worker)),
-        _ => None,
-    });
-    why.unwrap_or_default()
-}
-
-/// Makes an earlier coordinator of this scope end: replies go to one only.
-async fn take_over(link: &Link, scope: &str) -> Result<(), BenchError> {
-    for stream in [&link.verdicts, &link.lost] {
-        let names: Vec<String> = stream
-            .consumer_names()
-            .try_collect()
-            .await
-            .map_err(|error| BenchError::machine(format!("consumers cannot be listed: {error}")))?;
-        for name in names.iter().filter(|name| name.starts_with(scope)) {
-            drop(stream.delete_consumer(name).await);
-        }
-    }
-    Ok(())
-}
-
-/// Leaves nothing behind on the server.
-pub(super) async fn close(link: &Link, scope: &str) {
-    // A server that is away forgets them by itself after a day.
-    drop(tokio::time::timeout(PARTING, take_over(link, scope)).await);
 }
 
 type Pull = Consumer<pull::Config>;

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use hotloop_flow::{BenchError, Remedy};
 
-use crate::bench::runtime;
 use crate::config::Config;
+use crate::runtime::runtime;
 use crate::server::{self, DAYS, Spec};
 use crate::site::{Side, end, quote};
 use crate::{Access, Log};

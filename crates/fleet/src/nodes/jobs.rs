@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hotloop_flow::BenchError;
 
-use super::{Launcher, command, line};
+use super::launch::{Launcher, command, line};
 use crate::config::{Config, Nodes};
 use crate::site::{Side, quote};
 

@@ -13,8 +13,9 @@ use hotloop_flow::BenchError;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
-use super::{COUNT, Duty};
+use super::duty::Duty;
 use crate::link::Link;
+use crate::wire;
 
 /// How long one request for a group stands; as long may stopping take.
 const STANDS: Duration = Duration::from_secs(1);
@@ -174,7 +175,7 @@ impl Loop {
         let count = message
             .headers
             .as_ref()
-            .and_then(|headers| headers.get(COUNT)?.as_str().parse().ok())
+            .and_then(|headers| headers.get(wire::COUNT)?.as_str().parse().ok())
             .unwrap_or(1_usize)
             .clamp(1, 4096);
         let (message, acker) = message.split();

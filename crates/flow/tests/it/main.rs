@@ -1,5 +1,6 @@
-//! Completions as models print them, and text that no model would.
+//! Completions as models print them, text that no model would, and what a task counts.
 
+mod costs;
 mod fates;
 mod fuzz;
 

@@ -48,7 +48,7 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// The optimisation level
-    #[arg(long, value_name = "LEVEL", default_value = "O3", ignore_case = true, value_parser = super::one_of::<OptLevel>(OptLevel::NAMES))]
+    #[arg(long, value_name = "LEVEL", default_value = "O3", ignore_case = true, value_parser = super::values::one_of::<OptLevel>(OptLevel::NAMES))]
     pub(crate) opt: OptLevel,
     /// OpenMP threads of a candidate
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use hotloop_flow::Reward;
 
-use super::HowArgs;
+use super::how::HowArgs;
 
 /// `hotloop serve`
 #[derive(Debug, Args)]
@@ -43,7 +43,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FOLDER")]
     pub(crate) add_task: Vec<String>,
     /// The reward for requests that name none
-    #[arg(long, value_name = "SHAPE", default_value = "ladder-log", value_parser = super::parse_reward)]
+    #[arg(long, value_name = "SHAPE", default_value = "ladder-log", value_parser = super::values::parse_reward)]
     pub(crate) reward: Reward,
     /// The folder of the runs to show, and of the runs of other trainers
     #[arg(long, value_name = "FOLDER", default_value = "runs")]
@@ -52,7 +52,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Seconds after which a request gets 503 with Retry-After while its job goes on
-    #[arg(long, value_name = "SECONDS", default_value_t = 100.0, value_parser = super::parse_limit)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 100.0, value_parser = super::values::parse_limit)]
     pub(crate) wait: f64,
     /// Maximum number of requests a second from one address; bursts may be twice as large
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]

@@ -12,7 +12,7 @@ use crate::cli::learn::{ModelArgs, ModelCommand};
 use crate::failure::{Failure, Status};
 use crate::models::{self, Place};
 use crate::output::table::Table;
-use crate::output::{number, say, say_json};
+use crate::output::{bytes, number, say, say_json};
 use crate::progress::Progress;
 
 /// The rank that the memory of an adapter is told for: a run's default.
@@ -114,14 +114,6 @@ impl Memory {
             full: 4 * F32 * Weights::count(config),
             free_here: hotloop_policy::memory::available_bytes(),
         }
-    }
-}
-
-pub(super) fn bytes(count: u64) -> String {
-    match count as f64 {
-        few if few < 1e6 => format!("{} kB", number(few / 1e3)),
-        some if some < 1e9 => format!("{} MB", number(some / 1e6)),
-        many => format!("{} GB", number(many / 1e9)),
     }
 }
 

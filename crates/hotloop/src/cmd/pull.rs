@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use hotloop_policy::hub::{Entry, Hub, HubError, Listing, Place, Unfit, Wanted, select};
 use serde::Serialize;
 
-use super::model::bytes;
 use crate::cli::learn::PullArgs;
 use crate::failure::{Failure, Status};
 use crate::models;
-use crate::output::{complain, count, say, say_json};
+use crate::output::{bytes, complain, count, say, say_json};
 use crate::progress::Progress;
 use crate::stop::Stop;
 

@@ -118,6 +118,15 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
+/// Bytes with a unit that fits.
+pub(crate) fn bytes(count: u64) -> String {
+    match count as f64 {
+        few if few < 1e6 => format!("{} kB", number(few / 1e3)),
+        some if some < 1e9 => format!("{} MB", number(some / 1e6)),
+        many => format!("{} GB", number(many / 1e9)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

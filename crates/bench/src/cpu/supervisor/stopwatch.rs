@@ -84,11 +84,19 @@ fn gate_of(samples: &[Sample], calls: usize) -> f64 {
     estimate::gate(statistics::median(&seconds) * calls as f64)
 }
 
+/// What a run must outweigh.
+#[derive(Clone, Copy)]
+struct RunLength {
+    null_s: f64,
+    /// Seconds that a run on several threads lasts at least.
+    team_run_s: Option<f64>,
+}
+
 /// Calls per run: enough for a run to outweigh its null round trip and, on several threads, the
 /// first moments in which they find their pace (`team_run_s`); and `least` where memory allows it.
 fn calls_per_run(
     call_s: f64,
-    (null_s, team_run_s): (f64, Option<f64>),
+    RunLength { null_s, team_run_s }: RunLength,
     least: u32,
     bytes_per_call: usize,
 ) -> usize {
@@ -129,14 +137,10 @@ impl Stopwatch<'_> {
         // On several threads a call alone takes up to three times as long as one in a batch, whose
         // threads are awake already; what a batch shows of its calls is no longer a guess.
         let pace = if calls == 1 && threads > 1 { 3.0 } else { 1.0 };
+        let length = RunLength { null_s, team_run_s };
         let least = self.work.calls;
         let wanted = |samples: &[Sample]| {
-            calls_per_run(
-                fastest(samples) / pace,
-                (null_s, team_run_s),
-                least,
-                bytes_per_call,
-            )
+            calls_per_run(fastest(samples) / pace, length, least, bytes_per_call)
         };
         // The warm-up is verified like any run, but not counted.
         self.probed_run(&mut session, calls)?;
@@ -261,7 +265,7 @@ mod tests {
     #[test]
     fn short_candidates_get_many_calls_per_run() {
         let calls = |call_s, null_s, team_run_s, bytes| {
-            calls_per_run(call_s, (null_s, team_run_s), 1, bytes)
+            calls_per_run(call_s, RunLength { null_s, team_run_s }, 1, bytes)
         };
         let team = Some(5e-3);
         assert_eq!(calls(400e-6, 6e-6, None, 1 << 20), 1);
@@ -282,19 +286,54 @@ mod tests {
 
     #[test]
     fn who_stands_beside_a_team_has_as_many_calls() {
-        assert_eq!(calls_per_run(130e-6, (6e-6, None), 50, 3 << 20), 50);
         assert_eq!(
-            calls_per_run(130e-6, (6e-6, None), 150, 1 << 20),
+            calls_per_run(
+                130e-6,
+                RunLength {
+                    null_s: 6e-6,
+                    team_run_s: None
+                },
+                50,
+                3 << 20
+            ),
+            50
+        );
+        assert_eq!(
+            calls_per_run(
+                130e-6,
+                RunLength {
+                    null_s: 6e-6,
+                    team_run_s: None
+                },
+                150,
+                1 << 20
+            ),
             150,
             "of a longer run than the default, too"
         );
         assert_eq!(
-            calls_per_run(60e-6, (60e-6, None), 20, 1 << 20),
+            calls_per_run(
+                60e-6,
+                RunLength {
+                    null_s: 60e-6,
+                    team_run_s: None
+                },
+                20,
+                1 << 20
+            ),
             50,
             "at least"
         );
         assert_eq!(
-            calls_per_run(130e-6, (6e-6, None), 50, 100 << 20),
+            calls_per_run(
+                130e-6,
+                RunLength {
+                    null_s: 6e-6,
+                    team_run_s: None
+                },
+                50,
+                100 << 20
+            ),
             2,
             "memory is what it is"
         );

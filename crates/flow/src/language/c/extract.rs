@@ -285,7 +285,7 @@ impl Candidate {
                 );
             }
             TokenKind::Ident | TokenKind::Number | TokenKind::Punct | TokenKind::Other => {
-                text.push_str(&token.text)
+                text.push_str(&token.text);
             }
         }
     }

@@ -338,7 +338,7 @@ impl<'a> Lexer<'a> {
                 }
                 (Some(b' ' | b'\t' | b'\r' | 0x0b | 0x0c), _) => self.at += 1,
                 (Some(b'/'), Some(b'/')) => {
-                    self.at += self.rest().find('\n').unwrap_or(self.rest().len())
+                    self.at += self.rest().find('\n').unwrap_or(self.rest().len());
                 }
                 (Some(b'/'), Some(b'*')) => {
                     let length = self.rest()[2..]

@@ -191,7 +191,7 @@ pub fn scan(source: &str) -> Scan {
                     scan.needs_preprocessing |= !plain;
                 }
                 "undef" | "include_next" | "import" | "embed" | "line" => {
-                    scan.needs_preprocessing = true
+                    scan.needs_preprocessing = true;
                 }
                 "" => scan.needs_preprocessing |= !directive.body.is_empty(),
                 _ => {}

@@ -4,7 +4,8 @@ use hotloop_flow::statistics::{mean, variation};
 use hotloop_flow::verdict::Measured;
 use serde::Serialize;
 
-use super::{job, matmul, variants};
+use super::jobs::{job, matmul};
+use super::variants;
 use crate::failure::{Failure, Status};
 use crate::judging::Judging;
 use crate::output::table::Table;

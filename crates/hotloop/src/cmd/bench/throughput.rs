@@ -6,7 +6,8 @@ use hotloop_flow::Label;
 use hotloop_flow::statistics::{mean, median};
 use serde::Serialize;
 
-use super::{job, matmul, plain, variants};
+use super::jobs::{job, matmul};
+use super::{plain, variants};
 use crate::failure::{Failure, Status};
 use crate::judging::Judging;
 use crate::output::table::Table;

@@ -7,7 +7,9 @@ use hotloop_flow::{Judgement, Label, Measured, Stage, Verdict};
 use hotloop_run::evaluation::Answer;
 use serde::Serialize;
 
-use super::{Asked, Line, contestant};
+use super::contestant;
+use super::line::Line;
+use super::timing::Asked;
 use crate::failure::Failure;
 
 /// A folder with `answers.jsonl`, a file for each answer, and `evaluation.json` at the end.

@@ -2,6 +2,7 @@
 
 mod contestant;
 mod keep;
+mod line;
 mod timing;
 mod told;
 
@@ -13,7 +14,6 @@ use hotloop_flow::{
 };
 use hotloop_run::evaluation::{Answer, Asking};
 use hotloop_run::{Evaluation, plan};
-use serde::Serialize;
 
 use crate::cli::evaluate::{EvaluateArgs, names};
 use crate::cmd::judge::load;
@@ -25,29 +25,8 @@ use crate::stop::Stop;
 use crate::{models, runs};
 use contestant::Contestant;
 use keep::Keep;
-use timing::{Asked, Best};
-
-/// What one policy's answers to one task were worth.
-#[derive(Debug, Serialize)]
-struct Line {
-    policy: String,
-    model: String,
-    adapter: Option<String>,
-    task: String,
-    temperature: f64,
-    /// Answers to each stage's prompt.
-    count: u32,
-    stages: Vec<u8>,
-    opt: String,
-    threads: u32,
-    /// The median of its timings here, in the unit that `unit` names.
-    seed_speed: Option<f64>,
-    /// Candidates that differ in more than space and comments. Copies are judged once, so their timings are one.
-    distinct: usize,
-    #[serde(flatten)]
-    evaluation: Evaluation,
-    best: Option<Best>,
-}
+use line::Line;
+use timing::Asked;
 
 /// Evaluates policies.
 pub(crate) fn run(arguments: &EvaluateArgs) -> Result<Status, Failure> {

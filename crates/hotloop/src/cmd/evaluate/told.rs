@@ -3,7 +3,7 @@
 use hotloop_flow::Label;
 use hotloop_run::probe::Estimate;
 
-use super::Line;
+use super::line::Line;
 use crate::output::table::Table;
 use crate::output::{count, number, percent, say};
 

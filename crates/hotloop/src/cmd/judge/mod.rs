@@ -1,6 +1,7 @@
 //! `hotloop judge`: candidates in, verdicts out.
 
 mod items;
+mod judged;
 mod report;
 mod worth;
 
@@ -19,16 +20,8 @@ use crate::progress::Progress;
 use crate::stop::Stop;
 use items::Item;
 pub(crate) use items::load;
+use judged::Judged;
 use worth::Worth;
-
-/// One judgement of one item.
-struct Judged<'a> {
-    item: &'a Item,
-    /// From 1; `None` when every file is judged once.
-    round: Option<u32>,
-    reply: Result<Judgement, BenchError>,
-    reward: Option<f64>,
-}
 
 /// Judges what was asked for.
 pub(crate) fn run(arguments: &JudgeArgs) -> Result<Status, Failure> {

@@ -8,8 +8,8 @@ use hotloop_flow::verdict::Measured;
 use hotloop_flow::{Label, MachineFacts, Verdict, statistics};
 use serde_json::Value;
 
-use super::Judged;
 use super::items::{self, Item};
+use super::judged::Judged;
 use crate::cli::JudgeArgs;
 use crate::output::table::Table;
 use crate::output::{count, number, percent, say, seconds};

@@ -6,8 +6,8 @@ use hotloop_flow::reward::RewardContext;
 use hotloop_flow::seed::{self, SeedError};
 use hotloop_flow::{JobId, Judgement, Reward};
 
-use super::Judged;
 use super::items::Item;
+use super::judged::Judged;
 use crate::failure::Failure;
 use crate::judging::Judging;
 use crate::progress::Progress;

@@ -1,0 +1,54 @@
+//! What runs workers, and the command line that it gives them.
+
+use std::time::Duration;
+
+use hotloop_flow::BenchError;
+
+use crate::config::Config;
+use crate::site::quote;
+
+/// Something that runs workers, each under an id.
+pub(super) trait Launcher {
+    /// Starts the worker of a place and gives its id.
+    fn start(&mut self, place: usize) -> Result<String, BenchError>;
+    /// Of these ids, those whose workers live or will.
+    fn living(&mut self, ids: &[String]) -> Result<Vec<String>, BenchError>;
+    /// Tells a worker to finish.
+    fn stop(&mut self, id: &str) -> Result<(), BenchError>;
+    /// Waits until those that were told to have finished.
+    fn finish(&mut self, patience: Duration);
+}
+
+/// A worker's command line, as words.
+pub(super) fn command(config: &Config, program: &str, access: &str) -> Vec<String> {
+    let worker = &config.worker;
+    let mut words: Vec<String> = [program, "worker", "--access", access]
+        .map(str::to_owned)
+        .to_vec();
+    let options = [
+        ("--slots", worker.slots.to_string()),
+        ("--lease", worker.lease.to_string()),
+        ("--deliveries", worker.deliveries.to_string()),
+        ("--calm", worker.calm.to_string()),
+        ("--grace", worker.grace.to_string()),
+    ];
+    words.extend(
+        options
+            .into_iter()
+            .flat_map(|(name, value)| [name.to_owned(), value]),
+    );
+    if worker.share_cores {
+        words.push("--share-cores".to_owned());
+    }
+    words.extend(worker.arguments.iter().cloned());
+    words
+}
+
+/// Words as a line for a shell.
+pub(super) fn line(words: &[String]) -> String {
+    words
+        .iter()
+        .map(|word| quote(word))
+        .collect::<Vec<_>>()
+        .join(" ")
+}

@@ -1,0 +1,28 @@
+//! What is printed of one policy and one task.
+
+use hotloop_run::Evaluation;
+use serde::Serialize;
+
+use super::timing::Best;
+
+/// What one policy's answers to one task were worth.
+#[derive(Debug, Serialize)]
+pub(super) struct Line {
+    pub(super) policy: String,
+    pub(super) model: String,
+    pub(super) adapter: Option<String>,
+    pub(super) task: String,
+    pub(super) temperature: f64,
+    /// Answers to each stage's prompt.
+    pub(super) count: u32,
+    pub(super) stages: Vec<u8>,
+    pub(super) opt: String,
+    pub(super) threads: u32,
+    /// The median of its timings here, in the unit that `unit` names.
+    pub(super) seed_speed: Option<f64>,
+    /// Candidates that differ in more than space and comments. Copies are judged once, so their timings are one.
+    pub(super) distinct: usize,
+    #[serde(flatten)]
+    pub(super) evaluation: Evaluation,
+    pub(super) best: Option<Best>,
+}
