@@ -468,7 +468,7 @@ mod tests {
 
     #[test]
     fn speeds_and_times_must_be_possible() {
-        let read = |gflops: f64, seconds: f64| {
+        let read = |gflops: Option<f64>, seconds: f64| {
             let verdict = hotloop_flow::Verdict::Correct(hotloop_flow::verdict::Measured::steady(
                 gflops, seconds,
             ));
@@ -482,18 +482,20 @@ mod tests {
             };
             GroupReply::read(&GroupReply::new((1, 1), "worker", None, vec![reply]).bytes())
         };
-        assert!(read(5.0, 0.001).is_ok());
-        assert!(read(0.0, 0.001).is_ok(), "a task may count no operations");
+        assert!(read(Some(5.0), 0.001).is_ok());
+        assert!(read(None, 0.001).is_ok(), "a task may count no operations");
         for (gflops, seconds) in [
-            (-1.0, 0.001),
-            (f64::INFINITY, 0.001),
-            (f64::NAN, 0.001),
-            (5.0, 0.0),
-            (5.0, -1.0),
+            (Some(-1.0), 0.001),
+            (Some(0.0), 0.001),
+            (Some(f64::INFINITY), 0.001),
+            (Some(f64::NAN), 0.001),
+            (Some(5.0), 0.0),
+            (None, 0.0),
+            (Some(5.0), -1.0),
         ] {
             assert!(
                 read(gflops, seconds).is_err(),
-                "{gflops} GFLOPS, {seconds} s"
+                "{gflops:?} GFLOPS, {seconds} s"
             );
         }
     }
