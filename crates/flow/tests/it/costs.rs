@@ -19,7 +19,7 @@ fn no_operations_are_counted_where_the_formula_is_absent_or_0() {
     for flops in ["", "flops = \"0\", ", "flops = \"0*M\", "] {
         let task = parse(flops).expect("the key is optional");
         assert!(!task.counts_operations(), "{flops:?}");
-        let work = task.work(&task.spec.sizes.timed);
+        let work = task.work(&task.function().sizes.timed);
         assert!(work.flops.is_none() && work.bytes.is_some(), "{work:?}");
     }
     let task = parse("flops = \"2*M*N*K\", ").expect("as it is shipped");
