@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         stage: None,
     }])?;
     let reply = bench
-        .next(Duration::from_secs(300))?
+        .next(Duration::from_mins(5))?
         .ok_or("no reply within five minutes")?;
     let verdict = reply.judged?.verdict;
     println!("{} {}", verdict.label(), verdict.detail());

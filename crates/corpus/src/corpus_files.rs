@@ -93,7 +93,7 @@ pub fn tokenizer(pool: &Pool) -> Bpe {
         .collect();
     Bpe::train(
         sources.iter().map(String::as_str),
-        special_tokens(),
+        &special_tokens(),
         VOCABULARY,
     )
 }
@@ -124,12 +124,11 @@ fn write_files(options: &Options, folder: &Path) -> io::Result<Manifest> {
     let records = synth(options);
     let programs = records.pool().len();
     let bpe = tokenizer(records.pool());
-    let encoder = bpe.encoder();
     let tokens = Lengths::of(
         records
             .pool()
             .programs()
-            .map(|program| encoder.encode(&program.source()).len())
+            .map(|program| bpe.encode(&program.source()).len())
             .collect(),
     );
     let mut shards = [

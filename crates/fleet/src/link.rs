@@ -179,7 +179,7 @@ impl Link {
             {
                 Ok(message) => {
                     next = message.sequence + 1;
-                    beats.extend(serde_json::from_slice::<Beat>(&message.payload).ok());
+                    beats.extend(Beat::read(&message.payload));
                 }
                 Err(error) if is_missing(&error) => {
                     // One that beat while they were read is there twice; its last word counts.

@@ -3,16 +3,19 @@
 //! A group is one message and is answered by one message, so that its candidates are timed on
 //! one machine whatever dies meanwhile. Everything that arrives is checked before it is used.
 
+mod beat;
+mod version;
+
 use std::sync::Arc;
 
 use hotloop_bench::Settings;
 use hotloop_bench::sandbox::Layer;
-use hotloop_flow::how::Compiler;
 use hotloop_flow::task::{Task, TaskFiles};
-use hotloop_flow::{
-    BenchError, Candidate, ErrorKind, How, Job, JobId, Judgement, MachineFacts, Remedy, Stage,
-};
+use hotloop_flow::{BenchError, Candidate, ErrorKind, How, Job, JobId, Judgement, Remedy, Stage};
 use serde::{Deserialize, Serialize};
+
+pub use beat::{Beat, State, WorkerNoise};
+pub(crate) use version::VERSION;
 
 /// The header that says how many jobs a group has.
 pub(crate) const COUNT: &str = "Hotloop-Count";
@@ -35,8 +38,6 @@ pub(crate) const GROUP_JOBS: usize = 256;
 const SOURCE_BYTES: usize = 256 << 10;
 /// The longest text in a reply.
 const TEXT_BYTES: usize = 64 << 10;
-/// Of this layout; others are refused.
-const VERSION: u32 = 2;
 
 /// The subject of groups for machines of a class.
 pub(crate) fn jobs_subject(class: &str, scope: &str) -> String {
@@ -359,68 +360,6 @@ impl GroupReply {
     }
 }
 
-/// How steady a worker's machine is.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WorkerNoise {
-    /// Share of short probes that ran at the machine's floor.
-    pub calm: f64,
-    /// Coefficient of variation of the arithmetic peak.
-    pub peak_cv: f64,
-    /// GFLOPS at best.
-    pub peak_gflops: f64,
-}
-
-/// What a worker is up to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum State {
-    /// It takes jobs.
-    Ready,
-    /// It finishes what it has and takes no more.
-    Draining,
-    /// Its machine is not fit to judge; it takes nothing.
-    Quarantined(String),
-}
-
-/// What a worker says of itself every few seconds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Beat {
-    /// Its name.
-    pub worker: String,
-    /// Its machine's name.
-    pub host: String,
-    /// Its process.
-    pub pid: u32,
-    /// Machines whose timings can be compared; jobs are sent to a class.
-    pub class: String,
-    /// The machine, for each compiler that candidates can be built with.
-    pub machine: Vec<(Compiler, MachineFacts)>,
-    /// Candidates it can time side by side.
-    pub slots: u32,
-    /// Its logical cores.
-    pub cores: Vec<usize>,
-    /// Threads that a candidate can have at most: one on each physical core.
-    pub threads: u32,
-    /// What it is up to.
-    pub state: State,
-    /// How steady its machine is.
-    pub noise: Option<WorkerNoise>,
-    /// Candidates it has.
-    pub busy: u32,
-    /// Verdicts since it began.
-    pub judged: u64,
-    /// Failures of its machine since it began.
-    pub failed: u64,
-    /// Verdicts in its last minute.
-    pub per_minute: f64,
-    /// Seconds since it began.
-    pub up_s: f64,
-    /// The last failure of its machine.
-    pub last_error: Option<String>,
-}
-
 /// BLAKE3 over parts, each with its length, in hex; 32 digits.
 pub(crate) fn hash(parts: &[&str]) -> String {
     let mut hasher = blake3::Hasher::new();
@@ -529,7 +468,7 @@ mod tests {
 
     #[test]
     fn speeds_and_times_must_be_possible() {
-        let read = |gflops: f64, seconds: f64| {
+        let read = |gflops: Option<f64>, seconds: f64| {
             let verdict = hotloop_flow::Verdict::Correct(hotloop_flow::verdict::Measured::steady(
                 gflops, seconds,
             ));
@@ -543,18 +482,20 @@ mod tests {
             };
             GroupReply::read(&GroupReply::new((1, 1), "worker", None, vec![reply]).bytes())
         };
-        assert!(read(5.0, 0.001).is_ok());
-        assert!(read(0.0, 0.001).is_ok(), "a task may count no operations");
+        assert!(read(Some(5.0), 0.001).is_ok());
+        assert!(read(None, 0.001).is_ok(), "a task may count no operations");
         for (gflops, seconds) in [
-            (-1.0, 0.001),
-            (f64::INFINITY, 0.001),
-            (f64::NAN, 0.001),
-            (5.0, 0.0),
-            (5.0, -1.0),
+            (Some(-1.0), 0.001),
+            (Some(0.0), 0.001),
+            (Some(f64::INFINITY), 0.001),
+            (Some(f64::NAN), 0.001),
+            (Some(5.0), 0.0),
+            (None, 0.0),
+            (Some(5.0), -1.0),
         ] {
             assert!(
                 read(gflops, seconds).is_err(),
-                "{gflops} GFLOPS, {seconds} s"
+                "{gflops:?} GFLOPS, {seconds} s"
             );
         }
     }

@@ -409,6 +409,7 @@ impl Worker<'_> {
 
     fn beat(&mut self, busy: usize) -> Beat {
         Beat {
+            version: wire::VERSION,
             worker: self.name.clone(),
             host: host(),
             pid: std::process::id(),

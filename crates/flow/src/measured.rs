@@ -1,6 +1,6 @@
 //! What was measured of a candidate that is right.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::timing::Timing;
 
@@ -27,11 +27,25 @@ pub struct Measured {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Work {
     /// Floating-point operations.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "number"
+    )]
     pub flops: Option<f64>,
     /// Bytes that must move.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "number"
+    )]
     pub bytes: Option<f64>,
+}
+
+/// A key that is there holds a number. JSON writes NaN as `null`, which must not be read as a task
+/// that counts nothing.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    f64::deserialize(deserializer).map(Some)
 }
 
 /// Another program for the same task, timed on the same machine.
@@ -308,5 +322,10 @@ mod tests {
             let text = serde_json::to_string(&measured).unwrap();
             assert_eq!(serde_json::from_str::<Measured>(&text).unwrap(), measured);
         }
+        let broken = serde_json::to_string(&Measured::steady(f64::NAN, 1.0)).unwrap();
+        assert!(
+            serde_json::from_str::<Measured>(&broken).is_err(),
+            "{broken}"
+        );
     }
 }

@@ -6,11 +6,9 @@ use std::time::Duration;
 
 use hotloop_flow::policy::PolicyError;
 use hotloop_policy::api::{ApiConfig, ApiPolicy, Protocol};
-use hotloop_policy::cpu::Recompute;
-use hotloop_policy::engine::{Engine, EngineError, Learning, Settings};
+use hotloop_policy::engine::{Engine, EngineError, Settings};
 use hotloop_policy::load::{Checkpoint, LoadError, Problem};
-use hotloop_policy::train::loss::{Clip, Normalisation};
-use hotloop_policy::train::{Decay, Grpo, OptimConfig, Schedule, TrainError, Training};
+use hotloop_policy::train::TrainError;
 use hotloop_policy::{Device, EnginePolicy, cuda};
 
 use tempfile::TempDir;
@@ -19,13 +17,6 @@ use crate::failure::{Failure, policy_hint};
 use crate::nano;
 use crate::output::complain;
 use crate::stop::Stop;
-
-/// Answers that the engine decodes at the same time: more gain little on a CPU, and a GPU wants many.
-pub(crate) const SLOTS: usize = 32;
-const CUDA_SLOTS: usize = 256;
-/// Tokens that go through the network at once in training.
-const PACK_TOKENS: usize = 2048;
-const CUDA_PACK_TOKENS: usize = 1 << 14;
 
 /// Where a model's files lie.
 pub(crate) enum Place {
@@ -172,59 +163,12 @@ pub(crate) fn policy_failure(error: &PolicyError) -> Failure {
     }
 }
 
-/// Settings of an engine that only answers; what learning needs is laid over them.
-pub(crate) fn answering(threads: usize, device: Device) -> Settings {
-    Settings {
-        learning: Learning::None,
-        training: Training {
-            optim: OptimConfig {
-                beta1: 0.9,
-                beta2: 0.999,
-                eps: 1e-8,
-                weight_decay: 0.0,
-                max_norm: 1.0,
-            },
-            schedule: Schedule {
-                peak: 0.0,
-                warmup: 0,
-                decay: Decay::Constant,
-            },
-            pack_tokens: if device.is_cuda() {
-                CUDA_PACK_TOKENS
-            } else {
-                PACK_TOKENS
-            },
-            recompute: Recompute::Auto,
-            seed: 0,
-        },
-        grpo: Grpo {
-            clip: Clip {
-                low: 0.2,
-                high: 0.2,
-                kl: 0.0,
-            },
-            normalisation: Normalisation::Token,
-            temperature: 1.0,
-            epochs: 1,
-        },
-        threads,
-        device,
-        precision: None,
-        slots: if device.is_cuda() { CUDA_SLOTS } else { SLOTS },
-    }
-}
-
 /// Opens an engine; on the CPU where the device is left open and the GPU turns out to be of no use for this model.
 pub(crate) fn where_it_can<T>(
     settings: Settings,
     open: impl Fn(Settings) -> Result<T, EngineError>,
 ) -> Result<T, Failure> {
-    let mut on_cpu = Settings {
-        device: Device::Cpu,
-        slots: SLOTS,
-        ..settings.clone()
-    };
-    on_cpu.training.pack_tokens = PACK_TOKENS;
+    let on_cpu = settings.clone().on(Device::Cpu);
     let device = settings.device;
     if device == Device::Auto
         && let Some(missing) = cuda::hindrance()
@@ -232,7 +176,7 @@ pub(crate) fn where_it_can<T>(
         complain(&format!("there is a GPU, but the CPU is used: {missing}"));
     }
     let opened = open(settings).or_else(|error| {
-        if !device.falls_back(&error) {
+        if !error.falls_back(device) {
             return Err(error);
         }
         complain(&format!(
@@ -254,7 +198,7 @@ pub(crate) fn engine(
         Some(adapter) => Engine::open_with_adapter(path, adapter, settings),
         None => Engine::open(path, settings),
     })?;
-    engine.heed(stop.shared());
+    engine.stop_on(stop.shared());
     Ok(EnginePolicy::new(engine))
 }
 
@@ -294,7 +238,7 @@ pub(crate) fn api(
         context: 0,
     };
     let mut policy = ApiPolicy::new(config).map_err(|error| policy_failure(&error))?;
-    policy.heed(stop.shared());
+    policy.stop_on(stop.shared());
     Ok(policy)
 }
 
@@ -332,14 +276,15 @@ mod tests {
                 "hidden_size is 7".into(),
             ))),
         };
+        let usual = Settings::answering(1, Device::Cpu);
         let asked = |device| Settings {
             device,
-            slots: CUDA_SLOTS,
-            ..answering(1, Device::Cpu)
+            slots: 256,
+            ..usual.clone()
         };
         assert_eq!(
             where_it_can(asked(Device::Auto), open).ok(),
-            Some((SLOTS, PACK_TOKENS))
+            Some((usual.slots, usual.training.pack_tokens))
         );
         assert!(where_it_can(asked(Device::Cuda), open).is_err());
         let fails = |_| -> Result<(), EngineError> { Err(EngineError::NotFinite) };

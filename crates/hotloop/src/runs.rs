@@ -5,7 +5,7 @@ use std::path::Path;
 use hotloop_bench::{LocalBench, Settings};
 use hotloop_flow::prompt::Wording;
 use hotloop_flow::{Bench, MachineFacts, Policy, Prose, Render, count};
-use hotloop_policy::engine::Learning;
+use hotloop_policy::engine::{self, Learning};
 use hotloop_policy::model::{LoraConfig, Module};
 use hotloop_policy::train::loss::{Clip, Normalisation};
 use hotloop_policy::train::{Decay, Schedule};
@@ -76,7 +76,7 @@ pub(crate) fn policy(config: &Config, stop: &Stop) -> Result<Box<dyn Policy>, Fa
         return Ok(Box::new(models::api(url, name, asking, stop)?));
     }
     let place = models::find(&config.model)?;
-    let mut settings = models::answering(0, device(config));
+    let mut settings = engine::Settings::answering(0, device(config));
     let learning = &config.learning;
     settings.learning = match (learning.rate > 0.0, learning.lora_rank) {
         (false, _) => Learning::None,

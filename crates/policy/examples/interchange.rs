@@ -8,8 +8,9 @@
 use std::error::Error;
 use std::path::Path;
 
-use hotloop_policy::cpu::{Adapted, Network, Recompute};
+use hotloop_policy::cpu::{Adapted, Network};
 use hotloop_policy::load::Checkpoint;
+use hotloop_policy::memory::Recompute;
 use hotloop_policy::model::{Adapter, LoraConfig, Module};
 use hotloop_policy::pack::{Pack, Sequence};
 use hotloop_policy::save::{self, Base};

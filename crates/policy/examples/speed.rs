@@ -13,10 +13,13 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-use hotloop_policy::cpu::{Adapted, Generation, Gradient, Network, Pass, Recompute, Scored};
+use hotloop_policy::cpu::{Adapted, Gradient, Network, Pass};
 use hotloop_policy::load::Checkpoint;
+use hotloop_policy::memory::Recompute;
 use hotloop_policy::model::{Adapter, LoraConfig, Module};
+use hotloop_policy::pack::Scored;
 use hotloop_policy::pack::{Pack, Sequence};
+use hotloop_policy::sample::Generation;
 use hotloop_policy::sample::{Draw, Stop};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -72,7 +75,7 @@ fn decode(network: &Network, batch: usize, tokens: usize) -> (f64, usize) {
             seed: 1,
             slots: batch,
             decode: &|_| String::new(),
-            halt: &hotloop_policy::cpu::NEVER,
+            halt: &hotloop_policy::sample::NEVER,
         };
         let start = Instant::now();
         network.generate(None, std::slice::from_ref(&prompt), batch, &how);

@@ -1,10 +1,10 @@
 //! Models behind an OpenAI-compatible endpoint: they answer, they do not learn.
 //!
 //! Requests are blocking, a few at a time. What may pass is tried again: lost connections, timeouts,
-//! rate limits and the server's own failures, also those told in a reply, with growing pauses or the pause the server
+//! rate limits and the server's own failures, also those reported in a reply, with growing pauses or the pause the server
 //! asks for, in which nothing else is asked either.
 //! What will not pass (a bad key, an unknown model, an address that is none) fails at once, with the server's words.
-//! Logprobs are asked for, and done without where the server refuses them; they are at the temperature it tells them at.
+//! Logprobs are asked for, and done without where the server refuses them; they are at the temperature that it reports them at.
 
 mod pace;
 
@@ -108,7 +108,7 @@ pub struct ApiPolicy {
     agent: ureq::Agent,
     key: Option<String>,
     halt: Arc<AtomicBool>,
-    /// Whether the server refuses to tell logprobs: then they are not asked for again.
+    /// Whether the server refuses to send logprobs: then they are not asked for again.
     secretive: AtomicBool,
     pace: Pace,
     /// Requests that were answered.
@@ -191,7 +191,7 @@ impl ApiPolicy {
     }
 
     /// Nothing more is asked, nor waited for between tries, once this flag is set.
-    pub fn heed(&mut self, halt: Arc<AtomicBool>) {
+    pub fn stop_on(&mut self, halt: Arc<AtomicBool>) {
         self.halt = halt;
     }
 
@@ -203,7 +203,7 @@ impl ApiPolicy {
         }
     }
 
-    /// Waits, unless it is told to stop.
+    /// Waits, unless someone asks it to stop.
     fn rest(&self, pause: Duration) -> Result<(), PolicyError> {
         let end = Instant::now() + pause;
         while let Some(left) = end
@@ -253,7 +253,7 @@ impl ApiPolicy {
         if !self.secretive.load(Ordering::Relaxed) {
             body[LOGPROBS] = match self.config.protocol {
                 Protocol::Chat => json!(true),
-                // How many tokens are told of in each place.
+                // How many tokens each place lists.
                 Protocol::Completions => json!(1),
             };
         }
@@ -421,7 +421,7 @@ fn understand(text: &str, asked: Option<Duration>) -> Tried {
     };
     let choices = reply.choices.unwrap_or_default();
     if choices.is_empty() {
-        // Gateways tell failures of the server behind them under a status of success.
+        // Gateways report failures of the server behind them under a status of success.
         return match reply.error {
             Some(error) => Tried::Again(
                 format!("a reply with an error: {}", excerpt(&error.to_string())).into(),

@@ -270,7 +270,7 @@ fn who_waits_for_the_next_request_can_be_stopped() {
     };
     let mut policy = ApiPolicy::with_key(slow, None);
     let halt = Arc::new(AtomicBool::new(false));
-    policy.heed(halt.clone());
+    policy.stop_on(halt.clone());
     let signal = std::thread::spawn(move || {
         let first = asked.recv();
         halt.store(true, Ordering::Relaxed);
@@ -364,7 +364,7 @@ fn a_server_without_logprobs_is_asked_without_them_from_then_on() {
             .collect();
         assert_eq!(wished, [true, false, false]);
     }
-    // What is wrong besides is told.
+    // Other faults are reported.
     let refusal = || {
         (
             "400 Bad Request",

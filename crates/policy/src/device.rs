@@ -3,7 +3,6 @@
 use std::str::FromStr;
 
 use crate::cuda;
-use crate::engine::EngineError;
 
 /// Where the engine is asked to compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -24,21 +23,6 @@ impl Device {
             Self::Auto => cuda::available(),
             Self::Cpu => false,
             Self::Cuda => true,
-        }
-    }
-
-    /// Whether the CPU is to be taken after a GPU failed so while a model was opened. Too little memory is not among
-    /// it: what outgrows a GPU would take days on a CPU.
-    pub fn falls_back(self, error: &EngineError) -> bool {
-        use cuda::Error::{Blas, Compile, Driver, Missing, OutOfMemory, Setting, Shape};
-        let EngineError::Device(error) = error else {
-            return false;
-        };
-        match error {
-            Missing { .. } | Compile { .. } | Shape(_) | Driver { .. } | Blas { .. } => {
-                self == Self::Auto
-            }
-            Setting(_) | OutOfMemory { .. } => false,
         }
     }
 }
@@ -69,21 +53,5 @@ mod tests {
         assert!("gpu".parse::<Device>().is_err());
         assert!(!Device::Cpu.is_cuda());
         assert_eq!(Device::Auto.is_cuda(), cuda::available());
-    }
-
-    #[test]
-    fn only_auto_falls_back_and_only_where_the_gpu_is_of_no_use() {
-        let shape = EngineError::Device(cuda::Error::Shape("hidden_size is 7".into()));
-        assert!(Device::Auto.falls_back(&shape));
-        assert!(!Device::Cuda.falls_back(&shape));
-        let full = cuda::Error::OutOfMemory {
-            what: "the weights".into(),
-            wanted: 2,
-            free: 1,
-            total: 1,
-            fits: String::new(),
-        };
-        assert!(!Device::Auto.falls_back(&EngineError::Device(full)));
-        assert!(!Device::Auto.falls_back(&EngineError::NotFinite));
     }
 }

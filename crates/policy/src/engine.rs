@@ -4,117 +4,21 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
+use hotloop_flow::policy::{Completion, Sampling, WeightedTokens};
 use rayon::prelude::*;
 
-use crate::cpu::{Generation, Network};
-use crate::cuda;
-use crate::load::{Checkpoint, LoadError};
-use crate::model::{Adapter, LoraConfig};
+use crate::cpu::Network;
+pub use crate::engine_error::EngineError;
+use crate::load::Checkpoint;
+use crate::model::{Adapter, Config, LoraConfig, Weights};
 use crate::pack::Sequence;
-use crate::sample::{Answer, Draw, Ending, Stop};
-use crate::save::{self, Base, SaveError, Storage};
-use crate::text::{TemplateError, Text, Turn};
-use crate::train::{
-    Grpo, Learner, Reference, Rollout, Schedule, TrainError, Trained, Training, Update,
-};
-use crate::{Device, Precision};
-
-/// What of a model is trained.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Learning {
-    /// Nothing.
-    None,
-    /// An adapter that begins fresh from this seed.
-    Lora(LoraConfig, u64),
-    /// All weights.
-    Full,
-}
-
-/// How an engine is set up.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
-    /// What is trained.
-    pub learning: Learning,
-    /// How.
-    pub training: Training,
-    /// The constants of reinforcement learning.
-    pub grpo: Grpo,
-    /// Threads; 0 takes every core.
-    pub threads: usize,
-    /// Answers decoded at the same time.
-    pub slots: usize,
-    /// Where it computes.
-    pub device: Device,
-    /// How weights are kept that nothing trains. None is bf16 on a GPU, and on the CPU bf16 for matrices of whose
-    /// values the file has 16 bits or fewer.
-    pub precision: Option<Precision>,
-}
-
-/// Why the engine could not answer or learn.
-#[derive(Debug, thiserror::Error)]
-pub enum EngineError {
-    /// A file could not be read.
-    #[error(transparent)]
-    Load(#[from] LoadError),
-    /// A file could not be written.
-    #[error(transparent)]
-    Save(#[from] SaveError),
-    /// A chat could not be written out.
-    #[error(transparent)]
-    Template(#[from] TemplateError),
-    /// A step could not be taken.
-    #[error(transparent)]
-    Train(#[from] TrainError),
-    /// The GPU failed, cannot be used, or has too little memory.
-    #[error(transparent)]
-    Device(#[from] cuda::Error),
-    /// Threads could not be started.
-    #[error("no thread pool: {0}")]
-    Threads(#[from] rayon::ThreadPoolBuildError),
-    /// Prompt and answer do not fit.
-    #[error(
-        "the prompt has {prompt} tokens and the answer up to {answer}, but the context is {context}"
-    )]
-    ContextExceeded {
-        /// Tokens of the prompt.
-        prompt: usize,
-        /// Tokens allowed for the answer.
-        answer: usize,
-        /// Tokens of the context.
-        context: usize,
-    },
-    /// There is nothing to continue.
-    #[error("prompt {0} is empty: the model needs a token to begin with")]
-    EmptyPrompt(usize),
-    /// A token the model does not have.
-    #[error(
-        "token {token} of a prompt is outside the vocabulary of {vocab}: is this the model's own tokenizer?"
-    )]
-    UnknownToken {
-        /// The token.
-        token: u32,
-        /// Tokens there are.
-        vocab: usize,
-    },
-    /// The model gives no numbers.
-    #[error(
-        "the model's logits are not numbers: its weights are damaged, or training has diverged"
-    )]
-    NotFinite,
-    /// The engine was set up without learning.
-    #[error("this engine was set up to answer only: choose an adapter or full training")]
-    LearnsNothing,
-    /// The engine was set up to train all weights.
-    #[error(
-        "this engine was set up to train all weights, and cannot go on from an adapter: open it with the adapter"
-    )]
-    TrainsAll,
-    /// The weights are as they were loaded.
-    #[error(
-        "only full training changes the model itself: what was learned here is an adapter, save that"
-    )]
-    NothingFull,
-}
+use crate::placed::Trained;
+use crate::precision::Precision;
+use crate::sample::{Draw, Generation, Stop};
+use crate::save::{self, Base, Storage};
+pub use crate::settings::{Learning, Settings};
+use crate::text::{Text, Turn};
+use crate::train::{Learner, Reference, Schedule, Update};
 
 /// An adapter as it was at some step, with the optimiser's state.
 pub struct Kept(Box<Learner>);
@@ -128,34 +32,6 @@ pub struct Engine {
     settings: Settings,
     pool: rayon::ThreadPool,
     base_hash: OnceLock<String>,
-}
-
-/// Which answers are wished for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Wish {
-    /// Answers to each prompt.
-    pub count: usize,
-    /// How tokens are drawn.
-    pub draw: Draw,
-    /// Texts that end an answer.
-    pub stop: Vec<String>,
-    /// Tokens at most.
-    pub max_tokens: usize,
-    /// Answer number n draws from seed + n.
-    pub seed: u64,
-}
-
-/// An answer with its text.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Completed {
-    /// The prompt's tokens.
-    pub prompt: Vec<u32>,
-    /// The answer's tokens and logprobs.
-    pub answer: Answer,
-    /// The answer's text up to a stop text.
-    pub text: String,
-    /// Why it ended.
-    pub ending: Ending,
 }
 
 impl Engine {
@@ -172,13 +48,12 @@ impl Engine {
                 .frozen(precision)
                 .map(|(weights, hash)| (weights, Some(hash)))?,
         };
-        let network = Network::new(checkpoint.config, weights);
         let name = path
             .file_name()
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        let engine = Self::new(network, text, name, settings)?;
+        let engine = Self::new(checkpoint.config, weights, text, name, settings)?;
         Ok(Self {
             base_hash: hash.map(OnceLock::from).unwrap_or_default(),
             ..engine
@@ -210,11 +85,13 @@ impl Engine {
 
     /// From parts already loaded.
     pub fn new(
-        network: Network,
+        config: Config,
+        weights: Weights,
         text: Text,
         name: String,
         settings: Settings,
     ) -> Result<Self, EngineError> {
+        let network = Network::new(config, weights);
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(settings.threads)
             .build()?;
@@ -269,7 +146,7 @@ impl Engine {
 
     /// Tokens of prompt and answer together.
     pub fn context(&self) -> usize {
-        self.learner.network.config.context
+        self.learner.model.network.config.context
     }
 
     /// How it was set up.
@@ -283,6 +160,7 @@ impl Engine {
     }
 
     /// The learner inside.
+    #[doc(hidden)]
     pub fn learner(&self) -> &Learner {
         &self.learner
     }
@@ -298,8 +176,11 @@ impl Engine {
         if self.settings.learning == Learning::Full {
             return Err(EngineError::TrainsAll);
         }
-        let adapter =
-            save::load_adapter(directory, &self.learner.network.config, self.base_hash())?;
+        let adapter = save::load_adapter(
+            directory,
+            &self.learner.model.network.config,
+            self.base_hash(),
+        )?;
         if !matches!(self.reference, Reference::None) {
             self.reference = Reference::Adapter(adapter.clone());
         }
@@ -309,8 +190,8 @@ impl Engine {
     }
 
     /// Answers and updates end with an error soon after this flag is set.
-    pub fn heed(&mut self, halt: Arc<AtomicBool>) {
-        self.learner.heed(halt);
+    pub fn stop_on(&mut self, halt: Arc<AtomicBool>) {
+        self.learner.stop_on(halt);
     }
 
     /// The tokens of a chat up to where the answer begins.
@@ -318,20 +199,56 @@ impl Engine {
         Ok(self.text.prompt(turns, begun)?)
     }
 
-    /// Answers to each prompt, prompt by prompt.
-    pub fn answer(&self, prompts: &[Vec<u32>], wish: &Wish) -> Result<Vec<Completed>, EngineError> {
-        let Wish {
-            count,
-            draw,
+    /// `count` completions of each prompt, prompt by prompt. Completion number n draws from the seed plus n.
+    pub fn complete(
+        &self,
+        prompts: &[Vec<u32>],
+        count: usize,
+        sampling: &Sampling,
+    ) -> Result<Vec<Completion>, EngineError> {
+        let max_tokens = sampling.max_tokens as usize;
+        self.check_prompts(prompts, max_tokens)?;
+        let mut tokens = self.learner.model.network.config.eos.clone();
+        // Special tokens are left out of texts, so that no text ends in one.
+        tokens.extend(
+            sampling
+                .stop
+                .iter()
+                .filter_map(|text| self.text.special(text)),
+        );
+        // Every text contains the empty one.
+        let texts = sampling.stop.iter().filter(|text| !text.is_empty());
+        let stop = Stop {
+            tokens,
+            texts: texts.cloned().collect(),
             max_tokens,
-            seed,
-            ..
-        } = *wish;
-        let draw = draw.divisible();
+        };
+        let decode = |tokens: &[u32]| self.text.decode(tokens);
+        let how = Generation {
+            draw: Draw::from(sampling),
+            stop,
+            seed: sampling.seed,
+            slots: self.settings.slots,
+            decode: &decode,
+            halt: self.learner.halt(),
+        };
+        let model = &self.learner.model;
+        let completions = self.pool.install(|| model.generate(prompts, count, &how))?;
+        if how.halted() {
+            return Err(EngineError::Stopped);
+        }
+        let is_nan = |completion: &Completion| completion.logprobs.iter().any(|it| it.is_nan());
+        if completions.iter().any(is_nan) {
+            return Err(EngineError::NotFinite);
+        }
+        Ok(completions)
+    }
+
+    fn check_prompts(&self, prompts: &[Vec<u32>], max_tokens: usize) -> Result<(), EngineError> {
         if let Some(empty) = prompts.iter().position(Vec::is_empty) {
             return Err(EngineError::EmptyPrompt(empty));
         }
-        let vocab = self.learner.network.config.vocab;
+        let vocab = self.learner.model.network.config.vocab;
         if let Some(&token) = prompts
             .iter()
             .flatten()
@@ -340,69 +257,21 @@ impl Engine {
             return Err(EngineError::UnknownToken { token, vocab });
         }
         let context = self.context();
-        if let Some(long) = prompts
+        match prompts
             .iter()
             .find(|prompt| prompt.len() + max_tokens > context)
         {
-            return Err(EngineError::ContextExceeded {
+            Some(long) => Err(EngineError::ContextExceeded {
                 prompt: long.len(),
                 answer: max_tokens,
                 context,
-            });
+            }),
+            None => Ok(()),
         }
-        let mut tokens = self.learner.network.config.eos.clone();
-        // Special tokens are left out of texts, so that no text ends in one.
-        tokens.extend(wish.stop.iter().filter_map(|text| self.text.special(text)));
-        // Every text contains the empty one.
-        let texts = wish
-            .stop
-            .iter()
-            .filter(|text| !text.is_empty())
-            .cloned()
-            .collect();
-        let stop = Stop {
-            tokens,
-            texts,
-            max_tokens,
-        };
-        let decode = |tokens: &[u32]| self.text.decode(tokens);
-        let how = Generation {
-            draw,
-            stop,
-            seed,
-            slots: self.settings.slots,
-            decode: &decode,
-            halt: self.learner.halt(),
-        };
-        let learner = &self.learner;
-        let answers = self
-            .pool
-            .install(|| learner.generate(prompts, count, &how))?;
-        if answers
-            .iter()
-            .any(|(answer, _)| answer.logprobs.iter().any(|logprob| logprob.is_nan()))
-        {
-            return Err(EngineError::NotFinite);
-        }
-        let complete = |(number, (answer, ending)): (usize, (Answer, Ending))| {
-            let text = self.text.decode(&answer.tokens);
-            let text = how.stop.cut(&text).to_owned();
-            Completed {
-                prompt: prompts[number / count].clone(),
-                answer,
-                text,
-                ending,
-            }
-        };
-        Ok(answers.into_iter().enumerate().map(complete).collect())
     }
 
-    /// An update by GRPO on answers that were drawn at `temperature`.
-    pub fn reinforce(
-        &mut self,
-        batch: &[Rollout],
-        temperature: f32,
-    ) -> Result<Update, EngineError> {
+    /// An update by GRPO on answers that were all drawn at one temperature.
+    pub fn reinforce(&mut self, batch: &[WeightedTokens]) -> Result<Update, EngineError> {
         if self.settings.learning == Learning::None {
             return Err(EngineError::LearnsNothing);
         }
@@ -413,11 +282,7 @@ impl Engine {
             pool,
             ..
         } = self;
-        let grpo = Grpo {
-            temperature,
-            ..settings.grpo
-        };
-        Ok(pool.install(|| learner.reinforce(batch, grpo, reference))?)
+        Ok(pool.install(|| learner.reinforce(batch, settings.grpo, reference))?)
     }
 
     /// A chat as supervised learning takes it: the tokens of its answers are scored.
@@ -494,7 +359,7 @@ impl Engine {
             return Err(EngineError::NothingFull);
         }
         let mirror = self.learner.mirror()?;
-        let network = &mirror.as_ref().unwrap_or(&self.learner).network;
+        let network = &mirror.as_ref().unwrap_or(&self.learner).model.network;
         Ok(save::model(
             directory,
             &network.config,
@@ -520,6 +385,6 @@ impl Engine {
     /// The base's fingerprint. Adapters leave the base as it is, so it is computed once.
     fn base_hash(&self) -> &str {
         self.base_hash
-            .get_or_init(|| self.learner.network.weights.fingerprint())
+            .get_or_init(|| self.learner.model.network.weights.fingerprint())
     }
 }

@@ -3,15 +3,13 @@
 use std::path::Path;
 
 use hotloop_flow::policy::{
-    Capabilities, Chat, Completion, Ending, Policy, PolicyError, Sampling, Speaker, Updated,
-    WeightedTokens,
+    Capabilities, Chat, Completion, Policy, PolicyError, Sampling, Speaker, Updated, WeightedTokens,
 };
 
-use crate::engine::{Completed, Engine, EngineError, Learning, Wish};
-use crate::sample::{self, Draw};
+use crate::engine::{Engine, EngineError, Learning};
 use crate::save::SaveError;
 use crate::text::Turn;
-use crate::train::{Rollout, TrainError};
+use crate::train::TrainError;
 
 /// The engine as the run sees it.
 pub struct EnginePolicy {
@@ -50,19 +48,6 @@ fn turns(chat: &Chat) -> Vec<Turn> {
         .collect()
 }
 
-fn completion(completed: Completed, text: String) -> Completion {
-    Completion {
-        text,
-        prompt_tokens: completed.prompt,
-        tokens: completed.answer.tokens,
-        logprobs: completed.answer.logprobs,
-        ending: match completed.ending {
-            sample::Ending::Stop => Ending::Stop,
-            sample::Ending::Length => Ending::Length,
-        },
-    }
-}
-
 fn failed(error: EngineError) -> PolicyError {
     match error {
         EngineError::ContextExceeded {
@@ -75,7 +60,7 @@ fn failed(error: EngineError) -> PolicyError {
             context: context as u32,
         },
         EngineError::LearnsNothing => PolicyError::Unsupported("update"),
-        EngineError::Train(TrainError::Stopped) => PolicyError::Stopped,
+        EngineError::Stopped | EngineError::Train(TrainError::Stopped) => PolicyError::Stopped,
         EngineError::NotFinite | EngineError::Train(TrainError::NotFinite { .. }) => {
             PolicyError::Diverged(error.to_string())
         }
@@ -97,57 +82,25 @@ impl Policy for EnginePolicy {
         count: u32,
         sampling: &Sampling,
     ) -> Result<Vec<Completion>, PolicyError> {
-        let draw = Draw {
-            temperature: sampling.temperature as f32,
-            top_k: sampling.top_k as usize,
-            top_p: sampling.top_p as f32,
-            min_p: sampling.min_p as f32,
-        };
         let prompts = chats
             .iter()
             .map(|chat| self.engine.prompt(&turns(chat), &chat.begun));
         let prompts = prompts.collect::<Result<Vec<_>, _>>().map_err(failed)?;
-        let wish = Wish {
-            count: count as usize,
-            draw,
-            stop: sampling.stop.clone(),
-            max_tokens: sampling.max_tokens as usize,
-            seed: sampling.seed,
-        };
-        let answers = self.engine.answer(&prompts, &wish).map_err(failed)?;
-        let complete = |(number, completed): (usize, Completed)| {
-            let whole = chats[number / count as usize].begun.is_empty();
-            let text = if whole {
-                self.engine.text().opening(&completed.text)
-            } else {
-                &completed.text
-            };
-            let text = text.to_owned();
-            completion(completed, text)
-        };
-        Ok(answers.into_iter().enumerate().map(complete).collect())
+        let count = count as usize;
+        let mut completions = self
+            .engine
+            .complete(&prompts, count, sampling)
+            .map_err(failed)?;
+        for (number, completion) in completions.iter_mut().enumerate() {
+            if chats[number / count].begun.is_empty() {
+                completion.text = self.engine.text().opening(&completion.text).to_owned();
+            }
+        }
+        Ok(completions)
     }
 
     fn update(&mut self, batch: &[WeightedTokens]) -> Result<Updated, PolicyError> {
-        let rollout = |weighted: &WeightedTokens| Rollout {
-            prompt: weighted.prompt_tokens.clone(),
-            answer: weighted.tokens.clone(),
-            logprobs: weighted.logprobs.clone(),
-            advantage: weighted.advantage as f32,
-        };
-        let temperature = batch.first().map_or(1.0, |first| first.temperature);
-        if batch
-            .iter()
-            .any(|weighted| weighted.temperature.to_bits() != temperature.to_bits())
-        {
-            let why = "the answers of one update were drawn at different temperatures";
-            return Err(PolicyError::Failed(why.to_owned()));
-        }
-        let batch: Vec<Rollout> = batch.iter().map(rollout).collect();
-        let update = self
-            .engine
-            .reinforce(&batch, temperature as f32)
-            .map_err(failed)?;
+        let update = self.engine.reinforce(batch).map_err(failed)?;
         Ok(Updated {
             loss: update.loss,
             gradient_norm: update.gradient_norm,

@@ -1,7 +1,7 @@
 //! Elementwise arithmetic that the compiler turns into vector instructions.
 //!
 //! `vectorised` compiles a closure for the best instructions the running CPU has (AVX-512, AVX2) and
-//! for plain SSE2 beside them; it is chosen at run time.
+//! for plain SSE2 besides; it is chosen at run time.
 
 #![expect(
     clippy::inline_always,

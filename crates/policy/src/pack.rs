@@ -32,6 +32,18 @@ pub struct Target {
     pub token: u32,
 }
 
+/// What the model thinks of a target.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scored {
+    /// Its logprob at the given temperature.
+    pub logprob: f32,
+    /// Entropy of the distribution it was drawn from.
+    pub entropy: f32,
+}
+
+/// Receives each target's index and score, and returns d loss / d logprob.
+pub type Coefficient<'a> = dyn FnMut(usize, Scored) -> f32 + 'a;
+
 /// Sequences laid end to end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pack {

@@ -5,13 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hotloop_flow::policy::Chat;
 use hotloop_flow::{Bench, Policy, Render, WeightedTokens};
 
-use crate::driver::Observer;
 use crate::event::{Asked, Event, Line};
 use crate::interrupt::Interrupt;
 use crate::plan::Plan;
 use crate::prompt::Prompts;
 use crate::state::RunState;
 use crate::store::Store;
+
+/// Hears of every event, with the state that it led to.
+pub type Observer<'a> = dyn FnMut(&Event, &RunState) + 'a;
 
 pub(crate) struct Ctx<'a> {
     pub(crate) plan: &'a Plan,

@@ -7,6 +7,7 @@ use hotloop_flow::{Bench, Policy, PolicyError, Render, Task, seed};
 
 use crate::confirm;
 use crate::ctx::Ctx;
+pub use crate::ctx::Observer;
 use crate::event::{Event, Line, Made, Practised, RunStarted, When};
 use crate::interrupt::Interrupt;
 use crate::judging::{Batch, Entry};
@@ -17,9 +18,6 @@ use crate::sampling;
 use crate::state::RunState;
 use crate::step::step;
 use crate::store::Store;
-
-/// Who is told of every event, with the state that it led to.
-pub type Observer<'a> = dyn FnMut(&Event, &RunState) + 'a;
 
 /// How a call of [`drive`] ended.
 #[derive(Debug)]

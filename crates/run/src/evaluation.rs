@@ -7,76 +7,14 @@
 
 use std::collections::BTreeMap;
 
-use hotloop_flow::prompt::{Ask, Shown};
-use hotloop_flow::random::seed;
 use hotloop_flow::statistics::median;
-use hotloop_flow::{
-    Candidate, Judgement, Label, Measured, Pace, Policy, PolicyError, Render, Role, Stage, Task,
-    Verdict,
-};
+use hotloop_flow::{Judgement, Label, Measured, Pace};
 use serde::Serialize;
 
+pub use crate::asking::{Answer, Asking};
 use crate::bootstrap::{Estimate, estimate};
-use crate::config::Config;
 use crate::fared::Fared;
 use crate::probe::fared;
-use crate::sampling::{draw, extract};
-
-/// The purpose of random numbers that draw a probe's answers.
-const PROBING: u64 = 3;
-
-/// What a policy is asked with.
-pub struct Asking<'a> {
-    /// How answers are drawn, the seed included.
-    pub config: &'a Config,
-    /// Puts prompts into the policy's language.
-    pub render: &'a dyn Render,
-    /// The task.
-    pub task: &'a Task,
-    /// How its seed fared, which prompts tell.
-    pub seed: Option<&'a Verdict>,
-}
-
-/// What a policy answered.
-#[derive(Debug, Clone)]
-pub struct Answer {
-    /// The whole answer, what was begun included.
-    pub text: String,
-    /// The candidate in it, or why there is none.
-    pub candidate: Result<Candidate, String>,
-}
-
-impl Asking<'_> {
-    /// Answers to one stage's prompt. It always shows the task's seed, so that before and after,
-    /// and one policy and another, compare.
-    pub fn answers(
-        &self,
-        policy: &mut dyn Policy,
-        stage: Stage,
-        count: u32,
-    ) -> Result<Vec<Answer>, PolicyError> {
-        let parent = Some(Shown {
-            source: &self.task.seed,
-            verdict: self.seed,
-        });
-        let ask = Ask {
-            task: self.task,
-            role: Role::Explore,
-            stage: Some(stage),
-            variant: 0,
-            parent,
-        };
-        let chat = self.render.chat(&ask);
-        let seed = seed(self.config.seed, &[PROBING, u64::from(stage.number())]);
-        let sampling = self.config.draw(self.config.sampling.temperature, seed);
-        let completions = draw(policy, std::slice::from_ref(&chat), count, &sampling)?;
-        let answer = |completion| Answer {
-            candidate: extract(&chat, completion, self.task),
-            text: format!("{}{}", chat.begun, completion.text),
-        };
-        Ok(completions.iter().map(answer).collect())
-    }
-}
 
 /// What the answers to a task's prompts were worth.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -154,7 +92,8 @@ impl Evaluation {
 
 #[cfg(test)]
 mod tests {
-    use hotloop_flow::verdict::{Measured, Mismatch};
+    use hotloop_flow::Verdict;
+    use hotloop_flow::verdict::Mismatch;
 
     use super::*;
 

@@ -330,41 +330,6 @@ pub struct StepSeconds {
 }
 
 impl Event {
-    /// The same fact without what a clock said, to compare two runs.
-    #[must_use]
-    pub fn timeless(mut self) -> Self {
-        match &mut self {
-            Self::SeedJudged { judgement, .. } | Self::CandidateJudged { judgement, .. } => {
-                judgement.seconds = hotloop_flow::bench::Seconds::default();
-            }
-            Self::CandidateConfirmed { judgements, .. } => {
-                for judgement in judgements {
-                    judgement.seconds = hotloop_flow::bench::Seconds::default();
-                }
-            }
-            Self::ProbeJudged(probe) => {
-                for judgement in probe.judgements.iter_mut().flatten() {
-                    judgement.seconds = hotloop_flow::bench::Seconds::default();
-                }
-            }
-            Self::StepFinished(finished) => finished.seconds = StepSeconds::default(),
-            Self::RunStarted(_)
-            | Self::RunResumed { .. }
-            | Self::ParentsChosen { .. }
-            | Self::StepSampled(_)
-            | Self::CandidateMasked { .. }
-            | Self::CheckpointSaved { .. }
-            | Self::RunPaused { .. }
-            | Self::RunEnded { .. } => {}
-        }
-        self
-    }
-
-    /// Whether this tells of a process rather than of the run.
-    pub fn is_interruption(&self) -> bool {
-        matches!(self, Self::RunResumed { .. } | Self::RunPaused { .. })
-    }
-
     /// Whether what was written so far must survive a power failure before going on.
     pub(crate) fn is_milestone(&self) -> bool {
         matches!(

@@ -9,6 +9,7 @@
 //! so that a run killed anywhere goes on where it was. The policy and the bench are
 //! traits: nothing here knows a model, a compiler or a network.
 
+mod asking;
 mod bootstrap;
 pub mod config;
 mod confirm;
@@ -21,6 +22,7 @@ mod fared;
 #[cfg(test)]
 mod fixture;
 pub mod foreign;
+mod fresh;
 pub mod interrupt;
 pub mod journal;
 mod judging;

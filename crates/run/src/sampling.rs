@@ -1,11 +1,11 @@
 //! From prompts to candidates: the policy answers, and code is looked for in what it says.
 
-use hotloop_flow::policy::{Chat, Completion, Ending};
+use hotloop_flow::policy::{Chat, Completion};
 use hotloop_flow::random::seed;
-use hotloop_flow::{Candidate, Policy, PolicyError, Role, Sampling, Stage, Task};
+use hotloop_flow::{Candidate, PolicyError, Role, Stage, Task};
 
+use crate::asking::{Asking, draw, extract};
 use crate::ctx::Ctx;
-use crate::evaluation::Asking;
 use crate::event::{Answer, Asked, Event, GroupSampled, Made, StepSampled};
 use crate::interrupt::Interrupt;
 
@@ -88,32 +88,6 @@ fn shorten(asks: &mut [Asked], chats: &[Chat]) -> bool {
     })
 }
 
-/// Asks the policy, and does not take its word for what it gave.
-pub(crate) fn draw(
-    policy: &mut dyn Policy,
-    chats: &[Chat],
-    count: u32,
-    sampling: &Sampling,
-) -> Result<Vec<Completion>, PolicyError> {
-    let completions = policy.sample(chats, count, sampling)?;
-    let wanted = chats.len() * count as usize;
-    if completions.len() != wanted {
-        let what = format!(
-            "it gave {}, and {wanted} were wanted",
-            hotloop_flow::count(completions.len(), "answer")
-        );
-        return Err(PolicyError::Failed(what));
-    }
-    if completions
-        .iter()
-        .flat_map(|completion| &completion.logprobs)
-        .any(|logprob| !logprob.is_finite())
-    {
-        return Err(PolicyError::Failed("a logprob is not a number".to_owned()));
-    }
-    Ok(completions)
-}
-
 /// Draws the probe's answers to one stage's prompt.
 pub(crate) fn sample_probe(ctx: &mut Ctx<'_>, stage: Stage) -> Result<Vec<Made>, Interrupt> {
     let config = &ctx.plan.config;
@@ -157,19 +131,6 @@ fn keep(ctx: &Ctx<'_>, candidate: Result<Candidate, String>) -> Result<Made, Int
         hash: candidate.hash().to_owned(),
         normal,
     })
-}
-
-/// The candidate in a completion, or why there is none.
-pub(crate) fn extract(
-    chat: &Chat,
-    completion: &Completion,
-    task: &Task,
-) -> Result<Candidate, String> {
-    if completion.ending == Ending::Length {
-        return Err("the answer was cut off at the token limit".to_owned());
-    }
-    let text = format!("{}{}", chat.begun, completion.text);
-    Candidate::extract(&text, task).map_err(|malformed| malformed.why)
 }
 
 /// The hash of a candidate's normalised source.

@@ -12,7 +12,6 @@ use hotloop_flow::{Label, count};
 
 use crate::plan::Plan;
 use crate::state::{Group, RunState};
-use crate::watch::Closing;
 
 /// So many steps on end: more than twice round the eight fixed prompts, or the eight parents of an iteration.
 const STEPS: usize = 20;
@@ -30,12 +29,18 @@ pub(crate) struct Standstill {
     pub(crate) remedy: String,
 }
 
-/// Whether the run stands still as of the step that is about to end.
-pub(crate) fn of(plan: &Plan, state: &RunState, now: &Closing<'_>) -> Option<Standstill> {
+/// Whether the run stands still as of the step that is about to end, with these groups and this share of distinct
+/// candidates.
+pub(crate) fn of(
+    plan: &Plan,
+    state: &RunState,
+    groups: &[Group],
+    distinct: f64,
+) -> Option<Standstill> {
     if !plan.learns() {
         return None;
     }
-    let now = std::iter::once((now.groups.iter().collect(), now.watched.distinct));
+    let now = std::iter::once((groups.iter().collect(), distinct));
     let earlier = state
         .steps
         .iter()

@@ -11,11 +11,11 @@ use hotloop_flow::search::{Node, Parent, Pool};
 use hotloop_flow::verdict::Label;
 use hotloop_flow::{Pace, Role, Verdict, WeightedTokens};
 
-use crate::confirm::Fresh;
 use crate::event::{
     Asked, Event, GroupFinished, GroupSampled, Line, Made, Place, ProbeJudged, RunStarted,
     StepFinished, StepSampled, StepSeconds, Watched, When,
 };
+use crate::fresh::Fresh;
 use crate::journal::{self, JournalError};
 use crate::store;
 

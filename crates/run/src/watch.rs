@@ -149,7 +149,7 @@ pub(crate) fn act(plan: &Plan, state: &RunState, now: &Closing<'_>) -> Action {
         is_sound,
         why,
         remedy,
-    }) = standstill::of(plan, state, now)
+    }) = standstill::of(plan, state, now.groups, now.watched.distinct)
     {
         action.warnings.push(remedy);
         *(if is_sound {

@@ -71,13 +71,13 @@ impl CpuBench {
             let core = examiner_cores[index % examiner_cores.len()];
             let (shared, sender) = (Arc::clone(&bench.shared), sender.clone());
             bench.threads.push(sys::spawn(move || {
-                run_examiner(&shared, &sender, core, index as u32)
+                run_examiner(&shared, &sender, core, index as u32);
             })?);
         }
         for (index, cores) in slot_cores.into_iter().enumerate() {
             let (shared, sender) = (Arc::clone(&bench.shared), sender.clone());
             bench.threads.push(sys::spawn(move || {
-                run_clock(&shared, &sender, cores, index as u32)
+                run_clock(&shared, &sender, cores, index as u32);
             })?);
         }
         Ok(bench)

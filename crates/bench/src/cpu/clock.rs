@@ -96,12 +96,8 @@ impl Clock {
         examined: &Examined,
         ages: Ages,
     ) -> Result<TaskRoof, BenchError> {
-        let Ages {
-            roof_s: age_s,
-            baseline_s: baseline_age_s,
-        } = ages;
         let now = crate::sys::now();
-        let roof = self.roof(machine, age_s)?;
+        let roof = self.roof(machine, ages.roof_s)?;
         let before = self.tasks.get(&job.task.hash).copied();
         let bay = Bay {
             slot: &mut self.slot,
@@ -111,11 +107,11 @@ impl Clock {
             task: &job.task,
             prepared: &examined.prepared,
         };
-        let known = if let Some(known) = before.filter(|known| now - known.at_s < age_s) {
+        let known = if let Some(known) = before.filter(|known| now - known.at_s < ages.roof_s) {
             let patience_s = if known.roof.quiet {
-                baseline_age_s
+                ages.baseline_s
             } else {
-                baseline_age_s.min(BUSY_ROOF_AGE_S)
+                ages.baseline_s.min(BUSY_ROOF_AGE_S)
             };
             if now - known.baseline_at_s < patience_s {
                 return Ok(known.roof);

@@ -133,7 +133,7 @@ impl Drawing {
                 self.notes.as_ptr(),
                 self.told.add(first),
                 self.notes.len(),
-            )
+            );
         };
     }
 }

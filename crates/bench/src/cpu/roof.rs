@@ -226,7 +226,7 @@ impl Roof {
             bay,
             subject,
             BaselineWork {
-                memory_bound: memory_bound,
+                memory_bound,
                 rounds: ROUNDS,
             },
         )?;

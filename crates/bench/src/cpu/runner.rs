@@ -128,7 +128,7 @@ fn run_plans(
                     },
                     sets,
                     call,
-                )
+                );
             },
             None => sets.iter().for_each(|set| unsafe { call(set.as_ptr()) }),
         }
@@ -259,7 +259,7 @@ fn start_pool(threads: u32) -> Result<(), String> {
             std::ptr::null_mut(),
             threads,
             0,
-        )
+        );
     };
     Ok(())
 }

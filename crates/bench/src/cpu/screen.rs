@@ -122,10 +122,10 @@ pub(crate) fn tokens(text: &str, scan: &Scan) -> Option<String> {
             Item::Token(token) => program.push(token),
             // Macro bodies count where the preprocessor was not asked.
             Item::Directive(directive) if directive.name == "define" => {
-                program.extend(&directive.body)
+                program.extend(&directive.body);
             }
             Item::Directive(directive) if directive.name == "pragma" => {
-                pragmas.push(directive.body.iter().collect())
+                pragmas.push(directive.body.iter().collect());
             }
             Item::Directive(_) => {}
         }

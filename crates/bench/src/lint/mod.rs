@@ -202,7 +202,7 @@ fn try_probes<E: From<BenchError>>(
                 });
             }
             Err(malformed) => {
-                findings[index] = Some(untried(probe, &format!("malformed: {malformed}")))
+                findings[index] = Some(untried(probe, &format!("malformed: {malformed}")));
             }
         }
     }

@@ -29,15 +29,19 @@ pub(crate) struct Probe {
     pub(crate) source: String,
 }
 
-/// All probes that fit the task.
-pub(crate) fn all(task: &Task) -> Vec<Probe> {
-    let bad = |about: &str, otherwise, source| Probe {
+/// A candidate that must not pass.
+fn bad(about: &str, otherwise: &'static str, source: String) -> Probe {
+    Probe {
         about: about.to_owned(),
         expect: Expect::Failure,
         then: "",
         otherwise,
         source,
-    };
+    }
+}
+
+/// All probes that fit the task.
+pub(crate) fn all(task: &Task) -> Vec<Probe> {
     let mut probes = vec![
         bad(
             "nothing written",
@@ -55,27 +59,7 @@ pub(crate) fn all(task: &Task) -> Vec<Probe> {
             plain(task, |_| "1".to_owned()),
         ),
     ];
-    for input in task
-        .function()
-        .args
-        .iter()
-        .filter(|arg| matches!(arg.role, Role::In | Role::Inout))
-    {
-        let (name, count) = (&input.name, count(input));
-        // An output in place is its own copy already.
-        let copy = |output: &Arg| {
-            if output.name == *name {
-                String::new()
-            } else {
-                format!("{name}[i % {count}]")
-            }
-        };
-        probes.push(bad(
-            &format!("copy of {name}"),
-            "a candidate that copies an input passes",
-            plain(task, copy),
-        ));
-    }
+    probes.extend(copies(task));
     probes.push(Probe {
         about: "reference".to_owned(),
         expect: Expect::Success,
@@ -117,6 +101,31 @@ pub(crate) fn all(task: &Task) -> Vec<Probe> {
         stale(task),
     ));
     probes
+}
+
+/// Candidates that copy an input to the outputs, one for each input.
+fn copies(task: &Task) -> impl Iterator<Item = Probe> {
+    let inputs = task
+        .function()
+        .args
+        .iter()
+        .filter(|arg| matches!(arg.role, Role::In | Role::Inout));
+    inputs.map(move |input| {
+        let (name, count) = (&input.name, count(input));
+        // An output in place is its own copy already.
+        let copy = |output: &Arg| {
+            if output.name == *name {
+                String::new()
+            } else {
+                format!("{name}[i % {count}]")
+            }
+        };
+        bad(
+            &format!("copy of {name}"),
+            "a candidate that copies an input passes",
+            plain(task, copy),
+        )
+    })
 }
 
 fn outputs(task: &Task) -> impl Iterator<Item = &Arg> {

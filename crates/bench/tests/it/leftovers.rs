@@ -74,6 +74,26 @@ fn role_processes() -> Vec<String> {
         .collect()
 }
 
+/// What the machine shares between processes.
+fn shared_memory() -> [usize; 4] {
+    [
+        count("/dev/shm"),
+        lines("/proc/sysvipc/shm"),
+        lines("/proc/sysvipc/sem"),
+        lines("/proc/sysvipc/msg"),
+    ]
+}
+
+/// Descriptors and maps, fifty of these for one, that supervisors hold.
+fn held_by_supervisors() -> usize {
+    role_processes()
+        .iter()
+        .filter(|line| line.contains("__supervisor"))
+        .filter_map(|line| line.split(' ').next())
+        .map(|pid| count(&format!("/proc/{pid}/fd")) + lines(&format!("/proc/{pid}/maps")) / 50)
+        .sum()
+}
+
 #[test]
 fn five_hundred_hostile_candidates_leave_nothing_behind() {
     let _alone = alone();
@@ -89,12 +109,7 @@ fn five_hundred_hostile_candidates_leave_nothing_behind() {
             .collect()
     };
     let temporary = std::env::temp_dir().display().to_string();
-    let before = (
-        count("/dev/shm"),
-        lines("/proc/sysvipc/shm"),
-        lines("/proc/sysvipc/sem"),
-        lines("/proc/sysvipc/msg"),
-    );
+    let before = shared_memory();
     let own_descriptors = count("/proc/self/fd");
 
     let mut bench = LocalBench::start(Settings {
@@ -126,13 +141,7 @@ fn five_hundred_hostile_candidates_leave_nothing_behind() {
             );
             judged += 1;
         }
-        let open: usize = role_processes()
-            .iter()
-            .filter(|line| line.contains("__supervisor"))
-            .filter_map(|line| line.split(' ').next())
-            .map(|pid| count(&format!("/proc/{pid}/fd")) + lines(&format!("/proc/{pid}/maps")) / 50)
-            .sum();
-        supervisor_descriptors.push(open);
+        supervisor_descriptors.push(held_by_supervisors());
     }
     assert!(judged >= 500, "{judged}");
     let (early, late) = (
@@ -150,13 +159,7 @@ fn five_hundred_hostile_candidates_leave_nothing_behind() {
         "the scratch folder is gone"
     );
     assert_eq!(role_processes(), Vec::<String>::new());
-    let after = (
-        count("/dev/shm"),
-        lines("/proc/sysvipc/shm"),
-        lines("/proc/sysvipc/sem"),
-        lines("/proc/sysvipc/msg"),
-    );
-    assert_eq!(before, after);
+    assert_eq!(before, shared_memory());
     assert!(
         count("/proc/self/fd") <= own_descriptors,
         "the bench closes what it opens"

@@ -6,11 +6,10 @@ use crate::{SMALL, pool};
 fn candidates_are_short_and_survive_encoding() {
     let bpe = tokenizer(pool());
     assert_eq!(bpe.len(), VOCABULARY);
-    let encoder = bpe.encoder();
     let mut lengths = Vec::new();
     for program in pool().programs() {
         let source = program.source();
-        let tokens = encoder.encode(&source);
+        let tokens = bpe.encode(&source);
         assert_eq!(bpe.decode(&tokens), source);
         lengths.push(tokens.len());
     }
@@ -21,10 +20,9 @@ fn candidates_are_short_and_survive_encoding() {
 #[test]
 fn prompts_survive_encoding_with_their_control_tokens() {
     let bpe = tokenizer(pool());
-    let encoder = bpe.encoder();
     let first_byte = hotloop_corpus::nano_prompt::special_tokens().len() as u32;
     for record in synth(&SMALL).take(500) {
-        let tokens = encoder.encode(&record.prompt);
+        let tokens = bpe.encode(&record.prompt);
         assert_eq!(bpe.decode(&tokens), record.prompt);
         let controls = tokens.iter().filter(|token| **token < first_byte).count();
         assert!((4..=8).contains(&controls), "{}", record.prompt);

@@ -279,6 +279,7 @@ mod tests {
     /// A worker with four physical cores, two logical ones each.
     fn beat() -> Beat {
         Beat {
+            version: wire::VERSION,
             worker: "worker".to_owned(),
             host: "host".to_owned(),
             pid: 1,

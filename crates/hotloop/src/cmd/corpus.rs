@@ -9,8 +9,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use hotloop_corpus::{Manifest, Options, Record};
-use hotloop_policy::cpu::Network;
-use hotloop_policy::engine::{Engine, Learning};
+use hotloop_policy::engine::{Engine, Learning, Settings};
 use hotloop_policy::model::Weights;
 use hotloop_policy::pack::Sequence;
 use hotloop_policy::save::Storage;
@@ -173,16 +172,13 @@ fn fresh(bpe: &hotloop_corpus::bpe::Bpe, arguments: &NanoArgs) -> Result<Engine,
         return Err(Failure::machine("the end token is not one token"));
     };
     let config = nano::shape(bpe.len(), end);
-    let network = Network::new(
-        config.clone(),
-        Weights::random(&config, arguments.drawn.seed),
-    );
-    let mut settings = models::answering(0, arguments.device);
+    let weights = Weights::random(&config, arguments.drawn.seed);
+    let mut settings = Settings::answering(0, arguments.device);
     settings.learning = Learning::Full;
     settings.training.optim.beta2 = 0.95;
     settings.training.optim.weight_decay = WEIGHT_DECAY;
     settings.training.seed = arguments.drawn.seed;
-    Engine::new(network, text, nano::NAME.to_owned(), settings)
+    Engine::new(config, weights, text, nano::NAME.to_owned(), settings)
         .map_err(|error| models::engine_failure(&error))
 }
 

@@ -112,7 +112,7 @@ impl Memory {
             sampling_per_token: F32 * 2 * (config.layers * config.kv_width()) as u64,
             lora: frozen + 4 * adapter,
             full: 4 * F32 * Weights::count(config),
-            free_here: hotloop_policy::cpu::available_bytes(),
+            free_here: hotloop_policy::memory::available_bytes(),
         }
     }
 }

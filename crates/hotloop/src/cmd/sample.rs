@@ -6,6 +6,7 @@ use std::path::Path;
 use hotloop_flow::policy::{Chat, Completion, Ending, Message, Policy, Speaker};
 use hotloop_flow::prompt::{Ask, Prose, Shown, Wording};
 use hotloop_flow::{Render, Role, Sampling};
+use hotloop_policy::engine::Settings;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::learn::{DrawArgs, SampleArgs, WhoArgs};
@@ -16,6 +17,9 @@ use crate::nano::{self, NanoRender};
 use crate::output::{say, say_json};
 use crate::progress::Progress;
 use crate::stop::Stop;
+
+/// Answers that are asked for at once: as many as an engine on the CPU decodes at the same time.
+const AT_ONCE: usize = 32;
 
 /// What ends an answer that was begun with a code fence.
 const FENCE: &str = "```";
@@ -34,7 +38,7 @@ pub(crate) fn run(arguments: &SampleArgs) -> Result<Status, Failure> {
     let count = arguments.count as usize;
     let progress = Progress::answers(chats.len() * count, !arguments.json);
     // As many chats at once as keep the engine busy; what is done is printed at once.
-    let at_once = (models::SLOTS / count).max(1);
+    let at_once = (AT_ONCE / count).max(1);
     for (nth, some) in chats.chunks(at_once).enumerate() {
         let first = nth * at_once;
         let mut drawn = sampling.clone();
@@ -74,7 +78,7 @@ pub(crate) fn open(who: &WhoArgs, wanted: bool, stop: &Stop) -> Result<Box<dyn P
     let place = models::find(&who.model)?;
     let path = place.path();
     let _progress = Progress::spinner(format!("loading {}", path.display()), wanted);
-    let mut settings = models::answering(who.threads, who.device);
+    let mut settings = Settings::answering(who.threads, who.device);
     settings.precision = who.precision;
     Ok(Box::new(models::engine(
         &path,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hotloop_flow::random::Random;
-use hotloop_policy::engine::{Engine, Learning};
+use hotloop_policy::engine::{Engine, Learning, Settings};
 use hotloop_policy::model::{LoraConfig, Module};
 use hotloop_policy::save::Storage;
 use hotloop_policy::text::Turn;
@@ -109,7 +109,7 @@ pub(crate) fn run(arguments: &TuneArgs) -> Result<Status, Failure> {
 fn open(arguments: &TuneArgs) -> Result<Engine, Failure> {
     let place = models::find(&arguments.model)?;
     let path = place.path();
-    let mut settings = models::answering(0, arguments.device);
+    let mut settings = Settings::answering(0, arguments.device);
     settings.learning = match arguments.lora_rank {
         0 => Learning::Full,
         rank => {

@@ -601,7 +601,7 @@ fn what_a_model_lacks_is_the_users_to_mend() {
     std::fs::write(&weights, broken).unwrap();
     let error = ask(&[]);
     assert!(
-        error.contains("logits are not numbers") && error.contains("hint: fetch the model anew"),
+        error.contains("logits are NaN") && error.contains("hint: fetch the model anew"),
         "{error}"
     );
     std::fs::write(&weights, sound).unwrap();

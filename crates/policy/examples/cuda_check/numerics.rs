@@ -1,12 +1,15 @@
 //! Logits, scores, losses, gradients and steps against the CPU.
 
+use hotloop_flow::policy::WeightedTokens;
 use hotloop_policy::Precision;
-use hotloop_policy::cpu::{Adapted, Gradient, Network, Pass, Recompute, Scored};
+use hotloop_policy::cpu::{Adapted, Gradient, Network, Pass};
 use hotloop_policy::cuda::{self, Learn, Trains, With};
+use hotloop_policy::memory::Recompute;
 use hotloop_policy::model::{Adapter, Family, Tensor};
 use hotloop_policy::pack::Pack;
+use hotloop_policy::pack::Scored;
 use hotloop_policy::train::loss::{Clip, Normalisation};
-use hotloop_policy::train::{Grpo, Learner, Reference, Rollout, Trained};
+use hotloop_policy::train::{Grpo, Learner, Reference, Trained};
 
 use crate::tiny::{self, Kind, noise};
 use crate::{Outcome, Verdicts, relative};
@@ -38,7 +41,8 @@ pub(crate) fn gradients(precision: Precision) -> Outcome {
         ] {
             let label = format!("{} {mode}", kind.name());
             let trains = adapter.as_ref().map_or(Trains::Full, Trains::Lora);
-            let mut engine = cuda::Engine::new(&network, trains, precision)?;
+            let mut engine =
+                cuda::Engine::new(&network.config, &network.weights, trains, precision)?;
             let plain = adapter.as_ref().map(Adapted::plain);
             let logits = engine.logits(With::Trained, &pack)?;
             verdicts.check(
@@ -46,13 +50,11 @@ pub(crate) fn gradients(precision: Precision) -> Outcome {
                 relative(&logits, &network.logits(plain, &pack)),
                 near,
             );
-            compare_scores(
-                (&mut verdicts, near),
-                &label,
-                &mut engine,
-                (&network, plain),
-                &pack,
-            )?;
+            let host = Host {
+                network: &network,
+                adapter: adapter.as_ref(),
+            };
+            compare_scores(&mut verdicts, &label, &mut engine, host, &pack, near)?;
             for (seed, recompute) in [(None, Recompute::Off), (Some(5), Recompute::On)] {
                 let found = device_gradient(&mut engine, &pack, recompute, seed)?;
                 let wanted = host_gradient(&network, adapter.as_ref(), &pack, seed);
@@ -64,28 +66,31 @@ pub(crate) fn gradients(precision: Precision) -> Outcome {
                 let what = format!("{label} {recompute:?}{drop}");
                 compare_gradients(&mut verdicts, &what, &found, &wanted.tensors(), far);
             }
-            directional(
-                (&mut verdicts, precision),
-                &label,
-                &mut engine,
-                (&network, adapter.as_ref()),
-                &pack,
-            )?;
+            directional(&mut verdicts, &label, &mut engine, host, &pack, precision)?;
         }
     }
     verdicts.done()
 }
 
+/// The same model on the CPU.
+#[derive(Clone, Copy)]
+struct Host<'a> {
+    network: &'a Network,
+    adapter: Option<&'a Adapter>,
+}
+
 fn compare_scores(
-    (verdicts, bound): (&mut Verdicts, f64),
+    verdicts: &mut Verdicts,
     label: &str,
     engine: &mut cuda::Engine,
-    (network, adapted): (&Network, Option<Adapted>),
+    host: Host,
     pack: &Pack,
+    bound: f64,
 ) -> Outcome {
+    let adapted = host.adapter.map(Adapted::plain);
     for temperature in [1.0, 0.7] {
         let found = engine.score(With::Trained, pack, temperature)?;
-        let wanted = network.score(adapted, pack, temperature);
+        let wanted = host.network.score(adapted, pack, temperature);
         let logprobs = |scores: &[Scored]| {
             scores
                 .iter()
@@ -211,16 +216,18 @@ fn compare_gradients(
 
 /// The loss falls along the gradient as fast as the gradient is long, by the device's own arithmetic.
 fn directional(
-    (verdicts, precision): (&mut Verdicts, Precision),
+    verdicts: &mut Verdicts,
     label: &str,
     engine: &mut cuda::Engine,
-    (network, adapter): (&Network, Option<&Adapter>),
+    host: Host,
     pack: &Pack,
+    precision: Precision,
 ) -> Outcome {
-    let host: Vec<Tensor> = match adapter {
-        Some(adapter) => adapter.tensors().into_iter().cloned().collect(),
-        None => network.weights.tensors().into_iter().cloned().collect(),
+    let tensors = match host.adapter {
+        Some(adapter) => adapter.tensors(),
+        None => host.network.weights.tensors(),
     };
+    let host: Vec<Tensor> = tensors.into_iter().cloned().collect();
     let gradient = device_gradient(engine, pack, Recompute::Off, None)?;
     let length = gradient
         .iter()
@@ -325,9 +332,10 @@ fn compare_values(
 ) -> Outcome {
     let mirror = device.mirror()?.ok_or("the learner is not on the GPU")?;
     let errors = mirror
+        .model
         .parameters()
         .into_iter()
-        .zip(host.parameters())
+        .zip(host.model.parameters())
         .map(|(a, b)| relative(&a.data, &b.data));
     verdicts.check(
         &format!("{label}: values, the worst tensor"),
@@ -344,7 +352,7 @@ fn reinforce(
     host: &mut Learner,
     bound: f64,
 ) -> Outcome {
-    let sequences = tiny::sequences(&host.network.config);
+    let sequences = tiny::sequences(&host.model.network.config);
     let rollout = |(nth, sequence): (usize, &hotloop_policy::pack::Sequence)| {
         let prompt = sequence
             .scored
@@ -357,14 +365,15 @@ fn reinforce(
             .map(|i| -4.5 + noise(nth as u64, i as u64))
             .collect();
         let advantage = if nth % 2 == 0 { 1.5 } else { -1.0 };
-        Rollout {
-            prompt: sequence.tokens[..prompt].to_vec(),
-            answer,
+        WeightedTokens {
+            prompt_tokens: sequence.tokens[..prompt].to_vec(),
+            tokens: answer,
             logprobs,
+            temperature: 0.8,
             advantage,
         }
     };
-    let batch: Vec<Rollout> = sequences.iter().enumerate().map(rollout).collect();
+    let batch: Vec<WeightedTokens> = sequences.iter().enumerate().map(rollout).collect();
     let clip = Clip {
         low: 0.05,
         high: 0.08,
@@ -373,14 +382,13 @@ fn reinforce(
     let grpo = Grpo {
         clip,
         normalisation: Normalisation::Sequence,
-        temperature: 0.8,
         epochs: 3,
     };
     let copy = || Reference::Copy(Box::new(Kind::ALL[0].network()));
-    let reference = match host.trained {
-        Trained::Lora(_) => Reference::Adapter(tiny::adapter(&host.network.config, 0.0)),
+    let reference = match host.model.trained {
+        Trained::Lora(_) => Reference::Adapter(tiny::adapter(&host.model.network.config, 0.0)),
         Trained::Full => {
-            let config = host.network.config.clone();
+            let config = host.model.network.config.clone();
             let family = Kind::ALL
                 .into_iter()
                 .find(|kind| kind.family == config.family && kind.tied == config.tied);
@@ -388,11 +396,13 @@ fn reinforce(
         }
     };
     device
+        .model
         .cuda()
         .ok_or("the learner is not on the GPU")?
         .begin_trace()?;
     let a = device.reinforce(&batch, grpo, &reference)?;
     let spent = device
+        .model
         .cuda()
         .ok_or("the learner is not on the GPU")?
         .end_trace()?;

@@ -2,13 +2,17 @@
 
 use std::path::Path;
 
+use hotloop_flow::policy::Sampling;
 use hotloop_policy::Device;
 use hotloop_policy::Precision;
-use hotloop_policy::cpu::{Generation, Network, Recompute, Scored};
+use hotloop_policy::cpu::Network;
 use hotloop_policy::cuda;
-use hotloop_policy::engine::{Engine, Learning, Settings, Wish};
+use hotloop_policy::engine::{Engine, Learning, Settings};
+use hotloop_policy::memory::Recompute;
 use hotloop_policy::model::LoraConfig;
+use hotloop_policy::pack::Scored;
 use hotloop_policy::pack::{Pack, Sequence};
+use hotloop_policy::sample::Generation;
 use hotloop_policy::sample::{Draw, Stop};
 use hotloop_policy::train::loss::{Clip, Normalisation};
 use hotloop_policy::train::{Grpo, Learner, Trained};
@@ -44,7 +48,7 @@ pub(crate) fn generation(
         seed: 11,
         slots,
         decode: &|_| String::new(),
-        halt: &hotloop_policy::cpu::NEVER,
+        halt: &hotloop_policy::sample::NEVER,
     }
 }
 
@@ -89,7 +93,7 @@ pub(crate) fn all() -> Outcome {
         for kind in Kind::chosen() {
             let label = format!("{precision:?} {}", kind.name());
             let (host, mut device) = learners(kind, precision)?;
-            let sequences = tiny::sequences(&host.network.config);
+            let sequences = tiny::sequences(&host.model.network.config);
             greedy(&mut verdicts, &label, &host, &device, precision)?;
             for steps in [1, 19] {
                 for _ in 0..steps {
@@ -119,10 +123,12 @@ pub(crate) fn all() -> Outcome {
 
 /// Mean distance of the sampler's logprobs to the trainer's.
 fn sampler_gap(device: &Learner) -> Result<f64, Box<dyn std::error::Error>> {
-    let prompts = prompts(&device.network.config);
-    let answers = device.generate(&prompts, 4, &generation(PLAIN, 12, 24, &[]))?;
+    let prompts = prompts(&device.model.network.config);
+    let answers = device
+        .model
+        .generate(&prompts, 4, &generation(PLAIN, 12, 24, &[]))?;
     let (mut gap, mut tokens) = (0.0, 0);
-    for (number, (answer, _)) in answers.iter().enumerate() {
+    for (number, answer) in answers.iter().enumerate() {
         let pack = Pack::new(&[Sequence::answer(&prompts[number / 4], &answer.tokens)]);
         let scores = device.score(&pack, PLAIN.temperature)?;
         let each = scores.iter().zip(&answer.logprobs);
@@ -142,17 +148,17 @@ fn greedy(
     device: &Learner,
     precision: Precision,
 ) -> Outcome {
-    let prompts = prompts(&host.network.config);
+    let prompts = prompts(&host.model.network.config);
     let how = generation(GREEDY, 3, 40, &[]);
     let (found, wanted) = (
-        device.generate(&prompts, 1, &how)?,
-        host.generate(&prompts, 1, &how)?,
+        device.model.generate(&prompts, 1, &how)?,
+        host.model.generate(&prompts, 1, &how)?,
     );
     if precision == Precision::F32 {
         let equal = found
             .iter()
             .zip(&wanted)
-            .filter(|(a, b)| a.0.tokens == b.0.tokens)
+            .filter(|(a, b)| a.tokens == b.tokens)
             .count();
         verdicts.check(
             &format!("{label}: greedy answers that differ from the CPU's"),
@@ -162,12 +168,12 @@ fn greedy(
         return Ok(());
     }
     let mut worst = 0.0f64;
-    for (prompt, (answer, _)) in prompts.iter().zip(&found) {
+    for (prompt, answer) in prompts.iter().zip(&found) {
         let pack = Pack::new(&[Sequence::answer(prompt, &answer.tokens)]);
-        let logits = host.network.logits(host.adapted(), &pack);
+        let logits = host.model.network.logits(host.model.adapted(), &pack);
         for target in &pack.targets {
-            let row =
-                &logits[target.row * host.network.config.vocab..][..host.network.config.vocab];
+            let row = &logits[target.row * host.model.network.config.vocab..]
+                [..host.model.network.config.vocab];
             let best = row.iter().fold(f32::NEG_INFINITY, |a, b| a.max(*b));
             worst = worst.max(f64::from(best - row[target.token as usize]));
         }
@@ -182,7 +188,7 @@ fn greedy(
 
 /// Draws by the same seeds, with every truncation; slots and stop tokens must not change them.
 fn draws(verdicts: &mut Verdicts, label: &str, (host, device): &(Learner, Learner)) -> Outcome {
-    let prompts = prompts(&host.network.config);
+    let prompts = prompts(&host.model.network.config);
     let cases = [
         ("plain", PLAIN),
         ("top-k", Draw { top_k: 5, ..PLAIN }),
@@ -211,14 +217,19 @@ fn draws(verdicts: &mut Verdicts, label: &str, (host, device): &(Learner, Learne
         ),
     ];
     for (name, draw) in cases {
-        let wanted = host.generate(&prompts, 6, &generation(draw, 18, 30, &[2, 9]))?;
+        let wanted = host
+            .model
+            .generate(&prompts, 6, &generation(draw, 18, 30, &[2, 9]))?;
         for slots in [18, 4] {
-            let found = device.generate(&prompts, 6, &generation(draw, slots, 30, &[2, 9]))?;
+            let found =
+                device
+                    .model
+                    .generate(&prompts, 6, &generation(draw, slots, 30, &[2, 9]))?;
             // A draw at the edge between two tokens may fall on either side; what follows then differs too.
             let differ = found
                 .iter()
                 .zip(&wanted)
-                .filter(|(a, b)| a.0.tokens != b.0.tokens || a.1 != b.1)
+                .filter(|(a, b)| a.tokens != b.tokens || a.ending != b.ending)
                 .count();
             let what = format!("{label}: {name} draws of 18 that differ, {slots} slots");
             verdicts.check(&what, differ as f64, 1.0);
@@ -237,13 +248,13 @@ fn draws(verdicts: &mut Verdicts, label: &str, (host, device): &(Learner, Learne
         ..how
     };
     let (found, wanted) = (
-        device.generate(&prompts, 6, &how)?,
-        host.generate(&prompts, 6, &how)?,
+        device.model.generate(&prompts, 6, &how)?,
+        host.model.generate(&prompts, 6, &how)?,
     );
     let differ = found
         .iter()
         .zip(&wanted)
-        .filter(|(a, b)| a.0.tokens != b.0.tokens || a.1 != b.1)
+        .filter(|(a, b)| a.tokens != b.tokens || a.ending != b.ending)
         .count();
     verdicts.check(
         &format!("{label}: answers ended by texts that differ"),
@@ -289,13 +300,13 @@ fn twins(verdicts: &mut Verdicts, label: &str, kind: Kind) -> Outcome {
     ] {
         let how = generation(draw, 18, 30, &[2, 9]);
         let (found, wanted) = (
-            device.generate(&prompts, 6, &how)?,
-            host.generate(&prompts, 6, &how)?,
+            device.model.generate(&prompts, 6, &how)?,
+            host.model.generate(&prompts, 6, &how)?,
         );
         let differ = found
             .iter()
             .zip(&wanted)
-            .filter(|(a, b)| a.0.tokens != b.0.tokens || a.1 != b.1)
+            .filter(|(a, b)| a.tokens != b.tokens || a.ending != b.ending)
             .count();
         verdicts.check(
             &format!("{label}: {name} draws of 18 among twins that differ"),
@@ -348,7 +359,7 @@ pub(crate) fn limits() -> Outcome {
     let any: Vec<u32> = (0..config.vocab as u32).collect();
     let most = generation(PLAIN, 12, 1 << (longest - 2), &any);
     let answers = engine.generate(cuda::With::Trained, &[vec![1; 8], vec![2; 8]], 6, &most)?;
-    if answers.len() != 12 || answers.iter().any(|(answer, _)| answer.tokens.len() != 1) {
+    if answers.len() != 12 || answers.iter().any(|answer| answer.tokens.len() != 1) {
         return Err("answers that do not fit at once are not whole".into());
     }
     println!(
@@ -396,7 +407,6 @@ pub(crate) fn gguf(arguments: &[String]) -> Outcome {
         let grpo = Grpo {
             clip,
             normalisation: Normalisation::Token,
-            temperature: 1.0,
             epochs: 1,
         };
         let training = tiny::training(1e-4, 4096, Recompute::Auto);
@@ -415,22 +425,24 @@ pub(crate) fn gguf(arguments: &[String]) -> Outcome {
             content: prompt.to_owned(),
         };
         let tokens = engine.prompt(&[turn], "")?;
-        let wish = Wish {
-            count: 1,
-            draw: GREEDY,
-            stop: Vec::new(),
+        let sampling = Sampling {
+            temperature: 0.0,
+            top_k: 0,
+            top_p: 1.0,
+            min_p: 0.0,
             max_tokens: 48,
+            stop: Vec::new(),
             seed: 1,
         };
         let start = std::time::Instant::now();
-        let completed = engine.answer(&[tokens], &wish)?.remove(0);
+        let completed = engine.complete(&[tokens], 1, &sampling)?.remove(0);
         println!(
             "{device:?} in {:.2?}: {:?}",
             start.elapsed(),
-            completed.answer.tokens
+            completed.tokens
         );
         println!("{}", completed.text);
-        answers.push(completed.answer);
+        answers.push(completed);
     }
     let same = answers[0]
         .tokens

@@ -6,10 +6,12 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use hotloop_policy::Precision;
-use hotloop_policy::cpu::{Generation, Recompute, Scored};
 use hotloop_policy::cuda::{self, Engine, Learn, Spent, Stepping, With};
+use hotloop_policy::memory::Recompute;
 use hotloop_policy::model::{Config, Family, LoraConfig, Module};
+use hotloop_policy::pack::Scored;
 use hotloop_policy::pack::{Pack, Sequence};
+use hotloop_policy::sample::Generation;
 use hotloop_policy::sample::{Draw, Stop};
 use hotloop_policy::train::OptimConfig;
 use serde_json::{Value, json};
@@ -168,9 +170,9 @@ pub(crate) fn decoded(
     batch: usize,
 ) -> Result<Decoded, cuda::Error> {
     let (short, tokens) = (8, 600);
-    answer(engine, With::Trained, batch, (tokens, short))?;
-    let prefill = answer(engine, With::Trained, batch, (tokens, short))?;
-    let seconds = answer(engine, With::Trained, batch, (tokens, tokens))? - prefill;
+    answer(engine, With::Trained, batch, tokens, short)?;
+    let prefill = answer(engine, With::Trained, batch, tokens, short)?;
+    let seconds = answer(engine, With::Trained, batch, tokens, tokens)? - prefill;
     let steps = (tokens - short) as f64;
     let config = shape.config();
     let cache = batch * (37 + tokens / 2) * 2 * config.kv_width() * config.layers * 2;
@@ -220,7 +222,8 @@ fn answer(
     engine: &mut Engine,
     with: With,
     batch: usize,
-    (most, tokens): (usize, usize),
+    most: usize,
+    tokens: usize,
 ) -> Result<f64, cuda::Error> {
     // The capacity follows the longest prompt and limit: a longer prompt makes up for fewer tokens.
     let prompt: Vec<u32> = (0..37).map(|i| (i * 7919 + 13) % 40000).collect();
@@ -241,7 +244,7 @@ fn answer(
         seed: 1,
         slots: batch,
         decode: &|_| String::new(),
-        halt: &hotloop_policy::cpu::NEVER,
+        halt: &hotloop_policy::sample::NEVER,
     };
     engine.make_room(batch, 37 + most, most)?;
     let start = Instant::now();

@@ -156,7 +156,7 @@ pub(crate) fn sequences(config: &Config) -> Vec<Sequence> {
 pub(crate) fn training(
     peak: f64,
     pack_tokens: usize,
-    recompute: hotloop_policy::cpu::Recompute,
+    recompute: hotloop_policy::memory::Recompute,
 ) -> Training {
     Training {
         optim: OptimConfig {

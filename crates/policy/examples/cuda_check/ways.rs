@@ -1,10 +1,9 @@
 //! The ways to decode: whether they agree, and how fast each is.
 
+use hotloop_flow::policy::Completion;
 use hotloop_policy::Precision;
-use hotloop_policy::cpu::Generation;
 use hotloop_policy::cuda::{self, DecodeWay, Engine, Trains, With};
 use hotloop_policy::pack::{Pack, Sequence};
-use hotloop_policy::sample::{Answer, Draw};
 use serde_json::json;
 
 use crate::sampling::{GREEDY, PLAIN, generation, prompts};
@@ -25,7 +24,12 @@ pub(crate) fn all() -> Outcome {
 fn agree(verdicts: &mut Verdicts, kind: Kind) -> Outcome {
     let network = kind.network();
     let adapter = tiny::adapter(&network.config, 0.0);
-    let mut engine = Engine::new(&network, Trains::Lora(&adapter), Precision::Bf16)?;
+    let mut engine = Engine::new(
+        &network.config,
+        &network.weights,
+        Trains::Lora(&adapter),
+        Precision::Bf16,
+    )?;
     let asked = prompts(&network.config);
     let brief = [asked[0].clone(), asked[2].clone()];
     for (name, with) in [("no adapter", With::Nothing), ("adapter", With::Trained)] {
@@ -48,14 +52,9 @@ fn agree(verdicts: &mut Verdicts, kind: Kind) -> Outcome {
                 (32, &brief, 16, 6),
                 (64, &brief, 32, 6),
             ] {
-                let answers = answers(
-                    &mut engine,
-                    with,
-                    asked,
-                    count,
-                    &generation(PLAIN, slots, tokens, &[]),
-                )?;
-                let gap = gap(&mut engine, with, (asked, count), PLAIN, &answers)?;
+                let answers =
+                    engine.generate(with, asked, count, &generation(PLAIN, slots, tokens, &[]))?;
+                let gap = gap(&mut engine, with, PLAIN.temperature, &answers)?;
                 verdicts.check(
                     &format!("{label}: {slots} slots against the trainer"),
                     gap,
@@ -75,13 +74,7 @@ fn agree(verdicts: &mut Verdicts, kind: Kind) -> Outcome {
                     );
                 }
             }
-            let greedy = answers(
-                &mut engine,
-                with,
-                &asked,
-                1,
-                &generation(GREEDY, 3, 40, &[]),
-            )?;
+            let greedy = engine.generate(with, &asked, 1, &generation(GREEDY, 3, 40, &[]))?;
             if way == DecodeWay::Plain {
                 plain = greedy;
                 continue;
@@ -92,16 +85,7 @@ fn agree(verdicts: &mut Verdicts, kind: Kind) -> Outcome {
                 .zip(&greedy)
                 .filter(|(a, b)| a.tokens == b.tokens)
                 .count();
-            let gap = gap(
-                &mut engine,
-                with,
-                (&asked, 1),
-                Draw {
-                    temperature: 1.0,
-                    ..GREEDY
-                },
-                &greedy,
-            )?;
+            let gap = gap(&mut engine, with, 1.0, &greedy)?;
             println!(
                 "   {label}: {same} of {} greedy answers are the plain way's",
                 plain.len()
@@ -112,22 +96,8 @@ fn agree(verdicts: &mut Verdicts, kind: Kind) -> Outcome {
     Ok(())
 }
 
-fn answers(
-    engine: &mut Engine,
-    with: With,
-    prompts: &[Vec<u32>],
-    count: usize,
-    how: &Generation,
-) -> Result<Vec<Answer>, cuda::Error> {
-    Ok(engine
-        .generate(with, prompts, count, how)?
-        .into_iter()
-        .map(|(answer, _)| answer)
-        .collect())
-}
-
 /// Of answers that begin alike, the share whose next token is another: by the same seeds, so only at the edge of two tokens.
-fn apart(a: &[Answer], b: &[Answer]) -> f64 {
+fn apart(a: &[Completion], b: &[Completion]) -> f64 {
     let alike: Vec<_> = a
         .iter()
         .zip(b)
@@ -144,14 +114,13 @@ fn apart(a: &[Answer], b: &[Answer]) -> f64 {
 fn gap(
     engine: &mut Engine,
     with: With,
-    (prompts, count): (&[Vec<u32>], usize),
-    draw: Draw,
-    answers: &[Answer],
+    temperature: f32,
+    answers: &[Completion],
 ) -> Result<f64, cuda::Error> {
     let (mut gap, mut tokens) = (0.0, 0);
-    for (number, answer) in answers.iter().enumerate() {
-        let pack = Pack::new(&[Sequence::answer(&prompts[number / count], &answer.tokens)]);
-        let scores = engine.score(with, &pack, draw.temperature)?;
+    for answer in answers {
+        let pack = Pack::new(&[Sequence::answer(&answer.prompt_tokens, &answer.tokens)]);
+        let scores = engine.score(with, &pack, temperature)?;
         let each = scores.iter().zip(&answer.logprobs);
         gap += each
             .map(|(scored, logprob)| f64::from((scored.logprob - logprob).abs()))

@@ -70,7 +70,7 @@ impl Tries {
     }
 }
 
-/// The limits that a server may tell of: what is left of each, and when it is whole again.
+/// The limits that a server may report: what is left of each, and when it is whole again.
 const LIMITS: [(&str, &str); 4] = [
     (
         "x-ratelimit-remaining-requests",
@@ -93,7 +93,7 @@ pub(super) fn asked<'a>(
     };
     let after = || {
         let text = header("retry-after")?.trim();
-        // A date is meant by the server's clock, which it mostly tells: the two clocks need not agree.
+        // A date is meant by the server's clock, which it mostly sends along: the two clocks need not agree.
         let clock = || {
             header("date")
                 .and_then(|date| httpdate::parse_http_date(date.trim()).ok())

@@ -7,7 +7,8 @@
 
 use rayon::prelude::*;
 
-use super::gemm::{Dims, Onto, View, product_serial};
+use super::gemm::{Dims, View, product_serial};
+use super::onto::{Onto, Strided};
 use crate::math::{dot, exp, exponentiate, max, vectorised};
 
 /// Queries to a block.
@@ -158,7 +159,7 @@ fn forward_task(shape: Shape, inputs: Inputs, task: Task) -> (Vec<f32>, Vec<f32>
             let queries = View::rows(&q[first * width + head * dim..], width);
             let dims = Dims(block, seen, dim);
             product_serial(
-                (&mut scores, task.rows),
+                Strided::rows(&mut scores, task.rows),
                 queries,
                 keys.t(),
                 dims,
@@ -169,7 +170,7 @@ fn forward_task(shape: Shape, inputs: Inputs, task: Task) -> (Vec<f32>, Vec<f32>
                 let scores = &mut scores[row * task.rows..][..seen];
                 lse[(first + row) * group + head] = softmax(scores, first + row + 1);
             }
-            let out = (&mut y[first * group * dim + head * dim..], group * dim);
+            let out = Strided::rows(&mut y[first * group * dim + head * dim..], group * dim);
             product_serial(
                 out,
                 View::rows(&scores, task.rows),
@@ -231,7 +232,7 @@ fn backward_task(
             );
             let dims = Dims(block, seen, dim);
             product_serial(
-                (&mut p, task.rows),
+                Strided::rows(&mut p, task.rows),
                 queries,
                 keys.t(),
                 dims,
@@ -239,7 +240,7 @@ fn backward_task(
                 Onto::Set,
             );
             product_serial(
-                (&mut ds, task.rows),
+                Strided::rows(&mut ds, task.rows),
                 d_out,
                 values.t(),
                 dims,
@@ -263,7 +264,7 @@ fn backward_task(
             }
             let (p, ds) = (View::rows(&p, task.rows), View::rows(&ds, task.rows));
             product_serial(
-                (&mut out.v, dim),
+                Strided::rows(&mut out.v, dim),
                 p.t(),
                 d_out,
                 Dims(seen, dim, block),
@@ -271,14 +272,15 @@ fn backward_task(
                 Onto::Add,
             );
             product_serial(
-                (&mut out.k, dim),
+                Strided::rows(&mut out.k, dim),
                 ds.t(),
                 queries,
                 Dims(seen, dim, block),
                 shape.scale(),
                 Onto::Add,
             );
-            let d_queries = (&mut out.q[first * group * dim + head * dim..], group * dim);
+            let d_queries =
+                Strided::rows(&mut out.q[first * group * dim + head * dim..], group * dim);
             product_serial(
                 d_queries,
                 ds,

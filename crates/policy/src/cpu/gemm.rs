@@ -9,6 +9,7 @@
     reason = "m, n, k and a, b, c are what everyone calls them"
 )]
 
+use super::onto::{Onto, Strided};
 use super::skinny::{self, Rows};
 
 /// A matrix inside a slice: the value of row i and column j lies at `i * row + j * col`.
@@ -50,15 +51,6 @@ impl<'a> View<'a> {
     }
 }
 
-/// What happens to the values that are already there.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Onto {
-    /// They are overwritten.
-    Set,
-    /// The product is added to them.
-    Add,
-}
-
 /// Rows, columns, and the length of the sums.
 #[derive(Clone, Copy)]
 pub(super) struct Dims(pub(super) usize, pub(super) usize, pub(super) usize);
@@ -92,43 +84,27 @@ unsafe impl Send for Target {}
 unsafe impl Sync for Target {}
 
 /// `c (rows of `stride`) = scale * a b`, or added onto c, on this thread alone.
-pub(super) fn product_serial(
-    c: (&mut [f32], usize),
-    a: View,
-    b: View,
-    dims: Dims,
-    scale: f32,
-    onto: Onto,
-) {
+pub(super) fn product_serial(c: Strided, a: View, b: View, dims: Dims, scale: f32, onto: Onto) {
     let target = checked(c, a, b, dims);
     run(target, a, b, dims, scale, onto);
 }
 
 /// The same, spread over the threads of the pool when it is large enough.
-pub(super) fn product(
-    c: (&mut [f32], usize),
-    a: View,
-    b: View,
-    dims: Dims,
-    scale: f32,
-    onto: Onto,
-) {
+pub(super) fn product(c: Strided, a: View, b: View, dims: Dims, scale: f32, onto: Onto) {
     let Dims(m, n, k) = dims;
     if m <= SKINNY && n >= 4 && k >= 16 && a.col == 1 && b.row == 1 {
         a.check(m, k);
         b.check(k, n);
-        let (x, w) = (
-            Rows {
-                data: a.data,
-                stride: a.row,
-                count: m,
-            },
-            Rows {
-                data: b.data,
-                stride: b.col,
-                count: n,
-            },
-        );
+        let x = Rows {
+            data: a.data,
+            stride: a.row,
+            count: m,
+        };
+        let w = Rows {
+            data: b.data,
+            stride: b.col,
+            count: n,
+        };
         return skinny::product(c, x, w, k, scale, onto);
     }
     let target = checked(c, a, b, dims);
@@ -181,7 +157,8 @@ pub(super) fn product(
     });
 }
 
-fn checked((data, stride): (&mut [f32], usize), a: View, b: View, Dims(m, n, k): Dims) -> Target {
+fn checked(c: Strided, a: View, b: View, Dims(m, n, k): Dims) -> Target {
+    let Strided { data, stride } = c;
     View::rows(data, stride).check(m, n);
     assert!(m <= 1 || stride >= n, "rows of the target overlap");
     a.check(m, k);
@@ -252,7 +229,7 @@ mod tests {
             .unwrap();
         pool.install(|| {
             product(
-                (&mut c, n),
+                Strided::rows(&mut c, n),
                 View::rows(&a, k),
                 View::rows(&bt, k).t(),
                 dims,
@@ -297,7 +274,7 @@ mod tests {
     fn a_view_past_its_slice_is_a_bug() {
         let mut c = [0.0; 4];
         product_serial(
-            (&mut c, 2),
+            Strided::rows(&mut c, 2),
             View::rows(&[0.0; 3], 2),
             View::rows(&[0.0; 4], 2),
             Dims(2, 2, 2),

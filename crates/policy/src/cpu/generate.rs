@@ -1,57 +1,31 @@
-//! Many answers at once: each prompt is read once, and the slot of an answer that ends is filled again.
+//! Many completions at once: each prompt is read once, and the slot of a completion that ends is filled again.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
+use hotloop_flow::policy::{Completion, Ending};
 use rayon::prelude::*;
 
 use super::decode::{Cache, Prefix};
 use super::network::{Adapted, Network};
 use crate::noise;
-use crate::sample::{Answer, Chosen, Draw, Ending, Stop, choose};
+use crate::sample::{Chosen, Generation, Growing, choose};
 
-/// How answers are drawn and ended.
-pub struct Generation<'a> {
-    /// How tokens are drawn.
-    pub draw: Draw,
-    /// What ends an answer.
-    pub stop: Stop,
-    /// Answer number n draws from seed + n.
-    pub seed: u64,
-    /// Answers decoded at the same time.
-    pub slots: usize,
-    /// Tokens to text, for stop texts.
-    pub decode: &'a (dyn Fn(&[u32]) -> String + Sync),
-    /// Ends all answers where they are once it is set. Who set it has no use for them.
-    pub halt: &'a AtomicBool,
-}
-
-/// The halt of work that nobody stops.
-pub static NEVER: AtomicBool = AtomicBool::new(false);
-
-impl Generation<'_> {
-    /// Whether someone asked to stop.
-    pub(crate) fn halted(&self) -> bool {
-        self.halt.load(Ordering::Relaxed)
-    }
-}
-
-/// An answer on its way.
+/// A completion on its way.
 struct Slot {
     number: usize,
     cache: Cache,
-    answer: Answer,
+    growing: Growing,
 }
 
 impl Slot {
-    /// Draws the next token by this answer's own seed and position.
+    /// Draws the next token by this completion's own seed and position.
     fn draw(&self, logits: &[f32], how: &Generation) -> Chosen {
         let seed = how.seed.wrapping_add(self.number as u64);
         choose(
             logits,
             how.draw,
-            noise::uniform_f64(seed, self.answer.tokens.len() as u64),
+            noise::uniform_f64(seed, self.growing.tokens.len() as u64),
         )
     }
 }
@@ -64,16 +38,21 @@ struct Read {
 }
 
 impl Network {
-    /// `count` answers to each prompt, prompt by prompt.
+    /// `count` completions of each prompt, prompt by prompt.
     pub fn generate(
         &self,
         adapted: Option<Adapted>,
         prompts: &[Vec<u32>],
         count: usize,
         how: &Generation,
-    ) -> Vec<(Answer, Ending)> {
+    ) -> Vec<Completion> {
         let mut waiting: VecDeque<usize> = (0..prompts.len() * count).collect();
-        let mut done: Vec<Option<(Answer, Ending)>> = vec![None; waiting.len()];
+        let mut round = Round {
+            prompts,
+            count,
+            how,
+            done: vec![None; waiting.len()],
+        };
         let mut slots: Vec<Slot> = Vec::new();
         let mut read: Option<Read> = None;
         while !(waiting.is_empty() && slots.is_empty() || how.halted()) {
@@ -82,7 +61,7 @@ impl Network {
                     break;
                 };
                 let prompt = number / count;
-                // Answers wait prompt by prompt, so one prompt's cache is all that has to be at hand.
+                // Completions wait prompt by prompt, so one prompt's cache is all that has to be at hand.
                 let current = match read.take().filter(|read| read.prompt == prompt) {
                     Some(current) => current,
                     None => self.read(adapted, prompts, prompt),
@@ -90,10 +69,10 @@ impl Network {
                 let slot = Slot {
                     number,
                     cache: Cache::new(current.prefix.clone()),
-                    answer: Answer::default(),
+                    growing: Growing::default(),
                 };
                 let chosen = slot.draw(&current.logits, how);
-                advance(slot, chosen, how, &mut slots, &mut done);
+                round.advance(slot, chosen, &mut slots);
                 read = Some(current);
             }
             if slots.is_empty() {
@@ -101,7 +80,7 @@ impl Network {
             }
             let last: Vec<u32> = slots
                 .iter()
-                .filter_map(|slot| slot.answer.tokens.last().copied())
+                .filter_map(|slot| slot.growing.tokens.last().copied())
                 .collect();
             let mut caches: Vec<&mut Cache> =
                 slots.iter_mut().map(|slot| &mut slot.cache).collect();
@@ -109,13 +88,10 @@ impl Network {
             let rows = logits.par_chunks(self.config.vocab).zip(&slots);
             let chosen: Vec<Chosen> = rows.map(|(row, slot)| slot.draw(row, how)).collect();
             for (slot, chosen) in std::mem::take(&mut slots).into_iter().zip(chosen) {
-                advance(slot, chosen, how, &mut slots, &mut done);
+                round.advance(slot, chosen, &mut slots);
             }
         }
-        let unfinished = || (Answer::default(), Ending::Length);
-        done.into_iter()
-            .map(|answer| answer.unwrap_or_else(unfinished))
-            .collect()
+        round.finish()
     }
 
     fn read(&self, adapted: Option<Adapted>, prompts: &[Vec<u32>], prompt: usize) -> Read {
@@ -128,16 +104,39 @@ impl Network {
     }
 }
 
-/// Takes a slot's next token; the slot goes on or its answer is done.
-fn advance(
-    mut slot: Slot,
-    chosen: Chosen,
-    how: &Generation,
-    slots: &mut Vec<Slot>,
-    done: &mut [Option<(Answer, Ending)>],
-) {
-    match slot.answer.push(chosen, &how.stop, how.decode) {
-        Some(ending) => done[slot.number] = Some((slot.answer, ending)),
-        None => slots.push(slot),
+/// All completions of a call.
+struct Round<'a> {
+    prompts: &'a [Vec<u32>],
+    count: usize,
+    how: &'a Generation<'a>,
+    done: Vec<Option<Completion>>,
+}
+
+impl Round<'_> {
+    /// Takes a slot's next token; the slot goes on or its completion is done.
+    fn advance(&mut self, mut slot: Slot, chosen: Chosen, slots: &mut Vec<Slot>) {
+        let Self { how, count, .. } = *self;
+        match slot.growing.push(chosen, &how.stop, how.decode) {
+            Some(ending) => {
+                let prompt = &self.prompts[slot.number / count];
+                self.done[slot.number] = Some(slot.growing.finish(prompt, ending, how));
+            }
+            None => slots.push(slot),
+        }
+    }
+
+    /// Completions that a halt has left unfinished are empty.
+    fn finish(self) -> Vec<Completion> {
+        let Self {
+            prompts,
+            count,
+            how,
+            done,
+        } = self;
+        let whole = |(number, done): (usize, Option<Completion>)| {
+            let empty = || Growing::default().finish(&prompts[number / count], Ending::Length, how);
+            done.unwrap_or_else(empty)
+        };
+        done.into_iter().enumerate().map(whole).collect()
     }
 }

@@ -6,27 +6,16 @@
 
 use rayon::prelude::*;
 
-use super::gemm::{Dims, Onto, View, product};
+use super::gemm::{Dims, View, product};
 use super::matrix;
 use super::network::{Gradient, Network};
 use super::norm;
+use super::onto::{Onto, Strided};
 use crate::math::{exponentiate, max, vectorised};
-use crate::pack::Target;
+use crate::pack::{Coefficient, Scored, Target};
 
 /// Values of one chunk of logits: 128 MB.
 const CHUNK: usize = 1 << 25;
-
-/// What the model thinks of one token.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scored {
-    /// Its logprob at the given temperature.
-    pub logprob: f32,
-    /// Entropy of the distribution it was drawn from.
-    pub entropy: f32,
-}
-
-/// Receives each target's index and score, and answers d loss / d logprob.
-pub(super) type Coefficient<'a> = dyn FnMut(usize, Scored) -> f32 + 'a;
 
 impl Network {
     /// Logits of the given hidden states, one row of the vocabulary each.
@@ -136,7 +125,7 @@ impl Network {
                 let dims = Dims(vocab, width, chunk.len());
                 let d_logits = View::rows(&logits, vocab).t();
                 product(
-                    (&mut head.data, width),
+                    Strided::rows(&mut head.data, width),
                     d_logits,
                     normed,
                     dims,

@@ -1,8 +1,8 @@
 //! One transformer layer, forward and backward.
 
 use super::attention::{self, Attended, Inputs, Shape};
-use super::gemm::Onto;
 use super::norm;
+use super::onto::Onto;
 use super::projection::{Dropout, LoraPart, Projection, ProjectionGradient};
 use super::rope::{Angles, Turn};
 use super::swiglu;

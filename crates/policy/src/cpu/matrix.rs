@@ -1,7 +1,8 @@
 //! Products with a weight matrix, whichever way its values are kept.
 
 use super::bf16;
-use super::gemm::{Dims, Onto, View, product};
+use super::gemm::{Dims, View, product};
+use super::onto::{Onto, Strided};
 use crate::model::{Tensor, Values};
 
 /// `y = x w^T`, or added onto y, for rows of x.
@@ -11,7 +12,7 @@ pub(super) fn forward(w: &Tensor, x: &[f32], y: &mut [f32], onto: Onto) {
         Values::F32(data) => {
             let dims = Dims(x.len() / inputs, outputs, inputs);
             product(
-                (y, outputs),
+                Strided::rows(y, outputs),
                 View::rows(x, inputs),
                 View::rows(data, inputs).t(),
                 dims,
@@ -39,7 +40,7 @@ pub(super) fn backward(w: &Tensor, dy: &[f32], dx: &mut [f32], onto: Onto) {
         Values::F32(data) => {
             let dims = Dims(dy.len() / outputs, inputs, outputs);
             product(
-                (dx, inputs),
+                Strided::rows(dx, inputs),
                 View::rows(dy, outputs),
                 View::rows(data, inputs),
                 dims,

@@ -1,28 +1,15 @@
 //! Whether a backward pass keeps what the forward pass computed, or computes it again.
 
-use super::cgroup;
+use crate::memory::{Recompute, available_bytes};
 use crate::model::Config;
 
-/// What happens to a layer's inner values between forward and backward.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Recompute {
-    /// Kept: a forward pass less, and tens of times the memory.
-    Off,
-    /// Computed again, layer by layer: only each layer's input is kept.
-    On,
-    /// Kept if they take no more than half of the memory that is free. The numbers are the same either way.
-    Auto,
-}
-
-impl Recompute {
-    /// Whether to keep, for so many rows.
-    pub(super) fn keeps(self, config: &Config, rows: usize) -> bool {
-        match self {
-            Self::Off => true,
-            Self::On => false,
-            Self::Auto => {
-                available_bytes().is_some_and(|free| kept_bytes(config, rows) <= free / 2)
-            }
+/// Whether to keep the inner values of so many rows.
+pub(super) fn keeps(recompute: Recompute, config: &Config, rows: usize) -> bool {
+    match recompute {
+        Recompute::Off => true,
+        Recompute::On => false,
+        Recompute::Auto => {
+            available_bytes().is_some_and(|free| kept_bytes(config, rows) <= free / 2)
         }
     }
 }
@@ -37,17 +24,6 @@ fn kept_bytes(config: &Config, rows: usize) -> u64 {
     let attention = 2 * config.q_width() + 2 * config.kv_width() + config.heads + head_norms;
     let row = 4 * config.hidden + attention + 3 * config.ffn;
     (rows * config.layers * row * size_of::<f32>()) as u64
-}
-
-/// Memory that can be had without swapping, and without going beyond what the control groups of this process may have;
-/// none where the system does not tell.
-pub fn available_bytes() -> Option<u64> {
-    let facts = fs_err::read_to_string("/proc/meminfo").ok()?;
-    let line = facts
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let machine = line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024;
-    Some(cgroup::free_bytes().map_or(machine, |group| group.min(machine)))
 }
 
 #[cfg(test)]
@@ -75,11 +51,11 @@ mod tests {
             eos: Vec::new(),
         };
         assert!(
-            Recompute::Auto.keeps(&config, 1),
+            keeps(Recompute::Auto, &config, 1),
             "a megabyte fits every machine"
         );
         assert!(
-            !Recompute::Auto.keeps(&config, 1 << 32),
+            !keeps(Recompute::Auto, &config, 1 << 32),
             "petabytes fit none"
         );
         let per_row = kept_bytes(&config, 1);

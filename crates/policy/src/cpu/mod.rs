@@ -11,7 +11,6 @@
 
 mod attention;
 mod bf16;
-mod cgroup;
 mod decode;
 mod gemm;
 mod generate;
@@ -21,13 +20,11 @@ mod matrix;
 mod memory;
 mod network;
 mod norm;
+mod onto;
 mod projection;
 mod rope;
 mod skinny;
 mod swiglu;
 
 pub use decode::{Cache, Prefix};
-pub use generate::{Generation, NEVER};
-pub use head::Scored;
-pub use memory::{Recompute, available_bytes};
 pub use network::{Adapted, Gradient, Network, Pass};

@@ -1,14 +1,14 @@
 //! The whole network: forward over packed sequences, scores of their tokens, and gradients.
 
-use super::head::{Coefficient, Scored};
 use super::layer::{LayerGradient, LayerLora, LayerPass, Saved};
 use super::matrix;
-use super::memory::Recompute;
+use super::memory;
 use super::projection::Dropout;
 use super::rope::{Angles, Rope};
 use crate::math;
+use crate::memory::Recompute;
 use crate::model::{Adapter, Config, Tensor, Weights};
-use crate::pack::Pack;
+use crate::pack::{Coefficient, Pack, Scored};
 
 /// A model on the CPU.
 pub struct Network {
@@ -195,7 +195,7 @@ impl Network {
             temperature,
             recompute,
         } = pass;
-        let keeps = recompute.keeps(&self.config, pack.rows());
+        let keeps = memory::keeps(recompute, &self.config, pack.rows());
         let mut kept: Vec<Kept> = Vec::with_capacity(self.config.layers);
         let hidden = self.hidden(adapted, pack, |input, saved| {
             let saved = keeps.then_some(saved);

@@ -1,7 +1,8 @@
 //! A projection with its bias and its adapter: `y = W x + bias + scale * B A drop(x)`.
 
-use super::gemm::{Dims, Onto, View, product};
+use super::gemm::{Dims, View, product};
 use super::matrix;
+use super::onto::{Onto, Strided};
 use crate::math;
 use crate::model::{Linear, LoraPair};
 use crate::noise;
@@ -72,7 +73,7 @@ impl Projection<'_> {
             let low = lora.down(x);
             let b = View::rows(&lora.pair.b.data, rank);
             product(
-                (y, outputs),
+                Strided::rows(y, outputs),
                 View::rows(&low, rank),
                 b.t(),
                 Dims(rows, outputs, rank),
@@ -96,7 +97,7 @@ impl Projection<'_> {
         let d_out = View::rows(dy, outputs);
         matrix::backward(&self.linear.weight, dy, dx, onto);
         if let Some(linear) = gradient.linear {
-            let dw = (&mut linear.weight.data[..], inputs);
+            let dw = Strided::rows(&mut linear.weight.data[..], inputs);
             product(
                 dw,
                 d_out.t(),
@@ -127,7 +128,7 @@ impl LoraPart<'_> {
         let x = View::rows(dropped.as_deref().unwrap_or(x), inputs);
         let a = View::rows(&self.pair.a.data, inputs);
         product(
-            (&mut low, rank),
+            Strided::rows(&mut low, rank),
             x,
             a.t(),
             Dims(rows, rank, inputs),
@@ -151,7 +152,7 @@ impl LoraPart<'_> {
         let mut d_low = vec![0.0; rows * rank];
         let b = View::rows(&self.pair.b.data, rank);
         product(
-            (&mut d_low, rank),
+            Strided::rows(&mut d_low, rank),
             d_out,
             b,
             Dims(rows, rank, outputs),
@@ -160,7 +161,7 @@ impl LoraPart<'_> {
         );
         if let Some(gradient) = gradient {
             let low = self.down(x);
-            let db = (&mut gradient.b.data[..], rank);
+            let db = Strided::rows(&mut gradient.b.data[..], rank);
             product(
                 db,
                 d_out.t(),
@@ -171,7 +172,7 @@ impl LoraPart<'_> {
             );
             let dropped = self.dropped(x);
             let x = View::rows(dropped.as_deref().unwrap_or(x), inputs);
-            let da = (&mut gradient.a.data[..], inputs);
+            let da = Strided::rows(&mut gradient.a.data[..], inputs);
             product(
                 da,
                 View::rows(&d_low, rank).t(),
@@ -187,10 +188,17 @@ impl LoraPart<'_> {
         );
         let dims = Dims(rows, inputs, rank);
         match self.dropout {
-            None => product((dx, inputs), d_low, a, dims, 1.0, Onto::Add),
+            None => product(Strided::rows(dx, inputs), d_low, a, dims, 1.0, Onto::Add),
             Some(dropout) => {
                 let mut through = vec![0.0; rows * inputs];
-                product((&mut through, inputs), d_low, a, dims, 1.0, Onto::Set);
+                product(
+                    Strided::rows(&mut through, inputs),
+                    d_low,
+                    a,
+                    dims,
+                    1.0,
+                    Onto::Set,
+                );
                 dropout.apply(&mut through);
                 math::add(dx, &through);
             }

@@ -9,7 +9,7 @@
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::gemm::Onto;
+use super::onto::{Onto, Strided};
 
 /// Rows, one after the other from a stride.
 #[derive(Clone, Copy)]
@@ -79,25 +79,34 @@ const TASK: usize = 128;
 
 /// `y = scale * x w^T`, or added onto y, where x has few rows; `y` has rows of `w.count`, and a row of w is `length` long.
 pub(super) fn product<T: Weight<P>, const P: usize>(
-    (y, y_stride): (&mut [f32], usize),
+    y: Strided,
     x: Rows<f32>,
     w: Rows<T>,
     length: usize,
     scale: f32,
     onto: Onto,
 ) {
-    product_on(Arch::new(), (y, y_stride), x, (w, length), scale, onto);
+    let weights = Weights { rows: w, length };
+    product_on(Arch::new(), y, x, weights, scale, onto);
+}
+
+/// Weight rows that are `length` long.
+#[derive(Clone, Copy)]
+pub(super) struct Weights<'a, T> {
+    pub(super) rows: Rows<'a, T>,
+    pub(super) length: usize,
 }
 
 /// The same with given instructions.
 pub(super) fn product_on<T: Weight<P>, const P: usize>(
     arch: Arch,
-    (y, y_stride): (&mut [f32], usize),
+    y: Strided,
     x: Rows<f32>,
-    (w, length): (Rows<T>, usize),
+    weights: Weights<T>,
     scale: f32,
     onto: Onto,
 ) {
+    let Weights { rows: w, length } = weights;
     let aligned = Aligned::copy::<P>(x, length);
     let x = aligned.rows();
     let mut sums = vec![0.0; w.count * x.count];
@@ -118,23 +127,16 @@ pub(super) fn product_on<T: Weight<P>, const P: usize>(
     } else {
         sums.chunks_mut(TASK * x.count).enumerate().for_each(block);
     }
-    place(&sums, x.count, TASK, (y, y_stride), scale, onto);
+    place(&sums, x.count, TASK, y, scale, onto);
 }
 
 /// Puts what tasks of `task` weight rows each computed for `rows` rows of x in its place.
-pub(super) fn place(
-    sums: &[f32],
-    rows: usize,
-    task: usize,
-    y: (&mut [f32], usize),
-    scale: f32,
-    onto: Onto,
-) {
-    let (y, y_stride) = y;
+pub(super) fn place(sums: &[f32], rows: usize, task: usize, y: Strided, scale: f32, onto: Onto) {
+    let Strided { data, stride } = y;
     for (nth, block) in sums.chunks(task * rows).enumerate() {
         let width = block.len() / rows;
         for (row, from) in block.chunks_exact(width).enumerate() {
-            let y = &mut y[row * y_stride + nth * task..][..width];
+            let y = &mut data[row * stride + nth * task..][..width];
             match onto {
                 Onto::Set => y.iter_mut().zip(from).for_each(|(y, sum)| *y = scale * sum),
                 Onto::Add => y
@@ -210,7 +212,13 @@ impl<T: Weight<P>, const P: usize> WithSimd for Block<'_, T, P> {
         let mut first = 0;
         while first + TILE <= w.count {
             let weights = std::array::from_fn(|r| w.row(first + r, length));
-            against_all::<S, T, P, TILE>(simd, weights, x, length, (&mut out[first..], w.count));
+            against_all::<S, T, P, TILE>(
+                simd,
+                weights,
+                x,
+                length,
+                Strided::rows(&mut out[first..], w.count),
+            );
             first += TILE;
         }
         while first < w.count {
@@ -219,7 +227,7 @@ impl<T: Weight<P>, const P: usize> WithSimd for Block<'_, T, P> {
                 [w.row(first, length)],
                 x,
                 length,
-                (&mut out[first..], w.count),
+                Strided::rows(&mut out[first..], w.count),
             );
             first += 1;
         }
@@ -232,8 +240,12 @@ fn against_all<S: Simd, T: Weight<P>, const P: usize, const R: usize>(
     w: [&[T]; R],
     x: Rows<f32>,
     length: usize,
-    (out, width): (&mut [f32], usize),
+    out: Strided,
 ) {
+    let Strided {
+        data: out,
+        stride: width,
+    } = out;
     let mut first = 0;
     while first + TILE <= x.count {
         let rows = std::array::from_fn(|m| parts(x, first + m, length));

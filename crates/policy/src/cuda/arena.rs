@@ -6,8 +6,8 @@
 use super::device::{Address, Buffer, Device, Launch, args};
 use super::error::{Result, gib};
 use super::plan::Place;
-use crate::Precision;
 use crate::model::Tensor;
+use crate::precision::Precision;
 
 /// Values brought over at a time.
 const STAGE: usize = 16 << 20;

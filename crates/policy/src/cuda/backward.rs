@@ -7,6 +7,15 @@ use super::layer::Pass;
 use super::plan::{Group, Place};
 use super::workspace::{BackwardSpace, PARTS, Saved};
 
+/// Gradients of a norm's outputs and inputs, and whether those of the inputs are added to what is there.
+#[derive(Clone, Copy)]
+struct NormFlow {
+    dy: Address,
+    dx: Address,
+    stride: usize,
+    add: bool,
+}
+
 /// Rows of a norm: where x lies, how far its memory rows are apart, and how many heads each holds.
 #[derive(Clone, Copy)]
 struct NormRows {
@@ -111,18 +120,29 @@ impl Pass<'_> {
             width,
             heads: 1,
         };
-        let (dy, dx) = (space.d_normed.address, space.d.address);
-        self.norm_input(norm, weight, (dy, dx, width), (space, true))?;
-        self.norm_weight(norm, weight, dy, width, space)
+        let flow = NormFlow {
+            dy: space.d_normed.address,
+            dx: space.d.address,
+            stride: width,
+            add: true,
+        };
+        self.norm_input(norm, weight, flow, space)?;
+        self.norm_weight(norm, weight, flow.dy, width, space)
     }
 
     fn norm_input(
         &self,
         norm: NormRows,
         weight: Place,
-        (dy, dx, d_stride): (Address, Address, usize),
-        (space, add): (&BackwardSpace, bool),
+        flow: NormFlow,
+        space: &BackwardSpace,
     ) -> Result<()> {
+        let NormFlow {
+            dy,
+            dx,
+            stride: d_stride,
+            add,
+        } = flow;
         let NormRows {
             x,
             stride,
@@ -255,7 +275,13 @@ impl Pass<'_> {
             ];
             device.launch("rms_inverse", Launch::rows(rows * heads, width), arguments)?;
             self.norm_weight(norm, weight, d, stride, space)?;
-            self.norm_input(norm, weight, (d, d, stride), (space, false))?;
+            let flow = NormFlow {
+                dy: d,
+                dx: d,
+                stride,
+                add: false,
+            };
+            self.norm_input(norm, weight, flow, space)?;
         }
         Ok(())
     }
@@ -277,7 +303,13 @@ impl Pass<'_> {
             width,
             heads: 1,
         };
-        self.norm_input(norm, weight, (dy, dx, width), (space, false))?;
+        let flow = NormFlow {
+            dy,
+            dx,
+            stride: width,
+            add: false,
+        };
+        self.norm_input(norm, weight, flow, space)?;
         self.norm_weight(norm, weight, dy, width, space)
     }
 

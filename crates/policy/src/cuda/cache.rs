@@ -31,6 +31,26 @@ pub(super) fn slot_bytes(device: &Device, config: &Config, capacity: usize) -> u
     2 * config.layers * device.reals(capacity * config.kv_width())
 }
 
+/// Rows of q, k and v that are new to a cache, and the positions of their tokens.
+#[derive(Clone, Copy)]
+pub(super) struct NewRows {
+    pub(super) qkv: Address,
+    pub(super) positions: Address,
+    pub(super) count: usize,
+}
+
+/// Which tokens are copied from one slot to others.
+#[derive(Clone, Copy)]
+pub(super) struct Copies {
+    /// The slot they come from.
+    pub(super) from: usize,
+    /// The first so many tokens.
+    pub(super) rows: usize,
+    /// Where the numbers of the other slots lie, and how many these are.
+    pub(super) targets: Address,
+    pub(super) count: usize,
+}
+
 impl Cache {
     pub(super) fn new(
         device: &Device,
@@ -72,9 +92,14 @@ impl Cache {
         device: &Device,
         config: &Config,
         layer: usize,
-        qkv: Address,
-        (slots, positions, rows): (Address, Address, usize),
+        new: NewRows,
+        slots: Address,
     ) -> Result<()> {
+        let NewRows {
+            qkv,
+            positions,
+            count: rows,
+        } = new;
         let (q, kv, capacity) = (
             config.q_width() as i32,
             config.kv_width() as i32,
@@ -118,16 +143,15 @@ impl Cache {
         [self.keys(layer), self.values(layer)]
     }
 
-    /// Copies the first `rows` tokens of a slot to other slots, whose numbers lie at `targets`.
-    pub(super) fn fan_out(
-        &self,
-        device: &Device,
-        config: &Config,
-        from: usize,
-        rows: usize,
-        (targets, copies): (Address, usize),
-    ) -> Result<()> {
-        let (from, capacity, kv) = (from as i32, self.capacity as i32, config.kv_width() as i32);
+    /// Copies the first tokens of a slot to other slots.
+    pub(super) fn fan_out(&self, device: &Device, config: &Config, copies: Copies) -> Result<()> {
+        let Copies {
+            from,
+            rows,
+            targets,
+            count,
+        } = copies;
+        let [from, capacity, kv] = [from, self.capacity, config.kv_width()].map(|it| it as i32);
         for layer in 0..config.layers {
             let arguments = args![
                 self.keys(layer),
@@ -140,7 +164,7 @@ impl Cache {
             let threads = Launch::rows(1, config.kv_width()).threads;
             device.launch(
                 "copy_cache",
-                Launch::grid(rows, copies, 1, threads),
+                Launch::grid(rows, count, 1, threads),
                 arguments,
             )?;
         }
@@ -153,9 +177,14 @@ impl Cache {
         device: &Device,
         config: &Config,
         layer: usize,
-        (qkv, positions, rows): (Address, Address, usize),
+        new: NewRows,
         y: Address,
     ) -> Result<()> {
+        let NewRows {
+            qkv,
+            positions,
+            count: rows,
+        } = new;
         let (heads, kv_heads, dim) = (config.heads, config.kv_heads, config.head_dim);
         let runs = self.capacity.div_ceil(RUN);
         let grid = |threads| self.grid(config, rows, threads);

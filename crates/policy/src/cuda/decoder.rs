@@ -1,15 +1,13 @@
-//! Decoding without the host: one step of all slots, captured as a graph and replayed.
+//! The memory of decoding: the slots' states, their caches, and one step of all slots the plain way.
 
 use std::collections::HashMap;
 
-use super::cache::Cache;
+use super::cache::{Cache, Copies};
 use super::device::{Address, Buffer, Device, Graph, Launch, args};
-use super::engine::{Engine, With};
 use super::error::Result;
-use super::fused::StepSpace;
 use super::layer::{Pass, Sight};
-use super::way::DecodeWay;
-use super::workspace::{Purpose, Saved, Size};
+use super::resident::{Resident, With};
+use super::workspace::{Saved, Size, StepSpace};
 use crate::sample;
 
 /// Stop tokens that the device itself looks for; more are found by the host.
@@ -70,13 +68,21 @@ fn draw_words(draw: sample::Draw, stops: &[u32]) -> [u32; 5 + STOPS] {
     words
 }
 
+/// Which slot draws from which row of logits: so many numbers each, on the device.
+#[derive(Clone, Copy)]
+pub(super) struct Draws {
+    pub(super) rows: Address,
+    pub(super) slots: Address,
+    pub(super) count: usize,
+}
+
 /// The memory and the graphs of decoding.
 pub(super) struct Decoder {
     pub(super) cache: Cache,
     /// Tokens of an answer at most.
     pub(super) answer: usize,
     /// Slots that were asked for; there are fewer where memory was short.
-    wished: usize,
+    pub(super) wished: usize,
     low: usize,
     pub(super) saved: Saved,
     pub(super) stream: Buffer,
@@ -91,7 +97,7 @@ pub(super) struct Decoder {
     pub(super) out_logprobs: Buffer,
     /// Rows and slots of a first draw, and targets of a fan-out.
     entries: [Buffer; 3],
-    graphs: HashMap<(usize, With), Graph>,
+    pub(super) graphs: HashMap<(usize, With), Graph>,
 }
 
 impl Decoder {
@@ -172,7 +178,7 @@ impl Decoder {
     /// Copies a prompt's keys and values to other slots.
     pub(super) fn fan_out(
         &self,
-        engine: &Engine,
+        resident: &Resident,
         from: usize,
         rows: usize,
         targets: &[i32],
@@ -181,43 +187,39 @@ impl Decoder {
             return Ok(());
         }
         let place = self.entries[2].address;
-        engine.device.write(place, targets)?;
-        self.cache.fan_out(
-            &engine.device,
-            &engine.model.config,
+        resident.device.write(place, targets)?;
+        let copies = Copies {
             from,
             rows,
-            (place, targets.len()),
-        )
+            targets: place,
+            count: targets.len(),
+        };
+        self.cache
+            .fan_out(&resident.device, &resident.model.config, copies)
     }
 
     /// Draws the first token of some slots: each from a row of `logits`.
     pub(super) fn draw_first(
         &self,
-        engine: &Engine,
+        resident: &Resident,
         logits: Address,
         rows: &[i32],
         slots: &[i32],
     ) -> Result<()> {
         let [row_place, slot_place, _] = &self.entries;
-        engine.device.write(row_place.address, rows)?;
-        engine.device.write(slot_place.address, slots)?;
-        self.sample(
-            engine,
-            logits,
-            (row_place.address, slot_place.address),
-            rows.len(),
-        )
+        resident.device.write(row_place.address, rows)?;
+        resident.device.write(slot_place.address, slots)?;
+        let draws = Draws {
+            rows: row_place.address,
+            slots: slot_place.address,
+            count: rows.len(),
+        };
+        self.sample(resident, logits, draws)
     }
 
-    fn sample(
-        &self,
-        engine: &Engine,
-        logits: Address,
-        (rows, slots): (Address, Address),
-        entries: usize,
-    ) -> Result<()> {
-        let (answer, vocab) = (self.answer as i32, engine.model.config.vocab as i32);
+    pub(super) fn sample(&self, resident: &Resident, logits: Address, draws: Draws) -> Result<()> {
+        let Draws { rows, slots, count } = draws;
+        let (answer, vocab) = (self.answer as i32, resident.model.config.vocab as i32);
         let Self {
             draw,
             states,
@@ -236,17 +238,17 @@ impl Decoder {
             answer,
             vocab
         ];
-        engine
+        resident
             .device
-            .launch("sample", Launch::grid(entries, 1, 1, 1024), arguments)
+            .launch("sample", Launch::grid(count, 1, 1, 1024), arguments)
     }
 
-    pub(super) fn pass<'a>(&'a self, engine: &'a Engine, with: With, rows: usize) -> Pass<'a> {
+    pub(super) fn pass<'a>(&'a self, resident: &'a Resident, with: With, rows: usize) -> Pass<'a> {
         Pass {
-            device: &engine.device,
-            blas: &engine.blas,
-            model: &engine.model,
-            adapted: engine.adapted(with, None),
+            device: &resident.device,
+            blas: &resident.blas,
+            model: &resident.model,
+            adapted: resident.adapted(with, None),
             rows,
             positions: self.positions.address,
             sight: Sight::Cache(&self.cache),
@@ -258,35 +260,19 @@ impl Decoder {
     /// Queues so many products of the head, and nothing that changes an answer.
     pub(super) fn keep_busy(
         &self,
-        engine: &Engine,
+        resident: &Resident,
         with: With,
         rows: usize,
         times: usize,
     ) -> Result<()> {
-        let (pass, vocab) = (self.pass(engine, with, rows), engine.model.config.vocab);
+        let (pass, vocab) = (self.pass(resident, with, rows), resident.model.config.vocab);
         (0..times).try_for_each(|_| {
             pass.logits_of(self.saved.normed.address, rows, self.logits.address, vocab)
         })
     }
 
-    /// Queues one step of the first `rows` slots.
-    pub(super) fn queue(&self, engine: &Engine, with: With, rows: usize) -> Result<()> {
-        let lora = engine
-            .adapted(with, None)
-            .map(|adapted| &adapted.adapter.plan.config);
-        let fuses = DecodeWay::fuses(engine.model.config.hidden, lora);
-        let queued = (fuses && self.queue_fused(engine, with, rows)?)
-            || self.queue_joined(engine, with, rows)?;
-        if queued {
-            return Ok(());
-        }
-        self.queue_plain(engine, with, rows)?;
-        let identity = self.cache.identity.address;
-        self.sample(engine, self.logits.address, (identity, identity), rows)
-    }
-
-    fn queue_plain(&self, engine: &Engine, with: With, rows: usize) -> Result<()> {
-        let (device, model) = (&engine.device, &engine.model);
+    pub(super) fn queue_plain(&self, resident: &Resident, with: With, rows: usize) -> Result<()> {
+        let (device, model) = (&resident.device, &resident.model);
         let config = &model.config;
         let (hidden, layers) = (config.hidden, config.layers);
         let inputs = args![&self.states, &self.tokens, &self.positions, rows as i32];
@@ -298,94 +284,22 @@ impl Decoder {
             Launch::rows(rows, hidden),
             args![&self.tokens, embed, stream, hidden as i32],
         )?;
-        let pass = self.pass(engine, with, rows);
+        let pass = self.pass(resident, with, rows);
         for layer in 0..layers {
             pass.forward(layer, stream, stream, &self.saved)?;
         }
-        self.queue_logits(engine, with, rows)
+        self.queue_logits(resident, with, rows)
     }
 
     /// Queues the logits of the stream's rows.
-    pub(super) fn queue_logits(&self, engine: &Engine, with: With, rows: usize) -> Result<()> {
+    pub(super) fn queue_logits(&self, resident: &Resident, with: With, rows: usize) -> Result<()> {
         let (pass, normed, model) = (
-            self.pass(engine, with, rows),
+            self.pass(resident, with, rows),
             self.saved.normed.address,
-            &engine.model,
+            &resident.model,
         );
         pass.norm(self.stream.address, model.plan.norm.offset, normed, rows)?;
         pass.logits_of(normed, rows, self.logits.address, model.config.vocab)
-    }
-
-    /// Runs `steps` steps of the first `rows` slots. The first step of a number of rows runs by itself, as libraries
-    /// load their kernels then, which a capture does not allow; what follows is one graph a step.
-    pub(super) fn steps(
-        &mut self,
-        engine: &Engine,
-        with: With,
-        rows: usize,
-        steps: usize,
-    ) -> Result<()> {
-        let key = (rows, with);
-        let mut left = steps;
-        if left > 0 && !self.graphs.contains_key(&key) {
-            self.queue(engine, with, rows)?;
-            left -= 1;
-            let graph = engine.device.capture(|| self.queue(engine, with, rows))?;
-            self.graphs.insert(key, graph);
-        }
-        for _ in 0..left {
-            engine.device.replay(&self.graphs[&key])?;
-        }
-        Ok(())
-    }
-}
-
-/// The number of rows a step is captured for: the next power of two, so that few graphs serve all.
-pub(super) fn bucket(rows: usize, slots: usize) -> usize {
-    rows.next_power_of_two().min(slots)
-}
-
-impl Engine {
-    /// Makes room for decoding. Where memory is short, what only training needs is given up, and then slots: fewer answers
-    /// are decoded at once.
-    pub(super) fn prepare_decoder(
-        &mut self,
-        slots: usize,
-        capacity: usize,
-        answer: usize,
-    ) -> Result<Decoder> {
-        let old = self.decoder.take();
-        let size = Size {
-            rows: slots,
-            ..self.decode_size()
-        };
-        if let Some(decoder) = old.filter(|decoder| decoder.serves(size, capacity, answer)) {
-            return Ok(decoder);
-        }
-        let fused = self.decoding.chain.is_some();
-        let mut given_up = None;
-        let mut rows = slots;
-        let made = loop {
-            let size = Size {
-                rows,
-                ..self.decode_size()
-            };
-            match Decoder::new(&self.device, size, capacity, answer, fused) {
-                Err(error) if error.is_out_of_memory() && self.workspace.is_some() => {
-                    given_up = self.workspace.take().map(|space| space.rows);
-                }
-                Err(error) if error.is_out_of_memory() && rows > 1 => rows /= 2,
-                made => break made,
-            }
-        };
-        let decoder = Decoder {
-            wished: slots,
-            ..made?
-        };
-        if let Some(rows) = given_up {
-            self.reserve(rows.min(super::generate::PREFILL), Purpose::Score, false)?;
-        }
-        Ok(decoder)
     }
 }
 
@@ -425,13 +339,5 @@ mod tests {
             [0.5f32.to_bits(), 0.9f32.to_bits(), 0, 40, 2, 5, 6]
         );
         assert_eq!(draw_words(draw, &[1; 20])[4], 13);
-    }
-
-    #[test]
-    fn buckets_are_few_and_never_exceed_the_slots() {
-        assert_eq!(
-            [1, 2, 3, 64, 65].map(|rows| bucket(rows, 96)),
-            [1, 2, 4, 64, 96]
-        );
     }
 }

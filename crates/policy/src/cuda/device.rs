@@ -9,8 +9,6 @@
 )]
 
 use std::collections::HashMap;
-use std::ffi::c_void;
-use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -26,8 +24,10 @@ use cudarc::driver::{
 
 use super::error::{Error, Result};
 use super::kernels;
+pub(super) use super::launch::{Address, Arg, Launch, args};
+use super::libraries::missing;
 use super::trace::Trace;
-use crate::Precision;
+use crate::precision::Precision;
 
 /// What a GPU is, and how long its kernels took to compile.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,132 +36,6 @@ pub struct DeviceFacts {
     /// Its compute capability.
     pub capability: (i32, i32),
     pub compile_time: Duration,
-}
-
-/// A place in device memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Address(pub(super) u64);
-
-impl Address {
-    /// No place.
-    pub(super) const NULL: Self = Self(0);
-
-    /// So many bytes further.
-    pub(super) fn plus(self, bytes: usize) -> Self {
-        Self(self.0 + bytes as u64)
-    }
-}
-
-/// An argument of a kernel.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Arg {
-    /// A pointer, or a 64-bit seed.
-    Word(u64),
-    /// An `int`.
-    Int(i32),
-    /// An `i64`.
-    Long(i64),
-    /// A `float`.
-    Float(f32),
-}
-
-impl Arg {
-    /// Where its value lies, as the driver wants it.
-    pub(super) fn place(&self) -> *mut c_void {
-        match self {
-            Self::Word(value) => ptr::from_ref(value).cast_mut().cast(),
-            Self::Int(value) => ptr::from_ref(value).cast_mut().cast(),
-            Self::Long(value) => ptr::from_ref(value).cast_mut().cast(),
-            Self::Float(value) => ptr::from_ref(value).cast_mut().cast(),
-        }
-    }
-}
-
-impl From<Address> for Arg {
-    fn from(address: Address) -> Self {
-        Self::Word(address.0)
-    }
-}
-impl From<&Buffer> for Arg {
-    fn from(buffer: &Buffer) -> Self {
-        Self::Word(buffer.address.0)
-    }
-}
-impl From<u64> for Arg {
-    fn from(word: u64) -> Self {
-        Self::Word(word)
-    }
-}
-impl From<i32> for Arg {
-    fn from(int: i32) -> Self {
-        Self::Int(int)
-    }
-}
-impl From<i64> for Arg {
-    fn from(long: i64) -> Self {
-        Self::Long(long)
-    }
-}
-impl From<f32> for Arg {
-    fn from(float: f32) -> Self {
-        Self::Float(float)
-    }
-}
-
-/// The arguments of a kernel, each by its own type: `args![address, 3i32, 1.0f32]`.
-macro_rules! args {
-    ($($value:expr),* $(,)?) => { &[$($crate::cuda::device::Arg::from($value)),*] };
-}
-pub(super) use args;
-
-/// How many blocks of how many threads.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Launch {
-    /// Blocks.
-    pub(super) grid: (usize, usize, usize),
-    /// Threads of a block: a whole number of warps.
-    pub(super) threads: usize,
-    /// Bytes of dynamic shared memory.
-    pub(super) shared: usize,
-}
-
-impl Launch {
-    /// One block for each of `rows`, with as many threads as a row of `width` in eights keeps busy.
-    pub(super) fn rows(rows: usize, width: usize) -> Self {
-        let threads = width.div_ceil(8).next_multiple_of(32).clamp(32, 256);
-        Self {
-            grid: (rows, 1, 1),
-            threads,
-            shared: 0,
-        }
-    }
-
-    /// 256 threads a block, a thread for each of `count`.
-    pub(super) fn each(count: usize) -> Self {
-        Self {
-            grid: (count.div_ceil(256), 1, 1),
-            threads: 256,
-            shared: 0,
-        }
-    }
-
-    /// 256 threads a block, at most so many blocks: for kernels that stride.
-    pub(super) fn strided(count: usize, blocks: usize) -> Self {
-        Self {
-            grid: (count.div_ceil(256).clamp(1, blocks), 1, 1),
-            threads: 256,
-            shared: 0,
-        }
-    }
-
-    /// A grid of its own.
-    pub(super) fn grid(x: usize, y: usize, z: usize, threads: usize) -> Self {
-        Self {
-            grid: (x, y, z),
-            threads,
-            shared: 0,
-        }
-    }
 }
 
 fn check<T>(at: &'static str, result: std::result::Result<T, DriverError>) -> Result<T> {
@@ -190,47 +64,6 @@ struct Inner {
     trace: Mutex<Option<Trace>>,
     used: AtomicU64,
     peak: AtomicU64,
-}
-
-/// Whether the CUDA driver's library is there. Asking for a context without it would panic.
-pub(super) fn driver_present() -> bool {
-    // SAFETY: opens and closes a library by name; its initialisers are the vendor's.
-    unsafe { cudarc::driver::sys::is_culib_present() }
-}
-
-/// Whether the compiler's library is there.
-pub(super) fn nvrtc_present() -> bool {
-    // SAFETY: as above.
-    unsafe { cudarc::nvrtc::sys::is_culib_present() }
-}
-
-/// Whether cuBLAS is there.
-pub(super) fn blas_present() -> bool {
-    // SAFETY: as above.
-    unsafe { cudarc::cublas::sys::is_culib_present() }
-}
-
-/// The first library that is not there, if any.
-pub(super) fn missing() -> Option<Error> {
-    let needed = [
-        (
-            driver_present(),
-            "libcuda.so.1",
-            "it comes with NVIDIA's driver, so this machine has none or hides it",
-        ),
-        (
-            nvrtc_present(),
-            "libnvrtc.so",
-            "install the CUDA toolkit or `pip install nvidia-cuda-nvrtc` and set LD_LIBRARY_PATH",
-        ),
-        (
-            blas_present(),
-            "libcublas.so",
-            "install the CUDA toolkit or `pip install nvidia-cublas` and set LD_LIBRARY_PATH",
-        ),
-    ];
-    let absent = needed.into_iter().find(|(present, ..)| !present);
-    absent.map(|(_, library, hint)| Error::Missing { library, hint })
 }
 
 impl Device {
@@ -424,7 +257,7 @@ impl Device {
         self.note_sized(at, String::new)
     }
 
-    /// The same for what comes in sizes, which a trace tells apart.
+    /// The same for work of several sizes, which a trace lists separately.
     pub(super) fn note_sized(&self, at: &'static str, size: impl FnOnce() -> String) -> Result<()> {
         *self
             .inner
@@ -440,7 +273,7 @@ impl Device {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
         {
-            trace.note(self, format!("{at}{}", size()))?;
+            trace.note(format!("{at}{}", size()), self.event()?);
         }
         if self.inner.careful {
             self.wait()
@@ -565,6 +398,12 @@ pub(super) struct Buffer {
     pub(super) address: Address,
     bytes: usize,
     device: Device,
+}
+
+impl From<&Buffer> for Arg {
+    fn from(buffer: &Buffer) -> Self {
+        Self::Word(buffer.address.0)
+    }
 }
 
 impl Drop for Buffer {

@@ -4,41 +4,21 @@ use super::arena::{Arena, Part, StepSize, slices};
 use super::batch::Batch;
 use super::blas::Blas;
 use super::decoder::Decoder;
-use super::decoding::Decoding;
-use super::device::{Address, Device, DeviceFacts, Launch, args};
+use super::decoding;
+use super::device::{Device, DeviceFacts};
 use super::error::Result;
-use super::head::Coefficient;
-use super::layer::{Pass, Sight};
-use super::linear::{Adapted, DeviceAdapter};
+use super::layer::Pass;
+use super::linear::DeviceAdapter;
 use super::model::Model;
-use super::plan::{AdapterPlan, Place};
+use super::plan::AdapterPlan;
+use super::resident::{Resident, Trains, With, place};
+use super::way::DecodeWay;
 use super::workspace::{Purpose, Size, Workspace};
-use crate::Precision;
-use crate::cpu::{Network, Recompute, Scored};
-use crate::model::{Adapter, Config, LoraConfig, Tensor};
-use crate::pack::Pack;
-
-/// What an engine on the device trains.
-#[derive(Debug, Clone, Copy)]
-pub enum Trains<'a> {
-    /// This adapter.
-    Lora(&'a Adapter),
-    /// All weights.
-    Full,
-}
-
-/// With which adapter a pass runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum With {
-    /// None.
-    Nothing,
-    /// The one in training, if an adapter is what is trained.
-    Trained,
-    /// The frozen one of the reference.
-    Reference,
-    /// None, on the frozen copy of all weights.
-    Copy,
-}
+use crate::memory::Recompute;
+use crate::model::{Adapter, Config, LoraConfig, Tensor, Weights};
+use crate::optim::OptimConfig;
+use crate::pack::{Coefficient, Pack, Scored};
+use crate::precision::Precision;
 
 /// How a pass that learns is run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,7 +35,7 @@ pub struct Learn {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stepping {
     /// Its constants.
-    pub config: crate::train::OptimConfig,
+    pub config: OptimConfig,
     /// Which step, counted from 1.
     pub step: u64,
     /// The learning rate.
@@ -66,40 +46,28 @@ pub struct Stepping {
 
 /// A model on one GPU.
 pub struct Engine {
-    pub(super) model: Model,
-    adapter: Option<DeviceAdapter>,
-    reference: Option<DeviceAdapter>,
-    copy: Option<Model>,
     pub(super) workspace: Option<Workspace>,
     pub(super) decoder: Option<Decoder>,
-    pub(super) decoding: Decoding,
-    pub(super) blas: Blas,
-    pub(super) device: Device,
+    pub(super) resident: Resident,
 }
 
 impl Engine {
     /// Brings a model over.
-    pub fn new(network: &Network, trains: Trains, precision: Precision) -> Result<Self> {
-        let device = Device::open(precision, network.config.head_dim)?;
+    pub fn new(
+        config: &Config,
+        weights: &Weights,
+        trains: Trains,
+        precision: Precision,
+    ) -> Result<Self> {
+        let device = Device::open(precision, config.head_dim)?;
         let blas = Blas::new(&device)?;
         let full = matches!(trains, Trains::Full);
-        let model = Model::upload(&device, &network.config, &network.weights, full)?;
+        let model = Model::upload(&device, config, weights, full)?;
         let adapter = match trains {
-            Trains::Lora(adapter) => Some(place(&device, &network.config, adapter, true)?),
+            Trains::Lora(adapter) => Some(place(&device, config, adapter, true)?),
             Trains::Full => None,
         };
-        let decoding = Decoding::from_environment(&device, &model.config)?;
-        Ok(Self {
-            model,
-            adapter,
-            reference: None,
-            copy: None,
-            workspace: None,
-            decoder: None,
-            decoding,
-            blas,
-            device,
-        })
+        Self::with(device, blas, model, adapter)
     }
 
     /// A model of random weights made on the device, for measurements; with a fresh adapter or fully trained.
@@ -118,108 +86,135 @@ impl Engine {
             arena.randomise(2)?;
             Ok(DeviceAdapter { plan, arena })
         });
-        let adapter = adapter.transpose()?;
-        let decoding = Decoding::from_environment(&device, &model.config)?;
+        Self::with(device, blas, model, adapter.transpose()?)
+    }
+
+    /// Decodes as the environment says.
+    fn with(
+        device: Device,
+        blas: Blas,
+        model: Model,
+        adapter: Option<DeviceAdapter>,
+    ) -> Result<Self> {
+        let chain = decoding::chain(&device, &model.config, DecodeWay::from_environment()?)?;
         Ok(Self {
-            model,
-            adapter,
-            reference: None,
-            copy: None,
             workspace: None,
             decoder: None,
-            decoding,
-            blas,
-            device,
+            resident: Resident {
+                model,
+                adapter,
+                reference: None,
+                copy: None,
+                chain,
+                blas,
+                device,
+            },
         })
+    }
+
+    /// How steps are decoded: the plain way where the one asked for does not serve the model or the device.
+    pub fn decode_way(&self) -> DecodeWay {
+        if self.resident.chain.is_some() {
+            DecodeWay::Auto
+        } else {
+            DecodeWay::Plain
+        }
+    }
+
+    /// Decodes that way from now on.
+    pub fn set_decode_way(&mut self, way: DecodeWay) -> Result<()> {
+        // Its graphs were recorded with the kernels that go.
+        self.decoder = None;
+        let Resident { device, model, .. } = &self.resident;
+        self.resident.chain = decoding::chain(device, &model.config, way)?;
+        Ok(())
     }
 
     /// What the GPU is, and how long its kernels took to compile.
     pub fn facts(&self) -> Result<DeviceFacts> {
-        self.device.facts()
+        self.resident.device.facts()
     }
 
     /// The most bytes held at once since the last call.
     pub fn take_peak(&self) -> u64 {
-        self.device.take_peak()
+        self.resident.device.take_peak()
     }
 
     /// Waits until the device has come to rest.
     pub fn wait(&self) -> Result<()> {
-        self.device.wait()
+        self.resident.device.wait()
     }
 
     /// Trains this adapter from now on, with fresh moments.
     pub fn adopt(&mut self, adapter: &Adapter) -> Result<()> {
-        self.device.enter()?;
-        self.adapter = None;
+        self.resident.device.enter()?;
+        self.resident.adapter = None;
         self.decoder = None;
-        self.adapter = Some(place(&self.device, &self.model.config, adapter, true)?);
+        self.resident.adapter = Some(place(
+            &self.resident.device,
+            &self.resident.model.config,
+            adapter,
+            true,
+        )?);
         Ok(())
     }
 
     /// Makes this adapter the frozen reference.
     pub fn set_reference(&mut self, adapter: &Adapter) -> Result<()> {
-        self.device.enter()?;
-        self.reference = None;
-        self.reference = Some(place(&self.device, &self.model.config, adapter, false)?);
+        self.resident.device.enter()?;
+        self.resident.reference = None;
+        self.resident.reference = Some(place(
+            &self.resident.device,
+            &self.resident.model.config,
+            adapter,
+            false,
+        )?);
         Ok(())
     }
 
     /// Makes these weights the frozen copy; the first call does the work.
-    pub fn set_copy(&mut self, network: &Network) -> Result<()> {
-        if self.copy.is_none() {
-            self.copy = Some(Model::upload(
-                &self.device,
-                &network.config,
-                &network.weights,
+    pub fn set_copy(&mut self, config: &Config, weights: &Weights) -> Result<()> {
+        if self.resident.copy.is_none() {
+            self.resident.copy = Some(Model::upload(
+                &self.resident.device,
+                config,
+                weights,
                 false,
             )?);
         }
         Ok(())
     }
 
-    fn size(&self, rows: usize, purpose: Purpose, drops: bool) -> Size<'_> {
-        let widest = |adapter: &DeviceAdapter| adapter.plan.widest();
-        let low = self
-            .adapter
-            .iter()
-            .chain(&self.reference)
-            .map(widest)
-            .max()
-            .unwrap_or(0);
-        Size {
-            config: &self.model.config,
-            rows,
-            low,
-            drops,
-            purpose,
-        }
-    }
-
     /// Makes room for a pass. What is there serves as long as it is large enough.
     pub(super) fn reserve(&mut self, rows: usize, purpose: Purpose, drops: bool) -> Result<()> {
-        self.device.enter()?;
+        self.resident.device.enter()?;
         let rows = rows.next_multiple_of(64);
         if self
             .workspace
             .as_ref()
-            .is_some_and(|have| have.serves(self.size(rows, purpose, drops)))
+            .is_some_and(|have| have.serves(self.resident.size(rows, purpose, drops)))
         {
             return Ok(());
         }
         self.workspace = None;
         let bytes = Workspace::bytes(
-            self.size(rows, purpose, drops),
-            self.device.precision().bytes(),
+            self.resident.size(rows, purpose, drops),
+            self.resident.device.precision().bytes(),
         );
-        if bytes > self.device.memory()?.0 {
+        if bytes > self.resident.device.memory()?.0 {
             // Answers are not drawn while this runs: their cache can be made again.
             self.decoder = None;
         }
-        let made = match Workspace::new(&self.device, self.size(rows, purpose, drops)) {
+        let made = match Workspace::new(
+            &self.resident.device,
+            self.resident.size(rows, purpose, drops),
+        ) {
             Err(error) if error.is_out_of_memory() && self.decoder.is_some() => {
                 self.decoder = None;
-                Workspace::new(&self.device, self.size(rows, purpose, drops))
+                Workspace::new(
+                    &self.resident.device,
+                    self.resident.size(rows, purpose, drops),
+                )
             }
             made => made,
         };
@@ -233,7 +228,7 @@ impl Engine {
             Recompute::Off => Ok(true),
             Recompute::On => Ok(false),
             Recompute::Auto => {
-                let size = self.size(
+                let size = self.resident.size(
                     rows.next_multiple_of(64),
                     Purpose::Learn { keep: true },
                     drops,
@@ -255,11 +250,15 @@ impl Engine {
                             purpose,
                             ..size
                         },
-                        self.device.precision().bytes(),
+                        self.resident.device.precision().bytes(),
                     )
                 });
-                let free = self.device.memory()?.0 + if self.has_backward() { held } else { 0 };
-                Ok(Workspace::bytes(size, self.device.precision().bytes()) <= free / 10 * 9)
+                let free =
+                    self.resident.device.memory()?.0 + if self.has_backward() { held } else { 0 };
+                Ok(
+                    Workspace::bytes(size, self.resident.device.precision().bytes())
+                        <= free / 10 * 9,
+                )
             }
         }
     }
@@ -270,86 +269,28 @@ impl Engine {
             .is_some_and(|have| have.backward.is_some())
     }
 
-    pub(super) fn adapted(&self, with: With, dropout_seed: Option<u64>) -> Option<Adapted<'_>> {
-        let adapter = match with {
-            With::Nothing | With::Copy => None,
-            With::Trained => self.adapter.as_ref(),
-            With::Reference => self.reference.as_ref(),
-        };
-        adapter.map(|adapter| Adapted {
-            adapter,
-            dropout_seed,
-        })
-    }
-
-    pub(super) fn pass<'a>(
-        &'a self,
-        with: With,
-        batch: &'a Batch,
-        space: &'a Workspace,
-    ) -> Pass<'a> {
-        let model = match (with, &self.copy) {
-            (With::Copy, Some(copy)) => copy,
-            _ => &self.model,
-        };
-        Pass {
-            device: &self.device,
-            blas: &self.blas,
-            model,
-            adapted: self.adapted(with, None),
-            rows: batch.rows,
-            positions: batch.positions,
-            sight: Sight::Pack(batch, None),
-            d_low: space
-                .backward
-                .as_ref()
-                .map_or(Address::NULL, |backward| backward.d_low.address),
-            dropped: space.dropped(),
-        }
-    }
-
     fn space(&self) -> &Workspace {
         self.workspace.as_ref().expect("reserved before every pass")
-    }
-
-    /// Runs all layers; the hidden states after the last are where the answer says.
-    pub(super) fn forward(
-        &self,
-        pass: &Pass,
-        tokens: Address,
-        space: &Workspace,
-    ) -> Result<Address> {
-        let width = self.model.config.hidden;
-        let embed = pass.model.arena.at(pass.model.plan.embed.offset);
-        let arguments = args![tokens, embed, space.stream(0), width as i32];
-        self.device
-            .launch("embed", Launch::rows(pass.rows, width), arguments)?;
-        let layers = self.model.config.layers;
-        for layer in 0..layers {
-            pass.forward(
-                layer,
-                space.stream(layer),
-                space.stream(layer + 1),
-                space.saved(layer),
-            )?;
-        }
-        Ok(space.stream(layers))
     }
 
     /// Logits of every row: for checks of small models.
     pub fn logits(&mut self, with: With, pack: &Pack) -> Result<Vec<f32>> {
         self.reserve(pack.rows(), Purpose::Score, false)?;
         let space = self.space();
-        let batch = Batch::upload(&self.device, space.ints.address, pack, &[])?;
-        let pass = self.pass(with, &batch, space);
-        let hidden = self.forward(&pass, batch.tokens, space)?;
+        let batch = Batch::upload(&self.resident.device, space.ints.address, pack, &[])?;
+        let pass = self.resident.pass(with, &batch, space);
+        let hidden = self.resident.forward(&pass, batch.tokens, space)?;
         let rows: Vec<i32> = (0..pack.rows() as i32).collect();
         let mut logits = Vec::new();
         for chunk in rows.chunks(space.head.chunk) {
-            self.device.write(space.head.rows.address, chunk)?;
+            self.resident.device.write(space.head.rows.address, chunk)?;
             pass.logits(hidden, chunk.len(), &space.head)?;
-            let count = chunk.len() * self.model.config.vocab;
-            logits.extend(self.device.read::<f32>(space.head.logits.address, count)?);
+            let count = chunk.len() * self.resident.model.config.vocab;
+            logits.extend(
+                self.resident
+                    .device
+                    .read::<f32>(space.head.logits.address, count)?,
+            );
         }
         Ok(logits)
     }
@@ -358,9 +299,9 @@ impl Engine {
     pub fn score(&mut self, with: With, pack: &Pack, temperature: f32) -> Result<Vec<Scored>> {
         self.reserve(pack.rows(), Purpose::Score, false)?;
         let space = self.space();
-        let batch = Batch::upload(&self.device, space.ints.address, pack, &[])?;
-        let pass = self.pass(with, &batch, space);
-        let hidden = self.forward(&pass, batch.tokens, space)?;
+        let batch = Batch::upload(&self.resident.device, space.ints.address, pack, &[])?;
+        let pass = self.resident.pass(with, &batch, space);
+        let hidden = self.resident.forward(&pass, batch.tokens, space)?;
         pass.scores(hidden, &pack.targets, temperature, &space.head)
     }
 
@@ -371,8 +312,9 @@ impl Engine {
         pack: &Pack,
         coefficient: &mut Coefficient,
     ) -> Result<()> {
-        self.device.enter()?;
+        self.resident.device.enter()?;
         let rate = self
+            .resident
             .adapter
             .as_ref()
             .map_or(0.0, |adapter| adapter.plan.config.dropout);
@@ -380,22 +322,16 @@ impl Engine {
         let keep = self.keeps(learn.recompute, pack.rows(), drops)?;
         self.reserve(pack.rows(), Purpose::Learn { keep }, drops)?;
         let space = self.space();
-        let batch = Batch::upload(&self.device, space.ints.address, pack, &[])?;
-        let adapted = self.adapted(With::Trained, learn.dropout_seed);
+        let batch = Batch::upload(&self.resident.device, space.ints.address, pack, &[])?;
+        let adapted = self.resident.adapted(With::Trained, learn.dropout_seed);
         let pass = Pass {
             adapted,
-            ..self.pass(With::Trained, &batch, space)
+            ..self.resident.pass(With::Trained, &batch, space)
         };
-        let hidden = self.forward(&pass, batch.tokens, space)?;
+        let hidden = self.resident.forward(&pass, batch.tokens, space)?;
         let backward = space.backward.as_ref().expect("reserved to learn");
-        pass.head_gradient(
-            hidden,
-            &pack.targets,
-            learn.temperature,
-            coefficient,
-            (&space.head, backward),
-        )?;
-        let layers = self.model.config.layers;
+        pass.head_gradient(hidden, &pack.targets, learn.temperature, coefficient, space)?;
+        let layers = self.resident.model.config.layers;
         for layer in (0..layers).rev() {
             let (x, saved) = (space.stream(layer), space.saved(layer));
             // The one shared set still holds the last layer's values when the way back begins.
@@ -407,28 +343,21 @@ impl Engine {
         pass.embed_gradient(&batch, backward)
     }
 
-    fn trained(&self) -> (&Arena, Vec<Place>) {
-        match &self.adapter {
-            Some(adapter) => (&adapter.arena, adapter.plan.places()),
-            None => (&self.model.arena, self.model.plan.places()),
-        }
-    }
-
     /// Forgets the gradient.
     pub fn clear_gradient(&self) -> Result<()> {
-        self.device.enter()?;
-        self.trained().0.clear_gradient()
+        self.resident.device.enter()?;
+        self.resident.trained().0.clear_gradient()
     }
 
     /// The gradient's norm.
     pub fn gradient_norm(&self) -> Result<f64> {
-        self.device.enter()?;
-        self.trained().0.gradient_norm()
+        self.resident.device.enter()?;
+        self.resident.trained().0.gradient_norm()
     }
 
     /// One step of `AdamW` against the gradient, with the same arithmetic as on the CPU.
     pub fn step(&self, stepping: Stepping) -> Result<()> {
-        self.device.enter()?;
+        self.resident.device.enter()?;
         let Stepping {
             config,
             step,
@@ -437,7 +366,7 @@ impl Engine {
         } = stepping;
         let power = i32::try_from(step).unwrap_or(i32::MAX);
         let clips = config.max_norm > 0.0 && norm > config.max_norm;
-        self.trained().0.step(StepSize {
+        self.resident.trained().0.step(StepSize {
             shorten: if clips {
                 (config.max_norm / (norm + 1e-6)) as f32
             } else {
@@ -468,36 +397,23 @@ impl Engine {
     }
 
     fn pull(&self, part: Part) -> Result<Vec<Vec<f32>>> {
-        self.device.enter()?;
-        let (arena, places) = self.trained();
+        self.resident.device.enter()?;
+        let (arena, places) = self.resident.trained();
         arena.pull(part, &places)
     }
 
     /// Replaces the trained tensors.
     pub fn push_values(&self, tensors: &[&Tensor]) -> Result<()> {
-        self.device.enter()?;
-        let (arena, places) = self.trained();
+        self.resident.device.enter()?;
+        let (arena, places) = self.resident.trained();
         arena.push(Part::Value, &places, &slices(tensors))
     }
 
     /// Replaces their moments.
     pub fn push_moments(&self, means: &[&[f32]], squares: &[&[f32]]) -> Result<()> {
-        self.device.enter()?;
-        let (arena, places) = self.trained();
+        self.resident.device.enter()?;
+        let (arena, places) = self.resident.trained();
         arena.push(Part::Mean, &places, means)?;
         arena.push(Part::Square, &places, squares)
     }
-}
-
-/// Brings an adapter over.
-fn place(
-    device: &Device,
-    config: &Config,
-    adapter: &Adapter,
-    trained: bool,
-) -> Result<DeviceAdapter> {
-    let plan = AdapterPlan::of(config, adapter);
-    let arena = Arena::new(device, "the adapter", plan.total, plan.total, trained)?;
-    arena.push(Part::Value, &plan.places(), &slices(&adapter.tensors()))?;
-    Ok(DeviceAdapter { plan, arena })
 }

@@ -7,9 +7,7 @@ use cudarc::driver::DriverError;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A library of CUDA is not installed or not found.
-    #[error(
-        "{library} was not found: {hint}. Without it choose the device `cpu`; the device `auto` does so by itself"
-    )]
+    #[error("{library} was not found: {hint}. Without it only the CPU can compute")]
     Missing {
         /// Its name.
         library: &'static str,

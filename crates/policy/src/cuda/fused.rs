@@ -2,33 +2,17 @@
 //! residual sums and adapters folded in, and attention with biases, head norms, the rotation and the cache's new entry.
 
 use super::chain::Chain;
-use super::decode_product::{Kind, Plan, ROWS, Work};
+use super::decode_product::{Kind, Plan, Work};
 use super::decoder::Decoder;
-use super::device::{Address, Buffer, Device, Launch, args};
-use super::engine::{Engine, With};
+use super::device::{Address, Launch, args};
 use super::error::Result;
 use super::linear::Adapted;
 use super::model::Model;
 use super::plan::Group;
+use super::resident::{Resident, With};
 use super::step::TokenAttention;
+use super::workspace::StepSpace;
 use crate::model::Config;
-
-/// What products leave for each other and for themselves.
-pub(super) struct StepSpace {
-    /// The stream's rows, woven.
-    copy: Buffer,
-    /// Sums of squares of the stream's rows: (rows, parts), a part for each tile of the product that wrote them.
-    squares: Buffer,
-}
-
-impl StepSpace {
-    pub(super) fn new(device: &Device, config: &Config) -> Result<Self> {
-        Ok(Self {
-            copy: device.alloc("decoding", device.reals(ROWS * config.hidden))?,
-            squares: device.alloc("decoding", config.hidden.div_ceil(32) * ROWS * 4)?,
-        })
-    }
-}
 
 /// A group's adapter as the kernels take it.
 #[derive(Clone, Copy)]
@@ -182,11 +166,11 @@ impl Step<'_> {
 
 impl Decoder {
     /// Queues one step of the first `rows` slots, if the kernels serve these rows.
-    pub(super) fn queue_fused(&self, engine: &Engine, with: With, rows: usize) -> Result<bool> {
-        let (Some(chain), Some(space)) = (&engine.decoding.chain, &self.space) else {
+    pub(super) fn queue_fused(&self, resident: &Resident, with: With, rows: usize) -> Result<bool> {
+        let (Some(chain), Some(space)) = (&resident.chain, &self.space) else {
             return Ok(false);
         };
-        let (model, adapted) = (&engine.model, engine.adapted(with, None));
+        let (model, adapted) = (&resident.model, resident.adapted(with, None));
         if !serves(&model.config, adapted, rows) {
             return Ok(false);
         }
@@ -194,7 +178,7 @@ impl Decoder {
         let [qkv, attended, active] =
             [&saved.qkv, &saved.attended, &saved.active].map(|buffer| buffer.address);
         let copy = space.copy.address;
-        self.begin_step(engine, chain, rows, (copy, space.squares.address))?;
+        self.begin_step(resident, chain, rows, Some(space))?;
         let attention = TokenAttention {
             chain,
             model,
@@ -224,8 +208,8 @@ impl Decoder {
             )?;
             step.project(layer, Group::Down, active, stream, None)?;
         }
-        self.queue_logits(engine, with, rows)?;
-        self.end_step(engine, chain, rows)?;
+        self.queue_logits(resident, with, rows)?;
+        self.end_step(resident, chain, rows)?;
         Ok(true)
     }
 }

@@ -3,18 +3,22 @@
 
 use std::collections::VecDeque;
 
+use hotloop_flow::policy::{Completion, Ending};
+
 use super::batch::Batch;
-use super::decoder::{Decoder, STOPS, SlotState, bucket};
-use super::engine::{Engine, With};
+use super::decoder::{Decoder, STOPS, SlotState};
+use super::device::Device;
+use super::engine::Engine;
 use super::error::Result;
 use super::layer::{Pass, Sight};
+use super::resident::With;
+use super::steps::bucket;
 use super::workspace::{Purpose, Size};
-use crate::cpu::Generation;
 use crate::pack::{Pack, Sequence};
-use crate::sample::{Answer, Chosen, Ending};
+use crate::sample::{Chosen, Generation, Growing};
 
 /// Tokens of prompts read at once; a longer prompt is read by itself.
-pub(super) const PREFILL: usize = 8192;
+const PREFILL: usize = 8192;
 /// Prompts read at once.
 const PROMPTS: usize = 64;
 /// Tokens between two looks of the host.
@@ -23,7 +27,7 @@ const STRIDE: usize = 16;
 /// An answer on its way.
 struct Active {
     number: usize,
-    answer: Answer,
+    growing: Growing,
     /// Tokens drawn when the host last looked.
     length: usize,
 }
@@ -41,7 +45,7 @@ struct Round<'a> {
     how: &'a Generation<'a>,
     waiting: VecDeque<usize>,
     active: Vec<Option<Active>>,
-    done: Vec<Option<(Answer, Ending)>>,
+    done: Vec<Option<Completion>>,
 }
 
 impl Round<'_> {
@@ -74,7 +78,7 @@ impl Round<'_> {
             self.waiting.pop_front();
             self.active[slot] = Some(Active {
                 number,
-                answer: Answer::default(),
+                growing: Growing::default(),
                 length: 1,
             });
         }
@@ -107,12 +111,12 @@ impl Round<'_> {
     }
 
     /// Takes what the device has drawn; returns the slots whose answers the host has ended.
-    fn collect(&mut self, decoder: &Decoder, engine: &Engine) -> Result<Vec<usize>> {
-        let states = decoder.states(&engine.device)?;
+    fn collect(&mut self, decoder: &Decoder, device: &Device) -> Result<Vec<usize>> {
+        let states = decoder.states(device)?;
         let ended = |(active, state): (&Option<Active>, &SlotState)| active.is_some() && state.done;
         let mut stopped = Vec::new();
         if self.host_stops() || self.active.iter().zip(&states).any(ended) {
-            let (tokens, logprobs) = decoder.outputs(&engine.device)?;
+            let (tokens, logprobs) = decoder.outputs(device)?;
             let host_stops = self.host_stops();
             for (slot, state) in states.iter().enumerate() {
                 let Some(mut active) = self.active[slot].take() else {
@@ -121,12 +125,12 @@ impl Round<'_> {
                 let mut ending = None;
                 if state.done || host_stops {
                     let from = slot * decoder.answer;
-                    for at in from + active.answer.tokens.len()..from + state.length as usize {
+                    for at in from + active.growing.tokens.len()..from + state.length as usize {
                         let chosen = Chosen {
                             token: tokens[at],
                             logprob: logprobs[at],
                         };
-                        ending = active.answer.push(chosen, &self.how.stop, self.how.decode);
+                        ending = active.growing.push(chosen, &self.how.stop, self.how.decode);
                         if ending.is_some() {
                             break;
                         }
@@ -137,7 +141,9 @@ impl Round<'_> {
                 }
                 match ending {
                     Some(ending) => {
-                        self.done[active.number] = Some((active.answer, ending));
+                        let prompt = &self.prompts[active.number / self.count];
+                        let done = active.growing.finish(prompt, ending, self.how);
+                        self.done[active.number] = Some(done);
                         if !state.done {
                             stopped.push(slot);
                         }
@@ -153,15 +159,32 @@ impl Round<'_> {
         }
         Ok(stopped)
     }
+
+    /// Completions that a halt has left unfinished are empty.
+    fn finish(self) -> Vec<Completion> {
+        let Self {
+            prompts,
+            count,
+            how,
+            done,
+            ..
+        } = self;
+        let whole = |(number, done): (usize, Option<Completion>)| {
+            let empty = || Growing::default().finish(&prompts[number / count], Ending::Length, how);
+            done.unwrap_or_else(empty)
+        };
+        done.into_iter().enumerate().map(whole).collect()
+    }
 }
 
 impl Engine {
-    pub(super) fn decode_size(&self) -> Size<'_> {
+    fn decode_size(&self) -> Size<'_> {
         let low = self
+            .resident
             .adapted(With::Trained, None)
             .map_or(0, |adapted| adapted.adapter.plan.widest());
         Size {
-            config: &self.model.config,
+            config: &self.resident.model.config,
             rows: 0,
             low,
             drops: false,
@@ -169,10 +192,45 @@ impl Engine {
         }
     }
 
+    /// Makes room for decoding. Where memory is short, what only training needs is given up, and then slots: fewer answers
+    /// are decoded at once.
+    fn prepare_decoder(&mut self, slots: usize, capacity: usize, answer: usize) -> Result<Decoder> {
+        let old = self.decoder.take();
+        let size = Size {
+            rows: slots,
+            ..self.decode_size()
+        };
+        if let Some(decoder) = old.filter(|decoder| decoder.serves(size, capacity, answer)) {
+            return Ok(decoder);
+        }
+        let fused = self.resident.chain.is_some();
+        let mut given_up = None;
+        let mut rows = slots;
+        let made = loop {
+            let size = Size {
+                rows,
+                ..self.decode_size()
+            };
+            match Decoder::new(&self.resident.device, size, capacity, answer, fused) {
+                Err(error) if error.is_out_of_memory() && self.workspace.is_some() => {
+                    given_up = self.workspace.take().map(|space| space.rows);
+                }
+                Err(error) if error.is_out_of_memory() && rows > 1 => rows /= 2,
+                made => break made,
+            }
+        };
+        let mut decoder = made?;
+        decoder.wished = slots;
+        if let Some(rows) = given_up {
+            self.reserve(rows.min(PREFILL), Purpose::Score, false)?;
+        }
+        Ok(decoder)
+    }
+
     /// Makes room for so many slots of so many tokens, of which so many are the answer's: calls that need no more then
     /// share memory and graphs.
     pub fn make_room(&mut self, slots: usize, capacity: usize, answer: usize) -> Result<()> {
-        self.device.enter()?;
+        self.resident.device.enter()?;
         let decoder = self.prepare_decoder(slots, capacity.next_multiple_of(64), answer)?;
         self.decoder = Some(decoder);
         Ok(())
@@ -185,7 +243,7 @@ impl Engine {
         prompts: &[Vec<u32>],
         count: usize,
         how: &Generation,
-    ) -> Result<Vec<(Answer, Ending)>> {
+    ) -> Result<Vec<Completion>> {
         let longest = prompts.iter().map(Vec::len).max().unwrap_or(0);
         let total = prompts.iter().map(Vec::len).sum::<usize>();
         let answers = prompts.len() * count;
@@ -201,7 +259,7 @@ impl Engine {
         let limit = how.stop.max_tokens.max(1);
         let capacity = (longest + limit).next_multiple_of(64);
         let mut decoder = self.prepare_decoder(slots, capacity, limit)?;
-        decoder.set_draw(&self.device, how.draw, &how.stop.tokens)?;
+        decoder.set_draw(&self.resident.device, how.draw, &how.stop.tokens)?;
         let active = (0..decoder.cache.slots).map(|_| None).collect();
         let done = (0..answers).map(|_| None).collect();
         let waiting = (0..answers).collect();
@@ -219,12 +277,7 @@ impl Engine {
         if !how.halted() {
             self.decoder = Some(decoder);
         }
-        let unfinished = || (Answer::default(), Ending::Length);
-        Ok(round
-            .done
-            .into_iter()
-            .map(|answer| answer.unwrap_or_else(unfinished))
-            .collect())
+        Ok(round.finish())
     }
 
     fn play(&mut self, with: With, round: &mut Round, decoder: &mut Decoder) -> Result<()> {
@@ -240,10 +293,15 @@ impl Engine {
             if rows == 0 || round.how.halted() {
                 return Ok(());
             }
-            decoder.steps(self, with, bucket(rows, decoder.cache.slots), round.steps())?;
-            for slot in round.collect(decoder, self)? {
+            decoder.steps(
+                &self.resident,
+                with,
+                bucket(rows, decoder.cache.slots),
+                round.steps(),
+            )?;
+            for slot in round.collect(decoder, &self.resident.device)? {
                 decoder.set_state(
-                    &self.device,
+                    &self.resident.device,
                     slot,
                     SlotState {
                         done: true,
@@ -272,14 +330,14 @@ impl Engine {
             .iter()
             .map(|admission| admission.answers[0].1 as i32)
             .collect();
-        let batch = Batch::upload(&self.device, space.ints.address, &pack, &leaders)?;
+        let batch = Batch::upload(&self.resident.device, space.ints.address, &pack, &leaders)?;
         let pass = Pass {
             sight: Sight::Pack(&batch, Some(&decoder.cache)),
-            ..self.pass(with, &batch, space)
+            ..self.resident.pass(with, &batch, space)
         };
-        let hidden = self.forward(&pass, batch.tokens, space)?;
+        let hidden = self.resident.forward(&pass, batch.tokens, space)?;
         let last: Vec<i32> = pack.starts[1..].iter().map(|end| *end as i32 - 1).collect();
-        self.device.write(space.head.rows.address, &last)?;
+        self.resident.device.write(space.head.rows.address, &last)?;
         pass.logits(hidden, last.len(), &space.head)?;
         let (mut rows, mut slots) = (Vec::new(), Vec::new());
         for (nth, admission) in admissions.iter().enumerate() {
@@ -288,7 +346,7 @@ impl Engine {
                 .iter()
                 .map(|(_, slot)| *slot as i32)
                 .collect();
-            decoder.fan_out(self, admission.answers[0].1, length, &others)?;
+            decoder.fan_out(&self.resident, admission.answers[0].1, length, &others)?;
             for &(number, slot) in &admission.answers {
                 let state = SlotState {
                     seed: round.how.seed.wrapping_add(number as u64),
@@ -298,19 +356,19 @@ impl Engine {
                     limit: round.how.stop.max_tokens.max(1) as u32,
                     done: false,
                 };
-                decoder.set_state(&self.device, slot, state)?;
+                decoder.set_state(&self.resident.device, slot, state)?;
                 rows.push(nth as i32);
                 slots.push(slot as i32);
             }
         }
-        decoder.draw_first(self, space.head.logits.address, &rows, &slots)
+        decoder.draw_first(&self.resident, space.head.logits.address, &rows, &slots)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{Draw, Stop};
+    use crate::sample::{Draw, NEVER, Stop};
 
     fn round<'a>(
         prompts: &'a [Vec<u32>],
@@ -352,7 +410,7 @@ mod tests {
             seed: 1,
             slots: 4,
             decode: &|_| String::new(),
-            halt: &crate::cpu::NEVER,
+            halt: &NEVER,
         };
         let prompts = vec![vec![1; 5000], vec![2; 5000], vec![3; 9]];
         let mut round = round(&prompts, 2, 5, &how);

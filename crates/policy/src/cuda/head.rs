@@ -3,16 +3,12 @@
 //! The loss itself stays on the host: it answers each token's logprob with a slope, so that every loss is one pure
 //! function that the CPU uses too. A chunk is thousands of rows, so the round trip is lost in the products around it.
 
-use super::blas::{Dims, Operand, Target as To};
 use super::device::{Address, Launch, args};
 use super::error::Result;
 use super::layer::Pass;
-use super::workspace::{BackwardSpace, HeadSpace};
-use crate::cpu::Scored;
-use crate::pack::Target;
-
-/// Receives each target's index and score, and answers d loss / d logprob.
-pub(super) type Coefficient<'a> = dyn FnMut(usize, Scored) -> f32 + 'a;
+use super::product::{Dims, Operand, Target as To};
+use super::workspace::{HeadSpace, Workspace};
+use crate::pack::{Coefficient, Scored, Target};
 
 impl Pass<'_> {
     fn head(&self) -> Operand {
@@ -105,15 +101,17 @@ impl Pass<'_> {
         Ok(scores)
     }
 
-    /// Scores every target, asks for its slope, and leaves the gradient of the hidden states in `backward.d`.
+    /// Scores every target, asks for its slope, and leaves the gradient of the hidden states in `space.backward`.
     pub(super) fn head_gradient(
         &self,
         hidden: Address,
         targets: &[Target],
         temperature: f32,
         coefficient: &mut Coefficient,
-        (space, backward): (&HeadSpace, &BackwardSpace),
+        space: &Workspace,
     ) -> Result<()> {
+        let backward = space.backward.as_ref().expect("reserved to learn");
+        let space = &space.head;
         let (width, vocab) = (self.model.config.hidden, self.model.config.vocab);
         self.device
             .clear(backward.d.address, self.device.reals(self.rows * width))?;

@@ -4,9 +4,9 @@
 use super::chain::Follows;
 use super::decoder::Decoder;
 use super::device::{Address, Launch, args};
-use super::engine::{Engine, With};
 use super::error::Result;
 use super::plan::Group;
+use super::resident::{Resident, With};
 use super::step::TokenAttention;
 
 /// The widest stream whose norm has room in one block's registers.
@@ -14,11 +14,20 @@ pub(super) const WIDEST: usize = 8192;
 
 impl Decoder {
     /// Queues one step of the first `rows` slots, if there are kernels for it.
-    pub(super) fn queue_joined(&self, engine: &Engine, with: With, rows: usize) -> Result<bool> {
-        let Some(chain) = &engine.decoding.chain else {
+    pub(super) fn queue_joined(
+        &self,
+        resident: &Resident,
+        with: With,
+        rows: usize,
+    ) -> Result<bool> {
+        let Some(chain) = &resident.chain else {
             return Ok(false);
         };
-        let (model, saved, pass) = (&engine.model, &self.saved, self.pass(engine, with, rows));
+        let (model, saved, pass) = (
+            &resident.model,
+            &self.saved,
+            self.pass(resident, with, rows),
+        );
         let (stream, positions) = (self.stream.address, self.positions.address);
         let [normed, qkv, attended] =
             [&saved.normed, &saved.qkv, &saved.attended].map(|buffer| buffer.address);
@@ -52,7 +61,7 @@ impl Decoder {
             positions,
             kernel: "step_attention_rows",
         };
-        self.begin_step(engine, chain, rows, (Address::NULL, Address::NULL))?;
+        self.begin_step(resident, chain, rows, None)?;
         for (layer, plan) in model.plan.layers.iter().enumerate() {
             norm(plan.input_norm.offset, normed)?;
             project(layer, Group::Qkv, normed, qkv, false)?;
@@ -65,7 +74,7 @@ impl Decoder {
         }
         norm(model.plan.norm.offset, normed)?;
         pass.logits_of(normed, rows, self.logits.address, model.config.vocab)?;
-        self.end_step(engine, chain, rows)?;
+        self.end_step(resident, chain, rows)?;
         Ok(true)
     }
 }

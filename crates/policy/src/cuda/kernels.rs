@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use cudarc::nvrtc::{CompileError, CompileOptions, Ptx, compile_ptx_with_opts};
 
 use super::error::{Error, Result};
-use crate::Precision;
+use crate::precision::Precision;
 
 /// Every file, in the order they are compiled as one.
-pub const SOURCES: [(&str, &str); 14] = [
+const SOURCES: [(&str, &str); 14] = [
     ("common.cu", include_str!("kernels/common.cu")),
     ("norm.cu", include_str!("kernels/norm.cu")),
     ("rope.cu", include_str!("kernels/rope.cu")),
@@ -64,7 +64,7 @@ type Compiled = HashMap<Vec<String>, String>;
 static COMPILED: Mutex<Option<Compiled>> = Mutex::new(None);
 
 /// Compiles all kernels for a compute capability, once in a process.
-pub fn compile(
+pub(super) fn compile(
     precision: Precision,
     head_dim: usize,
     capability: (i32, i32),
@@ -137,7 +137,7 @@ fn build(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cuda::device::nvrtc_present;
+    use crate::cuda::libraries::nvrtc_present;
 
     #[test]
     fn every_kernel_compiles() {

@@ -3,7 +3,7 @@
 use super::attention::Attention;
 use super::batch::Batch;
 use super::blas::Blas;
-use super::cache::Cache;
+use super::cache::{Cache, NewRows};
 use super::device::{Address, Device, Launch, args};
 use super::error::Result;
 use super::linear::{Adapted, Projection, Scratch};
@@ -46,16 +46,14 @@ impl<'a> Pass<'a> {
     }
 
     pub(super) fn projection(&self, layer: usize, group: Group) -> Projection<'a> {
-        let offset = self.model.plan.layers[layer].weights[group as usize][0].offset;
-        let base = (&self.model.arena, offset);
-        let shape = group.shape(&self.model.config);
-        Projection::new(
-            (self.device, self.blas),
-            base,
-            shape,
-            self.adapted,
-            (layer, group as usize),
-        )
+        let Self {
+            device,
+            blas,
+            model,
+            adapted,
+            ..
+        } = *self;
+        Projection::new(device, blas, model, adapted, layer, group)
     }
 
     pub(super) fn scratch(&self, saved: &Saved, group: Group) -> Scratch {
@@ -238,13 +236,12 @@ impl<'a> Pass<'a> {
         match self.sight {
             Sight::Pack(batch, cache) => {
                 if let Some(cache) = cache {
-                    cache.store(
-                        device,
-                        config,
-                        layer,
-                        saved.qkv.address,
-                        (batch.slots, positions, rows),
-                    )?;
+                    let new = NewRows {
+                        qkv: saved.qkv.address,
+                        positions,
+                        count: rows,
+                    };
+                    cache.store(device, config, layer, new, batch.slots)?;
                 }
                 self.attention(batch, saved).forward(saved.attended.address)
             }
@@ -269,13 +266,12 @@ impl<'a> Pass<'a> {
                     Launch::rows(rows, model.qkv_width() * 4),
                     arguments,
                 )?;
-                cache.attend(
-                    device,
-                    config,
-                    layer,
-                    (saved.qkv.address, positions, rows),
-                    saved.attended.address,
-                )
+                let new = NewRows {
+                    qkv,
+                    positions,
+                    count: rows,
+                };
+                cache.attend(device, config, layer, new, saved.attended.address)
             }
         }
     }

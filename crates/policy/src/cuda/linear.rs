@@ -1,10 +1,12 @@
 //! The four products of a layer, with their adapters: `y = x W' + scale * (drop(x) A') B'`.
 
 use super::arena::Arena;
-use super::blas::{Blas, Dims, Operand, Target};
+use super::blas::Blas;
 use super::device::{Address, Device, Launch, args};
 use super::error::Result;
-use super::plan::{AdapterPlan, LoraGroup, LoraPart};
+use super::model::Model;
+use super::plan::{AdapterPlan, Group, LoraGroup, LoraPart};
+use super::product::{Dims, Operand, Target};
 
 /// Rows that `lora_rows` takes at most, and the widest low-rank values, as lora.cu has it.
 const FEW_ROWS: usize = 64;
@@ -48,11 +50,19 @@ struct GroupLora<'a> {
 pub(super) struct Projection<'a> {
     device: &'a Device,
     blas: &'a Blas,
-    /// The base's arena and where the matrix begins in it.
-    base: (&'a Arena, usize),
+    arena: &'a Arena,
+    /// Where the matrix begins in the arena.
+    offset: usize,
     outputs: usize,
     inputs: usize,
     lora: Option<GroupLora<'a>>,
+}
+
+/// Rows of inputs.
+#[derive(Clone, Copy)]
+struct Rows {
+    at: Address,
+    count: usize,
 }
 
 /// The scratch memory of a product's adapter.
@@ -67,13 +77,17 @@ pub(super) struct Scratch {
 }
 
 impl<'a> Projection<'a> {
+    /// The product of a group of a layer.
     pub(super) fn new(
-        (device, blas): (&'a Device, &'a Blas),
-        base: (&'a Arena, usize),
-        (outputs, inputs): (usize, usize),
+        device: &'a Device,
+        blas: &'a Blas,
+        model: &'a Model,
         adapted: Option<Adapted<'a>>,
-        (layer, group): (usize, usize),
+        layer: usize,
+        group: Group,
     ) -> Self {
+        let offset = model.plan.layers[layer].weights[group as usize][0].offset;
+        let (outputs, inputs) = group.shape(&model.config);
         let lora = adapted.and_then(
             |Adapted {
                  adapter,
@@ -90,7 +104,7 @@ impl<'a> Projection<'a> {
                     rate,
                     key: key(seed),
                 });
-                let group = &adapter.plan.layers[layer][group];
+                let group = &adapter.plan.layers[layer][group as usize];
                 let (rank, scale) = (config.rank, config.scale());
                 (!group.parts.is_empty()).then_some(GroupLora {
                     arena: &adapter.arena,
@@ -104,7 +118,8 @@ impl<'a> Projection<'a> {
         Self {
             device,
             blas,
-            base,
+            arena: &model.arena,
+            offset,
             outputs,
             inputs,
             lora,
@@ -112,7 +127,7 @@ impl<'a> Projection<'a> {
     }
 
     fn weight(&self) -> Operand {
-        Operand::rows(self.base.0.at(self.base.1), self.inputs)
+        Operand::rows(self.arena.at(self.offset), self.inputs)
     }
 
     /// A part's place among the low-rank values of a row.
@@ -146,7 +161,7 @@ impl<'a> Projection<'a> {
             return Ok(());
         };
         if self.few(lora, rows) {
-            return self.forward_few(lora, (x, rows), y, scratch.low);
+            return self.forward_few(lora, Rows { at: x, count: rows }, y, scratch.low);
         }
         let width = lora.group.parts.len() * lora.rank;
         self.down(lora, x, rows, scratch)?;
@@ -172,13 +187,8 @@ impl<'a> Projection<'a> {
     }
 
     /// An adapter's share of few rows.
-    fn forward_few(
-        &self,
-        lora: &GroupLora,
-        (x, rows): (Address, usize),
-        y: Address,
-        low: Address,
-    ) -> Result<()> {
+    fn forward_few(&self, lora: &GroupLora, x: Rows, y: Address, low: Address) -> Result<()> {
+        let Rows { at: x, count: rows } = x;
         let parts = &lora.group.parts;
         let b = |nth: usize| {
             parts
@@ -235,7 +245,13 @@ impl<'a> Projection<'a> {
             );
         }
         for (nth, part) in lora.group.parts.iter().enumerate() {
-            self.drop_inputs(lora, part, (x, rows), scratch.dropped, false)?;
+            self.drop_inputs(
+                lora,
+                part,
+                Rows { at: x, count: rows },
+                scratch.dropped,
+                false,
+            )?;
             let a = Operand::rows(lora.arena.at(part.a.offset), inputs);
             let to = Target::set(self.reals(scratch.low, nth * rank), width);
             self.blas.product(
@@ -253,19 +269,19 @@ impl<'a> Projection<'a> {
         &self,
         lora: &GroupLora,
         part: &LoraPart,
-        (x, rows): (Address, usize),
+        x: Rows,
         to: Address,
         add: bool,
     ) -> Result<()> {
         let Some(Dropout { rate, key }) = lora.dropout else {
             return Ok(());
         };
-        let count = rows * self.inputs;
+        let count = x.count * self.inputs;
         let key = key.wrapping_add(part.module as u64);
         self.device.launch(
             "dropout",
             Launch::each(count),
-            args![x, to, count as i64, rate, key, i32::from(add)],
+            args![x.at, to, count as i64, rate, key, i32::from(add)],
         )
     }
 
@@ -287,7 +303,7 @@ impl<'a> Projection<'a> {
             Dims(rows, inputs, outputs),
             1.0,
         )?;
-        if let Some(gradient) = self.base.0.gradient(self.base.1) {
+        if let Some(gradient) = self.arena.gradient(self.offset) {
             let to = Target::gradient(gradient, inputs);
             self.blas.product(
                 d_out.t(),
@@ -298,7 +314,7 @@ impl<'a> Projection<'a> {
             )?;
         }
         match &self.lora {
-            Some(lora) => self.backward_lora(lora, (x, rows), dy, dx, scratch),
+            Some(lora) => self.backward_lora(lora, Rows { at: x, count: rows }, dy, dx, scratch),
             None => Ok(()),
         }
     }
@@ -306,11 +322,12 @@ impl<'a> Projection<'a> {
     fn backward_lora(
         &self,
         lora: &GroupLora,
-        (x, rows): (Address, usize),
+        x: Rows,
         dy: Address,
         dx: Address,
         scratch: Scratch,
     ) -> Result<()> {
+        let Rows { at: x, count: rows } = x;
         let (rank, inputs, scale) = (lora.rank, self.inputs, lora.scale);
         let width = lora.group.parts.len() * rank;
         for (nth, part) in lora.group.parts.iter().enumerate() {
@@ -364,7 +381,13 @@ impl<'a> Projection<'a> {
         for (nth, part) in lora.group.parts.iter().enumerate() {
             let d_low = Operand::rows(self.reals(scratch.d_low, nth * rank), width);
             if let Some(gradient) = lora.arena.gradient(part.a.offset) {
-                self.drop_inputs(lora, part, (x, rows), scratch.dropped, false)?;
+                self.drop_inputs(
+                    lora,
+                    part,
+                    Rows { at: x, count: rows },
+                    scratch.dropped,
+                    false,
+                )?;
                 let dropped = Operand::rows(scratch.dropped, inputs);
                 let to = Target::gradient(gradient, inputs);
                 self.blas
@@ -378,7 +401,11 @@ impl<'a> Projection<'a> {
                 Dims(rows, inputs, rank),
                 1.0,
             )?;
-            self.drop_inputs(lora, part, (scratch.dropped, rows), dx, true)?;
+            let gradient = Rows {
+                at: scratch.dropped,
+                count: rows,
+            };
+            self.drop_inputs(lora, part, gradient, dx, true)?;
         }
         Ok(())
     }

@@ -4,11 +4,10 @@
 //! device (context, stream, memory, launches) <- kernels/*.cu by NVRTC, blas (cuBLAS, and thin for short sums)
 //! plan (offsets) <- arena (weights, masters, gradients, moments) <- model, linear (products with adapters)
 //! batch (a pack's integers), workspace (activations), attention, cache
-//!   <- layer, backward, head <- engine (score, learn, step)
-//!   <- decoder (a step as a graph) <- generate (slots, prompts, endings)
+//!   <- layer, backward, head <- resident (what stays on the device) <- engine (score, learn, step)
 //! way (how a step is decoded), chain (launches of a step's own kernels), decode_product (shapes of its own products)
-//!   <- step <- joined, fused <- decoder
-//! trace (where the time of any of it goes)
+//!   <- decoder (slots) <- step <- joined, fused <- steps (a step as a graph) <- generate (prompts, endings)
+//! trace (where the time of any of it goes) <- profile
 //! ```
 //!
 //! Libraries are opened when the device is, so one binary serves machines with and without a GPU. Nothing is added by
@@ -32,29 +31,40 @@ mod generate;
 mod head;
 mod joined;
 mod kernels;
+mod launch;
 mod layer;
+mod libraries;
 mod linear;
 mod model;
 mod plan;
+mod product;
+mod profile;
+mod resident;
 mod step;
+mod steps;
 mod thin;
 mod trace;
 mod way;
 mod workspace;
 
+#[doc(hidden)]
 pub use device::DeviceFacts;
-pub use engine::{Engine, Learn, Stepping, Trains, With};
+#[doc(hidden)]
+pub use engine::{Engine, Learn, Stepping};
 pub use error::Error;
-pub use kernels::{SOURCES, compile};
+#[doc(hidden)]
+pub use resident::{Trains, With};
+#[doc(hidden)]
 pub use trace::Spent;
+#[doc(hidden)]
 pub use way::DecodeWay;
 
 /// Which of the three libraries are there: the driver, the compiler, cuBLAS.
 pub fn libraries() -> [(&'static str, bool); 3] {
     [
-        ("libcuda", device::driver_present()),
-        ("libnvrtc", device::nvrtc_present()),
-        ("libcublas", device::blas_present()),
+        ("libcuda", libraries::driver_present()),
+        ("libnvrtc", libraries::nvrtc_present()),
+        ("libcublas", libraries::blas_present()),
     ]
 }
 
@@ -67,7 +77,7 @@ pub fn available() -> bool {
 /// The library that keeps this machine's GPU from being used; none where there is no GPU, or no library is missing.
 pub fn hindrance() -> Option<Error> {
     let has_gpu = || cudarc::driver::CudaContext::device_count().is_ok_and(|count| count > 0);
-    device::missing().filter(|_| device::driver_present() && has_gpu())
+    libraries::missing().filter(|_| libraries::driver_present() && has_gpu())
 }
 
 /// Whether a GPU of that compute capability has all that the kernels ask for: sums and copies in bf16 came with 8.0.

@@ -4,9 +4,10 @@ use super::cache::Cache;
 use super::chain::{Chain, Follows};
 use super::decoder::Decoder;
 use super::device::{Address, Launch, args};
-use super::engine::Engine;
 use super::error::Result;
 use super::model::Model;
+use super::resident::Resident;
+use super::workspace::StepSpace;
 
 /// Attention of every slot's new token over its cache, with all that stands between it and the product before: biases,
 /// head norms, the rotation, and the cache's new entry.
@@ -65,12 +66,14 @@ impl Decoder {
     /// Queues the embeddings of the last tokens and, for products that fold norms in, what these need of them.
     pub(super) fn begin_step(
         &self,
-        engine: &Engine,
+        resident: &Resident,
         chain: &Chain,
         rows: usize,
-        (copy, squares): (Address, Address),
+        folded: Option<&StepSpace>,
     ) -> Result<()> {
-        let (model, hidden) = (&engine.model, engine.model.config.hidden);
+        let copy = folded.map_or(Address::NULL, |space| space.copy.address);
+        let squares = folded.map_or(Address::NULL, |space| space.squares.address);
+        let (model, hidden) = (&resident.model, resident.model.config.hidden);
         let embed = model.arena.at(model.plan.embed.offset);
         let arguments = args![
             &self.states,
@@ -90,7 +93,7 @@ impl Decoder {
     }
 
     /// Queues the draws from the logits.
-    pub(super) fn end_step(&self, engine: &Engine, chain: &Chain, rows: usize) -> Result<()> {
+    pub(super) fn end_step(&self, resident: &Resident, chain: &Chain, rows: usize) -> Result<()> {
         let Self {
             logits,
             draw,
@@ -100,7 +103,7 @@ impl Decoder {
             answer,
             ..
         } = self;
-        let vocab = engine.model.config.vocab as i32;
+        let vocab = resident.model.config.vocab as i32;
         let arguments = args![
             logits,
             draw,

@@ -1,9 +1,9 @@
 //! Products over a short length that add to activations, as adapters need them: the kernels of thin.cu.
 
-use super::blas::{Dims, Product};
 use super::device::{Device, Launch, args};
 use super::error::Result;
-use crate::Precision;
+use super::product::{Dims, Product};
+use crate::precision::Precision;
 
 /// Fewer rows than this leave most of the device idle, whoever multiplies.
 const ROWS: usize = 192;
@@ -60,8 +60,8 @@ pub(super) fn multiply(device: &Device, kernel: &'static str, product: &Product)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cuda::blas::{Operand, Target};
     use crate::cuda::device::Address;
+    use crate::cuda::product::{Operand, Target};
 
     #[test]
     fn only_short_aligned_sums_onto_activations_are_taken() {

@@ -1,5 +1,6 @@
 //! The memory of a pass: what forward leaves for backward, and scratch.
 
+use super::decode_product::ROWS;
 use super::device::{Address, Buffer, Device};
 use super::error::{Error, Result};
 use super::plan::Group;
@@ -306,4 +307,20 @@ fn widest_input(config: &Config) -> usize {
         .map(|group| group.shape(config).1)
         .max()
         .unwrap_or(0)
+}
+/// What the products of a fused decode step leave for each other and for themselves.
+pub(super) struct StepSpace {
+    /// The stream's rows, woven.
+    pub(super) copy: Buffer,
+    /// Sums of squares of the stream's rows: (rows, parts), a part for each tile of the product that wrote them.
+    pub(super) squares: Buffer,
+}
+
+impl StepSpace {
+    pub(super) fn new(device: &Device, config: &Config) -> Result<Self> {
+        Ok(Self {
+            copy: device.alloc("decoding", device.reals(ROWS * config.hidden))?,
+            squares: device.alloc("decoding", config.hidden.div_ceil(32) * ROWS * 4)?,
+        })
+    }
 }

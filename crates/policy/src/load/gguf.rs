@@ -5,8 +5,8 @@ use std::io::{BufReader, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::error::Problem;
 use super::gguf_blocks::Block;
+use crate::load_error::Problem;
 
 /// Counts above this are damage, not data.
 const MAX_COUNT: u64 = 1 << 32;

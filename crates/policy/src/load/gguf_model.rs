@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::error::{LoadError, Problem};
 use super::gguf::{Entry, GgufFile, Value};
+use crate::load_error::{LoadError, Problem};
 use crate::model::{Config, Family, RopeScaling};
 use crate::text::{ByteBpe, Text, TokenKind};
 

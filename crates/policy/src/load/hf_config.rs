@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::error::{LoadError, Problem};
+use crate::load_error::{LoadError, Problem};
 use crate::model::{Config, Family, RopeScaling};
 
 #[derive(Deserialize)]

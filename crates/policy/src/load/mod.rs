@@ -3,7 +3,6 @@
 //! Tensors are read one at a time and come as f32 under their Hugging Face names, whatever the file calls them. Matrices
 //! that nothing trains may be kept in bf16, each rounded as soon as it is read.
 
-mod error;
 mod gguf;
 mod gguf_blocks;
 mod gguf_model;
@@ -13,13 +12,13 @@ mod safetensors;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-pub use error::{LoadError, Problem};
+pub use crate::load_error::{LoadError, Problem};
 pub(crate) use hf_config::to_json as config_to_json;
 
 use self::gguf_model::GgufModel;
 pub(crate) use self::safetensors::TensorFiles;
-use crate::Precision;
 use crate::model::{Config, Fingerprint, Values, Weights};
+use crate::precision::Precision;
 use crate::text::Text;
 
 /// A model on disk: its shape, its tensors one by one, and its tokenizer.

@@ -8,7 +8,7 @@ use half::{bf16, f16};
 use safetensors::Dtype;
 use safetensors::tensor::Metadata;
 
-use super::error::{LoadError, Problem};
+use crate::load_error::{LoadError, Problem};
 
 /// Headers longer than this are damage, not data.
 const MAX_HEADER: u64 = 100_000_000;

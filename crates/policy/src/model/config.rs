@@ -1,4 +1,4 @@
-//! The shape of a model, as `config.json` or a GGUF header tells it.
+//! The shape of a model, as `config.json` or a GGUF header describes it.
 
 use serde::{Deserialize, Serialize};
 

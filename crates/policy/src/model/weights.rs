@@ -3,8 +3,9 @@
 //! A gradient has the same type as the weights it belongs to, so that optimiser, clipping, saving
 //! and tests walk both by the same list.
 
+use super::config::Config;
+use super::module::Module;
 use super::values::Values;
-use super::{Config, Module};
 
 /// A named array in row-major order.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,5 +1,7 @@
 //! The choice of one token from its logits.
 
+use hotloop_flow::policy::Sampling;
+
 use crate::math::{exponentiate, max, sum, vectorised};
 
 /// How tokens are drawn.
@@ -13,6 +15,18 @@ pub struct Draw {
     pub top_p: f32,
     /// Keep tokens at least this likely relative to the likeliest; 0 keeps all.
     pub min_p: f32,
+}
+
+impl From<&Sampling> for Draw {
+    fn from(sampling: &Sampling) -> Self {
+        let draw = Self {
+            temperature: sampling.temperature as f32,
+            top_k: sampling.top_k as usize,
+            top_p: sampling.top_p as f32,
+            min_p: sampling.min_p as f32,
+        };
+        draw.divisible()
+    }
 }
 
 impl Draw {
@@ -35,7 +49,7 @@ impl Draw {
         }
     }
 
-    /// The temperature that logprobs are told at: greedy answers are scored at 1.
+    /// The temperature that logprobs are reported at: greedy answers are scored at 1.
     pub fn scoring_temperature(&self) -> f32 {
         if self.temperature > 0.0 {
             self.temperature
@@ -54,14 +68,13 @@ pub struct Chosen {
     pub logprob: f32,
 }
 
-/// Chooses a token. Logits that are not numbers give a logprob that is none. `uniform` in [0, 1) decides which. Greedy ties go to the lower token.
+/// Chooses a token; `uniform` in [0, 1) decides which. Logits with NaN give a logprob of NaN. Greedy ties go to the lower
+/// token.
 pub fn choose(logits: &[f32], draw: Draw, uniform: f64) -> Chosen {
-    let (top, factor) = (
-        vectorised(
-            #[inline(always)]
-            || max(logits),
-        ),
-        1.0 / draw.scoring_temperature(),
+    let factor = 1.0 / draw.scoring_temperature();
+    let top = vectorised(
+        #[inline(always)]
+        || max(logits),
     );
     let best = logits.iter().position(|logit| *logit >= top).unwrap_or(0);
     let mut weights = logits.to_vec();
@@ -89,8 +102,7 @@ struct Eligible {
     weight: f32,
 }
 
-/// The first `count` of what falls from the likeliest on, and what is as likely as the last of them: equals are not told
-/// apart by their numbers.
+/// Keeps the `count` likeliest tokens, and those as likely as the last of them: a token's number makes no difference.
 fn keep(kept: &mut Vec<Eligible>, count: usize) {
     if let Some(last) = count
         .checked_sub(1)

@@ -1,7 +1,9 @@
-//! How answers are drawn, apart from any device: the choice of a token, and when an answer ends.
+//! How completions are drawn, apart from any device: the choice of a token, and when a completion ends.
 
-mod answer;
 mod choose;
+mod generation;
+mod growing;
 
-pub use answer::{Answer, Ending, Stop};
 pub use choose::{Chosen, Draw, choose};
+pub use generation::{Generation, NEVER, Stop};
+pub(crate) use growing::Growing;

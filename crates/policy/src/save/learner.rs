@@ -8,10 +8,12 @@ use super::atomic::{self, SaveError};
 use super::peft::Base;
 use super::tensors::Storage;
 use super::{huggingface, peft, tensors};
-use crate::load::{Checkpoint, LoadError, Problem, TensorFiles};
+use crate::load::{Checkpoint, TensorFiles};
+use crate::load_error::{LoadError, Problem};
 use crate::model::Tensor;
+use crate::placed::Trained;
 use crate::text::Text;
-use crate::train::{Learner, Trained};
+use crate::train::Learner;
 
 #[derive(Serialize, Deserialize)]
 struct Progress {
@@ -26,19 +28,19 @@ pub fn learner(
     text: Option<&Text>,
 ) -> Result<(), SaveError> {
     atomic::directory(directory, |to| {
-        match &learner.trained {
+        match &learner.model.trained {
             Trained::Lora(adapter) => peft::write(to, adapter, base)?,
             Trained::Full => {
                 huggingface::write(
                     to,
-                    &learner.network.config,
-                    &learner.network.weights,
+                    &learner.model.network.config,
+                    &learner.model.network.weights,
                     text,
                     Storage::F32,
                 )?;
             }
         }
-        let parameters = learner.parameters();
+        let parameters = learner.model.parameters();
         let state =
             parameters
                 .iter()
@@ -63,14 +65,14 @@ pub fn learner(
 /// Puts what `learner` wrote back into a learner of the same kind.
 pub fn resume(directory: &Path, learner: &mut Learner, base_hash: &str) -> Result<(), LoadError> {
     atomic::settle(directory).map_err(|error| Problem::from(error).at(directory))?;
-    let config = learner.network.config.clone();
+    let config = learner.model.network.config.clone();
     let path = directory.join("progress.json");
     let read = || -> Result<Progress, Problem> {
         Ok(serde_json::from_str(&fs_err::read_to_string(&path)?)?)
     };
     let progress = read().map_err(|problem| problem.at(&path))?;
     // Everything is read before anything is changed: a damaged checkpoint leaves the learner as it was.
-    let values: Vec<Tensor> = match &learner.trained {
+    let values: Vec<Tensor> = match &learner.model.trained {
         Trained::Lora(adapter) => {
             let loaded = peft::load_adapter(directory, &config, base_hash)?;
             if loaded.config != adapter.config {
@@ -104,6 +106,7 @@ pub fn resume(directory: &Path, learner: &mut Learner, base_hash: &str) -> Resul
                 })
             };
             learner
+                .model
                 .network
                 .weights
                 .tensors()
@@ -118,7 +121,7 @@ pub fn resume(directory: &Path, learner: &mut Learner, base_hash: &str) -> Resul
         moments.mean = state.tensor(&format!("{}.mean", tensor.name), &tensor.shape)?;
         moments.square = state.tensor(&format!("{}.square", tensor.name), &tensor.shape)?;
     }
-    for (to, from) in learner.parameters_mut().into_iter().zip(values) {
+    for (to, from) in learner.model.parameters_mut().into_iter().zip(values) {
         *to = from;
     }
     learner.optimiser.moments = moments;

@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use super::atomic::{self, SaveError};
 use super::tensors::{self, Storage};
-use crate::load::{LoadError, Problem, TensorFiles};
+use crate::load::TensorFiles;
+use crate::load_error::{LoadError, Problem};
 use crate::model::{Adapter, Config, LoraConfig, Module};
 
 /// The note that holds the base's fingerprint.

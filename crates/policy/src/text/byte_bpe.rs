@@ -79,7 +79,7 @@ impl ByteBpe {
             .map(|(id, token)| (id, token, kind(id)));
         let added: Vec<Value> = tokens
             .filter(|(.., kind)| *kind != TokenKind::Plain)
-            .map(added_token)
+            .map(|(id, token, kind)| added_token(id, token, kind))
             .collect();
         let out = json!({
             "version": "1.0",
@@ -107,7 +107,7 @@ impl ByteBpe {
     }
 }
 
-fn added_token((id, token, kind): (usize, &String, TokenKind)) -> Value {
+fn added_token(id: usize, token: &str, kind: TokenKind) -> Value {
     json!({
         "id": id,
         "content": token,

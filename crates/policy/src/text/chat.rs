@@ -24,9 +24,9 @@ pub enum TemplateError {
     /// The template refuses or is broken.
     #[error("the chat template failed: {0}")]
     Failed(#[from] Error),
-    /// The answer cannot be told apart.
+    /// The tokens of the answer cannot be separated.
     #[error(
-        "the chat template writes the turns before answer {0} differently once the answer is there: its tokens cannot be told apart"
+        "the chat template writes the turns before answer {0} differently once the answer is there: its tokens cannot be separated"
     )]
     Unstable(usize),
 }

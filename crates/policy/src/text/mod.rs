@@ -11,7 +11,7 @@ pub use chat::{ChatTemplate, TemplateError, Turn};
 use serde_json::Value;
 use tokenizers::Tokenizer;
 
-use crate::load::{LoadError, Problem};
+use crate::load_error::{LoadError, Problem};
 
 /// A model's tokenizer and chat template.
 pub struct Text {

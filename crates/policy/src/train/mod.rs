@@ -1,11 +1,18 @@
-//! Learning: losses as pure functions, the optimiser, and the learner that brings them to a network.
+//! Learning: losses as pure functions, and the learner that brings them to a placed model.
 
-mod backend;
+mod error;
 mod learner;
 pub mod loss;
-mod optim;
+mod mirror;
+mod reinforce;
 mod schedule;
+mod update;
 
-pub use learner::{Grpo, Learner, Reference, Rollout, TrainError, Trained, Training, Update};
-pub use optim::{AdamW, Moments, OptimConfig};
+pub use error::TrainError;
+pub use learner::{Learner, Training};
+pub use reinforce::{Grpo, Reference};
 pub use schedule::{Decay, Schedule};
+pub use update::Update;
+
+pub use crate::optim::{AdamW, Moments, OptimConfig};
+pub use crate::placed::{Placed, Trained};

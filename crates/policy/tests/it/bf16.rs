@@ -1,10 +1,12 @@
 //! Frozen matrices in bf16: the same model as one in f32 with rounded weights, half the memory, and adapters that fit.
 
 use hotloop_policy::Precision;
-use hotloop_policy::cpu::{Adapted, Gradient, Network, Pass, Recompute, Scored};
+use hotloop_policy::cpu::{Adapted, Gradient, Network, Pass};
 use hotloop_policy::engine::{Engine, Learning};
 use hotloop_policy::load::Checkpoint;
+use hotloop_policy::memory::Recompute;
 use hotloop_policy::model::{Adapter, Config, Family, LoraConfig, Module, Values, Weights};
+use hotloop_policy::pack::Scored;
 use hotloop_policy::pack::{Pack, Sequence};
 use hotloop_policy::save::{self, Storage};
 use hotloop_policy::train::{Learner, Trained};
@@ -172,16 +174,16 @@ fn sampler_and_trainer_agree_before_and_after_learning() {
         .last()
         .unwrap();
     assert!(last < 0.7 * first, "the loss went from {first} to {last}");
-    let Trained::Lora(adapter) = &learner.trained else {
+    let Trained::Lora(adapter) = &learner.model.trained else {
         unreachable!("it trains an adapter")
     };
-    let gap = gap(&learner.network, Some(adapter), 1.0);
+    let gap = gap(&learner.model.network, Some(adapter), 1.0);
     assert!(gap < 2e-4, "after learning the sampler is {gap} off");
-    assert_eq!(learner.network.weights, before, "the base is frozen");
+    assert_eq!(learner.model.network.weights, before, "the base is frozen");
 }
 
 fn halves(engine: &Engine) -> usize {
-    let tensors = engine.learner().network.weights.tensors();
+    let tensors = engine.learner().model.network.weights.tensors();
     tensors
         .iter()
         .filter(|tensor| matches!(tensor.data, Values::Bf16(_)))

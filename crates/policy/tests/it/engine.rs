@@ -7,10 +7,9 @@ use hotloop_flow::policy::{
     Chat, Completion, Message, Policy, PolicyError, Sampling, Speaker, WeightedTokens,
 };
 use hotloop_policy::EnginePolicy;
-use hotloop_policy::cpu::Recompute;
-use hotloop_policy::engine::{Engine, Learning, Settings, Wish};
+use hotloop_policy::engine::{Engine, Learning, Settings};
+use hotloop_policy::memory::Recompute;
 use hotloop_policy::model::{LoraConfig, Module};
-use hotloop_policy::sample::Draw;
 use hotloop_policy::save::Storage;
 use hotloop_policy::text::Turn;
 use hotloop_policy::train::Grpo;
@@ -30,7 +29,6 @@ pub(crate) fn settings(learning: Learning, kl: f32) -> Settings {
         grpo: Grpo {
             clip,
             normalisation: Normalisation::Sequence,
-            temperature: 0.9,
             epochs: 2,
         },
         threads: 1,
@@ -213,7 +211,10 @@ fn praise_raises_and_blame_lowers_the_logprob() {
                 &item.prompt_tokens,
                 &item.tokens,
             )]);
-            let scored = learner.network.score(learner.adapted(), &pack, 0.9);
+            let scored = learner
+                .model
+                .network
+                .score(learner.model.adapted(), &pack, 0.9);
             scored.iter().map(|scored| scored.logprob).sum::<f32>() / scored.len() as f32
         };
         batch.iter().map(mean).collect()
@@ -269,31 +270,25 @@ fn a_prompt_beyond_the_context_is_an_error_with_its_numbers() {
 #[test]
 fn prompts_that_no_model_can_continue_are_errors() {
     let policy = policy(Learning::None);
-    let draw = Draw {
+    let sampling = Sampling {
         temperature: 0.0,
-        top_k: 0,
-        top_p: 1.0,
-        min_p: 0.0,
-    };
-    let wish = Wish {
-        count: 1,
-        draw,
         stop: vec![String::new()],
         max_tokens: 3,
         seed: 0,
+        ..sampling()
     };
     let refused = |prompt: Vec<u32>| {
         policy
             .engine()
-            .answer(&[vec![1], prompt], &wish)
+            .complete(&[vec![1], prompt], 1, &sampling)
             .unwrap_err()
             .to_string()
     };
     assert!(refused(Vec::new()).contains("prompt 1 is empty"));
     assert!(refused(vec![5, 64]).contains("token 64 of a prompt is outside the vocabulary of 64"));
-    let answers = policy.engine().answer(&[vec![5]], &wish).unwrap();
+    let answers = policy.engine().complete(&[vec![5]], 1, &sampling).unwrap();
     assert!(
-        answers[0].answer.tokens.len() == 3 || answers[0].answer.tokens.ends_with(&[2]),
+        answers[0].tokens.len() == 3 || answers[0].tokens.ends_with(&[2]),
         "an empty stop text stops nothing"
     );
 }
@@ -418,13 +413,13 @@ fn an_adapter_is_what_learns_where_all_weights_were_to() {
     let engine = Engine::open_with_adapter(&model, &path, settings(Learning::Full, 0.02)).unwrap();
     assert!(matches!(&engine.settings().learning, Learning::Lora(config, _) if config.rank == 4));
     assert_eq!(
-        engine.learner().parameters(),
-        first.engine().learner().parameters()
+        engine.learner().model.parameters(),
+        first.engine().learner().model.parameters()
     );
     let plain = Engine::open(&model, settings(lora(), 0.02)).unwrap();
     assert_eq!(
-        engine.learner().network.weights,
-        plain.learner().network.weights,
+        engine.learner().model.network.weights,
+        plain.learner().model.network.weights,
         "the base is kept as a frozen one"
     );
     let mut full = Engine::open(&model, settings(Learning::Full, 0.02)).unwrap();
@@ -433,8 +428,8 @@ fn an_adapter_is_what_learns_where_all_weights_were_to() {
     let answering =
         Engine::open_with_adapter(&model, &path, settings(Learning::None, 0.0)).unwrap();
     assert_eq!(
-        answering.learner().parameters(),
-        first.engine().learner().parameters()
+        answering.learner().model.parameters(),
+        first.engine().learner().model.parameters()
     );
 }
 
@@ -495,11 +490,12 @@ fn policies_may_move_to_another_thread() {
 fn a_stopped_engine_has_learned_nothing_and_goes_on_when_it_may() {
     let mut policy = policy(lora());
     let halt = Arc::new(AtomicBool::new(false));
-    policy.engine_mut().heed(Arc::clone(&halt));
+    policy.engine_mut().stop_on(Arc::clone(&halt));
     let batch = weighted(&policy.sample(&[chat("hello")], 4, &sampling()).unwrap());
     let before: Vec<Vec<f32>> = policy
         .engine()
         .learner()
+        .model
         .parameters()
         .iter()
         .map(|t| t.data.to_vec())
@@ -513,6 +509,7 @@ fn a_stopped_engine_has_learned_nothing_and_goes_on_when_it_may() {
     let after: Vec<Vec<f32>> = policy
         .engine()
         .learner()
+        .model
         .parameters()
         .iter()
         .map(|t| t.data.to_vec())

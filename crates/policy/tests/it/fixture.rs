@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use hotloop_policy::cpu::{Network, Recompute};
+use hotloop_policy::cpu::Network;
 use hotloop_policy::load::Checkpoint;
+use hotloop_policy::memory::Recompute;
 use hotloop_policy::model::{Adapter, LoraConfig, Module, Tensor};
 use hotloop_policy::train::{Decay, OptimConfig, Schedule, Training};
 use safetensors::SafeTensors;

@@ -1,10 +1,13 @@
 //! Numbers against PyTorch's, in f64: logits, loss, every gradient, ten `AdamW` steps, GRPO updates.
 
-use hotloop_policy::cpu::{Adapted, Gradient, Pass, Recompute, Scored};
+use hotloop_flow::policy::WeightedTokens;
+use hotloop_policy::cpu::{Adapted, Gradient, Pass};
+use hotloop_policy::memory::Recompute;
+use hotloop_policy::pack::Scored;
 use hotloop_policy::pack::{Pack, Sequence};
 use hotloop_policy::train::loss::{self, Clip, GrpoToken, Normalisation};
 use hotloop_policy::train::{
-    Decay, Grpo, Learner, OptimConfig, Reference, Rollout, Schedule, Trained, Training,
+    Decay, Grpo, Learner, OptimConfig, Reference, Schedule, Trained, Training,
 };
 
 use crate::fixture::{FAMILIES, Fixture, close, relative, training};
@@ -114,10 +117,10 @@ fn ten_adamw_steps_agree() {
             close(update.loss, loss, 1e-4);
             close(update.gradient_norm, norm, 1e-3);
         }
-        fixture.compare("ten.", &learner.parameters(), BOUND);
+        fixture.compare("ten.", &learner.model.parameters(), BOUND);
         // The weights hardly move in ten steps, so the moves are compared too. AdamW divides by the root of
         // the square: where a gradient is nearly zero, rounding decides its sign, hence the wider bound.
-        for (old, new) in before.tensors().iter().zip(learner.parameters()) {
+        for (old, new) in before.tensors().iter().zip(learner.model.parameters()) {
             let wanted = fixture.floats(&format!("ten.{}", new.name));
             let moved: Vec<f32> = new
                 .data
@@ -233,14 +236,15 @@ fn three_grpo_epochs_with_clip_and_divergence_agree() {
         let mut logprobs = fixture.floats("grpo_sampler").into_iter();
         let rollout = |((prompt, answer), advantage): ((Vec<u32>, Vec<u32>), f32)| {
             let logprobs = logprobs.by_ref().take(answer.len()).collect();
-            Rollout {
-                prompt,
-                answer,
+            WeightedTokens {
+                prompt_tokens: prompt,
+                tokens: answer,
                 logprobs,
-                advantage,
+                temperature: 0.7,
+                advantage: f64::from(advantage),
             }
         };
-        let batch: Vec<Rollout> = fixture
+        let batch: Vec<WeightedTokens> = fixture
             .pairs()
             .into_iter()
             .zip(ADVANTAGES)
@@ -249,7 +253,6 @@ fn three_grpo_epochs_with_clip_and_divergence_agree() {
         let grpo = Grpo {
             clip: CLIP,
             normalisation: normalisation(&fixture),
-            temperature: 0.7,
             epochs: 3,
         };
         let update = learner.reinforce(&batch, grpo, &Reference::Base).unwrap();
@@ -264,6 +267,6 @@ fn three_grpo_epochs_with_clip_and_divergence_agree() {
         close(update.kl, mean("kl"), 1e-4);
         close(update.entropy, mean("entropy"), 1e-4);
         close(update.sampler_gap, fixture.number("/grpo/gap"), 1e-4);
-        fixture.compare("grpo.", &learner.parameters(), BOUND);
+        fixture.compare("grpo.", &learner.model.parameters(), BOUND);
     }
 }

@@ -1,11 +1,14 @@
 //! Does it learn? A tiny random model, a toy corpus and a toy reward.
 
-use hotloop_policy::cpu::{Adapted, Gradient, Network, Pass, Recompute, Scored};
+use hotloop_flow::policy::WeightedTokens;
+use hotloop_policy::cpu::{Adapted, Gradient, Network, Pass};
+use hotloop_policy::memory::Recompute;
 use hotloop_policy::model::{Adapter, Config, Family, LoraConfig, Module, Weights};
+use hotloop_policy::pack::Scored;
 use hotloop_policy::pack::{Pack, Sequence};
 use hotloop_policy::train::loss::{Clip, Normalisation};
 use hotloop_policy::train::{
-    Decay, Grpo, Learner, OptimConfig, Reference, Rollout, Schedule, TrainError, Trained, Training,
+    Decay, Grpo, Learner, OptimConfig, Reference, Schedule, TrainError, Trained, Training,
 };
 
 use crate::fixture::Fixture;
@@ -94,14 +97,14 @@ fn a_toy_corpus_is_learnt_in_full_and_by_an_adapter() {
         // In full it learns to count from a start that the corpus lacks; an adapter on random weights knows the
         // starts it has seen.
         let start = if full { 12 } else { 13 };
-        let answers = learner.network.generate(
-            learner.adapted(),
+        let answers = learner.model.network.generate(
+            learner.model.adapted(),
             &[vec![start]],
             1,
             &generation(0.0, 10, 0),
         );
         assert_eq!(
-            answers[0].0.tokens,
+            answers[0].tokens,
             (start + 1..start + 11).collect::<Vec<u32>>(),
             "full {full}"
         );
@@ -126,21 +129,20 @@ fn a_toy_reward_is_learnt_by_grpo() {
     let grpo = Grpo {
         clip,
         normalisation: Normalisation::Token,
-        temperature: 1.0,
         epochs: 2,
     };
     let prompts = vec![vec![3, 4], vec![20, 30]];
     let mut means = Vec::new();
     for step in 0..25 {
-        let answers = learner.network.generate(
-            learner.adapted(),
+        let answers = learner.model.network.generate(
+            learner.model.adapted(),
             &prompts,
             16,
             &generation(1.0, 8, step * 1000),
         );
         let rewards: Vec<f32> = answers
             .iter()
-            .map(|(answer, _)| reward(&answer.tokens))
+            .map(|answer| reward(&answer.tokens))
             .collect();
         means.push(rewards.iter().sum::<f32>() / rewards.len() as f32);
         let mut batch = Vec::new();
@@ -154,15 +156,12 @@ fn a_toy_reward_is_learnt_by_grpo() {
                 / 16.0;
             for number in here {
                 let advantage = (rewards[number] - mean) / (variance.sqrt() + 1e-4);
-                let (answer, logprobs) = (
-                    answers[number].0.tokens.clone(),
-                    answers[number].0.logprobs.clone(),
-                );
-                batch.push(Rollout {
-                    prompt: prompt.clone(),
-                    answer,
-                    logprobs,
-                    advantage,
+                batch.push(WeightedTokens {
+                    prompt_tokens: prompt.clone(),
+                    tokens: answers[number].tokens.clone(),
+                    logprobs: answers[number].logprobs.clone(),
+                    temperature: 1.0,
+                    advantage: f64::from(advantage),
                 });
             }
         }
@@ -188,10 +187,10 @@ fn sampler_and_trainer_agree_after_one_and_twenty_steps() {
     for step in 1..=20 {
         learner.supervise(&corpus()).unwrap();
         if step == 1 || step == 20 {
-            let Trained::Lora(adapter) = &learner.trained else {
+            let Trained::Lora(adapter) = &learner.model.trained else {
                 unreachable!("it trains an adapter")
             };
-            let gap = gap(&learner.network, Some(adapter), 0.8);
+            let gap = gap(&learner.model.network, Some(adapter), 0.8);
             assert!(gap < 2e-4, "after {step} steps: {gap}");
         }
     }
@@ -304,7 +303,7 @@ fn a_loss_that_is_not_a_number_stops_before_the_weights_change() {
     let mut network = tiny();
     network.weights.norm.data[0] = f32::NAN;
     let mut learner = Learner::new(network, Trained::Full, training(1e-2));
-    let before = learner.network.weights.layers[0].linears[0]
+    let before = learner.model.network.weights.layers[0].linears[0]
         .weight
         .data
         .clone();
@@ -314,7 +313,9 @@ fn a_loss_that_is_not_a_number_stops_before_the_weights_change() {
         "{error}"
     );
     assert_eq!(
-        learner.network.weights.layers[0].linears[0].weight.data,
+        learner.model.network.weights.layers[0].linears[0]
+            .weight
+            .data,
         before
     );
     assert_eq!(learner.optimiser.steps, 0);
@@ -340,13 +341,13 @@ fn foreign_tokens_and_unpaired_logprobs_are_errors() {
     let grpo = Grpo {
         clip,
         normalisation: Normalisation::Token,
-        temperature: 1.0,
         epochs: 1,
     };
-    let rollout = Rollout {
-        prompt: vec![1],
-        answer: vec![2, 3],
+    let rollout = WeightedTokens {
+        prompt_tokens: vec![1],
+        tokens: vec![2, 3],
         logprobs: vec![-1.0],
+        temperature: 1.0,
         advantage: 1.0,
     };
     let unpaired = learner

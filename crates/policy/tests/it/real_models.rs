@@ -6,8 +6,9 @@
 
 use std::path::Path;
 
-use hotloop_policy::cpu::{Generation, Network};
+use hotloop_policy::cpu::Network;
 use hotloop_policy::load::Checkpoint;
+use hotloop_policy::sample::Generation;
 use hotloop_policy::sample::{Draw, Stop};
 use hotloop_policy::text::Turn;
 
@@ -53,13 +54,9 @@ fn compare(model: &Path, answers: &Path) {
             seed: 0,
             slots: 1,
             decode: &|_| String::new(),
-            halt: &hotloop_policy::cpu::NEVER,
+            halt: &hotloop_policy::sample::NEVER,
         };
-        let found = network
-            .generate(None, &[prompt], 1, &how)
-            .remove(0)
-            .0
-            .tokens;
+        let found = network.generate(None, &[prompt], 1, &how).remove(0).tokens;
         assert_eq!(
             found[..greedy.tokens.len()],
             greedy.tokens,

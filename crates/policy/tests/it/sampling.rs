@@ -2,10 +2,12 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use hotloop_policy::cpu::{Adapted, Generation, Network};
+use hotloop_flow::policy::{Completion, Ending};
+use hotloop_policy::cpu::{Adapted, Network};
 use hotloop_policy::model::Adapter;
 use hotloop_policy::pack::{Pack, Sequence};
-use hotloop_policy::sample::{Answer, Draw, Ending, Stop};
+use hotloop_policy::sample::Generation;
+use hotloop_policy::sample::{Draw, Stop};
 
 use crate::fixture::{FAMILIES, Fixture};
 
@@ -25,7 +27,7 @@ pub(crate) fn generation(temperature: f32, max_tokens: usize, seed: u64) -> Gene
         seed,
         slots: 5,
         decode: &|_| String::new(),
-        halt: &hotloop_policy::cpu::NEVER,
+        halt: &hotloop_policy::sample::NEVER,
     }
 }
 
@@ -37,10 +39,10 @@ pub(crate) fn gap(network: &Network, adapter: Option<&Adapter>, temperature: f32
     let sequences: Vec<_> = answers
         .iter()
         .enumerate()
-        .map(|(number, (answer, _))| Sequence::answer(&prompts[number / 4], &answer.tokens))
+        .map(|(number, answer)| Sequence::answer(&prompts[number / 4], &answer.tokens))
         .collect();
     let scored = network.score(with, &Pack::new(&sequences), temperature);
-    let sampled = answers.iter().flat_map(|(answer, _)| &answer.logprobs);
+    let sampled = answers.iter().flat_map(|answer| &answer.logprobs);
     assert_eq!(sampled.clone().count(), scored.len());
     sampled
         .zip(&scored)
@@ -79,11 +81,11 @@ fn slots_and_company_do_not_change_an_answer() {
     );
     assert_eq!(many.len(), 12);
     assert_eq!(
-        many[8].0.tokens, alone[0].0.tokens,
+        many[8].tokens, alone[0].tokens,
         "answer 8 is the third to the second prompt, with seed 40 + 8"
     );
     let distinct: std::collections::HashSet<_> =
-        many[..6].iter().map(|(answer, _)| &answer.tokens).collect();
+        many[..6].iter().map(|answer| &answer.tokens).collect();
     assert!(distinct.len() > 1, "seeds differ within a group");
 }
 
@@ -93,13 +95,16 @@ fn answers_end_by_token_and_by_length() {
     let mut how = generation(1.5, 40, 3);
     how.stop.tokens = vec![7, 8, 9];
     let answers = network.generate(None, &[vec![1]], 32, &how);
-    let ended = |(answer, ending): &&(Answer, Ending)| {
+    let ended = |answer: &&Completion| {
         let last = *answer.tokens.last().unwrap();
         let earlier = &answer.tokens[..answer.tokens.len() - 1];
         assert!(!earlier.iter().any(|token| how.stop.tokens.contains(token)));
-        assert_eq!(*ending == Ending::Stop, how.stop.tokens.contains(&last));
-        assert!(*ending == Ending::Stop || answer.tokens.len() == 40);
-        *ending == Ending::Stop
+        assert_eq!(
+            answer.ending == Ending::Stop,
+            how.stop.tokens.contains(&last)
+        );
+        assert!(answer.ending == Ending::Stop || answer.tokens.len() == 40);
+        answer.ending == Ending::Stop
     };
     let stopped = answers.iter().filter(ended).count();
     assert!(stopped > 0, "some of 32 answers meet a stop token");

@@ -1,7 +1,8 @@
 //! What is saved comes back: models, adapters, and a learner that goes on as if nothing had happened.
 
-use hotloop_policy::cpu::{Network, Recompute};
+use hotloop_policy::cpu::Network;
 use hotloop_policy::load::Checkpoint;
+use hotloop_policy::memory::Recompute;
 use hotloop_policy::model::{Adapter, LoraConfig, Module};
 use hotloop_policy::pack::Sequence;
 use hotloop_policy::save::{self, Base, Storage};
@@ -195,7 +196,7 @@ fn learner(lora: bool) -> (Learner, Vec<Sequence>) {
 fn a_resumed_learner_goes_on_bit_by_bit() {
     for lora in [true, false] {
         let (mut straight, batch) = learner(lora);
-        let hash = straight.network.weights.fingerprint();
+        let hash = straight.model.network.weights.fingerprint();
         for _ in 0..3 {
             straight.supervise(&batch).unwrap();
         }
@@ -220,7 +221,7 @@ fn a_resumed_learner_goes_on_bit_by_bit() {
             );
             assert_eq!(wanted, found, "lora {lora}");
         }
-        assert_eq!(straight.parameters(), resumed.parameters());
+        assert_eq!(straight.model.parameters(), resumed.model.parameters());
         assert_eq!(straight.optimiser, resumed.optimiser);
     }
 }
@@ -229,7 +230,7 @@ fn a_resumed_learner_goes_on_bit_by_bit() {
 fn a_damaged_checkpoint_leaves_the_learner_as_it_was() {
     let (mut learner_, batch) = learner(true);
     learner_.supervise(&batch).unwrap();
-    let hash = learner_.network.weights.fingerprint();
+    let hash = learner_.model.network.weights.fingerprint();
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("checkpoint");
     save::learner(

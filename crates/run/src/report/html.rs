@@ -153,7 +153,7 @@ fn probe_row(probed: &Probed<'_>, when: &str, probe: &ProbeSummary, html: &mut S
 }
 
 fn practice(report: &Report, html: &mut String) {
-    let rows = practised::rows(report);
+    let rows = practised::rows(report.practised());
     if rows.is_empty() {
         return;
     }

@@ -19,6 +19,7 @@ mod drawing;
 pub mod feature;
 pub mod figure;
 mod figures;
+mod files;
 mod highlight;
 pub mod html;
 mod names;
@@ -40,7 +41,7 @@ use crate::config::{Config, Layered};
 use crate::event::When;
 use crate::probe::{self, ProbeSummary};
 use crate::state::RunState;
-use crate::store::{self, StoreError, write_whole};
+use crate::store::{self, StoreError};
 
 pub use feature::Features;
 pub use points::{Point, Totals};
@@ -197,27 +198,11 @@ impl Report {
         })
     }
 
-    /// Writes `report.html`, `report.json`, `steps.csv` and the figures as SVG files.
-    pub fn write(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {
-        fs_err::create_dir_all(directory.join("figures"))?;
-        let json = serde_json::to_string_pretty(self).expect("reports have a JSON form");
-        let mut files = vec![
-            ("report.html".to_owned(), html::page(self).into_bytes()),
-            ("report.json".to_owned(), json.into_bytes()),
-            ("steps.csv".to_owned(), csv::steps(self).into_bytes()),
-        ];
-        files.extend(
-            figures::all(self)
-                .iter()
-                .map(|(name, figure)| figure.file(&format!("figures/{name}"))),
-        );
-        let mut written = Vec::new();
-        for (name, content) in files {
-            let path = directory.join(name);
-            write_whole(&path, &content)?;
-            written.push(path);
-        }
-        Ok(written)
+    /// The practised tasks of each run, by the runs' names.
+    fn practised(&self) -> impl Iterator<Item = (&str, &[Practised])> {
+        self.runs
+            .iter()
+            .map(|run| (run.name.as_str(), run.practised.as_slice()))
     }
 }
 

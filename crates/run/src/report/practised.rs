@@ -6,7 +6,6 @@ use hotloop_flow::statistics::median;
 use hotloop_flow::{Pace, Stage};
 use serde::Serialize;
 
-use super::Report;
 use crate::fared::Fared;
 use crate::state::{Group, RunState, Step};
 
@@ -134,15 +133,15 @@ pub(super) const HEAD: [&str; 8] = [
     "best speed-up",
 ];
 
-/// A line for each practised task of each run.
-pub(super) fn rows(report: &Report) -> Vec<[String; HEAD.len()]> {
+/// A line for each practised task of each run, by the runs' names.
+pub(super) fn rows<'a>(
+    runs: impl Iterator<Item = (&'a str, &'a [Practised])>,
+) -> Vec<[String; HEAD.len()]> {
     let share = |value: Option<f64>| {
         value.map_or("-".to_owned(), |value| format!("{:.0} %", value * 100.0))
     };
-    let rows = report
-        .runs
-        .iter()
-        .flat_map(|run| run.practised.iter().map(move |practised| (run, practised)));
+    let rows =
+        runs.flat_map(|(run, practised)| practised.iter().map(move |practised| (run, practised)));
     rows.map(
         |(
             run,
@@ -155,7 +154,7 @@ pub(super) fn rows(report: &Report) -> Vec<[String; HEAD.len()]> {
             },
         )| {
             [
-                run.name.clone(),
+                run.to_owned(),
                 task.clone(),
                 answers.to_string(),
                 share(first.correct),

@@ -206,7 +206,7 @@ pub fn table(report: &Report) -> String {
         text.push('\n');
         text.push_str(&align(&rows));
     }
-    let practised = practised::rows(report);
+    let practised = practised::rows(report.practised());
     if !practised.is_empty() {
         let head = practised::HEAD.map(str::to_owned).to_vec();
         let rows: Vec<Vec<String>> = std::iter::once(head)

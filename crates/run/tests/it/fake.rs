@@ -631,8 +631,8 @@ pub(crate) fn facts(directory: &Path) -> Vec<Event> {
     let lines = hotloop_run::journal::read(&hotloop_run::store::journal_path(directory)).unwrap();
     lines
         .into_iter()
-        .map(|line| line.event.timeless())
-        .filter(|event| !event.is_interruption())
+        .map(|line| crate::timeless::event(line.event))
+        .filter(|event| !crate::timeless::is_interruption(event))
         .collect()
 }
 

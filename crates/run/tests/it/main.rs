@@ -14,5 +14,6 @@ mod resume;
 mod runs;
 mod stages;
 mod standstill;
+mod timeless;
 mod uncounted;
 mod winners;

@@ -98,7 +98,7 @@ pub(super) fn freshen_set(
         match arg.role {
             Role::Out | Role::Return => inputs::poison(fresh, arg.kind, bytes),
             Role::In | Role::Scalar | Role::Inout => {
-                inputs::fill(fresh, arg, &set.sizes, bytes, |_| Some(rows))
+                inputs::fill(fresh, arg, &set.sizes, bytes, |_| Some(rows));
             }
         }
     }

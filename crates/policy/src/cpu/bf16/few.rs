@@ -6,8 +6,8 @@ use rayon::prelude::*;
 
 use super::Matrix;
 use super::pack::{self, PARTS, Rows, Tiles};
-use super::tiles::{BLOCK, DEPTH, SIDE, Session, Stream, TILE, Unit};
-use crate::cpu::gemm::Onto;
+use super::tiles::{BLOCK, DEPTH, SIDE, Session, Stream, Sum, TILE, Unit};
+use crate::cpu::onto::{Onto, Strided};
 use crate::cpu::skinny;
 
 /// Weight rows to one task.
@@ -26,11 +26,12 @@ pub(super) fn product(unit: Unit, y: &mut [f32], x: &[f32], w: Matrix, onto: Ont
     let block = |(nth, out): (usize, &mut [f32])| {
         let count = out.len() / rows;
         let weights = data[nth * TASK * inputs..][..count * inputs].reinterpret_cast();
-        compute(&Session::begin(unit), weights, &columns, (out, count));
+        let out = Strided::rows(out, count);
+        compute(&Session::begin(unit), weights, &columns, out);
     };
     let tasks = sums.par_chunks_mut(TASK * rows).enumerate();
     tasks.for_each(block);
-    skinny::place(&sums, rows, TASK, (y, outputs), 1.0, onto);
+    skinny::place(&sums, rows, TASK, Strided::rows(y, outputs), 1.0, onto);
 }
 
 /// Rows of x as columns of tiles.
@@ -69,12 +70,11 @@ impl Columns {
 }
 
 /// Some weight rows against all rows of x; `out` has a row of `count` for each row of x.
-fn compute(
-    session: &Session,
-    weights: &[u16],
-    columns: &Columns,
-    (out, count): (&mut [f32], usize),
-) {
+fn compute(session: &Session, weights: &[u16], columns: &Columns, out: Strided) {
+    let Strided {
+        data: out,
+        stride: count,
+    } = out;
     let Columns {
         steps,
         rows,
@@ -110,7 +110,12 @@ fn compute(
                 part: distance,
                 other,
             };
-            session.multiply(left, right, (steps, PARTS), (&mut sums, BLOCK), Onto::Set);
+            let sum = Sum {
+                steps,
+                parts: PARTS,
+                onto: Onto::Set,
+            };
+            session.multiply(left, right, sum, Strided::rows(&mut sums, BLOCK));
             for (row, out) in out
                 .chunks_exact_mut(count)
                 .skip(col)

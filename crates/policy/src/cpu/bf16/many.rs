@@ -6,8 +6,8 @@ use rayon::prelude::*;
 
 use super::Matrix;
 use super::pack::{self, PARTS, Rows, Tiles, Weights};
-use super::tiles::{BLOCK, DEPTH, SIDE, Session, Stream, TILE, Unit};
-use crate::cpu::gemm::Onto;
+use super::tiles::{BLOCK, DEPTH, SIDE, Session, Stream, Sum, TILE, Unit};
+use crate::cpu::onto::{Onto, Strided};
 
 /// Length of the sums that are computed at a time: the parts of 32 rows then stay in the first cache.
 const LENGTH: usize = 256;
@@ -90,21 +90,33 @@ pub(super) fn product(unit: Unit, way: Way, c: &mut [f32], a: &[f32], matrix: Ma
             };
             c.par_chunks_mut(panel * width)
                 .zip(a.par_chunks(panel * length))
-                .for_each(|(c, a)| compute(&Session::begin(unit), piece, (c, width), (a, length)));
+                .for_each(|(c, a)| {
+                    compute(
+                        &Session::begin(unit),
+                        piece,
+                        Strided::rows(c, width),
+                        a,
+                        length,
+                    );
+                });
         }
     }
 }
 
-/// One panel of rows against one piece of the weights.
-fn compute(
-    session: &Session,
-    piece: Piece,
-    (c, width): (&mut [f32], usize),
-    (a, length): (&[f32], usize),
-) {
+/// One panel of rows, each of `length`, against one piece of the weights.
+fn compute(session: &Session, piece: Piece, c: Strided, a: &[f32], length: usize) {
+    let Strided {
+        data: c,
+        stride: width,
+    } = c;
     let steps = piece.terms.1.div_ceil(DEPTH);
     let (other, distance) = (steps * TILE, 2 * steps * TILE);
     let mut parts = Tiles::zeros(PARTS * distance);
+    let sum = |onto| Sum {
+        steps,
+        parts: PARTS,
+        onto,
+    };
     for (a, c) in a.chunks(BLOCK * length).zip(c.chunks_mut(BLOCK * width)) {
         let rows = a.len() / length;
         for nth in 0..2 {
@@ -134,24 +146,26 @@ fn compute(
             let used = BLOCK.min(piece.cols.1 - nth * BLOCK);
             let c = &mut c[piece.cols.0 + nth * BLOCK..];
             if rows == BLOCK && used == BLOCK {
-                session.multiply(left, right, (steps, PARTS), (c, width), piece.onto);
+                let onto = piece.onto;
+                session.multiply(left, right, sum(onto), Strided::rows(c, width));
             } else {
                 let mut sums = [0.0; BLOCK * BLOCK];
-                session.multiply(left, right, (steps, PARTS), (&mut sums, BLOCK), Onto::Set);
-                add_edge(&sums, (c, width), (rows, used), piece.onto);
+                let apart = Strided::rows(&mut sums, BLOCK);
+                session.multiply(left, right, sum(Onto::Set), apart);
+                add_edge(&sums, Strided::rows(c, width), rows, used, piece.onto);
             }
         }
     }
 }
 
-/// Puts those sums in place that lie inside c.
-fn add_edge(
-    sums: &[f32],
-    (c, width): (&mut [f32], usize),
-    (rows, used): (usize, usize),
-    onto: Onto,
-) {
-    for (c, sums) in c.chunks_mut(width).zip(sums.chunks_exact(BLOCK)).take(rows) {
+/// Puts those sums in place that lie inside c: `used` of each of `rows`.
+fn add_edge(sums: &[f32], c: Strided, rows: usize, used: usize, onto: Onto) {
+    for (c, sums) in c
+        .data
+        .chunks_mut(c.stride)
+        .zip(sums.chunks_exact(BLOCK))
+        .take(rows)
+    {
         match onto {
             Onto::Set => c[..used].copy_from_slice(&sums[..used]),
             Onto::Add => c[..used]

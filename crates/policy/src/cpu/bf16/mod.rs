@@ -17,7 +17,7 @@ mod widened;
 
 use half::bf16;
 
-use super::gemm::Onto;
+use super::onto::Onto;
 
 /// A matrix in bf16, (outputs, inputs) in row-major order.
 #[derive(Clone, Copy)]

@@ -4,8 +4,8 @@ use half::slice::HalfFloatSliceExt;
 use pulp::Arch;
 
 use super::{Matrix, widened};
-use crate::cpu::gemm::Onto;
-use crate::cpu::skinny::{Rows, product_on};
+use crate::cpu::onto::{Onto, Strided};
+use crate::cpu::skinny::{Rows, Weights, product_on};
 
 /// `y = x w^T`, or added onto y.
 pub(super) fn product(y: &mut [f32], x: &[f32], w: Matrix, onto: Onto) {
@@ -33,7 +33,9 @@ pub(super) fn product_with(arch: Arch, y: &mut [f32], x: &[f32], w: Matrix, onto
                 stride,
                 count: outputs,
             };
-            product_on(arch, (y, outputs), x_rows, (w, length), 1.0, onto);
+            let weights = Weights { rows: w, length };
+            let y = Strided::rows(y, outputs);
+            product_on(arch, y, x_rows, weights, 1.0, onto);
         }
         _ => widened::forward(y, x, w, onto),
     }

@@ -13,7 +13,7 @@ use std::arch::x86_64::__cpuid_count;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
-use crate::cpu::gemm::Onto;
+use crate::cpu::onto::{Onto, Strided};
 
 /// Rows of a tile, and columns of a tile of sums.
 pub(super) const SIDE: usize = 16;
@@ -129,15 +129,19 @@ impl Drop for Session {
     }
 }
 
+/// What a product of tiles sums over: all parts of all steps.
+#[derive(Clone, Copy)]
+pub(super) struct Sum {
+    pub(super) steps: usize,
+    pub(super) parts: usize,
+    pub(super) onto: Onto,
+}
+
 impl Far {
     /// Checks that all tiles lie inside their slices.
-    fn new(
-        left: &Stream,
-        right: &Stream,
-        (steps, parts): (usize, usize),
-        (c, stride): (&mut [f32], usize),
-        onto: Onto,
-    ) -> Self {
+    fn new(left: &Stream, right: &Stream, sum: Sum, c: Strided) -> Self {
+        let Sum { steps, parts, onto } = sum;
+        let Strided { data: c, stride } = c;
         assert!(steps > 0 && parts > 0, "a sum of nothing");
         left.check(steps, parts);
         right.check(steps, parts);
@@ -179,16 +183,11 @@ impl Session {
         clippy::unused_self,
         reason = "only within a session are the tiles laid out"
     )]
-    pub(super) fn multiply(
-        &self,
-        left: Stream,
-        right: Stream,
-        (steps, parts): (usize, usize),
-        (c, stride): (&mut [f32], usize),
-        onto: Onto,
-    ) {
-        let mut far = Far::new(&left, &right, (steps, parts), (c, stride), onto);
-        let (l, r) = (left.data.as_ptr(), right.data.as_ptr());
+    pub(super) fn multiply(&self, left: Stream, right: Stream, sum: Sum, c: Strided) {
+        let mut far = Far::new(&left, &right, sum, c);
+        let parts = sum.parts;
+        let l = left.data.as_ptr();
+        let r = right.data.as_ptr();
         // SAFETY: `Far::new` has checked that all tiles lie inside the slices. This thread's tiles are laid out
         // as long as the session lives.
         unsafe {

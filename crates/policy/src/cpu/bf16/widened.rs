@@ -3,7 +3,8 @@
 use half::bf16;
 
 use super::Matrix;
-use crate::cpu::gemm::{Dims, Onto, View, product};
+use crate::cpu::gemm::{Dims, View, product};
+use crate::cpu::onto::{Onto, Strided};
 use crate::math::vectorised;
 
 /// Values of a chunk: 4 MB of f32.
@@ -38,7 +39,7 @@ pub(super) fn forward(y: &mut [f32], x: &[f32], w: Matrix, onto: Onto) {
     for (nth, chunk) in data.chunks(wide.len()).enumerate() {
         let wide = &mut wide[..chunk.len()];
         widen(chunk, wide);
-        let y = (&mut y[nth * chunk_rows(w)..], outputs);
+        let y = Strided::rows(&mut y[nth * chunk_rows(w)..], outputs);
         let dims = Dims(rows, chunk.len() / inputs, inputs);
         product(
             y,
@@ -67,7 +68,7 @@ pub(super) fn backward(dx: &mut [f32], dy: &[f32], w: Matrix, onto: Onto) {
         let onto = if nth == 0 { onto } else { Onto::Add };
         let dims = Dims(rows, inputs, chunk.len() / inputs);
         product(
-            (&mut *dx, inputs),
+            Strided::rows(&mut *dx, inputs),
             dy,
             View::rows(wide, inputs),
             dims,

@@ -10,13 +10,13 @@
 //   slices of a tile are a cluster: each of its blocks finishes a share of the rows, out of the sums of all
 //   shared memory: the slice of all rows, and then, in its place, the sums of each of `across` warps
 //
-// Rows are normed where they lie in shared memory, by who fetched them, and rounded as the trainer rounds them.
+// Each warp norms the rows that it fetched, in shared memory, and rounds them as the trainer does.
 //
 // An adapter needs no kernel of its own and no block waits for another: a sum over a slice of the inputs is linear, so
-// every block takes the slice's share of x A' beside its own outputs (`lows` more groups of warps, whose weights are A's
+// every block computes the slice's share of x A' besides its own outputs (`lows` more groups of warps, whose weights are A's
 // rows) and multiplies it by B at the end. A is small and read again by each tile, out of the L2 cache.
 //
-// Everything up to `step_wait` touches weights only: kernels run that far beside the kernel before them.
+// Everything up to `step_wait` touches weights only: kernels run that far while the kernel before them ends.
 #if !defined(HOTLOOP_F32) && defined(HEAD_DIM) && HEAD_DIM % 64 == 0 && HEAD_DIM <= 128
 
 struct StepWeights {
@@ -98,7 +98,7 @@ __device__ inline void step_fetch(const Product& p, real* xs, int pitch, int fir
     group_fetched();
 }
 
-// They have come, and are normed by who fetched them. A barrier must follow.
+// They have come; each warp norms the rows that it fetched. A barrier must follow.
 template <int ROWS>
 __device__ inline void step_norm(const Product& p, real* xs, const real* norms, int pitch, const float* inverse,
                                  int first, int begin, int end) {

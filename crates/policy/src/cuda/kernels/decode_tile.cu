@@ -27,7 +27,7 @@ __device__ inline void step_wait() {
 #endif
 }
 
-// What this block has written is seen by who sees, after it, that the block has arrived. Less than __threadfence, which
+// A block that sees this block's arrival also sees what this block wrote before. Less than __threadfence, which
 // would put all such writes into one order for everybody.
 __device__ inline void step_fence() {
 #ifdef HOTLOOP_EMULATED

@@ -1,39 +1,21 @@
-//! An answer as it grows, and when it ends.
+//! A completion as it grows, and when it ends.
+
+use hotloop_flow::policy::{Completion, Ending};
 
 use super::choose::Chosen;
+use super::generation::{Generation, Stop};
 
-/// Why an answer ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// The policy ended it, by a token or by a stop text.
-    Stop,
-    /// The token limit ended it.
-    Length,
-}
-
-/// What ends answers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stop {
-    /// These tokens.
-    pub tokens: Vec<u32>,
-    /// These texts.
-    pub texts: Vec<String>,
-    /// So many tokens.
-    pub max_tokens: usize,
-}
-
-/// An answer: tokens as they were chosen, those that ended it included.
+/// A completion as it grows: tokens as they were chosen, the token that ends it included.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Answer {
-    /// The tokens.
-    pub tokens: Vec<u32>,
+pub(crate) struct Growing {
+    pub(crate) tokens: Vec<u32>,
     /// One logprob a token.
-    pub logprobs: Vec<f32>,
+    pub(crate) logprobs: Vec<f32>,
 }
 
-impl Answer {
-    /// Takes one more token, and tells whether the answer has ended by it.
-    pub fn push(
+impl Growing {
+    /// Takes one more token, and returns why the completion ends with it, if it does.
+    pub(crate) fn push(
         &mut self,
         chosen: Chosen,
         stop: &Stop,
@@ -56,17 +38,20 @@ impl Answer {
         let tail = decode(&self.tokens[self.tokens.len().saturating_sub(longest + 1)..]);
         texts.iter().any(|text| tail.contains(text.as_str()))
     }
-}
 
-impl Stop {
-    /// The text before the first stop text.
-    pub fn cut<'a>(&self, text: &'a str) -> &'a str {
-        let end = self
-            .texts
-            .iter()
-            .filter_map(|stop| text.find(stop.as_str()))
-            .min();
-        &text[..end.unwrap_or(text.len())]
+    /// The completion of a prompt that has ended; its text goes up to a stop text.
+    pub(crate) fn finish(self, prompt: &[u32], ending: Ending, how: &Generation) -> Completion {
+        let text = match &self.tokens[..] {
+            [] => String::new(),
+            tokens => (how.decode)(tokens),
+        };
+        Completion {
+            text: how.stop.cut(&text).to_owned(),
+            prompt_tokens: prompt.to_vec(),
+            tokens: self.tokens,
+            logprobs: self.logprobs,
+            ending,
+        }
     }
 }
 
@@ -82,17 +67,17 @@ mod tests {
     }
 
     fn run(text: &str, stop: &Stop) -> (String, Option<Ending>) {
-        let mut answer = Answer::default();
+        let mut growing = Growing::default();
         for letter in text.chars() {
             let chosen = Chosen {
                 token: letter as u32,
                 logprob: -1.0,
             };
-            if let Some(ending) = answer.push(chosen, stop, &decode) {
-                return (decode(&answer.tokens), Some(ending));
+            if let Some(ending) = growing.push(chosen, stop, &decode) {
+                return (decode(&growing.tokens), Some(ending));
             }
         }
-        (decode(&answer.tokens), None)
+        (decode(&growing.tokens), None)
     }
 
     #[test]
@@ -113,16 +98,5 @@ mod tests {
             ("abcdefghi".into(), Some(Ending::Length))
         );
         assert_eq!(run("en", &stop), ("en".into(), None));
-    }
-
-    #[test]
-    fn the_text_is_cut_before_the_first_stop() {
-        let stop = Stop {
-            tokens: Vec::new(),
-            texts: vec!["three".into(), " two".into()],
-            max_tokens: 1,
-        };
-        assert_eq!(stop.cut("one two three"), "one");
-        assert_eq!(stop.cut("one"), "one");
     }
 }

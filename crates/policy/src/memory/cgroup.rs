@@ -1,6 +1,6 @@
 //! Memory that the control groups of this process leave it: in a container the machine has more than may be used.
 
-/// Where a version of control groups tells of memory.
+/// Where a version of control groups reports memory.
 struct Files {
     root: &'static str,
     limit: &'static str,

@@ -97,7 +97,7 @@ impl AdamW {
 }
 
 /// Euclidean norm over all tensors, summed in f64.
-pub(super) fn norm(gradients: &[&Tensor]) -> f64 {
+pub(crate) fn norm(gradients: &[&Tensor]) -> f64 {
     let square = |tensor: &&Tensor| {
         tensor
             .data

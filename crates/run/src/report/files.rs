@@ -1,0 +1,32 @@
+//! A report as files.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{Report, csv, figures, html};
+use crate::store::write_whole;
+
+impl Report {
+    /// Writes `report.html`, `report.json`, `steps.csv` and the figures as SVG files.
+    pub fn write(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {
+        fs_err::create_dir_all(directory.join("figures"))?;
+        let json = serde_json::to_string_pretty(self).expect("reports have a JSON form");
+        let mut files = vec![
+            ("report.html".to_owned(), html::page(self).into_bytes()),
+            ("report.json".to_owned(), json.into_bytes()),
+            ("steps.csv".to_owned(), csv::steps(self).into_bytes()),
+        ];
+        files.extend(
+            figures::all(self)
+                .iter()
+                .map(|(name, figure)| figure.file(&format!("figures/{name}"))),
+        );
+        let mut written = Vec::new();
+        for (name, content) in files {
+            let path = directory.join(name);
+            write_whole(&path, &content)?;
+            written.push(path);
+        }
+        Ok(written)
+    }
+}

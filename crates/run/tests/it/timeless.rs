@@ -1,0 +1,38 @@
+//! Facts without what a clock said, to compare two runs.
+
+use hotloop_flow::bench::Seconds;
+use hotloop_run::Event;
+use hotloop_run::event::StepSeconds;
+
+pub(crate) fn event(mut event: Event) -> Event {
+    match &mut event {
+        Event::SeedJudged { judgement, .. } | Event::CandidateJudged { judgement, .. } => {
+            judgement.seconds = Seconds::default();
+        }
+        Event::CandidateConfirmed { judgements, .. } => {
+            for judgement in judgements {
+                judgement.seconds = Seconds::default();
+            }
+        }
+        Event::ProbeJudged(probe) => {
+            for judgement in probe.judgements.iter_mut().flatten() {
+                judgement.seconds = Seconds::default();
+            }
+        }
+        Event::StepFinished(finished) => finished.seconds = StepSeconds::default(),
+        Event::RunStarted(_)
+        | Event::RunResumed { .. }
+        | Event::ParentsChosen { .. }
+        | Event::StepSampled(_)
+        | Event::CandidateMasked { .. }
+        | Event::CheckpointSaved { .. }
+        | Event::RunPaused { .. }
+        | Event::RunEnded { .. } => {}
+    }
+    event
+}
+
+/// Whether this tells of a process rather than of the run.
+pub(crate) fn is_interruption(event: &Event) -> bool {
+    matches!(event, Event::RunResumed { .. } | Event::RunPaused { .. })
+}
