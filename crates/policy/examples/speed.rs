@@ -17,10 +17,8 @@ use hotloop_policy::cpu::{Adapted, Gradient, Network, Pass};
 use hotloop_policy::load::Checkpoint;
 use hotloop_policy::memory::Recompute;
 use hotloop_policy::model::{Adapter, LoraConfig, Module};
-use hotloop_policy::pack::Scored;
-use hotloop_policy::pack::{Pack, Sequence};
-use hotloop_policy::sample::Generation;
-use hotloop_policy::sample::{Draw, Stop};
+use hotloop_policy::pack::{Pack, Scored, Sequence};
+use hotloop_policy::sample::{Draw, Generation, Stop};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

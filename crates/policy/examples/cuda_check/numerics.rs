@@ -6,8 +6,7 @@ use hotloop_policy::cpu::{Adapted, Gradient, Network, Pass};
 use hotloop_policy::cuda::{self, Learn, Trains, With};
 use hotloop_policy::memory::Recompute;
 use hotloop_policy::model::{Adapter, Family, Tensor};
-use hotloop_policy::pack::Pack;
-use hotloop_policy::pack::Scored;
+use hotloop_policy::pack::{Pack, Scored, Sequence};
 use hotloop_policy::train::loss::{Clip, Normalisation};
 use hotloop_policy::train::{Grpo, Learner, Reference, Trained};
 
@@ -345,15 +344,9 @@ fn compare_values(
     Ok(())
 }
 
-fn reinforce(
-    verdicts: &mut Verdicts,
-    label: &str,
-    device: &mut Learner,
-    host: &mut Learner,
-    bound: f64,
-) -> Outcome {
-    let sequences = tiny::sequences(&host.model.network.config);
-    let rollout = |(nth, sequence): (usize, &hotloop_policy::pack::Sequence)| {
+/// Answers whose advantages differ, and whose logprobs are not the trainer's.
+fn rollouts(sequences: &[Sequence]) -> Vec<WeightedTokens> {
+    let rollout = |(nth, sequence): (usize, &Sequence)| {
         let prompt = sequence
             .scored
             .iter()
@@ -373,7 +366,18 @@ fn reinforce(
             advantage,
         }
     };
-    let batch: Vec<WeightedTokens> = sequences.iter().enumerate().map(rollout).collect();
+    sequences.iter().enumerate().map(rollout).collect()
+}
+
+fn reinforce(
+    verdicts: &mut Verdicts,
+    label: &str,
+    device: &mut Learner,
+    host: &mut Learner,
+    bound: f64,
+) -> Outcome {
+    let sequences = tiny::sequences(&host.model.network.config);
+    let batch = rollouts(&sequences);
     let clip = Clip {
         low: 0.05,
         high: 0.08,

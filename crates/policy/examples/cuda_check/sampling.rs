@@ -10,10 +10,8 @@ use hotloop_policy::cuda;
 use hotloop_policy::engine::{Engine, Learning, Settings};
 use hotloop_policy::memory::Recompute;
 use hotloop_policy::model::LoraConfig;
-use hotloop_policy::pack::Scored;
-use hotloop_policy::pack::{Pack, Sequence};
-use hotloop_policy::sample::Generation;
-use hotloop_policy::sample::{Draw, Stop};
+use hotloop_policy::pack::{Pack, Scored, Sequence};
+use hotloop_policy::sample::{Draw, Generation, Stop};
 use hotloop_policy::train::loss::{Clip, Normalisation};
 use hotloop_policy::train::{Grpo, Learner, Trained};
 

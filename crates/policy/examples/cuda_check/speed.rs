@@ -9,10 +9,8 @@ use hotloop_policy::Precision;
 use hotloop_policy::cuda::{self, Engine, Learn, Spent, Stepping, With};
 use hotloop_policy::memory::Recompute;
 use hotloop_policy::model::{Config, Family, LoraConfig, Module};
-use hotloop_policy::pack::Scored;
-use hotloop_policy::pack::{Pack, Sequence};
-use hotloop_policy::sample::Generation;
-use hotloop_policy::sample::{Draw, Stop};
+use hotloop_policy::pack::{Pack, Scored, Sequence};
+use hotloop_policy::sample::{Draw, Generation, Stop};
 use hotloop_policy::train::OptimConfig;
 use serde_json::{Value, json};
 
@@ -313,7 +311,7 @@ pub(crate) fn train(with_lora: bool, asked: &Asked) -> Outcome {
             match row(shape, with_lora, recompute, 16) {
                 Ok(found) => asked.add(&found),
                 Err(error) if error.is_out_of_memory() => {
-                    println!("{:<6} {recompute:?}: {error}", shape.name)
+                    println!("{:<6} {recompute:?}: {error}", shape.name);
                 }
                 Err(error) => {
                     println!("{:<6} {recompute:?}: {error}", shape.name);

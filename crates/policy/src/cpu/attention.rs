@@ -215,7 +215,8 @@ fn backward_task(
     let kv_start = task.first * kv_width + task.kv_head * dim;
     let keys = View::rows(&inputs.k[kv_start..], kv_width);
     let values = View::rows(&inputs.v[kv_start..], kv_width);
-    let (mut p, mut ds) = (vec![0.0; BLOCK * task.rows], vec![0.0; BLOCK * task.rows]);
+    let mut p = vec![0.0; BLOCK * task.rows];
+    let mut ds = p.clone();
     let mut out = InputGradients {
         q: vec![0.0; task.rows * group * dim],
         k: vec![0.0; task.rows * dim],
@@ -226,10 +227,8 @@ fn backward_task(
             let block = BLOCK.min(task.rows - first);
             let seen = first + block;
             let at = q_start + first * width + head * dim;
-            let (queries, d_out) = (
-                View::rows(&inputs.q[at..], width),
-                View::rows(&dy[at..], width),
-            );
+            let queries = View::rows(&inputs.q[at..], width);
+            let d_out = View::rows(&dy[at..], width);
             let dims = Dims(block, seen, dim);
             product_serial(
                 Strided::rows(&mut p, task.rows),
@@ -256,10 +255,8 @@ fn backward_task(
                     #[inline(always)]
                     || dot(&dy[here..][..dim], &attended.y[here..][..dim]),
                 );
-                let (p, ds) = (
-                    &mut p[row * task.rows..][..seen],
-                    &mut ds[row * task.rows..][..seen],
-                );
+                let p = &mut p[row * task.rows..][..seen];
+                let ds = &mut ds[row * task.rows..][..seen];
                 score_gradient(p, ds, first + row + 1, lse, own);
             }
             let (p, ds) = (View::rows(&p, task.rows), View::rows(&ds, task.rows));

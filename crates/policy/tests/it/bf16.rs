@@ -6,8 +6,7 @@ use hotloop_policy::engine::{Engine, Learning};
 use hotloop_policy::load::Checkpoint;
 use hotloop_policy::memory::Recompute;
 use hotloop_policy::model::{Adapter, Config, Family, LoraConfig, Module, Values, Weights};
-use hotloop_policy::pack::Scored;
-use hotloop_policy::pack::{Pack, Sequence};
+use hotloop_policy::pack::{Pack, Scored, Sequence};
 use hotloop_policy::save::{self, Storage};
 use hotloop_policy::train::{Learner, Trained};
 

@@ -3,8 +3,7 @@
 use hotloop_flow::policy::WeightedTokens;
 use hotloop_policy::cpu::{Adapted, Gradient, Pass};
 use hotloop_policy::memory::Recompute;
-use hotloop_policy::pack::Scored;
-use hotloop_policy::pack::{Pack, Sequence};
+use hotloop_policy::pack::{Pack, Scored, Sequence};
 use hotloop_policy::train::loss::{self, Clip, GrpoToken, Normalisation};
 use hotloop_policy::train::{
     Decay, Grpo, Learner, OptimConfig, Reference, Schedule, Trained, Training,

@@ -4,8 +4,7 @@ use hotloop_flow::policy::WeightedTokens;
 use hotloop_policy::cpu::{Adapted, Gradient, Network, Pass};
 use hotloop_policy::memory::Recompute;
 use hotloop_policy::model::{Adapter, Config, Family, LoraConfig, Module, Weights};
-use hotloop_policy::pack::Scored;
-use hotloop_policy::pack::{Pack, Sequence};
+use hotloop_policy::pack::{Pack, Scored, Sequence};
 use hotloop_policy::train::loss::{Clip, Normalisation};
 use hotloop_policy::train::{
     Decay, Grpo, Learner, OptimConfig, Reference, Schedule, TrainError, Trained, Training,

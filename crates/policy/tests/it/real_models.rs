@@ -8,8 +8,7 @@ use std::path::Path;
 
 use hotloop_policy::cpu::Network;
 use hotloop_policy::load::Checkpoint;
-use hotloop_policy::sample::Generation;
-use hotloop_policy::sample::{Draw, Stop};
+use hotloop_policy::sample::{Draw, Generation, Stop};
 use hotloop_policy::text::Turn;
 
 use crate::fixture::folder;

@@ -6,8 +6,7 @@ use hotloop_flow::policy::{Completion, Ending};
 use hotloop_policy::cpu::{Adapted, Network};
 use hotloop_policy::model::Adapter;
 use hotloop_policy::pack::{Pack, Sequence};
-use hotloop_policy::sample::Generation;
-use hotloop_policy::sample::{Draw, Stop};
+use hotloop_policy::sample::{Draw, Generation, Stop};
 
 use crate::fixture::{FAMILIES, Fixture};
 

@@ -160,9 +160,9 @@ fn compute(session: &Session, piece: Piece, c: Strided, a: &[f32], length: usize
 
 /// Puts those sums in place that lie inside c: `used` of each of `rows`.
 fn add_edge(sums: &[f32], c: Strided, rows: usize, used: usize, onto: Onto) {
-    for (c, sums) in c
-        .data
-        .chunks_mut(c.stride)
+    let Strided { data, stride } = c;
+    for (c, sums) in data
+        .chunks_mut(stride)
         .zip(sums.chunks_exact(BLOCK))
         .take(rows)
     {
