@@ -17,7 +17,7 @@ use names::Source;
 type Module = Vec<String>;
 
 /// Crates whose circles are still to be opened.
-const PENDING: [&str; 3] = ["flow", "policy", "run"];
+const PENDING: [&str; 2] = ["flow", "run"];
 
 #[test]
 fn no_modules_import_each_other_in_a_circle() {
