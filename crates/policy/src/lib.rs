@@ -19,9 +19,8 @@
 //!     stop: Vec::new(),
 //!     seed: 1,
 //! };
-//! for completion in policy.sample(&[chat], 4, &sampling)? {
-//!     println!("{}", completion.text);
-//! }
+//! let completions = policy.sample(&[chat], 4, &sampling)?;
+//! assert_eq!(completions.len(), 4);
 //! # Ok(())
 //! # }
 //! ```
