@@ -560,5 +560,4 @@ impl Policy for ApiPolicy {
 }
 
 #[cfg(test)]
-#[path = "api_tests.rs"]
 mod tests;
