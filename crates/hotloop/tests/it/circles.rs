@@ -34,7 +34,7 @@ fn no_modules_import_each_other_in_a_circle() {
     let is_pending = |line: &&str| {
         PENDING
             .iter()
-            .any(|name| line.split(":").next() == Some(name))
+            .any(|name| line.split(':').next() == Some(name))
     };
     let left: Vec<&str> = found.lines().filter(|line| !is_pending(line)).collect();
     assert!(left.is_empty(), "circles of imports:\n{}", left.join("\n"));

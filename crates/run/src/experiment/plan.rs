@@ -158,7 +158,7 @@ fn jobs(file: &File, here: &Path, asked: &Asked) -> Result<Vec<Job>, String> {
     for (name, entry, variables) in named {
         let folder = have
             .get(name.as_str())
-            .map_or_else(|| asked.out.join(&name), |folder| folder.to_path_buf());
+            .map_or_else(|| asked.out.join(&name), |folder| (*folder).clone());
         let mut variables = variables.with([("folder".to_owned(), folder.display().to_string())]);
         variables.folders.clone_from(&folders);
         let mut job =
