@@ -165,20 +165,19 @@ fn searching_without_learning_may_cut_tails() {
 }
 
 #[test]
-fn a_stage_without_a_prompt_is_named() {
+fn words_for_a_stage_that_no_task_has_are_a_mistake() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("wording.toml");
-    let wording = "system = \"\"\nfixed = [\"x\"]\nexplore = \"\"\ndeepen = \"\"\nimprove = \"\"\nrepair = \"\"\n[stages]\n1 = \"a\"\n2 = \"b\"\n3 = \"c\"\n5 = \"e\"\n6 = \"f\"\n";
-    fs_err::write(&path, wording).unwrap();
+    let wording = "system = \"\"\nfixed = [\"x\"]\nexplore = \"\"\ndeepen = \"\"\nimprove = \"\"\nrepair = \"\"\n[stages]\n1 = \"a\"\nopenmp = \"d\"\n";
     let text = format!(
         "model = \"nano\"\n[prompts]\nwording = {:?}\n",
         path.to_str().unwrap()
     );
-    let found = mistakes(&text);
+    fs_err::write(&path, format!("{wording}7 = \"g\"\n")).unwrap();
     assert_eq!(
-        found,
+        mistakes(&text),
         [format!(
-            "run.toml: prompts.wording: {} has no prompt for stage 4",
+            "run.toml: prompts.wording: {}: stages: no task of this run has a stage `7`",
             path.display()
         )]
     );
