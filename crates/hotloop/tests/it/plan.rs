@@ -165,12 +165,12 @@ fn a_dry_run_shows_jobs_that_fit_the_budget() {
     let (status, said, error) = ended(&mut place.command(&dry));
     assert_eq!(status, 0, "{error}");
     let said = lines(&said);
-    let states: Vec<&str> = said[..6]
+    let planned: Vec<&str> = said[..6]
         .iter()
         .map(|job| job["state"].as_str().unwrap())
         .collect();
     assert_eq!(
-        states,
+        planned,
         [
             "runs", "runs", "left-out", "left-out", "left-out", "left-out"
         ]

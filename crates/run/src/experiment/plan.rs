@@ -136,15 +136,15 @@ fn jobs(file: &File, here: &Path, asked: &Asked) -> Result<Vec<Job>, String> {
             named.push((name, entry, variables));
         }
     }
-    let names: Vec<&str> = named.iter().map(|(name, ..)| name.as_str()).collect();
+    let known: Vec<&str> = named.iter().map(|(name, ..)| name.as_str()).collect();
     if let Some((unknown, _)) = asked
         .have
         .iter()
-        .find(|(name, _)| !names.contains(&name.as_str()))
+        .find(|(name, _)| !known.contains(&name.as_str()))
     {
         return Err(format!(
             "--have {unknown}: there is no such job; there are {}",
-            names.join(", ")
+            known.join(", ")
         ));
     }
     let have: BTreeMap<&str, &PathBuf> = asked
@@ -286,8 +286,8 @@ fn job(name: &str, entry: &Entry, variables: &Variables, here: &Path) -> Result<
                 job.commands.push(words.collect::<Result<_, _>>()?);
             }
         }
-        (None, Some(file)) => {
-            let file = here.join(fill("train", file)?).display().to_string();
+        (None, Some(run_file)) => {
+            let run_file = here.join(fill("train", run_file)?).display().to_string();
             let mut sets = Vec::new();
             for (key, value) in &entry.set {
                 let key = fill("set", key)?;
@@ -361,7 +361,7 @@ fn chosen(jobs: Vec<Job>, only: &[String]) -> Result<Vec<Job>, String> {
         let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
         return Err(format!(
             "there is no job `{pattern}`; there are {}",
-            names.join(", ")
+            known.join(", ")
         ));
     }
     let mut wanted: Vec<&str> = Vec::new();

@@ -271,10 +271,10 @@ impl Drive<'_> {
             ))
             .hint("end it, then try again")
         })?;
-        let begin = Instant::now();
+        let started = Instant::now();
         let record = |state| Record {
             state,
-            seconds: before_s + begin.elapsed().as_secs_f64(),
+            seconds: before_s + started.elapsed().as_secs_f64(),
             commands: job.commands.clone(),
         };
         let keep = |record: &Record| {
