@@ -303,7 +303,7 @@ fn job(name: &str, entry: &Entry, variables: &Variables, here: &Path) -> Result<
                 .collect();
             job.resume = Some(command(["train", "--resume", &folder], &ends));
             sets.push(format!("directory={folder}"));
-            job.commands = vec![command(["train", &file], &sets)];
+            job.commands = vec![command(["train", &run_file], &sets)];
         }
         (Some(_), None) => {
             return Err("`set` belongs to `train`: remove it, or use `train`".to_owned());
@@ -361,7 +361,7 @@ fn chosen(jobs: Vec<Job>, only: &[String]) -> Result<Vec<Job>, String> {
         let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
         return Err(format!(
             "there is no job `{pattern}`; there are {}",
-            known.join(", ")
+            names.join(", ")
         ));
     }
     let mut wanted: Vec<&str> = Vec::new();
