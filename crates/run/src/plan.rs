@@ -81,7 +81,7 @@ impl Plan {
     pub fn mistaken_numbers(layered: &Layered) -> Vec<Mistake> {
         let mut mistakes = Vec::new();
         check_numbers(&layered.config, &mut |key, what| {
-            mistakes.push(layered.mistake(key, what))
+            mistakes.push(layered.mistake(key, what));
         });
         mistakes
     }

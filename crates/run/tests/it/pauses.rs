@@ -94,10 +94,9 @@ fn a_full_disk_pauses_the_run_with_a_hint() {
     let Ended::Paused(interrupt) = ended else {
         panic!("{ended:?}")
     };
-    assert!(
-        interrupt
-            .to_string()
-            .ends_with("hint: the disk is full: free some space, then resume"),
+    assert_eq!(
+        interrupt.hint().as_deref(),
+        Some("the disk is full: free some space, then resume"),
         "{interrupt}"
     );
     drop(store);

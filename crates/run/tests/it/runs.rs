@@ -419,9 +419,10 @@ fn a_policy_that_cannot_learn_is_not_asked_to() {
     let hotloop_run::Ended::Paused(interrupt) = ended else {
         panic!("{ended:?}")
     };
+    assert_eq!(interrupt.to_string(), "fake cannot learn");
     assert_eq!(
-        interrupt.to_string(),
-        "fake cannot learn\n  hint: set learning.rate to 0 to search with it"
+        interrupt.hint().as_deref(),
+        Some("set learning.rate to 0 to search with it")
     );
 }
 

@@ -327,7 +327,7 @@ mod tests {
         };
         assert!(matches!(
             ended(libc::SIGKILL, 79.0, 1 << 30),
-            Failure::Machine(_)
+            Failure::Killed
         ));
         assert!(matches!(
             ended(libc::SIGSEGV, 0.1, 1 << 20),

@@ -4,7 +4,7 @@
 
 use rayon::prelude::*;
 
-use super::Matrix;
+use super::matrix::Matrix;
 use super::pack::{self, PARTS, Rows, Tiles, Weights};
 use super::tiles::{BLOCK, DEPTH, SIDE, Session, Stream, Sum, TILE, Unit};
 use crate::cpu::onto::{Onto, Strided};

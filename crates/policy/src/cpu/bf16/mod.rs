@@ -10,22 +10,15 @@
 
 mod few;
 mod many;
+mod matrix;
 mod pack;
 mod skinny;
 mod tiles;
 mod widened;
 
-use half::bf16;
-
 use super::onto::Onto;
 
-/// A matrix in bf16, (outputs, inputs) in row-major order.
-#[derive(Clone, Copy)]
-pub(super) struct Matrix<'a> {
-    pub(super) data: &'a [bf16],
-    pub(super) outputs: usize,
-    pub(super) inputs: usize,
-}
+pub(super) use matrix::Matrix;
 
 /// Up to so many rows, weights are widened in registers where there is no matrix unit.
 const SKINNY: usize = 64;

@@ -3,7 +3,8 @@
 use half::slice::HalfFloatSliceExt;
 use pulp::Arch;
 
-use super::{Matrix, widened};
+use super::matrix::Matrix;
+use super::widened;
 use crate::cpu::onto::{Onto, Strided};
 use crate::cpu::skinny::{Rows, Weights, product_on};
 

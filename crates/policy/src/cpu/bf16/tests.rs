@@ -1,5 +1,6 @@
 //! Every path against sums in f64 over the rounded weights.
 
+use half::bf16;
 use pulp::Arch;
 
 use super::*;

@@ -2,7 +2,7 @@
 
 use half::bf16;
 
-use super::Matrix;
+use super::matrix::Matrix;
 use crate::cpu::gemm::{Dims, View, product};
 use crate::cpu::onto::{Onto, Strided};
 use crate::math::vectorised;

@@ -60,7 +60,7 @@ impl<'a> Nest<'a> {
                             .map(|token| token.text.to_string())
                             .collect(),
                         before: nest.tokens.len(),
-                    })
+                    });
                 }
                 Item::Directive(directive) if directive.name == "define" => {
                     if let Some((name, value)) = directive.body.split_first() {
