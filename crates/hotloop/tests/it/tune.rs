@@ -77,7 +77,7 @@ fn answers_after(model: &str, adapter: &Path, steps: u64) {
     let (status, _, error) = ended(hotloop(&ask).arg(adapter));
     assert_eq!(status, 0, "{error}");
     let progress = std::fs::read_to_string(adapter.join("progress.json")).unwrap();
-    assert_eq!(progress, format!("{{\"steps\":{}}}", steps));
+    assert_eq!(progress, format!("{{\"steps\":{steps}}}"));
 }
 
 #[test]
