@@ -388,7 +388,7 @@ mod tests {
             .unwrap()
             .1;
         let shown = shown
-            .split_once("behind a `#`")
+            .split_once("A commented key")
             .unwrap()
             .1
             .split_once('\n')
