@@ -39,6 +39,9 @@ pub struct Broken {
     pub why: Option<Why>,
 }
 
+/// A broken source, its verdict, and why.
+type Fault = (String, Label, Option<Why>);
+
 impl Breakage {
     /// All ways, by how often they are met.
     pub const ALL: [(Self, u32); 9] = [
@@ -56,68 +59,10 @@ impl Breakage {
     /// The canonical `source` broken this way, if it offers a place for it.
     pub fn apply(self, source: &str, rng: &mut Rng) -> Option<Broken> {
         let (broken, label, why) = match self {
-            Self::OffByOne => {
-                let places = conditions(source);
-                let at = *pick(&places, rng)?;
-                let verdict =
-                    rng.weighted(&[(None, 1), (Some(Why::Outside), 2), (Some(Why::Large), 2)]);
-                let label = if verdict.is_none() {
-                    Label::Crashed
-                } else {
-                    Label::Wrong
-                };
-                (splice(source, at, 1, "<="), label, verdict)
-            }
-            Self::MissingZero => {
-                let is_zero = |line: &str| {
-                    line.contains("memset(") || (line.starts_with("for(") && line.ends_with("]=0;"))
-                };
-                if let Some(without) = without_line(source, is_zero, rng) {
-                    (without, Label::Wrong, Some(Why::Nan))
-                } else {
-                    let at = *pick(&places(source, "s=0;"), rng)?;
-                    (splice(source, at, 4, "s;"), Label::Wrong, Some(Why::Large))
-                }
-            }
-            Self::WrongIndex => {
-                const SWAPS: [(&str, &str); 8] = [
-                    ("k*N+j", "j*N+k"),
-                    ("i*K+k", "k*K+i"),
-                    ("i*N+j", "j*N+i"),
-                    ("k*256+j", "j*256+k"),
-                    ("i*256+k", "k*256+i"),
-                    ("j*M+i", "i*M+j"),
-                    ("i*W+j", "j*W+i"),
-                    ("+r)*", ")*"),
-                ];
-                let found: Vec<(usize, usize, &str)> = SWAPS
-                    .iter()
-                    .flat_map(|(from, to)| {
-                        places(source, from)
-                            .into_iter()
-                            .map(|at| (at, from.len(), *to))
-                    })
-                    .collect();
-                let (at, length, to) = *pick(&found, rng)?;
-                (
-                    splice(source, at, length, to),
-                    Label::Wrong,
-                    Some(rng.weighted(&[(Why::Large, 3), (Why::Nan, 1)])),
-                )
-            }
-            Self::MissingRemainder => {
-                let is_rest = |line: &str| {
-                    line.starts_with("for(;") && line.ends_with(';')
-                        || line.contains("?N/")
-                        || line.contains("?256/")
-                };
-                let without = without_line(source, is_rest, rng)?;
-                (
-                    without,
-                    Label::Wrong,
-                    Some(rng.weighted(&[(Why::Nan, 3), (Why::Large, 1)])),
-                )
-            }
+            Self::OffByOne => off_by_one(source, rng)?,
+            Self::MissingZero => missing_zero(source, rng)?,
+            Self::WrongIndex => wrong_index(source, rng)?,
+            Self::MissingRemainder => missing_remainder(source, rng)?,
             Self::Undeclared => {
                 let declares = |line: &str| {
                     ["int ", "double ", "double*", "const double*", "__m"]
@@ -158,18 +103,7 @@ impl Breakage {
                     Some(Why::Large),
                 )
             }
-            Self::WrongStep => {
-                let found: Vec<(usize, u32, usize)> = places(source, "+=")
-                    .into_iter()
-                    .filter_map(|at| step(source, at))
-                    .collect();
-                let (at, by, length) = *pick(&found, rng)?;
-                (
-                    splice(source, at, length, &(2 * by).to_string()),
-                    Label::Wrong,
-                    Some(Why::Nan),
-                )
-            }
+            Self::WrongStep => wrong_step(source, rng)?,
         };
         Some(Broken {
             source: broken,
@@ -177,6 +111,84 @@ impl Breakage {
             why,
         })
     }
+}
+
+fn off_by_one(source: &str, rng: &mut Rng) -> Option<Fault> {
+    let places = conditions(source);
+    let at = *pick(&places, rng)?;
+    let verdict = rng.weighted(&[(None, 1), (Some(Why::Outside), 2), (Some(Why::Large), 2)]);
+    let label = if verdict.is_none() {
+        Label::Crashed
+    } else {
+        Label::Wrong
+    };
+    Some((splice(source, at, 1, "<="), label, verdict))
+}
+
+fn missing_zero(source: &str, rng: &mut Rng) -> Option<Fault> {
+    let is_zero = |line: &str| {
+        line.contains("memset(") || (line.starts_with("for(") && line.ends_with("]=0;"))
+    };
+    Some(if let Some(without) = without_line(source, is_zero, rng) {
+        (without, Label::Wrong, Some(Why::Nan))
+    } else {
+        let at = *pick(&places(source, "s=0;"), rng)?;
+        (splice(source, at, 4, "s;"), Label::Wrong, Some(Why::Large))
+    })
+}
+
+fn wrong_index(source: &str, rng: &mut Rng) -> Option<Fault> {
+    const SWAPS: [(&str, &str); 8] = [
+        ("k*N+j", "j*N+k"),
+        ("i*K+k", "k*K+i"),
+        ("i*N+j", "j*N+i"),
+        ("k*256+j", "j*256+k"),
+        ("i*256+k", "k*256+i"),
+        ("j*M+i", "i*M+j"),
+        ("i*W+j", "j*W+i"),
+        ("+r)*", ")*"),
+    ];
+    let found: Vec<(usize, usize, &str)> = SWAPS
+        .iter()
+        .flat_map(|(from, to)| {
+            places(source, from)
+                .into_iter()
+                .map(|at| (at, from.len(), *to))
+        })
+        .collect();
+    let (at, length, to) = *pick(&found, rng)?;
+    Some((
+        splice(source, at, length, to),
+        Label::Wrong,
+        Some(rng.weighted(&[(Why::Large, 3), (Why::Nan, 1)])),
+    ))
+}
+
+fn missing_remainder(source: &str, rng: &mut Rng) -> Option<Fault> {
+    let is_rest = |line: &str| {
+        line.starts_with("for(;") && line.ends_with(';')
+            || line.contains("?N/")
+            || line.contains("?256/")
+    };
+    let without = without_line(source, is_rest, rng)?;
+    Some((
+        without,
+        Label::Wrong,
+        Some(rng.weighted(&[(Why::Nan, 3), (Why::Large, 1)])),
+    ))
+}
+
+fn wrong_step(source: &str, rng: &mut Rng) -> Option<Fault> {
+    let found: Vec<(usize, u32, usize)> = places(source, "+=")
+        .into_iter()
+        .filter_map(|at| step(source, at))
+        .collect();
+    let (at, by, length) = *pick(&found, rng)?;
+    Some((
+        splice(source, at, length, &(2 * by).to_string()),
+        Label::Wrong,
+        Some(Why::Nan),
+    ))
 }
 
 /// The canonical `source` broken in some way that it offers.

@@ -145,7 +145,7 @@ impl Access {
                 async move {
                     match event {
                         Event::Disconnected => {
-                            log("the connection to the server is lost; trying again", &[])
+                            log("the connection to the server is lost; trying again", &[]);
                         }
                         Event::ServerError(error) => log(&format!("the server says: {error}"), &[]),
                         _ => {}

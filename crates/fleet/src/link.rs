@@ -56,7 +56,7 @@ impl Link {
                 }
                 // A server that has just started is not ready for streams at once.
                 Err(_) if begin.elapsed() < patience => {
-                    tokio::time::sleep(Duration::from_millis(200)).await
+                    tokio::time::sleep(Duration::from_millis(200)).await;
                 }
                 Err(why) => {
                     return Err(BenchError::machine(format!(

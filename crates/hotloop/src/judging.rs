@@ -93,7 +93,7 @@ impl Judging {
     pub(crate) fn judge_one(&mut self, job: Job) -> Result<Option<Judgement>, Failure> {
         let mut judged = None;
         self.judge(vec![job], &Progress::hidden(), |_, came| {
-            judged = Some(came)
+            judged = Some(came);
         })?;
         Ok(judged.transpose()?)
     }

@@ -234,7 +234,7 @@ impl ForeignRun {
         }
         if let Next::Choose(chosen) = source::choose(&self.plan, &self.state, self.state.finished())
         {
-            self.record(chosen)?;
+            self.record(*chosen)?;
             self.handed.clear();
         }
         Ok(())

@@ -217,7 +217,16 @@ fn tasks(
 }
 
 fn check_numbers(config: &Config, note: &mut impl FnMut(&str, String)) {
-    let (sampling, learning) = (&config.sampling, &config.learning);
+    check_sampling(config, note);
+    check_learning(config, note);
+    check_limits(config, note);
+    if let Some(mistake) = config.reward.mistake() {
+        note(&format!("reward.{}", mistake.key), mistake.what);
+    }
+}
+
+fn check_sampling(config: &Config, note: &mut impl FnMut(&str, String)) {
+    let sampling = &config.sampling;
     let mut check = |holds: bool, key: &str, what: &str| {
         if !holds {
             note(key, what.to_owned());
@@ -254,6 +263,16 @@ fn check_numbers(config: &Config, note: &mut impl FnMut(&str, String)) {
         "sampling.min-p",
         "from 0 to 1 is wanted; 0 keeps all tokens",
     );
+}
+
+fn check_learning(config: &Config, note: &mut impl FnMut(&str, String)) {
+    let sampling = &config.sampling;
+    let learning = &config.learning;
+    let mut check = |holds: bool, key: &str, what: &str| {
+        if !holds {
+            note(key, what.to_owned());
+        }
+    };
     let trains = learning.rate > 0.0;
     let cut = "training needs all tokens: logprobs of cut tails bias the gradient";
     check(
@@ -296,6 +315,14 @@ fn check_numbers(config: &Config, note: &mut impl FnMut(&str, String)) {
         "learning.clip-high",
         "must be above 0",
     );
+}
+
+fn check_limits(config: &Config, note: &mut impl FnMut(&str, String)) {
+    let mut check = |holds: bool, key: &str, what: &str| {
+        if !holds {
+            note(key, what.to_owned());
+        }
+    };
     check(
         config.search.parents >= 1,
         "search.parents",
@@ -337,9 +364,6 @@ fn check_numbers(config: &Config, note: &mut impl FnMut(&str, String)) {
         "budget.iterations",
         "only a search has iterations; set prompts.source to \"sqd\", or this to 0",
     );
-    if let Some(mistake) = config.reward.mistake() {
-        note(&format!("reward.{}", mistake.key), mistake.what);
-    }
 }
 
 /// Hub names are looked up by the one who loads; a path must exist now.

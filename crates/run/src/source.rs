@@ -23,7 +23,7 @@ pub(crate) enum Next {
     /// This, one for each group.
     Asks(Vec<Asked>),
     /// The search must choose parents first: record this and ask again.
-    Choose(Event),
+    Choose(Box<Event>),
     /// It follows from verdicts that are not there yet.
     Unknown,
     /// Nothing: the search is at its end.
@@ -110,12 +110,12 @@ pub(crate) fn choose(plan: &Plan, state: &RunState, first_step: u64) -> Next {
         .map_or("", |started| started.seed_normal.as_str());
     let settings = plan.search();
     let parents = search::select(&state.pool, seed_normal, settings, &mut random);
-    Next::Choose(Event::ParentsChosen {
+    Next::Choose(Box::new(Event::ParentsChosen {
         iteration,
         first_step,
         parents,
         elites: settings.elites,
-    })
+    }))
 }
 
 /// What the search asks of a parent.

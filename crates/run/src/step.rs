@@ -89,7 +89,7 @@ enum Asking {
 fn ask_and_sample(ctx: &mut Ctx<'_>, number: u64) -> Result<Asking, Interrupt> {
     loop {
         match source::next(ctx.plan, &ctx.state, number) {
-            Next::Choose(chosen) => ctx.record(chosen)?,
+            Next::Choose(chosen) => ctx.record(*chosen)?,
             Next::Unknown => return Ok(Asking::Unknown),
             Next::Nothing => return Ok(Asking::Nothing),
             Next::Asks(asks) => {

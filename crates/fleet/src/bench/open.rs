@@ -129,17 +129,17 @@ async fn machine(
             }
             Err(error) => return Err(error),
         };
-        if let Some(found) = choose(&beats, how, class) {
+        if let Some(found) = choose(&beats, *how, class) {
             return Ok(found);
         }
         if begin.elapsed() >= patience {
-            return Err(BenchError::machine(nobody(&beats, how, class))
+            return Err(BenchError::machine(nobody(&beats, *how, class))
                 .hint(LOOK)
                 .remedies(&[Remedy::FleetStatus, Remedy::FleetUp]));
         }
         if reminder.is_due() {
             log(
-                &format!("waiting: {}; {LOOK}", nobody(&beats, how, class)),
+                &format!("waiting: {}; {LOOK}", nobody(&beats, *how, class)),
                 &[Remedy::FleetStatus, Remedy::FleetUp],
             );
         }
@@ -147,7 +147,7 @@ async fn machine(
     }
 }
 
-fn choose(beats: &[Beat], how: &How, class: Option<&str>) -> Option<(String, MachineFacts)> {
+fn choose(beats: &[Beat], how: How, class: Option<&str>) -> Option<(String, MachineFacts)> {
     let mut slots: HashMap<&str, (u32, &MachineFacts)> = HashMap::new();
     for beat in beats {
         let facts = beat
@@ -167,7 +167,7 @@ fn choose(beats: &[Beat], how: &How, class: Option<&str>) -> Option<(String, Mac
     Some((class.to_owned(), facts.clone()))
 }
 
-fn nobody(beats: &[Beat], how: &How, class: Option<&str>) -> String {
+fn nobody(beats: &[Beat], how: How, class: Option<&str>) -> String {
     let workers = count(beats.len(), "worker");
     let what = match (beats.len(), class) {
         (0, _) => return "no worker is heard".to_owned(),
@@ -306,7 +306,7 @@ mod tests {
                 threads,
                 ..How::default()
             };
-            choose(&[beat()], &how, None).is_some()
+            choose(&[beat()], how, None).is_some()
         };
         assert!(chosen(4));
         assert!(

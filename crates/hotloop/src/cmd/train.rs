@@ -267,11 +267,11 @@ fn watch(event: &Event, state: &RunState, config: &Config, progress: &Progress) 
             });
         }
         Event::ProbeJudged(probe) => {
-            progress.message(format!("probing, stage {} done", probe.stage.number()))
+            progress.message(format!("probing, stage {} done", probe.stage.number()));
         }
         Event::ParentsChosen { .. } => progress.message("sampling"),
         Event::StepSampled(sampled) => {
-            progress.message(format!("step {}: judging", sampled.step + 1))
+            progress.message(format!("step {}: judging", sampled.step + 1));
         }
         Event::StepFinished(finished) => {
             if let Some(text) = hotloop_run::report::text::step_line(state) {
@@ -283,7 +283,7 @@ fn watch(event: &Event, state: &RunState, config: &Config, progress: &Progress) 
             progress.message(format!("step {}: sampling", finished.step + 2));
         }
         Event::CandidateMasked { why, .. } => {
-            progress.aside(|| complain(&format!("masked: {why}")))
+            progress.aside(|| complain(&format!("masked: {why}")));
         }
         Event::CandidateConfirmed { .. } => progress.message("timing the fastest again"),
         Event::CheckpointSaved { .. }

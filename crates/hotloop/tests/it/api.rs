@@ -48,7 +48,7 @@ fn answer(
             line => {
                 length = line
                     .strip_prefix("content-length: ")
-                    .map_or(length, |n| n.parse().unwrap())
+                    .map_or(length, |n| n.parse().unwrap());
             }
         }
     }

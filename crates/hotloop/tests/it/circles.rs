@@ -25,7 +25,7 @@ fn no_modules_import_each_other_in_a_circle() {
         let files = files(&folder.join("src"), &[]);
         assert!(!files.is_empty(), "{name} has no sources");
         for circle in circles(&files) {
-            found += &format!("{name}: {}\n", circle.join(", "));
+            found.extend([name.as_str(), ": ", &circle.join(", "), "\n"]);
         }
     }
     assert!(found.is_empty(), "circles of imports:\n{found}");

@@ -248,25 +248,7 @@ fn what_is_sampled_can_be_judged() {
     );
     let text: Vec<String> = answers.iter().map(ToString::to_string).collect();
     let _turn = turn();
-    let mut judge = hotloop(&["judge", "transpose", "--completions", "-", "--json"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    judge
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(text.join("\n").as_bytes())
-        .unwrap();
-    let judged = judge.wait_with_output().unwrap();
-    assert!(judged.status.success());
-    let verdicts: Vec<Value> = judged
-        .stdout
-        .split(|byte| *byte == b'\n')
-        .filter(|line| !line.is_empty())
-        .map(|line| serde_json::from_slice(line).unwrap())
-        .collect();
+    let verdicts = judged(&text.join("\n"));
     assert_eq!(verdicts.len(), 4);
     assert!(
         verdicts
@@ -285,6 +267,29 @@ fn what_is_sampled_can_be_judged() {
         ],
         &["bad.jsonl:1", "messages", "hint:"],
     );
+}
+
+/// What `judge --completions -` says of each line.
+fn judged(completions: &str) -> Vec<Value> {
+    let mut judge = hotloop(&["judge", "transpose", "--completions", "-", "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    judge
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(completions.as_bytes())
+        .unwrap();
+    let judged = judge.wait_with_output().unwrap();
+    assert!(judged.status.success());
+    judged
+        .stdout
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_slice(line).unwrap())
+        .collect()
 }
 
 /// As `fails`, for one who has the turn already.

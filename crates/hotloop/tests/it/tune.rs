@@ -62,6 +62,24 @@ fn facts(folder: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(folder.join("step.json")).unwrap()).unwrap()
 }
 
+/// The adapter can be sampled from, and it holds what the tuning had learned after `steps`.
+fn answers_after(model: &str, adapter: &Path, steps: u64) {
+    let ask = [
+        "sample",
+        "--model",
+        model,
+        "--prompt",
+        "hello",
+        "--max-tokens",
+        "1",
+        "--adapter",
+    ];
+    let (status, _, error) = ended(hotloop(&ask).arg(adapter));
+    assert_eq!(status, 0, "{error}");
+    let progress = std::fs::read_to_string(adapter.join("progress.json")).unwrap();
+    assert_eq!(progress, format!("{{\"steps\":{steps}}}"));
+}
+
 #[test]
 fn a_batch_without_a_number_is_told_and_the_adapter_before_it_kept() {
     let folder = tempfile::tempdir().unwrap();
@@ -134,22 +152,7 @@ fn a_batch_without_a_number_is_told_and_the_adapter_before_it_kept() {
             .collect::<Vec<_>>()
     };
     assert_eq!(names().len(), 3, "nothing half-written: {:?}", names());
-    // It can be asked, and is what a tuning that was good until then had learned.
-    let adapter = diverged.join("adapter");
-    let ask = [
-        "sample",
-        "--model",
-        model,
-        "--prompt",
-        "hello",
-        "--max-tokens",
-        "1",
-        "--adapter",
-    ];
-    let (status, _, error) = ended(hotloop(&ask).arg(&adapter));
-    assert_eq!(status, 0, "{error}");
-    let progress = std::fs::read_to_string(adapter.join("progress.json")).unwrap();
-    assert_eq!(progress, format!("{{\"steps\":{}}}", step - 1));
+    answers_after(model, &diverged.join("adapter"), step - 1);
     // What is there stays.
     assert_eq!(tune(folder.path(), model, &one_each).0, 1);
     assert_eq!(facts(&folder.path().join("warm.diverged-2")), told);

@@ -345,6 +345,28 @@ fn compare_values(
     Ok(())
 }
 
+/// A sequence as an answer that the sampler drew, with its advantage.
+fn rollout((nth, sequence): (usize, &hotloop_policy::pack::Sequence)) -> WeightedTokens {
+    let prompt = sequence
+        .scored
+        .iter()
+        .take_while(|scored| !**scored)
+        .count();
+    let answer = sequence.tokens[prompt..].to_vec();
+    // Sampler logprobs that differ from the trainer's, so that the truncated weight has work to do.
+    let logprobs = (0..answer.len())
+        .map(|i| -4.5 + noise(nth as u64, i as u64))
+        .collect();
+    let advantage = if nth % 2 == 0 { 1.5 } else { -1.0 };
+    WeightedTokens {
+        prompt_tokens: sequence.tokens[..prompt].to_vec(),
+        tokens: answer,
+        logprobs,
+        temperature: 0.8,
+        advantage,
+    }
+}
+
 fn reinforce(
     verdicts: &mut Verdicts,
     label: &str,
@@ -353,26 +375,6 @@ fn reinforce(
     bound: f64,
 ) -> Outcome {
     let sequences = tiny::sequences(&host.model.network.config);
-    let rollout = |(nth, sequence): (usize, &hotloop_policy::pack::Sequence)| {
-        let prompt = sequence
-            .scored
-            .iter()
-            .take_while(|scored| !**scored)
-            .count();
-        let answer = sequence.tokens[prompt..].to_vec();
-        // Sampler logprobs that differ from the trainer's, so that the truncated weight has work to do.
-        let logprobs = (0..answer.len())
-            .map(|i| -4.5 + noise(nth as u64, i as u64))
-            .collect();
-        let advantage = if nth % 2 == 0 { 1.5 } else { -1.0 };
-        WeightedTokens {
-            prompt_tokens: sequence.tokens[..prompt].to_vec(),
-            tokens: answer,
-            logprobs,
-            temperature: 0.8,
-            advantage,
-        }
-    };
     let batch: Vec<WeightedTokens> = sequences.iter().enumerate().map(rollout).collect();
     let clip = Clip {
         low: 0.05,

@@ -313,7 +313,7 @@ pub(crate) fn train(with_lora: bool, asked: &Asked) -> Outcome {
             match row(shape, with_lora, recompute, 16) {
                 Ok(found) => asked.add(&found),
                 Err(error) if error.is_out_of_memory() => {
-                    println!("{:<6} {recompute:?}: {error}", shape.name)
+                    println!("{:<6} {recompute:?}: {error}", shape.name);
                 }
                 Err(error) => {
                     println!("{:<6} {recompute:?}: {error}", shape.name);

@@ -226,10 +226,8 @@ fn backward_task(
             let block = BLOCK.min(task.rows - first);
             let seen = first + block;
             let at = q_start + first * width + head * dim;
-            let (queries, d_out) = (
-                View::rows(&inputs.q[at..], width),
-                View::rows(&dy[at..], width),
-            );
+            let queries = View::rows(&inputs.q[at..], width);
+            let d_out = View::rows(&dy[at..], width);
             let dims = Dims(block, seen, dim);
             product_serial(
                 Strided::rows(&mut p, task.rows),
@@ -256,10 +254,8 @@ fn backward_task(
                     #[inline(always)]
                     || dot(&dy[here..][..dim], &attended.y[here..][..dim]),
                 );
-                let (p, ds) = (
-                    &mut p[row * task.rows..][..seen],
-                    &mut ds[row * task.rows..][..seen],
-                );
+                let p = &mut p[row * task.rows..][..seen];
+                let ds = &mut ds[row * task.rows..][..seen];
                 score_gradient(p, ds, first + row + 1, lse, own);
             }
             let (p, ds) = (View::rows(&p, task.rows), View::rows(&ds, task.rows));

@@ -235,7 +235,7 @@ mod tests {
                 dims,
                 0.5,
                 Onto::Add,
-            )
+            );
         });
         for i in 0..m {
             for j in 0..n {

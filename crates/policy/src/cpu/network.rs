@@ -172,7 +172,7 @@ impl Network {
         mut each: impl FnMut(Vec<f32>, Vec<f32>),
     ) -> Vec<f32> {
         self.hidden(adapted, pack, |_, saved| {
-            each(saved.projected.k, saved.projected.v)
+            each(saved.projected.k, saved.projected.v);
         })
     }
 

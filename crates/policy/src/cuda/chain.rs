@@ -89,7 +89,7 @@ impl Chain {
             let most = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
             // SAFETY: as above.
             unsafe {
-                result::function::set_function_attribute(function.handle, most, shared as i32)?
+                result::function::set_function_attribute(function.handle, most, shared as i32)?;
             };
             function.shared = shared;
         }

@@ -136,15 +136,15 @@ fn jobs(file: &File, here: &Path, asked: &Asked) -> Result<Vec<Job>, String> {
             named.push((name, entry, variables));
         }
     }
-    let names: Vec<&str> = named.iter().map(|(name, ..)| name.as_str()).collect();
+    let known: Vec<&str> = named.iter().map(|(name, ..)| name.as_str()).collect();
     if let Some((unknown, _)) = asked
         .have
         .iter()
-        .find(|(name, _)| !names.contains(&name.as_str()))
+        .find(|(name, _)| !known.contains(&name.as_str()))
     {
         return Err(format!(
             "--have {unknown}: there is no such job; there are {}",
-            names.join(", ")
+            known.join(", ")
         ));
     }
     let have: BTreeMap<&str, &PathBuf> = asked
@@ -158,7 +158,7 @@ fn jobs(file: &File, here: &Path, asked: &Asked) -> Result<Vec<Job>, String> {
     for (name, entry, variables) in named {
         let folder = have
             .get(name.as_str())
-            .map_or_else(|| asked.out.join(&name), |folder| folder.to_path_buf());
+            .map_or_else(|| asked.out.join(&name), |folder| (*folder).clone());
         let mut variables = variables.with([("folder".to_owned(), folder.display().to_string())]);
         variables.folders.clone_from(&folders);
         let mut job =
@@ -286,8 +286,8 @@ fn job(name: &str, entry: &Entry, variables: &Variables, here: &Path) -> Result<
                 job.commands.push(words.collect::<Result<_, _>>()?);
             }
         }
-        (None, Some(file)) => {
-            let file = here.join(fill("train", file)?).display().to_string();
+        (None, Some(run_file)) => {
+            let run_file = here.join(fill("train", run_file)?).display().to_string();
             let mut sets = Vec::new();
             for (key, value) in &entry.set {
                 let key = fill("set", key)?;
@@ -303,7 +303,7 @@ fn job(name: &str, entry: &Entry, variables: &Variables, here: &Path) -> Result<
                 .collect();
             job.resume = Some(command(["train", "--resume", &folder], &ends));
             sets.push(format!("directory={folder}"));
-            job.commands = vec![command(["train", &file], &sets)];
+            job.commands = vec![command(["train", &run_file], &sets)];
         }
         (Some(_), None) => {
             return Err("`set` belongs to `train`: remove it, or use `train`".to_owned());

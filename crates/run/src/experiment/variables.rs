@@ -31,9 +31,10 @@ impl Variables {
         let mut filled = text.to_owned();
         for _ in 0..STEPS {
             let Some(end) = filled.find('}') else {
-                return match filled.contains('{') {
-                    true => Err(format!("`{text}` has a `{{` without its `}}`")),
-                    false => Ok(filled.replace(LATER.0, "{").replace(LATER.1, "}")),
+                return if filled.contains('{') {
+                    Err(format!("`{text}` has a `{{` without its `}}`"))
+                } else {
+                    Ok(filled.replace(LATER.0, "{").replace(LATER.1, "}"))
                 };
             };
             let Some(begin) = filled[..end].rfind('{') else {

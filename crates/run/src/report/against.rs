@@ -56,9 +56,10 @@ fn row(run: &RunReport, control: &RunReport) -> Vec<String> {
             format!("{:.2}", mine.value / its.value)
         }),
         both.map_or("-", |(mine, its)| {
-            match mine.low > its.high || mine.high < its.low {
-                true => "apart",
-                false => "overlap",
+            if mine.low > its.high || mine.high < its.low {
+                "apart"
+            } else {
+                "overlap"
             }
         })
         .to_owned(),

@@ -467,8 +467,11 @@ pub(crate) fn task_with(name: &str, more: &str) -> Result<Task, String> {
     let read = |file: &str| fs_err::read_to_string(folder.join(file));
     let mut toml = read("task.toml").map_err(|_| format!("there is no task `{name}`"))?;
     if !is_counted {
-        let lines = toml.lines().filter(|line| !line.starts_with("flops = "));
-        toml = lines.map(|line| format!("{line}\n")).collect();
+        let lines: Vec<&str> = toml
+            .lines()
+            .filter(|line| !line.starts_with("flops = "))
+            .collect();
+        toml = lines.join("\n") + "\n";
     }
     Ok(Task::parse(TaskFiles {
         toml: toml + more,

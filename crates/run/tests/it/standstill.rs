@@ -46,7 +46,7 @@ fn a_policy_that_collapsed_onto_a_failure_ends_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path(), &LONG);
     let (process, state) = drive(&plan, |process| {
-        process.policy.collapse_at = Some((5, WRONG))
+        process.policy.collapse_at = Some((5, WRONG));
     });
     assert_eq!(
         process.policy.updates, 6,
@@ -104,7 +104,7 @@ fn what_is_told_fits_the_run() {
         (state.ended.clone().unwrap(), remedy(&state).to_owned())
     };
     let (why, hint) = told("held", &["learning.beta=0.01"], &|process| {
-        process.policy.collapse_at = Some((5, 2))
+        process.policy.collapse_at = Some((5, 2));
     });
     assert!(
         why.contains("(correct 0 %, crashed 100 %, distinct "),
@@ -261,7 +261,7 @@ fn what_was_trained_before_is_still_there() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path(), &LONG);
     let (_, state) = drive(&plan, |process| {
-        process.policy.collapse_at = Some((5, WRONG))
+        process.policy.collapse_at = Some((5, WRONG));
     });
     let saved = facts(&plan.directory)
         .into_iter()

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use hotloop_flow::advantage::Fate;
+use hotloop_flow::language::c::stages::SIX;
 use hotloop_flow::policy::Ending;
 use hotloop_flow::{Candidate, Judgement, Prose, Role, Verdict};
 use hotloop_run::event::{
@@ -55,15 +56,13 @@ fn every_right_program_stands_once_behind_the_prompt_that_asked_for_it() {
             .collect::<HashSet<_>>(),
         sources
     );
-    let pairs: HashSet<(&str, &str)> = winners
-        .iter()
-        .map(|winner| {
-            (
-                winner.asked.messages[1].content.as_str(),
-                winner.source.as_str(),
-            )
-        })
-        .collect();
+    let pair = |winner: &Winner| {
+        (
+            winner.asked.messages[1].content.clone(),
+            winner.source.clone(),
+        )
+    };
+    let pairs: HashSet<(String, String)> = winners.iter().map(pair).collect();
     assert_eq!(pairs.len(), winners.len(), "once for a prompt");
     assert_eq!(
         winners
@@ -190,36 +189,12 @@ fn a_parent_is_shown_with_the_verdict_that_it_was_chosen_for() {
         why: format!("stage {stage} forbids prefetch"),
     };
     let steps = [
-        (
-            Role::Explore,
-            hotloop_flow::language::c::stages::SIX[4],
-            correct(10.0),
-        ),
-        (
-            Role::Explore,
-            hotloop_flow::language::c::stages::SIX[3],
-            refused(4),
-        ),
-        (
-            Role::Explore,
-            hotloop_flow::language::c::stages::SIX[2],
-            refused(3),
-        ),
-        (
-            Role::Deepen,
-            hotloop_flow::language::c::stages::SIX[5],
-            correct(20.0),
-        ),
-        (
-            Role::Repair,
-            hotloop_flow::language::c::stages::SIX[3],
-            correct(30.0),
-        ),
-        (
-            Role::Improve,
-            hotloop_flow::language::c::stages::SIX[4],
-            correct(40.0),
-        ),
+        (Role::Explore, SIX[4], correct(10.0)),
+        (Role::Explore, SIX[3], refused(4)),
+        (Role::Explore, SIX[2], refused(3)),
+        (Role::Deepen, SIX[5], correct(20.0)),
+        (Role::Repair, SIX[3], correct(30.0)),
+        (Role::Improve, SIX[4], correct(40.0)),
     ];
     let mut state = RunState::default();
     for (step, (role, stage, verdict)) in (0..).zip(steps) {

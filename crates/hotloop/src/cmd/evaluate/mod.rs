@@ -187,7 +187,7 @@ impl Session<'_> {
             .hint("`hotloop doctor` tells what is wrong with the machine")
         })?;
         let best = timing::best(judging, asked, fastest, &|why| {
-            progress.aside(|| complain(why))
+            progress.aside(|| complain(why));
         });
         Ok(Line {
             policy: contestant.name.clone(),

@@ -90,7 +90,7 @@ fn one(judging: &mut Judging, job: &Job) -> Result<Judgement, Untimed> {
     for _ in 0..TRIES {
         let mut came: Option<Result<Judgement, BenchError>> = None;
         let judged = judging.judge(vec![job.clone()], &Progress::hidden(), |_, reply| {
-            came = Some(reply)
+            came = Some(reply);
         });
         judged.map_err(Untimed::Broken)?;
         match came
@@ -271,7 +271,7 @@ mod tests {
         };
         let told = RefCell::new(Vec::new());
         let best = best(&mut judging(says), &asked, found, &|why| {
-            told.borrow_mut().push(why.to_owned())
+            told.borrow_mut().push(why.to_owned());
         });
         let place = |best: Best| {
             let at = candidates

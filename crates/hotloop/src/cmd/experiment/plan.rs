@@ -271,10 +271,10 @@ impl Drive<'_> {
             ))
             .hint("end it, then try again")
         })?;
-        let begin = Instant::now();
+        let started = Instant::now();
         let record = |state| Record {
             state,
-            seconds: before_s + begin.elapsed().as_secs_f64(),
+            seconds: before_s + started.elapsed().as_secs_f64(),
             commands: job.commands.clone(),
         };
         let keep = |record: &Record| {
@@ -291,7 +291,7 @@ impl Drive<'_> {
         let (mut state, mut status) = (State::Done, Status::Fine);
         for words in commands {
             let words = self.with_best(words);
-            let left_s = limit_s - begin.elapsed().as_secs_f64();
+            let left_s = limit_s - started.elapsed().as_secs_f64();
             let ended = child::run(&words, &logs, left_s, &self.stop, &progress)
                 .map_err(|error| Failure::machine(format!("job `{}`: {error}", job.name)))?;
             (state, status) = match ended {

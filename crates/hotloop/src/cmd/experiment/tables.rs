@@ -21,9 +21,10 @@ pub(super) fn write(jobs: &[Job], out: &Path, json: bool) -> Result<(), Failure>
     };
     let runs: Vec<&Job> = jobs.iter().filter(begun).collect();
     let folders: Vec<PathBuf> = runs.iter().map(|job| job.folder.clone()).collect();
-    let page = match folders.is_empty() {
-        true => None,
-        false => Some(report::write(&folders, out)?),
+    let page = if folders.is_empty() {
+        None
+    } else {
+        Some(report::write(&folders, out)?)
     };
     if json {
         return Ok(());

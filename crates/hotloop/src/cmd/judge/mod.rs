@@ -179,7 +179,7 @@ fn over_fleet(
     let hashes = items
         .iter()
         .filter_map(|item| item.candidate.as_ref().ok())
-        .map(|candidate| candidate.hash());
+        .map(hotloop_flow::Candidate::hash);
     let what = if arguments.how.fresh {
         fleets::unique()
     } else {

@@ -23,7 +23,7 @@ pub(super) struct Used {
 
 impl Source {
     pub(super) fn read(text: &str) -> Self {
-        let tokens = without_tests(tokens(text));
+        let tokens = without_tests(&tokens(text));
         let mut source = Self::default();
         let mut at = 0;
         let mut is_public = false;
@@ -189,7 +189,7 @@ fn literal(text: &str) -> Option<usize> {
 }
 
 /// The tokens of all items that are not for tests alone.
-fn without_tests(tokens: Vec<String>) -> Vec<String> {
+fn without_tests(tokens: &[String]) -> Vec<String> {
     let mark = ["#", "[", "cfg", "(", "test", ")", "]"];
     let mut kept = Vec::new();
     let mut at = 0;
@@ -201,8 +201,7 @@ fn without_tests(tokens: Vec<String>) -> Vec<String> {
             loop {
                 match tokens.get(at).map(String::as_str) {
                     Some("{" | "(" | "[") => depth += 1,
-                    Some(")" | "]") => depth -= 1,
-                    Some("}") => depth -= 1,
+                    Some(")" | "]" | "}") => depth -= 1,
                     Some(_) => {}
                     None => return kept,
                 }

@@ -152,14 +152,14 @@ fn compute(session: &Session, piece: Piece, c: Strided, a: &[f32], length: usize
                 let mut sums = [0.0; BLOCK * BLOCK];
                 let apart = Strided::rows(&mut sums, BLOCK);
                 session.multiply(left, right, sum(Onto::Set), apart);
-                add_edge(&sums, Strided::rows(c, width), rows, used, piece.onto);
+                add_edge(&sums, &mut Strided::rows(c, width), rows, used, piece.onto);
             }
         }
     }
 }
 
 /// Puts those sums in place that lie inside c: `used` of each of `rows`.
-fn add_edge(sums: &[f32], c: Strided, rows: usize, used: usize, onto: Onto) {
+fn add_edge(sums: &[f32], c: &mut Strided, rows: usize, used: usize, onto: Onto) {
     for (c, sums) in c
         .data
         .chunks_mut(c.stride)

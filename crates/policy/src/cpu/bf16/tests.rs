@@ -125,12 +125,12 @@ fn every_path_forward_agrees_with_plain_sums() {
             }
             for threads in [1, 3] {
                 case.check(name, true, threads, |y, x, onto| {
-                    forward_by(path, y, x, case.matrix(), onto)
+                    forward_by(path, y, x, case.matrix(), onto);
                 });
             }
         }
         case.check("chosen", true, 2, |y, x, onto| {
-            forward(y, x, case.matrix(), onto)
+            forward(y, x, case.matrix(), onto);
         });
     }
 }
@@ -148,12 +148,12 @@ fn every_path_backward_agrees_with_plain_sums() {
         for (name, path) in forward_paths() {
             for threads in [1, 3] {
                 case.check(name, false, threads, |dx, dy, onto| {
-                    backward_by(path, dx, dy, case.matrix(), onto)
+                    backward_by(path, dx, dy, case.matrix(), onto);
                 });
             }
         }
         case.check("chosen", false, 2, |dx, dy, onto| {
-            backward(dx, dy, case.matrix(), onto)
+            backward(dx, dy, case.matrix(), onto);
         });
     }
 }
@@ -173,7 +173,7 @@ fn widening_in_registers_works_with_and_without_vector_instructions() {
         ] {
             let case = Case::new(rows, outputs, inputs);
             case.check(name, true, 2, |y, x, onto| {
-                skinny::product_with(arch, y, x, case.matrix(), onto)
+                skinny::product_with(arch, y, x, case.matrix(), onto);
             });
         }
     }

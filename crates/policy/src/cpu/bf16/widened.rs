@@ -17,7 +17,7 @@ pub(super) fn widen(from: &[bf16], to: &mut [f32]) {
         || {
             from.iter()
                 .zip(to)
-                .for_each(|(from, to)| *to = f32::from_bits(u32::from(from.to_bits()) << 16))
+                .for_each(|(from, to)| *to = f32::from_bits(u32::from(from.to_bits()) << 16));
         },
     );
 }
