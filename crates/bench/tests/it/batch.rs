@@ -1,10 +1,12 @@
 //! Many jobs at once.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use hotloop_bench::{LocalBench, Settings};
 use hotloop_flow::how::{Compiler, OptLevel};
-use hotloop_flow::{Bench, How, JobId, Label, Stage};
+use hotloop_flow::task::TaskFiles;
+use hotloop_flow::{Bench, ErrorKind, How, Job, JobId, Label, Stage, Task};
 
 use crate::fixtures::{drain, job, load};
 use crate::{beside, brief, settings, turn};
@@ -91,6 +93,35 @@ fn cancelled_jobs_never_reply_and_the_others_do() {
     ids.sort_unstable();
     assert_eq!(ids, [0, 2, 3, 5]);
     assert!(bench.next(Duration::from_millis(50)).unwrap().is_none());
+}
+
+#[test]
+fn a_job_that_nobody_here_can_judge_is_the_users_error() {
+    let _beside = beside();
+    let mut bench = LocalBench::start(settings()).unwrap();
+    let mut refused = |job: Job| {
+        let error = bench.submit(vec![job]).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::User);
+        error.what
+    };
+    let mut cuda = job(0, "matmul", NAIVE);
+    let mut files = TaskFiles::from(Task::clone(&cuda.task));
+    files.toml = files
+        .toml
+        .replace("language = \"c\"", "language = \"cuda\"");
+    cuda.task = Arc::new(Task::parse(files).unwrap());
+    assert_eq!(
+        refused(cuda),
+        "task matmul: tasks in cuda cannot be judged by this version"
+    );
+    let mut seventh = job(1, "matmul", NAIVE);
+    seventh.stage = Stage::try_from(7).ok();
+    let why = refused(seventh);
+    assert!(
+        why.contains("stage 7 does not exist; stages are 1 to 6"),
+        "{why}"
+    );
+    assert_eq!(bench.pending(), 0, "nothing of them is left over");
 }
 
 #[test]
