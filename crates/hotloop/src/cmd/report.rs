@@ -44,7 +44,11 @@ pub(crate) fn read(runs: &[PathBuf]) -> Result<Report, Failure> {
 
 /// A run directory that cannot be read.
 pub(crate) fn unreadable(error: &StoreError) -> Failure {
-    Failure::user(error.to_string()).hint(error.hint())
+    let hint = match error {
+        StoreError::NoRun(_) => "`hotloop train RUN.toml` starts one",
+        _ => error.hint(),
+    };
+    Failure::user(error.to_string()).hint(hint)
 }
 
 fn page(report: &Report, out: &Path) -> Result<PathBuf, Failure> {

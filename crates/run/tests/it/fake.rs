@@ -1,6 +1,9 @@
 //! A policy that learns which of a few kernels to write, and a bench that reads their
 //! worth off the text. Both are deterministic, so that runs can be compared event by event.
 
+mod compared;
+mod failing;
+
 use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
@@ -19,6 +22,9 @@ use hotloop_flow::{
 use hotloop_run::event::Line;
 use hotloop_run::journal::Sink;
 use hotloop_run::{Ended, Event, Layered, Parts, Plan, RunState, Store, drive};
+
+pub(crate) use compared::{facts, same, same_facts};
+pub(crate) use failing::Failing;
 
 /// What the fake policy can write: bodies that the fake bench knows.
 pub(crate) const WORDS: usize = 12;
@@ -591,73 +597,4 @@ pub(crate) fn whole(plan: &Plan) -> (Process, RunState) {
     let (ended, state) = process.drive(plan, &mut store, &lines);
     assert!(matches!(ended, Ended::Done(_)), "{ended:?}");
     (process, state)
-}
-
-/// A journal that takes so many bytes and then fails in the midst of a line, for ever.
-pub(crate) struct Failing {
-    pub(crate) sink: Box<dyn Sink>,
-    pub(crate) left: usize,
-    pub(crate) kind: std::io::ErrorKind,
-}
-
-impl Sink for Failing {
-    fn append(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        let take = self.left.min(bytes.len());
-        self.sink.append(&bytes[..take])?;
-        self.left -= take;
-        if take < bytes.len() {
-            Err(self.kind.into())
-        } else {
-            Ok(())
-        }
-    }
-
-    fn sync(&mut self) -> std::io::Result<()> {
-        self.sink.sync()
-    }
-}
-
-/// What two runs must have in common: everything but clocks and interruptions.
-pub(crate) fn timeless(mut state: RunState) -> RunState {
-    state.started_s = 0.0;
-    state.resumed = 0;
-    state.paused = None;
-    for step in &mut state.steps {
-        step.seconds = hotloop_run::event::StepSeconds::default();
-        step.at_s = 0.0;
-    }
-    state
-}
-
-/// The events of a run directory that any process would have written.
-pub(crate) fn facts(directory: &Path) -> Vec<Event> {
-    let lines = hotloop_run::journal::read(&hotloop_run::store::journal_path(directory)).unwrap();
-    lines
-        .into_iter()
-        .map(|line| crate::timeless::event(line.event))
-        .filter(|event| !crate::timeless::is_interruption(event))
-        .collect()
-}
-
-/// Two states that must be equal, told apart without printing all of them.
-pub(crate) fn same(got: RunState, want: RunState) {
-    let (got, want) = (timeless(got), timeless(want));
-    if got != want {
-        let (got, want) = (format!("{got:#?}"), format!("{want:#?}"));
-        let differ = got
-            .lines()
-            .zip(want.lines())
-            .enumerate()
-            .find(|(_, (got, want))| got != want);
-        panic!("the states differ, first here: {differ:?}");
-    }
-}
-
-/// Two journals that must tell the same.
-pub(crate) fn same_facts(got: &Path, want: &Path) {
-    let (got, want) = (facts(got), facts(want));
-    assert_eq!(got.len(), want.len());
-    for (at, (got, want)) in got.iter().zip(&want).enumerate() {
-        assert_eq!(got, want, "event {at}");
-    }
 }

@@ -1,0 +1,27 @@
+//! A journal that fails to write.
+
+use super::*;
+
+/// A journal that takes so many bytes and then fails in the midst of a line, for ever.
+pub(crate) struct Failing {
+    pub(crate) sink: Box<dyn Sink>,
+    pub(crate) left: usize,
+    pub(crate) kind: std::io::ErrorKind,
+}
+
+impl Sink for Failing {
+    fn append(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        let take = self.left.min(bytes.len());
+        self.sink.append(&bytes[..take])?;
+        self.left -= take;
+        if take < bytes.len() {
+            Err(self.kind.into())
+        } else {
+            Ok(())
+        }
+    }
+
+    fn sync(&mut self) -> std::io::Result<()> {
+        self.sink.sync()
+    }
+}
