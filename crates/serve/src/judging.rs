@@ -72,6 +72,11 @@ impl Judging {
         Instant::now() + wait
     }
 
+    /// Refuses a stage that the named task does not have, also where a batch is empty.
+    pub(crate) fn check_stage(&self, task: &str, stage: Option<Stage>) -> Result<(), Fault> {
+        check_stage(&*self.catalogue.find(Some(task))?, stage)
+    }
+
     /// Finds the tasks, the prompts and the code of submissions.
     pub(crate) async fn make(&self, all: Vec<Submission>) -> Result<Vec<Work>, Fault> {
         let mut found = Vec::with_capacity(all.len());
@@ -84,10 +89,7 @@ impl Judging {
                 Some(prompt) => Arc::clone(&prompt.task),
                 None => self.catalogue.find(submission.what.task.as_deref())?,
             };
-            if let Some(stage) = submission.what.stage {
-                let known = task.spec.stages.get(stage);
-                known.map_err(|error| Fault::bad(error.to_string()))?;
-            }
+            check_stage(&task, submission.what.stage)?;
             found.push((submission, task, prompt));
         }
         // Lexing megabytes of a model's answers would hold up all other requests.
@@ -192,4 +194,13 @@ impl Work {
             apart: submission.apart,
         }
     }
+}
+
+fn check_stage(task: &Task, stage: Option<Stage>) -> Result<(), Fault> {
+    stage.map_or(Ok(()), |stage| {
+        let known = task.spec.stages.get(stage);
+        known
+            .map(drop)
+            .map_err(|error| Fault::bad(error.to_string()))
+    })
 }

@@ -125,6 +125,9 @@ pub(crate) async fn judge(
         )));
     }
     let deadline = judging.deadline(asked_all.wait_s);
+    if let Some(task) = &asked_all.task {
+        judging.check_stage(task, asked_all.stage)?;
+    }
     let mut ids = Vec::new();
     let mut submissions = Vec::new();
     for candidate in asked_all.candidates {
