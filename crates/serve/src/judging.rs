@@ -74,7 +74,8 @@ impl Judging {
 
     /// Refuses a stage that the named task does not have, also where a batch is empty.
     pub(crate) fn check_stage(&self, task: &str, stage: Option<Stage>) -> Result<(), Fault> {
-        check_stage(&*self.catalogue.find(Some(task))?, stage)
+        let task = self.catalogue.find(Some(task))?;
+        check_stage(&task, stage)
     }
 
     /// Finds the tasks, the prompts and the code of submissions.

@@ -20,7 +20,6 @@ use hotloop_flow::{
     Prose, Reply, Roof, Sampling, Task, Verdict, WeightedTokens,
 };
 use hotloop_run::event::Line;
-use hotloop_run::journal::Sink;
 use hotloop_run::{Ended, Event, Layered, Parts, Plan, RunState, Store, drive};
 
 pub(crate) use compared::{facts, same, same_facts};

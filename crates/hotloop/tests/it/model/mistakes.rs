@@ -1,6 +1,10 @@
 //! Mistakes in run files, models and machines are named with a remedy.
 
-use super::*;
+use std::path::Path;
+use std::process::Command;
+
+use super::{fails, roomy, run_file, tiny};
+use crate::{ended, hotloop};
 
 #[test]
 fn mistakes_of_a_run_are_named_with_file_and_key() {

@@ -1,6 +1,8 @@
 //! Runs compared by what their journals say.
 
-use super::*;
+use std::path::Path;
+
+use hotloop_run::{Event, RunState};
 
 /// What two runs must have in common: everything but clocks and interruptions.
 fn timeless(mut state: RunState) -> RunState {

@@ -1,6 +1,6 @@
 //! A journal that fails to write.
 
-use super::*;
+use hotloop_run::journal::Sink;
 
 /// A journal that takes so many bytes and then fails in the midst of a line, for ever.
 pub(crate) struct Failing {
