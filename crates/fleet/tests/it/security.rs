@@ -12,10 +12,11 @@ use crate::parts::{LONG, Notices, Server, Worker, job, opening, replies};
 fn refused(access: Access) -> String {
     let mut opening = opening(access, "refused");
     opening.patience = Duration::from_secs(5);
-    FleetBench::open(opening)
-        .err()
-        .expect("it is refused")
-        .to_string()
+    let error = FleetBench::open(opening).err().expect("it is refused");
+    match &error.hint {
+        Some(hint) => format!("{error}\nhint: {hint}"),
+        None => error.to_string(),
+    }
 }
 
 #[test]
@@ -156,7 +157,7 @@ fn reply(sequence: u64, ids: &[&str], verdict: &str) -> Vec<u8> {
         })
         .collect();
     serde_json::to_vec(&serde_json::json!({
-        "version": 1, "sequence": sequence, "delivery": 1, "worker": "evil", "noise": null, "replies": replies,
+        "version": 2, "sequence": sequence, "delivery": 1, "worker": "evil", "noise": null, "replies": replies,
     }))
     .unwrap()
 }
