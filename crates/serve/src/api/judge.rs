@@ -39,6 +39,38 @@ pub(crate) struct Asked {
     candidates: Vec<AskedCandidate>,
 }
 
+impl Asked {
+    /// One submission for each candidate, in their order.
+    fn submissions(self) -> Result<Vec<Submission>, Fault> {
+        let one = |candidate: AskedCandidate| {
+            let text = match (candidate.completion, candidate.source) {
+                (Some(text), None) => Text::Completion(text),
+                (None, Some(text)) => Text::Source(text),
+                _ => {
+                    return Err(Fault::bad(
+                        "a candidate needs either `completion` or `source`",
+                    ));
+                }
+            };
+            if self.fresh && candidate.id.is_none() {
+                return Err(Fault::bad(
+                    "`fresh` needs an `id` for each candidate, so that a repeated request is not judged twice",
+                ));
+            }
+            let what = What {
+                task: candidate.task.or_else(|| self.task.clone()),
+                stage: candidate.stage.or(self.stage),
+                prompt_id: candidate.prompt_id,
+                reward: self.reward,
+                group: candidate.group,
+            };
+            let apart = candidate.id.filter(|_| self.fresh);
+            Ok(Submission { what, text, apart })
+        };
+        self.candidates.into_iter().map(one).collect()
+    }
+}
+
 /// One candidate of a batch.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -128,45 +160,18 @@ pub(crate) async fn judge(
     if let Some(task) = &asked_all.task {
         judging.check_stage(task, asked_all.stage)?;
     }
-    let mut ids = Vec::new();
-    let mut submissions = Vec::new();
-    for candidate in asked_all.candidates {
-        let text = match (candidate.completion, candidate.source) {
-            (Some(text), None) => Text::Completion(text),
-            (None, Some(text)) => Text::Source(text),
-            _ => {
-                return Err(Fault::bad(
-                    "a candidate needs either `completion` or `source`",
-                ));
-            }
-        };
-        if asked_all.fresh && candidate.id.is_none() {
-            return Err(Fault::bad(
-                "`fresh` needs an `id` for each candidate, so that sending it again is no new one",
-            ));
-        }
-        let what = What {
-            task: candidate.task.or_else(|| asked_all.task.clone()),
-            stage: candidate.stage.or(asked_all.stage),
-            prompt_id: candidate.prompt_id,
-            reward: asked_all.reward,
-            group: candidate.group,
-        };
-        let apart = candidate.id.clone().filter(|_| asked_all.fresh);
-        ids.push(candidate.id);
-        submissions.push(Submission { what, text, apart });
-    }
+    let reward = asked_all.reward;
+    let ids: Vec<Option<String>> = asked_all.candidates.iter().map(|c| c.id.clone()).collect();
+    let submissions = asked_all.submissions()?;
     let since = judging.desk.changes();
     let works = judging.make(submissions).await?;
     let outcomes = judging.judge(&works, deadline).await?;
     let shapes: Vec<Reward> = works
         .iter()
         .map(|work| {
-            asked_all
-                .reward
-                .or(work.prompt.as_ref().map(|prompt| prompt.reward))
+            let of_prompt = work.prompt.as_ref().map(|prompt| prompt.reward);
+            judging.reward(reward.or(of_prompt))
         })
-        .map(|reward| judging.reward(reward))
         .collect();
     let earned = earned(judging, &works, &outcomes, &shapes, deadline).await?;
     judging.desk.one_class(since)?;
@@ -183,7 +188,7 @@ pub(crate) async fn judge(
         .await?;
     let look = judging.desk.look();
     Ok(Json(Answered {
-        reward: judging.reward(asked_all.reward),
+        reward: judging.reward(reward),
         judged: ids
             .into_iter()
             .zip(works.iter().zip(&outcomes))
