@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use hotloop_flow::{ErrorKind, Policy};
+use hotloop_run::config::OVERRIDE;
 use hotloop_run::{
     Config, Ended, Event, Interrupt, Layered, Mistake, Parts, Plan, RunState, Store,
 };
@@ -113,7 +114,18 @@ pub(crate) fn begun(directory: &Path, sets: &[String]) -> Result<Plan, Failure> 
 
 /// All mistakes, a line each.
 pub(crate) fn mistakes(all: &[Mistake]) -> Failure {
-    let lines: Vec<String> = all.iter().map(ToString::to_string).collect();
+    let line = |mistake: &Mistake| {
+        if mistake.file == OVERRIDE {
+            let file = "--set".to_owned();
+            return Mistake {
+                file,
+                ..mistake.clone()
+            }
+            .to_string();
+        }
+        mistake.to_string()
+    };
+    let lines: Vec<String> = all.iter().map(line).collect();
     let hint = match all {
         [one] if one.key == "directory" => "name a directory that can be written",
         [one] if one.key == "task" => {

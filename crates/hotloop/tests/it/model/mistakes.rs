@@ -63,7 +63,7 @@ fn mistakes_of_a_run_are_named_with_file_and_key() {
     fails(
         &["experiment", "exp2", "--only", "O9"],
         1,
-        &["O9", "--list"],
+        &["O9", "--dry-run"],
     );
 }
 
