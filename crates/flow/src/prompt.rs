@@ -58,7 +58,7 @@ pub struct Prose {
     /// Begin the answer: code fence, includes, signature and its opening brace. Small
     /// models then write valid code far more often.
     pub begin: bool,
-    /// The machine's widest vectors, as [`crate::MachineFacts::simd`] names them.
+    /// The machine's widest vectors, as [`crate::Device::Cpu`] names them.
     pub simd: String,
 }
 

@@ -200,7 +200,10 @@ fn only_the_program_prints() {
         let text = std::fs::read_to_string(&path).unwrap();
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
         // An example in a comment may print.
-        let code: String = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        let code: String = code
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"))
+            .collect();
         for word in ["println!(", "eprintln!(", "print!(", "eprint!(", "dbg!("] {
             assert!(!code.contains(word), "{inside} uses {word}");
         }
