@@ -187,8 +187,8 @@ mod tests {
         );
         assert_eq!(
             narrow,
-            "task  summary                s\n\
-             fft   a fast Fourier       1.5\n      transform of complex\n      numbers\n    \
+            "task  summary                  s\n\
+             fft   a fast Fourier         1.5\n      transform of complex\n      numbers\n    \
              void fft(double *in, double\n    *out, int n)"
         );
         assert_eq!(table.within(usize::MAX), table.render());
