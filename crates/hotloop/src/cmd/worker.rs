@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &WorkerArgs) -> Result<Status, Failure> {
     let lease = seconds("--lease", arguments.lease)?;
     if lease < Duration::from_millis(500) {
         return Err(Failure::user(format!(
-            "--lease {}: at least 0.5 s are wanted",
+            "--lease {}: must be at least 0.5 s",
             arguments.lease
         )));
     }
