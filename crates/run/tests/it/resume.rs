@@ -204,7 +204,9 @@ fn a_run_does_not_continue_with_another_task_or_machine() {
         panic!("{ended:?}")
     };
     assert!(
-        interrupt.to_string().contains("and this is task another"),
+        interrupt
+            .to_string()
+            .contains("but task another is in use now"),
         "{interrupt}"
     );
 }
@@ -229,7 +231,7 @@ fn a_run_does_not_continue_with_another_practised_task() {
     assert!(
         interrupt
             .to_string()
-            .contains("and this is practised task transpose another"),
+            .contains("but practised task transpose another is in use now"),
         "{interrupt}"
     );
 }

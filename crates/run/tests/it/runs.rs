@@ -441,7 +441,10 @@ fn a_divergence_that_jumps_ends_the_run_and_one_that_grows_slowly_does_not() {
         let (mut store, lines) = Store::open(&plan.directory).unwrap();
         let (_, state) = process.drive(&plan, &mut store, &lines);
         assert_eq!(
-            state.ended.unwrap().starts_with("stopped: the divergence"),
+            state
+                .ended
+                .unwrap()
+                .starts_with("stopped: the KL divergence"),
             ends,
             "{name}"
         );

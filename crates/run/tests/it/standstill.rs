@@ -177,7 +177,7 @@ fn a_perfect_policy_has_nothing_left_to_learn_and_is_kept() {
     );
     assert!(state.stopped.is_none() && state.enough == state.ended);
     assert!(
-        remedy(&state).starts_with("a reward that tells"),
+        remedy(&state).starts_with("a reward that distinguishes"),
         "{}",
         remedy(&state)
     );
