@@ -149,7 +149,7 @@ fn the_table_is_in_input_order_with_details_below() {
 }
 
 #[test]
-fn rewards_of_a_group_add_up_to_a_hundred() {
+fn the_best_reward_of_a_group_is_a_hundred() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("good.c");
     std::fs::write(&file, RIGHT).unwrap();
