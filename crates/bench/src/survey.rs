@@ -142,11 +142,11 @@ pub fn noise(settings: Settings, times: usize) -> Result<Noise, BenchError> {
     let mut slot = Slot::new(&machine.settings.roles, cores.clone(), None);
     let (mut nulls, mut peaks) = (Vec::new(), Vec::new());
     for _ in 0..times.max(1) {
-        let bay = Bay {
+        let mut bay = Bay {
             slot: &mut slot,
             user: machine.user(0),
         };
-        let roof = Roof::measure(&machine, bay)?;
+        let roof = Roof::measure(&machine, &mut bay)?;
         nulls.push(roof.null_s);
         peaks.push(roof.peak_flops);
     }

@@ -61,7 +61,7 @@ impl Clock {
         examined: &Examined,
         ages: Ages,
     ) -> Result<Bounds, BenchError> {
-        let bay = Bay {
+        let mut bay = Bay {
             slot: &mut self.slot,
             user: self.user,
         };
@@ -69,7 +69,7 @@ impl Clock {
             task: &job.task,
             prepared: &examined.prepared,
         };
-        self.limits.bounds(machine, bay, subject, ages)
+        self.limits.bounds(machine, &mut bay, subject, ages)
     }
 
     /// Times a candidate that was right when examined. One that is too good to be true is timed
@@ -81,12 +81,12 @@ impl Clock {
         examined: &Examined,
         rounds: u32,
     ) -> Result<Verdict, BenchError> {
-        let mut age_s = ROOF_AGE_S;
+        let mut most_s = ROOF_AGE_S;
         let mut doubted = None;
         for _ in 0..TRIES {
             let ages = Ages {
-                roof_s: age_s,
-                baseline_s: age_s,
+                roof_s: most_s,
+                baseline_s: most_s,
             };
             let bounds = self.bounds(machine, job, examined, ages)?;
             match self.time_once(machine, job, examined, bounds, rounds)? {
@@ -96,7 +96,7 @@ impl Clock {
                 suspect @ Verdict::Suspect { .. } => doubted = Some(suspect),
                 failed => return Ok(failed),
             }
-            age_s = 0.0;
+            most_s = 0.0;
         }
         doubted.ok_or_else(|| BenchError::machine("nothing was timed"))
     }
@@ -111,11 +111,11 @@ impl Clock {
     ) -> Result<Verdict, BenchError> {
         let above = |share: Option<f64>| share.is_some_and(|share| share > 1.0);
         if above(measured.peak_fraction()) || above(measured.baseline_ratio()) {
-            let bay = Bay {
+            let mut bay = Bay {
                 slot: &mut self.slot,
                 user: self.user,
             };
-            self.limits.roof(machine, bay, BEATEN_ROOF_AGE_S)?;
+            self.limits.roof(machine, &mut bay, BEATEN_ROOF_AGE_S)?;
             let ages = Ages {
                 roof_s: ROOF_AGE_S,
                 baseline_s: BEATEN_ROOF_AGE_S,

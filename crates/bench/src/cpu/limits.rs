@@ -66,7 +66,7 @@ impl Limits {
     pub(crate) fn roof(
         &mut self,
         machine: &Machine,
-        bay: Bay<'_>,
+        bay: &mut Bay<'_>,
         age_s: f64,
     ) -> Result<Roof, BenchError> {
         let known = self.roof.filter(|(at, _)| crate::sys::now() - at < age_s);
@@ -86,14 +86,14 @@ impl Limits {
     pub(crate) fn bounds(
         &mut self,
         machine: &Machine,
-        mut bay: Bay<'_>,
+        bay: &mut Bay<'_>,
         subject: Subject<'_>,
         ages: Ages,
     ) -> Result<Bounds, BenchError> {
         let now = crate::sys::now();
         let mut known = self.tasks.get(&subject.task.hash).copied();
         if known.is_none() && ages.roof_s > 0.0 {
-            known = self.kept(machine, bay.again(), subject)?;
+            known = self.kept(machine, bay, subject)?;
         }
         if let Some(known) = known {
             let is_old = now - known.at_s >= ages.roof_s;
@@ -106,12 +106,12 @@ impl Limits {
                 });
             }
             if ages.roof_s > 0.0
-                && let Some(bounds) = self.checked(machine, bay.again(), subject, known)?
+                && let Some(bounds) = self.checked(machine, bay, subject, known)?
             {
                 return Ok(bounds);
             }
         }
-        let roof = self.roof(machine, bay.again(), ages.roof_s)?;
+        let roof = self.roof(machine, bay, ages.roof_s)?;
         let measured = roof.of_task(machine, bay, subject)?;
         let task = known.map_or(measured, |known| known.roof.or_better(measured));
         self.tasks.insert(
@@ -130,7 +130,7 @@ impl Limits {
     fn checked(
         &mut self,
         machine: &Machine,
-        mut bay: Bay<'_>,
+        bay: &mut Bay<'_>,
         subject: Subject<'_>,
         known: Known,
     ) -> Result<Option<Bounds>, BenchError> {
@@ -141,7 +141,7 @@ impl Limits {
             memory_bound: known.roof.memory_bound,
             rounds: 1,
         };
-        let baseline = roof.baseline(machine, bay.again(), subject, work)?;
+        let baseline = roof.baseline(machine, bay, subject, work)?;
         let (timing, expected_s) = match (&baseline, known.roof.baseline_s) {
             (Some(timing), Some(expected_s)) => (timing.clone(), expected_s),
             _ => roof.peak_again(machine, bay)?,
@@ -169,7 +169,7 @@ impl Limits {
     fn kept(
         &mut self,
         machine: &Machine,
-        bay: Bay<'_>,
+        bay: &mut Bay<'_>,
         subject: Subject<'_>,
     ) -> Result<Option<Known>, BenchError> {
         let Some(kept) = read(machine, subject) else {

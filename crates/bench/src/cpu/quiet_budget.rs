@@ -5,7 +5,7 @@
 //! meets a quiet machine at once leaves its share to the others.
 
 /// Seconds that a candidate earns at least, and seconds that a budget holds at most.
-const LEAST_S: f64 = 0.3;
+const LEAST_S: f64 = 0.35;
 const MOST_S: f64 = 3.0;
 /// Seconds that one more round of samples costs.
 const ROUND_S: f64 = 0.1;

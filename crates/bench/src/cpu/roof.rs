@@ -135,19 +135,9 @@ pub(crate) struct BaselineWork {
     pub(crate) rounds: u32,
 }
 
-impl Bay<'_> {
-    /// The same bay, lent out once more.
-    pub(crate) fn again(&mut self) -> Bay<'_> {
-        Bay {
-            slot: self.slot,
-            user: self.user,
-        }
-    }
-}
-
 impl Roof {
     /// Measures the seconds of a run that does nothing.
-    pub(crate) fn null(machine: &Machine, bay: Bay<'_>) -> Result<f64, BenchError> {
+    pub(crate) fn null(machine: &Machine, bay: &mut Bay<'_>) -> Result<f64, BenchError> {
         let null = own(
             machine,
             include_str!("roof/null.toml"),
@@ -165,8 +155,8 @@ impl Roof {
     }
 
     /// Measures null round trip and arithmetic peak.
-    pub(crate) fn measure(machine: &Machine, mut bay: Bay<'_>) -> Result<Self, BenchError> {
-        let null_s = Self::null(machine, bay.again())?;
+    pub(crate) fn measure(machine: &Machine, bay: &mut Bay<'_>) -> Result<Self, BenchError> {
+        let null_s = Self::null(machine, bay)?;
         let (peak, flops) = peak(machine)?;
         let seconds = best_of(machine, bay, &peak, null_s, 1.0)?;
         Ok(Self {
@@ -179,7 +169,7 @@ impl Roof {
     pub(crate) fn peak_again(
         &self,
         machine: &Machine,
-        bay: Bay<'_>,
+        bay: &mut Bay<'_>,
     ) -> Result<(Timing, f64), BenchError> {
         let (peak, flops) = peak(machine)?;
         let work = TimeWork {
@@ -203,7 +193,7 @@ impl Roof {
     pub(crate) fn of_task(
         &self,
         machine: &Machine,
-        mut bay: Bay<'_>,
+        bay: &mut Bay<'_>,
         subject: Subject<'_>,
     ) -> Result<TaskRoof, BenchError> {
         let task = subject.task;
@@ -218,7 +208,7 @@ impl Roof {
             Some(numbers),
         )?;
         let shared = f64::from(machine.settings.how.threads);
-        let traffic_s = best_of(machine, bay.again(), &stream, self.null_s, shared)?;
+        let traffic_s = best_of(machine, bay, &stream, self.null_s, shared)?;
         let arithmetic_s = work.flops.unwrap_or(0.0) / self.peak_flops;
         let memory_bound = traffic_s > arithmetic_s;
         let bound = TaskRoof {
@@ -243,7 +233,7 @@ impl Roof {
     pub(crate) fn baseline(
         &self,
         machine: &Machine,
-        Bay { slot, user }: Bay<'_>,
+        bay: &mut Bay<'_>,
         Subject { task, prepared }: Subject<'_>,
         BaselineWork {
             memory_bound,
@@ -258,11 +248,11 @@ impl Roof {
             verified: true,
             ..work(self.null_s, 1, memory_bound)
         };
-        let mut request = machine.request(task, prepared, object, user, Work::Time(work));
+        let mut request = machine.request(task, prepared, object, bay.user, Work::Time(work));
         request.libraries.push(blas.path.clone());
         // A library is trusted to end: what keeps it for seconds is the machine.
         request.limit_s = request.limit_s.max(PATIENCE.as_secs_f64() / 3.0);
-        timing(slot, &request).map(Some)
+        timing(bay.slot, &request).map(Some)
     }
 }
 
@@ -308,7 +298,7 @@ fn footprint(task: &Task) -> f64 {
 /// `shared` is how many parts of one thread's work all threads share: 1 where each does its own.
 fn best_of(
     machine: &Machine,
-    bay: Bay<'_>,
+    bay: &mut Bay<'_>,
     own: &Own,
     null_s: f64,
     shared: f64,
