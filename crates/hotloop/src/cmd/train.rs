@@ -91,14 +91,14 @@ pub(crate) fn plan(
     let layered = read(&fitted).map_err(|all| mistakes(&all))?;
     if let Some(failure) = runs::missing_model(&layered.config) {
         let mistake = layered.mistake("model", failure.what());
-        return Err(failure.about(mistake.to_string()));
+        return Err(failure.about(line(&mistake)));
     }
     let plan = Plan::new(&layered, name, &task).map_err(|all| mistakes(&all))?;
     if nano::speaks(&plan.config.model)
         && let Err(failure) = plan.tasks().try_for_each(|(_, task)| nano::check(task))
     {
         let mistake = layered.mistake("task", failure.what());
-        return Err(failure.about(mistake.to_string()));
+        return Err(failure.about(line(&mistake)));
     }
     Ok(plan)
 }
@@ -113,19 +113,17 @@ pub(crate) fn begun(directory: &Path, sets: &[String]) -> Result<Plan, Failure> 
     Plan::resume(directory, sets, &task).map_err(|all| mistakes(&all))
 }
 
+/// A mistake in one line. An override comes from the flag of this program.
+fn line(mistake: &Mistake) -> String {
+    let mut mistake = mistake.clone();
+    if mistake.file == OVERRIDE {
+        "--set".clone_into(&mut mistake.file);
+    }
+    mistake.to_string()
+}
+
 /// All mistakes, one per line.
 pub(crate) fn mistakes(all: &[Mistake]) -> Failure {
-    let line = |mistake: &Mistake| {
-        if mistake.file == OVERRIDE {
-            let file = "--set".to_owned();
-            return Mistake {
-                file,
-                ..mistake.clone()
-            }
-            .to_string();
-        }
-        mistake.to_string()
-    };
     let lines: Vec<String> = all.iter().map(line).collect();
     let hint = match all {
         [one] if one.key == "directory" => "name a directory that can be written",
