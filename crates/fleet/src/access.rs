@@ -82,7 +82,8 @@ impl Access {
             let why = chain(&error);
             let machine = |what: String, hint: &str| BenchError::machine(what).hint(hint);
             let unproven = |what: String| {
-                let hint = "is the certificate expired or another authority's? A fleet that ends and starts again makes new ones";
+                let hint = "is the certificate expired or another authority's? A fleet that ends \
+                    and starts again makes new ones";
                 machine(what, hint).remedies(&[Remedy::FleetDown, Remedy::FleetUp])
             };
             match error.kind() {

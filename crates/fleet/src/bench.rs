@@ -189,7 +189,8 @@ impl FleetBench {
         if given != wanted {
             (self.log)(
                 &format!(
-                    "refused: the reply of worker {} to group {} answers other jobs than were asked",
+                    "refused: the reply of worker {} to group {} answers other jobs than were \
+                     asked",
                     reply.worker, reply.sequence
                 ),
                 &[],

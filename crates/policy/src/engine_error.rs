@@ -47,7 +47,8 @@ pub enum EngineError {
     EmptyPrompt(usize),
     /// A token the model does not have.
     #[error(
-        "token {token} of a prompt is outside the vocabulary of {vocab}: is this the model's own tokenizer?"
+        "token {token} of a prompt is outside the vocabulary of {vocab}: is this the model's own \
+         tokenizer?"
     )]
     UnknownToken {
         token: u32,
@@ -62,12 +63,14 @@ pub enum EngineError {
     LearnsNothing,
     /// The engine was set up to train all weights.
     #[error(
-        "this engine was set up to train all weights, and cannot continue from an adapter: open it with the adapter"
+        "this engine was set up to train all weights, and cannot continue from an adapter: open it \
+         with the adapter"
     )]
     TrainsAll,
     /// The weights are unchanged since loading.
     #[error(
-        "only full training changes the model itself: what was learned here is an adapter, save that"
+        "only full training changes the model itself: what was learned here is an adapter, save \
+         that"
     )]
     NothingFull,
 }

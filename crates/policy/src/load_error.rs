@@ -27,8 +27,8 @@ pub enum Problem {
     PartOfModel,
     /// The weights are in a format that the engine cannot read.
     #[error(
-        "there is none, and {0} cannot be read: take the model's safetensors or a GGUF file of it, or convert it with \
-         `save_pretrained` of Hugging Face's library"
+        "there is none, and {0} cannot be read: take the model's safetensors or a GGUF file of it, \
+         or convert it with `save_pretrained` of Hugging Face's library"
     )]
     OtherWeights(String),
     /// It is not the expected JSON.
@@ -65,7 +65,8 @@ pub enum Problem {
     },
     /// A tensor is stored in a way the engine cannot read.
     #[error(
-        "tensor `{name}` is stored as {kind}: convert it to F32, F16, BF16 or, in GGUF, Q4_0, Q4_1, Q5_0, Q8_0, Q4_K, Q5_K or Q6_K"
+        "tensor `{name}` is stored as {kind}: convert it to F32, F16, BF16 or, in GGUF, Q4_0, \
+         Q4_1, Q5_0, Q8_0, Q4_K, Q5_K or Q6_K"
     )]
     UnknownKind {
         /// The tensor.

@@ -147,7 +147,8 @@ impl Desk {
         if self.changes() == since {
             return Ok(());
         }
-        let what = "the bench came back on another class of machine meanwhile, and timings do not compare across classes";
+        let what = "the bench came back on another class of machine meanwhile, and timings do not \
+            compare across classes";
         Err(Fault::later(what, Duration::from_secs(1))
             .hint("send the same request again: all of it is judged there"))
     }

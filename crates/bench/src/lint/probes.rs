@@ -64,7 +64,8 @@ pub(crate) fn all(task: &Task) -> Vec<Probe> {
         about: "reference".to_owned(),
         expect: Expect::Success,
         then: "passes its own check, with scales that are sound",
-        otherwise: "does not pass its own check, or its scales are not finite, negative, or all zero",
+        otherwise: "does not pass its own check, or its scales are not finite, negative, or all \
+            zero",
         source: sane(task),
     });
     let has_doubles = task

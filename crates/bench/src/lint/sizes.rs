@@ -91,7 +91,8 @@ mod tests {
             [(Mark::Ok, "2 are verified in a second process".to_owned())]
         );
         let short = json!({ "timed": { "M": 5, "N": 7 }, "hidden": [{ "M": 6, "N": 1 }, { "M": 1, "N": 7 }] });
-        let says = "none has N above 7, the timed one: what is right only up to there passes; add one, or write the number in its place if it never changes";
+        let says = "none has N above 7, the timed one: what is right only up to there passes; add \
+            one, or write the number in its place if it never changes";
         assert_eq!(found(any, short)[1..], [(Mark::Error, says.to_owned())]);
         let both = json!({ "timed": { "M": 5, "N": 7 }, "hidden": [{ "M": 1, "N": 1 }] });
         assert_eq!(found(any, both.clone()).len(), 3);

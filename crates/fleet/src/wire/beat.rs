@@ -96,7 +96,8 @@ impl Beat {
             return serde_json::from_slice(bytes).ok();
         }
         let why = format!(
-            "version {} of the messages wrote its beat, and this hotloop reads version {VERSION}: use one hotloop everywhere",
+            "version {} of the messages wrote its beat, and this hotloop reads version {VERSION}: \
+             use one hotloop everywhere",
             stranger.version
         );
         Some(Self {

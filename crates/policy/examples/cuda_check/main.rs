@@ -179,7 +179,8 @@ fn device() -> Outcome {
             let facts = engine.facts()?;
             let (major, minor) = facts.capability;
             println!(
-                "{}, compute capability {major}.{minor}, {precision:?} heads of {dim}: kernels compiled in {:.2?}",
+                "{}, compute capability {major}.{minor}, {precision:?} heads of {dim}: kernels \
+                 compiled in {:.2?}",
                 facts.name, facts.compile_time
             );
         }

@@ -401,7 +401,8 @@ fn row(
         gib(engine.take_peak()),
     );
     println!(
-        "{:<6} {mode:<5} {recompute:<9} {ms:>8.1} {speed:>9.0} {:>4.1}% {peak:>8.2}   loss {warm_loss:.3} -> {:.3}, norm {:.3}",
+        "{:<6} {mode:<5} {recompute:<9} {ms:>8.1} {speed:>9.0} {:>4.1}% {peak:>8.2}   loss \
+         {warm_loss:.3} -> {:.3}, norm {:.3}",
         shape.name,
         mfu * 100.0,
         last.0,

@@ -176,7 +176,10 @@ impl Device {
             }
             Err(DriverError(CUresult::CUDA_ERROR_OUT_OF_MEMORY)) => {
                 let (free, total) = self.memory()?;
-                let fits = "end what else uses the device, choose a smaller model, or ask for less at once".into();
+                let fits =
+                    "end what else uses the device, choose a smaller model, or ask for less \
+                    at once"
+                        .into();
                 Err(Error::OutOfMemory {
                     what: what.into(),
                     wanted: size as u64,

@@ -143,7 +143,8 @@ mod tests {
     fn every_kernel_compiles() {
         if !nvrtc_present() {
             println!(
-                "skipped: libnvrtc was not found (pip install nvidia-cuda-nvrtc, set LD_LIBRARY_PATH)"
+                "skipped: libnvrtc was not found (pip install nvidia-cuda-nvrtc, set \
+                 LD_LIBRARY_PATH)"
             );
             return;
         }
@@ -170,7 +171,8 @@ mod tests {
     fn every_kernel_of_a_step_compiles() {
         if !nvrtc_present() {
             println!(
-                "skipped: libnvrtc was not found (pip install nvidia-cuda-nvrtc, set LD_LIBRARY_PATH)"
+                "skipped: libnvrtc was not found (pip install nvidia-cuda-nvrtc, set \
+                 LD_LIBRARY_PATH)"
             );
             return;
         }

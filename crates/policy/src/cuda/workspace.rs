@@ -241,7 +241,8 @@ impl Workspace {
             let fit = (rows as u64 * free / wanted * 9 / 10 / 64 * 64).max(1);
             let what = format!("a pass over {rows} tokens ({purpose:?})");
             let fits = format!(
-                "about {fit} tokens at once would fit: lower the tokens of a pack or turn recompute on"
+                "about {fit} tokens at once would fit: lower the tokens of a pack or turn \
+                 recompute on"
             );
             return Err(Error::OutOfMemory {
                 what,

@@ -323,8 +323,8 @@ fn byte_bpe(file: &GgufFile) -> Result<ByteBpe, Problem> {
     let model = file.text("tokenizer.ggml.model")?;
     if model != "gpt2" {
         return Err(Problem::Tokenizer(format!(
-            "its tokenizer is of kind `{model}`, and only byte-level BPE (`gpt2`) is read from GGUF: \
-             use the Hugging Face directory of this model"
+            "its tokenizer is of kind `{model}`, and only byte-level BPE (`gpt2`) is read from \
+             GGUF: use the Hugging Face directory of this model"
         )));
     }
     // Old converters did not name a rule, and llama.cpp used GPT-2's for all models.

@@ -129,7 +129,8 @@ pub fn load_adapter(
     if let Some(hash) = files.note(BASE_NOTE).filter(|hash| *hash != base_hash) {
         let (key, found) = (BASE_NOTE.to_owned(), hash.to_owned());
         let wanted = format!(
-            "the loaded model's is {base_hash}: this adapter was trained on `{base_name}` and fits no other"
+            "the loaded model's is {base_hash}: this adapter was trained on `{base_name}` and fits \
+             no other"
         );
         return Err(Problem::BadKey { key, found, wanted }.at(&path));
     }

@@ -61,8 +61,8 @@ impl ByteBpe {
             "gpt-2" => (Value::Null, bytes(true), false),
             other => {
                 return Err(format!(
-                    "the splitting rule `{other}` is unknown (known: qwen2, llama-bpe, smollm, gpt-2): \
-                     use the Hugging Face directory of this model"
+                    "the splitting rule `{other}` is unknown (known: qwen2, llama-bpe, smollm, \
+                     gpt-2): use the Hugging Face directory of this model"
                 ));
             }
         };

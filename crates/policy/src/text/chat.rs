@@ -18,7 +18,8 @@ pub struct Turn {
 pub enum TemplateError {
     /// The model has no template.
     #[error(
-        "the model has no chat template: add `chat_template` to its tokenizer_config.json, or use an instruct model"
+        "the model has no chat template: add `chat_template` to its tokenizer_config.json, or use \
+         an instruct model"
     )]
     None,
     /// The template refuses or is broken.
@@ -26,7 +27,8 @@ pub enum TemplateError {
     Failed(#[from] Error),
     /// The tokens of the answer cannot be separated.
     #[error(
-        "the chat template writes the turns before answer {0} differently once the answer is there: its tokens cannot be separated"
+        "the chat template writes the turns before answer {0} differently once the answer is \
+         there: its tokens cannot be separated"
     )]
     Unstable(usize),
 }

@@ -30,7 +30,8 @@ impl Text {
     pub fn from_directory(directory: &Path) -> Result<Self, LoadError> {
         let path = directory.join("tokenizer.json");
         if !path.exists() {
-            let why = "there is none: copy it from the model's page, or give a GGUF file, which holds its tokenizer";
+            let why = "there is none: copy it from the model's page, or give a GGUF file, which \
+                holds its tokenizer";
             return Err(Problem::Tokenizer(why.into()).at(&path));
         }
         let json = fs_err::read_to_string(&path).map_err(|error| Problem::from(error).at(&path))?;
@@ -68,7 +69,10 @@ impl Text {
         eos: Option<String>,
     ) -> Result<Self, String> {
         let mut tokenizer = Tokenizer::from_bytes(json.as_bytes()).map_err(|error| {
-            format!("no tokenizer as Hugging Face's library writes it: {error}. Copy it from the model's page")
+            format!(
+                "no tokenizer as Hugging Face's library writes it: {error}. Copy it from the \
+                model's page"
+            )
         })?;
         // Trainers leave their own truncation and padding settings here. They would silently cut or
         // pad prompts and answers.

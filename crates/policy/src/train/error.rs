@@ -36,7 +36,8 @@ pub enum TrainError {
     Stopped,
     /// The loss or the gradient is NaN or infinite.
     #[error(
-        "step {step}: loss {loss}, gradient norm {gradient_norm}; the step was not taken. Lower the learning rate or look at the batch"
+        "step {step}: loss {loss}, gradient norm {gradient_norm}; the step was not taken. Lower \
+         the learning rate or look at the batch"
     )]
     NotFinite {
         /// Steps taken before.

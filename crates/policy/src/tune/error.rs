@@ -88,7 +88,8 @@ impl fmt::Display for Divergence {
             )?,
             None => write!(
                 f,
-                "step {step} of {of}: loss {loss}, gradient norm {gradient_norm}, rate {rate:.1e}; it was not taken"
+                "step {step} of {of}: loss {loss}, gradient norm {gradient_norm}, rate {rate:.1e}; \
+                 it was not taken"
             )?,
         }
         let written = match &self.written {

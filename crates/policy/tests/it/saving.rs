@@ -162,7 +162,8 @@ fn a_tensor_that_no_adapter_has_is_refused_by_name() {
     let refusal = save::load_adapter(&path, &network.config, &network.weights.fingerprint())
         .unwrap_err()
         .to_string();
-    let wanted = "`base_model.model.model.layers.0.self_attn.v_proj.lora_A.weight` is among the tensors, but";
+    let wanted = "`base_model.model.model.layers.0.self_attn.v_proj.lora_A.weight` is among the \
+        tensors, but";
     assert!(refusal.contains(wanted), "{refusal}");
 }
 

@@ -14,9 +14,15 @@ const DIAGNOSTICS: usize = 2000;
 
 /// The error for a compiler that cannot start its processes, with the remedy.
 pub(super) fn no_process(said: &str) -> BenchError {
-    BenchError::machine(format!("the compiler cannot start its processes: {}", said.trim()))
-        .hint("raise the limit on processes (ulimit -u, or the container's), or judge fewer candidates at once")
-        .remedies(&[Remedy::Jobs])
+    BenchError::machine(format!(
+        "the compiler cannot start its processes: {}",
+        said.trim()
+    ))
+    .hint(
+        "raise the limit on processes (ulimit -u, or the container's), or judge fewer \
+            candidates at once",
+    )
+    .remedies(&[Remedy::Jobs])
 }
 
 /// The relevant lines, up to a limit: errors before notes, without paths of this machine.

@@ -285,7 +285,8 @@ fn refuse_disguises(lexed: &Lexed<'_>) -> Result<(), Malformed> {
     }
     if let Some(line) = lex::universal_name(lexed) {
         return malformed(format!(
-            "line {line} has a universal character name in a word, which is the same as another word"
+            "line {line} has a universal character name in a word, which is the same as another \
+             word"
         ));
     }
     let marker = lexed.items.iter().find_map(|item| match item {

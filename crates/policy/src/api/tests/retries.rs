@@ -11,11 +11,13 @@ fn what_may_pass_is_tried_again_and_the_servers_pause_is_kept() {
             300,
         ),
         (
-            "503 Service Unavailable\r\nX-RateLimit-Remaining-Requests: 0\r\nX-RateLimit-Reset-Requests: 300ms",
+            "503 Service Unavailable\r\nX-RateLimit-Remaining-Requests: \
+             0\r\nX-RateLimit-Reset-Requests: 300ms",
             300,
         ),
         (
-            "429 Too Many Requests\r\nDate: Sun, 06 Nov 1994 08:49:36 GMT\r\nRetry-After: Sun, 06 Nov 1994 08:49:37 GMT",
+            "429 Too Many Requests\r\nDate: Sun, 06 Nov 1994 08:49:36 GMT\r\nRetry-After: Sun, 06 \
+             Nov 1994 08:49:37 GMT",
             1000,
         ),
     ] {
