@@ -75,14 +75,8 @@ struct Tally {
 }
 
 impl Tally {
-    /// Compiles `mutants` and judges what compiles. `expected` says whether a label is as it must be.
-    fn take(
-        &mut self,
-        settings: &hotloop_bench::Settings,
-        compiler: &Compiler,
-        mutants: Vec<Mutant>,
-        expected: fn(Label) -> bool,
-    ) {
+    /// What of `mutants` compiles.
+    fn sift(&mut self, compiler: &Compiler, mutants: Vec<Mutant>) -> Vec<Fixture> {
         self.made += mutants.len();
         let sources: Vec<&[u8]> = mutants
             .iter()
@@ -98,7 +92,32 @@ impl Tally {
                 *self.not_compiled.entry(mutant.way).or_default() += 1;
             }
         }
-        for (fixture, judged) in ready.iter().zip(fixtures::judge_each(settings, &ready)) {
+        ready
+    }
+
+    /// For each way the first fixture, in an order drawn for it, that the way can hide and that compiles then.
+    fn sample(&mut self, compiler: &Compiler, fixtures: &[Fixture]) -> Vec<Fixture> {
+        let mut first = |way: &Way| {
+            let mut order: Vec<&Fixture> = fixtures.iter().collect();
+            order.sort_by_key(|fixture| draw(&[way.name, &fixture.name]));
+            order
+                .into_iter()
+                .filter_map(|fixture| mutant(fixture, way))
+                .find_map(|mutant| self.sift(compiler, vec![mutant]).pop())
+        };
+        let sample: Vec<Fixture> = WAYS.iter().filter_map(&mut first).collect();
+        assert_eq!(sample.len(), WAYS.len(), "every way hides something");
+        sample
+    }
+
+    /// Judges mutants that compile. `expected` says whether a label is as it must be.
+    fn judge(
+        &mut self,
+        settings: &hotloop_bench::Settings,
+        mutants: &[Fixture],
+        expected: fn(Label) -> bool,
+    ) {
+        for (fixture, judged) in mutants.iter().zip(fixtures::judge_each(settings, mutants)) {
             let (label, fine) = match &judged {
                 Ok(judgement) => (
                     judgement.verdict.label().name().to_owned(),
@@ -187,21 +206,6 @@ fn is_refused(fixture: &Fixture) -> bool {
     fixture.expect.iter().any(|label| label == "refused")
 }
 
-/// For each way the first fixture in an order drawn anew for it that the way can hide, and that compiles then.
-fn sample(fixtures: &[Fixture], compiler: &Compiler) -> Vec<Mutant> {
-    let first = |way: &Way| {
-        let mut order: Vec<&Fixture> = fixtures.iter().collect();
-        order.sort_by_key(|fixture| draw(&[way.name, &fixture.name]));
-        order
-            .into_iter()
-            .filter_map(|fixture| mutant(fixture, way))
-            .find(|mutant| compiler.which_compile(&[&mutant.fixture.source]) == [true])
-    };
-    let sample: Vec<Mutant> = WAYS.iter().filter_map(first).collect();
-    assert_eq!(sample.len(), WAYS.len(), "every way hides something");
-    sample
-}
-
 #[test]
 fn a_sample_of_hidden_cheats_earns_nothing() {
     let (_turn, begin) = (crate::turn(), Instant::now());
@@ -209,12 +213,8 @@ fn a_sample_of_hidden_cheats_earns_nothing() {
     let mut cheats = fixtures::load("cheats");
     cheats.retain(is_refused);
     let mut tally = Tally::default();
-    tally.take(
-        &settings(),
-        &compiler,
-        sample(&cheats, &compiler),
-        not_correct,
-    );
+    let sample = tally.sample(&compiler, &cheats);
+    tally.judge(&settings(), &sample, not_correct);
     println!("{}", tally.report("hidden cheats", begin));
     tally.conclude();
 }
@@ -226,7 +226,8 @@ fn a_sample_of_disguised_honest_programs_is_correct() {
     let mut honest = fixtures::load("honest");
     honest.retain(|fixture| fixture.threads == 1);
     let mut tally = Tally::default();
-    tally.take(&settings(), &compiler, sample(&honest, &compiler), correct);
+    let sample = tally.sample(&compiler, &honest);
+    tally.judge(&settings(), &sample, correct);
     println!("{}", tally.report("disguised honest programs", begin));
     tally.conclude();
 }
@@ -240,12 +241,14 @@ fn no_hidden_cheat_earns_anything() {
     let cheats = compiling("cheats", &compiler);
     let (screened, others): (Vec<Fixture>, Vec<Fixture>) =
         cheats.iter().cloned().partition(is_refused);
-    let every: Vec<Mutant> = screened.iter().flat_map(|cheat| hidden(cheat, 0)).collect();
-    tally.take(&settings(), &compiler, every, not_correct);
+    let every = screened.iter().flat_map(|cheat| hidden(cheat, 0));
+    let every = tally.sift(&compiler, every.collect());
+    tally.judge(&settings(), &every, not_correct);
     // A third more than asked for: some do not compile.
     let some = others.iter().enumerate();
     let some = some.flat_map(|(index, cheat)| hidden(cheat, index).take(LEAST * 4 / 3));
-    tally.take(&patient(), &compiler, some.collect(), not_correct);
+    let some = tally.sift(&compiler, some.collect());
+    tally.judge(&patient(), &some, not_correct);
     println!(
         "{}",
         tally.report(&format!("{} cheats", cheats.len()), begin)
@@ -277,7 +280,8 @@ fn disguised_honest_programs_are_correct() {
         let mutants = order.into_iter().filter_map(|fixture| mutant(fixture, way));
         mutants.take(HONEST)
     });
-    tally.take(&settings(), &compiler, disguised.collect(), correct);
+    let disguised = tally.sift(&compiler, disguised.collect());
+    tally.judge(&settings(), &disguised, correct);
     println!("{}", tally.report("disguised honest programs", begin));
     tally.conclude();
 }
