@@ -51,7 +51,6 @@ fn choices_say_what_the_source_uses() {
         let found = [Technique::Simd, Technique::Openmp, Technique::Prefetch]
             .map(|technique| scan.uses(technique));
         assert_eq!(found, [uses.simd, uses.threads, uses.prefetch], "{source}");
-        assert!(!scan.needs_preprocessing, "{source}");
     }
 }
 
