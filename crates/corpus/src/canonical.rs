@@ -25,7 +25,8 @@ pub fn canonical(source: &str) -> String {
                 } else {
                     let mut end = None;
                     for token in &directive.body {
-                        // A space is kept where there was one: `#define F (x)` is not `#define F(x)`.
+                        // A space is kept where there was one: `#define F (x)` is not
+                        // `#define F(x)`.
                         if end != Some(token.offset) {
                             text.push(' ');
                         }

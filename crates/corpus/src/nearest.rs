@@ -107,8 +107,8 @@ pub struct Distance {
     pub written: f64,
 }
 
-/// The nearest of `others`: which it is, and how far. By the names' absence first; names decide between
-/// equals.
+/// The nearest of `others`: which it is, and how far. By the names' absence first; names decide
+/// between equals.
 pub fn nearest<'a>(
     program: &Tokens,
     others: impl IntoIterator<Item = &'a Tokens>,

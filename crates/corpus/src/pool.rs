@@ -34,7 +34,8 @@ impl Pool {
         Self::draw_where(seed, count, |_| true)
     }
 
-    /// The candidates of one task in the pool that [`Pool::draw`] makes: tasks have streams of their own.
+    /// The candidates of one task in the pool that [`Pool::draw`] makes: tasks have streams of
+    /// their own.
     pub fn draw_task(seed: u64, count: usize, task: &str) -> Self {
         Self::draw_where(seed, count, |known| known == task)
     }
@@ -49,7 +50,8 @@ impl Pool {
             let mut rng = Rng::new(seed, at as u64);
             let mut wanted = count * *share as usize / 100;
             let mut drawn = HashSet::new();
-            // Small buckets first, so that what they lack is known before the large ones are filled.
+            // Small buckets first, so that what they lack is known before the large ones are
+            // filled.
             let mut stages = STAGES.to_vec();
             let mut shares = 100;
             stages.sort_by_key(|(stage, _)| order(*stage));

@@ -212,7 +212,8 @@ impl Program {
         canonical(&each!(self, choices => choices.source()))
     }
 
-    /// The same with `register` before what an unoptimised tile should keep there, where a program has such a tile.
+    /// The same with `register` before what an unoptimised tile should keep there, where a program
+    /// has such a tile.
     pub fn in_registers(&self) -> Option<String> {
         match self {
             Self::MicroTile(choices) => choices.in_registers().map(|source| canonical(&source)),

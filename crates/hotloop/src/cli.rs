@@ -98,21 +98,22 @@ pub(crate) struct JudgeArgs {
     /// C sources to judge; `-` is standard input
     #[arg(conflicts_with = "completions")]
     pub(crate) file: Vec<PathBuf>,
-    /// Judge what a model printed: one JSON object a line with the key `completion`; `-` is standard input
+    /// Judge what a model printed: one JSON object a line with the key `completion`; `-` is
+    /// standard input
     #[arg(long, value_name = "FILE.jsonl")]
     pub(crate) completions: Option<PathBuf>,
     /// Print one JSON object a line for each file, as soon as it is judged
     #[arg(long)]
     pub(crate) json: bool,
-    /// Judge on the machines of a fleet: a fleet.toml, an access file, or tls://HOST:PORT with `HOTLOOP_FLEET_TOKEN`
-    /// and `HOTLOOP_FLEET_CA`
+    /// Judge on the machines of a fleet: a fleet.toml, an access file, or tls://HOST:PORT with
+    /// `HOTLOOP_FLEET_TOKEN` and `HOTLOOP_FLEET_CA`
     #[arg(long, value_name = "FLEET", conflicts_with_all = ["slots", "jobs", "cc"])]
     pub(crate) fleet: Option<String>,
     /// How to judge.
     #[command(flatten)]
     pub(crate) how: HowArgs,
-    /// What a verdict is worth: ladder, ladder-group (over all candidates of this call), ladder-log, weighted,
-    /// composite or sol
+    /// What a verdict is worth: ladder, ladder-group (over all candidates of this call),
+    /// ladder-log, weighted, composite or sol
     #[arg(long, value_name = "SHAPE", default_value = "ladder", value_parser = parse_reward)]
     pub(crate) reward: Reward,
     /// Refuse the techniques that this stage of the task forbids; a number, or a name as in simd
@@ -162,7 +163,8 @@ Examples:
         /// A shipped task, or a task's folder as in ./my-task
         task: String,
     },
-    /// Check that a task accepts its seed and refuses zeros, constants, copies, single precision and one size for all
+    /// Check that a task accepts its seed and refuses zeros, constants, copies, single precision
+    /// and one size for all
     #[command(after_help = "\
 Examples:
   hotloop task check ./my-task

@@ -52,8 +52,8 @@ fn access(text: &str) -> Result<Access, Failure> {
     }
 }
 
-/// A bench over a fleet. The same `scope` again, from the same machine, attaches to what is under way;
-/// `spread` gives every job to whichever worker is free.
+/// A bench over a fleet. The same `scope` again, from the same machine, attaches to what is under
+/// way; `spread` gives every job to whichever worker is free.
 pub(crate) fn open(
     text: &str,
     settings: Settings,
@@ -74,7 +74,8 @@ pub(crate) fn open(
     Ok(Box::new(FleetBench::open(opening)?))
 }
 
-/// This host as the fleet knows it. Containers have no id of their own, or that of their image, but names.
+/// This host as the fleet knows it. Containers have no id of their own, or that of their image, but
+/// names.
 fn host(machine_id: &str, name: &str) -> String {
     format!("{} {}", machine_id.trim(), name.trim())
 }

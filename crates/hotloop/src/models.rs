@@ -163,7 +163,8 @@ pub(crate) fn policy_failure(error: &PolicyError) -> Failure {
     }
 }
 
-/// Opens an engine; on the CPU where the device is left open and the GPU turns out to be of no use for this model.
+/// Opens an engine; on the CPU where the device is left open and the GPU turns out to be of no use
+/// for this model.
 pub(crate) fn where_it_can<T>(
     settings: Settings,
     open: impl Fn(Settings) -> Result<T, EngineError>,
@@ -202,8 +203,9 @@ pub(crate) fn engine(
     Ok(EnginePolicy::new(engine))
 }
 
-/// The environment variable with the requests a minute that an endpoint may be asked. A quota is a key's, as the key is the
-/// user's: it stands beside the key and in no run file, so that a run goes on under another.
+/// The environment variable with the requests a minute that an endpoint may be asked. A quota is a
+/// key's, as the key is the user's: it stands beside the key and in no run file, so that a run goes
+/// on under another.
 const PER_MINUTE: &str = "HOTLOOP_API_PER_MINUTE";
 
 /// How an endpoint is asked.

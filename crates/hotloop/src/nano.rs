@@ -73,7 +73,8 @@ pub(crate) fn shape(vocab: usize, end: u32) -> Config {
     }
 }
 
-/// Whether a model reads control tokens: the one carried here, or a folder that was made or taught like it.
+/// Whether a model reads control tokens: the one carried here, or a folder that was made or taught
+/// like it.
 pub(crate) fn speaks(model: &str) -> bool {
     let path = Path::new(model);
     if !path.exists() {

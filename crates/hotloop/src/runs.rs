@@ -92,7 +92,8 @@ pub(crate) fn policy(config: &Config, stop: &Stop) -> Result<Box<dyn Policy>, Fa
             Learning::Lora(lora, config.seed)
         }
     };
-    // Sampling beside timings was settled on for a GPU: beside an engine on the CPU nothing could be timed.
+    // Sampling beside timings was settled on for a GPU: beside an engine on the CPU nothing could
+    // be timed.
     if config.stepping.overlap && config.fleet.is_empty() && settings.device.is_cuda() {
         settings.device = hotloop_policy::Device::Cuda;
     }
@@ -120,7 +121,8 @@ pub(crate) fn policy(config: &Config, stop: &Stop) -> Result<Box<dyn Policy>, Fa
     )?))
 }
 
-/// The rank of the adapter that is trained; 0 where all parameters are. Who begins with an adapter trains that one.
+/// The rank of the adapter that is trained; 0 where all parameters are. Who begins with an adapter
+/// trains that one.
 pub(crate) fn rank(config: &Config) -> u64 {
     let begun = (!config.adapter.is_empty())
         .then(|| hotloop_policy::save::adapter_config(Path::new(&config.adapter)).ok());
@@ -152,7 +154,8 @@ fn device(config: &Config) -> hotloop_policy::Device {
     }
 }
 
-/// The bench: this machine's, or a fleet's. A run that is resumed finds in the fleet what it had asked for.
+/// The bench: this machine's, or a fleet's. A run that is resumed finds in the fleet what it had
+/// asked for.
 pub(crate) fn bench(plan: &Plan) -> Result<Box<dyn Bench>, Failure> {
     let directory = std::path::absolute(&plan.directory).unwrap_or_else(|_| plan.directory.clone());
     bench_for(&plan.config, &format!("run {}", directory.display()))

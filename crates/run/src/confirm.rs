@@ -18,15 +18,18 @@ use crate::judging::{Batch, Entry};
 const CANDIDATES: usize = 3;
 /// How often each is, at least.
 const TIMES: usize = 5;
-/// And until so many of its timings met a quiet machine: on a shared one, what neighbours take would decide.
+/// And until so many of its timings met a quiet machine: on a shared one, what neighbours take
+/// would decide.
 const QUIET: usize = 3;
 /// But no more often than this: some machines are never quiet.
 const MOST: usize = 25;
 
-/// Rounds at most, while none of the fastest was right each time: a race makes whole families wrong now and then.
+/// Rounds at most, while none of the fastest was right each time: a race makes whole families wrong
+/// now and then.
 const ROUNDS: usize = 10;
 
-/// Judges the fastest candidates again, or those of them that were not yet; and the next ones where none was right.
+/// Judges the fastest candidates again, or those of them that were not yet; and the next ones where
+/// none was right.
 pub(crate) fn fastest(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
     for _ in 0..ROUNDS {
         let mut fastest = ctx.state.fastest(CANDIDATES);
@@ -43,7 +46,8 @@ pub(crate) fn fastest(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
 
 fn judge_again(ctx: &mut Ctx<'_>, fastest: &[(Made, Option<Stage>)]) -> Result<(), Interrupt> {
     let mut judgements: Vec<Vec<Judgement>> = vec![Vec::new(); fastest.len()];
-    // The paper takes its runs as they come: where its estimator decides, nothing waits for quiet ones.
+    // The paper takes its runs as they come: where its estimator decides, nothing waits for quiet
+    // ones.
     let most = if ctx.plan.config.bench.how.timing == Estimator::Paper {
         TIMES
     } else {

@@ -40,7 +40,8 @@ pub struct Parts<'a> {
     pub observer: &'a mut Observer<'a>,
     /// Seconds since 1970, for what the journal says happened when.
     pub clock: &'a dyn Fn() -> f64,
-    /// Seconds since any moment, for how long something took: they never leap, and stand still while the machine sleeps.
+    /// Seconds since any moment, for how long something took: they never leap, and stand still
+    /// while the machine sleeps.
     pub stopwatch: &'a dyn Fn() -> f64,
     /// Set it, and the run pauses at the next chance.
     pub stop: &'a AtomicBool,
@@ -154,7 +155,8 @@ fn take_steps(ctx: &mut Ctx<'_>) -> Result<Ran, Interrupt> {
             return Ok(Ran::Through(why));
         }
         let finished = ctx.state.finished();
-        // Only few are kept: those of a policy that learns no more would push out what it was before.
+        // Only few are kept: those of a policy that learns no more would push out what it was
+        // before.
         let due = finished.is_multiple_of(ctx.plan.config.stepping.checkpoint_every)
             && !ctx.state.replay.is_empty();
         checkpoint(ctx, due)?;

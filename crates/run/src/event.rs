@@ -109,7 +109,8 @@ pub struct RunStarted {
     /// The tasks that are practised beside it, in their turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub practised: Vec<Practised>,
-    /// How many stages the task has. Journals from before tasks had their own name none: there were six.
+    /// How many stages the task has. Journals from before tasks had their own name none: there were
+    /// six.
     #[serde(default = "six")]
     pub stages: usize,
     /// The seed's normalised source, hashed.
@@ -192,8 +193,8 @@ pub struct GroupSampled {
 }
 
 impl GroupSampled {
-    /// How many answers with a reward hold the same program as each, its own included: with a masked copy nothing is
-    /// shared. Malformed answers are no copies of each other.
+    /// How many answers with a reward hold the same program as each, its own included: with a
+    /// masked copy nothing is shared. Malformed answers are no copies of each other.
     pub fn copies(&self, rewards: &[Option<f64>]) -> Vec<u32> {
         let normal = |(answer, reward): (&Answer, &Option<f64>)| match &answer.made {
             Made::Candidate { normal, .. } => reward.map(|_| normal.clone()),
@@ -311,8 +312,8 @@ pub struct Watched {
     pub kl: Option<f64>,
 }
 
-/// Where a step's time went, in the process that ended it. What others had spent on a step before they were cut off is
-/// on no record: the times of the journal are of a clock that may leap.
+/// Where a step's time went, in the process that ended it. What others had spent on a step before
+/// they were cut off is on no record: the times of the journal are of a clock that may leap.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct StepSeconds {
     /// From beginning to end.

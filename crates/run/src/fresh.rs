@@ -8,7 +8,8 @@ use hotloop_flow::{Judgement, Verdict};
 pub(crate) enum Fresh {
     /// It was right each time.
     Right {
-        /// The median of its quiet timings, or of all where none was quiet; the slower of the two in the middle.
+        /// The median of its quiet timings, or of all where none was quiet; the slower of the two
+        /// in the middle.
         middle: Measured,
         /// How many timings that is the median of.
         timings: usize,

@@ -1,9 +1,9 @@
 //! `events.jsonl`: append-only, one event a line.
 //!
-//! Every event is handed to the kernel at once, so that a killed process loses none; at
-//! milestones (a step's end, a checkpoint) it is also forced to the disk, behind the candidates
-//! that it names, so that a power failure loses at most a step. A last line that was torn is dropped when the journal
-//! is opened; a line that cannot be read anywhere else is an error.
+//! Every event is handed to the kernel at once, so that a killed process loses none; at milestones
+//! (a step's end, a checkpoint) it is also forced to the disk, behind the candidates that it names,
+//! so that a power failure loses at most a step. A last line that was torn is dropped when the
+//! journal is opened; a line that cannot be read anywhere else is an error.
 
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};

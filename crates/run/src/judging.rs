@@ -33,7 +33,8 @@ pub(crate) struct Entry {
     pub(crate) stage: Option<Stage>,
 }
 
-/// Candidates that are being judged, each under a key of the caller's and with how often it was tried again.
+/// Candidates that are being judged, each under a key of the caller's and with how often it was
+/// tried again.
 pub(crate) struct Batch<K> {
     waiting: BTreeMap<JobId, (K, Entry, u32)>,
     submitted: usize,

@@ -106,7 +106,8 @@ impl Plan {
         Self::new(&Layered::read(Some((&file, &text)), &sets)?, "", load)
     }
 
-    /// What is asked of the run in its directory that it did not begin with, but for where it lies and is computed.
+    /// What is asked of the run in its directory that it did not begin with, but for where it lies
+    /// and is computed.
     pub fn changes(&self) -> Result<Changes, Interrupt> {
         let text = store::config(&self.directory)?;
         let stored = Layered::read(Some(("run.toml", &text)), &[]).map_err(|mistakes| {
@@ -168,8 +169,8 @@ impl Plan {
     }
 }
 
-/// Whether a layer asks for `loop.max-kl`. One that lists all keys, as `hotloop train --defaults` prints them and a run
-/// keeps them, asks for nothing by those that are as they were.
+/// Whether a layer asks for `loop.max-kl`. One that lists all keys, as `hotloop train --defaults`
+/// prints them and a run keeps them, asks for nothing by those that are as they were.
 fn asks_for_guard(layered: &Layered) -> bool {
     let named = |key: &str| !layered.is_default(key);
     named("loop.max-kl") && (!named("learning.beta") || layered.changes("loop.max-kl"))

@@ -21,7 +21,8 @@ pub(crate) struct Prompts<'a> {
 }
 
 impl Prompts<'_> {
-    /// Puts what is asked into the policy's language, as it was when the first `known` steps had finished.
+    /// Puts what is asked into the policy's language, as it was when the first `known` steps had
+    /// finished.
     pub(crate) fn chat(&self, asked: &Asked, known: u64) -> Result<Chat, StoreError> {
         let name = asked.task.as_deref();
         let task = self.plan.task_of(name);

@@ -50,8 +50,8 @@ impl Next {
     }
 }
 
-/// The practised tasks take turns, and each of them goes round the stages, always from its seed: what is
-/// asked follows from the step's number alone, and so never waits for a verdict.
+/// The practised tasks take turns, and each of them goes round the stages, always from its seed:
+/// what is asked follows from the step's number alone, and so never waits for a verdict.
 fn practised(plan: &Plan, number: u64) -> Option<Asked> {
     let count = plan.practised.len() as u64;
     let round = number.checked_div(count)? as usize;

@@ -1,10 +1,12 @@
 //! Steps on end that teach nothing: when a run ends for them, and what it says.
 //!
-//! Only what tells the answers to a prompt apart can be learned. A policy that has one kind of failure for every
-//! prompt does not get out of it any more, and one whose answers all earn the same though they are correct has nothing
-//! left to learn. Timings nearly always differ, so that the latter is rare.
+//! Only what tells the answers to a prompt apart can be learned. A policy that has one kind of
+//! failure for every prompt does not get out of it any more, and one whose answers all earn the
+//! same though they are correct has nothing left to learn. Timings nearly always differ, so that
+//! the latter is rare.
 //!
-//! Here practised tasks count, unlike in what else is watched: what is learned from them is learned.
+//! Here practised tasks count, unlike in what else is watched: what is learned from them is
+//! learned.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +15,11 @@ use hotloop_flow::{Label, count};
 use crate::plan::Plan;
 use crate::state::{Group, RunState};
 
-/// So many steps on end: more than twice round the eight fixed prompts, or the eight parents of an iteration.
+/// So many steps on end: more than twice round the eight fixed prompts, or the eight parents of an
+/// iteration.
 const STEPS: usize = 20;
-/// And so many answers, which is as many steps of the default group: did one answer in fifty earn something else, the
-/// chance that none of so many did would be 1 in 600.
+/// And so many answers, which is as many steps of the default group: did one answer in fifty earn
+/// something else, the chance that none of so many did would be 1 in 600.
 const ANSWERS: usize = 320;
 
 /// A run that stands still.
@@ -29,8 +32,8 @@ pub(crate) struct Standstill {
     pub(crate) remedy: String,
 }
 
-/// Whether the run stands still as of the step that is about to end, with these groups and this share of distinct
-/// candidates.
+/// Whether the run stands still as of the step that is about to end, with these groups and this
+/// share of distinct candidates.
 pub(crate) fn of(
     plan: &Plan,
     state: &RunState,
@@ -107,8 +110,8 @@ struct Row {
 }
 
 impl Row {
-    /// The row that ends with the first of these: steps from the last one back, each with its groups and its share of
-    /// distinct candidates. Those that say nothing are passed over.
+    /// The row that ends with the first of these: steps from the last one back, each with its
+    /// groups and its share of distinct candidates. Those that say nothing are passed over.
     fn of<'a>(steps: impl Iterator<Item = (Vec<&'a Group>, f64)>) -> Self {
         let mut row = Self::default();
         for (groups, distinct) in steps {

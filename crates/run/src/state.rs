@@ -349,8 +349,8 @@ impl RunState {
         }
     }
 
-    /// Fresh judgements decide which is the best: the fastest of those that were right each time. Where none was, it
-    /// is the fastest that they did not disprove.
+    /// Fresh judgements decide which is the best: the fastest of those that were right each time.
+    /// Where none was, it is the fastest that they did not disprove.
     fn confirm(&mut self, hash: &str, judgements: &[Judgement]) {
         self.confirmed.insert(hash.to_owned(), judgements.to_vec());
         let pace = self.pace();
@@ -399,8 +399,8 @@ impl RunState {
         best.max_by(|a, b| a.speed.total_cmp(&b.speed))
     }
 
-    /// The fastest distinct candidates that no fresh judgement disproved, fastest first, with the stage that they were
-    /// asked for.
+    /// The fastest distinct candidates that no fresh judgement disproved, fastest first, with the
+    /// stage that they were asked for.
     pub(crate) fn fastest(&self, count: usize) -> Vec<(Made, Option<hotloop_flow::Stage>)> {
         let groups = self.steps.iter().flat_map(|step| &step.groups);
         let mut found: Vec<(f64, &str, &str, Option<hotloop_flow::Stage>)> = groups
@@ -456,8 +456,8 @@ impl RunState {
         })
     }
 
-    /// The last verdict for which a parent is asked about, of those that the first `known` steps gave: what is right
-    /// at one stage may be refused at another.
+    /// The last verdict for which a parent is asked about, of those that the first `known` steps
+    /// gave: what is right at one stage may be refused at another.
     pub fn verdict(&self, asked: &Asked, known: u64) -> Option<&Verdict> {
         let suits = |group: &Group, verdict: &Verdict| match asked.role {
             Role::Explore => true,

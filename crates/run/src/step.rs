@@ -34,7 +34,8 @@ pub(crate) fn step(ctx: &mut Ctx<'_>, number: u64) -> Result<bool, Interrupt> {
     if ctx.plan.config.stepping.overlap && !is_last(ctx, number) {
         match ask_and_sample(ctx, number + 1) {
             Ok(Asking::Sampled(seconds)) => sampling_s += seconds,
-            // A policy that fell apart is told of when its turn comes: this step's verdicts are as good as ever.
+            // A policy that fell apart is told of when its turn comes: this step's verdicts are as
+            // good as ever.
             Ok(Asking::Unknown | Asking::Nothing)
             | Err(Interrupt::Policy(PolicyError::Diverged(_))) => {}
             Err(interrupt) => return Err(batch.abandon(ctx, interrupt)),

@@ -32,7 +32,8 @@ pub enum StoreError {
     /// There is no run in it.
     #[error("{0} holds no run (there is no run.toml)")]
     NoRun(PathBuf),
-    /// A candidate is not there, or is not what was kept under its hash, as a power failure may leave it.
+    /// A candidate is not there, or is not what was kept under its hash, as a power failure may
+    /// leave it.
     #[error("{0} is lost: it is missing, or its content is not what its name says")]
     Lost(PathBuf),
     /// A file cannot be read or written.
@@ -105,7 +106,8 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // By name, as closing is not enough: a child that another thread is just starting has the file open, too.
+        // By name, as closing is not enough: a child that another thread is just starting has the
+        // file open, too.
         drop(self.0.file().unlock());
     }
 }
@@ -142,7 +144,8 @@ impl Store {
         &self.directory
     }
 
-    /// Records one event. Where that forces the journal to the disk, the files that it names go first.
+    /// Records one event. Where that forces the journal to the disk, the files that it names go
+    /// first.
     pub(crate) fn append(&mut self, line: &Line) -> Result<(), StoreError> {
         if line.event.is_milestone() {
             self.sync()?;
@@ -150,8 +153,8 @@ impl Store {
         Ok(self.journal.append(line)?)
     }
 
-    /// Forces the files that were kept since the last time to the disk: several at once, which share the file system's
-    /// commits.
+    /// Forces the files that were kept since the last time to the disk: several at once, which
+    /// share the file system's commits.
     fn sync(&self) -> io::Result<()> {
         let unsynced = self.unsynced.take();
         let sync = |paths: &[PathBuf]| {
@@ -236,8 +239,8 @@ pub fn checkpoint_path(directory: &Path, step: u64) -> PathBuf {
         .join(format!("step-{step:08}"))
 }
 
-/// A candidate's source. One that is not what it was when it was kept must not be judged: its verdict would be
-/// of the machine's failure.
+/// A candidate's source. One that is not what it was when it was kept must not be judged: its
+/// verdict would be of the machine's failure.
 pub fn source(directory: &Path, hash: &str) -> Result<String, StoreError> {
     kept(directory, hash).map(|candidate| candidate.source().to_owned())
 }

@@ -26,7 +26,8 @@ const LEAST_LIVE: f64 = 0.5;
 const RAISE: f64 = 0.1;
 /// A divergence so many times the largest of the last steps is a leap.
 const LEAP: f64 = 3.0;
-/// Above this mean distance between the trainer's logprobs and the sampler's the sampler is suspect.
+/// Above this mean distance between the trainer's logprobs and the sampler's the sampler is
+/// suspect.
 const WIDEST_GAP: f64 = 0.02;
 /// Above this nothing sensible is sampled any more.
 const HOTTEST: f64 = 1.5;
@@ -178,8 +179,8 @@ fn alike(settled: &[&Step], now: &Closing<'_>, floor: f64) -> Option<(f64, &'sta
     (live < LEAST_LIVE).then_some((live, "groups are live"))
 }
 
-/// Whether one of the last `within - 1` steps warned in these words. What lasts is told when it begins and now and then
-/// after that, not at every step.
+/// Whether one of the last `within - 1` steps warned in these words. What lasts is told when it
+/// begins and now and then after that, not at every step.
 fn was_told(state: &RunState, within: usize, words: &str) -> bool {
     let recent = state.steps.iter().rev().take(within - 1);
     recent
@@ -187,8 +188,8 @@ fn was_told(state: &RunState, within: usize, words: &str) -> bool {
         .any(|warning| warning.contains(words))
 }
 
-/// A sampler that is not the policy which learns biases every update. What was sampled ahead differs by an update, and
-/// tells nothing of that; and once is enough to say so.
+/// A sampler that is not the policy which learns biases every update. What was sampled ahead
+/// differs by an update, and tells nothing of that; and once is enough to say so.
 fn gap(lag: u64, updated: &Updated, state: &RunState) -> Option<String> {
     const WORDS: &str = "the sampler's logprobs are";
     let is_wide = lag == 0 && updated.sampler_gap > WIDEST_GAP;
@@ -201,9 +202,9 @@ fn gap(lag: u64, updated: &Updated, state: &RunState) -> Option<String> {
     })
 }
 
-/// Live groups as a share of those that tell of the answers, given each one's fate and noise; none where these are few.
-/// A dropped group tells of the machine. So does one that drowned in more noise than the floor of the std makes
-/// harmless; what drowns on a quiet machine is alike.
+/// Live groups as a share of those that tell of the answers, given each one's fate and noise; none
+/// where these are few. A dropped group tells of the machine. So does one that drowned in more
+/// noise than the floor of the std makes harmless; what drowns on a quiet machine is alike.
 fn live_share(fates: impl Iterator<Item = (Fate, f64)>, floor: f64) -> Option<f64> {
     let (mut live, mut alike) = (0, 0);
     for (fate, noise) in fates {

@@ -1,4 +1,5 @@
-//! What a run answered rightly, with what was asked: lessons for another policy, or for the same one.
+//! What a run answered rightly, with what was asked: lessons for another policy, or for the same
+//! one.
 
 use std::collections::HashSet;
 

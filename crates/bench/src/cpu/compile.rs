@@ -124,8 +124,9 @@ impl Builder {
         hasher.finalize().to_hex()[..32].to_owned()
     }
 
-    /// Preprocesses a candidate, has `screen` read what is its own of the result, and compiles that same text with its shim; as
-    /// `user` when hotloop is root. Each but the screen once per content.
+    /// Preprocesses a candidate, has `screen` read what is its own of the result, and compiles that
+    /// same text with its shim; as `user` when hotloop is root. Each but the screen once per
+    /// content.
     pub(crate) fn candidate<S>(
         &self,
         source: &str,

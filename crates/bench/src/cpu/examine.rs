@@ -116,7 +116,8 @@ fn forbids_threads(rules: &Rules<'_>) -> bool {
     rules.forbids(Technique::Openmp) || rules.forbids(Technique::Threads)
 }
 
-/// Threads that a stage forbids and that the source calls by another name: the object has to name them.
+/// Threads that a stage forbids and that the source calls by another name: the object has to name
+/// them.
 fn hidden_threads(rules: Rules<'_>, bytes: &[u8]) -> Option<String> {
     let name = forbids_threads(&rules)
         .then(|| symbols::of_threads(bytes))

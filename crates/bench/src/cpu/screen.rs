@@ -1,10 +1,11 @@
 //! Refusals that can be told before compiling.
 //!
 //! The object's symbols and sections tell the rest (see `symbols`), so this looks only at
-//! what never reaches them, or reaches the compiler first. In the source as written these are headers of libraries, paths in
-//! includes, and directives that hide where a text comes from. In what the preprocessor made of it, which is
-//! compiled as it stands, they are inline assembly that does more than arithmetic, and pragmas and attributes that change
-//! the optimisation level or the target.
+//! what never reaches them, or reaches the compiler first. In the source as written these are
+//! headers of libraries, paths in includes, and directives that hide where a text comes from. In
+//! what the preprocessor made of it, which is compiled as it stands, they are inline assembly that
+//! does more than arithmetic, and pragmas and attributes that change the optimisation level or the
+//! target.
 
 mod assembly;
 
@@ -58,8 +59,8 @@ pub(crate) fn source(source: &str) -> Option<String> {
 fn refuse_directive(directive: &Directive<'_>) -> Option<String> {
     match directive.name.as_ref() {
         "include" => refuse_include(directive.header.as_deref()),
-        // The string of an `#ident` goes to the assembler; the others hide where text comes from, or bring some that is
-        // no header.
+        // The string of an `#ident` goes to the assembler; the others hide where text comes from,
+        // or bring some that is no header.
         "ident" | "sccs" | "line" | "include_next" | "import" | "embed" => {
             Some(format!("`#{}` is prohibited", directive.name))
         }
@@ -83,8 +84,8 @@ fn refuse_include(header: Option<&str>) -> Option<String> {
     is_path.then(|| format!("an include of the path `{header}` is prohibited"))
 }
 
-/// The rule that a candidate's own part of the preprocessed text breaks, which is compiled as it stands. `lexed` and `scan`
-/// tell what is in it.
+/// The rule that a candidate's own part of the preprocessed text breaks, which is compiled as it
+/// stands. `lexed` and `scan` tell what is in it.
 pub(crate) fn preprocessed(own: &str, lexed: &Lexed<'_>, scan: &Scan) -> Option<String> {
     if let Some(evidence) = scan.techniques.get(&Technique::OptimizePragma) {
         return Some(format!(
@@ -98,7 +99,8 @@ pub(crate) fn preprocessed(own: &str, lexed: &Lexed<'_>, scan: &Scan) -> Option<
         return Some("a backslash or a raw string literal in the program is not understood".into());
     }
     let mut program: Vec<Token<'_>> = Vec::new();
-    // A clause is an expression and may hold statements. Each pragma by itself: it may stand in the middle of others' words.
+    // A clause is an expression and may hold statements. Each pragma by itself: it may stand in the
+    // middle of others' words.
     let mut pragmas: Vec<&[Token<'_>]> = Vec::new();
     for item in &lexed.items {
         match item {

@@ -249,8 +249,9 @@ impl MicroTile {
         code + "}"
     }
 
-    /// The same with the tile's sums, factors and index declared `register`, which a compiler respects at -O0.
-    /// There is none if these are an array, or in a parallel region, whose outlined function drops the word.
+    /// The same with the tile's sums, factors and index declared `register`, which a compiler
+    /// respects at -O0. There is none if these are an array, or in a parallel region, whose
+    /// outlined function drops the word.
     pub fn in_registers(&self) -> Option<String> {
         if self.style != Style::Named || self.threads.any() {
             return None;

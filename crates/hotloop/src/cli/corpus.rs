@@ -82,8 +82,8 @@ pub(crate) struct ChatsArgs {
     /// Maximum number of chats
     #[arg(long, value_name = "N", default_value_t = 4000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) count: u32,
-    /// Percentage of the single-threaded matmul tiles with named accumulators that declare these `register`.
-    /// The word makes code fast at -O0 and changes nothing at other levels
+    /// Percentage of the single-threaded matmul tiles with named accumulators that declare these
+    /// `register`. The word makes code fast at -O0 and changes nothing at other levels
     #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=100))]
     pub(crate) registers: u32,
     /// Seed of every random choice
@@ -136,7 +136,8 @@ pub(crate) struct NearestArgs {
     /// One of the corpus's tasks: matmul, matmul-any, matvec, transpose, stencil2d or softmax
     #[arg(long, value_name = "TASK", default_value = "matmul")]
     pub(crate) task: String,
-    /// Compare only with the candidates of this many chats of `corpus chats` [default: all of the task]
+    /// Compare only with the candidates of this many chats of `corpus chats` [default: all of the
+    /// task]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) count: Option<u32>,
     /// The seed that the corpus was drawn with

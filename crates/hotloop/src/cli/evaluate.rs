@@ -21,8 +21,8 @@ Examples:
 
 Exit status: 0 done, whatever the verdicts; 1 your error; 3 the machine failed; 130 stopped.")]
 pub(crate) struct EvaluateArgs {
-    /// A folder, a GGUF file, a hub name that was downloaded before, `nano`, a run's directory, or URL#NAME; may be
-    /// repeated
+    /// A folder, a GGUF file, a hub name that was downloaded before, `nano`, a run's directory, or
+    /// URL#NAME; may be repeated
     #[arg(long, value_name = "MODEL", required = true)]
     pub(crate) model: Vec<String>,
     /// Adapters on top of the model, evaluated one after the other; `none` is the plain model
@@ -58,7 +58,8 @@ pub(crate) struct EvaluateArgs {
     /// Override another key of the run file, such as device=cpu; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Write every answer with its verdict, and the figures, to this folder, which must not exist yet
+    /// Write every answer with its verdict, and the figures, to this folder, which must not exist
+    /// yet
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<PathBuf>,
     /// Print one JSON object a line for each policy and task, as soon as it is judged
@@ -66,7 +67,8 @@ pub(crate) struct EvaluateArgs {
     pub(crate) json: bool,
 }
 
-/// The names of a list with commas between, which may be repeated. A folder whose own name holds a comma is given alone.
+/// The names of a list with commas between, which may be repeated. A folder whose own name holds a
+/// comma is given alone.
 pub(crate) fn names(given: &[String]) -> Vec<&str> {
     let mut names = Vec::new();
     for text in given {

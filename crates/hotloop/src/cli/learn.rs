@@ -22,13 +22,15 @@ Examples:
   hotloop model info SmolLM2-135M-Instruct.Q4_1.gguf
   hotloop model info ./Qwen2.5-Coder-0.5B-Instruct --json")]
     Info {
-        /// A folder with config.json and safetensors, a GGUF file, or a hub name that was downloaded before
+        /// A folder with config.json and safetensors, a GGUF file, or a hub name that was
+        /// downloaded before
         model: String,
         /// Print one JSON object
         #[arg(long)]
         json: bool,
     },
-    /// Write a model as a Hugging Face folder: config.json, model.safetensors (f32) and the tokenizer
+    /// Write a model as a Hugging Face folder: config.json, model.safetensors (f32) and the
+    /// tokenizer
     #[command(
         after_help = "Example:\n  hotloop model convert SmolLM2-135M-Instruct.Q4_1.gguf ./smollm2"
     )]
@@ -73,20 +75,22 @@ pub(crate) struct PullArgs {
 /// Which model answers.
 #[derive(Debug, Args)]
 pub(crate) struct WhoArgs {
-    /// A folder, a GGUF file or a hub name that was downloaded before; with --api the model's name there
+    /// A folder, a GGUF file or a hub name that was downloaded before; with --api the model's name
+    /// there
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: String,
     /// An adapter (PEFT) on top of it, such as a checkpoint of a run
     #[arg(long, value_name = "DIR", conflicts_with = "api")]
     pub(crate) adapter: Option<PathBuf>,
-    /// Ask an OpenAI-compatible endpoint instead, such as `http://localhost:8000/v1`. If it ends in /completions, it
-    /// gets texts instead of chats, for base models
+    /// Ask an OpenAI-compatible endpoint instead, such as `http://localhost:8000/v1`. If it ends in
+    /// /completions, it gets texts instead of chats, for base models
     #[arg(long, value_name = "URL")]
     pub(crate) api: Option<String>,
     /// The environment variable that holds the endpoint's key [default: no key]
     #[arg(long, value_name = "NAME", requires = "api")]
     pub(crate) api_key: Option<String>,
-    /// Maximum number of requests a minute, evenly spaced [default: `HOTLOOP_API_PER_MINUTE`, or no limit]
+    /// Maximum number of requests a minute, evenly spaced [default: `HOTLOOP_API_PER_MINUTE`, or no
+    /// limit]
     #[arg(long, value_name = "N", requires = "api")]
     pub(crate) api_per_minute: Option<NonZeroU32>,
     /// Threads of the engine; 0 uses every core
@@ -100,7 +104,8 @@ pub(crate) struct WhoArgs {
         conflicts_with = "api"
     )]
     pub(crate) device: hotloop_policy::Device,
-    /// Precision of the weights: f32 or bf16 [default: bf16 on a GPU, and on the CPU if the file has 16 bits or fewer]
+    /// Precision of the weights: f32 or bf16 [default: bf16 on a GPU, and on the CPU if the file
+    /// has 16 bits or fewer]
     #[arg(long, value_name = "PRECISION", conflicts_with = "api")]
     pub(crate) precision: Option<hotloop_policy::Precision>,
 }
@@ -175,7 +180,8 @@ pub(crate) struct SampleArgs {
     /// End an answer before this text; may be repeated [default: the end of the code block]
     #[arg(long, value_name = "TEXT")]
     pub(crate) stop: Vec<String>,
-    /// Print one JSON object a line: `completion`, `tokens`, `mean_logprob`, `ending`, `chat`, `answer`
+    /// Print one JSON object a line: `completion`, `tokens`, `mean_logprob`, `ending`,
+    /// `chat`, `answer`
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -289,7 +295,8 @@ pub(crate) struct ReportArgs {
     /// Run directories, finished or not
     #[arg(required = true, value_name = "DIR")]
     pub(crate) run: Vec<PathBuf>,
-    /// Where report.html, report.json, steps.csv and figures/ (SVG) go [default: the run's directory, if there is one run]
+    /// Where report.html, report.json, steps.csv and figures/ (SVG) go [default: the run's
+    /// directory, if there is one run]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Print the whole report as JSON instead of writing files
@@ -326,13 +333,15 @@ pub(crate) struct ExperimentArgs {
     /// For exp1 and exp2: set a key in every run; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Only this setting or job, and the jobs that it needs; `*` stands for anything in a plan; may be repeated
+    /// Only this setting or job, and the jobs that it needs; `*` stands for anything in a plan; may
+    /// be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Vec<String>,
     /// Show what would run, in which order and for how long, and exit
     #[arg(long, visible_alias = "list")]
     pub(crate) dry_run: bool,
-    /// For a plan: seconds for everything, the report included [default: the plan's budget, or no limit]
+    /// For a plan: seconds for everything, the report included [default: the plan's budget, or no
+    /// limit]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub(crate) budget: Option<f64>,
     /// For a plan: the value of a name in its [let]; may be repeated

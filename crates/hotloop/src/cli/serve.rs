@@ -63,7 +63,8 @@ pub(crate) struct ServeArgs {
     /// Write the log as one JSON object a line
     #[arg(long)]
     pub(crate) json: bool,
-    /// Judge on the machines of a fleet: a fleet.toml, an access file, or tls://HOST:PORT with `HOTLOOP_FLEET_TOKEN`
+    /// Judge on the machines of a fleet: a fleet.toml, an access file, or tls://HOST:PORT with
+    /// `HOTLOOP_FLEET_TOKEN`
     #[arg(long, value_name = "FLEET", conflicts_with_all = ["slots", "jobs", "cc"])]
     pub(crate) fleet: Option<String>,
     /// How to judge.

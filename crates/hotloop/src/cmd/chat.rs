@@ -64,7 +64,8 @@ pub(crate) fn run(arguments: &ChatArgs) -> Result<Status, Failure> {
     Ok(Status::Fine)
 }
 
-/// The next line; none at the end of the input. While nothing is under way, one signal ends the program.
+/// The next line; none at the end of the input. While nothing is under way, one signal ends the
+/// program.
 fn ask(stop: &Stop) -> Result<Option<String>, Failure> {
     stop.ask();
     if std::io::stdin().is_terminal() {

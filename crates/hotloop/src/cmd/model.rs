@@ -17,7 +17,8 @@ use crate::progress::Progress;
 
 /// The rank that the memory of an adapter is told for: a run's default.
 const RANK: u64 = 16;
-/// Bytes of a number that the engine computes, and of one that it only reads and the file has in 16 bits or fewer.
+/// Bytes of a number that the engine computes, and of one that it only reads and the file has in 16
+/// bits or fewer.
 const F32: u64 = 4;
 const BF16: u64 = 2;
 

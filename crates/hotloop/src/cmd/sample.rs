@@ -108,7 +108,8 @@ struct Line {
     completion: String,
     /// Tokens that the model wrote; `null` where an API does not tell.
     tokens: Option<usize>,
-    /// Mean logprob of those tokens at the sampling temperature; an API's as it tells them, `null` where it does not.
+    /// Mean logprob of those tokens at the sampling temperature; an API's as it tells them, `null`
+    /// where it does not.
     mean_logprob: Option<f64>,
     ending: Ending,
     /// Which chat, from 0.

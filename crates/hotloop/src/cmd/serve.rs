@@ -62,7 +62,8 @@ pub(crate) fn run(arguments: &ServeArgs) -> Result<Status, Failure> {
     })
 }
 
-/// Whom a fleet answers: services of one host have different addresses, and one that is started again has its own.
+/// Whom a fleet answers: services of one host have different addresses, and one that is started
+/// again has its own.
 fn scope(bind: SocketAddr) -> String {
     let who = if bind.port() == 0 {
         fleets::unique()

@@ -130,7 +130,8 @@ fn check(names: &[String]) -> Result<Status, Failure> {
     let stop = Stop::listen()?;
     let mut judging = {
         let _progress = Progress::spinner("preparing the machine", true);
-        // What is asked is a verdict; a seed's time is only looked at for whether it fits a clock at all.
+        // What is asked is a verdict; a seed's time is only looked at for whether it fits a clock
+        // at all.
         crate::judging::Judging::start(
             Settings {
                 rounds: 1,

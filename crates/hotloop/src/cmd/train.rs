@@ -77,7 +77,8 @@ fn from_file(file: &Path, sets: &[String]) -> Result<Plan, Failure> {
     })
 }
 
-/// The plan of a new run, with the defaults that fit its model. `read` lays overrides over its file.
+/// The plan of a new run, with the defaults that fit its model. `read` lays overrides over its
+/// file.
 pub(crate) fn plan(
     name: &str,
     sets: &[String],

@@ -12,8 +12,8 @@ pub(crate) use hotloop_flow::count;
 /// Why standard output could not be written, the first time.
 static LOST: OnceLock<io::Error> = OnceLock::new();
 
-/// Text for a terminal only shows: models, endpoints and names of files may hold commands to it. Programs get
-/// all of it.
+/// Text for a terminal only shows: models, endpoints and names of files may hold commands to it.
+/// Programs get all of it.
 fn shown(text: &str, terminal: bool) -> Cow<'_, str> {
     let commands = |letter: char| letter.is_control() && letter != '\n' && letter != '\t';
     if terminal && text.contains(commands) {
@@ -23,7 +23,8 @@ fn shown(text: &str, terminal: bool) -> Cow<'_, str> {
     }
 }
 
-/// Writes lines to standard output at once; false when nobody reads them any more, or they cannot be written.
+/// Writes lines to standard output at once; false when nobody reads them any more, or they cannot
+/// be written.
 pub(crate) fn say(text: &str) -> bool {
     let mut out = io::stdout().lock();
     let text = shown(text, out.is_terminal());
@@ -32,7 +33,8 @@ pub(crate) fn say(text: &str) -> bool {
         .and_then(|()| out.write_all(b"\n"))
         .and_then(|()| out.flush());
     let Err(error) = written else { return true };
-    // A reader that went away has what it wanted; a disk that is full leaves its user with half an answer.
+    // A reader that went away has what it wanted; a disk that is full leaves its user with half an
+    // answer.
     if error.kind() != io::ErrorKind::BrokenPipe {
         drop(LOST.set(error));
     }
@@ -44,12 +46,14 @@ pub(crate) fn lost() -> Option<&'static io::Error> {
     LOST.get()
 }
 
-/// What stands between the parts of a step's line (`hotloop_run::report::text`), which may be broken there.
+/// What stands between the parts of a step's line (`hotloop_run::report::text`), which may be
+/// broken there.
 const BREAK: &str = "  |  ";
 /// As wide as the number of a step.
 const INDENT: &str = "           ";
 
-/// A line of parts as this terminal shows it best: where it is too narrow, parts go to rows of their own below the first.
+/// A line of parts as this terminal shows it best: where it is too narrow, parts go to rows of
+/// their own below the first.
 pub(crate) fn folded(line: &str) -> String {
     let width =
         terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));

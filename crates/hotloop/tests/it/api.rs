@@ -1,4 +1,5 @@
-//! Models behind an endpoint on this machine, by both protocols. How a bad endpoint is borne is tested beside `api.rs`.
+//! Models behind an endpoint on this machine, by both protocols. How a bad endpoint is borne is
+//! tested beside `api.rs`.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -13,7 +14,8 @@ use crate::{ended, hotloop, lines};
 /// What was asked: the path and the body.
 type Asked = (String, Value);
 
-/// An endpoint that gives every request the same reply, until the test's process ends; and what it is asked.
+/// An endpoint that gives every request the same reply, until the test's process ends; and what it
+/// is asked.
 fn endpoint(head: &'static str, text: &'static str) -> (String, Receiver<Asked>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());

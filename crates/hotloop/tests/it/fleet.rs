@@ -410,7 +410,8 @@ fn a_run_is_judged_by_jobs_of_slurm_through_a_tunnel_and_survives_the_end_of_a_j
     assert_eq!(slurm.jobs(), "", "no job is left");
 }
 
-/// The process of the one shared connection, known by the configuration file that it was started with.
+/// The process of the one shared connection, known by the configuration file that it was started
+/// with.
 fn tunnel(sshd: &Sshd) -> Option<String> {
     let config = sshd.config().display().to_string();
     let is_it = |pid: &String| {

@@ -274,7 +274,8 @@ fn a_limit_on_the_size_of_files_is_told_with_its_remedy() {
         1,
         &["chats.jsonl", "File too large", "ulimit -f"],
     );
-    // A compiler's own limit is higher than the hard one here; below the soft one there is no room for inputs.
+    // A compiler's own limit is higher than the hard one here; below the soft one there is no room
+    // for inputs.
     for how in ["-f 64", "-S -f 64"] {
         let (status, out, error) = ended(&mut limited(how, &["judge", "transpose"]));
         let said = format!("{out}{error}");

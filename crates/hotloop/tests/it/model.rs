@@ -52,8 +52,8 @@ fn run_file(folder: &Path, more: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// The same model with other words: each token is a whole answer, of which a third is right, a third computes
-/// nothing and a third does not compile. So it can learn on the real bench.
+/// The same model with other words: each token is a whole answer, of which a third is right, a
+/// third computes nothing and a third does not compile. So it can learn on the real bench.
 fn worded(folder: &Path) -> PathBuf {
     let model = roomy(folder);
     let path = model.join("tokenizer.json");

@@ -1,4 +1,5 @@
-//! `hotloop experiment PLAN.toml`: it keeps to its time, goes on after a kill and shows the results.
+//! `hotloop experiment PLAN.toml`: it keeps to its time, goes on after a kill and shows the
+//! results.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

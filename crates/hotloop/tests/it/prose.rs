@@ -1,4 +1,5 @@
-//! The Markdown pages, tested for lines that diff well and for sentences that can be read in one go.
+//! The Markdown pages, tested for lines that diff well and for sentences that can be read in one
+//! go.
 
 use std::path::{Path, PathBuf};
 
@@ -38,7 +39,8 @@ fn markdown(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The lines outside of code blocks, tables, headings and images. A left-out line becomes an empty one.
+/// The lines outside of code blocks, tables, headings and images. A left-out line becomes an empty
+/// one.
 fn prose(text: &str) -> Vec<String> {
     let mut is_code = false;
     let mut lines = Vec::new();

@@ -1,4 +1,5 @@
-//! `hotloop model pull` against a hub on this machine. How it bears bad lines is tested beside `hub.rs`.
+//! `hotloop model pull` against a hub on this machine. How it bears bad lines is tested beside
+//! `hub.rs`.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};

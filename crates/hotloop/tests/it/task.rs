@@ -82,7 +82,8 @@ fn a_task_whose_answer_is_always_zero_is_refused() {
     let toml = std::fs::read_to_string(path.join("task.toml"))
         .unwrap()
         .replace("baseline = \"openblas\"\n", "");
-    // An answer that costs nothing is timed in large batches, all of whose inputs are drawn: small ones do.
+    // An answer that costs nothing is timed in large batches, all of whose inputs are drawn: small
+    // ones do.
     let toml = toml.replace("timed = { M = 512, N = 768 }", "timed = { M = 64, N = 48 }");
     std::fs::write(path.join("task.toml"), toml).unwrap();
     let (status, out, error) = ended(&mut hotloop(&["task", "check", &task]));

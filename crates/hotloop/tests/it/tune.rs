@@ -1,4 +1,5 @@
-//! `hotloop tune` whose loss or gradient is no number any more: it stops, and what is known is kept.
+//! `hotloop tune` whose loss or gradient is no number any more: it stops, and what is known is
+//! kept.
 
 use std::path::{Path, PathBuf};
 
@@ -6,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::{ended, hotloop, model};
 
-/// A model that gives no numbers for a text with a 9 in it, and is fine else: a row of its embedding is broken, and the head
-/// is one of its own.
+/// A model that gives no numbers for a text with a 9 in it, and is fine else: a row of its
+/// embedding is broken, and the head is one of its own.
 fn flawed(folder: &Path) -> PathBuf {
     let model = model::roomy(folder);
     let (weights, config) = (model.join("model.safetensors"), model.join("config.json"));

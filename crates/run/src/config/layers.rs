@@ -86,7 +86,8 @@ impl Layered {
         }
     }
 
-    /// The mistake of a key, with the layer that set it or is to set it: nobody edits the embedded defaults.
+    /// The mistake of a key, with the layer that set it or is to set it: nobody edits the embedded
+    /// defaults.
     pub fn mistake(&self, key: &str, what: impl Into<String>) -> Mistake {
         Mistake::new(origin(key, &self.origins).unwrap_or(&self.place), key, what)
     }
@@ -105,7 +106,8 @@ impl Layered {
     }
 }
 
-/// The keys in which two configurations of one run differ, but for where it lies and where it is computed.
+/// The keys in which two configurations of one run differ, but for where it lies and where it is
+/// computed.
 pub(crate) fn differences(was: &Config, is: &Config) -> Vec<String> {
     const PLACE: [&str; 3] = ["directory", "device", "fleet"];
     let flat = |config: &Config| {

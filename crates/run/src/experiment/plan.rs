@@ -210,7 +210,8 @@ fn variables(file: &File, here: &Path, asked: &Asked) -> Result<Variables, Strin
     )]))
 }
 
-/// The values that an entry is repeated for: every table of a list, or every combination of a table of lists.
+/// The values that an entry is repeated for: every table of a list, or every combination of a table
+/// of lists.
 fn choices(entry: &Entry) -> Result<Vec<Vec<(String, String)>>, String> {
     let wrong = || {
         format!(

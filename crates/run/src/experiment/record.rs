@@ -1,4 +1,5 @@
-//! How a job stands: a small file in its folder, written whole, so that a kill at any moment leaves one to go on from.
+//! How a job stands: a small file in its folder, written whole, so that a kill at any moment leaves
+//! one to go on from.
 
 use std::io;
 use std::path::Path;
@@ -49,8 +50,8 @@ impl Record {
         write_whole(&folder.join(FILE), &bytes)
     }
 
-    /// Whether the job's commands are still those that it was begun with. A run that is not done may get another
-    /// `budget`.
+    /// Whether the job's commands are still those that it was begun with. A run that is not done
+    /// may get another `budget`.
     pub fn fits(&self, job: &Job) -> bool {
         let ends = |word: &String| self.state != State::Done && word.starts_with("budget.");
         let rest = |commands: &[Vec<String>]| -> Vec<Vec<String>> {

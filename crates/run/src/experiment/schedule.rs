@@ -8,7 +8,8 @@ use super::plan::Job;
 pub const RESERVE_S: f64 = 15.0;
 /// Seconds that a job has to end after it was asked to stop.
 pub const GRACE_S: f64 = 30.0;
-/// A job begins only where this share of its time is left, since a run that is cut off early shows little.
+/// A job begins only where this share of its time is left, since a run that is cut off early shows
+/// little.
 const SHARE: f64 = 0.7;
 
 /// What happens to a job now.

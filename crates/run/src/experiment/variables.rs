@@ -25,8 +25,8 @@ impl Variables {
         with
     }
 
-    /// `text` with everything in braces replaced, from the inside out. Jobs that it names are added to `needs`.
-    /// `{best:NAME}` stays: it is known only when that run is over.
+    /// `text` with everything in braces replaced, from the inside out. Jobs that it names are added
+    /// to `needs`. `{best:NAME}` stays: it is known only when that run is over.
     pub(super) fn fill(&self, text: &str, needs: &mut Vec<String>) -> Result<String, String> {
         let mut filled = text.to_owned();
         for _ in 0..STEPS {

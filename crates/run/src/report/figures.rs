@@ -79,7 +79,8 @@ pub(super) fn compared(report: &Report) -> Vec<(&'static str, Figure)> {
         ),
     ];
     figures.retain(|(_, figure)| match &figure.content {
-        // A frame without a line only raises questions: a run that learns nothing has no divergence.
+        // A frame without a line only raises questions: a run that learns nothing has no
+        // divergence.
         Content::Lines(series) => series.iter().any(|series| !series.points.is_empty()),
         Content::Stack { .. } => true,
     });

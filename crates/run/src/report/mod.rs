@@ -52,7 +52,8 @@ pub use practised::{Practised, Quarter};
 pub struct Report {
     /// The runs, in the order asked for.
     pub runs: Vec<RunReport>,
-    /// The probes of runs on machines of one class that differ in nothing but their seed, taken together.
+    /// The probes of runs on machines of one class that differ in nothing but their seed, taken
+    /// together.
     pub pooled: Vec<Pooled>,
 }
 
@@ -207,9 +208,9 @@ impl Report {
 }
 
 impl RunReport {
-    /// What seeds of one setting have in common: all of the configuration but the seed, the machine class, without
-    /// which timings do not compare, and the steps. A run may have got more of these than its configuration says; where
-    /// something else ends it, their number is chance.
+    /// What seeds of one setting have in common: all of the configuration but the seed, the machine
+    /// class, without which timings do not compare, and the steps. A run may have got more of these
+    /// than its configuration says; where something else ends it, their number is chance.
     fn setting(&self) -> (Config, Option<&str>, Option<u64>) {
         let config = Config {
             seed: 0,
@@ -275,8 +276,8 @@ impl RunReport {
     }
 }
 
-/// Runs that differ in nothing but their seed, by their places, in the order of their first. A run that is there
-/// twice is no second seed.
+/// Runs that differ in nothing but their seed, by their places, in the order of their first. A run
+/// that is there twice is no second seed.
 fn families(runs: &[RunReport]) -> Vec<Vec<usize>> {
     let kin = |family: &[usize], run: &RunReport| {
         runs[family[0]].setting() == run.setting()

@@ -1,5 +1,5 @@
-//! What runs are called beside each other: by their directory, and by more of its path where that would not tell them
-//! apart.
+//! What runs are called beside each other: by their directory, and by more of its path where that
+//! would not tell them apart.
 
 use std::path::{Component, Path, PathBuf};
 

@@ -24,8 +24,8 @@ pub struct Practised {
     pub best: Option<f64>,
 }
 
-/// A quarter of a practised task's groups; numbers are missing where nothing was judged or nothing was correct, or
-/// where no stage was asked twice.
+/// A quarter of a practised task's groups; numbers are missing where nothing was judged or nothing
+/// was correct, or where no stage was asked twice.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Quarter {
     /// Share of correct answers.
@@ -69,8 +69,8 @@ fn one(state: &RunState, task: &str) -> Practised {
     }
 }
 
-/// The first and the last quarter of each stage's groups: stages differ more than a run's beginning and its end, so both
-/// must have as many of each. One that was asked once is in neither.
+/// The first and the last quarter of each stage's groups: stages differ more than a run's beginning
+/// and its end, so both must have as many of each. One that was asked once is in neither.
 fn quarters<'a>(groups: &[&'a Group]) -> (Vec<&'a Group>, Vec<&'a Group>) {
     let mut stages: BTreeMap<Option<Stage>, Vec<&Group>> = BTreeMap::new();
     for group in groups {

@@ -1,7 +1,7 @@
 //! Figures as SVG.
 //!
-//! Colours are CSS variables, so that one figure serves light and dark pages. A figure on its own has
-//! plain colours, since few programs besides browsers know variables, and rules for dark pages.
+//! Colours are CSS variables, so that one figure serves light and dark pages. A figure on its own
+//! has plain colours, since few programs besides browsers know variables, and rules for dark pages.
 
 use super::drawing::{Anchor, Drawing, Mark, TEXT, WIDTH, Words};
 use super::figure::Figure;

@@ -1,4 +1,5 @@
-//! How wide a text is on the sheet. A page picks its own font, so this is an estimate from classes of letters.
+//! How wide a text is on the sheet. A page picks its own font, so this is an estimate from classes
+//! of letters.
 
 /// The width of a text at this size.
 pub(super) fn width(text: &str, size: f64, bold: bool) -> f64 {

@@ -129,7 +129,8 @@ fn a_policy_stopped_in_the_middle_of_anything_leaves_nothing_half_done() {
         let stopped = plan(&folder.path().join(format!("stopped-{overlap}")), &sets);
         let (_, expect) = whole(&unbroken);
         let mut stops = 0;
-        // Every process gets one call further than the one before it, whatever it has to learn again first.
+        // Every process gets one call further than the one before it, whatever it has to learn
+        // again first.
         for calls in 0.. {
             let mut process = Process::new(&stopped);
             process.policy.calls_left = Some(calls);

@@ -72,7 +72,8 @@ fn every_right_program_stands_once_behind_the_prompt_that_asked_for_it() {
         ["matmul", "transpose"].into()
     );
 
-    // The fake policy's prompts have their length as a token: what is rendered anew is as long as what it was asked.
+    // The fake policy's prompts have their length as a token: what is rendered anew is as long as
+    // what it was asked.
     let asked: HashSet<u32> = facts(&plan.directory)
         .iter()
         .filter_map(|event| match event {

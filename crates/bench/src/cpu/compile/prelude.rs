@@ -32,9 +32,10 @@ pub(super) const PRELUDE: &str = "\
 
 /// The prelude in the forms that compilers want.
 ///
-/// gcc has it precompiled: preprocessing leaves one pragma of it, and what was preprocessed loads it by that pragma. clang
-/// preprocesses with the macros of its headers only, and compiles with what the headers declare, precompiled of their
-/// preprocessed text: so there is no macro left that could be expanded a second time.
+/// gcc has it precompiled: preprocessing leaves one pragma of it, and what was preprocessed loads
+/// it by that pragma. clang preprocesses with the macros of its headers only, and compiles with
+/// what the headers declare, precompiled of their preprocessed text: so there is no macro left that
+/// could be expanded a second time.
 pub(super) struct Prelude {
     pub(super) folder: PathBuf,
     compiler: Compiler,
@@ -126,8 +127,8 @@ impl Prelude {
             .then(|| format!("#pragma GCC {LOADS} \"{}\"", file.display()))
     }
 
-    /// Written beside its final place and moved there, so that two benches can do it at once, of one program or of
-    /// two.
+    /// Written beside its final place and moved there, so that two benches can do it at once, of
+    /// one program or of two.
     fn build(
         &self,
         toolchain: &Toolchain,

@@ -19,7 +19,8 @@ pub(super) const SOURCE: &str = "candidate.c";
 pub(super) struct Preprocessed {
     /// All of it, to be compiled as it is.
     pub(super) text: String,
-    /// What of it is the candidate's own, to be screened. What its macros put into a header is its own too.
+    /// What of it is the candidate's own, to be screened. What its macros put into a header is its
+    /// own too.
     pub(super) own: String,
 }
 

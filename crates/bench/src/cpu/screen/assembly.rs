@@ -83,8 +83,8 @@ fn refuse_instructions(text: &str) -> Option<String> {
             }
             continue;
         }
-        // `register double x asm("%xmm0")` names a register; anything else that is no plain word may
-        // become one: an operand's name, `{att|intel}`.
+        // `register double x asm("%xmm0")` names a register; anything else that is no plain word
+        // may become one: an operand's name, `{att|intel}`.
         let is_register = statement.trim().strip_prefix('%').is_some_and(|name| {
             name.len() > 2
                 && name.chars().all(|c| c.is_ascii_alphanumeric())
@@ -103,8 +103,8 @@ fn refuse_instructions(text: &str) -> Option<String> {
     None
 }
 
-/// Assembly without comments, as the assembler reads it: `#` hides the rest of its line, `/*` in it included. A
-/// quote would hide either, and arithmetic has no use for one.
+/// Assembly without comments, as the assembler reads it: `#` hides the rest of its line, `/*` in it
+/// included. A quote would hide either, and arithmetic has no use for one.
 fn without_comments(text: &str) -> Option<String> {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -127,8 +127,8 @@ fn without_comments(text: &str) -> Option<String> {
     Some(plain)
 }
 
-/// The rule that a string of an attribute breaks. A section's name goes to the assembler as it is, with whatever
-/// newlines and directives are in it.
+/// The rule that a string of an attribute breaks. A section's name goes to the assembler as it is,
+/// with whatever newlines and directives are in it.
 pub(super) fn refuse_attributes(program: &[Token<'_>]) -> Option<String> {
     let is_plain =
         |c: char| c.is_alphanumeric() || c == ' ' || "_.,:=+-/()[]<>%$@*!?'&".contains(c);

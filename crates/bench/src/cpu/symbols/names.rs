@@ -23,7 +23,8 @@ const ALLOWED: &str = "
     _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable signgam
 ";
 
-/// Beginnings of names that are allowed as a whole: what compilers make of OpenMP, threads, vector mathematics.
+/// Beginnings of names that are allowed as a whole: what compilers make of OpenMP, threads, vector
+/// mathematics.
 const ALLOWED_PREFIXES: &str = "
     GOMP_ __kmpc_ kmp_ pthread_mutex_ pthread_mutexattr_ pthread_cond_ pthread_condattr_
     pthread_barrier_ pthread_barrierattr_ pthread_spin_ pthread_rwlock_ pthread_rwlockattr_
@@ -41,7 +42,8 @@ const ALLOWED_THREADS: &str = "
     call_once
 ";
 
-/// OpenMP's functions as programs call them. A name that is not here is one of the candidate's own, or nobody's.
+/// OpenMP's functions as programs call them. A name that is not here is one of the candidate's own,
+/// or nobody's.
 const OPENMP: &str = "
     omp_aligned_alloc omp_aligned_calloc omp_alloc omp_calloc omp_capture_affinity
     omp_destroy_allocator omp_destroy_lock omp_destroy_nest_lock omp_display_affinity
@@ -65,7 +67,8 @@ const OPENMP: &str = "
     omp_unset_nest_lock
 ";
 
-/// Functions of `math.h`, `complex.h` and `fenv.h`, in double; the forms for other widths follow from them.
+/// Functions of `math.h`, `complex.h` and `fenv.h`, in double; the forms for other widths follow
+/// from them.
 const MATHEMATICS: &str = "
     acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh drem erf erfc exp exp10
     exp2 expm1 fabs fdim floor fma fmax fmin fmod frexp gamma hypot ilogb j0 j1 jn ldexp lgamma
@@ -115,12 +118,14 @@ pub(super) fn is_reserved(name: &str) -> bool {
 /// Whether a candidate may take `name` from outside of its object.
 pub(super) fn is_allowed(name: &str) -> bool {
     let plain = name.split('@').next().unwrap_or(name);
-    // `__exp_finite` is `exp` under older fast-math names; `__printf_chk` is `printf` with fortification.
+    // `__exp_finite` is `exp` under older fast-math names; `__printf_chk` is `printf` with
+    // fortification.
     let plain = plain
         .strip_prefix("__")
         .and_then(|rest| rest.strip_suffix("_finite").or(rest.strip_suffix("_chk")))
         .unwrap_or(plain);
-    // `atoi` is `__isoc23_strtol` where the compiler expands it and the C library is glibc 2.38 or newer.
+    // `atoi` is `__isoc23_strtol` where the compiler expands it and the C library is glibc 2.38 or
+    // newer.
     let plain = plain
         .strip_prefix("__isoc23_")
         .or(plain.strip_prefix("__isoc99_"))

@@ -1,8 +1,8 @@
 //! Which parts of a preprocessed text are a source's own, and which its headers'.
 //!
-//! A macro that a header expands puts a source's own words into the header's text, where nobody would look
-//! for them: `#define __BEGIN_DECLS _Pragma("...")` before an include. So a header's text is dropped
-//! only where it reads as it does without the source.
+//! A macro that a header expands puts a source's own words into the header's text, where nobody
+//! would look for them: `#define __BEGIN_DECLS _Pragma("...")` before an include. So a header's
+//! text is dropped only where it reads as it does without the source.
 
 use std::fmt::Write;
 
@@ -28,9 +28,10 @@ pub fn headers_alone(lexed: &Lexed<'_>) -> String {
     text
 }
 
-/// The lines of the compiler's `-E` output that are the source's own: those of `file_name`, and those declarations of
-/// headers that have a line which is not `known`. Line markers stay true for the former. The flags of a marker
-/// say nothing: compilers mark what a header's macro gives as the header's, in the midst of the source's own lines.
+/// The lines of the compiler's `-E` output that are the source's own: those of `file_name`, and
+/// those declarations of headers that have a line which is not `known`. Line markers stay true for
+/// the former. The flags of a marker say nothing: compilers mark what a header's macro gives as the
+/// header's, in the midst of the source's own lines.
 pub fn own_text(text: &str, file_name: &str, mut known: impl FnMut(&str) -> bool) -> String {
     let mut own = String::new();
     let mut ours = true;

@@ -20,7 +20,8 @@ use crate::progress::Progress;
 const WITH_PARENT: usize = 40;
 /// Percent of those that may bring a technique which the relative lacks.
 const DEEPENING: usize = 50;
-/// Tells the stream of relatives from those that drew the candidates, and that of registers from both.
+/// Tells the stream of relatives from those that drew the candidates, and that of registers from
+/// both.
 const STREAM: u64 = 2000;
 const REGISTERS: u64 = 2001;
 
@@ -76,7 +77,8 @@ pub(super) fn programs(task: &str, seed: u64) -> Vec<Program> {
     programs
 }
 
-/// What a chat shows so that `program` is an answer to it: a relative of an earlier stage or of its own, or the seed.
+/// What a chat shows so that `program` is an answer to it: a relative of an earlier stage or of its
+/// own, or the seed.
 fn parent(program: &Program, rng: &mut Rng) -> Option<(Role, Program)> {
     if !rng.percent(WITH_PARENT) {
         return None;
@@ -91,8 +93,9 @@ fn parent(program: &Program, rng: &mut Rng) -> Option<(Role, Program)> {
     same.map(|relative| (Role::Improve, relative))
 }
 
-/// What follows the signature, as runs begin answers with that. The bench includes every header that the corpus uses,
-/// and types can be named within the function; candidates with anything else before it are left out.
+/// What follows the signature, as runs begin answers with that. The bench includes every header
+/// that the corpus uses, and types can be named within the function; candidates with anything else
+/// before it are left out.
 pub(super) fn body(source: &str) -> Option<String> {
     let (before, body) = source.split_once("{\n")?;
     let before = before
@@ -109,7 +112,8 @@ pub(super) fn body(source: &str) -> Option<String> {
     Some(inner + body)
 }
 
-/// A prompt and the candidate, as `source` has it, as its answer. None for candidates that cannot follow the signature.
+/// A prompt and the candidate, as `source` has it, as its answer. None for candidates that cannot
+/// follow the signature.
 fn chat(
     lesson: &Lesson<'_>,
     (program, source): (&Program, &str),

@@ -1,4 +1,5 @@
-//! What policies answered rightly, as chats: a warm start from verified answers instead of synthetic ones.
+//! What policies answered rightly, as chats: a warm start from verified answers instead of
+//! synthetic ones.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::Write;

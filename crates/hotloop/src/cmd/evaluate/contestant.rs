@@ -29,7 +29,8 @@ struct Given {
 }
 
 impl Given {
-    /// A name that tells so many of the parts of what makes it different from others: the adapter, or else the model.
+    /// A name that tells so many of the parts of what makes it different from others: the adapter,
+    /// or else the model.
     fn name(&self, parts: usize) -> String {
         match &self.adapter {
             Some(adapter) => format!("{} + {}", short(&self.model, 1), short(adapter, parts)),
@@ -57,8 +58,8 @@ pub(super) fn all(arguments: &EvaluateArgs) -> Result<Vec<Contestant>, Failure> 
     Ok(contestants)
 }
 
-/// Makes names that would share a folder longer until they do not, or until there is no more to say: what was named
-/// twice is one policy.
+/// Makes names that would share a folder longer until they do not, or until there is no more to
+/// say: what was named twice is one policy.
 fn lengthen(names: &mut [String], given: &[&Given]) {
     let length = |given: &&Given| {
         given

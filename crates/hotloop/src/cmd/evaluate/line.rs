@@ -20,7 +20,8 @@ pub(super) struct Line {
     pub(super) threads: u32,
     /// The median of its timings here, in the unit that `unit` names.
     pub(super) seed_speed: Option<f64>,
-    /// Candidates that differ in more than space and comments. Copies are judged once, so their timings are one.
+    /// Candidates that differ in more than space and comments. Copies are judged once, so their
+    /// timings are one.
     pub(super) distinct: usize,
     #[serde(flatten)]
     pub(super) evaluation: Evaluation,

@@ -59,8 +59,8 @@ pub(crate) fn run(arguments: &EvaluateArgs) -> Result<Status, Failure> {
     }
 }
 
-/// The name of an evaluation at a fleet: the same command again, in the same place, attaches to what is under way, and
-/// others are left alone.
+/// The name of an evaluation at a fleet: the same command again, in the same place, attaches to
+/// what is under way, and others are left alone.
 fn scope(arguments: &EvaluateArgs) -> String {
     let place = std::env::current_dir().unwrap_or_default();
     format!("evaluate in {}: {arguments:?}", place.display())

@@ -54,8 +54,8 @@ enum Untimed {
     Broken(Failure),
 }
 
-/// Judges a candidate a few times, one after the other: copies that are submitted together are judged once.
-/// The verdicts are in the order of their speed.
+/// Judges a candidate a few times, one after the other: copies that are submitted together are
+/// judged once. The verdicts are in the order of their speed.
 fn timed(
     judging: &mut Judging,
     task: &Arc<Task>,
@@ -125,8 +125,9 @@ pub(super) fn seed(judging: &mut Judging, task: &Arc<Task>) -> Result<Asked, Fai
     })
 }
 
-/// The fastest candidate by fresh timings, of some with their seconds: the best of many is the luckiest. All answers are judged by now, so what fails
-/// here is told and costs no more than its candidate.
+/// The fastest candidate by fresh timings, of some with their seconds: the best of many is the
+/// luckiest. All answers are judged by now, so what fails here is told and costs no more than its
+/// candidate.
 pub(super) fn best(
     judging: &mut Judging,
     asked: &Asked,
@@ -245,7 +246,8 @@ mod tests {
         )
     }
 
-    /// The hash of the best of three candidates, by its place, its speed, and what was complained of.
+    /// The hash of the best of three candidates, by its place, its speed, and what was complained
+    /// of.
     fn best_of_three(says: &[f64]) -> (Option<(usize, f64)>, Vec<String>) {
         let task = Arc::new(load("matmul").unwrap_or_else(|failure| panic!("{}", failure.what())));
         let candidates: Vec<Candidate> = (0..3)

@@ -1,4 +1,5 @@
-//! One command of a job, in a process of its own: it has a time limit, and a hang or a crash does not end the plan.
+//! One command of a job, in a process of its own: it has a time limit, and a hang or a crash does
+//! not end the plan.
 
 use std::fs::File;
 use std::io;
@@ -17,7 +18,8 @@ const BELONGS: &str = "HOTLOOP_BELONGS_TO_PLAN";
 /// Seconds from the last request to stop to the kill.
 const LAST_S: f64 = 5.0;
 
-/// Where a job's commands write. The lock on it belongs to them, too, so it tells whether one still lives.
+/// Where a job's commands write. The lock on it belongs to them, too, so it tells whether one still
+/// lives.
 pub(super) struct Logs {
     out: File,
     error: File,
@@ -106,8 +108,8 @@ fn end(child: &mut Child) -> io::Result<()> {
     child.wait().map(drop)
 }
 
-/// Has this process asked to stop when the plan that started it ends: a job that outlives its plan would time candidates
-/// beside the next one.
+/// Has this process asked to stop when the plan that started it ends: a job that outlives its plan
+/// would time candidates beside the next one.
 pub(crate) fn end_with_plan() {
     if std::env::var_os(BELONGS).is_some() {
         rustix::process::set_parent_process_death_signal(Some(Signal::TERM)).ok();

@@ -1,5 +1,5 @@
-//! A plan file: its jobs one after the other within a budget. Jobs that are done are never done again, and runs that
-//! were cut off go on, so the same command continues after a kill.
+//! A plan file: its jobs one after the other within a budget. Jobs that are done are never done
+//! again, and runs that were cut off go on, so the same command continues after a kill.
 
 use std::collections::BTreeSet;
 use std::fs::File;

@@ -1,4 +1,5 @@
-//! How far a plan has come: which job runs, how long it may still take, and the last line that it printed.
+//! How far a plan has come: which job runs, how long it may still take, and the last line that it
+//! printed.
 
 use std::path::PathBuf;
 use std::time::Instant;

@@ -1,4 +1,5 @@
-//! The tables of a plan: all runs side by side, each run against its control, and the output of jobs that are shown.
+//! The tables of a plan: all runs side by side, each run against its control, and the output of
+//! jobs that are shown.
 
 use std::path::{Path, PathBuf};
 

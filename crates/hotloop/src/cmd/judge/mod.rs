@@ -169,7 +169,8 @@ impl<'a> Round<'a, '_> {
     }
 }
 
-/// The fleet that judges. The same command again attaches to what is under way, unless it is to be judged afresh.
+/// The fleet that judges. The same command again attaches to what is under way, unless it is to be
+/// judged afresh.
 fn over_fleet(
     fleet: &str,
     arguments: &JudgeArgs,

@@ -1,4 +1,5 @@
-//! A real Slurm with two virtual nodes and a real sshd, both on loopback, both gone with their value.
+//! A real Slurm with two virtual nodes and a real sshd, both on loopback, both gone with their
+//! value.
 
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
@@ -149,7 +150,8 @@ impl Sshd {
         })
     }
 
-    /// Has every command of whoever logs in run by `program`, which finds it in `SSH_ORIGINAL_COMMAND`.
+    /// Has every command of whoever logs in run by
+    /// `program`, which finds it in `SSH_ORIGINAL_COMMAND`.
     pub(super) fn force(&self, program: &Path) {
         let path = self.folder.path().join("id.pub");
         let key = std::fs::read_to_string(&path).unwrap();

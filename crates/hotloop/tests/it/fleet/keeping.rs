@@ -1,4 +1,5 @@
-//! What a keeper does about what ended, what only seems to have ended, and what an earlier keeper left.
+//! What a keeper does about what ended, what only seems to have ended, and what an earlier keeper
+//! left.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -104,7 +105,8 @@ fn a_record_that_cannot_be_written_ends_no_fleet() {
     fleet.down();
 }
 
-/// A program for [`Sshd::force`] that loses every third command while there is a file `flaky` beside it.
+/// A program for [`Sshd::force`] that loses every third command while there is a file `flaky`
+/// beside it.
 fn flaky(sshd: &Sshd) -> PathBuf {
     let at = sshd.folder.path().display();
     let program = sshd.folder.path().join("forced");
@@ -172,7 +174,8 @@ fn jobs_of_two_pools_are_taken_over_each_by_its_own_and_suspended_ones_are_not_r
     fleet.up();
     slurm.suspend(&before[0]);
     slurm.cancel(&before[1]);
-    // The pools are looked at one after the other, so the first was too when the second has replaced its job.
+    // The pools are looked at one after the other, so the first was too when the second has
+    // replaced its job.
     let after = fleet.wait_until("the cancelled job is replaced", |status| {
         ids(status).len() == 2 && !before.contains(&ids(status)[1])
     });

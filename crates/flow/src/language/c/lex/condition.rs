@@ -19,8 +19,9 @@ struct Frame {
     guard: bool,
 }
 
-/// The items that may reach the compiler: without what `#if 0`, `#if 1`, an include guard and `#ifdef __cplusplus`
-/// leave dead. The directives of conditionals that text alone cannot decide are kept, and all their branches.
+/// The items that may reach the compiler: without what `#if 0`, `#if 1`, an include guard and
+/// `#ifdef __cplusplus` leave dead. The directives of conditionals that text alone cannot decide
+/// are kept, and all their branches.
 pub fn live<'l, 'a>(lexed: &'l Lexed<'a>) -> Vec<&'l Item<'a>> {
     let plus_defined = lexed.items.iter().any(|item| defines(item, "__cplusplus"));
     let mut live = Vec::with_capacity(lexed.items.len());

@@ -50,8 +50,8 @@ pub(super) fn of_tokens(tokens: &[Token<'_>], scan: &mut Scan) {
     }
 }
 
-/// What stands in the attributes of a text: between the parentheses of `__attribute__((...))`, and between the brackets of
-/// `[[...]]`. One within another comes with it.
+/// What stands in the attributes of a text: between the parentheses of `__attribute__((...))`, and
+/// between the brackets of `[[...]]`. One within another comes with it.
 pub fn attributes<'t, 'a>(tokens: &'t [Token<'a>]) -> Vec<&'t [Token<'a>]> {
     let mut found = Vec::new();
     let mut read_to = 0;
@@ -87,7 +87,8 @@ fn group<'t, 'a>(tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
     tokens.get(1..).unwrap_or(&[])
 }
 
-/// `directive(parallel for)` of `[[omp::directive(parallel for)]]`, which newer compilers take for the pragma.
+/// `directive(parallel for)` of `[[omp::directive(parallel for)]]`, which newer compilers take for
+/// the pragma.
 fn of_openmp_attribute(tokens: &[Token<'_>], scan: &mut Scan) {
     let Some(name) = tokens.first() else { return };
     let near = &tokens[1..tokens.len().min(REACH)];
@@ -113,7 +114,8 @@ fn of_openmp(line: u32, words: &[&str], scan: &mut Scan) {
     let text = format!("#pragma omp {}", names[..names.len().min(8)].join(" "))
         .trim_end()
         .to_owned();
-    // A `loop` that stays in its thread is compiled as `simd`, and other directives name theirs within a clause.
+    // A `loop` that stays in its thread is compiled as `simd`, and other directives name theirs
+    // within a clause.
     let within = matches!(
         names.as_slice(),
         ["metadirective" | "begin" | "declare", ..]
@@ -171,9 +173,10 @@ const SCALAR_INTRINSICS: [&str; 15] = [
     "_mm_monitor",
 ];
 
-/// Beginnings of other vector names. The matrix unit's tiles are vectors of vectors, and `_m_paddd` is of the first
-/// vectors that there were. The C library has types of its own for who watches its loader: `La_x86_64_zmm`.
-/// `_ZGVbN2v_exp` is a function of its vector mathematics, and `_xrstor64` fills all vector registers.
+/// Beginnings of other vector names. The matrix unit's tiles are vectors of vectors, and `_m_paddd`
+/// is of the first vectors that there were. The C library has types of its own for who watches its
+/// loader: `La_x86_64_zmm`. `_ZGVbN2v_exp` is a function of its vector mathematics, and `_xrstor64`
+/// fills all vector registers.
 const VECTOR_STARTS: [&str; 17] = [
     "_MM_SHUFFLE",
     "_MM_TRANSPOSE",
@@ -376,8 +379,8 @@ fn of_asm(keyword: &Token<'_>, group: &[Token<'_>], scan: &mut Scan) {
     }
 }
 
-/// Beginnings of mnemonics of vectors of whole numbers and of the matrix unit, and short ones of other vectors: long enough
-/// to be no label's, and `pext` is none of them.
+/// Beginnings of mnemonics of vectors of whole numbers and of the matrix unit, and short ones of
+/// other vectors: long enough to be no label's, and `pext` is none of them.
 const OTHER_VECTORS: [&str; 42] = [
     "movdq",
     "movntdq",
@@ -479,7 +482,8 @@ fn is_vector_assembly(word: &str) -> bool {
         || OTHER_VECTORS.iter().any(|start| word.starts_with(start))
 }
 
-/// Notes what a pragma asks for, and what its words use: a clause is an expression and may hold statements.
+/// Notes what a pragma asks for, and what its words use: a clause is an expression and may hold
+/// statements.
 pub(super) fn of_pragma(pragma: &Directive<'_>, scan: &mut Scan) {
     of_tokens(&pragma.body, scan);
     let words: Vec<&str> = pragma
