@@ -7,6 +7,7 @@ mod patience;
 mod prelude;
 mod preprocess;
 mod trusted;
+mod unchanged;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use confined::{ConfinedCompiler, Ended, OUTPUT_BYTES, Run, WALL_S};
 use diagnostics::NO_PROCESS;
 use headers::KnownHeaders;
 use prelude::{PRELUDE, Prelude, VERSION};
+use unchanged::Macros;
 
 /// The file with what is compiled; its name says that it is preprocessed.
 const PREPROCESSED: &str = "candidate.i";
@@ -39,6 +41,7 @@ pub(crate) struct Builder {
     cache: Cache,
     reuse: bool,
     prelude: Prelude,
+    macros: Option<Macros>,
     headers: KnownHeaders,
 }
 
@@ -72,6 +75,7 @@ impl Builder {
             level,
             cache,
             reuse,
+            macros: Macros::read(&prelude.macros()),
             prelude,
             headers: KnownHeaders::default(),
         };

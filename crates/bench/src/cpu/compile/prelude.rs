@@ -43,8 +43,8 @@ pub(super) struct Prelude {
 
 const HEADER: &str = "prelude.h";
 const PRECOMPILED: &str = "prelude.h.gch";
-/// clang's.
 const MACROS: &str = "macros.h";
+/// clang's.
 const PREPROCESSED: &str = "prelude.i";
 const DECLARATIONS: &str = "prelude.pch";
 
@@ -83,13 +83,21 @@ impl Prelude {
             output,
         };
         match self.compiler {
-            Compiler::Gcc => vec![step(&["-x", "c-header"], HEADER, PRECOMPILED)],
+            Compiler::Gcc => vec![
+                step(&["-E", "-dM"], HEADER, MACROS),
+                step(&["-x", "c-header"], HEADER, PRECOMPILED),
+            ],
             Compiler::Clang => vec![
                 step(&["-E", "-dM"], HEADER, MACROS),
                 step(&["-E"], HEADER, PREPROCESSED),
                 step(&["-undef", "-x", "c-header"], PREPROCESSED, DECLARATIONS),
             ],
         }
+    }
+
+    /// The file that lists the macros of its headers and of the compiler.
+    pub(super) fn macros(&self) -> PathBuf {
+        self.folder.join(MACROS)
     }
 
     /// The arguments that preprocess a source with the prelude.
@@ -215,8 +223,8 @@ mod tests {
         for made in made {
             let left = std::fs::read_dir(made.unwrap()).unwrap().count();
             assert_eq!(
-                left, 2,
-                "the header, precompiled too, and nothing unfinished"
+                left, 3,
+                "the header, its macros, its precompiled form, and nothing unfinished"
             );
         }
     }

@@ -31,11 +31,21 @@ impl Builder {
         source: &str,
         user: Option<u32>,
     ) -> Result<Result<Preprocessed, Verdict>, BenchError> {
-        let text = match self.preprocess_all(source, user)? {
-            Ok(text) => text,
-            Err(verdict) => return Ok(Err(verdict)),
-        };
         let loading = self.prelude.loading();
+        let plain = self
+            .macros
+            .as_ref()
+            .and_then(|macros| macros.preprocessed(source));
+        let text = match plain {
+            Some(plain) => {
+                let loading = loading.as_deref().unwrap_or_default();
+                format!("# 0 \"{SOURCE}\"\n# 0 \"<prelude>\"\n{loading}\n# 1 \"{SOURCE}\"\n{plain}")
+            }
+            None => match self.preprocess_all(source, user)? {
+                Ok(text) => text,
+                Err(verdict) => return Ok(Err(verdict)),
+            },
+        };
         // Whatever the candidate's own one loaded, nobody has screened it.
         if text.matches(LOADS).count() > usize::from(loading.is_some()) {
             let why = format!("`{LOADS}` is prohibited");

@@ -428,9 +428,6 @@ const OTHER_VECTORS: [&str; 42] = [
 const SHORT_VECTORS: [&str; 5] = ["por", "orps", "orpd", "dpps", "dppd"];
 
 fn is_vector_assembly(word: &str) -> bool {
-    if word.starts_with("_zgv") {
-        return true; // a label that gives libmvec's function another name
-    }
     const AVX: [&str; 34] = [
         "vadd",
         "vaes",
@@ -477,7 +474,10 @@ fn is_vector_assembly(word: &str) -> bool {
     }
     let avx = word.len() >= 5 && AVX.iter().any(|start| word.starts_with(start));
     let packed = word.len() >= 5 && (word.ends_with("pd") || word.ends_with("ps"));
+    // A label that gives libmvec's function another name.
+    let is_label = word.starts_with("_zgv");
     avx || packed
+        || is_label
         || SHORT_VECTORS.contains(&word)
         || OTHER_VECTORS.iter().any(|start| word.starts_with(start))
 }
@@ -493,10 +493,11 @@ pub(super) fn of_pragma(pragma: &Directive<'_>, scan: &mut Scan) {
         .collect();
     let changes = match words.as_slice() {
         ["omp", rest @ ..] => return of_openmp(pragma.line, rest, scan),
-        ["GCC", "optimize" | "target", ..] | ["clang", "optimize", ..] => true,
+        ["GCC", "optimize" | "target", ..] | ["clang", "optimize", ..] | ["float_control", ..] => {
+            true
+        }
         // Sums in another order are what `-ffast-math` gives.
         ["clang", "fp", rest @ ..] => rest.contains(&"reassociate"),
-        ["float_control", ..] => true,
         _ => false,
     };
     if changes {
