@@ -136,7 +136,7 @@ impl Builder {
         source: &str,
         shim: &Path,
         user: Option<u32>,
-        screen: impl Fn(&str) -> Result<S, Verdict>,
+        screen: impl Fn(&str) -> Result<S, String>,
     ) -> Result<Result<(S, Built), Verdict>, BenchError> {
         let own_name = format!("{CANDIDATE}{}.i", self.key(&["own", source]));
         let key = self.key(&["candidate", source, &shim.display().to_string()]);
@@ -148,7 +148,7 @@ impl Builder {
         if let Some(own) = read(&own_name).and_then(|own| String::from_utf8(own).ok()) {
             let screened = match screen(&own) {
                 Ok(screened) => screened,
-                Err(verdict) => return Ok(Err(verdict)),
+                Err(why) => return Ok(Err(Verdict::Refused { why })),
             };
             if let Some(object) = kept(&object_name) {
                 let folder = None;
@@ -168,7 +168,7 @@ impl Builder {
         self.keep(&own_name, preprocessed.own.as_bytes())?;
         let screened = match screen(&preprocessed.own) {
             Ok(screened) => screened,
-            Err(verdict) => return Ok(Err(verdict)),
+            Err(why) => return Ok(Err(Verdict::Refused { why })),
         };
         match self.compile(&preprocessed.text, shim, user)? {
             Ok(built) => Ok(Ok((screened, self.keep_object(&object_name, built)?))),

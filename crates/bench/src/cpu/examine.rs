@@ -125,14 +125,11 @@ fn hidden_threads(rules: Rules<'_>, bytes: &[u8]) -> Option<String> {
     name.map(|name| format!("{} forbids threads: the object calls `{name}`", rules.stage))
 }
 
-/// The techniques of what the preprocessor made of a candidate, or the verdict that they earn.
-fn screened(own: &str, rules: Option<Rules<'_>>) -> Result<Scan, Verdict> {
+/// The techniques of what the preprocessor made of a candidate, or the rule that it breaks.
+fn screened(own: &str, rules: Option<Rules<'_>>) -> Result<Scan, String> {
     let lexed = c::lex_marked(own);
     let scan = c::scan_lexed(&lexed);
-    let why = screen::preprocessed(own, &lexed, &scan)
+    let broken = screen::preprocessed(own, &lexed, &scan)
         .or_else(|| rules.and_then(|rules| rules.violation(&scan)));
-    match why {
-        Some(why) => Err(Verdict::Refused { why }),
-        None => Ok(scan),
-    }
+    broken.map_or(Ok(scan), Err)
 }

@@ -143,10 +143,10 @@ impl Prelude {
         flags: &[&str],
         steps: &[Step],
     ) -> Result<(), BenchError> {
-        fs_err::create_dir_all(&self.folder).map_err(failed)?;
+        fs_err::create_dir_all(&self.folder).map_err(|error| failed(&error))?;
         let partial = self.folder.join(format!(".prelude.{}", own_end()));
-        fs_err::write(&partial, PRELUDE).map_err(failed)?;
-        fs_err::rename(&partial, self.folder.join(HEADER)).map_err(failed)?;
+        fs_err::write(&partial, PRELUDE).map_err(|error| failed(&error))?;
+        fs_err::rename(&partial, self.folder.join(HEADER)).map_err(|error| failed(&error))?;
         for step in steps {
             let made = Command::new(&toolchain.path)
                 .args(flags)
@@ -157,7 +157,7 @@ impl Prelude {
                 .env("LC_ALL", "C")
                 .stdin(Stdio::null())
                 .output()
-                .map_err(failed)?;
+                .map_err(|error| failed(&error))?;
             if !made.status.success() {
                 drop(std::fs::remove_file(&partial));
                 let said = String::from_utf8_lossy(&made.stderr).into_owned();
@@ -167,7 +167,8 @@ impl Prelude {
                 ))
                 .hint(remedy(&said)));
             }
-            fs_err::rename(&partial, self.folder.join(step.output)).map_err(failed)?;
+            fs_err::rename(&partial, self.folder.join(step.output))
+                .map_err(|error| failed(&error))?;
         }
         Ok(())
     }
@@ -183,8 +184,8 @@ struct Step {
 /// The pragma that loads a precompiled header.
 pub(super) const LOADS: &str = "pch_preprocess";
 
-fn failed(error: std::io::Error) -> BenchError {
-    let hint = sys::remedy(&error, "free some space");
+fn failed(error: &std::io::Error) -> BenchError {
+    let hint = sys::remedy(error, "free some space");
     BenchError::machine(format!("the precompiled prelude: {error}")).hint(hint)
 }
 

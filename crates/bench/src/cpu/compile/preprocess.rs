@@ -78,8 +78,13 @@ impl Builder {
         if let Some(known) = self.headers.get(&source) {
             return Ok(Ok(known));
         }
-        let text = self.preprocess_all(&source, user)?;
-        Ok(text.map(|text| self.headers.remember(source, &text)))
+        // Where they say nothing by themselves, all that they say is the candidate's.
+        let text = match self.preprocess_all(&source, user)? {
+            Ok(text) => text,
+            Err(Verdict::NotCompiled { .. }) => String::new(),
+            Err(verdict) => return Ok(Err(verdict)),
+        };
+        Ok(Ok(self.headers.remember(source, &text)))
     }
 
     fn preprocess_all(

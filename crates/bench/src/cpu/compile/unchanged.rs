@@ -11,8 +11,7 @@ use hotloop_flow::language::c::lex::{self, Directive, Item, Token, TokenKind};
 use crate::cpu::compile::prelude::PRELUDE;
 
 /// Names that preprocessors replace without listing them.
-const UNLISTED: [&str; 9] = [
-    "_Pragma",
+const UNLISTED: [&str; 8] = [
     "__BASE_FILE__",
     "__COUNTER__",
     "__DATE__",
@@ -46,8 +45,10 @@ impl Macros {
     /// The source without the includes of the prelude's headers, if that is all that
     /// preprocessing would do to it.
     pub(super) fn preprocessed(&self, source: &str) -> Option<String> {
-        // Joined lines and letters of other alphabets are left to those who must know.
-        if !source.is_ascii() || source.contains(['\\', '\r', '\0']) {
+        // Joined lines, letters of other alphabets and pragmas within a line are left to those who
+        // must know.
+        let is_plain = source.is_ascii() && !source.contains(['\\', '\r', '\0']);
+        if !is_plain || source.contains("_Pragma") {
             return None;
         }
         let mut text = String::with_capacity(source.len());
@@ -122,7 +123,7 @@ mod tests {
             "#include \"other.h\"\n",
             "int a = NULL;",
             "int a = __LINE__;",
-            "_Pragma(\"omp parallel\")",
+            "_Pragma(\"omp parallel\") for (;;) ;",
             "#pragma omp parallel if(bool)\n",
             "#pragma omp parallel /* a\n */ for\n",
             "/* a */ #pragma omp parallel\n",
