@@ -139,6 +139,14 @@ impl Cache {
         Ok(target)
     }
 
+    /// Writes the entry `name`, whole or not at all, in place of an older one.
+    pub(crate) fn replace(&self, name: &str, bytes: &[u8]) -> std::io::Result<()> {
+        let partial = self.path.join(format!(".{name}.{}", own_end()));
+        fs_err::write(&partial, bytes)
+            .and_then(|()| fs_err::rename(&partial, self.path(name)))
+            .inspect_err(|_| drop(std::fs::remove_file(&partial)))
+    }
+
     /// Removes the oldest entries when there are too many, candidates first. Best effort.
     fn prune(&self) {
         let Ok(entries) = std::fs::read_dir(&self.path) else {

@@ -43,6 +43,7 @@ mod cores;
 mod cpu;
 mod estimate;
 mod inputs;
+mod kept;
 pub mod lint;
 mod local;
 pub mod role;

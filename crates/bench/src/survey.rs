@@ -11,7 +11,7 @@ use crate::cpu::blas;
 use crate::cpu::crew::Crew;
 use crate::cpu::machine::{self, Machine};
 use crate::cpu::prober::Prober;
-use crate::cpu::roof::Roof;
+use crate::cpu::roof::{Bay, Roof};
 use crate::cpu::slot::Slot;
 use crate::cpu::toolchain::Toolchain;
 use crate::sandbox::Layers;
@@ -142,7 +142,11 @@ pub fn noise(settings: Settings, times: usize) -> Result<Noise, BenchError> {
     let mut slot = Slot::new(&machine.settings.roles, cores.clone(), None);
     let (mut nulls, mut peaks) = (Vec::new(), Vec::new());
     for _ in 0..times.max(1) {
-        let roof = Roof::measure(&machine, &mut slot, machine.user(0))?;
+        let mut bay = Bay {
+            slot: &mut slot,
+            user: machine.user(0),
+        };
+        let roof = Roof::measure(&machine, &mut bay)?;
         nulls.push(roof.null_s);
         peaks.push(roof.peak_flops);
     }

@@ -4,11 +4,16 @@
 //! a ratio against that would be a lie. So the core name is asked, and corrected.
 #![expect(unsafe_code, reason = "asks the library its core name")]
 
+use std::convert::Infallible;
 use std::ffi::{CStr, CString, c_char};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::{Deserialize, Serialize};
+
+use crate::cache::Cache;
+use crate::cpu::toolchain::cpu_flags;
+use crate::kept::{self, Learned};
 
 const NAMES: [&str; 4] = [
     "libopenblas.so.0",
@@ -94,19 +99,42 @@ fn ask(roles: &Path, library: &Path, core: Option<&str>) -> Option<String> {
         .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Finds OpenBLAS: the file named by `HOTLOOP_OPENBLAS`, else where systems put it.
-pub(crate) fn find(roles: &Path) -> Option<OpenBlas> {
+/// OpenBLAS from the cache where nothing has changed, else found.
+pub(crate) fn known(cache: &Cache, roles: &Path) -> Option<OpenBlas> {
+    let places = places();
+    let mut name = blake3::Hasher::new();
+    for place in &places {
+        name.update(place.as_os_str().as_encoded_bytes());
+        name.update(b"\0");
+    }
+    name.update(cpu_flags().as_bytes());
+    let name = format!("openblas-{}", &name.finalize().to_hex()[..16]);
+    let learn = || {
+        Ok::<_, Infallible>(Learned {
+            fact: find(roles),
+            from: places,
+        })
+    };
+    kept::fact(cache, &name, learn).unwrap_or(None)
+}
+
+/// Where OpenBLAS may be: the file named by `HOTLOOP_OPENBLAS`, else where systems put it.
+fn places() -> Vec<PathBuf> {
     let named = std::env::var_os("HOTLOOP_OPENBLAS")
         .filter(|value| !value.is_empty())
         .map(PathBuf::from);
     let usual = FOLDERS
         .iter()
         .flat_map(|folder| NAMES.iter().map(move |name| Path::new(folder).join(name)));
-    let found = match named {
+    match named {
         Some(path) => vec![path],
         None => usual.collect(),
-    };
-    let (path, detected) = found
+    }
+}
+
+/// Finds OpenBLAS: the file named by `HOTLOOP_OPENBLAS`, else where systems put it.
+pub(crate) fn find(roles: &Path) -> Option<OpenBlas> {
+    let (path, detected) = places()
         .into_iter()
         .filter(|path| path.exists())
         .find_map(|path| Some((path.clone(), ask(roles, &path, None)?)))?;

@@ -10,6 +10,7 @@ use hotloop_flow::{BenchError, Job, JobKey, Judgement, Verdict};
 use crate::cpu::examine::Examined;
 use crate::cpu::machine::Machine;
 use crate::cpu::prepared::Preparations;
+use crate::cpu::quiet_budget::QuietBudget;
 
 /// A judged candidate, and when its verdict was reached: not when somebody asked for it.
 pub(super) type Finished = (JobKey, Instant, Result<Judgement, BenchError>);
@@ -30,6 +31,7 @@ pub(super) struct Queues {
     pub(super) submitted: VecDeque<(JobKey, Job)>,
     pub(super) examined: VecDeque<Waiting>,
     pub(super) cancelled: HashSet<JobKey>,
+    pub(super) quiet: QuietBudget,
     pub(super) closed: bool,
 }
 

@@ -7,6 +7,7 @@ use hotloop_flow::how::Estimator;
 use hotloop_flow::interface::Arg;
 use hotloop_flow::task::{Task, TaskFiles};
 use hotloop_flow::{BenchError, ErrorKind, Timing};
+use serde::{Deserialize, Serialize};
 
 use crate::cpu::machine::{self, Machine};
 use crate::cpu::prepared::Prepared;
@@ -27,7 +28,7 @@ pub(crate) struct Roof {
 }
 
 /// What bounds one task on this machine.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct TaskRoof {
     /// Seconds that one call needs at least: arithmetic or traffic, whichever is slower.
     pub(crate) bound_s: f64,
@@ -135,48 +136,49 @@ pub(crate) struct BaselineWork {
 }
 
 impl Roof {
-    /// Measures null round trip and arithmetic peak on `slot`.
-    pub(crate) fn measure(
-        machine: &Machine,
-        slot: &mut Slot,
-        user: Option<u32>,
-    ) -> Result<Self, BenchError> {
-        let threads = machine.settings.how.threads;
+    /// Measures the seconds of a run that does nothing.
+    pub(crate) fn null(machine: &Machine, bay: &mut Bay<'_>) -> Result<f64, BenchError> {
         let null = own(
             machine,
             include_str!("roof/null.toml"),
             include_str!("roof/null.c"),
             None,
         )?;
-        let null_s = match slot.ask(
-            &request(machine, &null, threads, user, Work::Null),
-            PATIENCE,
-        )? {
-            Answer::Null(seconds) => seconds,
-            other => {
-                return Err(BenchError::machine(format!(
-                    "the null round trip failed on this machine: {other:?}"
-                )));
-            }
-        };
-        let peak = own(
-            machine,
-            include_str!("roof/peak.toml"),
-            include_str!("roof/peak.c"),
-            None,
-        )?;
-        let width = match machine::simd_level() {
-            "avx512" => 8.0,
-            "avx2" => 4.0,
-            _ => 2.0,
-        };
-        let work = peak.task.work(&peak.task.function().sizes.timed);
-        let flops = work.flops.unwrap_or(0.0) * width * f64::from(threads);
-        let seconds = best_of(machine, slot, user, &peak, null_s, 1.0)?;
+        let threads = machine.settings.how.threads;
+        let request = request(machine, &null, threads, bay.user, Work::Null);
+        match bay.slot.ask(&request, PATIENCE)? {
+            Answer::Null(seconds) => Ok(seconds),
+            other => Err(BenchError::machine(format!(
+                "the null round trip failed on this machine: {other:?}"
+            ))),
+        }
+    }
+
+    /// Measures null round trip and arithmetic peak.
+    pub(crate) fn measure(machine: &Machine, bay: &mut Bay<'_>) -> Result<Self, BenchError> {
+        let null_s = Self::null(machine, bay)?;
+        let (peak, flops) = peak(machine)?;
+        let seconds = best_of(machine, bay, &peak, null_s, 1.0)?;
         Ok(Self {
             null_s,
             peak_flops: flops / seconds,
         })
+    }
+
+    /// The arithmetic of the peak timed for a short while, and the seconds that the roof says.
+    pub(crate) fn peak_again(
+        &self,
+        machine: &Machine,
+        bay: &mut Bay<'_>,
+    ) -> Result<(Timing, f64), BenchError> {
+        let (peak, flops) = peak(machine)?;
+        let work = TimeWork {
+            rounds: 1,
+            ..work(self.null_s, 1, false)
+        };
+        let threads = machine.settings.how.threads;
+        let request = request(machine, &peak, threads, bay.user, Work::Time(work));
+        Ok((timing(bay.slot, &request)?, flops / self.peak_flops))
     }
 
     /// The better of two measurements: a roof is what the machine can do at best.
@@ -191,7 +193,7 @@ impl Roof {
     pub(crate) fn of_task(
         &self,
         machine: &Machine,
-        bay: Bay<'_>,
+        bay: &mut Bay<'_>,
         subject: Subject<'_>,
     ) -> Result<TaskRoof, BenchError> {
         let task = subject.task;
@@ -205,14 +207,8 @@ impl Roof {
             include_str!("roof/stream.c"),
             Some(numbers),
         )?;
-        let traffic_s = best_of(
-            machine,
-            bay.slot,
-            bay.user,
-            &stream,
-            self.null_s,
-            f64::from(machine.settings.how.threads),
-        )?;
+        let shared = f64::from(machine.settings.how.threads);
+        let traffic_s = best_of(machine, bay, &stream, self.null_s, shared)?;
         let arithmetic_s = work.flops.unwrap_or(0.0) / self.peak_flops;
         let memory_bound = traffic_s > arithmetic_s;
         let bound = TaskRoof {
@@ -237,7 +233,7 @@ impl Roof {
     pub(crate) fn baseline(
         &self,
         machine: &Machine,
-        Bay { slot, user }: Bay<'_>,
+        bay: &mut Bay<'_>,
         Subject { task, prepared }: Subject<'_>,
         BaselineWork {
             memory_bound,
@@ -252,12 +248,30 @@ impl Roof {
             verified: true,
             ..work(self.null_s, 1, memory_bound)
         };
-        let mut request = machine.request(task, prepared, object, user, Work::Time(work));
+        let mut request = machine.request(task, prepared, object, bay.user, Work::Time(work));
         request.libraries.push(blas.path.clone());
         // A library is trusted to end: what keeps it for seconds is the machine.
         request.limit_s = request.limit_s.max(PATIENCE.as_secs_f64() / 3.0);
-        timing(slot, &request).map(Some)
+        timing(bay.slot, &request).map(Some)
     }
+}
+
+/// The kernel of the arithmetic peak, and the operations of one call of it.
+fn peak(machine: &Machine) -> Result<(Own, f64), BenchError> {
+    let peak = own(
+        machine,
+        include_str!("roof/peak.toml"),
+        include_str!("roof/peak.c"),
+        None,
+    )?;
+    let width = match machine::simd_level() {
+        "avx512" => 8.0,
+        "avx2" => 4.0,
+        _ => 2.0,
+    };
+    let work = peak.task.work(&peak.task.function().sizes.timed);
+    let threads = f64::from(machine.settings.how.threads);
+    Ok((peak, work.flops.unwrap_or(0.0) * width * threads))
 }
 
 /// Bytes of all buffers of one call. What is read and written in place moves twice, but only its
@@ -284,8 +298,7 @@ fn footprint(task: &Task) -> f64 {
 /// `shared` is how many parts of one thread's work all threads share: 1 where each does its own.
 fn best_of(
     machine: &Machine,
-    slot: &mut Slot,
-    user: Option<u32>,
+    bay: &mut Bay<'_>,
     own: &Own,
     null_s: f64,
     shared: f64,
@@ -293,10 +306,8 @@ fn best_of(
     let memory_bound = shared > 1.0;
     let mut at = |threads, calls| {
         let work = work(null_s, calls, memory_bound);
-        timing(
-            slot,
-            &request(machine, own, threads, user, Work::Time(work)),
-        )
+        let request = request(machine, own, threads, bay.user, Work::Time(work));
+        timing(bay.slot, &request)
     };
     let threads = machine.settings.how.threads;
     if threads == 1 {

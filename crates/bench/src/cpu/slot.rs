@@ -1,7 +1,6 @@
 //! A supervisor process as the bench sees it: asked, answered, watched, restarted.
 
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -112,8 +111,6 @@ impl Process {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            // What a terminal sends to the program, as Ctrl-Z, is not for the candidate that runs.
-            .process_group(0)
             .spawn()
             .map_err(|error| {
                 BenchError::machine(format!("a supervisor could not be started: {error}"))

@@ -6,11 +6,14 @@ use std::process::{Command, Stdio};
 
 use hotloop_flow::how::Compiler;
 use hotloop_flow::{BenchError, Remedy};
+use serde::{Deserialize, Serialize};
 
+use crate::cache::Cache;
+use crate::kept::{self, Learned};
 use crate::sandbox::files::OpenFiles;
 
 /// A compiler that can be used.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Toolchain {
     /// Which compiler.
     pub(crate) compiler: Compiler,
@@ -23,6 +26,8 @@ pub(crate) struct Toolchain {
     pub(crate) identity: String,
     /// The OpenMP runtime that its objects need.
     pub(crate) openmp: PathBuf,
+    /// The library of vectorised mathematics, where there is one.
+    vector_math: Option<PathBuf>,
     /// What the compiler must reach when confined.
     pub(crate) files: OpenFiles,
     /// How to link without the compiler's driver, which takes longer than the linker itself.
@@ -49,7 +54,7 @@ fn targeted(said: &str) -> String {
 pub(crate) const LINKING: &str = "-Wl,-Bsymbolic,-z,now,-z,separate-code";
 
 /// The linker's command line around the object files.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Linker {
     /// The program, by absolute path.
     pub(crate) path: PathBuf,
@@ -105,12 +110,46 @@ impl Toolchain {
         let linker = (compiler == Compiler::Gcc).then(|| linker(&path)).flatten();
         Ok(Self {
             compiler,
+            vector_math: file(&path, "libmvec.so.1"),
             path,
             version,
             identity,
             openmp,
             files,
             linker,
+        })
+    }
+
+    /// The same, from the cache where nothing has changed: asking takes some forty processes.
+    pub(crate) fn known(
+        cache: &Cache,
+        compiler: Compiler,
+        path: Option<&Path>,
+    ) -> Result<Self, BenchError> {
+        let path = path
+            .map(Path::to_owned)
+            .or_else(|| search_path(compiler.name()));
+        let Some(path) = path else {
+            return Err(missing(compiler));
+        };
+        let mut name = blake3::Hasher::new();
+        for part in [
+            compiler.name().into(),
+            path.as_os_str().to_owned(),
+            std::env::var_os("PATH").unwrap_or_default(),
+            cpu_flags().into(),
+            env!("CARGO_PKG_VERSION").into(),
+        ] {
+            name.update(part.as_encoded_bytes());
+            name.update(b"\0");
+        }
+        let name = format!("toolchain-{}", &name.finalize().to_hex()[..16]);
+        kept::fact(cache, &name, || {
+            let found = Self::find(compiler, Some(&path))?;
+            let linker = found.linker.iter().map(|linker| &linker.path);
+            let files = found.files.read.iter().chain(&found.files.execute);
+            let from = files.chain(linker).chain([&path]).cloned().collect();
+            Ok(Learned { fact: found, from })
         })
     }
 
@@ -144,9 +183,7 @@ impl Toolchain {
     /// Libraries that a runner loads before it is confined.
     pub(crate) fn libraries(&self) -> Vec<PathBuf> {
         let mut libraries = vec![PathBuf::from("libm.so.6"), self.openmp.clone()];
-        if let Some(vector) = file(&self.path, "libmvec.so.1") {
-            libraries.push(vector);
-        }
+        libraries.extend(self.vector_math.clone());
         libraries
     }
 }
@@ -164,6 +201,23 @@ fn missing(compiler: Compiler) -> BenchError {
         "apt-get install -y {package}, or name the path of another one"
     ))
     .remedies(&[Remedy::CompilerPath])
+}
+
+/// What `-march=native` depends on.
+pub(crate) fn cpu_flags() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let about = ["vendor_id", "cpu family", "model", "stepping", "flags"];
+    let is_about = |line: &&str| {
+        line.split_once(':')
+            .is_some_and(|(key, _)| about.contains(&key.trim()))
+    };
+    // The first processor stands for all.
+    let first = text.split("\n\n").next().unwrap_or_default();
+    first
+        .lines()
+        .filter(is_about)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn c_library() -> Option<String> {

@@ -62,7 +62,10 @@ pub(super) fn run_examiner(shared: &Shared, replies: &Replies, core: usize, inde
                     steadiest: None,
                     run_s: 0.0,
                 };
-                shared.lock().examined.push_back(waiting);
+                let mut queues = shared.lock();
+                queues.quiet.earn(sys::now() - begin);
+                queues.examined.push_back(waiting);
+                drop(queues);
                 shared.changed.notify_all();
                 continue;
             }
@@ -118,20 +121,26 @@ fn time_all(shared: &Shared, replies: &Replies, clock: &mut Clock) -> Option<Vec
             return Some(again);
         };
         let begin = sys::now();
+        let rounds = shared.lock().quiet.rounds(shared.machine.settings.rounds);
         let timed = guarded("timing", || {
-            clock.time(&shared.machine, &waiting.job, &waiting.examined)
+            clock.time(&shared.machine, &waiting.job, &waiting.examined, rounds)
         });
         waiting.run_s += sys::now() - begin;
         waiting.tries += 1;
         let judged = match timed {
             Ok(verdict) => {
                 let verdict = steadier(waiting.steadiest.take(), verdict);
-                if is_unquiet(&verdict, &shared.machine.settings)
-                    && waiting.tries < shared.machine.settings.rounds
-                {
-                    waiting.steadiest = Some(verdict);
-                    again.push(waiting);
-                    continue;
+                if is_unquiet(&verdict, &shared.machine.settings) {
+                    let quiet = &mut shared.lock().quiet;
+                    quiet.spend_rounds(rounds);
+                    if waiting.tries < shared.machine.settings.rounds
+                        && quiet.allows(RETRY_AFTER.as_secs_f64())
+                    {
+                        quiet.spend(RETRY_AFTER.as_secs_f64());
+                        waiting.steadiest = Some(verdict);
+                        again.push(waiting);
+                        continue;
+                    }
                 }
                 Ok(judgement(
                     verdict,

@@ -110,6 +110,11 @@ pub(crate) fn signal(pid: Pid, signal: i32) -> io::Result<()> {
     check(unsafe { libc::kill(pid, signal) }).map(drop)
 }
 
+/// Kills a process and the group that it leads, if it leads one by now.
+pub(crate) fn kill_group(leader: Pid) -> io::Result<()> {
+    signal(-leader, libc::SIGKILL).or_else(|_| signal(leader, libc::SIGKILL))
+}
+
 /// The name of a signal, for people.
 pub(crate) fn signal_name(signal: i32) -> &'static str {
     match signal {
