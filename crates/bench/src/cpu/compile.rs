@@ -112,7 +112,7 @@ impl Builder {
     fn prove(&self) -> Result<(), BenchError> {
         let shim = self
             .shim("void proof(void); void hotloop_call(void *const *a) { (void)a; proof(); }\n")?;
-        let source = "#include <math.h>\n#include <omp.h>\nstatic double x;\nvoid proof(void) {\n#pragma omp parallel\n    { x = sin(x); }\n}\n";
+        let source = "#include <math.h>\n#include <omp.h>\n#define STEP 1\nstatic double x;\nvoid proof(void) {\n#pragma omp parallel\n    { x = sin(x + STEP); }\n}\n";
         let user = sys::is_root().then(|| unprivileged_user(0));
         let made = match self.preprocess(source, user)? {
             Ok(preprocessed) => self.compile(&preprocessed.text, &shim, user)?,
