@@ -1,7 +1,7 @@
 //! OpenBLAS, found and loaded at run time, with its core name asserted.
 //!
-//! Old builds do not know new CPUs and fall back to code that is several times too slow;
-//! a ratio against that would be a lie. So the core name is asked, and corrected.
+//! Old builds do not know new CPUs and fall back to code that is several times too slow. A ratio to
+//! that would be misleading. So the bench checks the core name and corrects it.
 #![expect(unsafe_code, reason = "asks the library its core name")]
 
 use std::convert::Infallible;
@@ -31,7 +31,7 @@ const FOLDERS: [&str; 8] = [
     "/usr/local/lib",
     "/opt/OpenBLAS/lib",
 ];
-/// Names of code paths that use the vector units of today.
+/// Names of code paths that use modern vector units.
 const AVX512: [&str; 3] = ["SkylakeX", "Cooperlake", "SapphireRapids"];
 const AVX2: [&str; 3] = ["Haswell", "Zen", "Broadwell"];
 
@@ -40,16 +40,16 @@ const AVX2: [&str; 3] = ["Haswell", "Zen", "Broadwell"];
 pub(crate) struct OpenBlas {
     /// The library.
     pub(crate) path: PathBuf,
-    /// The code path that it takes on this CPU.
+    /// The code path that it uses on this CPU.
     pub(crate) core: String,
-    /// What `OPENBLAS_CORETYPE` must be for that, if the library chose worse by itself.
+    /// The value of `OPENBLAS_CORETYPE` for that, if the library's own choice is worse.
     pub(crate) forced: Option<String>,
-    /// What the library chose by itself.
+    /// The library's own choice.
     pub(crate) detected: String,
 }
 
-/// The role of a process that loads the library and prints its core name: the name is fixed at
-/// load, so each choice needs a process of its own.
+/// The role of a process that loads the library and prints its core name. The name is fixed at
+/// load, so each choice needs a separate process.
 pub(crate) fn print_core(library: &Path) -> i32 {
     match core_name(library) {
         Some(name) => {
@@ -65,7 +65,7 @@ pub(crate) fn print_core(library: &Path) -> i32 {
 
 fn core_name(library: &Path) -> Option<String> {
     let path = CString::new(library.to_str()?).ok()?;
-    // SAFETY: the library is the user's own; the symbol's type is documented.
+    // SAFETY: the library is the user's own, and the symbol's type is documented.
     unsafe {
         let handle = libc::dlopen(path.as_ptr(), libc::RTLD_NOW);
         if handle.is_null() || libc::dlsym(handle, c"cblas_dgemm".as_ptr()).is_null() {
@@ -132,7 +132,7 @@ fn places() -> Vec<PathBuf> {
     }
 }
 
-/// Finds OpenBLAS: the file named by `HOTLOOP_OPENBLAS`, else where systems put it.
+/// Finds OpenBLAS: the file named by `HOTLOOP_OPENBLAS`, otherwise the usual places.
 pub(crate) fn find(roles: &Path) -> Option<OpenBlas> {
     let (path, detected) = places()
         .into_iter()

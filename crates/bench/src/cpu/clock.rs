@@ -1,4 +1,4 @@
-//! The timing of candidates that are right, on a slot of their own.
+//! Times correct candidates on their own slot.
 
 use std::time::Duration;
 
@@ -14,15 +14,17 @@ use crate::cpu::slot::Slot;
 use crate::cpu::supervisor::protocol::{Answer, TimeWork, Work};
 use crate::sandbox::rights::OwnThreads;
 
-/// A candidate faster than this times the roof is not believed: clocks fluctuate by ten percent,
-/// and memory, which the whole host shares, by more.
+/// A candidate that is faster than this many times the roof is implausible. Clocks fluctuate by ten
+/// percent, and memory, which the whole host shares, by more.
 const ROOF_MARGIN: f64 = 1.15;
 const MEMORY_ROOF_MARGIN: f64 = 1.5;
-/// What entering a parallel region costs the roof's own kernels; tells only on tiny tasks.
+/// The cost of entering a parallel region for the roof's own kernels. It matters only for tiny
+/// tasks.
 const ROOF_OVERHEAD_S: f64 = 3e-6;
-/// A batch this much faster per call than a call alone has moved work between calls. One that spreads
-/// its calls over the threads, each call on one of them, gains as many times as there are threads.
-/// Honest candidates gain by waking the threads only once (up to 1.3 times at two threads).
+/// A batch this much faster per call than a call alone has moved work between calls. One that
+/// spreads its calls over the threads, each call on one of them, gains as many times as there are
+/// threads. Honest candidates gain by waking the threads only once (up to 1.3 times at two
+/// threads).
 fn batch_margin(threads: u32) -> f64 {
     if threads == 1 {
         4.0
@@ -32,13 +34,13 @@ fn batch_margin(threads: u32) -> f64 {
 }
 /// Seconds after which roofs and baselines are measured again beside the candidates.
 const ROOF_AGE_S: f64 = 120.0;
-/// And for a candidate that is faster than they are: clocks rise and fall, and what was measured at a lower one would
-/// flatter it. Measuring takes as long as judging a few candidates.
+/// And for a candidate that is faster than they are: clocks rise and fall, and what was measured at
+/// a lower one would flatter it. Measuring takes as long as judging a few candidates.
 const BEATEN_ROOF_AGE_S: f64 = 20.0;
-/// Times that an unbelievable candidate is judged, all told.
+/// Maximum number of timings of an implausible candidate.
 const TRIES: u32 = 3;
 
-/// A timing slot and what is known of its limits.
+/// A timing slot and its known limits.
 pub(crate) struct Clock {
     slot: Slot,
     user: Option<u32>,
@@ -101,7 +103,8 @@ impl Clock {
         doubted.ok_or_else(|| BenchError::machine("nothing was timed"))
     }
 
-    /// A candidate that is faster than the library or the roof is compared with what these can do now.
+    /// Compares a candidate that is faster than the library or the roof with fresh measurements of
+    /// these.
     fn compared_anew(
         &mut self,
         machine: &Machine,
@@ -135,7 +138,7 @@ impl Clock {
         rounds: u32,
     ) -> Result<Verdict, BenchError> {
         let settings = &machine.settings;
-        // Without a team a round trip costs next to nothing of a run that is as long as a team's.
+        // Without a team a round trip is negligible in a run that is as long as a team's.
         let is_alone = examined.own_threads == OwnThreads::Forbidden && settings.how.threads > 1;
         let null_s = if is_alone { 0.0 } else { roof.null_s };
         let work = TimeWork {
@@ -201,7 +204,7 @@ impl Clock {
     }
 }
 
-/// Says what a candidate's time is worth on this machine.
+/// Adds the comparison with baseline and roof to a measurement.
 fn compare(measured: &mut Measured, Bounds { roof, task }: Bounds) {
     measured.baseline = task.baseline_s.map(|seconds| Baseline {
         name: Baseline::OPENBLAS.to_owned(),
@@ -213,8 +216,8 @@ fn compare(measured: &mut Measured, Bounds { roof, task }: Bounds) {
     });
 }
 
-/// Why a timing is not believed, if it is not. `single_s` is what a call alone takes at least, the
-/// scatter of its round trip taken off.
+/// Why a timing is implausible, if it is. `single_s` is the minimum time of a single call, without
+/// the scatter of its round trip.
 fn doubt(timing: &Timing, single_s: f64, roof: TaskRoof) -> Option<String> {
     let fastest_s = timing.min_s;
     let margin = if roof.memory_bound {

@@ -1,4 +1,4 @@
-//! What this machine is: the facts that verdicts carry and `doctor` tells.
+//! The facts about this machine, for verdicts and `doctor`.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Looks at the machine and prepares what judging needs.
+    /// Examines the machine and prepares it for judging.
     pub(crate) fn prepare(settings: Settings) -> Result<Self, BenchError> {
         let layers = Layers::probe(&settings.roles, &settings.without);
         if !layers.seccomp {
@@ -116,7 +116,7 @@ pub(crate) fn simd_level() -> &'static str {
     }
 }
 
-/// The CPU as the system names it, with the numbers that tell nameless virtual CPUs apart.
+/// The system's name of the CPU, with numbers that distinguish nameless virtual CPUs.
 pub(crate) fn cpu_name() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let field = |name: &str| {
@@ -138,7 +138,7 @@ fn read_line(path: &str) -> String {
         .unwrap_or_default()
 }
 
-/// The real file behind a library's name, which usually tells its version.
+/// The real file behind a library's name, which usually contains its version.
 fn file_version(path: &std::path::Path) -> String {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     real.file_name()

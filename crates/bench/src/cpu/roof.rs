@@ -1,4 +1,4 @@
-//! What this machine can do at best, measured through the same runner as candidates.
+//! The machine's limits, measured through the same runner as candidates.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -30,7 +30,7 @@ pub(crate) struct Roof {
 /// What bounds one task on this machine.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct TaskRoof {
-    /// Seconds that one call needs at least: arithmetic or traffic, whichever is slower.
+    /// Minimum seconds of one call: arithmetic or traffic, whichever is slower.
     pub(crate) bound_s: f64,
     /// Whether traffic is the slower one.
     pub(crate) memory_bound: bool,
@@ -40,7 +40,7 @@ pub(crate) struct TaskRoof {
     pub(crate) quiet: bool,
 }
 
-/// A kernel of the bench's own.
+/// One of the bench's own kernels.
 struct Own {
     task: Task,
     object: PathBuf,
@@ -131,7 +131,7 @@ pub(crate) struct Subject<'a> {
 pub(crate) struct BaselineWork {
     /// Whether memory must be quiet, too.
     pub(crate) memory_bound: bool,
-    /// Rounds of samples at most.
+    /// Maximum number of rounds of samples.
     pub(crate) rounds: u32,
 }
 
@@ -181,7 +181,7 @@ impl Roof {
         Ok((timing(bay.slot, &request)?, flops / self.peak_flops))
     }
 
-    /// The better of two measurements: a roof is what the machine can do at best.
+    /// The better of two measurements, because a roof is the machine's best.
     pub(crate) fn or_better(self, other: Self) -> Self {
         Self {
             null_s: other.null_s,
@@ -250,7 +250,7 @@ impl Roof {
         };
         let mut request = machine.request(task, prepared, object, bay.user, Work::Time(work));
         request.libraries.push(blas.path.clone());
-        // A library is trusted to end: what keeps it for seconds is the machine.
+        // A library is trusted to end. If it takes seconds, the machine is the reason.
         request.limit_s = request.limit_s.max(PATIENCE.as_secs_f64() / 3.0);
         timing(bay.slot, &request).map(Some)
     }
@@ -274,8 +274,8 @@ fn peak(machine: &Machine) -> Result<(Own, f64), BenchError> {
     Ok((peak, work.flops.unwrap_or(0.0) * width * threads))
 }
 
-/// Bytes of all buffers of one call. What is read and written in place moves twice, but only its
-/// own size must come from memory.
+/// Bytes of all buffers of one call. A buffer that is read and written in place moves twice, but
+/// only its own size must come from memory.
 fn footprint(task: &Task) -> f64 {
     let sizes = &task.function().sizes.timed;
     let bytes = |arg: &Arg| {
@@ -290,12 +290,13 @@ fn footprint(task: &Task) -> f64 {
         .sum::<usize>() as f64
 }
 
-/// The fastest call of a roof at the bench's threads, or on one core as if the others were as
-/// fast and joining them were free: several cores are rarely all quiet at once, and a roof that
-/// was measured too low would make honest candidates suspect. Traffic alone has the sets of the team's run,
-/// since few of them lie in a nearer cache than a team's candidates ever find theirs in.
+/// The fastest call of a roof with the bench's threads, or scaled from one core. Several cores are
+/// rarely all quiet at once, and a roof that is too low would make honest candidates suspect. On
+/// one core, traffic uses as many sets as the team's run, because fewer sets would be in a closer
+/// cache than a team's.
 ///
-/// `shared` is how many parts of one thread's work all threads share: 1 where each does its own.
+/// `shared` is the number of parts of one thread's work that all threads share; 1 if each does its
+/// own.
 fn best_of(
     machine: &Machine,
     bay: &mut Bay<'_>,
@@ -319,8 +320,8 @@ fn best_of(
 }
 
 impl TaskRoof {
-    /// The same with a baseline, its own included. One that met a busy moment would flatter every candidate until it is
-    /// measured again.
+    /// The same with a baseline, its own included. One that met a busy moment would flatter every
+    /// candidate until it is measured again.
     pub(crate) fn with(self, baseline: &Timing) -> Self {
         let Some(before_s) = self.baseline_s else {
             return Self {
@@ -336,9 +337,10 @@ impl TaskRoof {
         }
     }
 
-    /// The better bound of two measurements, with the later baseline.
+    /// The better bound of two measurements with the later baseline.
     pub(crate) fn or_better(self, other: Self) -> Self {
-        // A baseline that met a busy moment would flatter every candidate until it is measured again.
+        // A baseline that met a busy moment would flatter every candidate until it is measured
+        // again.
         let baseline_s = self
             .baseline_s
             .into_iter()

@@ -1,4 +1,4 @@
-//! The compiler of this machine: where it lives, what it is made of, what it targets.
+//! The compiler of this machine: its path, its parts and its target.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -21,20 +21,21 @@ pub(crate) struct Toolchain {
     pub(crate) path: PathBuf,
     /// Its first line of `--version`.
     pub(crate) version: String,
-    /// Versions of compiler, assembler, linker, OpenMP and C library, and the resolved target: all
-    /// that a compiled object depends on besides its source.
+    /// Versions of compiler, assembler, linker, OpenMP and C library, and the resolved target:
+    /// everything that a compiled object depends on besides its source.
     pub(crate) identity: String,
     /// The OpenMP runtime that its objects need.
     pub(crate) openmp: PathBuf,
-    /// The library of vectorised mathematics, where there is one.
+    /// The library of vectorised mathematics, if there is one.
     vector_math: Option<PathBuf>,
-    /// What the compiler must reach when confined.
+    /// The files that the confined compiler must reach.
     pub(crate) files: OpenFiles,
     /// How to link without the compiler's driver, which takes longer than the linker itself.
     pub(crate) linker: Option<Linker>,
 }
 
-/// What clang's `-###` says of the target. The rest names temporary files and the current folder, which differ each time.
+/// The target in the output of clang's `-###`. The rest names temporary files and the current
+/// folder, which differ each time.
 fn targeted(said: &str) -> String {
     let words: Vec<&str> = said.split_whitespace().collect();
     let about = [
@@ -50,7 +51,8 @@ fn targeted(said: &str) -> String {
         .join("\n")
 }
 
-/// How candidates are linked: constants never on pages with code, whatever a linker does by itself, as code they could be run.
+/// Linker flags for candidates. Constants must never be on pages with code, whatever the linker's
+/// default, because they could be executed there.
 pub(crate) const LINKING: &str = "-Wl,-Bsymbolic,-z,now,-z,separate-code";
 
 /// The linker's command line around the object files.
@@ -60,12 +62,12 @@ pub(crate) struct Linker {
     pub(crate) path: PathBuf,
     /// Arguments before the objects.
     pub(crate) before: Vec<String>,
-    /// Arguments behind the objects: the libraries.
+    /// Arguments after the objects: the libraries.
     pub(crate) behind: Vec<String>,
 }
 
 impl Toolchain {
-    /// Finds a compiler: `path` if given, else by its name.
+    /// Finds a compiler by `path` if given, otherwise by its name.
     pub(crate) fn find(compiler: Compiler, path: Option<&Path>) -> Result<Self, BenchError> {
         let name = compiler.name();
         let path = match path {
@@ -153,7 +155,7 @@ impl Toolchain {
         })
     }
 
-    /// Flags that every candidate is compiled with, apart from the level.
+    /// The compiler flags of every candidate, except for the level.
     pub(crate) fn flags(&self) -> Vec<&'static str> {
         let mut flags = vec![
             "-march=native",
@@ -165,8 +167,8 @@ impl Toolchain {
             "-fdiagnostics-color=never",
         ];
         match self.compiler {
-            // A shared object must not lose the inlining that a program would get.
-            // One file has nothing to gain from the linker's plugin, and systems keep it in odd places.
+            // A shared object must not lose the inlining that a program would get. One file has
+            // nothing to gain from the linker's plugin, and systems keep it in odd places.
             Compiler::Gcc => {
                 flags.extend([
                     "-fno-semantic-interposition",
@@ -203,7 +205,7 @@ fn missing(compiler: Compiler) -> BenchError {
     .remedies(&[Remedy::CompilerPath])
 }
 
-/// What `-march=native` depends on.
+/// The CPU flags that `-march=native` depends on.
 pub(crate) fn cpu_flags() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let about = ["vendor_id", "cpu family", "model", "stepping", "flags"];
@@ -211,7 +213,7 @@ pub(crate) fn cpu_flags() -> String {
         line.split_once(':')
             .is_some_and(|(key, _)| about.contains(&key.trim()))
     };
-    // The first processor stands for all.
+    // The first processor represents all.
     let first = text.split("\n\n").next().unwrap_or_default();
     first
         .lines()
@@ -258,7 +260,7 @@ fn say_error(program: &Path, arguments: &[&str]) -> Option<String> {
     run(program, arguments).map(|(_, error)| error)
 }
 
-/// A file that the compiler finds by name; `None` when it only repeats the name.
+/// A file that the compiler finds by name; `None` if it only repeats the name.
 fn file(compiler: &Path, name: &str) -> Option<PathBuf> {
     let answer = say(compiler, &[&format!("-print-file-name={name}")])?;
     let path = PathBuf::from(answer.trim());
@@ -276,8 +278,8 @@ fn program(compiler: &Path, name: &str) -> Option<PathBuf> {
     }
 }
 
-/// Asks the driver how it would link a candidate: everything but the plugin, the object that
-/// stands for the candidate's, and the name of the output.
+/// Asks the driver how it would link a candidate. The plugin, the placeholder object and the
+/// output's name are left out.
 fn linker(compiler: &Path) -> Option<Linker> {
     let object = file(compiler, "libgcc.a")?.display().to_string();
     let output = "hotloop-linker-output";
@@ -324,8 +326,8 @@ fn openmp_runtime(compiler: Compiler, path: &Path) -> Option<PathBuf> {
     names.iter().find_map(|name| file(path, name))
 }
 
-/// Everything that the confined compiler must reach: its programs and their libraries, headers,
-/// and the few files that it links. Single files where a folder would hold other libraries.
+/// Everything that the confined compiler must reach: its programs and their libraries, headers, and
+/// the few files that it links. It lists single files if their folder contains other libraries.
 fn files_of(compiler: Compiler, path: &Path, programs: &[PathBuf]) -> OpenFiles {
     let mut execute: BTreeSet<PathBuf> = BTreeSet::new();
     let mut read: BTreeSet<PathBuf> = BTreeSet::new();
@@ -382,7 +384,7 @@ fn files_of(compiler: Compiler, path: &Path, programs: &[PathBuf]) -> OpenFiles 
     }
 }
 
-/// What a candidate's object is linked with.
+/// The files that a candidate's object is linked with.
 const LINKED: [&str; 15] = [
     "libc.so",
     "libc.so.6",
