@@ -50,8 +50,6 @@ pub struct Evidence {
 pub struct Scan {
     /// What was found, each with its first place.
     pub techniques: BTreeMap<Technique, Evidence>,
-    /// The text alone does not decide: preprocess it and scan the result.
-    pub needs_preprocessing: bool,
 }
 
 impl Scan {

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use crate::extracted::{Extracted, Malformed};
 use crate::interface::Interface;
 use crate::stage::{Rules, Stages};
-use crate::technique::Scan;
 
 /// The language of candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -143,14 +142,6 @@ pub fn signature(language: Language, interface: &Interface) -> String {
 pub fn normalise(language: Language, source: &str) -> String {
     match language {
         Language::C => c::normalise(source),
-        Language::Cuda | Language::Torch => unread(language),
-    }
-}
-
-/// The techniques of a source as written.
-pub fn scan(language: Language, source: &str) -> Scan {
-    match language {
-        Language::C => c::scan(source),
         Language::Cuda | Language::Torch => unread(language),
     }
 }

@@ -1,5 +1,6 @@
 //! Inline assembly may compute and nothing else, and no other text may reach the assembler.
 
+use hotloop_flow::language::c;
 use hotloop_flow::language::c::lex::{Token, TokenKind};
 
 /// Instructions that have no place in arithmetic: system calls, clocks, jumps out of the statement.
@@ -21,12 +22,8 @@ const PREFIXES: [&str; 30] = [
 const PLAIN_DIRECTIVES: [&str; 3] = [".align", ".p2align", ".balign"];
 
 /// The rule that the program's inline assembly breaks.
-pub(super) fn refuse_assembly(program: &[&Token<'_>]) -> Option<String> {
-    let is_asm = |token: &Token<'_>| {
-        ["asm", "__asm", "__asm__"]
-            .iter()
-            .any(|name| token.is_ident(name))
-    };
+pub(super) fn refuse_assembly(program: &[Token<'_>]) -> Option<String> {
+    let is_asm = |token: &Token<'_>| token.kind == TokenKind::Ident && c::is_asm(&token.text);
     for (at, _) in program
         .iter()
         .enumerate()
@@ -86,8 +83,8 @@ fn refuse_instructions(text: &str) -> Option<String> {
             }
             continue;
         }
-        // `register double x asm("%xmm0")` names a register; anything else that is no plain word may
-        // become one: an operand's name, `{att|intel}`.
+        // `register double x asm("%xmm0")` names a register; anything else that is no plain word
+        // may become one: an operand's name, `{att|intel}`.
         let is_register = statement.trim().strip_prefix('%').is_some_and(|name| {
             name.len() > 2
                 && name.chars().all(|c| c.is_ascii_alphanumeric())
@@ -106,8 +103,8 @@ fn refuse_instructions(text: &str) -> Option<String> {
     None
 }
 
-/// Assembly without comments, as the assembler reads it: `#` hides the rest of its line, `/*` in it included. A
-/// quote would hide either, and arithmetic has no use for one.
+/// Assembly without comments, as the assembler reads it: `#` hides the rest of its line, `/*` in it
+/// included. A quote would hide either, and arithmetic has no use for one.
 fn without_comments(text: &str) -> Option<String> {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -130,39 +127,19 @@ fn without_comments(text: &str) -> Option<String> {
     Some(plain)
 }
 
-/// The rule that a string of an attribute breaks. A section's name goes to the assembler as it is, with whatever
-/// newlines and directives are in it.
-pub(super) fn refuse_attributes(program: &[&Token<'_>]) -> Option<String> {
-    let opens = |at: usize| {
-        let is = |name: &str| program[at].is_ident(name);
-        is("__attribute__") || is("__attribute") || is("__declspec") || program[at].is_punct("::")
-    };
-    let mut read = 0;
-    for at in (0..program.len()).filter(|at| opens(*at)) {
-        // One within another was read with it.
-        if at < read {
-            continue;
-        }
-        let mut depth = 0;
-        read = program.len();
-        for (place, token) in program.iter().enumerate().skip(at + 1) {
-            depth += i32::from(token.is_punct("(")) - i32::from(token.is_punct(")"));
-            let is_plain =
-                |c: char| c.is_alphanumeric() || c == ' ' || "_.,:=+-/()[]<>%$@*!?'&".contains(c);
-            if depth > 0 && token.kind == TokenKind::Str && !token.text.chars().all(is_plain) {
-                return Some(format!(
-                    "the string {:?} in an attribute is not understood",
-                    token.text
-                ));
-            }
-            // An attribute without parentheses ends at once; one with them, where they close.
-            if depth <= 0 && token.kind != TokenKind::Ident {
-                read = place;
-                break;
-            }
-        }
-    }
-    None
+/// The rule that a string of an attribute breaks. A section's name goes to the assembler as it is,
+/// with whatever newlines and directives are in it.
+pub(super) fn refuse_attributes(program: &[Token<'_>]) -> Option<String> {
+    let is_plain =
+        |c: char| c.is_alphanumeric() || c == ' ' || "_.,:=+-/()[]<>%$@*!?'&".contains(c);
+    let strange =
+        |token: &&Token<'_>| token.kind == TokenKind::Str && !token.text.chars().all(is_plain);
+    let groups = c::attributes(program);
+    let token = groups.into_iter().flatten().find(strange)?;
+    Some(format!(
+        "the string {:?} in an attribute is not understood",
+        token.text
+    ))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ mod escapes;
 
 use std::borrow::Cow;
 
-pub use condition::{Live, live};
+pub use condition::live;
 use escapes::{decode, has_other_escapes};
 
 /// What a token is.
@@ -166,14 +166,6 @@ pub fn universal_name(lexed: &Lexed<'_>) -> Option<u32> {
             .find(|token| is_one(token))
             .map(|token| token.line),
     })
-}
-
-/// The pragmas that literal `_Pragma("...")` in `tokens` stand for.
-pub fn pragmas(tokens: &[Token<'_>]) -> Vec<Directive<'static>> {
-    (0..tokens.len())
-        .filter_map(|at| pragma_at(|ahead| tokens.get(at + ahead)))
-        .map(|(pragma, _)| pragma)
-        .collect()
 }
 
 /// A place where a spliced line was joined.

@@ -62,7 +62,7 @@ impl<'a> Outline<'a> {
         let mut outline = Self::default();
         let mut place = Place::default();
         let mut places = Vec::new();
-        for item in lex::live(lexed).items {
+        for item in lex::live(lexed) {
             match item {
                 Item::Token(token) => outline.meet(token, &mut place),
                 Item::Directive(directive) => match directive.name.as_ref() {
