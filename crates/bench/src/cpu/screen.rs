@@ -1,4 +1,4 @@
-//! Refusals that can be told before compiling.
+//! Refusals before compiling.
 //!
 //! The object's symbols and sections tell the rest (see `symbols`), so this looks only at
 //! what never reaches them, or reaches the compiler first. In the source as written these are
@@ -12,7 +12,7 @@ mod assembly;
 use hotloop_flow::language::c::lex::{self, Directive, Item, Lexed, Token};
 use hotloop_flow::technique::{Scan, Technique};
 
-/// Headers of libraries that do the task, or that reach out of the sandbox.
+/// Headers of libraries that solve the task, or that reach out of the sandbox.
 const PROHIBITED_HEADERS: [&str; 26] = [
     "cblas.h",
     "blas.h",
@@ -42,7 +42,7 @@ const PROHIBITED_HEADERS: [&str; 26] = [
     "sys/wait.h",
 ];
 
-/// The rule that the source as written breaks: what only the preprocessor sees.
+/// The rule that the source as written breaks, in parts that only the preprocessor sees.
 pub(crate) fn source(source: &str) -> Option<String> {
     let lexed = lex::lex(source);
     if let Some(line) = lexed.raw_string {
@@ -76,7 +76,7 @@ fn refuse_include(header: Option<&str>) -> Option<String> {
     if PROHIBITED_HEADERS.contains(&header) {
         return Some(format!("the header `{header}` is prohibited"));
     }
-    // By whatever path, the candidate itself would come back under another name.
+    // With any path, the candidate could include itself under another name.
     let is_path = header.starts_with('/')
         || header
             .split('/')
@@ -132,7 +132,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads a text as if preprocessing changed nothing.
+    /// Screens a text as if preprocessing changed nothing.
     pub(super) fn refused(text: &str) -> Option<String> {
         let lexed = c::lex_marked(text);
         preprocessed(text, &lexed, &c::scan_lexed(&lexed))
@@ -144,7 +144,7 @@ mod tests {
             refused("void f(void) {\n#pragma omp parallel if(({ asm(\".byte 1\"); 1; }))\n}")
                 .is_some()
         );
-        // Unknown pragmas may stand anywhere, and none ends what it stands in.
+        // Unknown pragmas may appear anywhere, and none ends the construct around it.
         assert!(refused("void f(void) { asm(\n#pragma unknown )\n\"syscall\"); }").is_some());
         assert_eq!(
             refused(

@@ -1,4 +1,4 @@
-//! What the preprocessor makes of a candidate: the one text that is screened and compiled.
+//! Preprocesses a candidate into the one text that is screened and compiled.
 
 use std::path::Path;
 
@@ -12,20 +12,20 @@ use crate::cpu::compile::headers::Lines;
 use crate::cpu::compile::prelude::LOADS;
 use crate::scratch::no_space;
 
-/// The file that line markers name where a text is the candidate's own.
+/// The file name in line markers of the candidate's own text.
 pub(super) const SOURCE: &str = "candidate.c";
 
 /// What the preprocessor made of a candidate.
 pub(super) struct Preprocessed {
-    /// All of it, to be compiled as it is.
+    /// The whole text, which is compiled unchanged.
     pub(super) text: String,
-    /// What of it is the candidate's own, to be screened. What its macros put into a header is its
-    /// own too.
+    /// The candidate's own part, which is screened. It includes text that the candidate's macros
+    /// put into a header.
     pub(super) own: String,
 }
 
 impl Builder {
-    /// Preprocesses a candidate; or the verdict of one that cannot be.
+    /// Preprocesses a candidate, or returns the verdict if that fails.
     pub(super) fn preprocess(
         &self,
         source: &str,
@@ -46,7 +46,7 @@ impl Builder {
                 Err(verdict) => return Ok(Err(verdict)),
             },
         };
-        // Whatever the candidate's own one loaded, nobody has screened it.
+        // Nobody has screened what the candidate's own pragma would load.
         if text.matches(LOADS).count() > usize::from(loading.is_some()) {
             let why = format!("`{LOADS}` is prohibited");
             return Ok(Err(Verdict::Refused { why }));
@@ -69,7 +69,7 @@ impl Builder {
         }))
     }
 
-    /// The lines that the preprocessor makes of nothing but headers.
+    /// The lines that the preprocessor produces for the headers alone.
     fn header_lines(
         &self,
         source: String,

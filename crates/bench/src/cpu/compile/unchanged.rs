@@ -1,7 +1,7 @@
-//! Sources that preprocessing leaves as they are, so that no process has to find that out.
+//! Recognises sources that preprocessing leaves unchanged, which saves a process.
 //!
-//! This opens no door. The text that comes out is screened and compiled like any other, and a
-//! compiler expands nothing in it. Had a macro been missed, the source would not compile.
+//! This is safe. The resulting text is screened and compiled like any other, and a compiler expands
+//! nothing in it. If a macro were missed, the source would not compile.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -26,7 +26,7 @@ const UNLISTED: [&str; 8] = [
 pub(super) struct Macros(HashSet<String>);
 
 impl Macros {
-    /// Reads what a compiler lists; none where that cannot be read.
+    /// Reads a compiler's list of macros; empty if it cannot be read.
     pub(super) fn read(file: &Path) -> Option<Self> {
         let text = std::fs::read_to_string(file).ok()?;
         let names = text.lines().filter_map(|line| {
@@ -58,7 +58,7 @@ impl Macros {
                 Item::Token(token) if self.replaces(token) => return None,
                 Item::Token(_) => {}
                 Item::Directive(directive) => {
-                    // Where directives are not what they seem, `#` stands elsewhere.
+                    // If directives are not what they seem, `#` appears elsewhere.
                     let before = source.get(done..directive.offset)?;
                     let start = before.rfind('\n').map_or(0, |at| at + 1);
                     if !before[start..].trim().is_empty() {
@@ -74,7 +74,7 @@ impl Macros {
         Some(text)
     }
 
-    /// What a preprocessor leaves of a directive.
+    /// What remains of a directive after preprocessing.
     fn line(&self, directive: &Directive<'_>, source: &str) -> Option<String> {
         match (
             directive.name.as_ref(),

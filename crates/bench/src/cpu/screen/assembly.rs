@@ -11,7 +11,7 @@ const PROHIBITED_INSTRUCTIONS: [&str; 35] = [
     "ud2", "swapgs", "lgdt", "clflush",
 ];
 
-/// Words that only prefix the instruction behind them.
+/// Words that only prefix the next instruction.
 const PREFIXES: [&str; 30] = [
     "lock", "rep", "repe", "repz", "repne", "repnz", "data16", "data32", "addr16", "addr32",
     "notrack", "bnd", "xacquire", "xrelease", "cs", "ds", "es", "fs", "gs", "ss", "rex", "rex64",
@@ -32,7 +32,7 @@ pub(super) fn refuse_assembly(program: &[Token<'_>]) -> Option<String> {
         let mut text = String::new();
         let mut depth = 0;
         for token in &program[at + 1..] {
-            // Read up to the next one only, so that every token is read once.
+            // Reads up to the next statement only, so that every token is read once.
             if is_asm(token) {
                 if depth > 0 {
                     return Some("inline assembly within inline assembly is not understood".into());
@@ -254,7 +254,7 @@ mod tests {
         assert!(refused("__attribute__((a)) [[gnu::section(\"\\n\")]] void f(void);").is_some());
     }
 
-    /// Reading from each to the end of the source, these take more than a minute.
+    /// If each were read to the end of the source, this would take more than a minute.
     #[test]
     fn a_source_of_nothing_but_assembly_or_attributes_is_read_once() {
         for word in ["asm ", "__attribute__ ", "__attribute__((", ":: ("] {

@@ -1,4 +1,4 @@
-//! Which parts of a preprocessed text are a source's own, and which its headers'.
+//! Separates a source's own part of a preprocessed text from that of its headers.
 //!
 //! A macro that a header expands puts a source's own words into the header's text, where nobody
 //! would look for them: `#define __BEGIN_DECLS _Pragma("...")` before an include. So a header's
@@ -9,7 +9,7 @@ use std::fmt::Write;
 use super::lex::{Item, Lexed};
 use super::line_marker::marker;
 
-/// The headers that a source names, as a source of their own.
+/// The headers that a source includes, as a separate source.
 pub fn headers_alone(lexed: &Lexed<'_>) -> String {
     let mut text = String::new();
     for item in &lexed.items {
@@ -17,7 +17,7 @@ pub fn headers_alone(lexed: &Lexed<'_>) -> String {
             && directive.name == "include"
             && let Some(header) = &directive.header
         {
-            // Those of dead branches may not exist.
+            // Headers in dead branches may not exist.
             writeln!(
                 text,
                 "#if __has_include(<{header}>)\n#include <{header}>\n#endif"
@@ -35,7 +35,7 @@ pub fn headers_alone(lexed: &Lexed<'_>) -> String {
 pub fn own_text(text: &str, file_name: &str, mut known: impl FnMut(&str) -> bool) -> String {
     let mut own = String::new();
     let mut ours = true;
-    // A declaration of a header, as far as it was read, and whether all of it is known.
+    // A header's declaration so far, and whether all of it is known.
     let mut declaration = String::new();
     let mut plain = true;
     for line in text.split_inclusive('\n').chain([""]) {

@@ -2,7 +2,7 @@
 
 use super::lex::{self, Item, Lexed, TokenKind};
 
-/// The line that follows a line marker, and its file.
+/// The number and file of the line after a line marker.
 pub(super) fn marker(line: &str) -> Option<(i64, String)> {
     let rest = line
         .strip_prefix("# ")
@@ -20,7 +20,7 @@ pub(super) fn marker(line: &str) -> Option<(i64, String)> {
     (file.kind == TokenKind::Str).then(|| (number, file.text.to_string()))
 }
 
-/// Takes a text apart. Its line markers are no items: they say on which line an item stands.
+/// Splits a text into items. Line markers are not items; they determine the line numbers of items.
 pub fn lex_marked(text: &str) -> Lexed<'_> {
     let mut whole = Lexed {
         items: Vec::new(),

@@ -1,4 +1,4 @@
-//! C: reading what a model wrote, and finding the techniques that it uses.
+//! C: extracts code from answers, and finds its techniques.
 
 pub mod answer;
 mod extract;

@@ -1,4 +1,4 @@
-//! Which techniques a text uses, told from its tokens.
+//! Finds the techniques of a text from its tokens.
 //!
 //! What counts:
 //! - **SIMD**: x86 intrinsics and vector types, NEON and SVE ones, vector attributes, the vector
@@ -8,9 +8,9 @@
 //! - **OpenMP**: any other `#pragma omp`, and the names of its runtime.
 //! - **Prefetch**: the builtins, their hints, and `prefetch` in inline assembly.
 //!
-//! Comments and strings never count, but for the strings of inline assembly and of attributes.
-//! The text is meant to be what the preprocessor made of a source. In a source as written
-//! every branch of an `#if` counts, and no macro's body does.
+//! Comments and strings never count, except for the strings of inline assembly and of attributes.
+//! The text should be preprocessed. In a source as written every branch of an `#if` counts, and no
+//! macro's body does.
 
 mod facts;
 
@@ -20,12 +20,12 @@ use crate::technique::Scan;
 
 pub use facts::{attributes, is_asm};
 
-/// The techniques of a text. Line markers in it say which line is which.
+/// The techniques of a text. Its line markers determine line numbers.
 pub fn scan(text: &str) -> Scan {
     scan_lexed(&lex_marked(text))
 }
 
-/// The techniques of a text that is already taken apart.
+/// The techniques of a text that is already split into tokens.
 pub fn scan_lexed(lexed: &Lexed<'_>) -> Scan {
     let mut scan = Scan::default();
     let mut tokens: Vec<Token<'_>> = Vec::new();

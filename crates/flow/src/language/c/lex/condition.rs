@@ -1,4 +1,4 @@
-//! Which parts of a source its `#if`s leave alive, as far as text alone can tell.
+//! Finds the parts of a source that its `#if`s keep, as far as the text decides that.
 
 use super::{Directive, Item, Lexed, Token, TokenKind};
 
@@ -12,9 +12,9 @@ enum Branch {
 struct Frame {
     /// The branch being read.
     branch: Branch,
-    /// Whether the whole conditional lies in a dead branch, or a live branch was already read.
+    /// Whether the whole conditional is in a dead branch, or a live branch was already read.
     settled: bool,
-    /// Began undecided: its directives are kept.
+    /// Whether it started undecided, so that its directives are kept.
     kept: bool,
     guard: bool,
 }
@@ -79,7 +79,7 @@ pub fn live<'l, 'a>(lexed: &'l Lexed<'a>) -> Vec<&'l Item<'a>> {
 
 fn next_branch(frame: &mut Frame, directive: &Directive<'_>, plus_defined: bool) {
     frame.branch = if frame.guard || frame.branch == Branch::Unknown {
-        // The other branch of a guard lives where the compiler itself defines the name.
+        // The other branch of a guard is live if the compiler itself defines the name.
         Branch::Unknown
     } else if frame.settled {
         Branch::Dead
@@ -99,7 +99,7 @@ fn is_conditional(name: &str) -> bool {
 }
 
 fn decide(directive: &Directive<'_>, plus_defined: bool) -> Branch {
-    // The text of `'0'` is that of `0`, and its value is 48.
+    // `'0'` has the same text as `0`, but its value is 48.
     let is_literal = |token: &Token<'_>| matches!(token.kind, TokenKind::Str | TokenKind::Char);
     if directive.body.iter().any(is_literal) {
         return Branch::Unknown;
@@ -112,7 +112,7 @@ fn decide(directive: &Directive<'_>, plus_defined: bool) -> Branch {
     let decided = match (directive.name.as_ref(), words.as_slice()) {
         ("if" | "elif", ["0"]) => Some(false),
         ("if" | "elif", ["1"]) => Some(true),
-        // `elifdef` and `elifndef` are not among them: older compilers pass over both.
+        // `elifdef` and `elifndef` are not among them, because older compilers ignore both.
         ("ifdef", ["__cplusplus"]) if !plus_defined => Some(false),
         ("if" | "elif", ["defined", "__cplusplus"] | ["defined", "(", "__cplusplus", ")"])
             if !plus_defined =>

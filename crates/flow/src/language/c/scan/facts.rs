@@ -1,9 +1,9 @@
-//! What single names, pragmas, attributes and inline assembly say of a source.
+//! Techniques that single names, pragmas, attributes and inline assembly reveal.
 
 use crate::language::c::lex::{Directive, Token, TokenKind};
 use crate::technique::{Scan, Technique};
 
-/// A directive's own words come first; looking further in each of many would cost quadratic time.
+/// A directive's own words come first. Looking further in each of many would cost quadratic time.
 const REACH: usize = 4096;
 
 fn is_attribute(name: &str) -> bool {
@@ -15,7 +15,7 @@ pub fn is_asm(name: &str) -> bool {
     matches!(name, "asm" | "__asm" | "__asm__")
 }
 
-/// Notes what `tokens` use.
+/// Records the techniques of `tokens`.
 pub(super) fn of_tokens(tokens: &[Token<'_>], scan: &mut Scan) {
     // Groups inside a group were read with it.
     let mut read_to = 0;
@@ -83,12 +83,12 @@ fn group<'t, 'a>(tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
             return tokens.get(1..at).unwrap_or(&[]);
         }
     }
-    // Not closed: what is there counts all the same.
+    // Not closed, but its tokens count all the same.
     tokens.get(1..).unwrap_or(&[])
 }
 
-/// `directive(parallel for)` of `[[omp::directive(parallel for)]]`, which newer compilers take for
-/// the pragma.
+/// `directive(parallel for)` of `[[omp::directive(parallel for)]]`, which newer compilers treat
+/// like the pragma.
 fn of_openmp_attribute(tokens: &[Token<'_>], scan: &mut Scan) {
     let Some(name) = tokens.first() else { return };
     let near = &tokens[1..tokens.len().min(REACH)];
@@ -97,13 +97,13 @@ fn of_openmp_attribute(tokens: &[Token<'_>], scan: &mut Scan) {
         .map(|token| token.text.as_ref())
         .collect();
     if name.is_ident("sequence") {
-        // Directives within it; whatever they are, there are several.
+        // It contains several directives.
         of_openmp(name.line, &["sequence"], scan);
     }
     of_openmp(name.line, &words, scan);
 }
 
-/// Notes what the words of an OpenMP directive ask for.
+/// Records the techniques of an OpenMP directive.
 fn of_openmp(line: u32, words: &[&str], scan: &mut Scan) {
     // The directive's own words end where its first clause takes an argument.
     let names: Vec<&str> = words
@@ -154,7 +154,7 @@ fn is_prefetch(name: &str) -> bool {
             .any(|start| name.starts_with(start))
 }
 
-/// Intrinsics that are named like vector code and are none.
+/// Intrinsics that are named like vector code but are scalar.
 const SCALAR_INTRINSICS: [&str; 15] = [
     "_mm_prefetch",
     "_mm_malloc",
@@ -221,7 +221,7 @@ fn is_vector(name: &str) -> bool {
             .any(|start| builtin.starts_with(start));
     }
     if let Some(rest) = name.strip_prefix("__v") {
-        // `__v8df` and its like, and `__v8hi_u`: the vector types behind the headers' own.
+        // `__v8df` and `__v8hi_u`: the types behind the headers' own vector types.
         let rest = rest.trim_end_matches("_u");
         let letters = rest.trim_start_matches(|c: char| c.is_ascii_digit());
         return (letters.len() < rest.len() && (2..=3).contains(&letters.len()))
@@ -263,7 +263,7 @@ fn is_arm_vector(name: &str) -> bool {
     family.iter().any(|start| stem.starts_with(start))
 }
 
-/// Long names that mean one thing wherever they stand.
+/// Long names with one meaning everywhere.
 fn is_vector_attribute(name: &str) -> bool {
     matches!(
         name.trim_matches('_'),
@@ -379,8 +379,8 @@ fn of_asm(keyword: &Token<'_>, group: &[Token<'_>], scan: &mut Scan) {
     }
 }
 
-/// Beginnings of mnemonics of vectors of whole numbers and of the matrix unit, and short ones of
-/// other vectors: long enough to be no label's, and `pext` is none of them.
+/// Prefixes of mnemonics for integer vectors and the matrix unit, and short ones for other vectors.
+/// They are long enough not to match labels, and exclude `pext`.
 const OTHER_VECTORS: [&str; 42] = [
     "movdq",
     "movntdq",
@@ -482,7 +482,7 @@ fn is_vector_assembly(word: &str) -> bool {
         || OTHER_VECTORS.iter().any(|start| word.starts_with(start))
 }
 
-/// Notes what a pragma asks for, and what its words use: a clause is an expression and may hold
+/// Records the techniques of a pragma and of its words. A clause is an expression and may contain
 /// statements.
 pub(super) fn of_pragma(pragma: &Directive<'_>, scan: &mut Scan) {
     of_tokens(&pragma.body, scan);
@@ -496,7 +496,7 @@ pub(super) fn of_pragma(pragma: &Directive<'_>, scan: &mut Scan) {
         ["GCC", "optimize" | "target", ..] | ["clang", "optimize", ..] | ["float_control", ..] => {
             true
         }
-        // Sums in another order are what `-ffast-math` gives.
+        // Reordered sums are an effect of `-ffast-math`.
         ["clang", "fp", rest @ ..] => rest.contains(&"reassociate"),
         _ => false,
     };
