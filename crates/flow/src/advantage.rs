@@ -24,8 +24,8 @@ pub enum Advantage {
     MeanOnly,
     /// `R` minus the mean of the others.
     LeaveOneOut,
-    /// As [`Advantage::Std`], but of distinct programs: copies share what one of them would get, so that an answer is
-    /// not made likelier for being likely already.
+    /// As [`Advantage::Std`], but of distinct programs: copies share what one of them would get, so
+    /// that an answer is not made likelier for being likely already.
     Shared,
 }
 
@@ -54,13 +54,14 @@ pub struct Advantages {
     pub mean: f64,
     /// Standard deviation of their rewards (of the group, not of a population it stands for).
     pub std: f64,
-    /// What the std was divided by, eps left out; only for [`Advantage::Std`] and [`Advantage::Shared`].
+    /// What the std was divided by, eps left out; only for
+    /// [`Advantage::Std`] and [`Advantage::Shared`].
     pub divisor: Option<f64>,
 }
 
 impl Advantage {
-    /// The advantages of a group. `copies` is how many unmasked members each program has, its own included; `floor` is
-    /// the least std, `noise` the timing noise in reward units.
+    /// The advantages of a group. `copies` is how many unmasked members each program has, its own
+    /// included; `floor` is the least std, `noise` the timing noise in reward units.
     pub fn of(self, rewards: &[Option<f64>], copies: &[u32], floor: f64, noise: f64) -> Advantages {
         let share = |copies: &u32| {
             if self == Self::Shared {
@@ -173,7 +174,8 @@ mod tests {
 
     #[test]
     fn copies_share_what_one_of_them_would_get() {
-        // Three programs with rewards 1, 4 and 4, the last of them answered three times: mean 3, std sqrt(2).
+        // Three programs with rewards 1, 4 and 4, the last of them answered three times: mean 3,
+        // std sqrt(2).
         let rewards = [1.0, 4.0, 4.0, 4.0, 4.0].map(Some);
         let shared = Advantage::Shared.of(&rewards, &[1, 1, 3, 3, 3], 0.0, 0.0);
         let one = 1.0 / 2.0f64.sqrt();

@@ -55,7 +55,8 @@ impl Job {
         self.stage.map(|stage| stages.get(stage)).transpose()
     }
 
-    /// Whether the job can be judged at all: this version knows the task's language, and the task has the stage.
+    /// Whether the job can be judged at all: this version knows the task's language, and the task
+    /// has the stage.
     pub fn check(&self) -> Result<(), BenchError> {
         let spec = &self.task.spec;
         let refused = |why: String| BenchError::user(format!("task {}: {why}", spec.name));
@@ -76,7 +77,8 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// Itself, unless it holds a number that no machine can have measured: that is the machine's failure.
+    /// Itself, unless it holds a number that no machine can have measured: that is the machine's
+    /// failure.
     pub fn believable(self) -> Result<Self, BenchError> {
         let Seconds {
             compile,
@@ -119,8 +121,8 @@ pub struct Reply {
 
 /// Something that judges candidates. Replies come in the order in which jobs finish.
 pub trait Bench {
-    /// Takes jobs; identical candidates among them are judged once. Those of one call are a group: a bench of
-    /// several machines judges them on one.
+    /// Takes jobs; identical candidates among them are judged once. Those of one call are a group:
+    /// a bench of several machines judges them on one.
     fn submit(&mut self, jobs: Vec<Job>) -> Result<(), BenchError>;
     /// The next reply, or `None` when none came within `timeout`.
     fn next(&mut self, timeout: Duration) -> Result<Option<Reply>, BenchError>;

@@ -4,7 +4,8 @@ use crate::extracted::{Extracted, Malformed};
 use crate::language::{self, Language};
 use crate::task::Task;
 
-/// A source in a task's language. [`Candidate::extract`] and [`Candidate::from_source`] check it against the task.
+/// A source in a task's language. [`Candidate::extract`] and [`Candidate::from_source`] check it
+/// against the task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
     language: Language,
@@ -32,8 +33,8 @@ impl Candidate {
         Ok(Self::of(task.spec.language, found))
     }
 
-    /// A candidate whose source was extracted before, by this program or by the machine that sent it. The hash is
-    /// computed anew.
+    /// A candidate whose source was extracted before, by this program or by the machine that sent
+    /// it. The hash is computed anew.
     pub fn restore(language: Language, source: String) -> Self {
         let notes = Vec::new();
         Self::of(language, Extracted { source, notes })
@@ -68,7 +69,8 @@ impl Candidate {
         &self.notes
     }
 
-    /// The source without comments and white space: equal for two candidates that differ in nothing else.
+    /// The source without comments and white space: equal for two candidates that differ in nothing
+    /// else.
     pub fn normalised(&self) -> String {
         language::normalise(self.language, &self.source)
     }

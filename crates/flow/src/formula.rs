@@ -50,7 +50,8 @@ pub fn count(formula: &str, sizes: &Sizes) -> Result<usize, FormulaError> {
     Ok(value as usize)
 }
 
-/// Parentheses in each other at most: formulas also come over the wire, and each takes some of the stack.
+/// Parentheses in each other at most: formulas also come over the wire, and each takes some of the
+/// stack.
 const DEPTH: u32 = 50;
 
 struct Parser<'a> {

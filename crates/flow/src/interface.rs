@@ -141,14 +141,15 @@ pub struct SizeSets {
     /// Problems that are verified, untimed, in a second process and in this order.
     #[serde(default)]
     pub hidden: Vec<Sizes>,
-    /// The least and the largest of each size, where more problems are drawn anew for every candidate: what is right only
-    /// for those that are listed shows itself.
+    /// The least and the largest of each size, where more problems are drawn anew for every
+    /// candidate: what is right only for those that are listed shows itself.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub drawn: BTreeMap<String, (i64, i64)>,
 }
 
 impl SizeSets {
-    /// A problem whose sizes `pick` chooses, each between its least and its largest; none where nothing is drawn.
+    /// A problem whose sizes `pick` chooses, each between its least and its largest; none where
+    /// nothing is drawn.
     pub fn draw(&self, mut pick: impl FnMut(i64, i64) -> i64) -> Option<Sizes> {
         let sizes: Sizes = self
             .drawn

@@ -30,7 +30,8 @@ impl MachineFacts {
 
 impl Serialize for MachineFacts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        /// The facts, and OpenBLAS under a key of its own, where readers of `judge --json` expect it.
+        /// The facts, and OpenBLAS under a key of its own, where readers of `judge --json` expect
+        /// it.
         #[derive(Serialize)]
         struct Written<'a> {
             class: &'a str,

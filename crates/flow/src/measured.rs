@@ -118,8 +118,8 @@ impl Pace {
 }
 
 impl Measured {
-    /// Measured by a steady clock, right in every check, without baseline and roof: for benches that
-    /// only pretend. Without GFLOPS it counts no operations.
+    /// Measured by a steady clock, right in every check, without baseline and roof: for benches
+    /// that only pretend. Without GFLOPS it counts no operations.
     pub fn steady(gflops: impl Into<Option<f64>>, seconds: f64) -> Self {
         let flops = gflops.into().map(|gflops| gflops * 1e9 * seconds);
         Self {
@@ -136,7 +136,8 @@ impl Measured {
         }
     }
 
-    /// Billions of operations per second by the deciding estimator; `None` where the task counts none.
+    /// Billions of operations per second by the deciding estimator; `None` where the task counts
+    /// none.
     pub fn gflops(&self) -> Option<f64> {
         Some(self.work.flops? / self.seconds / 1e9)
     }

@@ -4,9 +4,9 @@ use crate::reward::{Reward, RewardContext, RewardError};
 use crate::timing::Timing;
 use crate::verdict::Verdict;
 
-/// The relative uncertainty of a candidate's seconds: the standard error of a mean of the quiet samples, than which
-/// the fastest of them varies less, since disturbance only ever adds. Samples that were disturbed share their
-/// disturbance, so that many of them are no better than one.
+/// The relative uncertainty of a candidate's seconds: the standard error of a mean of the quiet
+/// samples, than which the fastest of them varies less, since disturbance only ever adds. Samples
+/// that were disturbed share their disturbance, so that many of them are no better than one.
 pub fn of_timing(timing: &Timing) -> f64 {
     let kept = if timing.quiet {
         f64::from(timing.kept.max(1))

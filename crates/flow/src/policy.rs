@@ -109,7 +109,8 @@ pub struct Updated {
     pub clipped: f64,
     /// Mean entropy of the policy over the answers' tokens.
     pub entropy: f64,
-    /// Mean distance between the trainer's and the sampler's logprobs; above 0.02 the sampler is suspect.
+    /// Mean distance between the trainer's and the sampler's logprobs; above 0.02 the sampler is
+    /// suspect.
     pub sampler_gap: f64,
 }
 

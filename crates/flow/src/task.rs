@@ -1,7 +1,8 @@
 //! What to make fast, and what correct means: a task is data.
 //!
-//! A task folder holds `task.toml`, `prompt.md`, and in the task's language the files `reference` and `seed`, and
-//! `baseline` where a library offers the same operation: `reference.c` and so on for C.
+//! A task folder holds `task.toml`, `prompt.md`, and in the task's language the files
+//! `reference` and `seed`, and `baseline` where a library offers the same operation: `reference.c`
+//! and so on for C.
 
 use serde::{Deserialize, Serialize};
 
@@ -43,8 +44,8 @@ impl TaskFiles {
 
 /// A kernel task: interface, cost, tolerance, stages, and its sources.
 ///
-/// It travels as its files: a task that is received is parsed and checked like one that is read from a folder, and has
-/// the same hash.
+/// It travels as its files: a task that is received is parsed and checked like one that is read
+/// from a folder, and has the same hash.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "TaskFiles", into = "TaskFiles")]
 pub struct Task {
@@ -219,7 +220,8 @@ pub enum CacheState {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Cost {
-    /// Floating-point operations, by convention of the field. Absent or 0 where the task counts none.
+    /// Floating-point operations, by convention of the field. Absent or 0 where the task counts
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flops: Option<String>,
     /// Bytes that must move: each input read once, each output written once.
@@ -343,7 +345,8 @@ impl TaskSpec {
         }
     }
 
-    /// Checks every rule that a `task.toml` must keep; `baseline` says whether there is a baseline file.
+    /// Checks every rule that a `task.toml` must keep; `baseline` says whether there is a baseline
+    /// file.
     pub fn check(&self, baseline: bool) -> Result<(), TaskError> {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if self.name.is_empty() || self.name.len() > 40 || !self.name.chars().all(plain) {

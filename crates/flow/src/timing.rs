@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 /// The timing of one candidate, by both estimators.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
-    /// Seconds per call by the gated estimator: the fastest sample, each of which was verified. A machine
-    /// only ever adds time.
+    /// Seconds per call by the gated estimator: the fastest sample, each of which was verified. A
+    /// machine only ever adds time.
     pub min_s: f64,
-    /// Seconds per call in the middle: the median of the kept samples, or of all where too few were kept.
+    /// Seconds per call in the middle: the median of the kept samples, or of all where too few were
+    /// kept.
     pub median_s: f64,
     /// Seconds per call by the paper's estimator: the mean of three runs after one warm-up.
     pub paper_s: f64,

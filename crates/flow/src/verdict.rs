@@ -169,8 +169,8 @@ impl Verdict {
         }
     }
 
-    /// With all that quotes the candidate cut, so that any message can carry it: a name can fill a whole file. The
-    /// middle goes, since the ends of a sentence tell which rule it is about.
+    /// With all that quotes the candidate cut, so that any message can carry it: a name can fill a
+    /// whole file. The middle goes, since the ends of a sentence tell which rule it is about.
     #[must_use]
     pub fn shortened(mut self) -> Self {
         match &mut self {
@@ -253,7 +253,8 @@ fn cut_middle(text: &mut String, most: usize) {
     }
 }
 
-/// Whether a terminal only shows it: no control characters, and none that turn the direction of text.
+/// Whether a terminal only shows it: no control characters, and none that turn the direction of
+/// text.
 fn is_harmless(letter: char) -> bool {
     let turns = matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
     matches!(letter, '\n' | '\t') || !(letter.is_control() || turns)

@@ -1,4 +1,5 @@
-//! Loads a model and prints a completion: `cargo run --release -p hotloop-policy --example sample [MODEL [PROMPT]]`.
+//! Loads a model and prints a completion: `cargo run --release -p hotloop-policy --example sample
+//! [MODEL [PROMPT]]`.
 
 #![expect(clippy::print_stdout, reason = "a command that reports")]
 

@@ -1,10 +1,11 @@
 //! Models behind an OpenAI-compatible endpoint: they answer, they do not learn.
 //!
-//! Requests are blocking, a few at a time. What may pass is tried again: lost connections, timeouts,
-//! rate limits and the server's own failures, also those reported in a reply, with growing pauses or the pause the server
-//! asks for, in which nothing else is asked either.
-//! What will not pass (a bad key, an unknown model, an address that is none) fails at once, with the server's words.
-//! Logprobs are asked for, and done without where the server refuses them; they are at the temperature that it reports them at.
+//! Requests are blocking, a few at a time. What may pass is tried again: lost connections,
+//! timeouts, rate limits and the server's own failures, also those reported in a reply, with
+//! growing pauses or the pause the server asks for, in which nothing else is asked either. What
+//! will not pass (a bad key, an unknown model, an address that is none) fails at once, with the
+//! server's words. Logprobs are asked for, and done without where the server refuses them; they are
+//! at the temperature that it reports them at.
 
 mod pace;
 
@@ -44,8 +45,8 @@ impl Protocol {
         }
     }
 
-    /// The address up to the version, and the protocol that its end names: `.../completions` completions, and
-    /// everything else the chat.
+    /// The address up to the version, and the protocol that its end names: `.../completions`
+    /// completions, and everything else the chat.
     pub fn of(address: &str) -> (&str, Self) {
         let address = address.trim_end_matches('/');
         let named = |protocol: Self| Some((address.strip_suffix(protocol.path())?, protocol));
@@ -89,11 +90,12 @@ const LONGEST_PAUSE: Duration = Duration::from_mins(2);
 /// The longest reply: many long answers with their logprobs come at once.
 const LONGEST_REPLY: u64 = 256 << 20;
 
-/// The key by which logprobs are asked for. Where they are not offered servers pass over it, or refuse and name it.
+/// The key by which logprobs are asked for. Where they are not offered servers pass over it, or
+/// refuse and name it.
 const LOGPROBS: &str = "logprobs";
 
-/// Why an answer ended that the server broke off or held back: it is not what the model has to say. A call of a tool
-/// is the model's own, and an answer like any other.
+/// Why an answer ended that the server broke off or held back: it is not what the model has to say.
+/// A call of a tool is the model's own, and an answer like any other.
 const BROKEN: [&str; 5] = [
     "error",
     "abort",
@@ -287,7 +289,8 @@ impl ApiPolicy {
         Ok(body)
     }
 
-    /// `count` answers to one chat. A server that gives fewer at once, or breaks some off, is asked for the rest.
+    /// `count` answers to one chat. A server that gives fewer at once, or breaks some off, is asked
+    /// for the rest.
     fn answers(
         &self,
         chat: &Chat,

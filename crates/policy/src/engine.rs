@@ -60,8 +60,8 @@ impl Engine {
         })
     }
 
-    /// Loads a model and begins from an adapter trained before. What learns is that adapter, whatever else was to be
-    /// trained: all weights under an adapter would be trained for nothing.
+    /// Loads a model and begins from an adapter trained before. What learns is that adapter,
+    /// whatever else was to be trained: all weights under an adapter would be trained for nothing.
     pub fn open_with_adapter(
         path: &Path,
         adapter: &Path,
@@ -108,7 +108,8 @@ impl Engine {
             }
             Learning::Full => Trained::Full,
         };
-        // Without weight the divergence needs no reference, and a full copy would double the memory.
+        // Without weight the divergence needs no reference, and a full copy would double the
+        // memory.
         let reference = match settings.learning {
             _ if settings.grpo.clip.kl <= 0.0 => Reference::None,
             Learning::Full => Reference::Copy(Box::new(Network::new(
@@ -170,8 +171,8 @@ impl Engine {
         &self.text
     }
 
-    /// Begins from an adapter trained before; it becomes the frozen reference too, as the fresh one would
-    /// no longer be what this training started from.
+    /// Begins from an adapter trained before; it becomes the frozen reference too, as the fresh one
+    /// would no longer be what this training started from.
     pub fn start_from_adapter(&mut self, directory: &Path) -> Result<(), EngineError> {
         if self.settings.learning == Learning::Full {
             return Err(EngineError::TrainsAll);
@@ -199,7 +200,8 @@ impl Engine {
         Ok(self.text.prompt(turns, begun)?)
     }
 
-    /// `count` completions of each prompt, prompt by prompt. Completion number n draws from the seed plus n.
+    /// `count` completions of each prompt, prompt by prompt. Completion number n draws from the
+    /// seed plus n.
     pub fn complete(
         &self,
         prompts: &[Vec<u32>],
@@ -331,7 +333,8 @@ impl Engine {
         self.write(directory, mirror.as_ref().unwrap_or(&self.learner))
     }
 
-    /// The adapter as it is now, to be saved if later steps spoil it; none where all weights are trained.
+    /// The adapter as it is now, to be saved if later steps spoil it; none where all weights are
+    /// trained.
     pub fn keep(&self) -> Result<Option<Kept>, EngineError> {
         Ok(self.learner.copy()?.map(|copy| Kept(Box::new(copy))))
     }

@@ -75,8 +75,8 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// Whether a model that was to be opened on `device` and failed like this is to be opened on the CPU. Too little
-    /// memory is no such failure: what outgrows a GPU would take days on a CPU.
+    /// Whether a model that was to be opened on `device` and failed like this is to be opened on
+    /// the CPU. Too little memory is no such failure: what outgrows a GPU would take days on a CPU.
     pub fn falls_back(&self, device: Device) -> bool {
         use cuda::Error::{Blas, Compile, Driver, Missing, OutOfMemory, Setting, Shape};
         let Self::Device(error) = self else {

@@ -1,4 +1,5 @@
-//! The language models of hotloop: an engine that samples and learns, on the CPU or on an NVIDIA GPU, and API models.
+//! The language models of hotloop: an engine that samples and learns, on the CPU or on an NVIDIA
+//! GPU, and API models.
 //!
 //! ```no_run
 //! use hotloop_policy::{Chat, Device, Engine, EnginePolicy, Policy, Sampling, Settings};
@@ -25,8 +26,9 @@
 //! # }
 //! ```
 //!
-//! A user of the library needs `Engine` (or `api::ApiPolicy`), `load` and `hub` to get models, `tune` for supervised
-//! learning, `Policy::update` for reinforcement learning, and `save`. The rooms behind them:
+//! A user of the library needs `Engine` (or `api::ApiPolicy`), `load` and `hub` to get models,
+//! `tune` for supervised learning, `Policy::update` for reinforcement learning, and `save`. The
+//! rooms behind them:
 //!
 //! ```text
 //! model (shape, weights, adapters) <- load, save          text (tokenizer, chat template)

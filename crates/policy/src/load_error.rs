@@ -88,7 +88,8 @@ pub enum Problem {
 const POINTER: &[u8] = b"version https://git-lfs";
 
 impl Problem {
-    /// This problem, in that file. What is no sense in a file may be so since Git keeps the file elsewhere.
+    /// This problem, in that file. What is no sense in a file may be so since Git keeps the file
+    /// elsewhere.
     pub fn at(self, path: &Path) -> LoadError {
         let problem = match self {
             Self::Damaged(_) | Self::Json(_) | Self::Tokenizer(_) if is_pointer(path) => {
@@ -104,7 +105,8 @@ impl Problem {
     }
 }
 
-/// The same error without the name of the file, which `fs_err` puts into it and a `LoadError` in front of it.
+/// The same error without the name of the file, which `fs_err` puts into it and a `LoadError` in
+/// front of it.
 fn once(error: std::io::Error, path: &Path) -> std::io::Error {
     match error
         .to_string()

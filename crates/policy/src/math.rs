@@ -1,7 +1,7 @@
 //! Elementwise arithmetic that the compiler turns into vector instructions.
 //!
-//! `vectorised` compiles a closure for the best instructions the running CPU has (AVX-512, AVX2) and
-//! for plain SSE2 besides; it is chosen at run time.
+//! `vectorised` compiles a closure for the best instructions the running CPU has (AVX-512, AVX2)
+//! and for plain SSE2 besides; it is chosen at run time.
 
 #![expect(
     clippy::inline_always,
@@ -11,7 +11,8 @@
 use pulp::Arch;
 
 /// Runs a closure compiled for the running CPU's vector instructions. The closure is to be marked
-/// `#[inline(always)]`, and to hold plain loops: a call that stays a call is compiled for no instructions but SSE2.
+/// `#[inline(always)]`, and to hold plain loops: a call that stays a call is compiled for no
+/// instructions but SSE2.
 pub(crate) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
     struct Work<F>(F);
     impl<R, F: FnOnce() -> R> pulp::NullaryFnOnce for Work<F> {

@@ -1,7 +1,7 @@
 //! Randomness without state: a draw is a function of a seed and an index.
 //!
-//! What a sample draws then depends on its own seed and position alone, never on which other samples
-//! share its batch, and nothing has to be saved to resume.
+//! What a sample draws then depends on its own seed and position alone, never on which other
+//! samples share its batch, and nothing has to be saved to resume.
 
 /// 64 well-mixed bits of a seed and an index: two rounds of the `SplitMix64` finaliser.
 pub(crate) fn bits(seed: u64, index: u64) -> u64 {

@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
-/// Tokens, and which of them are scored: the answer's in reinforcement learning, the assistant's in supervised.
+/// Tokens, and which of them are scored: the answer's in reinforcement learning, the assistant's in
+/// supervised.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sequence {
     /// The tokens.
     pub tokens: Vec<u32>,
-    /// One flag a token. The first token has nothing before it to be predicted from and is never scored.
+    /// One flag a token. The first token has nothing before it to be predicted from and is never
+    /// scored.
     pub scored: Vec<bool>,
 }
 
@@ -56,7 +58,8 @@ pub struct Pack {
 }
 
 impl Pack {
-    /// Lays sequences end to end. The last token of each predicts nothing, but it is kept: rows are cheap, gaps are not.
+    /// Lays sequences end to end. The last token of each predicts nothing, but it is kept: rows are
+    /// cheap, gaps are not.
     #[must_use]
     pub fn new<'a>(sequences: impl IntoIterator<Item = &'a Sequence>) -> Self {
         let mut pack = Self {
@@ -97,7 +100,8 @@ impl Pack {
     }
 }
 
-/// Splits sequences, in order, into runs of at most `budget` tokens; a longer sequence gets a run of its own.
+/// Splits sequences, in order, into runs of at most `budget` tokens; a longer sequence gets a run
+/// of its own.
 pub fn split(lengths: &[usize], budget: usize) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     let mut filled = 0;

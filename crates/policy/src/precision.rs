@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 /// The type of weights, and on a GPU of activations.
 ///
-/// On the CPU bf16 is for matrices that nothing trains: activations, gradients, sums, adapters, norms and biases are f32
-/// with both.
+/// On the CPU bf16 is for matrices that nothing trains: activations, gradients, sums, adapters,
+/// norms and biases are f32 with both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Precision {
     /// 8 bits of mantissa, with f32 sums: half the memory, and on most machines faster.

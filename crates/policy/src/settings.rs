@@ -41,8 +41,8 @@ pub struct Settings {
     pub slots: usize,
     /// Where it computes.
     pub device: Device,
-    /// How weights that nothing trains are kept. None is bf16 on a GPU; on the CPU it is bf16 for matrices that the file
-    /// holds in 16 bits or fewer.
+    /// How weights that nothing trains are kept. None is bf16 on a GPU; on the CPU it is bf16 for
+    /// matrices that the file holds in 16 bits or fewer.
     pub precision: Option<Precision>,
 }
 

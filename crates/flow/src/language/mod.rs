@@ -1,7 +1,8 @@
 //! What hotloop knows of each language that candidates are written in.
 //!
-//! A room for each language reads what a model wrote and finds the techniques that it uses; the functions here
-//! choose the room. C is the only one so far: [`Language::supported`] says so before a task is used.
+//! A room for each language reads what a model wrote and finds the techniques that it uses; the
+//! functions here choose the room. C is the only one so far: [`Language::supported`] says so before
+//! a task is used.
 
 pub mod c;
 
@@ -154,7 +155,8 @@ pub fn scan(language: Language, source: &str) -> Scan {
     }
 }
 
-/// A sentence about the machine for a prompt; `simd` names its widest vectors and `stage` what is forbidden.
+/// A sentence about the machine for a prompt; `simd` names its widest vectors and `stage` what is
+/// forbidden.
 pub fn machine_hint(
     language: Language,
     simd: &str,

@@ -41,7 +41,8 @@ impl Wording {
         toml::from_str(text).map_err(|error| WordingError(error.to_string().trim().to_owned()))
     }
 
-    /// What there is words for, a number or a name each: a run checks that its tasks have such stages.
+    /// What there is words for, a number or a name each: a run checks that its tasks have such
+    /// stages.
     pub fn stages(&self) -> impl Iterator<Item = &str> {
         self.stages.keys().map(String::as_str)
     }

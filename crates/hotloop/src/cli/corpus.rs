@@ -27,16 +27,16 @@ pub(crate) enum CorpusCommand {
     Nano(NanoArgs),
 }
 
-/// What a corpus is drawn from.
+/// The settings that determine a corpus.
 #[derive(Debug, Args)]
 pub(crate) struct DrawnArgs {
     /// Seed of every random choice
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Distinct candidates [default: 60000]
+    /// Number of distinct candidates [default: 60000]
     #[arg(long, value_name = "N")]
     pub(crate) programs: Option<usize>,
-    /// Records [default: 300000]
+    /// Number of records [default: 300000]
     #[arg(long, value_name = "N")]
     pub(crate) records: Option<usize>,
 }
@@ -82,8 +82,8 @@ pub(crate) struct ChatsArgs {
     /// Maximum number of chats
     #[arg(long, value_name = "N", default_value_t = 4000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) count: u32,
-    /// Percentage of the single-threaded matmul tiles with named accumulators that declare these `register`.
-    /// The word makes code fast at -O0 and changes nothing at other levels
+    /// Percentage of the single-threaded matmul tiles with named accumulators that declare these
+    /// `register`. The word makes code fast at -O0 and changes nothing at other levels
     #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=100))]
     pub(crate) registers: u32,
     /// Seed of every random choice
@@ -136,13 +136,14 @@ pub(crate) struct NearestArgs {
     /// One of the corpus's tasks: matmul, matmul-any, matvec, transpose, stencil2d or softmax
     #[arg(long, value_name = "TASK", default_value = "matmul")]
     pub(crate) task: String,
-    /// Compare only with the candidates of this many chats of `corpus chats` [default: all of the task]
+    /// Compare only with the candidates of this many chats of `corpus chats` [default: all of the
+    /// task]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) count: Option<u32>,
     /// The seed that the corpus was drawn with
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Print one JSON object a line for each file
+    /// Print one JSON object per line for each file
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -166,7 +167,7 @@ pub(crate) struct NanoArgs {
     /// The highest learning rate
     #[arg(long, value_name = "RATE", default_value_t = 2e-3)]
     pub(crate) rate: f64,
-    /// Where it computes: auto, cpu or cuda
+    /// Device to compute on: auto, cpu or cuda
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     pub(crate) device: hotloop_policy::Device,
 }
@@ -191,7 +192,7 @@ pub(crate) struct TuneArgs {
     /// A folder, a GGUF file or a hub name that was downloaded before
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: String,
-    /// Examples, one JSON object a line
+    /// Examples, one JSON object per line
     #[arg(long, value_name = "FILE.jsonl", required = true, num_args = 1..)]
     pub(crate) data: Vec<PathBuf>,
     /// The folder to write, which must not exist yet
@@ -224,7 +225,7 @@ pub(crate) struct TuneArgs {
     /// Seed of the order of examples and of the adapter's initial values
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Where it computes: auto, cpu or cuda
+    /// Device to compute on: auto, cpu or cuda
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     pub(crate) device: hotloop_policy::Device,
     /// Print one JSON object at the end

@@ -21,14 +21,14 @@ Examples:
 
 Exit status: 0 done, whatever the verdicts; 1 your error; 3 the machine failed; 130 stopped.")]
 pub(crate) struct EvaluateArgs {
-    /// A folder, a GGUF file, a hub name that was downloaded before, `nano`, a run's directory, or URL#NAME; may be
-    /// repeated
+    /// A folder, a GGUF file, a hub name that was downloaded before, `nano`, a run's directory, or
+    /// URL#NAME; may be repeated
     #[arg(long, value_name = "MODEL", required = true)]
     pub(crate) model: Vec<String>,
     /// Adapters on top of the model, evaluated one after the other; `none` is the plain model
     #[arg(long, value_name = "DIR,...")]
     pub(crate) adapter: Vec<String>,
-    /// Shipped tasks, or tasks' folders as in ./my-task
+    /// Shipped tasks, or tasks' folders such as ./my-task
     #[arg(long, value_name = "TASK,...", required = true)]
     pub(crate) task: Vec<String>,
     /// Answers to each stage's prompt
@@ -37,7 +37,7 @@ pub(crate) struct EvaluateArgs {
     /// The stages of each task to ask for, by number or name, or all of them
     #[arg(long, value_name = "STAGE,...|all", default_value = "all", value_parser = parse_stages)]
     pub(crate) stage: Stages,
-    /// Sampling temperature; 0 always takes the likeliest token
+    /// Sampling temperature; 0 always takes the most likely token
     #[arg(long, value_name = "T", default_value_t = 0.2, value_parser = super::learn::parse_temperature)]
     pub(crate) temperature: f64,
     /// Maximum number of tokens of an answer [default: as in runs]
@@ -58,15 +58,17 @@ pub(crate) struct EvaluateArgs {
     /// Override another key of the run file, such as device=cpu; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Write every answer with its verdict, and the figures, to this folder, which must not exist yet
+    /// Write every answer with its verdict, and the figures, to this folder, which must not exist
+    /// yet
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<PathBuf>,
-    /// Print one JSON object a line for each policy and task, as soon as it is judged
+    /// Print one JSON object per line for each policy and task, as soon as it is judged
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// The names of a list with commas between, which may be repeated. A folder whose own name holds a comma is given alone.
+/// The names in comma-separated lists. A folder whose name contains a comma must be an entry of its
+/// own.
 pub(crate) fn names(given: &[String]) -> Vec<&str> {
     let mut names = Vec::new();
     for text in given {
@@ -79,7 +81,7 @@ pub(crate) fn names(given: &[String]) -> Vec<&str> {
     names
 }
 
-/// The stages that are asked for.
+/// The stages to ask for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Stages {
     All,
@@ -101,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_with_a_comma_in_its_name_is_one() {
+    fn a_folder_with_a_comma_in_its_name_is_one_folder() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("my,task");
         let path = path.to_str().expect("a plain path").to_owned();

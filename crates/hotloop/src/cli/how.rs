@@ -37,10 +37,12 @@ pub(crate) struct HowArgs {
     /// Seconds that one call may take [default: 1; 8 with --paper]
     #[arg(long, value_name = "SECONDS", value_parser = parse_limit)]
     pub(crate) limit: Option<f64>,
-    /// The check that decides: every element, or the paper's 105 points [default: strict; paper with --paper]
+    /// The check that decides: every element, or the paper's 105 points [default: strict; paper
+    /// with --paper]
     #[arg(long, value_parser = one_of::<Check>(Check::NAMES))]
     pub(crate) check: Option<Check>,
-    /// Compile again instead of using the cache; with --fleet also judge again instead of joining a job under way
+    /// Compile again instead of using the cache; with --fleet also judge again instead of joining a
+    /// job under way
     #[arg(long)]
     pub(crate) fresh: bool,
     /// Judge as if this layer of the sandbox were missing; may be repeated

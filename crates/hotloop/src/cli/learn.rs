@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 /// `hotloop model`
 #[derive(Debug, Args)]
 pub(crate) struct ModelArgs {
-    /// What to do with models.
+    /// The subcommand.
     #[command(subcommand)]
     pub(crate) command: ModelCommand,
 }
@@ -22,13 +22,15 @@ Examples:
   hotloop model info SmolLM2-135M-Instruct.Q4_1.gguf
   hotloop model info ./Qwen2.5-Coder-0.5B-Instruct --json")]
     Info {
-        /// A folder with config.json and safetensors, a GGUF file, or a hub name that was downloaded before
+        /// A folder with config.json and safetensors, a GGUF file, or a hub name that was
+        /// downloaded before
         model: String,
         /// Print one JSON object
         #[arg(long)]
         json: bool,
     },
-    /// Write a model as a Hugging Face folder: config.json, model.safetensors (f32) and the tokenizer
+    /// Write a model as a Hugging Face folder: config.json, model.safetensors (f32) and the
+    /// tokenizer
     #[command(
         after_help = "Example:\n  hotloop model convert SmolLM2-135M-Instruct.Q4_1.gguf ./smollm2"
     )]
@@ -73,20 +75,22 @@ pub(crate) struct PullArgs {
 /// Which model answers.
 #[derive(Debug, Args)]
 pub(crate) struct WhoArgs {
-    /// A folder, a GGUF file or a hub name that was downloaded before; with --api the model's name there
+    /// A folder, a GGUF file or a hub name that was downloaded before; with --api the model's name
+    /// there
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: String,
     /// An adapter (PEFT) on top of it, such as a checkpoint of a run
     #[arg(long, value_name = "DIR", conflicts_with = "api")]
     pub(crate) adapter: Option<PathBuf>,
-    /// Ask an OpenAI-compatible endpoint instead, such as `http://localhost:8000/v1`. If it ends in /completions, it
-    /// gets texts instead of chats, for base models
+    /// Ask an OpenAI-compatible endpoint instead, such as `http://localhost:8000/v1`. If it ends in
+    /// /completions, it gets texts instead of chats, for base models
     #[arg(long, value_name = "URL")]
     pub(crate) api: Option<String>,
     /// The environment variable that holds the endpoint's key [default: no key]
     #[arg(long, value_name = "NAME", requires = "api")]
     pub(crate) api_key: Option<String>,
-    /// Maximum number of requests a minute, evenly spaced [default: `HOTLOOP_API_PER_MINUTE`, or no limit]
+    /// Maximum number of requests per minute, evenly spaced [default: `HOTLOOP_API_PER_MINUTE`, or
+    /// no limit]
     #[arg(long, value_name = "N", requires = "api")]
     pub(crate) api_per_minute: Option<NonZeroU32>,
     /// Threads of the engine; 0 uses every core
@@ -100,7 +104,8 @@ pub(crate) struct WhoArgs {
         conflicts_with = "api"
     )]
     pub(crate) device: hotloop_policy::Device,
-    /// Precision of the weights: f32 or bf16 [default: bf16 on a GPU, and on the CPU if the file has 16 bits or fewer]
+    /// Precision of the weights: f32 or bf16 [default: bf16 on a GPU, and on the CPU if the file
+    /// has 16 bits or fewer]
     #[arg(long, value_name = "PRECISION", conflicts_with = "api")]
     pub(crate) precision: Option<hotloop_policy::Precision>,
 }
@@ -108,16 +113,16 @@ pub(crate) struct WhoArgs {
 /// How answers are drawn.
 #[derive(Debug, Args)]
 pub(crate) struct DrawArgs {
-    /// Sampling temperature; 0 always takes the likeliest token
+    /// Sampling temperature; 0 always takes the most likely token
     #[arg(long, value_name = "T", default_value_t = 1.0, value_parser = parse_temperature)]
     pub(crate) temperature: f64,
-    /// Draw from the K likeliest tokens, ties included; 0 draws from all
+    /// Draw from the K most likely tokens, ties included; 0 draws from all
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub(crate) top_k: u32,
-    /// Draw from the likeliest tokens up to this share of probability
+    /// Draw from the most likely tokens up to this share of probability
     #[arg(long, value_name = "P", default_value_t = 1.0, value_parser = parse_share)]
     pub(crate) top_p: f64,
-    /// Draw from tokens at least this likely, relative to the likeliest
+    /// Draw from tokens at least this likely, relative to the most likely one
     #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = parse_share)]
     pub(crate) min_p: f64,
     /// Maximum number of tokens of an answer
@@ -160,7 +165,7 @@ pub(crate) struct SampleArgs {
     /// The stage of the task to ask for, a number or a name [default: the first fixed prompt]
     #[arg(long, value_name = "N|NAME", requires = "task")]
     pub(crate) stage: Option<String>,
-    /// Chats, one JSON object a line; `-` is standard input
+    /// Chats, one JSON object per line; `-` is standard input
     #[arg(long, value_name = "FILE.jsonl")]
     pub(crate) chats: Option<PathBuf>,
     /// Answers to each chat
@@ -169,13 +174,14 @@ pub(crate) struct SampleArgs {
     /// How answers are drawn.
     #[command(flatten)]
     pub(crate) draw: DrawArgs,
-    /// Start every answer with this text; an empty text starts none
+    /// Start every answer with this text; an empty text disables the default start
     #[arg(long, value_name = "TEXT")]
     pub(crate) begin: Option<String>,
     /// End an answer before this text; may be repeated [default: the end of the code block]
     #[arg(long, value_name = "TEXT")]
     pub(crate) stop: Vec<String>,
-    /// Print one JSON object a line: `completion`, `tokens`, `mean_logprob`, `ending`, `chat`, `answer`
+    /// Print one JSON object per line: `completion`, `tokens`, `mean_logprob`, `ending`,
+    /// `chat`, `answer`
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -254,10 +260,10 @@ pub(crate) struct QuickstartArgs {
     /// Seconds of learning; the probes before and after take extra time
     #[arg(long, value_name = "SECONDS", default_value_t = 240.0, value_parser = parse_seconds)]
     pub(crate) seconds: f64,
-    /// Another task
+    /// The task, instead of the default one
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Option<String>,
-    /// Also run the control: the same search for as long, without learning
+    /// Also run the control: the same search for the same time, without learning
     #[arg(long)]
     pub(crate) control: bool,
     /// Seed of every random choice
@@ -289,7 +295,8 @@ pub(crate) struct ReportArgs {
     /// Run directories, finished or not
     #[arg(required = true, value_name = "DIR")]
     pub(crate) run: Vec<PathBuf>,
-    /// Where report.html, report.json, steps.csv and figures/ (SVG) go [default: the run's directory, if there is one run]
+    /// Where report.html, report.json, steps.csv and figures/ (SVG) go [default: the run's
+    /// directory, if there is one run]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Print the whole report as JSON instead of writing files
@@ -314,7 +321,7 @@ Examples:
   hotloop experiment plan.toml --let model=qwen.gguf --dry-run
   hotloop experiment plan.toml --let model=qwen.gguf --budget 1700 --out work")]
 pub(crate) struct ExperimentArgs {
-    /// exp1, exp2, or a plan as in my-plan.toml
+    /// exp1, exp2, or a plan such as my-plan.toml
     #[arg(value_name = "EXPERIMENT")]
     pub(crate) experiment: String,
     /// For exp1 and exp2: shrink groups, steps and iterations by this factor
@@ -326,13 +333,15 @@ pub(crate) struct ExperimentArgs {
     /// For exp1 and exp2: set a key in every run; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Only this setting or job, and the jobs that it needs; `*` stands for anything in a plan; may be repeated
+    /// Only this setting or job, and the jobs that it needs; in a plan `*` matches anything; may be
+    /// repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Vec<String>,
     /// Show what would run, in which order and for how long, and exit
     #[arg(long, visible_alias = "list")]
     pub(crate) dry_run: bool,
-    /// For a plan: seconds for everything, the report included [default: the plan's budget, or no limit]
+    /// For a plan: seconds for everything, including the report [default: the plan's budget, or no
+    /// limit]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub(crate) budget: Option<f64>,
     /// For a plan: the value of a name in its [let]; may be repeated
@@ -341,7 +350,7 @@ pub(crate) struct ExperimentArgs {
     /// For a plan: take the folder of an earlier, finished job; may be repeated
     #[arg(long, value_name = "JOB=DIR", value_parser = parse_pair)]
     pub(crate) have: Vec<(String, String)>,
-    /// For a plan: print one JSON object a line for each job, and one for the whole
+    /// For a plan: print one JSON object per line for each job, and one for the whole plan
     #[arg(long)]
     pub(crate) json: bool,
 }

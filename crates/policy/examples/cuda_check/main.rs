@@ -10,8 +10,9 @@
 //! cuda_check ... --models 7B,14B   what is measured, of 0.5B, 1.5B, 7B and 14B; a section has its own otherwise
 //! ```
 //!
-//! Every section ends in a line `PASS` or `FAIL`; the exit code is 1 if any failed. Tiny models also run on
-//! `tests/cuda_emulator`, without a GPU. `HOTLOOP_CUDA_SYNC=1` makes device errors name their kernel for certain.
+//! Every section ends in a line `PASS` or `FAIL`; the exit code is 1 if any failed. Tiny models
+//! also run on `tests/cuda_emulator`, without a GPU. `HOTLOOP_CUDA_SYNC=1` makes device errors name
+//! their kernel for certain.
 
 #![expect(clippy::print_stdout, reason = "a command that reports")]
 

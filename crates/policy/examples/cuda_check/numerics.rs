@@ -17,7 +17,8 @@ use crate::{Outcome, Verdicts, relative};
 fn bounds(precision: Precision) -> (f64, f64) {
     match precision {
         Precision::F32 => (1e-4, 1e-4),
-        // The gradients of q and k pass through differences of rounded values: 2 to 3e-2 with tiny random models.
+        // The gradients of q and k pass through differences of rounded values: 2 to 3e-2 with tiny
+        // random models.
         Precision::Bf16 => (2e-2, 4e-2),
     }
 }
@@ -27,7 +28,8 @@ fn slope(index: usize, _: Scored) -> f32 {
     noise(77, index as u64) / 100.0
 }
 
-/// Logits, scores and every gradient of every family, with an adapter and in full, kept and recomputed.
+/// Logits, scores and every gradient of every family, with an adapter and in full, kept and
+/// recomputed.
 pub(crate) fn gradients(precision: Precision) -> Outcome {
     let mut verdicts = Verdicts::default();
     let (near, far) = bounds(precision);
@@ -181,7 +183,8 @@ fn compare_gradients(
         .sum::<f64>()
         .sqrt();
     for (found, wanted) in found.iter().zip(wanted) {
-        // A gradient that is zero but for rounding (a key's bias shifts all scores alike) is measured by the whole.
+        // A gradient that is zero but for rounding (a key's bias shifts all scores alike) is
+        // measured by the whole.
         let small = norm(&wanted.data) < 1e-3 * whole;
         let difference: Vec<f32> = found.iter().zip(&wanted.data).map(|(a, b)| a - b).collect();
         let error = if small {
@@ -213,7 +216,8 @@ fn compare_gradients(
     }
 }
 
-/// The loss falls along the gradient as fast as the gradient is long, by the device's own arithmetic.
+/// The loss falls along the gradient as fast as the gradient is long, by the device's own
+/// arithmetic.
 fn directional(
     verdicts: &mut Verdicts,
     label: &str,
@@ -246,7 +250,8 @@ fn directional(
             for (value, g) in tensor.data.iter_mut().zip(gradient) {
                 *value += factor * g;
                 if precision == Precision::Bf16 {
-                    // Products read the rounded weight: many stay where they were, some go further than asked.
+                    // Products read the rounded weight: many stay where they were, some go further
+                    // than asked.
                     *value = tiny::rounded(*value);
                 }
             }
@@ -280,7 +285,8 @@ fn directional(
     Ok(())
 }
 
-/// Ten steps of `AdamW` by supervised learning and some by GRPO with clip and divergence, against the CPU.
+/// Ten steps of `AdamW` by supervised learning and some by GRPO with clip and divergence, against
+/// the CPU.
 pub(crate) fn training() -> Outcome {
     let mut verdicts = Verdicts::default();
     for precision in [Precision::F32, Precision::Bf16] {
@@ -353,7 +359,8 @@ fn rollouts(sequences: &[Sequence]) -> Vec<WeightedTokens> {
             .take_while(|scored| !**scored)
             .count();
         let answer = sequence.tokens[prompt..].to_vec();
-        // Sampler logprobs that differ from the trainer's, so that the truncated weight has work to do.
+        // Sampler logprobs that differ from the trainer's, so that the truncated weight has work to
+        // do.
         let logprobs = (0..answer.len())
             .map(|i| -4.5 + noise(nth as u64, i as u64))
             .collect();
@@ -430,7 +437,8 @@ fn reinforce(
         "   {label}: GRPO loss {:.5} kl {:.5} clipped {:.3} gap {:.3}",
         b.loss, b.kl, b.clipped, b.sampler_gap
     );
-    // The clip is a cliff: a token at its edge may fall on either side, and the weight truncates likewise.
+    // The clip is a cliff: a token at its edge may fall on either side, and the weight truncates
+    // likewise.
     verdicts.check(
         &format!("{label}: GRPO loss"),
         near(a.loss, b.loss),

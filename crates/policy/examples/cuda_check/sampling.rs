@@ -138,7 +138,8 @@ fn sampler_gap(device: &Learner) -> Result<f64, Box<dyn std::error::Error>> {
     Ok(gap / tokens as f64)
 }
 
-/// Greedy answers: equal to the CPU's in f32; in bf16 each token is as good as the CPU's best but for rounding.
+/// Greedy answers: equal to the CPU's in f32; in bf16 each token is as good as the CPU's best but
+/// for rounding.
 fn greedy(
     verdicts: &mut Verdicts,
     label: &str,
@@ -223,7 +224,8 @@ fn draws(verdicts: &mut Verdicts, label: &str, (host, device): &(Learner, Learne
                 device
                     .model
                     .generate(&prompts, 6, &generation(draw, slots, 30, &[2, 9]))?;
-            // A draw at the edge between two tokens may fall on either side; what follows then differs too.
+            // A draw at the edge between two tokens may fall on either side; what follows then
+            // differs too.
             let differ = found
                 .iter()
                 .zip(&wanted)
@@ -348,8 +350,8 @@ pub(crate) fn limits() -> Outcome {
         Err(other) => return Err(other.into()),
         Ok(()) => return Err("answers of seventy billion tokens fit: impossible".into()),
     }
-    // What does not fit at once is answered one after the other: each may have a quarter of the memory, and ends with its
-    // first token, whichever it is.
+    // What does not fit at once is answered one after the other: each may have a quarter of the
+    // memory, and ends with its first token, whichever it is.
     let longest = (18..40)
         .take_while(|size| engine.make_room(1, 1 << size, 100).is_ok())
         .last()

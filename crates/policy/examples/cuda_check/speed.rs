@@ -1,4 +1,5 @@
-//! Tokens a second, share of the machine, and peak memory, for the shapes of Qwen2.5 with random weights.
+//! Tokens a second, share of the machine, and peak memory, for the shapes of Qwen2.5 with random
+//! weights.
 
 use std::error::Error;
 use std::io::Write;
@@ -215,7 +216,8 @@ pub(crate) fn decode(asked: &Asked) -> Outcome {
     Ok(())
 }
 
-/// Seconds of one call; room is made for `most` tokens so that memory and graphs are shared between calls.
+/// Seconds of one call; room is made for `most` tokens so that memory and graphs are shared between
+/// calls.
 fn answer(
     engine: &mut Engine,
     with: With,
@@ -383,7 +385,8 @@ fn row(
     }
     let seconds = start.elapsed().as_secs_f64() / times as f64;
     let rows = pack.rows() as f64;
-    // Products: forward and the gradient of inputs, and in full training that of weights. Attention: causal halves.
+    // Products: forward and the gradient of inputs, and in full training that of weights.
+    // Attention: causal halves.
     let passes = if with_lora { 4.0 } else { 6.0 };
     let attention = 6.0 * LENGTH as f64 * config.q_width() as f64 * config.layers as f64;
     let flops = rows * (passes * shape.multiplied() + attention);

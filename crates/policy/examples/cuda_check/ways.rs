@@ -20,7 +20,8 @@ pub(crate) fn all() -> Outcome {
     verdicts.done()
 }
 
-/// With and without an adapter, at several numbers of slots, so that rows are padded and slots filled again.
+/// With and without an adapter, at several numbers of slots, so that rows are padded and slots
+/// filled again.
 fn agree(verdicts: &mut Verdicts, kind: Kind) -> Outcome {
     let network = kind.network();
     let adapter = tiny::adapter(&network.config, 0.0);
@@ -79,7 +80,8 @@ fn agree(verdicts: &mut Verdicts, kind: Kind) -> Outcome {
                 plain = greedy;
                 continue;
             }
-            // Where tokens part, both must have been as good: the trainer's logprob of each is the best's but for rounding.
+            // Where tokens part, both must have been as good: the trainer's logprob of each is the
+            // best's but for rounding.
             let same = plain
                 .iter()
                 .zip(&greedy)
@@ -96,7 +98,8 @@ fn agree(verdicts: &mut Verdicts, kind: Kind) -> Outcome {
     Ok(())
 }
 
-/// Of answers that begin alike, the share whose next token is another: by the same seeds, so only at the edge of two tokens.
+/// Of answers that begin alike, the share whose next token is another: by the same seeds, so only
+/// at the edge of two tokens.
 fn apart(a: &[Completion], b: &[Completion]) -> f64 {
     let alike: Vec<_> = a
         .iter()

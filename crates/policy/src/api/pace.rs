@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// The requests of a policy, one after the other in time however many threads ask. A limit spaces them evenly: servers
-/// measure a quota of a minute over shorter times too, and refuse a burst.
+/// The requests of a policy, one after the other in time however many threads ask. A limit spaces
+/// them evenly: servers measure a quota of a minute over shorter times too, and refuse a burst.
 pub(super) struct Pace {
     interval: Duration,
     /// Nothing goes out before.
@@ -42,8 +42,8 @@ impl Pace {
     }
 }
 
-/// The tries of a request. Where a server lets some through and puts the others off, these wait for their turn: their tries
-/// count from the last answer that another had.
+/// The tries of a request. Where a server lets some through and puts the others off, these wait for
+/// their turn: their tries count from the last answer that another had.
 pub(super) struct Tries {
     all: u32,
     left: u32,
@@ -81,8 +81,9 @@ const LIMITS: [(&str, &str); 4] = [
     ("ratelimit-remaining", "ratelimit-reset"),
 ];
 
-/// The pause that a reply's headers ask for: `retry-after-ms`, `retry-after` (seconds or a date), or else the longest
-/// time until a limit of which nothing is left is whole again. None where that is over.
+/// The pause that a reply's headers ask for: `retry-after-ms`, `retry-after` (seconds or a date),
+/// or else the longest time until a limit of which nothing is left is whole again. None where that
+/// is over.
 pub(super) fn asked<'a>(
     header: impl Fn(&str) -> Option<&'a str>,
     now: SystemTime,
@@ -93,7 +94,8 @@ pub(super) fn asked<'a>(
     };
     let after = || {
         let text = header("retry-after")?.trim();
-        // A date is meant by the server's clock, which it mostly sends along: the two clocks need not agree.
+        // A date is meant by the server's clock, which it mostly sends along: the two clocks need
+        // not agree.
         let clock = || {
             header("date")
                 .and_then(|date| httpdate::parse_http_date(date.trim()).ok())
@@ -218,7 +220,8 @@ mod tests {
             [true, true].map(|put_off| tries.spend(put_off, 5)),
             [true, true]
         );
-        // A failure is one whatever others are given, and one that is put off has time while they are answered.
+        // A failure is one whatever others are given, and one that is put off has time while they
+        // are answered.
         assert!(tries.spend(true, 6) && tries.spend(false, 7));
         assert!(!tries.spend(false, 8));
         assert!(!Tries::new(1, 0).spend(true, 0) && !Tries::new(0, 0).spend(false, 0));

@@ -1,4 +1,5 @@
-//! The API policy against a small server of our own: what is asked, what is tried again, what is refused.
+//! The API policy against a small server of our own: what is asked, what is tried again, what is
+//! refused.
 
 mod retries;
 

@@ -60,7 +60,8 @@ impl Network {
         (prefix, logits)
     }
 
-    /// Appends one token to every answer, and gives the logits of what comes next, one row an answer.
+    /// Appends one token to every answer, and gives the logits of what comes next, one row an
+    /// answer.
     pub fn decode(
         &self,
         adapted: Option<Adapted>,

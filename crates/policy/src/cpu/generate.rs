@@ -1,4 +1,5 @@
-//! Many completions at once: each prompt is read once, and the slot of a completion that ends is filled again.
+//! Many completions at once: each prompt is read once, and the slot of a completion that ends is
+//! filled again.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -61,7 +62,8 @@ impl Network {
                     break;
                 };
                 let prompt = number / count;
-                // Completions wait prompt by prompt, so one prompt's cache is all that has to be at hand.
+                // Completions wait prompt by prompt, so one prompt's cache is all that has to be at
+                // hand.
                 let current = match read.take().filter(|read| read.prompt == prompt) {
                     Some(current) => current,
                     None => self.read(adapted, prompts, prompt),

@@ -1,4 +1,5 @@
-//! The engine on a CPU: forward, hand-written backward, decoding. All is f32 but frozen matrices, which may be bf16.
+//! The engine on a CPU: forward, hand-written backward, decoding. All is f32 but frozen matrices,
+//! which may be bf16.
 //!
 //! ```text
 //! gemm, bf16 <- matrix <- projection (weight + bias + adapter) \

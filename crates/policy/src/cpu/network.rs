@@ -182,7 +182,8 @@ impl Network {
         self.head_scores(&hidden, &pack.targets, temperature)
     }
 
-    /// Scores every target, asks `coefficient` for d loss / d logprob, and adds the gradient of the loss.
+    /// Scores every target, asks `coefficient` for d loss / d logprob, and adds the gradient of the
+    /// loss.
     pub fn learn(
         &self,
         pass: Pass,

@@ -23,7 +23,8 @@ pub(super) fn forward(x: &[f32], w: &[f32], eps: f32, y: &mut [f32]) {
     );
 }
 
-/// Adds the gradient with respect to x onto `dx`, and with respect to w onto `dw` where it is wanted.
+/// Adds the gradient with respect to x onto `dx`, and with respect to w onto `dw` where it is
+/// wanted.
 pub(super) fn backward(
     x: &[f32],
     w: &[f32],

@@ -7,7 +7,8 @@ use crate::math;
 use crate::model::{Linear, LoraPair};
 use crate::noise;
 
-/// Which inputs of an adapter are dropped: a function of a key, so backward finds the same ones again.
+/// Which inputs of an adapter are dropped: a function of a key, so backward finds the same ones
+/// again.
 #[derive(Clone, Copy)]
 pub(super) struct Dropout {
     pub(super) rate: f32,

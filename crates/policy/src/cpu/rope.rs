@@ -1,4 +1,5 @@
-//! Rotary positions: pairs (i, i + half) of every head turn by an angle that grows with the position.
+//! Rotary positions: pairs (i, i + half) of every head turn by an angle that grows with the
+//! position.
 
 use crate::model::Config;
 

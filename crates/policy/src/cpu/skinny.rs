@@ -1,5 +1,6 @@
-//! Products of a few rows with a large matrix, as decoding needs them: every weight is read once, and
-//! nothing is packed. General products pay for packing with many rows; a handful of rows never would.
+//! Products of a few rows with a large matrix, as decoding needs them: every weight is read once,
+//! and nothing is packed. General products pay for packing with many rows; a handful of rows never
+//! would.
 
 #![expect(
     clippy::inline_always,
@@ -28,7 +29,8 @@ impl<'a, T> Rows<'a, T> {
 
 /// Weights as they lie in memory, P to 32 bits.
 pub(super) trait Weight<const P: usize>: bytemuck::Pod + Sync {
-    /// A register of weights as P registers of f32: the first weight of every 32 bits, then the second.
+    /// A register of weights as P registers of f32: the first weight of every 32 bits, then the
+    /// second.
     fn widen<S: Simd>(simd: S, bits: S::u32s) -> [S::f32s; P];
 
     /// One as f32.
@@ -77,7 +79,8 @@ const LINE: usize = 16;
 /// Weight rows to one task.
 const TASK: usize = 128;
 
-/// `y = scale * x w^T`, or added onto y, where x has few rows; `y` has rows of `w.count`, and a row of w is `length` long.
+/// `y = scale * x w^T`, or added onto y, where x has few rows; `y` has rows of `w.count`, and a row
+/// of w is `length` long.
 pub(super) fn product<T: Weight<P>, const P: usize>(
     y: Strided,
     x: Rows<f32>,
@@ -148,8 +151,8 @@ pub(super) fn place(sums: &[f32], rows: usize, task: usize, y: Strided, scale: f
     }
 }
 
-/// Rows that begin on cache lines: a load that crosses two lines costs two, and x is loaded for every weight. Values
-/// lie as widened weights do: the first of every P, then the second.
+/// Rows that begin on cache lines: a load that crosses two lines costs two, and x is loaded for
+/// every weight. Values lie as widened weights do: the first of every P, then the second.
 struct Aligned {
     data: Vec<f32>,
     first: usize,

@@ -24,7 +24,8 @@ pub(super) fn forward(gate: &[f32], up: &[f32], out: &mut [f32]) {
         });
 }
 
-/// Turns the gradient of the output, in `d_gate`, into the gradient of the gate, and writes that of `up`.
+/// Turns the gradient of the output, in `d_gate`, into the gradient of the gate, and writes that of
+/// `up`.
 pub(super) fn backward(gate: &[f32], up: &[f32], d_gate: &mut [f32], d_up: &mut [f32]) {
     let parts = d_gate.par_chunks_mut(PART).zip(d_up.par_chunks_mut(PART));
     parts

@@ -1,7 +1,9 @@
-//! The memory of what belongs together: all weights of a model, or of an adapter, and what training adds to them.
+//! The memory of what belongs together: all weights of a model, or of an adapter, and what training
+//! adds to them.
 //!
-//! Every part has the same offsets, so the optimiser walks one range instead of hundreds of tensors. In bf16 a trained
-//! value is the rounded weight and a 16-bit rest, together the f32 master: 4 bytes rather than the usual 6.
+//! Every part has the same offsets, so the optimiser walks one range instead of hundreds of
+//! tensors. In bf16 a trained value is the rounded weight and a 16-bit rest, together the f32
+//! master: 4 bytes rather than the usual 6.
 
 use super::device::{Address, Buffer, Device, Launch, args};
 use super::error::{Result, gib};
@@ -191,7 +193,8 @@ impl Arena {
         Ok(tensors)
     }
 
-    /// Fills weights at random on the device, norms with ones: for speed tests of models that exist nowhere.
+    /// Fills weights at random on the device, norms with ones: for speed tests of models that exist
+    /// nowhere.
     pub(super) fn randomise(&self, seed: u64) -> Result<()> {
         let matrices = args![&self.high, self.matrices as i64, 0.02f32, seed];
         self.device.launch(

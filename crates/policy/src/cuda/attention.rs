@@ -16,7 +16,8 @@ pub(super) struct Attention<'a> {
     pub(super) lse: Address,
 }
 
-/// Names of the kernels for heads of one width: forward, forward of two heads at once, dq, dk and dv.
+/// Names of the kernels for heads of one width: forward, forward of two heads at once, dq, dk and
+/// dv.
 fn names(dim: usize) -> [&'static str; 4] {
     match dim {
         16 => [
@@ -70,8 +71,9 @@ impl Attention<'_> {
         1.0 / (self.config.head_dim as f32).sqrt()
     }
 
-    /// A block a tile and head, with room for so many tiles of rows 16 bytes longer than a head. Heads of a tile are
-    /// neighbours: tiles are sorted by their work, and heads share what they read.
+    /// A block a tile and head, with room for so many tiles of rows 16 bytes longer than a head.
+    /// Heads of a tile are neighbours: tiles are sorted by their work, and heads share what they
+    /// read.
     fn tiles(&self, heads: usize, tiles: usize) -> Launch {
         let shared = tiles * 64 * (self.config.head_dim + 8) * 2;
         Launch {
@@ -89,7 +91,8 @@ impl Attention<'_> {
         if self.flash() {
             let arguments = args![self.qkv, tiles, y, self.lse, heads, kv_heads, self.scale()];
             let [one, pair, ..] = names(dim as usize);
-            // Two heads share what they read, where both have room: on many a GPU two of 128 values have not.
+            // Two heads share what they read, where both have room: on many a GPU two of 128 values
+            // have not.
             let paired = (heads / kv_heads) % 2 == 0
                 && self.tiles(1, 6).shared <= self.device.shared_limit();
             let (name, at_once) = if paired { (pair, 2) } else { (one, 1) };

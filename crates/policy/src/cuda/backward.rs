@@ -7,7 +7,8 @@ use super::layer::Pass;
 use super::plan::{Group, Place};
 use super::workspace::{BackwardSpace, PARTS, Saved};
 
-/// Gradients of a norm's outputs and inputs, and whether those of the inputs are added to what is there.
+/// Gradients of a norm's outputs and inputs, and whether those of the inputs are added to what is
+/// there.
 #[derive(Clone, Copy)]
 struct NormFlow {
     dy: Address,
@@ -27,7 +28,8 @@ struct NormRows {
 }
 
 impl Pass<'_> {
-    /// Turns the gradient of the output, in `space.d`, into that of the input, and adds those of what is trained.
+    /// Turns the gradient of the output, in `space.d`, into that of the input, and adds those of
+    /// what is trained.
     pub(super) fn backward(
         &self,
         layer: usize,
@@ -110,7 +112,8 @@ impl Pass<'_> {
         )
     }
 
-    /// Adds the gradient through a norm of the residual stream, from `space.d_normed`, to `space.d`.
+    /// Adds the gradient through a norm of the residual stream, from
+    /// `space.d_normed`, to `space.d`.
     fn backward_norm(&self, x: Address, weight: Place, space: &BackwardSpace) -> Result<()> {
         let width = self.model.config.hidden;
         let norm = NormRows {
@@ -170,7 +173,8 @@ impl Pass<'_> {
             .launch("rms_backward", Launch::rows(rows * heads, width), arguments)
     }
 
-    /// Adds the gradient of a norm's weight, where it is trained. Inverse roots must be in `space.inverse`.
+    /// Adds the gradient of a norm's weight, where it is trained. Inverse roots must be in
+    /// `space.inverse`.
     fn norm_weight(
         &self,
         norm: NormRows,

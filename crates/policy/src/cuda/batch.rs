@@ -1,4 +1,5 @@
-//! A pack as the kernels read it: integers of every row, tiles of attention, and the order of equal tokens.
+//! A pack as the kernels read it: integers of every row, tiles of attention, and the order of equal
+//! tokens.
 
 use super::device::{Address, Device};
 use super::error::Result;
@@ -34,8 +35,8 @@ struct Ints {
     distinct: usize,
 }
 
-/// Tiles (row, first, last, which has the nth most queries after it), those with the most keys first. Work is handed
-/// out in this order, so that no long tile is left for the end.
+/// Tiles (row, first, last, which has the nth most queries after it), those with the most keys
+/// first. Work is handed out in this order, so that no long tile is left for the end.
 fn tiles(spans: &mut [[i32; 3]]) -> Vec<i32> {
     spans.sort_by_key(|[row, first, _]| std::cmp::Reverse(row - first));
     let mut by_queries: Vec<i32> = (0..spans.len() as i32).collect();
@@ -91,7 +92,8 @@ fn ints(pack: &Pack, slots: &[i32]) -> Ints {
 }
 
 impl Batch {
-    /// Brings a pack over into memory for at least `INTS` integers a row. `slots` names the cache of each sequence.
+    /// Brings a pack over into memory for at least `INTS` integers a row. `slots` names the cache
+    /// of each sequence.
     pub(super) fn upload(device: &Device, to: Address, pack: &Pack, slots: &[i32]) -> Result<Self> {
         let Ints {
             parts,

@@ -33,14 +33,15 @@ impl Blas {
         let at = |at| move |source| Error::Blas { at, source };
         let workspace = device.alloc("cuBLAS", WORKSPACE)?;
         let handle = cublas::create_handle().map_err(at("creating a handle"))?;
-        // SAFETY: the handle is fresh; the stream and the workspace live as long as `Self`. The workspace must follow
-        // the stream, which resets it.
+        // SAFETY: the handle is fresh; the stream and the workspace live as long as `Self`. The
+        // workspace must follow the stream, which resets it.
         unsafe {
             cublas::set_stream(handle, device.stream().cu_stream().cast())
                 .map_err(at("setting the stream"))?;
             let set = sys::cublasSetWorkspace_v2(handle, workspace.address.0 as *mut _, WORKSPACE);
             set.result().map_err(at("setting the workspace"))?;
-            // Left to itself, cuBLAS may add up parts of a sum in bf16: with few rows, and so when sampling alone.
+            // Left to itself, cuBLAS may add up parts of a sum in bf16: with few rows, and so when
+            // sampling alone.
             let exact = sys::cublasMath_t::CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
             sys::cublasSetMathMode(handle, exact)
                 .result()
@@ -109,8 +110,9 @@ impl Blas {
             }
         };
         let beta: f32 = if c.add { 1.0 } else { 0.0 };
-        // Row-major c = a b is column-major c' = b' a': cuBLAS gets the operands in the other order.
-        // SAFETY: the operands lie in live buffers of the shapes that `dims` and the strides say.
+        // Row-major c = a b is column-major c' = b' a': cuBLAS gets the operands in the other
+        // order. SAFETY: the operands lie in live buffers of the shapes that `dims` and the strides
+        // say.
         let done = unsafe {
             cublas::gemm_ex(
                 self.handle,

@@ -1,4 +1,5 @@
-//! Keys and values of answers on their way: one slot an answer, and attention of new tokens over them.
+//! Keys and values of answers on their way: one slot an answer, and attention of new tokens over
+//! them.
 
 use super::device::{Address, Buffer, Device, Launch, args};
 use super::error::{Error, Result};

@@ -1,6 +1,7 @@
-//! The kernels of a decode step, and their launches, which overlap (programmatic dependent launch). A kernel begins once
-//! every block of the kernel before it has passed its own wait, or once the kernel before has ended where that is none of
-//! these. It then waits by itself for what it reads (`step_wait` of `decode_tile.cu`).
+//! The kernels of a decode step, and their launches, which overlap (programmatic dependent launch).
+//! A kernel begins once every block of the kernel before it has passed its own wait, or once the
+//! kernel before has ended where that is none of these. It then waits by itself for what it reads
+//! (`step_wait` of `decode_tile.cu`).
 
 #![expect(
     unsafe_code,
@@ -31,7 +32,8 @@ pub(super) struct Chain {
     functions: Mutex<HashMap<&'static str, Function>>,
 }
 
-// SAFETY: modules and functions may be used by any thread in whose context they are; `launch` takes a lock.
+// SAFETY: modules and functions may be used by any thread in whose context they are; `launch` takes
+// a lock.
 unsafe impl Send for Chain {}
 
 /// What was queued before a kernel.
@@ -50,7 +52,8 @@ impl Chain {
         let (ptx, _) = kernels::compile_step(head_dim, device.facts()?.capability)?;
         let image = CString::new(ptx.to_src())
             .map_err(|_| Error::Setting("the kernels hold a zero byte".into()))?;
-        // SAFETY: the context is current; the image ends in a zero and is read before the call returns.
+        // SAFETY: the context is current; the image ends in a zero and is read before the call
+        // returns.
         let module = unsafe { result::module::load_data(image.as_ptr().cast()) };
         let module = module.map_err(|source| Error::Driver {
             at: "loading the kernels of a decode step",
@@ -77,11 +80,13 @@ impl Chain {
             let text = CString::new(name).unwrap_or_default();
             // SAFETY: the module is loaded and lives as long as `self`.
             let handle = unsafe { result::module::get_function(self.module, text)? };
-            // Kernels that share a multiprocessor must split its memory alike: all of it is shared memory.
+            // Kernels that share a multiprocessor must split its memory alike: all of it is shared
+            // memory.
             let carveout = Attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
             // SAFETY: the function is of the loaded module.
             unsafe { result::function::set_function_attribute(handle, carveout, 100)? };
-            // Asked for from the first byte on: what a kernel declares itself counts into the usual 48 KB.
+            // Asked for from the first byte on: what a kernel declares itself counts into the usual
+            // 48 KB.
             functions.insert(name, Function { handle, shared: 0 });
         }
         let function = functions.get_mut(name).expect("inserted above");
@@ -169,8 +174,8 @@ impl Chain {
             attrs: attributes.as_mut_ptr(),
             numAttrs: attributes.len() as u32,
         };
-        // SAFETY: the arguments are those of the kernel of that name and are read before the call returns; the memory
-        // they name lives until the stream has come to rest.
+        // SAFETY: the arguments are those of the kernel of that name and are read before the call
+        // returns; the memory they name lives until the stream has come to rest.
         let launched = unsafe {
             sys::cuLaunchKernelEx(
                 &raw const config,

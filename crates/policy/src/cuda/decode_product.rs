@@ -1,4 +1,5 @@
-//! The shapes in which the products of `decode_product.cu` run: tiles, slices and shared memory, no device involved.
+//! The shapes in which the products of `decode_product.cu` run: tiles, slices and shared memory, no
+//! device involved.
 
 use std::ops::RangeInclusive;
 
@@ -10,7 +11,8 @@ const CHUNK: usize = 32;
 const GROUPS: usize = 8;
 /// Warps of a block at most.
 const WARPS: usize = 16;
-/// Slices of the inputs at most, `STEP_SLICES` of `decode_tile.cu`: blocks that any device takes as a cluster.
+/// Slices of the inputs at most, `STEP_SLICES` of `decode_tile.cu`: blocks that any device takes as
+/// a cluster.
 const SLICES: usize = 8;
 /// Parts that rows come to shared memory in, `STEP_PARTS` of `decode_tile.cu`.
 const PARTS: usize = 4;
@@ -19,12 +21,14 @@ pub(super) const BLOCK: usize = 227 << 10;
 /// What it may ask for of that: the rest it holds by itself.
 const SHARED: usize = BLOCK - 4096;
 
-/// Warps of a block at most, those of adapters included, unless two a group need more: so many were fastest.
+/// Warps of a block at most, those of adapters included, unless two a group need more: so many were
+/// fastest.
 const WARPS_WISHED: usize = 12;
 /// Blocks that a plan wishes for: one for each multiprocessor of an H200.
 const BLOCKS: usize = 132;
-/// Slices that inputs are cut into where they fit. So many blocks are a cluster, and clusters that do not fill a group of
-/// multiprocessors (16 or 18 on an H200) leave some idle. Four were faster at 0.5B by 3 % to 6 % than what `reads` finds.
+/// Slices that inputs are cut into where they fit. So many blocks are a cluster, and clusters that
+/// do not fill a group of multiprocessors (16 or 18 on an H200) leave some idle. Four were faster
+/// at 0.5B by 3 % to 6 % than what `reads` finds.
 const SLICES_WISHED: usize = 4;
 /// Warps that share the inputs of a group of gate and up, and of the other products: powers of two.
 const GATE_ACROSS: usize = 4;
@@ -86,7 +90,8 @@ pub(super) struct Plan {
     pub(super) part: usize,
 }
 
-/// Values of a row of so many chunks in shared memory, and of sums of so many groups: `step_pitch` and `step_sum_pitch`.
+/// Values of a row of so many chunks in shared memory, and of sums of so many groups:
+/// `step_pitch` and `step_sum_pitch`.
 fn pitch(chunks: usize) -> usize {
     chunks * CHUNK + 8
 }
@@ -122,7 +127,8 @@ impl Plan {
         waves * at_once * (self.pad + self.groups * CHUNK) * self.per * CHUNK
     }
 
-    /// The plan with so many groups a block, warps that share their inputs, and slices, each at most.
+    /// The plan with so many groups a block, warps that share their inputs, and slices, each at
+    /// most.
     fn with(work: Work, groups: usize, most_across: usize, most_slices: usize) -> Option<Self> {
         let lows = work.low.div_ceil(CHUNK);
         // Two warps at least share the inputs, so that a multiprocessor has enough of them.
@@ -151,7 +157,8 @@ impl Plan {
             across /= 2;
         }
         let slices = chunks.div_ceil(per);
-        // A part is a whole number of turns of all warps, so that weights under way belong to the next.
+        // A part is a whole number of turns of all warps, so that weights under way belong to the
+        // next.
         let turn = across * depth(pad);
         let part = per.div_ceil(PARTS).next_multiple_of(turn);
         let plan = Self {
@@ -172,7 +179,8 @@ impl Plan {
         (self.groups + self.lows) * self.across * 32
     }
 
-    /// Bytes of shared memory: rows with a norm's weights, and in their place sums of all warps and low-rank values.
+    /// Bytes of shared memory: rows with a norm's weights, and in their place sums of all warps and
+    /// low-rank values.
     pub(super) fn shared(&self) -> usize {
         let rows = self.pad * pitch(self.per) * 2 + self.per * CHUNK * 2;
         let sums = self.across * pitch(self.groups + self.lows) * 4;
@@ -187,7 +195,8 @@ impl Plan {
 
 /// Groups of a block of gate and up.
 fn gate_groups(work: Work) -> usize {
-    // Many rows are read as seldom as leaves most multiprocessors a block; with few rows weights alone count.
+    // Many rows are read as seldom as leaves most multiprocessors a block; with few rows weights
+    // alone count.
     let blocks = |groups: usize| work.outputs[0].div_ceil(groups * CHUNK / 2);
     let many = (2..=GROUPS)
         .rev()

@@ -1,4 +1,5 @@
-//! The memory of decoding: the slots' states, their caches, and one step of all slots the plain way.
+//! The memory of decoding: the slots' states, their caches, and one step of all slots the plain
+//! way.
 
 use std::collections::HashMap;
 

@@ -9,7 +9,8 @@ use super::kernels;
 use super::way::DecodeWay;
 use crate::model::Config;
 
-/// The kernels for `way`, where they know the model and the device has room for them; none for the plain way.
+/// The kernels for `way`, where they know the model and the device has room for them; none for the
+/// plain way.
 pub(super) fn chain(device: &Device, config: &Config, way: DecodeWay) -> Result<Option<Chain>> {
     let known = kernels::decode_flash(device.precision(), config.head_dim).is_some();
     let fits = config.hidden <= joined::WIDEST && device.shared_limit() >= BLOCK;

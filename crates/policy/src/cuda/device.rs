@@ -1,7 +1,8 @@
 //! One GPU: its context, its stream, its kernels, its memory.
 //!
-//! All work goes to one stream, so it happens in the order it was asked for. Memory is freed only after that stream
-//! has come to rest; that is what makes plain addresses, which kernels and cuBLAS want, safe to pass around in here.
+//! All work goes to one stream, so it happens in the order it was asked for. Memory is freed only
+//! after that stream has come to rest; that is what makes plain addresses, which kernels and cuBLAS
+//! want, safe to pass around in here.
 
 #![expect(
     unsafe_code,
@@ -74,7 +75,8 @@ impl Device {
         }
         let at = |at| move |source| Error::Driver { at, source };
         let context = CudaContext::new(0).map_err(at("opening the first GPU"))?;
-        // SAFETY: everything runs on one stream, so no event is needed to order it; graphs cannot capture them.
+        // SAFETY: everything runs on one stream, so no event is needed to order it; graphs cannot
+        // capture them.
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(at("making a stream"))?;
         let capability = context
@@ -214,7 +216,8 @@ impl Device {
 
     /// Copies values from the host.
     pub(super) fn write<T: bytemuck::Pod>(&self, at: Address, values: &[T]) -> Result<()> {
-        // SAFETY: the driver has read pageable memory before it returns; the place lies in a live buffer.
+        // SAFETY: the driver has read pageable memory before it returns; the place lies in a live
+        // buffer.
         let done =
             unsafe { result::memcpy_htod_async(at.0, values, self.inner.stream.cu_stream()) };
         check("copying to the device", done)
@@ -252,7 +255,8 @@ impl Device {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Remembers what is being done, for messages; where errors must name their kernel, waits for it.
+    /// Remembers what is being done, for messages; where errors must name their kernel, waits for
+    /// it.
     pub(super) fn note(&self, at: &'static str) -> Result<()> {
         self.note_sized(at, String::new)
     }
@@ -354,8 +358,9 @@ impl Device {
             block_dim: (threads as u32, 1, 1),
             shared_mem_bytes: shared as u32,
         };
-        // SAFETY: the arguments are those of the kernel of that name, checked kernel by kernel against the CPU by
-        // examples/cuda_check.rs; the memory they name lives until the stream has come to rest.
+        // SAFETY: the arguments are those of the kernel of that name, checked kernel by kernel
+        // against the CPU by examples/cuda_check.rs; the memory they name lives until the stream
+        // has come to rest.
         let launched = unsafe { builder.launch(config) };
         check(name, launched)?;
         drop(functions);

@@ -70,7 +70,8 @@ impl Engine {
         Self::with(device, blas, model, adapter)
     }
 
-    /// A model of random weights made on the device, for measurements; with a fresh adapter or fully trained.
+    /// A model of random weights made on the device, for measurements; with a fresh adapter or
+    /// fully trained.
     pub fn random(
         config: &Config,
         lora: Option<&LoraConfig>,
@@ -112,7 +113,8 @@ impl Engine {
         })
     }
 
-    /// How steps are decoded: the plain way where the one asked for does not serve the model or the device.
+    /// How steps are decoded: the plain way where the one asked for does not serve the model or the
+    /// device.
     pub fn decode_way(&self) -> DecodeWay {
         if self.resident.chain.is_some() {
             DecodeWay::Auto
@@ -222,7 +224,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether backward keeps all inner values: as asked, or where they leave a tenth of the free memory alone.
+    /// Whether backward keeps all inner values: as asked, or where they leave a tenth of the free
+    /// memory alone.
     fn keeps(&self, recompute: Recompute, rows: usize, drops: bool) -> Result<bool> {
         match recompute {
             Recompute::Off => Ok(true),
@@ -305,7 +308,8 @@ impl Engine {
         pass.scores(hidden, &pack.targets, temperature, &space.head)
     }
 
-    /// Scores every target, asks `coefficient` for d loss / d logprob, and adds the gradient of the loss.
+    /// Scores every target, asks `coefficient` for d loss / d logprob, and adds the gradient of the
+    /// loss.
     pub fn learn(
         &mut self,
         learn: Learn,

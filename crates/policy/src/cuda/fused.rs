@@ -1,5 +1,6 @@
-//! A decode step by five kernels a layer: the products of `decode_product.cu`, with norms, the MLP's activation, the
-//! residual sums and adapters folded in, and attention with biases, head norms, the rotation and the cache's new entry.
+//! A decode step by five kernels a layer: the products of `decode_product.cu`, with norms, the
+//! MLP's activation, the residual sums and adapters folded in, and attention with biases, head
+//! norms, the rotation and the cache's new entry.
 
 use super::chain::Chain;
 use super::decode_product::{Kind, Plan, Work};

@@ -1,5 +1,6 @@
-//! Many answers at once: each prompt is read once, its cache is copied to its answers, the device decodes without the
-//! host, and every few tokens the host looks which answers have ended and fills their slots again.
+//! Many answers at once: each prompt is read once, its cache is copied to its answers, the device
+//! decodes without the host, and every few tokens the host looks which answers have ended and fills
+//! their slots again.
 
 use std::collections::VecDeque;
 
@@ -105,7 +106,8 @@ impl Round<'_> {
             .map_or(0, |highest| highest + 1)
     }
 
-    /// Whether the host has to look at every token: the device knows no texts and only some stop tokens.
+    /// Whether the host has to look at every token: the device knows no texts and only some stop
+    /// tokens.
     fn host_stops(&self) -> bool {
         !self.how.stop.texts.is_empty() || self.how.stop.tokens.len() > STOPS
     }
@@ -192,8 +194,8 @@ impl Engine {
         }
     }
 
-    /// Makes room for decoding. Where memory is short, what only training needs is given up, and then slots: fewer answers
-    /// are decoded at once.
+    /// Makes room for decoding. Where memory is short, what only training needs is given up, and
+    /// then slots: fewer answers are decoded at once.
     fn prepare_decoder(&mut self, slots: usize, capacity: usize, answer: usize) -> Result<Decoder> {
         let old = self.decoder.take();
         let size = Size {
@@ -227,8 +229,8 @@ impl Engine {
         Ok(decoder)
     }
 
-    /// Makes room for so many slots of so many tokens, of which so many are the answer's: calls that need no more then
-    /// share memory and graphs.
+    /// Makes room for so many slots of so many tokens, of which so many are the answer's: calls
+    /// that need no more then share memory and graphs.
     pub fn make_room(&mut self, slots: usize, capacity: usize, answer: usize) -> Result<()> {
         self.resident.device.enter()?;
         let decoder = self.prepare_decoder(slots, capacity.next_multiple_of(64), answer)?;
@@ -312,7 +314,8 @@ impl Engine {
         }
     }
 
-    /// Reads prompts, copies their caches to all their answers, and draws every answer's first token.
+    /// Reads prompts, copies their caches to all their answers, and draws every answer's first
+    /// token.
     fn read(
         &mut self,
         with: With,

@@ -1,5 +1,6 @@
-//! A decode step by cuBLAS's products, with as little between them as can be: attention takes rows as the product before
-//! leaves them, and every kernel of ours is there, waiting, when the product before it ends.
+//! A decode step by cuBLAS's products, with as little between them as can be: attention takes rows
+//! as the product before leaves them, and every kernel of ours is there, waiting, when the product
+//! before it ends.
 
 use super::chain::Follows;
 use super::decoder::Decoder;

@@ -14,7 +14,8 @@ use super::workspace::Saved;
 /// What a layer's queries look at.
 #[derive(Clone, Copy)]
 pub(super) enum Sight<'a> {
-    /// The rows before them in their own sequence; keys and values also go to a cache, where there is one.
+    /// The rows before them in their own sequence; keys and values also go to a cache, where there
+    /// is one.
     Pack(&'a Batch, Option<&'a Cache>),
     /// A cache: row n is slot n.
     Cache(&'a Cache),
@@ -136,8 +137,8 @@ impl<'a> Pass<'a> {
         down.forward(saved.active.address, rows, out, true, scratch(Group::Down))
     }
 
-    /// Norm, q, k and v, their biases or head norms, and the rotation; where a token is decoded, `place_token` does the last and,
-    /// without head norms, the biases.
+    /// Norm, q, k and v, their biases or head norms, and the rotation; where a token is decoded,
+    /// `place_token` does the last and, without head norms, the biases.
     fn before_attention(&self, layer: usize, x: Address, saved: &Saved) -> Result<()> {
         let Self {
             device,

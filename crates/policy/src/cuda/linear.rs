@@ -229,7 +229,8 @@ impl<'a> Projection<'a> {
         )
     }
 
-    /// `drop(x) A'` of every part: one product where nothing is dropped, as all parts then share their input.
+    /// `drop(x) A'` of every part: one product where nothing is dropped, as all parts then share
+    /// their input.
     fn down(&self, lora: &GroupLora, x: Address, rows: usize, scratch: Scratch) -> Result<()> {
         let (rank, inputs) = (lora.rank, self.inputs);
         let width = lora.group.parts.len() * rank;

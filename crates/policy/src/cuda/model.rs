@@ -74,7 +74,8 @@ impl Model {
     }
 }
 
-/// Whether the kernels can serve a shape: they read eight values at a time, and a warp holds one head.
+/// Whether the kernels can serve a shape: they read eight values at a time, and a warp holds one
+/// head.
 fn check(config: &Config) -> Result<()> {
     let widths = [
         ("hidden_size", config.hidden),

@@ -1,7 +1,8 @@
-//! Where every tensor of a model and of an adapter lies in its arena: offsets in values, no device involved.
+//! Where every tensor of a model and of an adapter lies in its arena: offsets in values, no device
+//! involved.
 //!
-//! Matrices come first and vectors after them, so that weight decay is two ranges. q, k and v lie one after the other,
-//! and so do gate and up: each group is one matrix to cuBLAS.
+//! Matrices come first and vectors after them, so that weight decay is two ranges. q, k and v lie
+//! one after the other, and so do gate and up: each group is one matrix to cuBLAS.
 
 use crate::model::{Adapter, Config, LoraConfig, Module};
 

@@ -10,7 +10,8 @@ use super::trace::{Spent, Trace};
 const AHEAD: usize = 200;
 
 impl Engine {
-    /// Records from now on where the device's time goes. Events cost a microsecond or so each; graphs are not looked into.
+    /// Records from now on where the device's time goes. Events cost a microsecond or so each;
+    /// graphs are not looked into.
     pub fn begin_trace(&self) -> Result<()> {
         let device = &self.resident.device;
         device.enter()?;
@@ -33,8 +34,8 @@ impl Engine {
         worked.and(spent)
     }
 
-    /// Where the time of one decode step of `rows` answers goes, each `position` tokens long. Room must have been
-    /// made for them.
+    /// Where the time of one decode step of `rows` answers goes, each `position` tokens long. Room
+    /// must have been made for them.
     pub fn trace_decode(&mut self, with: With, rows: usize, position: u32) -> Result<Vec<Spent>> {
         let Some(decoder) = self.decoder.take() else {
             return Ok(Vec::new());

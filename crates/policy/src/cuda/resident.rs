@@ -1,4 +1,5 @@
-//! What stays on the device between passes: the model and its adapters, and what computes with them.
+//! What stays on the device between passes: the model and its adapters, and what computes with
+//! them.
 
 use super::arena::{Arena, Part, slices};
 use super::batch::Batch;

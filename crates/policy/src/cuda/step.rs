@@ -9,8 +9,8 @@ use super::model::Model;
 use super::resident::Resident;
 use super::workspace::StepSpace;
 
-/// Attention of every slot's new token over its cache, with all that stands between it and the product before: biases,
-/// head norms, the rotation, and the cache's new entry.
+/// Attention of every slot's new token over its cache, with all that stands between it and the
+/// product before: biases, head norms, the rotation, and the cache's new entry.
 pub(super) struct TokenAttention<'a> {
     pub(super) chain: &'a Chain,
     pub(super) model: &'a Model,
@@ -63,7 +63,8 @@ impl TokenAttention<'_> {
 }
 
 impl Decoder {
-    /// Queues the embeddings of the last tokens and, for products that fold norms in, what these need of them.
+    /// Queues the embeddings of the last tokens and, for products that fold norms in, what these
+    /// need of them.
     pub(super) fn begin_step(
         &self,
         resident: &Resident,

@@ -27,8 +27,9 @@ impl Decoder {
         self.sample(resident, self.logits.address, draws)
     }
 
-    /// Runs `steps` steps of the first `rows` slots. The first step of a number of rows runs by itself, as libraries
-    /// load their kernels then, which a capture does not allow; what follows is one graph a step.
+    /// Runs `steps` steps of the first `rows` slots. The first step of a number of rows runs by
+    /// itself, as libraries load their kernels then, which a capture does not allow; what follows
+    /// is one graph a step.
     pub(super) fn steps(
         &mut self,
         resident: &Resident,

@@ -1,4 +1,5 @@
-//! Products over a short length that add to activations, as adapters need them: the kernels of thin.cu.
+//! Products over a short length that add to activations, as adapters need them: the kernels of
+//! thin.cu.
 
 use super::device::{Device, Launch, args};
 use super::error::Result;

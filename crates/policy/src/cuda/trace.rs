@@ -1,4 +1,5 @@
-//! Where the device's time goes: an event behind everything that is queued, and the times between neighbours.
+//! Where the device's time goes: an event behind everything that is queued, and the times between
+//! neighbours.
 
 use cudarc::driver::CudaEvent;
 

@@ -3,8 +3,9 @@
 use super::error::{Error, Result};
 use crate::model::LoraConfig;
 
-/// The widest model whose adapters `auto` decodes by the fused step. That step was timed with 896 and 1536, where it is
-/// faster by 11 to 27 %. At 3584 one answer took 1.7 times as long as by the plain way (`docs/performance.md`).
+/// The widest model whose adapters `auto` decodes by the fused step. That step was timed with 896
+/// and 1536, where it is faster by 11 to 27 %. At 3584 one answer took 1.7 times as long as by the
+/// plain way (`docs/performance.md`).
 const FUSED_WIDEST: usize = 2048;
 /// The major compute capability that `auto` was timed on. Other devices take the plain way.
 const TIMED: i32 = 9;
@@ -14,8 +15,8 @@ const TIMED: i32 = 9;
 pub enum DecodeWay {
     /// Products by cuBLAS, a kernel for everything between them.
     Plain,
-    /// The fastest way whose results are the same in every process: the fused step (`fused.rs`) with an adapter on a
-    /// model that is not wide, and the joined step (`joined.rs`) otherwise.
+    /// The fastest way whose results are the same in every process: the fused step (`fused.rs`)
+    /// with an adapter on a model that is not wide, and the joined step (`joined.rs`) otherwise.
     #[default]
     Auto,
 }

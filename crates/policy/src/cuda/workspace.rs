@@ -187,7 +187,8 @@ pub(super) struct Workspace {
     purpose: Purpose,
     low: usize,
     pub(super) saved: Vec<Saved>,
-    /// The residual stream before each layer and after the last; two in turn where nothing is learnt.
+    /// The residual stream before each layer and after the last; two in turn where nothing is
+    /// learnt.
     pub(super) streams: Vec<Buffer>,
     pub(super) ints: Buffer,
     pub(super) dropped: Option<Buffer>,
@@ -312,7 +313,8 @@ fn widest_input(config: &Config) -> usize {
 pub(super) struct StepSpace {
     /// The stream's rows, woven.
     pub(super) copy: Buffer,
-    /// Sums of squares of the stream's rows: (rows, parts), a part for each tile of the product that wrote them.
+    /// Sums of squares of the stream's rows: (rows, parts), a part for each tile of the product
+    /// that wrote them.
     pub(super) squares: Buffer,
 }
 

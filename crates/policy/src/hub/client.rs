@@ -131,7 +131,8 @@ pub(super) fn no_line(error: &ureq::Error) -> HubError {
     }
 }
 
-/// Whether there is no one at the other end. A name that nobody knows has no kind of its own in the standard library.
+/// Whether there is no one at the other end. A name that nobody knows has no kind of its own in the
+/// standard library.
 fn leads_nowhere(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{ConnectionRefused, HostUnreachable, NetworkUnreachable};
     matches!(

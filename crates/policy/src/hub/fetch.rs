@@ -1,7 +1,8 @@
 //! Downloads one file from the hub, however often the connection breaks.
 //!
-//! The bytes so far lie in `NAME.incomplete` until the file is whole and checked; a later call continues there. Tries that
-//! bring some bytes do not count, so a bad connection only takes longer.
+//! The bytes so far lie in `NAME.incomplete` until the file is whole and checked; a later call
+//! continues there. Tries that bring some bytes do not count, so a bad connection only takes
+//! longer.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -74,7 +75,8 @@ impl Hub {
                 Err(HubError::Broken(why) | HubError::Unreachable(why)) => why,
                 Err(error) => return Err(error),
             };
-            // More than ever before: a server without ranges that breaks off now here, now there brings nothing.
+            // More than ever before: a server without ranges that breaks off now here, now there
+            // brings nothing.
             best = best.max(before);
             if file.metadata().map_err(HubError::Disk)?.len() > best {
                 fruitless = 0;

@@ -1,4 +1,5 @@
-//! Where files from the hub lie on this machine: in the cache that all of Hugging Face's tools share, or in a folder.
+//! Where files from the hub lie on this machine: in the cache that all of Hugging Face's tools
+//! share, or in a folder.
 //!
 //! ```text
 //! models--owner--name/blobs/HASH              contents
@@ -62,8 +63,8 @@ impl Place {
         }
     }
 
-    /// Makes the files appear, once all contents are there. `config.json` comes last, since a folder with that
-    /// file counts as a whole model.
+    /// Makes the files appear, once all contents are there. `config.json` comes last, since a
+    /// folder with that file counts as a whole model.
     pub fn publish(&self, listing: &Listing, revision: &str, files: &[Entry]) -> io::Result<()> {
         let Self::Cache(folder) = self else {
             return Ok(());

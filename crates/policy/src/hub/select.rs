@@ -2,7 +2,8 @@
 
 use super::listing::{Entry, Listing};
 
-/// What the engine reads besides weights: shapes, the tokenizer, the chat template. Most models have only some of these.
+/// What the engine reads besides weights: shapes, the tokenizer, the chat template. Most models
+/// have only some of these.
 const SMALL: [&str; 10] = [
     "config.json",
     "generation_config.json",

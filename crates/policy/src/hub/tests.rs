@@ -39,7 +39,8 @@ struct Server {
     asked: Arc<Mutex<Vec<String>>>,
 }
 
-/// A repository `a/b` with these files; those that end in `.safetensors` are large ones, with a hash.
+/// A repository `a/b` with these files; those that end in `.safetensors` are large ones, with a
+/// hash.
 fn serve(files: &[(&str, &[u8])], manners: Manners) -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());

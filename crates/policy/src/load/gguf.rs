@@ -122,7 +122,8 @@ impl<R: Read> Header<R> {
             8 => Value::Text(self.text()?),
             9 => {
                 let (kind, count) = (self.u32()?, self.count()?);
-                // Lists of lists are allowed and unused; without an end to them the stack would be it.
+                // Lists of lists are allowed and unused; without an end to them the stack would be
+                // it.
                 if kind == 9 {
                     return Err(Problem::Damaged("a list of lists in the header".into()));
                 }

@@ -1,7 +1,7 @@
 //! The block formats of GGUF, turned into f32.
 //!
-//! A block holds 32 or 256 values as small integers with shared scales. In the K formats eight groups
-//! of 32 have 6-bit scales and minima of their own, packed into twelve bytes.
+//! A block holds 32 or 256 values as small integers with shared scales. In the K formats eight
+//! groups of 32 have 6-bit scales and minima of their own, packed into twelve bytes.
 
 use half::{bf16, f16};
 

@@ -62,7 +62,8 @@ impl GgufModel {
             });
         }
         let data = self.file.tensor(&stored)?;
-        // llama.cpp stores Llama's q and k for a rotation of neighbours; Qwen's are stored as they are.
+        // llama.cpp stores Llama's q and k for a rotation of neighbours; Qwen's are stored as they
+        // are.
         match (self.family, name.rsplit_once(".self_attn.")) {
             (Family::Llama, Some((_, "q_proj.weight"))) => Ok(unpermute(&data, self.heads, shape)),
             (Family::Llama, Some((_, "k_proj.weight"))) => {
@@ -151,8 +152,9 @@ fn token(file: &GgufFile, key: &str) -> Option<u32> {
     file.integer(key).ok().and_then(|id| u32::try_from(id).ok())
 }
 
-/// The tokens that end an answer. A folder lists all of them; a GGUF file names a few, and the rest are known by name:
-/// an instructed Qwen ends by `<|im_end|>`, and now and then by what ended its texts before.
+/// The tokens that end an answer. A folder lists all of them; a GGUF file names a few, and the rest
+/// are known by name: an instructed Qwen ends by `<|im_end|>`, and now and then by what ended its
+/// texts before.
 fn ends(file: &GgufFile) -> Vec<u32> {
     let keys = ["eos", "eot", "eom"].map(|end| format!("tokenizer.ggml.{end}_token_id"));
     let mut ends: Vec<u32> = keys.iter().filter_map(|key| token(file, key)).collect();
@@ -238,8 +240,8 @@ fn refuse_variants(file: &GgufFile, config: &Config) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The rule behind a table of divisors, one a frequency. GGUF keeps only the table; every Llama 3 model uses the
-/// same bounds and another factor, and whatever else made a table is refused.
+/// The rule behind a table of divisors, one a frequency. GGUF keeps only the table; every Llama 3
+/// model uses the same bounds and another factor, and whatever else made a table is refused.
 fn stretching(divisors: &[f32], theta: f64) -> Result<RopeScaling, Problem> {
     let factor = divisors.iter().copied().fold(1.0, f32::max);
     let rule = RopeScaling {
@@ -324,7 +326,8 @@ fn byte_bpe(file: &GgufFile) -> Result<ByteBpe, Problem> {
              use the Hugging Face directory of this model"
         )));
     }
-    // Old converters named no rule, and their users got GPT-2's whatever the model was trained with.
+    // Old converters named no rule, and their users got GPT-2's whatever the model was trained
+    // with.
     let split = file
         .keys
         .get("tokenizer.ggml.pre")

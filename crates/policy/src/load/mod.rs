@@ -1,7 +1,8 @@
 //! Models from files: Hugging Face directories with safetensors, and GGUF.
 //!
-//! Tensors are read one at a time and come as f32 under their Hugging Face names, whatever the file calls them. Matrices
-//! that nothing trains may be kept in bf16, each rounded as soon as it is read.
+//! Tensors are read one at a time and come as f32 under their Hugging Face names, whatever the file
+//! calls them. Matrices that nothing trains may be kept in bf16, each rounded as soon as it is
+//! read.
 
 mod gguf;
 mod gguf_blocks;
@@ -85,8 +86,9 @@ impl Checkpoint {
         }
     }
 
-    /// All weights of a model that nothing trains, and the fingerprint of what the file has. Matrices are kept in
-    /// that precision; without one each is kept in bf16 if the file has 16 bits or fewer for its values.
+    /// All weights of a model that nothing trains, and the fingerprint of what the file has.
+    /// Matrices are kept in that precision; without one each is kept in bf16 if the file has 16
+    /// bits or fewer for its values.
     pub fn frozen(&self, precision: Option<Precision>) -> Result<(Weights, String), LoadError> {
         let mut fingerprint = Fingerprint::default();
         let weights = Weights::build(&self.config, |name, shape| {

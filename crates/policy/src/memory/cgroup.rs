@@ -1,4 +1,5 @@
-//! Memory that the control groups of this process leave it: in a container the machine has more than may be used.
+//! Memory that the control groups of this process leave it: in a container the machine has more
+//! than may be used.
 
 /// Where a version of control groups reports memory.
 struct Files {
@@ -58,7 +59,8 @@ impl Files {
         least
     }
 
-    /// What one group has left. Version 2 writes `max` where there is no limit, version 1 a number beyond any machine.
+    /// What one group has left. Version 2 writes `max` where there is no limit, version 1 a number
+    /// beyond any machine.
     fn free(&self, path: &str, read: &dyn Fn(&str) -> Option<String>) -> Option<u64> {
         let file = |name: &str| read(&format!("{}{path}/{name}", self.root));
         let number = |name: &str| file(name)?.trim().parse::<u64>().ok();

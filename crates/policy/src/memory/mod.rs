@@ -9,12 +9,13 @@ pub enum Recompute {
     Off,
     /// Computed again, layer by layer: only each layer's input is kept.
     On,
-    /// Kept if they take no more than half of the memory that is free. The numbers are the same either way.
+    /// Kept if they take no more than half of the memory that is free. The numbers are the same
+    /// either way.
     Auto,
 }
 
-/// Memory that can be had without swapping, and without going beyond what the control groups of this process may have;
-/// none where the system does not say.
+/// Memory that can be had without swapping, and without going beyond what the control groups of
+/// this process may have; none where the system does not say.
 pub fn available_bytes() -> Option<u64> {
     let facts = fs_err::read_to_string("/proc/meminfo").ok()?;
     let line = facts

@@ -57,8 +57,8 @@ pub struct RopeScaling {
 }
 
 impl RopeScaling {
-    /// A frequency after stretching: wavelengths beyond the old context are slowed, short ones stay, and those
-    /// between are blended.
+    /// A frequency after stretching: wavelengths beyond the old context are slowed, short ones
+    /// stay, and those between are blended.
     pub fn stretch(&self, frequency: f64) -> f64 {
         let wavelength = std::f64::consts::TAU / frequency;
         let old = self.original_max_position_embeddings;

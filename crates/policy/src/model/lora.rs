@@ -90,7 +90,8 @@ impl Adapter {
         })
     }
 
-    /// A fresh adapter: A uniform within 1/sqrt(inputs) as PEFT has it, B zero, so that it changes nothing yet.
+    /// A fresh adapter: A uniform within 1/sqrt(inputs) as PEFT has it, B zero, so that it changes
+    /// nothing yet.
     #[must_use]
     pub fn fresh(model: &Config, config: &LoraConfig, seed: u64) -> Self {
         let mut nth = 0u64;

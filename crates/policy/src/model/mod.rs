@@ -1,4 +1,5 @@
-//! What a language model is made of, apart from any device: its configuration, its weights and its adapters.
+//! What a language model is made of, apart from any device: its configuration, its weights and its
+//! adapters.
 
 mod config;
 mod lora;

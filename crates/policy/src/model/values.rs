@@ -8,8 +8,9 @@ use half::slice::HalfFloatSliceExt;
 
 /// Values in f32, or in bf16 where they are those of a frozen matrix.
 ///
-/// Whatever is trained is in f32, and so are norms and biases: they are read and written as the slice of f32 that
-/// they are. Only products with matrices know both kinds; to take bf16 for a slice of f32 is a bug.
+/// Whatever is trained is in f32, and so are norms and biases: they are read and written as the
+/// slice of f32 that they are. Only products with matrices know both kinds; to take bf16 for a
+/// slice of f32 is a bug.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// As they are.

@@ -242,7 +242,8 @@ impl Weights {
         all
     }
 
-    /// A hash over names, shapes and values: the same model from GGUF and from safetensors has the same one.
+    /// A hash over names, shapes and values: the same model from GGUF and from safetensors has the
+    /// same one.
     pub fn fingerprint(&self) -> String {
         let mut fingerprint = Fingerprint::default();
         for tensor in self.tensors() {

@@ -11,7 +11,8 @@ pub struct Draw {
     pub temperature: f32,
     /// Keep the k likeliest tokens, and those as likely as the last of them; 0 keeps all.
     pub top_k: usize,
-    /// Keep the likeliest tokens up to this mass, and those as likely as the last of them; 1 keeps all.
+    /// Keep the likeliest tokens up to this mass, and those as likely as the last of them; 1 keeps
+    /// all.
     pub top_p: f32,
     /// Keep tokens at least this likely relative to the likeliest; 0 keeps all.
     pub min_p: f32,
@@ -35,8 +36,8 @@ impl Draw {
         self.top_k > 0 || self.top_p < 1.0 || self.min_p > 0.0
     }
 
-    /// The same where logits can be divided by the temperature. Below the normal numbers of f32 they cannot, and such
-    /// draws are greedy.
+    /// The same where logits can be divided by the temperature. Below the normal numbers of f32
+    /// they cannot, and such draws are greedy.
     #[must_use]
     pub fn divisible(self) -> Self {
         if self.temperature >= f32::MIN_POSITIVE {
@@ -68,8 +69,8 @@ pub struct Chosen {
     pub logprob: f32,
 }
 
-/// Chooses a token; `uniform` in [0, 1) decides which. Logits with NaN give a logprob of NaN. Greedy ties go to the lower
-/// token.
+/// Chooses a token; `uniform` in [0, 1) decides which. Logits with NaN give a logprob of NaN.
+/// Greedy ties go to the lower token.
 pub fn choose(logits: &[f32], draw: Draw, uniform: f64) -> Chosen {
     let factor = 1.0 / draw.scoring_temperature();
     let top = vectorised(
@@ -102,7 +103,8 @@ struct Eligible {
     weight: f32,
 }
 
-/// Keeps the `count` likeliest tokens, and those as likely as the last of them: a token's number makes no difference.
+/// Keeps the `count` likeliest tokens, and those as likely as the last of them: a token's number
+/// makes no difference.
 fn keep(kept: &mut Vec<Eligible>, count: usize) {
     if let Some(last) = count
         .checked_sub(1)
@@ -146,14 +148,15 @@ fn pick(logits: &[f32], weights: &[f32], draw: Draw, uniform: f64) -> Option<usi
     }
     // The likeliest weight is one.
     kept.retain(|kept| kept.weight >= draw.min_p);
-    // In the order of the tokens, as without a filter and as on a GPU: the same number draws the same token.
+    // In the order of the tokens, as without a filter and as on a GPU: the same number draws the
+    // same token.
     kept.sort_by_key(|kept| kept.token);
     let weights: Vec<f32> = kept.iter().map(|kept| kept.weight).collect();
     invert(&weights, uniform).map(|index| kept[index].token)
 }
 
-/// The index at which the cumulative weights pass `uniform` of their sum. Runs are summed first, so that only
-/// one of them is walked value by value.
+/// The index at which the cumulative weights pass `uniform` of their sum. Runs are summed first, so
+/// that only one of them is walked value by value.
 fn invert(weights: &[f32], uniform: f64) -> Option<usize> {
     const RUN: usize = 512;
     let mut sums = vec![0.0; weights.len().div_ceil(RUN)];

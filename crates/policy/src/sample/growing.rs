@@ -29,8 +29,8 @@ impl Growing {
         (self.tokens.len() >= stop.max_tokens).then_some(Ending::Length)
     }
 
-    /// Whether a stop text has just been completed. Only the tail is decoded: a token is at least one byte,
-    /// so the longest stop text lies within as many tokens as it has bytes.
+    /// Whether a stop text has just been completed. Only the tail is decoded: a token is at least
+    /// one byte, so the longest stop text lies within as many tokens as it has bytes.
     fn ends_in(&self, texts: &[String], decode: &dyn Fn(&[u32]) -> String) -> bool {
         let Some(longest) = texts.iter().map(String::len).max() else {
             return false;

@@ -1,4 +1,5 @@
-//! How completions are drawn, apart from any device: the choice of a token, and when a completion ends.
+//! How completions are drawn, apart from any device: the choice of a token, and when a completion
+//! ends.
 
 mod choose;
 mod generation;

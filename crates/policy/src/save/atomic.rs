@@ -1,8 +1,8 @@
 //! A directory that appears whole or not at all.
 //!
 //! Files are written beside their destination, synced, and renamed into place. A directory that is
-//! replaced steps aside as `NAME.old` for the moment between two renames; `settle` puts it back if a
-//! crash fell into that moment.
+//! replaced steps aside as `NAME.old` for the moment between two renames; `settle` puts it back if
+//! a crash fell into that moment.
 
 use std::path::{Path, PathBuf};
 
@@ -62,7 +62,8 @@ fn replace(path: &Path, fill: impl FnOnce(&Path) -> std::io::Result<()>) -> std:
     Ok(())
 }
 
-/// Finishes what a crash interrupted: either the old directory is put back, or it is no longer needed.
+/// Finishes what a crash interrupted: either the old directory is put back, or it is no longer
+/// needed.
 pub(super) fn settle(path: &Path) -> std::io::Result<()> {
     let old = beside(path, "old");
     if !old.exists() {

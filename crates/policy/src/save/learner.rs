@@ -1,4 +1,5 @@
-//! A learner on disk: what it trains, and the optimiser's state, enough to go on bit by bit as before.
+//! A learner on disk: what it trains, and the optimiser's state, enough to go on bit by bit as
+//! before.
 
 use std::path::Path;
 
@@ -71,7 +72,8 @@ pub fn resume(directory: &Path, learner: &mut Learner, base_hash: &str) -> Resul
         Ok(serde_json::from_str(&fs_err::read_to_string(&path)?)?)
     };
     let progress = read().map_err(|problem| problem.at(&path))?;
-    // Everything is read before anything is changed: a damaged checkpoint leaves the learner as it was.
+    // Everything is read before anything is changed: a damaged checkpoint leaves the learner as it
+    // was.
     let values: Vec<Tensor> = match &learner.model.trained {
         Trained::Lora(adapter) => {
             let loaded = peft::load_adapter(directory, &config, base_hash)?;

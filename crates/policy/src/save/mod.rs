@@ -1,4 +1,5 @@
-//! Models, adapters and optimiser state on disk, whole or not at all, as transformers and PEFT read them.
+//! Models, adapters and optimiser state on disk, whole or not at all, as transformers and PEFT read
+//! them.
 
 mod atomic;
 mod huggingface;

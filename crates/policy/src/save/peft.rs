@@ -1,7 +1,7 @@
 //! Adapters as PEFT writes them: `adapter_config.json` and `adapter_model.safetensors`.
 //!
-//! The fingerprint of the base stands among the notes of the safetensors file: PEFT warns of keys in its
-//! settings that it does not know, and advises an upgrade that would not help.
+//! The fingerprint of the base stands among the notes of the safetensors file: PEFT warns of keys
+//! in its settings that it does not know, and advises an upgrade that would not help.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -27,8 +27,9 @@ pub struct Base {
     pub hash: String,
 }
 
-/// Keys that PEFT has for adapters which compute something else than plain `LoRA`. Not among them is `fan_in_fan_out`,
-/// which PEFT itself ignores for the linear layers of these models.
+/// Keys that PEFT has for adapters which compute something else than plain
+/// `LoRA`. Not among them is `fan_in_fan_out`, which PEFT itself ignores for the linear layers of
+/// these models.
 const VARIANTS: [&str; 10] = [
     "use_rslora",
     "use_dora",

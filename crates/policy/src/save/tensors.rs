@@ -38,7 +38,8 @@ impl Storage {
     }
 }
 
-/// Writes named arrays and a few notes, marked as PyTorch's kind of file so that transformers takes it.
+/// Writes named arrays and a few notes, marked as PyTorch's kind of file so that transformers takes
+/// it.
 pub(super) fn write<'a>(
     path: &Path,
     tensors: impl IntoIterator<Item = (String, &'a [usize], &'a [f32])>,
@@ -64,7 +65,8 @@ pub(super) fn write<'a>(
         .chain([&format])
         .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
         .collect();
-    // The crate writes a file that is its owner's alone and renames it: whom the user's mask lets read others may read it.
+    // The crate writes a file that is its owner's alone and renames it: whom the user's mask lets
+    // read others may read it.
     let rights = fs_err::File::create(path)?.metadata()?.permissions();
     serialize_to_file(views, Some(metadata), path).map_err(|error| match error {
         SafeTensorError::IoError(error) => error,

@@ -1,6 +1,7 @@
 //! A byte-level BPE tokenizer from its bare tables, written as `tokenizer.json`.
 //!
-//! GGUF files hold tokens and merges, and only the name of the rule that splits text before merging.
+//! GGUF files hold tokens and merges, and only the name of the rule that splits text before
+//! merging.
 
 use serde_json::{Value, json};
 

@@ -1,7 +1,8 @@
 //! Texts that go on from others, for tokenizers that begin every text with a space.
 //!
-//! Those of `SentencePiece` do, and take it off when tokens become text again: right for whole texts, and wrong for a
-//! begun answer, which follows a prompt, and for its continuation, which may begin with spaces of its own.
+//! Those of `SentencePiece` do, and take it off when tokens become text again: right for whole
+//! texts, and wrong for a begun answer, which follows a prompt, and for its continuation, which may
+//! begin with spaces of its own.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -23,7 +24,8 @@ pub(super) fn tokenizer(whole: &Tokenizer) -> tokenizers::Result<Option<Tokenize
     Ok(Some(continued))
 }
 
-/// A part without what puts a space before a text or takes one off, and whether there was such a thing.
+/// A part without what puts a space before a text or takes one off, and whether there was such a
+/// thing.
 fn without<T: Serialize + DeserializeOwned>(
     part: Option<&T>,
 ) -> tokenizers::Result<(Option<T>, bool)> {

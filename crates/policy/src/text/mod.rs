@@ -70,7 +70,8 @@ impl Text {
         let mut tokenizer = Tokenizer::from_bytes(json.as_bytes()).map_err(|error| {
             format!("no tokenizer as Hugging Face's library writes it: {error}. Copy it from the model's page")
         })?;
-        // Trainers leave their own here. Obeyed, they would cut prompts and answers short, or fill them up, in silence.
+        // Trainers leave their own here. Obeyed, they would cut prompts and answers short, or fill
+        // them up, in silence.
         tokenizer
             .with_truncation(None)
             .map_err(|error| error.to_string())?;
@@ -92,14 +93,16 @@ impl Text {
 
     /// Tokens of a text; special tokens written out in it are recognised, none is added.
     pub fn encode(&self, text: &str) -> Vec<u32> {
-        // Encoding fails only for tokenizers with an unknown-token rule that has no token; byte-level ones have none.
+        // Encoding fails only for tokenizers with an unknown-token rule that has no token;
+        // byte-level ones have none.
         self.tokenizer
             .encode_fast(text, false)
             .map(|encoding| encoding.get_ids().to_vec())
             .unwrap_or_default()
     }
 
-    /// Tokens of a text that goes on from another: without the space that some tokenizers put before a text.
+    /// Tokens of a text that goes on from another: without the space that some tokenizers put
+    /// before a text.
     fn encode_on(&self, text: &str) -> Vec<u32> {
         let Some(continued) = &self.continued else {
             return self.encode(text);
@@ -124,7 +127,8 @@ impl Text {
         tokens
     }
 
-    /// The text of tokens that go on from others, as those of an answer do; special ones are left out.
+    /// The text of tokens that go on from others, as those of an answer do; special ones are left
+    /// out.
     pub fn decode(&self, tokens: &[u32]) -> String {
         self.continued
             .as_ref()
@@ -133,7 +137,8 @@ impl Text {
             .unwrap_or_default()
     }
 
-    /// An answer that was not begun for the model, without the space that its tokenizer begins every text with.
+    /// An answer that was not begun for the model, without the space that its tokenizer begins
+    /// every text with.
     pub fn opening<'a>(&self, answer: &'a str) -> &'a str {
         let puts = self.continued.is_some();
         answer.strip_prefix(' ').filter(|_| puts).unwrap_or(answer)
@@ -160,12 +165,14 @@ impl Text {
         let template = self.template.as_ref().ok_or(TemplateError::None)?;
         let text = template.render(turns, true, self.bos.as_deref(), self.eos.as_deref())?;
         let mut tokens = self.encode(&text);
-        // Appended as tokens of its own: the template's last token stays what the model was trained on.
+        // Appended as tokens of its own: the template's last token stays what the model was trained
+        // on.
         tokens.extend(self.encode_on(begun));
         Ok(tokens)
     }
 
-    /// A chat with its answers, and which tokens are the assistant's: what supervised training scores.
+    /// A chat with its answers, and which tokens are the assistant's: what supervised training
+    /// scores.
     pub fn example(&self, turns: &[Turn]) -> Result<(Vec<u32>, Vec<bool>), TemplateError> {
         let template = self.template.as_ref().ok_or(TemplateError::None)?;
         let render = |turns: &[Turn], ask| {

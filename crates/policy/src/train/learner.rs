@@ -23,7 +23,8 @@ pub struct Training {
     pub optim: OptimConfig,
     /// The learning rate.
     pub schedule: Schedule,
-    /// Tokens that go through the network at once; a batch is the sum of as many passes as it needs.
+    /// Tokens that go through the network at once; a batch is the sum of as many passes as it
+    /// needs.
     pub pack_tokens: usize,
     /// Whether layers are computed again in the backward pass.
     pub recompute: Recompute,
@@ -33,8 +34,8 @@ pub struct Training {
 
 /// A model that learns.
 ///
-/// On a GPU what is trained lives on the device between steps. The host's tensors are brought up to date only to be
-/// saved (`mirror`) and sent back after loading (`restore`).
+/// On a GPU what is trained lives on the device between steps. The host's tensors are brought up to
+/// date only to be saved (`mirror`) and sent back after loading (`restore`).
 pub struct Learner {
     /// The model, where it computes.
     pub model: Placed,
@@ -87,7 +88,8 @@ impl Learner {
         }
     }
 
-    /// From now on answers and updates end with an error soon after this flag is set: between two tokens, or two packs.
+    /// From now on answers and updates end with an error soon after this flag is set: between two
+    /// tokens, or two packs.
     pub fn stop_on(&mut self, halt: Arc<AtomicBool>) {
         self.halt = halt;
     }
@@ -134,7 +136,8 @@ impl Learner {
         let mut sums = Sums::default();
         self.clear()?;
         for (nth, pack) in packs.iter().enumerate() {
-            // The seed moves with the step and the pass, so that no two passes drop the same inputs.
+            // The seed moves with the step and the pass, so that no two passes drop the same
+            // inputs.
             let moved = self
                 .optimiser
                 .steps

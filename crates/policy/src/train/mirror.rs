@@ -1,4 +1,5 @@
-//! Copies of a learner's state on the CPU: to save what lives on a GPU, to send it back, and to keep a state.
+//! Copies of a learner's state on the CPU: to save what lives on a GPU, to send it back, and to
+//! keep a state.
 
 use super::error::TrainError;
 use super::learner::Learner;
@@ -8,8 +9,8 @@ use crate::optim::Moments;
 use crate::placed::{Place, Placed, Trained, lock};
 
 impl Learner {
-    /// A learner on the CPU with all that is on the device, for saving; none where it already is on the CPU.
-    /// With an adapter the base's weights are left out: they are not what changes.
+    /// A learner on the CPU with all that is on the device, for saving; none where it already is on
+    /// the CPU. With an adapter the base's weights are left out: they are not what changes.
     pub fn mirror(&self) -> Result<Option<Self>, TrainError> {
         let Place::Cuda(engine) = &self.model.place else {
             return Ok(None);
@@ -38,8 +39,8 @@ impl Learner {
         Ok(Some(mirror))
     }
 
-    /// The adapter and the optimiser's state as they are now, in memory of their own; none where all weights are trained,
-    /// which would take their memory again.
+    /// The adapter and the optimiser's state as they are now, in memory of their own; none where
+    /// all weights are trained, which would take their memory again.
     pub fn copy(&self) -> Result<Option<Self>, TrainError> {
         let Trained::Lora(adapter) = &self.model.trained else {
             return Ok(None);

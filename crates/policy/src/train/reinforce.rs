@@ -113,7 +113,8 @@ impl Learner {
                 let Weighed { token, share } = &mut here[index];
                 token.current = scored.logprob;
                 if grpo.epochs <= 1 {
-                    // A single epoch begins where the update begins: the ratio is one, with the gradient it has there.
+                    // A single epoch begins where the update begins: the ratio is one, with the
+                    // gradient it has there.
                     token.trainer = scored.logprob;
                 }
                 let out = loss::grpo(*token, grpo.clip);

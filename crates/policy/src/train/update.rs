@@ -16,7 +16,8 @@ pub struct Update {
     pub clipped: f64,
     /// Mean entropy.
     pub entropy: f64,
-    /// Mean distance between the trainer's and the sampler's logprobs; above 0.02 the sampler is suspect.
+    /// Mean distance between the trainer's and the sampler's logprobs; above 0.02 the sampler is
+    /// suspect.
     pub sampler_gap: f64,
     /// Tokens scored.
     pub tokens: u64,

@@ -1,5 +1,5 @@
-//! The course of a tuning: one step after another, a look at held-out examples now and then, and what to do when the
-//! loss is not a number.
+//! The course of a tuning: one step after another, a look at held-out examples now and then, and
+//! what to do when the loss is not a number.
 
 use std::path::Path;
 
@@ -63,8 +63,8 @@ pub trait Watch {
 /// Follows nothing.
 impl Watch for () {}
 
-/// Teaches `engine` all lessons, or as many as `watch` lets it. Where the loss becomes NaN, the facts and the last good
-/// state are written beside `out`.
+/// Teaches `engine` all lessons, or as many as `watch` lets it. Where the loss becomes NaN, the
+/// facts and the last good state are written beside `out`.
 pub fn tune(
     engine: &mut Engine,
     lessons: &Lessons,
@@ -180,7 +180,8 @@ impl Course<'_> {
         Ok(held)
     }
 
-    /// A broken state shows in the loss of the next step. The last step has none, so its state is looked at here.
+    /// A broken state shows in the loss of the next step. The last step has none, so its state is
+    /// looked at here.
     fn end(mut self, engine: &Engine) -> Result<Tuned, TuneError> {
         self.tuned.after = loss(engine, self.held_out)?;
         let now = self.tuned.after.map_or_else(

@@ -1,7 +1,8 @@
-//! A step whose loss is not finite: the facts of the step are written down, with the last state whose loss was finite.
+//! A step whose loss is not finite: the facts of the step are written down, with the last state
+//! whose loss was finite.
 //!
-//! Everything lies in `OUT.diverged`, beside the folder that was to be written and is not: `step.json` with the facts,
-//! and `adapter` or `model`. It appears whole or not at all.
+//! Everything lies in `OUT.diverged`, beside the folder that was to be written and is not:
+//! `step.json` with the facts, and `adapter` or `model`. It appears whole or not at all.
 
 use std::path::{Path, PathBuf};
 
@@ -60,7 +61,8 @@ struct Facts<'a> {
     /// Whether it was taken, and the loss after it.
     taken: bool,
     loss_after: Option<Number>,
-    /// Where the last state with a finite loss lies, and after which step; none where there is none.
+    /// Where the last state with a finite loss lies, and after which step; none where there is
+    /// none.
     kept: Option<&'a str>,
     kept_step: Option<u64>,
     /// What it learned from.
@@ -204,7 +206,8 @@ fn beside(out: &Path, suffix: &str) -> PathBuf {
     out.with_file_name(name)
 }
 
-/// `OUT.diverged`, or that with the first number under which there is nothing: an earlier one is never overwritten.
+/// `OUT.diverged`, or that with the first number under which there is nothing: an earlier one is
+/// never overwritten.
 fn free(out: &Path) -> PathBuf {
     let numbered = (2..).map(|number: u32| beside(out, &format!("diverged-{number}")));
     let mut all = std::iter::once(beside(out, "diverged")).chain(numbered);

@@ -1,6 +1,6 @@
-//! The API policy against a real server, where one is named: `HOTLOOP_API_URL` (up to the version) and
-//! `HOTLOOP_API_MODEL`. `transformers serve MODEL --port 8000` is one such server. The model must know capitals:
-//! Qwen2.5-Coder-0.5B-Instruct does, SmolLM2-135M-Instruct does not.
+//! The API policy against a real server, where one is named: `HOTLOOP_API_URL` (up to the version)
+//! and `HOTLOOP_API_MODEL`. `transformers serve MODEL --port 8000` is one such server. The model
+//! must know capitals: Qwen2.5-Coder-0.5B-Instruct does, SmolLM2-135M-Instruct does not.
 
 use std::time::Duration;
 

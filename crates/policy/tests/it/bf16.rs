@@ -1,4 +1,5 @@
-//! Frozen matrices in bf16: the same model as one in f32 with rounded weights, half the memory, and adapters that fit.
+//! Frozen matrices in bf16: the same model as one in f32 with rounded weights, half the memory, and
+//! adapters that fit.
 
 use hotloop_policy::Precision;
 use hotloop_policy::cpu::{Adapted, Gradient, Network, Pass};

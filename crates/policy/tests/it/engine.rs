@@ -1,4 +1,5 @@
-//! The engine through `hotloop_flow::Policy`: chats in, completions out, updates that are saved and resumed.
+//! The engine through `hotloop_flow::Policy`: chats in, completions out, updates that are saved and
+//! resumed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,5 @@
-//! GGUF files that say more, less or other than the engine can do: `tiny.gguf` with its header patched.
+//! GGUF files that say more, less or other than the engine can do: `tiny.gguf` with its header
+//! patched.
 
 use std::path::Path;
 
@@ -70,7 +71,8 @@ impl Patch {
         );
         let first_tensor = find(&bytes, &text("token_embd.weight"));
         let (keys, tensors) = (self.keys.concat(), self.tensors.concat());
-        // What is added is a multiple of the alignment, so that the data lies where it did behind the header.
+        // What is added is a multiple of the alignment, so that the data lies where it did behind
+        // the header.
         let without = keys.len() + tensors.len() + text("filler").len() + 4 + 8;
         let filler = "-".repeat(without.next_multiple_of(32) - without);
         let filler = [&text("filler")[..], &8u32.to_le_bytes(), &text(&filler)].concat();

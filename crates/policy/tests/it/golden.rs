@@ -1,4 +1,5 @@
-//! Numbers against PyTorch's, in f64: logits, loss, every gradient, ten `AdamW` steps, GRPO updates.
+//! Numbers against PyTorch's, in f64: logits, loss, every gradient, ten `AdamW` steps, GRPO
+//! updates.
 
 use hotloop_flow::policy::WeightedTokens;
 use hotloop_policy::cpu::{Adapted, Gradient, Pass};
@@ -117,8 +118,9 @@ fn ten_adamw_steps_agree() {
             close(update.gradient_norm, norm, 1e-3);
         }
         fixture.compare("ten.", &learner.model.parameters(), BOUND);
-        // The weights hardly move in ten steps, so the moves are compared too. AdamW divides by the root of
-        // the square: where a gradient is nearly zero, rounding decides its sign, hence the wider bound.
+        // The weights hardly move in ten steps, so the moves are compared too. AdamW divides by the
+        // root of the square: where a gradient is nearly zero, rounding decides its sign, hence the
+        // wider bound.
         for (old, new) in before.tensors().iter().zip(learner.model.parameters()) {
             let wanted = fixture.floats(&format!("ten.{}", new.name));
             let moved: Vec<f32> = new

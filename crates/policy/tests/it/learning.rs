@@ -93,8 +93,8 @@ fn a_toy_corpus_is_learnt_in_full_and_by_an_adapter() {
             first > 3.0 && last < 0.15,
             "full {full}: the loss went from {first} to {last}"
         );
-        // In full it learns to count from a start that the corpus lacks; an adapter on random weights knows the
-        // starts it has seen.
+        // In full it learns to count from a start that the corpus lacks; an adapter on random
+        // weights knows the starts it has seen.
         let start = if full { 12 } else { 13 };
         let answers = learner.model.network.generate(
             learner.model.adapted(),

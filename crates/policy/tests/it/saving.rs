@@ -1,4 +1,5 @@
-//! What is saved comes back: models, adapters, and a learner that goes on as if nothing had happened.
+//! What is saved comes back: models, adapters, and a learner that goes on as if nothing had
+//! happened.
 
 use hotloop_policy::cpu::Network;
 use hotloop_policy::load::Checkpoint;

@@ -9,8 +9,8 @@ fn allows(stage: Option<Rules<'_>>, technique: Technique) -> bool {
     stage.is_none_or(|stage| !stage.forbids(technique))
 }
 
-/// Names the vectors where the stage allows them: intrinsics that the machine lacks are a crash, and models guess
-/// AVX-512.
+/// Names the vectors where the stage allows them: intrinsics that the machine lacks are a crash,
+/// and models guess AVX-512.
 pub fn machine_hint(simd: &str, stage: Option<Rules<'_>>) -> Option<&'static str> {
     if !allows(stage, Technique::Simd) {
         return None;
@@ -23,8 +23,8 @@ pub fn machine_hint(simd: &str, stage: Option<Rules<'_>>) -> Option<&'static str
     }
 }
 
-/// Headers, the prototype and its opening brace. Including a header is no use of it, but a stage that forbids a
-/// technique should not suggest it either.
+/// Headers, the prototype and its opening brace. Including a header is no use of it, but a stage
+/// that forbids a technique should not suggest it either.
 pub fn beginning(function: &Function, stage: Option<Rules<'_>>) -> String {
     let mut text = String::new();
     if allows(stage, Technique::Simd) {

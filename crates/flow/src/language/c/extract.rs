@@ -326,8 +326,8 @@ fn helpers(parts: &[Part<'_>], chosen: usize) -> (String, Vec<String>) {
         })
         .map(|(_, other)| (other, other.outline.defined()))
         .collect();
-    // The one block that defines a name, or none where several do. Looked up, since an answer may hold thousands of
-    // blocks and of calls.
+    // The one block that defines a name, or none where several do. Looked up, since an answer may
+    // hold thousands of blocks and of calls.
     let mut definers: BTreeMap<&str, Option<usize>> = BTreeMap::new();
     for (at, (_, defined)) in others.iter().enumerate() {
         for name in defined {
@@ -386,8 +386,8 @@ fn storage_words(outline: &Outline<'_>, entry: &str) -> Vec<Range<usize>> {
     words
 }
 
-/// The source without the storage words at `dropped`, where nothing else of it becomes other code by that: behind
-/// `static` a `#` begins no directive, and where that was it does.
+/// The source without the storage words at `dropped`, where nothing else of it becomes other code
+/// by that: behind `static` a `#` begins no directive, and where that was it does.
 fn mended(
     source: &str,
     lexed: &Lexed<'_>,

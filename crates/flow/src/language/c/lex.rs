@@ -37,7 +37,8 @@ pub struct Token<'a> {
     pub kind: TokenKind,
     /// Its text without splices; for literals the decoded content.
     pub text: Cow<'a, str>,
-    /// Whether it is a literal with other escapes than `\\"` and `\\\\`, the two that `_Pragma` undoes.
+    /// Whether it is a literal with other escapes than `\\"` and `\\\\`, the two that `_Pragma`
+    /// undoes.
     pub escaped: bool,
     /// Its first byte in the source.
     pub offset: usize,
@@ -145,7 +146,8 @@ pub fn lex(source: &str) -> Lexed<'_> {
     Lexed { items, raw_string }
 }
 
-/// The line of the first `\u00e9` in a word, which is to a compiler the word with that character and here is not.
+/// The line of the first `\u00e9` in a word, which is to a compiler the word with that character
+/// and here is not.
 pub fn universal_name(lexed: &Lexed<'_>) -> Option<u32> {
     let mut after_backslash = false;
     let mut is_one = |token: &Token<'_>| {
@@ -541,8 +543,9 @@ fn fold_pragmas(items: Vec<Item<'_>>) -> Vec<Item<'_>> {
     folded
 }
 
-/// The pragma that begins at token 0, and how many tokens it takes. One whose string has escapes stays as it is: to a
-/// compiler they are no escapes there, and what they hide is for its preprocessor to tell.
+/// The pragma that begins at token 0, and how many tokens it takes. One whose string has escapes
+/// stays as it is: to a compiler they are no escapes there, and what they hide is for its
+/// preprocessor to tell.
 fn pragma_at<'t, 'a: 't>(
     token: impl Fn(usize) -> Option<&'t Token<'a>>,
 ) -> Option<(Directive<'static>, usize)> {

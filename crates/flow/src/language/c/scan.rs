@@ -150,7 +150,8 @@ fn is_disguised(lexed: &Lexed<'_>) -> bool {
     lexed.raw_string.is_some() || lex::universal_name(lexed).is_some()
 }
 
-/// Whether a directive brings text, or takes a macro away, so that only the preprocessor knows the outcome.
+/// Whether a directive brings text, or takes a macro away, so that only the preprocessor knows the
+/// outcome.
 fn is_unclear(item: &Item<'_>) -> bool {
     let Item::Directive(directive) = item else {
         return false;
@@ -178,7 +179,8 @@ fn names_a_macro(pragma: &Directive<'_>, macros: &Macros<'_, '_>) -> bool {
         .any(|token| macros.contains_key(token.text.as_ref()))
 }
 
-/// Whether a token may be a header's macro, or join macros: `[[gnu::optimize]]` may be put together of them.
+/// Whether a token may be a header's macro, or join macros: `[[gnu::optimize]]` may be put together
+/// of them.
 fn may_be_more(token: &Token<'_>, macros: &Macros<'_, '_>) -> bool {
     let is_foreign = token.kind == TokenKind::Ident
         && !macros.contains_key(token.text.as_ref())

@@ -75,7 +75,8 @@ fn no_more_requests_go_out_than_the_user_allows_and_tries_count() {
         &sampling(),
     );
     assert_eq!(answers.unwrap().len(), 3);
-    // The first of four goes out at once, and the others a tenth of a second each behind the one before.
+    // The first of four goes out at once, and the others a tenth of a second each behind the one
+    // before.
     assert!(
         start.elapsed() >= Duration::from_millis(300),
         "{:?}",

@@ -1,5 +1,5 @@
-//! Products of a batch of answers on the matrix unit: weights go into its tiles straight from memory, and every weight
-//! is read once.
+//! Products of a batch of answers on the matrix unit: weights go into its tiles straight from
+//! memory, and every weight is read once.
 
 use half::slice::HalfFloatSliceExt;
 use rayon::prelude::*;
@@ -101,7 +101,8 @@ fn compute(session: &Session, weights: &[u16], columns: &Columns, out: Strided) 
         };
         for col in (0..rows).step_by(BLOCK) {
             let data = &columns.tiles[col * length..];
-            // Without a second tile of columns the first is taken twice: reading weights takes longer.
+            // Without a second tile of columns the first is taken twice: reading weights takes
+            // longer.
             let other = if col + SIDE < rows { steps * TILE } else { 0 };
             let right = Stream {
                 data,

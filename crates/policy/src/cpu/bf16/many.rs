@@ -1,6 +1,7 @@
 //! Products of many rows on the matrix unit: prompts and training, forward and backward.
 //!
-//! A piece of the weights is packed once and shared; threads take panels of rows, whose tiles they pack for themselves.
+//! A piece of the weights is packed once and shared; threads take panels of rows, whose tiles they
+//! pack for themselves.
 
 use rayon::prelude::*;
 
@@ -9,7 +10,8 @@ use super::pack::{self, PARTS, Rows, Tiles, Weights};
 use super::tiles::{BLOCK, DEPTH, SIDE, Session, Stream, Sum, TILE, Unit};
 use crate::cpu::onto::{Onto, Strided};
 
-/// Length of the sums that are computed at a time: the parts of 32 rows then stay in the first cache.
+/// Length of the sums that are computed at a time: the parts of 32 rows then stay in the first
+/// cache.
 const LENGTH: usize = 256;
 
 /// Columns whose weights are packed at a time: they stay in the second cache.

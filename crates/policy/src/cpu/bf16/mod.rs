@@ -23,7 +23,8 @@ pub(super) use matrix::Matrix;
 /// Up to so many rows, weights are widened in registers where there is no matrix unit.
 const SKINNY: usize = 64;
 
-/// From so many rows on the matrix unit takes over: up to four, widening was faster by about a fifth.
+/// From so many rows on the matrix unit takes over: up to four, widening was faster by about a
+/// fifth.
 const FEW_FROM: usize = 8;
 
 /// Up to so many rows weights go into the unit without being packed.

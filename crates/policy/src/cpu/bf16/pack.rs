@@ -1,8 +1,9 @@
 //! Matrices as the tiles of the matrix unit want them.
 //!
-//! A value of bf16 has 8 bits of mantissa. Activations and gradients go into the unit as two such values, which add up to
-//! 16 bits: what is lost is smaller than what the weights lost by hundreds, and sampler and trainer still agree to 1e-4.
-//! A third part would keep all of f32, but training an adapter was then no faster than with weights in f32.
+//! A value of bf16 has 8 bits of mantissa. Activations and gradients go into the unit as two such
+//! values, which add up to 16 bits: what is lost is smaller than what the weights lost by hundreds,
+//! and sampler and trainer still agree to 1e-4. A third part would keep all of f32, but training an
+//! adapter was then no faster than with weights in f32.
 
 #![expect(
     clippy::inline_always,
@@ -61,8 +62,8 @@ pub(super) struct Rows<'a> {
     pub(super) cols: (usize, usize),
 }
 
-/// Splits up to sixteen rows into tiles, one part after the other from `distance`; what lies beyond the rows and columns
-/// is zero.
+/// Splits up to sixteen rows into tiles, one part after the other from `distance`; what lies beyond
+/// the rows and columns is zero.
 pub(super) fn split(rows: Rows, tiles: &mut [u16], distance: usize) {
     let (first, count) = rows.cols;
     let steps = count.div_ceil(DEPTH);
@@ -108,7 +109,8 @@ fn cut(mut rest: [f32; DEPTH]) -> [[u16; DEPTH]; PARTS] {
     parts
 }
 
-/// The bits of the nearest value of bf16 as f32, and of the even one of two. What is no number stays none.
+/// The bits of the nearest value of bf16 as f32, and of the even one of two. What is no number
+/// stays none.
 #[inline(always)]
 fn nearest(value: f32) -> u32 {
     let bits = value.to_bits();
@@ -135,7 +137,8 @@ pub(super) struct Weights<'a> {
 }
 
 impl Weights<'_> {
-    /// Sixteen rows of the matrix as columns of tiles: `rows` and `cols` are where they begin and how many there are.
+    /// Sixteen rows of the matrix as columns of tiles: `rows` and `cols` are where they begin and
+    /// how many there are.
     pub(super) fn rows_as_columns(
         self,
         rows: (usize, usize),

@@ -84,7 +84,8 @@ impl Case {
                         sum += f64::from(self.start[i * to + j]);
                     }
                     let error = (f64::from(y[i * to + j]) - sum).abs();
-                    // Sums in f32 over exact products, or over activations of 16 bits: 8 bits would be far more.
+                    // Sums in f32 over exact products, or over activations of 16 bits: 8 bits would
+                    // be far more.
                     let bound = if ["few", "many", "chosen"].contains(&name) {
                         8e-6
                     } else {

@@ -1,7 +1,7 @@
 //! The matrix unit that some x86 CPUs have (AMX): tiles of bf16 with sums in f32.
 //!
-//! The compiler knows neither its registers nor its instructions yet, so one kernel stands here in assembly, and what
-//! goes in and out of it is plain memory.
+//! The compiler knows neither its registers nor its instructions yet, so one kernel stands here in
+//! assembly, and what goes in and out of it is plain memory.
 
 #![expect(
     unsafe_code,
@@ -27,8 +27,8 @@ pub(super) const TILE: usize = SIDE * DEPTH;
 /// Rows and columns of what one call of the kernel computes: two tiles by two.
 pub(super) const BLOCK: usize = 2 * SIDE;
 
-/// Tiles that the kernel reads one after the other: `steps` tiles of `parts` parts each, two rows of tiles side by side.
-/// All distances are in values of bf16.
+/// Tiles that the kernel reads one after the other: `steps` tiles of `parts` parts each, two rows
+/// of tiles side by side. All distances are in values of bf16.
 #[derive(Clone, Copy)]
 pub(super) struct Stream<'a> {
     /// Where the first tile begins.
@@ -172,13 +172,14 @@ fn bytes(values: usize) -> usize {
 impl Session {
     /// Lays out this thread's tiles. That there is a `Unit` shows that it can.
     pub(super) fn begin(_unit: Unit) -> Self {
-        // SAFETY: a `Unit` is only made where the instruction exists and is allowed; the layout is a valid one.
+        // SAFETY: a `Unit` is only made where the instruction exists and is allowed; the layout is
+        // a valid one.
         unsafe { asm!("ldtilecfg [{}]", in(reg) &raw const LAYOUT, options(nostack, readonly)) };
         Self(PhantomData)
     }
 
-    /// `c = sum of left tile x right tile` over all parts of all steps, or added onto c, for two by two tiles. Left
-    /// tiles hold rows; right tiles hold columns, two values of depth side by side.
+    /// `c = sum of left tile x right tile` over all parts of all steps, or added onto c, for two by
+    /// two tiles. Left tiles hold rows; right tiles hold columns, two values of depth side by side.
     #[expect(
         clippy::unused_self,
         reason = "only within a session are the tiles laid out"
@@ -188,8 +189,8 @@ impl Session {
         let parts = sum.parts;
         let l = left.data.as_ptr();
         let r = right.data.as_ptr();
-        // SAFETY: `Far::new` has checked that all tiles lie inside the slices. This thread's tiles are laid out
-        // as long as the session lives.
+        // SAFETY: `Far::new` has checked that all tiles lie inside the slices. This thread's tiles
+        // are laid out as long as the session lives.
         unsafe {
             asm!(
                 "mov {n}, [{far} + 32]",

@@ -1,4 +1,5 @@
-//! Many rows without a matrix unit: a chunk of the weights becomes f32 and goes the way of all products.
+//! Many rows without a matrix unit: a chunk of the weights becomes f32 and goes the way of all
+//! products.
 
 use half::bf16;
 

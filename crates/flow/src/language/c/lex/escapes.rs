@@ -1,6 +1,7 @@
 //! Escape sequences of string and character literals.
 
-/// Whether a literal, as written, has escapes that a string has and the operand of `_Pragma` has not.
+/// Whether a literal, as written, has escapes that a string has and the operand of `_Pragma` has
+/// not.
 pub(super) fn has_other_escapes(written: &str) -> bool {
     let mut bytes = written.bytes();
     while let Some(byte) = bytes.next() {

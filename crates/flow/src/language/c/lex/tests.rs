@@ -123,7 +123,8 @@ fn the_pragma_operator_is_a_pragma() {
 
 #[test]
 fn escapes_that_the_pragma_operator_does_not_undo_are_left_to_the_compiler() {
-    // To a compiler a comment, a pragma and a comment; with all escapes undone a comment and a string.
+    // To a compiler a comment, a pragma and a comment; with all escapes undone a comment and a
+    // string.
     let hidden = r#"_Pragma("/*\x2a\x2f\x22*/ omp simd //\x22")"#;
     assert_eq!(directives(hidden), []);
     assert_eq!(texts(hidden).split('|').next(), Some("_Pragma"));

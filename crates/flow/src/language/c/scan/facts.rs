@@ -3,7 +3,8 @@
 use crate::language::c::lex::{Directive, Token, TokenKind};
 use crate::technique::{Scan, Technique};
 
-/// An attribute's or an assembly's parentheses are short; looking further would cost quadratic time.
+/// An attribute's or an assembly's parentheses are short; looking further would cost quadratic
+/// time.
 const REACH: usize = 4096;
 
 pub(super) fn is_attribute(name: &str) -> bool {
@@ -14,8 +15,8 @@ pub(super) fn is_asm(name: &str) -> bool {
     matches!(name, "asm" | "__asm" | "__asm__")
 }
 
-/// Names of the implementation that are its keywords, types and functions, never a header's macro with
-/// a surprise in it.
+/// Names of the implementation that are its keywords, types and functions, never a header's macro
+/// with a surprise in it.
 const PLAIN_RESERVED: [&str; 52] = [
     "_Alignas",
     "_Alignof",
@@ -71,8 +72,8 @@ const PLAIN_RESERVED: [&str; 52] = [
     "__volatile__",
 ];
 
-/// Whether a name is the implementation's and may be a macro of some header: `__CONCAT` joins words, and
-/// `__glibc_macro_warning1` makes a pragma of them.
+/// Whether a name is the implementation's and may be a macro of some header:
+/// `__CONCAT` joins words, and `__glibc_macro_warning1` makes a pragma of them.
 pub(super) fn may_be_a_headers_macro(name: &str) -> bool {
     let reserved = name.starts_with("__")
         || name
@@ -169,7 +170,8 @@ fn scoped_attribute<'t, 'a>(tokens: &'t [Token<'a>], at: usize) -> Option<&'t To
     (vendor && tokens.get(at + 1)?.is_punct("::")).then(|| tokens.get(at + 2))?
 }
 
-/// `directive(parallel for)` of `[[omp::directive(parallel for)]]`, which newer compilers take for the pragma.
+/// `directive(parallel for)` of `[[omp::directive(parallel for)]]`, which newer compilers take for
+/// the pragma.
 fn of_openmp_attribute(tokens: &[Token<'_>], scan: &mut Scan) {
     let Some(name) = tokens.first() else { return };
     let words: Vec<&str> = group(&tokens[1..])
@@ -245,8 +247,9 @@ const SCALAR_INTRINSICS: [&str; 15] = [
     "_mm_monitor",
 ];
 
-/// Beginnings of other vector names. The matrix unit's tiles are vectors of vectors, `_m_paddd` is of the first vectors that
-/// there were, and the C library has types of its own for who watches its loader: `La_x86_64_zmm`.
+/// Beginnings of other vector names. The matrix unit's tiles are vectors of vectors, `_m_paddd` is
+/// of the first vectors that there were, and the C library has types of its own for who watches its
+/// loader: `La_x86_64_zmm`.
 const VECTOR_STARTS: [&str; 9] = [
     "_MM_SHUFFLE",
     "_MM_TRANSPOSE",
@@ -413,8 +416,8 @@ fn of_asm(
     }
 }
 
-/// Beginnings of mnemonics of vectors of whole numbers and of the matrix unit, and short ones of other vectors: long enough
-/// to be no label's, and `pext` is none of them.
+/// Beginnings of mnemonics of vectors of whole numbers and of the matrix unit, and short ones of
+/// other vectors: long enough to be no label's, and `pext` is none of them.
 const OTHER_VECTORS: [&str; 42] = [
     "movdq",
     "movntdq",
@@ -513,7 +516,8 @@ fn is_vector_assembly(word: &str) -> bool {
         || OTHER_VECTORS.iter().any(|start| word.starts_with(start))
 }
 
-/// Notes what a pragma asks for, and what its words use: a clause is an expression and may hold statements.
+/// Notes what a pragma asks for, and what its words use: a clause is an expression and may hold
+/// statements.
 pub(super) fn of_pragma(pragma: &Directive<'_>, scan: &mut Scan) {
     of_tokens(&pragma.body, |_| false, scan);
     let words: Vec<&str> = pragma
