@@ -1,8 +1,9 @@
 //! Stacks that hold code: where an object has room for machine code that no compiler made.
 //!
-//! What a stage forbids is looked for in the source, and a level of optimisation is the compiler's. Code that a
-//! candidate holds as data knows neither. `object_file` reads all that is executable from the start, and once a
-//! candidate is loaded no memory becomes executable (see `sandbox::calls`). The stack may be both.
+//! What a stage forbids is looked for in the source, and a level of optimisation is the compiler's.
+//! Code that a candidate holds as data knows neither. `object_file` reads all that is executable
+//! from the start, and once a candidate is loaded no memory becomes executable (see
+//! `sandbox::calls`). The stack may be both.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -18,8 +19,8 @@ use crate::sandbox::rights::Stacks;
 const HEAD: u64 = 4096;
 
 impl Stacks {
-    /// As they are once `files` are loaded. A library that is known by name alone is the C library's own and leaves
-    /// them plain.
+    /// As they are once `files` are loaded. A library that is known by name alone is the C
+    /// library's own and leaves them plain.
     pub(crate) fn after_loading<'a>(mut files: impl Iterator<Item = &'a PathBuf>) -> Self {
         let asks = |file: &PathBuf| {
             let mut head = Vec::new();
@@ -37,8 +38,9 @@ impl Stacks {
 
 /// Why the machine code of an object may not be the compiler's alone.
 ///
-/// A nested function whose address is taken runs from the stack, so the stack of honest code may be executable. Then the
-/// candidate may write code there, as it may write assembly: only where a stage forbids something is that refused.
+/// A nested function whose address is taken runs from the stack, so the stack of honest code may be
+/// executable. Then the candidate may write code there, as it may write assembly: only where a
+/// stage forbids something is that refused.
 pub(crate) fn refusal(bytes: &[u8], rules: Option<Rules<'_>>) -> Option<String> {
     let restricts = |rules: &Rules<'_>| !rules.spec.forbids.is_empty();
     let rules = rules.filter(|rules| restricts(rules) && has_executable_stack(bytes))?;

@@ -1,6 +1,8 @@
-//! Refusals that the object tells: what it holds, needs from outside, defines, and has the loader do.
+//! Refusals that the object tells: what it holds, needs from outside, defines, and has the loader
+//! do.
 //!
-//! The linked object is read, and not what the compiler made: it is what the loader and the processor read.
+//! The linked object is read, and not what the compiler made: it is what the loader and the
+//! processor read.
 
 mod code;
 mod instructions;
@@ -42,8 +44,8 @@ pub(crate) fn inspect(bytes: &[u8]) -> Finding {
     refusal.map_or_else(|| needed(&file), Finding::Refused)
 }
 
-/// The rule that machine code, or what the loader is told, breaks. The bench runs on x86-64 alone; elsewhere nobody
-/// would read the instructions.
+/// The rule that machine code, or what the loader is told, breaks. The bench runs on x86-64 alone;
+/// elsewhere nobody would read the instructions.
 fn refuse_content(file: &File<'_>) -> Option<String> {
     if !cfg!(target_arch = "x86_64") {
         return None;

@@ -114,7 +114,7 @@ pub(crate) fn judge(settings: &Settings, fixtures: &[Fixture]) -> Vec<Judgement>
 
 /// Judges `jobs`. A machine that had no processor to give has told nothing of a candidate, and is asked again; that is all it
 /// may fail for.
-fn ask(bench: &mut LocalBench, jobs: Vec<Job>) -> BTreeMap<usize, Judgement> {
+pub(crate) fn ask(bench: &mut LocalBench, jobs: Vec<Job>) -> BTreeMap<usize, Judgement> {
     let mut judged = BTreeMap::new();
     let mut left = jobs;
     let mut attempts = 0;

@@ -1,7 +1,8 @@
 //! The machine code of an object, read instruction by instruction.
 //!
-//! Every executable section is swept from its start to its end, and no jump, symbol or relocation may lead into the
-//! middle of an instruction that the sweep saw. Only an address that the candidate computes as it runs can.
+//! Every executable section is swept from its start to its end, and no jump, symbol or relocation
+//! may lead into the middle of an instruction that the sweep saw. Only an address that the
+//! candidate computes as it runs can.
 
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 use object::elf::{SHF_EXECINSTR, STT_FILE, STT_FUNC, STT_NOTYPE, STT_SECTION};
@@ -26,12 +27,10 @@ struct Part<'data> {
     begins: Vec<bool>,
 }
 
-/// An instruction that leads to, or names, another address.
-struct Way {
+/// A jump from one address to another.
+struct Jump {
     from: u64,
     to: u64,
-    /// Whether it jumps there; a mere address may also be that of data.
-    jumps: bool,
 }
 
 /// A rule that the instruction at an address breaks.
@@ -44,15 +43,15 @@ impl<'data> Code<'data> {
     /// Reads all instructions. An error is the rule that one of them breaks.
     pub(super) fn read(file: &File<'data>) -> Result<Self, String> {
         let mut parts = Vec::new();
-        let mut ways = Vec::new();
+        let mut jumps = Vec::new();
         for section in file.sections().filter(|section| is_code(file, section)) {
-            let part = Part::sweep(&section, &mut ways);
+            let part = Part::sweep(&section, &mut jumps);
             parts.push(part.map_err(|broken| broken.in_words(file))?);
         }
         let code = Self { parts };
-        if let Some(way) = ways.iter().find(|way| code.leads_astray(way)) {
+        if let Some(jump) = jumps.iter().find(|jump| code.begins(jump.to) != Some(true)) {
             let rule = "a jump out of the code or into an instruction is prohibited".to_owned();
-            return Err(Broken { at: way.from, rule }.in_words(file));
+            return Err(Broken { at: jump.from, rule }.in_words(file));
         }
         code.refuse_symbols(file).map_or(Ok(code), Err)
     }
@@ -78,13 +77,6 @@ impl<'data> Code<'data> {
             let index = usize::try_from(address.checked_sub(part.address)?).ok()?;
             part.begins.get(index).copied()
         })
-    }
-
-    fn leads_astray(&self, way: &Way) -> bool {
-        match self.begins(way.to) {
-            Some(begins) => !begins,
-            None => way.jumps,
-        }
     }
 
     /// The rule that a symbol in code breaks.
@@ -116,7 +108,7 @@ impl<'data> Code<'data> {
 }
 
 impl<'data> Part<'data> {
-    fn sweep(section: &Section<'data, '_>, ways: &mut Vec<Way>) -> Result<Self, Broken> {
+    fn sweep(section: &Section<'data, '_>, jumps: &mut Vec<Jump>) -> Result<Self, Broken> {
         let address = section.address();
         let unreadable = |rule: String| Broken { at: address, rule };
         let bytes = section
@@ -134,9 +126,8 @@ impl<'data> Part<'data> {
                 return Err(Broken { at: from, rule });
             }
             begins[index] = true;
-            let way = |jumps: bool| move |to: u64| Way { from, to, jumps };
-            ways.extend(instructions::jumps_to(&instruction).map(way(true)));
-            ways.extend(instructions::takes_address(&instruction).map(way(false)));
+            let target = instructions::jumps_to(&instruction);
+            jumps.extend(target.map(|to| Jump { from, to }));
         }
         Ok(Self {
             address,

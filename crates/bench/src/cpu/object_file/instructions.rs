@@ -1,8 +1,8 @@
 //! Which instructions a candidate may hold: those that compute, and near jumps, calls and returns.
 //!
-//! A list of what is allowed, by the processor's own features: what the next processor adds is refused until someone has
-//! looked at it. Vectors and prefetching are not forbidden here: the compiler may write them by itself, and a stage looks
-//! for them in the source.
+//! A list of what is allowed, by the processor's own features: what the next processor adds is
+//! refused until someone has looked at it. Vectors and prefetching are not forbidden here: the
+//! compiler may write them by itself, and a stage looks for them in the source.
 
 use iced_x86::{Code, CpuidFeature, FlowControl, Instruction, Mnemonic, OpKind, Register};
 
@@ -33,13 +33,8 @@ pub(super) fn jumps_to(instruction: &Instruction) -> Option<u64> {
     (instruction.op0_kind() == OpKind::NearBranch64).then(|| instruction.near_branch64())
 }
 
-/// The address that an instruction takes, of code or of data.
-pub(super) fn takes_address(instruction: &Instruction) -> Option<u64> {
-    let takes = instruction.mnemonic() == Mnemonic::Lea && instruction.is_ip_rel_memory_operand();
-    takes.then(|| instruction.ip_rel_memory_address())
-}
-
-/// Whether control stays in this process and mode: no system call, interrupt, far jump or transaction.
+/// Whether control stays in this process and mode: no system call, interrupt, far jump or
+/// transaction.
 fn goes_near(instruction: &Instruction, bytes: &[u8]) -> bool {
     let code = instruction.code();
     match code.flow_control() {
@@ -56,8 +51,9 @@ fn goes_near(instruction: &Instruction, bytes: &[u8]) -> bool {
     }
 }
 
-/// Whether makers of processors disagree on a branch: behind an operand-size prefix, one has 16 bits of address where the
-/// other has 64. A wide prefix settles it, as in the sequence that finds a thread's own storage.
+/// Whether makers of processors disagree on a branch: behind an operand-size prefix, one has 16
+/// bits of address where the other has 64. A wide prefix settles it, as in the sequence that finds
+/// a thread's own storage.
 fn is_ambiguous(bytes: &[u8]) -> bool {
     let is_prefix = |byte: &&u8| {
         matches!(
@@ -107,8 +103,9 @@ fn is_segment(instruction: &Instruction, operand: u32) -> bool {
     )
 }
 
-/// Single instructions of features that are refused otherwise: which vectors the system saves, as code asks that picks
-/// its version by the processor; and what compilers write where shadow stacks may be in use, or nothing should ever come.
+/// Single instructions of features that are refused otherwise: which vectors the system saves, as
+/// code asks that picks its version by the processor; and what compilers write where shadow stacks
+/// may be in use, or nothing should ever come.
 fn is_harmless(code: Code) -> bool {
     matches!(
         code,

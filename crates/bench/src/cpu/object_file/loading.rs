@@ -40,8 +40,8 @@ const RUN_BY_LOADER: [DynamicTag; 8] = [
     DT_FILTER,
 ];
 
-/// Tags that tell where tables are, how large they are, and in what order names are looked up. Paths of libraries come
-/// from the compiler's driver: no source can add one.
+/// Tags that tell where tables are, how large they are, and in what order names are looked up.
+/// Paths of libraries come from the compiler's driver: no source can add one.
 const TAGS: [DynamicTag; 23] = [
     DT_HASH,
     DT_GNU_HASH,
@@ -68,7 +68,8 @@ const TAGS: [DynamicTag; 23] = [
     DT_RUNPATH,
 ];
 
-/// Tables that the loader finds by a tag, and that are checked by their section: both must mean the same bytes.
+/// Tables that the loader finds by a tag, and that are checked by their section: both must mean the
+/// same bytes.
 const TABLES: [(DynamicTag, Option<DynamicTag>, &str); 4] = [
     (DT_RELA, Some(DT_RELASZ), ".rela.dyn"),
     (DT_JMPREL, Some(DT_PLTRELSZ), ".rela.plt"),
@@ -76,7 +77,8 @@ const TABLES: [(DynamicTag, Option<DynamicTag>, &str); 4] = [
     (DT_STRTAB, Some(DT_STRSZ), ".dynstr"),
 ];
 
-/// Libraries that honest objects need: the C library and its parts, OpenMP's runtimes, the compiler's own.
+/// Libraries that honest objects need: the C library and its parts, OpenMP's runtimes, the
+/// compiler's own.
 const LIBRARIES: [&str; 9] = [
     "libc.so",
     "libm.so",
@@ -124,7 +126,8 @@ fn headers(file: &File<'_>, code: &Code<'_>) -> Option<String> {
     None
 }
 
-/// Whether the pages that hold so many bytes of the file are nothing but code: whole pages are mapped.
+/// Whether the pages that hold so many bytes of the file are nothing but code: whole pages are
+/// mapped.
 fn is_all_code(file: &File<'_>, code: &Code<'_>, offset: u64, size: u64) -> bool {
     let (page, data) = (PAGE as u64, file.data());
     let start = offset / page * page;

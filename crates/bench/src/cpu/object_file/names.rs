@@ -73,12 +73,14 @@ pub(super) fn is_reserved(name: &str) -> bool {
 /// Whether a candidate may take `name` from outside of its object.
 pub(super) fn is_allowed(name: &str) -> bool {
     let plain = name.split('@').next().unwrap_or(name);
-    // `__exp_finite` is `exp` under older fast-math names; `__printf_chk` is `printf` with fortification.
+    // `__exp_finite` is `exp` under older fast-math names; `__printf_chk` is `printf` with
+    // fortification.
     let plain = plain
         .strip_prefix("__")
         .and_then(|rest| rest.strip_suffix("_finite").or(rest.strip_suffix("_chk")))
         .unwrap_or(plain);
-    // `atoi` is `__isoc23_strtol` where the compiler expands it and the C library is glibc 2.38 or newer.
+    // `atoi` is `__isoc23_strtol` where the compiler expands it and the C library is glibc 2.38 or
+    // newer.
     let plain = plain
         .strip_prefix("__isoc23_")
         .or(plain.strip_prefix("__isoc99_"))

@@ -1,4 +1,5 @@
-//! Sections by allow-list: those that a compiler and a linker make of plain C, each with its type and rights.
+//! Sections by allow-list: those that a compiler and a linker make of plain C, each with its type
+//! and rights.
 
 use object::elf::{
     SHF_ALLOC, SHF_EXECINSTR, SHF_TLS, SHF_WRITE, SHT_DYNAMIC, SHT_DYNSYM, SHT_GNU_HASH,
@@ -101,8 +102,8 @@ pub(super) fn refusal(file: &File<'_>) -> Option<String> {
     unknown.or_else(|| out_of_place(file))
 }
 
-/// What a program defines in a section that is the linker's. Linkers name only places there, as `_DYNAMIC`, which have no
-/// size; what a compiler puts somewhere has one.
+/// What a program defines in a section that is the linker's. Linkers name only places there, as
+/// `_DYNAMIC`, which have no size; what a compiler puts somewhere has one.
 fn out_of_place(file: &File<'_>) -> Option<String> {
     for symbol in file.symbols().chain(file.dynamic_symbols()) {
         let section = symbol.section_index();
