@@ -51,7 +51,11 @@ impl<'data> Code<'data> {
         let code = Self { parts };
         if let Some(jump) = jumps.iter().find(|jump| code.begins(jump.to) != Some(true)) {
             let rule = "a jump out of the code or into an instruction is prohibited".to_owned();
-            return Err(Broken { at: jump.from, rule }.in_words(file));
+            return Err(Broken {
+                at: jump.from,
+                rule,
+            }
+            .in_words(file));
         }
         code.refuse_symbols(file).map_or(Ok(code), Err)
     }

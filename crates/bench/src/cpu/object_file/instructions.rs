@@ -4,7 +4,7 @@
 //! refused until someone has looked at it. Vectors and prefetching are not forbidden here: the
 //! compiler may write them by itself, and a stage looks for them in the source.
 
-use iced_x86::{Code, CpuidFeature, FlowControl, Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{Code, CpuidFeature as F, FlowControl, Instruction, Mnemonic, OpKind, Register};
 
 /// The rule that an instruction breaks; `bytes` are its own.
 pub(super) fn refusal(instruction: &Instruction, bytes: &[u8]) -> Option<String> {
@@ -120,9 +120,13 @@ fn is_harmless(code: Code) -> bool {
 }
 
 /// Whether all that a feature brings is arithmetic, data movement or a hint to caches.
-fn computes(feature: CpuidFeature) -> bool {
-    use CpuidFeature as F;
-    let old = matches!(
+fn computes(feature: F) -> bool {
+    is_scalar(feature) || is_vector(feature) || is_wide_vector(feature)
+}
+
+/// Plain words, the old floating-point unit, and hints to caches.
+fn is_scalar(feature: F) -> bool {
+    matches!(
         feature,
         F::INTEL8086
             | F::INTEL186
@@ -142,10 +146,7 @@ fn computes(feature: CpuidFeature) -> bool {
             | F::D3NOW
             | F::D3NOWEXT
             | F::CET_IBT
-    );
-    let scalar = matches!(
-        feature,
-        F::ADX
+            | F::ADX
             | F::BMI1
             | F::BMI2
             | F::TBM
@@ -159,10 +160,7 @@ fn computes(feature: CpuidFeature) -> bool {
             | F::RAO_INT
             | F::CMPCCXADD
             | F::SERIALIZE
-    );
-    let caches = matches!(
-        feature,
-        F::CLFSH
+            | F::CLFSH
             | F::CLFLUSHOPT
             | F::CLWB
             | F::CLDEMOTE
@@ -170,8 +168,12 @@ fn computes(feature: CpuidFeature) -> bool {
             | F::PREFETCHW
             | F::PREFETCHWT1
             | F::PREFETCHITI
-    );
-    let vectors = matches!(
+    )
+}
+
+/// Vectors of up to 32 bytes, and tiles.
+fn is_vector(feature: F) -> bool {
+    matches!(
         feature,
         F::SSE
             | F::SSE2
@@ -205,8 +207,12 @@ fn computes(feature: CpuidFeature) -> bool {
             | F::AMX_BF16
             | F::AMX_FP16
             | F::AMX_COMPLEX
-    );
-    let wide = matches!(
+    )
+}
+
+/// Vectors of 64 bytes.
+fn is_wide_vector(feature: F) -> bool {
+    matches!(
         feature,
         F::AVX512F
             | F::AVX512VL
@@ -226,6 +232,5 @@ fn computes(feature: CpuidFeature) -> bool {
             | F::AVX512_VNNI
             | F::AVX512_VP2INTERSECT
             | F::AVX512_VPOPCNTDQ
-    );
-    old || scalar || caches || vectors || wide
+    )
 }

@@ -48,12 +48,11 @@ fn is_plain(
     let symbol = entry.r_sym(endian, false);
     let (sections, known): (&[&str], bool) = match entry.r_type(endian, false) {
         R_X86_64_JUMP_SLOT => (&TABLE, of_functions && symbol != 0),
-        R_X86_64_GLOB_DAT => (&TABLE, !of_functions && symbol != 0),
+        R_X86_64_GLOB_DAT | R_X86_64_DTPOFF64 => (&TABLE, !of_functions && symbol != 0),
         R_X86_64_64 => (&WRITTEN, !of_functions && symbol != 0),
         R_X86_64_RELATIVE => (&WRITTEN, !of_functions && symbol == 0),
         // Storage of threads that only this object knows has no symbol.
         R_X86_64_DTPMOD64 | R_X86_64_TPOFF64 => (&TABLE, !of_functions),
-        R_X86_64_DTPOFF64 => (&TABLE, !of_functions && symbol != 0),
         _ => (&[], false),
     };
     let offset = entry.r_offset(endian);
