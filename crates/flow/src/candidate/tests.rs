@@ -278,7 +278,7 @@ fn a_dropped_storage_word_uncovers_nothing() {
     ] {
         fails(
             &fenced(&format!("[[gnu::hot\n{hidden}\n]] {source}")),
-            "other code would stand there",
+            "the code would change its meaning",
         );
         assert!(
             !accepts(&format!("[[gnu::hot\n{hidden}\n]] {HEAD};\n{source}")),
@@ -426,7 +426,7 @@ fn a_megabyte_of_anything_takes_no_time() {
     }
 }
 
-/// Looking for each call in each block takes ten times as long.
+/// Searching each block for each call would take ten times as long.
 #[test]
 fn helpers_are_found_among_many_blocks() {
     let many =

@@ -1,4 +1,4 @@
-//! What a task counts of one call.
+//! The operations that a task counts.
 
 use hotloop_flow::task::{Task, TaskFiles};
 

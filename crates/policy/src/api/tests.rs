@@ -1,5 +1,4 @@
-//! The API policy against a small server of our own: what is asked, what is tried again, what is
-//! refused.
+//! The API policy with a small test server: its requests, retries and refusals.
 
 mod retries;
 
@@ -12,7 +11,7 @@ use hotloop_flow::policy::Message;
 
 use super::*;
 
-/// What the server received: the head and the body.
+/// A request that the server received: head and body.
 type Asked = (String, Value);
 
 /// Reads a request.
@@ -43,7 +42,7 @@ fn reply(stream: &mut TcpStream, head: &str, body: &str) {
     stream.write_all(reply.as_bytes()).unwrap();
 }
 
-/// A server that gives these replies (status line and headers, body), one connection each.
+/// A server that sends these replies (status line and headers, body), one per connection.
 fn server(replies: Vec<(&'static str, String)>) -> (String, Receiver<Asked>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -254,7 +253,7 @@ fn after_a_refusal_nothing_more_is_asked() {
     ApiPolicy::with_key(wide, None)
         .sample(&chats, 1, &sampling())
         .unwrap_err();
-    // But for what the other was at.
+    // Except for the request that the other thread was sending.
     let asked = asked.try_iter().count();
     assert!(asked < 40, "{asked}");
 }

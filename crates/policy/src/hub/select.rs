@@ -2,8 +2,8 @@
 
 use super::listing::{Entry, Listing};
 
-/// What the engine reads besides weights: shapes, the tokenizer, the chat template. Most models
-/// have only some of these.
+/// The files that the engine reads besides weights: shapes, the tokenizer, the chat template. Most
+/// models have only some of them.
 const SMALL: [&str; 10] = [
     "config.json",
     "generation_config.json",
@@ -21,9 +21,9 @@ const INDEX: &str = "model.safetensors.index.json";
 /// Why no files were chosen.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Unfit {
-    /// There is no such file; these are there.
+    /// There is no such file. These exist.
     NoSuchFile(Vec<String>),
-    /// There are only GGUF files, of which one must be chosen.
+    /// There are only GGUF files, and the user must choose one.
     OnlyGguf(Vec<String>),
     /// This is missing.
     Lacks(&'static str),

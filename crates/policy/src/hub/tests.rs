@@ -1,4 +1,4 @@
-//! Fetching from a small server on this machine that behaves as badly as real lines do.
+//! Downloads from a small server on this machine that behaves as badly as real connections.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -19,28 +19,28 @@ const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 /// How the server misbehaves.
 #[derive(Clone, Default)]
 struct Manners {
-    /// Cut the line after so many bytes of every answer.
+    /// Closes the connection after this many bytes of every answer.
     cut: Option<usize>,
-    /// Answer the first so many requests for files with this status.
+    /// Answers the first requests for files with this status.
     fails: (usize, u16),
-    /// Knows no ranges.
+    /// Does not support ranges.
     rangeless: bool,
-    /// Send other bytes than promised, of the same size.
+    /// Sends other bytes than announced, of the same size.
     lies: bool,
-    /// Send so many bytes more than promised.
+    /// Sends this many bytes more than announced.
     extra: usize,
-    /// Wants this token.
+    /// Requires this token.
     token: Option<&'static str>,
 }
 
 struct Server {
     hub: Hub,
-    /// The lines of every request: the first, and those about range and authorization.
+    /// The first line of every request, and its lines about range and authorization.
     asked: Arc<Mutex<Vec<String>>>,
 }
 
-/// A repository `a/b` with these files; those that end in `.safetensors` are large ones, with a
-/// hash.
+/// Serves a repository `a/b` with these files. Those that end in `.safetensors` count as large and
+/// have a hash.
 fn serve(files: &[(&str, &[u8])], manners: Manners) -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());

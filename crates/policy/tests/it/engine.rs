@@ -169,7 +169,7 @@ fn what_was_kept_is_saved_as_it_was_then() {
     engine.save(&now).unwrap();
     let read = |path: &std::path::Path| {
         let bytes = |name: &str| fs_err::read(path.join(name)).unwrap();
-        // By their contents: the order of what a header tells besides is left to chance.
+        // Compares the content, because the order of other entries in the header is random.
         let tensors = ["adapter_model.safetensors", "optimiser.safetensors"].map(|name| {
             let bytes = bytes(name);
             let read = safetensors::SafeTensors::deserialize(&bytes).unwrap();
@@ -298,7 +298,7 @@ fn prompts_that_no_model_can_continue_are_errors() {
 fn a_stop_text_ends_an_answer_and_is_cut_off() {
     let mut policy = policy(Learning::None);
     let free = policy.sample(&[chat("hello")], 12, &sampling()).unwrap();
-    // Whatever the random model says, a piece of its longest answer will do as a stop text.
+    // A piece of the random model's longest answer serves as a stop text.
     let longest = free
         .iter()
         .max_by_key(|completion| completion.text.chars().count())

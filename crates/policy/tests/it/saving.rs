@@ -1,5 +1,4 @@
-//! What is saved comes back: models, adapters, and a learner that goes on as if nothing had
-//! happened.
+//! Saved models and adapters can be loaded, and a learner continues as if nothing had happened.
 
 use hotloop_policy::cpu::Network;
 use hotloop_policy::load::Checkpoint;
@@ -132,7 +131,7 @@ fn an_adapter_with_parts_that_the_engine_does_not_compute_is_refused() {
             "{refusal}"
         );
     }
-    // PEFT writes some of them empty, and ignores the last for linear layers.
+    // PEFT writes some of these empty, and ignores the last for linear layers.
     for (key, value) in [
         ("lora_bias", json!(false)),
         ("trainable_token_indices", json!(null)),
@@ -151,7 +150,7 @@ fn a_tensor_that_no_adapter_has_is_refused_by_name() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("adapter");
     save::adapter(&path, &fixture.adapter(&network), &base(&network)).unwrap();
-    // Fewer targets than the file has tensors for: those of v_proj are left over.
+    // There are fewer targets than the file has tensors for. Those of v_proj are left over.
     let settings = path.join("adapter_config.json");
     let text = fs_err::read_to_string(&settings).unwrap();
     let mut json: Value = serde_json::from_str(&text).unwrap();
@@ -163,11 +162,12 @@ fn a_tensor_that_no_adapter_has_is_refused_by_name() {
     let refusal = save::load_adapter(&path, &network.config, &network.weights.fingerprint())
         .unwrap_err()
         .to_string();
-    let wanted = "`base_model.model.model.layers.0.self_attn.v_proj.lora_A.weight` is among the tensors, but";
+    let wanted = "`base_model.model.model.layers.0.self_attn.v_proj.lora_A.weight` is among the \
+        tensors, but";
     assert!(refusal.contains(wanted), "{refusal}");
 }
 
-/// A learner with dropout, so that its randomness has to resume too.
+/// A learner with dropout, so that its randomness must resume, too.
 fn learner(lora: bool) -> (Learner, Vec<Sequence>) {
     let fixture = Fixture::load("qwen3");
     let network = fixture.network();

@@ -59,14 +59,14 @@ fn assert_refused(source: &str, why: &str) {
 /// The first rule that one of these statements of assembly breaks, each in a function of its own.
 fn rules_broken(statements: &[&str]) -> Vec<Option<String>> {
     let room = tempfile::tempdir().unwrap();
-    let functions: String = statements
+    let functions: Vec<String> = statements
         .iter()
         .enumerate()
         .map(|(index, text)| {
             format!("__asm__(\".globl f{index}\\n.type f{index}, @function\\nf{index}: {text}\\n.size f{index}, . - f{index}\");\n")
         })
         .collect();
-    std::fs::write(room.path().join("all.c"), functions).unwrap();
+    std::fs::write(room.path().join("all.c"), functions.concat()).unwrap();
     run("gcc", &["-c", "all.c", "-o", "all.o"], room.path());
     let bytes = std::fs::read(room.path().join("all.o")).unwrap();
     let file = ElfFile64::<Endianness>::parse(bytes.as_slice()).unwrap();

@@ -1,4 +1,4 @@
-//! What is tried again, how long it waits between, and when it gives up.
+//! What the policy retries, how long it waits, and when it gives up.
 
 use super::*;
 
@@ -11,11 +11,13 @@ fn what_may_pass_is_tried_again_and_the_servers_pause_is_kept() {
             300,
         ),
         (
-            "503 Service Unavailable\r\nX-RateLimit-Remaining-Requests: 0\r\nX-RateLimit-Reset-Requests: 300ms",
+            "503 Service Unavailable\r\nX-RateLimit-Remaining-Requests: \
+             0\r\nX-RateLimit-Reset-Requests: 300ms",
             300,
         ),
         (
-            "429 Too Many Requests\r\nDate: Sun, 06 Nov 1994 08:49:36 GMT\r\nRetry-After: Sun, 06 Nov 1994 08:49:37 GMT",
+            "429 Too Many Requests\r\nDate: Sun, 06 Nov 1994 08:49:36 GMT\r\nRetry-After: Sun, 06 \
+             Nov 1994 08:49:37 GMT",
             1000,
         ),
     ] {
@@ -75,7 +77,7 @@ fn no_more_requests_go_out_than_the_user_allows_and_tries_count() {
         &sampling(),
     );
     assert_eq!(answers.unwrap().len(), 3);
-    // The first of four goes out at once, and the others a tenth of a second each behind the one
+    // The first of four goes out at once. Each other one follows a tenth of a second after the one
     // before.
     assert!(
         start.elapsed() >= Duration::from_millis(300),
@@ -84,7 +86,7 @@ fn no_more_requests_go_out_than_the_user_allows_and_tries_count() {
     );
 }
 
-/// A server that answers one request at a time and then none for a while, as a small quota does.
+/// A server that answers one request and then none for a while, like a small quota.
 fn rationed() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
