@@ -88,7 +88,7 @@ fn scratch_folders() -> usize {
 }
 
 /// The next so many of a list without end.
-fn next<'a>(fixtures: &'a [Fixture], begin: usize, count: usize) -> Vec<&'a Fixture> {
+fn next(fixtures: &[Fixture], begin: usize, count: usize) -> Vec<&Fixture> {
     let endless = fixtures.iter().cycle();
     endless.skip(begin % fixtures.len()).take(count).collect()
 }
