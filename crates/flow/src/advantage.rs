@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_estimators_do_as_their_formulas_say() {
+    fn the_estimators_match_their_formulas() {
         // Mean 2.5, std of the group 1.5.
         check(Advantage::Std, &[1.0, 4.0], 0.0, 0.0, &[-1.0, 1.0]);
         check(Advantage::MeanOnly, &[1.0, 4.0], 0.0, 0.0, &[-1.5, 1.5]);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_std_has_a_floor_set_by_hand_and_one_set_by_noise() {
+    fn the_std_has_a_configured_floor_and_one_from_noise() {
         check(
             Advantage::Std,
             &[1.0, 1.2],
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_share_what_one_of_them_would_get() {
+    fn copies_share_the_advantage_of_one() {
         // Three programs with rewards 1, 4 and 4, the last of which appears three times: mean 3,
         // std sqrt(2).
         let rewards = [1.0, 4.0, 4.0, 4.0, 4.0].map(Some);
@@ -193,14 +193,14 @@ mod tests {
     }
 
     #[test]
-    fn masked_members_take_no_part() {
+    fn masked_members_do_not_count() {
         let advantages = Advantage::MeanOnly.of(&[Some(1.0), None, Some(3.0)], &[1; 3], 0.3, 0.0);
         assert_eq!(advantages.values, [Some(-1.0), None, Some(1.0)]);
         assert!((advantages.mean - 2.0).abs() < 1e-12);
     }
 
     #[test]
-    fn groups_that_tell_nothing_carry_nothing() {
+    fn uninformative_groups_carry_no_gradient() {
         let of = |rewards: &[Option<f64>], noise| {
             let advantages = Advantage::Std.of(rewards, &vec![1; rewards.len()], 0.3, noise);
             assert!(advantages.fate == Fate::Live || advantages.values.iter().all(Option::is_none));
@@ -220,7 +220,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn advantages_add_up_to_nothing_and_keep_the_order(rewards in prop::collection::vec(-100.0..300.0f64, 2..20)) {
+        fn advantages_add_up_to_zero_and_keep_the_order(rewards in prop::collection::vec(-100.0..300.0f64, 2..20)) {
             for advantage in [Advantage::Std, Advantage::MeanOnly, Advantage::LeaveOneOut, Advantage::Shared] {
                 let group: Vec<Option<f64>> = rewards.iter().copied().map(Some).collect();
                 let values: Vec<f64> = advantage.of(&group, &vec![1; group.len()], 0.3, 0.0).values.into_iter().flatten().collect();

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn parentheses_end_before_the_stack_does() {
+    fn nested_parentheses_cannot_overflow_the_stack() {
         let nested = |open: &str, depth: usize| {
             evaluate(
                 &format!("{}N{}", open.repeat(depth), ")".repeat(depth)),

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_stands_beside_the_other_facts() {
+    fn a_device_is_among_the_other_facts() {
         let cpu = MachineFacts {
             device: Device::Cpu {
                 name: "Xeon".to_owned(),

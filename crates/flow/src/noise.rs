@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_told_in_the_rewards_own_units() {
+    fn noise_is_in_units_of_the_reward() {
         let disturbed = correct(100.0, 0.1, 0, false);
         check(
             Reward::Ladder,

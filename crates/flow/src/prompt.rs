@@ -56,7 +56,7 @@ pub struct Prose {
     /// Whether to begin the answer with code fence, includes, signature and opening brace. Small
     /// models then write valid code far more often.
     pub begin: bool,
-    /// The machine's widest vectors, as [`crate::MachineFacts::simd`] names them.
+    /// The machine's widest vectors, as [`crate::Device::Cpu`] names them.
     pub simd: String,
 }
 

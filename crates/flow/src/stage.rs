@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn stages_have_names_of_their_own_and_words() {
+    fn stages_have_distinct_names_and_texts() {
         assert_eq!(stages(TWO).check(), Ok(()));
         let check = |from: &str, to: &str| stages(&TWO.replace(from, to)).check().unwrap_err();
         assert_eq!(

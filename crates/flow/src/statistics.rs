@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_and_the_variation_are_as_in_books() {
+    fn median_and_variation_match_their_definitions() {
         assert!((median(&[3.0, 1.0, 2.0]) - 2.0).abs() < 1e-12);
         assert!((variation(&[9.0, 10.0, 11.0]) - 0.1).abs() < 1e-12);
         assert!(variation(&[5.0]).abs() < 1e-12);

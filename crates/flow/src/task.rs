@@ -431,7 +431,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_of_a_fill_are_low_and_then_high() {
+    fn the_limits_of_a_fill_must_be_in_order() {
         let parse = |kind: &str, limits: &str| {
             let toml = include_str!("../tests/data/matmul.toml");
             let first = r#"type = "f64", role = "in", shape = ["M", "K"], fill = { uniform = [-1.0, 1.0] }"#;
@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn drawn_sizes_are_all_of_them_and_hold_something() {
+    fn drawn_sizes_must_be_complete_and_not_empty() {
         let parse = |drawn: &str, shape: &str| {
             let toml = include_str!("../tests/data/matmul.toml");
             let toml = toml.replace("sizes = {", &format!("sizes = {{ drawn = {drawn},"));

@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn details_cannot_command_a_terminal() {
+    fn details_contain_no_control_characters() {
         let why = "line 1:\n\t`\u{1b}[2J\u{9b}31mx\r\u{202e}y\u{7}` é".to_owned();
         assert_eq!(Verdict::Refused { why }.detail(), "line 1:\n\t`[2J31mxy` é");
         let long = Verdict::Refused {

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_auto_falls_back_and_only_where_the_gpu_is_of_no_use() {
+    fn only_auto_falls_back_and_only_if_the_gpu_is_unusable() {
         let shape = EngineError::Device(cuda::Error::Shape("hidden_size is 7".into()));
         assert!(shape.falls_back(Device::Auto));
         assert!(!shape.falls_back(Device::Cuda));

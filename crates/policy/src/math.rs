@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_take_in_the_rest_after_the_last_full_lane() {
+    fn sums_include_the_rest_after_the_last_full_lane() {
         let a: Vec<f32> = (0..37).map(|i| i as f32).collect();
         assert_eq!(
             vectorised(|| dot(&a, &a)),

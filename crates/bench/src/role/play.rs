@@ -14,9 +14,17 @@ pub fn play_if_asked() {
     let mut arguments = std::env::args_os().skip(1);
     let Some(role) = arguments.next() else { return };
     let status = match role.to_str() {
-        Some(SUPERVISOR) => supervisor::serve(),
+        Some(SUPERVISOR) => {
+            // What a terminal sends to the program, as Ctrl-Z, is not for the candidate that runs.
+            sys::lead_own_group();
+            supervisor::serve()
+        }
         Some(RUNNER) => runner::run(),
-        Some(CONFINE) => confine::run(arguments),
+        Some(CONFINE) => {
+            // The time limit kills the whole group.
+            sys::lead_own_group();
+            confine::run(arguments)
+        }
         Some(BLAS_CORE) => arguments
             .next()
             .map_or(1, |library| blas::print_core(Path::new(&library))),

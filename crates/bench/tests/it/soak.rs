@@ -45,7 +45,8 @@ impl Benches {
             let own = own.filter(|(_, fixture)| fixture.threads == *threads);
             let jobs = own.filter_map(|(index, fixture)| job(index, fixture));
             for (index, judgement) in fixtures::ask(bench, jobs.collect()) {
-                labels.push((fixtures[index].name.clone(), judgement.verdict.label()));
+                let label = judgement.unwrap().verdict.label();
+                labels.push((fixtures[index].name.clone(), label));
             }
         }
         labels

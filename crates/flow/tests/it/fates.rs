@@ -37,7 +37,7 @@ fn fate(name: &str) -> Result<Candidate, Malformed> {
 }
 
 #[test]
-fn usable_completions_become_these_candidates() {
+fn usable_completions_become_the_expected_candidates() {
     // Name, beginning and end of the source, and the number of repairs.
     let table = [
         (

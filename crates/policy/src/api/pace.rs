@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn tries_count_from_the_last_answer_that_another_had() {
+    fn attempts_count_from_the_last_answer_to_another_request() {
         let mut tries = Tries::new(3, 5);
         assert_eq!(
             [true, true].map(|put_off| tries.spend(put_off, 5)),
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_is_told_in_seconds_milliseconds_or_as_a_date() {
+    fn a_pause_is_given_in_seconds_milliseconds_or_as_a_date() {
         let now = at(784_111_770);
         assert_eq!(pause(&[("retry-after", "1.5")], now), Some(1.5));
         assert_eq!(
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_is_used_up_is_waited_for() {
+    fn an_exhausted_limit_causes_a_pause() {
         let now = at(1_750_000_000);
         let told = |left, reset| {
             pause(

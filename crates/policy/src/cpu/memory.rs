@@ -32,7 +32,7 @@ mod tests {
     use crate::model::Family;
 
     #[test]
-    fn little_is_kept_and_too_much_is_not() {
+    fn small_activations_are_kept_and_large_ones_are_not() {
         let config = Config {
             family: Family::Llama,
             hidden: 576,

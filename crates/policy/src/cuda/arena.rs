@@ -286,7 +286,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_training_takes_is_told_where_it_does_not_fit() {
+    fn the_memory_for_training_is_reported_if_it_does_not_fit() {
         assert!(
             training_advice(1 << 30, true)
                 .starts_with("training takes 14.0 GiB besides the weights: train an")

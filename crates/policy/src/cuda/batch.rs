@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_fit_what_a_workspace_gives() {
+    fn integers_fit_into_a_workspace() {
         let ones: Vec<Sequence> = (0..40).map(|i| Sequence::answer(&[i], &[])).collect();
         let pack = Pack::new(&ones);
         let total: usize = ints(&pack, &[]).parts.iter().map(Vec::len).sum();

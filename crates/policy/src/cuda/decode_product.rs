@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_kernel_takes_has_no_plan() {
+    fn an_unsupported_product_has_no_plan() {
         let work = works(896, 14, 4864, 0)[0];
         assert_eq!(Plan::new(Work { rows: 65, ..work }), None);
         assert_eq!(Plan::new(Work { low: 512, ..work }), None);

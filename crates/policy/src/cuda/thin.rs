@@ -65,7 +65,7 @@ mod tests {
     use crate::cuda::product::{Operand, Target};
 
     #[test]
-    fn only_short_aligned_sums_onto_activations_are_taken() {
+    fn only_short_aligned_sums_added_to_activations_are_supported() {
         let a = Operand::rows(Address(256), 16);
         let b = Operand::rows(Address(512), 16).t();
         let to = Target::add(Address(1024), 64);

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_is_its_weights_and_what_reads_them() {
+    fn a_model_consists_of_its_weights_and_the_files_to_read_them() {
         let names = [
             "README.md",
             "config.json",
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn of_weights_stored_twice_the_indexed_ones_are_taken() {
+    fn if_weights_are_stored_twice_the_indexed_ones_are_taken() {
         let shards = [
             "model-00001-of-00002.safetensors",
             "model-00002-of-00002.safetensors",
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_model_is_told() {
+    fn a_repository_without_a_model_is_reported() {
         assert_eq!(
             chosen(&["README.md", "config.json"]),
             Err(Unfit::Lacks("model.safetensors"))

@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "taken for one in f32")]
-    fn halves_are_no_slice_of_f32() {
+    fn bf16_values_are_not_a_slice_of_f32() {
         let _ = &Values::from(vec![1.0]).rounded()[..];
     }
 }

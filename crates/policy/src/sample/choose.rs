@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_logits_give_no_logprob() {
+    fn nan_logits_give_a_nan_logprob() {
         assert!(choose(&[0.0, f32::NAN, 1.0], ALL, 0.5).logprob.is_nan());
         assert!(
             choose(
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_as_likely_as_the_last_that_is_kept_is_kept_too() {
+    fn tokens_as_likely_as_the_last_kept_one_are_kept_too() {
         // Probabilities 0.2, 0.1, 0.2, 0.3, 0.2.
         let logits = [0.2f32, 0.1, 0.2, 0.3, 0.2].map(f32::ln);
         let drawn = |draw| {

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn tokenizers_that_put_no_space_are_their_own() {
+    fn tokenizers_without_a_leading_space_need_no_second_one() {
         let bytes = json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": false, "use_regex": true});
         let decoder = json!({"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": true});
         let text = sentence_piece(

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clip_takes_the_gradient_only_where_the_objective_would_grow() {
+    fn clipping_removes_the_gradient_only_where_the_objective_would_grow() {
         let clip = Clip { kl: 0.0, ..CLIP };
         let at = |ratio: f32, advantage| {
             grpo(

@@ -191,7 +191,7 @@ fn halves(engine: &Engine) -> usize {
 }
 
 #[test]
-fn matrices_are_kept_in_the_bits_their_file_has_unless_told_otherwise() {
+fn matrices_keep_the_precision_of_their_file_by_default() {
     let whole = Checkpoint::open(&folder().join("tiny.gguf")).unwrap();
     let (weights, text) = (whole.weights().unwrap(), whole.text().unwrap());
     let matrices = weights

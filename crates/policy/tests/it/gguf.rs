@@ -220,7 +220,7 @@ fn answers_end_by_every_token_that_ends_one() {
 }
 
 #[test]
-fn damage_is_refused_in_words() {
+fn damage_is_refused_with_a_message() {
     let wide = |name: &'static str| {
         new()
             .renamed("output_norm.weight", "output_norx.weight")

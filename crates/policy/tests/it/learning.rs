@@ -75,7 +75,7 @@ fn corpus() -> Vec<Sequence> {
 }
 
 #[test]
-fn a_toy_corpus_is_learnt_in_full_and_by_an_adapter() {
+fn a_toy_corpus_is_learned_in_full_and_by_an_adapter() {
     for full in [true, false] {
         let network = tiny();
         let (trained, rate) = if full {
@@ -116,7 +116,7 @@ fn reward(tokens: &[u32]) -> f32 {
 }
 
 #[test]
-fn a_toy_reward_is_learnt_by_grpo() {
+fn a_toy_reward_is_learned_by_grpo() {
     let network = tiny();
     let trained = lora(&network, 0.0);
     let mut learner = Learner::new(network, trained, training(1e-2));
@@ -298,7 +298,7 @@ fn dropout_changes_passes_but_not_scores() {
 }
 
 #[test]
-fn a_loss_that_is_not_a_number_stops_before_the_weights_change() {
+fn a_nan_loss_stops_before_the_weights_change() {
     let mut network = tiny();
     network.weights.norm.data[0] = f32::NAN;
     let mut learner = Learner::new(network, Trained::Full, training(1e-2));

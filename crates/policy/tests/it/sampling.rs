@@ -65,7 +65,7 @@ fn the_sampler_and_the_trainer_agree_on_logprobs() {
 }
 
 #[test]
-fn slots_and_company_do_not_change_an_answer() {
+fn slots_and_other_answers_do_not_change_an_answer() {
     let network = Fixture::load("qwen2").network();
     let prompts = vec![vec![1, 2, 3], vec![4, 5]];
     let many = network.generate(None, &prompts, 6, &generation(1.0, 12, 40));

@@ -19,7 +19,7 @@ fn base(network: &Network) -> Base {
 }
 
 #[test]
-fn a_saved_model_comes_back_bit_by_bit() {
+fn a_saved_model_is_loaded_bit_for_bit() {
     for name in FAMILIES {
         let network = Fixture::load(name).network();
         let directory = tempfile::tempdir().unwrap();
@@ -32,7 +32,7 @@ fn a_saved_model_comes_back_bit_by_bit() {
 }
 
 #[test]
-fn tensors_may_be_read_by_whoever_may_read_the_rest() {
+fn tensor_files_have_the_permissions_of_other_files() {
     use std::os::unix::fs::PermissionsExt;
     let network = Fixture::load("llama").network();
     let directory = tempfile::tempdir().unwrap();
@@ -78,7 +78,7 @@ fn a_model_from_gguf_saves_its_tokenizer_too() {
 }
 
 #[test]
-fn an_adapter_comes_back_and_fits_its_own_base_only() {
+fn an_adapter_is_loaded_and_fits_only_its_own_base() {
     let fixture = Fixture::load("qwen2");
     let network = fixture.network();
     let adapter = fixture.adapter(&network);
@@ -194,7 +194,7 @@ fn learner(lora: bool) -> (Learner, Vec<Sequence>) {
 }
 
 #[test]
-fn a_resumed_learner_goes_on_bit_by_bit() {
+fn a_resumed_learner_continues_bit_for_bit() {
     for lora in [true, false] {
         let (mut straight, batch) = learner(lora);
         let hash = straight.model.network.weights.fingerprint();
@@ -228,7 +228,7 @@ fn a_resumed_learner_goes_on_bit_by_bit() {
 }
 
 #[test]
-fn a_damaged_checkpoint_leaves_the_learner_as_it_was() {
+fn a_damaged_checkpoint_leaves_the_learner_unchanged() {
     let (mut learner_, batch) = learner(true);
     learner_.supervise(&batch).unwrap();
     let hash = learner_.model.network.weights.fingerprint();

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn what_may_pass_is_tried_again_and_the_servers_pause_is_kept() {
+fn temporary_failures_are_retried_after_the_servers_pause() {
     for (limited, pause_ms) in [
         ("429 Too Many Requests\r\nRetry-After: 0.3", 300),
         (
@@ -41,7 +41,7 @@ fn what_may_pass_is_tried_again_and_the_servers_pause_is_kept() {
 }
 
 #[test]
-fn a_pause_longer_than_anyone_waits_is_told() {
+fn a_pause_that_is_too_long_is_reported() {
     let (url, _asked) = server(vec![(
         "429 Too Many Requests\r\nRetry-After: 3600",
         "come back".into(),
@@ -61,7 +61,7 @@ fn a_pause_longer_than_anyone_waits_is_told() {
 }
 
 #[test]
-fn no_more_requests_go_out_than_the_user_allows_and_tries_count() {
+fn no_more_requests_go_out_than_the_user_allows_and_retries_count() {
     let busy = ("503 Service Unavailable", "loading model".to_owned());
     let replies = [vec![busy], vec![("200 OK", said(&["same"])); 3]].concat();
     let (url, _asked) = server(replies);
@@ -128,7 +128,7 @@ fn a_small_quota_lets_all_through_in_time() {
 }
 
 #[test]
-fn who_waits_for_the_next_request_can_be_stopped() {
+fn a_wait_for_the_next_request_can_be_stopped() {
     let (url, asked) = server(vec![("200 OK", said(&["same"]))]);
     let slow = ApiConfig {
         per_minute: NonZeroU32::new(1),
@@ -148,7 +148,7 @@ fn who_waits_for_the_next_request_can_be_stopped() {
 }
 
 #[test]
-fn after_the_last_try_the_servers_words_are_told() {
+fn after_the_last_attempt_the_servers_message_is_reported() {
     let broken = || ("503 Service Unavailable", "loading model".to_owned());
     let (url, _asked) = server(vec![broken(), broken(), broken()]);
     let error = ApiPolicy::with_key(config(url), None)
@@ -162,7 +162,7 @@ fn after_the_last_try_the_servers_words_are_told() {
 }
 
 #[test]
-fn what_will_not_pass_fails_at_once() {
+fn permanent_failures_are_not_retried() {
     let (url, asked) = server(vec![("401 Unauthorized", "no such key".into())]);
     let mut policy = ApiPolicy::with_key(config(url), Some("secret".into()));
     let error = policy
@@ -177,7 +177,7 @@ fn what_will_not_pass_fails_at_once() {
 }
 
 #[test]
-fn a_failure_told_under_a_status_of_success_is_tried_again() {
+fn a_failure_reported_with_a_success_status_is_retried() {
     let failed = || {
         (
             "200 OK",

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_stays_none() {
+    fn nan_stays_nan() {
         let parts = cut(std::array::from_fn(|i| {
             if i % 2 == 0 { f32::NAN } else { f32::INFINITY }
         }));

@@ -181,7 +181,7 @@ fn widening_in_registers_works_with_and_without_vector_instructions() {
 }
 
 #[test]
-fn what_is_no_number_comes_out_as_none() {
+fn nan_comes_out_as_nan() {
     for (name, path) in forward_paths() {
         let mut case = Case::new(5, 40, 64);
         case.x[64 + 3] = f32::NAN;

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn code_within_a_sentence_is_no_fence() {
+    fn a_code_span_within_a_sentence_is_not_a_fence() {
         check(
             "```gcc x.c``` builds it",
             &[("```gcc x.c``` builds it", Bare)],
