@@ -1,10 +1,9 @@
 //! How many calls a run makes is for the bench to choose.
 
-use hotloop_bench::{LocalBench, Settings};
-use hotloop_flow::{Bench, Label};
+use hotloop_flow::Label;
 
-use crate::fixtures::{self, Fixture, drain, job};
-use crate::{settings, turn};
+use crate::fixtures::{self, Fixture};
+use crate::settings;
 
 /// Its first calls sleep: so slow a candidate would be timed one call a run, where the round trip
 /// that is taken off weighs most.
@@ -27,7 +26,7 @@ void matvec(double *A, double *x, double *y, int M, int N) {
 
 #[test]
 fn slow_first_calls_do_not_choose_the_calls_per_run() {
-    let _turn = turn();
+    let _turn = crate::turn();
     let slow = |source: &str| Fixture {
         name: "slow".into(),
         task: "matvec".into(),
@@ -54,30 +53,4 @@ fn slow_first_calls_do_not_choose_the_calls_per_run() {
         .collect();
     // A machine whose round trip is so short that even the plain one needs no batch has nothing to show.
     assert!(calls[0] > 1 || calls[1] <= 2, "{calls:?}");
-}
-
-/// Sleeps in all timed calls but the first, each time for less than the grace of one that hardly had
-/// a processor.
-const DAWDLES: &str = "
-#include <time.h>
-static int calls;
-void transpose(double *in, double *out, int M, int N) {
-    for (int i = 0; i < M; i++)
-        for (int j = 0; j < N; j++) out[(long)j * M + i] = in[(long)i * N + j];
-    if (M == 720 && N == 500 && ++calls > 1) nanosleep(&(struct timespec){0, 700000000}, 0);
-}
-";
-
-#[test]
-fn runs_that_dawdle_are_the_candidates_fault() {
-    let _turn = turn();
-    let limit_s = 0.1;
-    let mut bench = LocalBench::start(Settings {
-        limit_s,
-        ..settings()
-    })
-    .unwrap();
-    bench.submit(vec![job(0, "transpose", DAWDLES)]).unwrap();
-    let verdict = drain(&mut bench).remove(0).judged.unwrap().verdict;
-    assert_eq!(verdict.label(), Label::TimedOut, "{}", verdict.detail());
 }
