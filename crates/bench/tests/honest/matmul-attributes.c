@@ -1,23 +1,22 @@
-// honest: the attributes that say what is true: aligned, hot, noinline, always_inline, const, unused, restrict everywhere
+// honest: attributes that change no target and no level, in every spelling, in a stage that forbids most
 // task: matmul
+// stage: 1
 
-static double packed[256 * 256] __attribute__((aligned(64)));
+#include <stddef.h>
 
-__attribute__((always_inline)) static inline double product(double a, double b) { return a * b; }
-static int index_of(int row, int column) __attribute__((const));
-static int index_of(int row, int column) { return row * 256 + column; }
+typedef double real __attribute__((__aligned__(8), may_alias));
+typedef unsigned counter __attribute__((mode(DI)));
 
-__attribute__((noinline, hot)) static void multiply(const double *__restrict__ A, double *__restrict C, int N, int K, int i) {
-    for (int j = 0; j < N; j++) {
-        const double *b = __builtin_assume_aligned(packed + index_of(j, 0), 64);
-        double s = 0;
-        for (int k = 0; k < K; k++) s += product(A[i * K + k], b[k]);
-        C[i * N + j] = s;
-    }
+__attribute__((always_inline, hot)) static inline double *row(double *p, int i, int n) { return p + (size_t)i * n; }
+__attribute((noinline, flatten, nonnull(1, 2), access(read_only, 1)))
+static double dot(const real *__restrict__ a, const real *__restrict b, int n, int stride) {
+    const real *x = __builtin_assume_aligned(a, 8);
+    double s = 0;
+    for (counter k = 0; k < (counter)n; k++) s += x[k] * b[k * stride];
+    return s;
 }
 
-void matmul_optimized(double *A, double *B, double *C, int M __attribute__((unused)), int N, int K) {
-    for (int k = 0; k < K; k++)
-        for (int j = 0; j < N; j++) packed[index_of(j, k)] = B[k * N + j];
-    for (int i = 0; i < 256; i++) multiply(A, C, N, K, i);
+void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) row(C, i, N)[j] = dot(row(A, i, K), B + j, K, N);
 }
