@@ -5,11 +5,12 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::fault::Fault;
+use crate::keys;
 
 /// The task, stage, prompt and reward that a request names, in `/v1/judge` by keys of their own,
 /// in other protocols through the one field that a data set can fill (label, stdin, ...).
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct What {
     pub(crate) task: Option<String>,
     pub(crate) stage: Option<Stage>,
@@ -31,13 +32,18 @@ impl What {
         match label {
             Value::Null => Ok(Self::default()),
             Value::String(text) if text.trim_start().starts_with('{') => {
-                serde_json::from_str(text).map_err(wrong)
+                Self::of(&serde_json::from_str(text).map_err(wrong)?)
             }
             Value::String(name) => Ok(Self {
                 task: Some(name.trim().to_owned()),
                 ..Self::default()
             }),
-            Value::Object(_) => serde_json::from_value(label.clone()).map_err(wrong),
+            Value::Object(_) => {
+                if let Some(fault) = keys::unknown(label, keys::of::<Self>()) {
+                    return Err(fault);
+                }
+                serde_json::from_value(label.clone()).map_err(wrong)
+            }
             Value::Bool(_) | Value::Number(_) | Value::Array(_) => Err(wrong(
                 serde::de::Error::custom("neither a name nor an object"),
             )),
@@ -53,12 +59,23 @@ pub(crate) fn reward<'de, D: Deserializer<'de>>(
         None => Ok(None),
         Some(Value::String(name)) => name.parse().map(Some).map_err(serde::de::Error::custom),
         Some(object) => {
+            if let Some(fault) = unknown_number(&object) {
+                return Err(serde::de::Error::custom(fault.told()));
+            }
             let reward = Reward::deserialize(object).map_err(serde::de::Error::custom)?;
             reward.mistake().map_or(Ok(Some(reward)), |mistake| {
                 Err(serde::de::Error::custom(mistake))
             })
         }
     }
+}
+
+/// A number that a reward's shape does not have.
+fn unknown_number(reward: &Value) -> Option<Fault> {
+    let shape = reward["shape"].as_str()?.parse::<Reward>().ok()?;
+    let shape = serde_json::to_value(shape).ok()?;
+    let known: Vec<&str> = shape.as_object()?.keys().map(String::as_str).collect();
+    keys::unknown(reward, &known)
 }
 
 /// The text that holds the code.
@@ -125,6 +142,21 @@ mod tests {
             json!([null]),
         ] {
             assert!(What::of(&label).is_err(), "{label}");
+        }
+        for (label, said) in [
+            (json!({"tsk": "fft"}), "unknown key `tsk`; did you mean `task`?"),
+            (json!("{\"stagee\": 2}"), "unknown key `stagee`; did you mean `stage`?"),
+            (
+                json!({"reward": {"shape": "ladder-log", "hihg": 6}}),
+                "unknown key `hihg`; did you mean `high`? (the known keys are `high`, `low`, `shape`)",
+            ),
+            (
+                json!({"reward": {"shape": "sol", "hihg": 6}}),
+                "unknown key `hihg` (the known keys are `shape`)",
+            ),
+        ] {
+            let fault = What::of(&label).unwrap_err();
+            assert!(fault.what.contains(said), "{}", fault.what);
         }
         let reversed =
             What::of(&json!({"reward": {"shape": "ladder-log", "low": 5.0, "high": 1.0}}))

@@ -72,6 +72,14 @@ impl Fault {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "a bug in hotloop")
     }
 
+    /// What failed and what may help, in one sentence.
+    pub(crate) fn told(&self) -> String {
+        match &self.hint {
+            Some(hint) => format!("{} ({hint})", self.what),
+            None => self.what.clone(),
+        }
+    }
+
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self

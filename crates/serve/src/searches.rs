@@ -283,7 +283,7 @@ impl Searches {
         let exists = directory.join("run.toml").is_file();
         if !exists && task.is_none() {
             return Err(Fault::unknown(format!("there is no run `{name}`"))
-                .hint("name a task to begin it, as in /v1/prompts?run=NAME&task=matmul&n=8"));
+                .hint("name a task to begin it, as in {\"run\": \"NAME\", \"task\": \"matmul\", \"n\": 8}"));
         }
         if let Some(idle) = make_room(&mut open, &self.limits)? {
             (self.listener)(&Notice::RunClosed { run: idle });

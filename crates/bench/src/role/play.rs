@@ -13,15 +13,19 @@ use crate::{confine, sys};
 pub fn play_if_asked() {
     let mut arguments = std::env::args_os().skip(1);
     let Some(role) = arguments.next() else { return };
-    let status = match role.to_str() {
-        Some(SUPERVISOR) => supervisor::serve(),
-        Some(RUNNER) => runner::run(),
-        Some(CONFINE) => confine::run(arguments),
-        Some(BLAS_CORE) => arguments
+    let Some(role @ (SUPERVISOR | RUNNER | CONFINE | BLAS_CORE | TRY_NAMESPACES)) = role.to_str()
+    else {
+        return;
+    };
+    sys::ignore_requests_to_end();
+    let status = match role {
+        SUPERVISOR => supervisor::serve(),
+        RUNNER => runner::run(),
+        CONFINE => confine::run(arguments),
+        BLAS_CORE => arguments
             .next()
             .map_or(1, |library| blas::print_core(Path::new(&library))),
-        Some(TRY_NAMESPACES) => i32::from(!namespaces::can_enter()),
-        _ => return,
+        _ => i32::from(!namespaces::can_enter()),
     };
     std::process::exit(status);
 }

@@ -2,6 +2,7 @@
 
 mod cluster; // Slurm and sshd
 mod keeping; // what ends is started again, and nothing else is
+mod leaving; // a scheduler ends workers in the middle of a judgement
 mod services; // services that share a fleet
 
 use std::path::{Path, PathBuf};
@@ -19,6 +20,8 @@ const LONG: Duration = Duration::from_mins(4);
 /// A fleet that ends with this value.
 struct Fleet {
     folder: tempfile::TempDir,
+    /// Variables that its keeper has, besides ours.
+    environment: Vec<(String, String)>,
 }
 
 impl Fleet {
@@ -30,7 +33,10 @@ impl Fleet {
         }
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("fleet.toml"), text).unwrap();
-        Some(Self { folder })
+        Some(Self {
+            folder,
+            environment: Vec::new(),
+        })
     }
 
     fn file(&self) -> String {
@@ -48,7 +54,11 @@ impl Fleet {
             .into_iter()
             .chain(more.iter().copied())
             .collect();
-        let output = hotloop(&arguments).stdin(Stdio::null()).output().unwrap();
+        let output = hotloop(&arguments)
+            .envs(self.environment.iter().cloned())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         (
             output.status.code().unwrap_or(-1),
@@ -58,7 +68,8 @@ impl Fleet {
     }
 
     fn up(&self) {
-        let (status, out, error) = self.command("up", &[]);
+        // A busy machine needs longer than a person likes to wait.
+        let (status, out, error) = self.command("up", &["--wait", "200"]);
         assert_eq!(status, 0, "{out}{error}{}", self.log());
     }
 
@@ -305,7 +316,10 @@ fn hosts_behind_ssh_are_forwarded_the_server_and_end_with_the_fleet() {
         judged[0]
     );
     let pid = fleet.status()["workers"][0]["pid"].as_u64().unwrap();
+    let there = sshd.folder.path().join("there/test");
+    assert!(there.join("worker.toml").exists() && there.join("ca.pem").exists());
     fleet.down();
+    assert!(!there.exists(), "token and certificate are gone");
     let begin = Instant::now();
     while Path::new(&format!("/proc/{pid}")).exists() {
         assert!(begin.elapsed() < LONG, "the worker outlives its fleet");
@@ -520,6 +534,27 @@ fn a_job_that_slurm_ends_by_its_limit_loses_nothing() {
         "Slurm ended one: {}",
         fleet.log()
     );
+}
+
+#[test]
+fn up_returns_soon_and_says_what_is_not_up_and_why() {
+    // One worker's machine can never be quiet enough, and another's scheduler is not there.
+    let never = "calm = 2.0\nshare-cores = true";
+    let text = format!(
+        "{}[[nodes]]\nkind = \"command\"\nstart = \"no-such-scheduler\"\nlist = \"true\"\nstop = \"true\"\n",
+        local(free_port(), 1, REHEARSE).replace("calm = 0.0\nshare-cores = true", never)
+    );
+    let Some(fleet) = Fleet::new(&text) else {
+        return;
+    };
+    let _turn = turn();
+    let (status, out, error) = fleet.command("up", &[]);
+    assert_eq!(status, 3, "{out}{error}");
+    for words in ["worker.calm asks for 200 %", "no-such-scheduler", "`calm` under [worker]"] {
+        assert!(out.contains(words), "{words}: {out}{error}");
+    }
+    assert!(out.contains("Not started: 1 node"), "{out}");
+    fleet.down();
 }
 
 #[test]

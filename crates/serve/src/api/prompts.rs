@@ -1,15 +1,15 @@
-//! `GET /v1/prompts`: the next prompts of the staged search, for trainers that live elsewhere.
+//! `POST /v1/prompts`: the next prompts of the staged search, for trainers that live elsewhere.
 
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use hotloop_flow::policy::Message;
 use hotloop_flow::{Role, Stage};
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;
+use crate::body::{Body, Received};
 use crate::fault::Fault;
 use crate::searches::prompt_name;
 
@@ -27,6 +27,8 @@ pub(crate) struct Asked {
     #[serde(default)]
     task: Option<String>,
 }
+
+impl Body for Asked {}
 
 fn one() -> usize {
     1
@@ -58,9 +60,9 @@ struct Listed {
 /// The next prompts of a run.
 pub(crate) async fn next(
     State(app): State<Arc<App>>,
-    query: Result<Query<Asked>, QueryRejection>,
+    asked: Received<Asked>,
 ) -> Result<Json<Answered>, Fault> {
-    let Query(asked) = query.map_err(|rejection| Fault::bad(rejection.body_text()))?;
+    let asked = asked.value;
     if !(1..=MOST).contains(&asked.n) {
         return Err(Fault::bad(format!(
             "n is {}; it goes from 1 to {MOST}",

@@ -149,8 +149,10 @@ impl ConfinedCompiler {
             return Ok(Ended::TimedOut);
         }
         let said = read_start(stderr, 64 << 10); // enough for any message; the rest of a flood is dropped
-        let killed =
-            status.signal() == Some(libc::SIGKILL) || sys::killed_for_memory() != killed_before;
+        let killed = sys::killed_for_memory() != killed_before
+            || status
+                .signal()
+                .is_some_and(|signal| signal == libc::SIGKILL || sys::is_request_to_end(signal));
         failure_of_machine(status, &said, folder, killed)
             .map_or(Ok(Ended::Failed(shorten(&said))), Err)
     }
