@@ -1,4 +1,4 @@
-//! Writes answers of a corpus as C files, to be judged: `answers FOLDER SEED PER_TASK`.
+//! Writes answers of a corpus as C files for judging: `answers FOLDER SEED PER_TASK`.
 
 use std::collections::{HashMap, HashSet};
 

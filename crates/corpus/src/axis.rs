@@ -1,6 +1,6 @@
 //! A space of candidates is a struct whose fields are axes: finite sets with weights.
 //!
-//! The weights are the mixture: they lean to plain code, and leave a long tail of good code.
+//! The weights form the mixture. They favour plain code and leave a long tail of good code.
 
 use crate::rng::Rng;
 
@@ -9,7 +9,7 @@ pub(crate) trait Axis: Copy + 'static {
     /// All choices; the first is the plain one.
     const ALL: &'static [(Self, u32)];
 
-    /// One of them, by weight.
+    /// Draws a choice by weight.
     fn draw(rng: &mut Rng) -> Self {
         rng.weighted(Self::ALL)
     }
@@ -37,7 +37,7 @@ macro_rules! axis {
     };
 }
 
-/// Declares a struct of axes, with its enumeration and its drawing.
+/// Declares a struct of axes that can be enumerated and drawn.
 macro_rules! space {
     ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $axis:ty),+ $(,)? }) => {
         $(#[$doc])*
@@ -45,7 +45,7 @@ macro_rules! space {
         pub struct $name { $($(#[$field_doc])* pub $field: $axis),+ }
 
         impl $name {
-            /// How many combinations there are; not all of them make sense.
+            /// The number of combinations. Not all of them make sense.
             pub fn combinations() -> u64 {
                 [$(<$axis as $crate::axis::Axis>::ALL.len() as u64),+].iter().product()
             }
@@ -64,12 +64,12 @@ macro_rules! space {
                 Self { $($field),+ }
             }
 
-            /// A combination by weight.
+            /// Draws a combination by weight.
             pub fn draw(rng: &mut $crate::rng::Rng) -> Self {
                 Self { $($field: <$axis as $crate::axis::Axis>::draw(rng)),+ }
             }
 
-            /// The same with one choice drawn anew.
+            /// A copy with one choice drawn again.
             #[must_use]
             pub fn changed(self, rng: &mut $crate::rng::Rng) -> Self {
                 let axes = [$(stringify!($field)),+];
@@ -93,21 +93,19 @@ mod tests {
     use std::collections::HashSet;
 
     axis!(
-        /// A word.
         Word { /// One.
             One = 9, /// Two.
             Two = 1 }
     );
     axis!(
-        /// A number.
         Number(u32) { 0 = 5, 8 = 1, 16 = 1 }
     );
-    space!(
-        /// Both.
-        Both { /// A word.
-            word: Word, /// A number.
-            number: Number }
-    );
+    space!(Both {
+        /// A word.
+        word: Word,
+        /// A number.
+        number: Number
+    });
 
     #[test]
     fn every_combination_has_its_number() {

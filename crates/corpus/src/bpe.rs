@@ -1,8 +1,8 @@
-//! Byte-pair encoding for the nano policy, by the crate `tokenizers`.
+//! Byte-pair encoding for the nano policy, with the crate `tokenizers`.
 //!
-//! Text is first cut into pieces that merges never cross: a line end with the indentation
-//! after it, a number that is no part of a name, and the text between. So the size of a tile
-//! is the same token everywhere.
+//! Text is first split into pieces that merges never cross: a line end with the following
+//! indentation, a number outside a name, and the text between them. So the size of a tile is the
+//! same token everywhere.
 
 use serde_json::Value;
 use tokenizers::models::bpe::{BPE, BpeTrainer};
@@ -11,7 +11,7 @@ use tokenizers::pre_tokenizers::sequence::Sequence;
 use tokenizers::pre_tokenizers::split::{Split, SplitPattern};
 use tokenizers::{AddedToken, NormalizerWrapper, SplitDelimiterBehavior, Tokenizer, TokenizerImpl};
 
-/// Where text is cut; a match is a piece of its own.
+/// Where text is split. Each match is a separate piece.
 const CUT: &str = r"\n *|(?<![A-Za-z0-9_])[1-9][0-9]*";
 
 /// The longest token in bytes: longer ones would swallow whole statements.
@@ -64,7 +64,7 @@ impl Bpe {
         self.0.get_vocab_size(true)
     }
 
-    /// Never: bytes are always there.
+    /// Always false, because the vocabulary contains all bytes.
     pub fn is_empty(&self) -> bool {
         false
     }
@@ -78,7 +78,7 @@ impl Bpe {
             .to_vec()
     }
 
-    /// The text of `tokens`; bytes that are no UTF-8 are replaced.
+    /// The text of `tokens`. Invalid UTF-8 is replaced.
     pub fn decode(&self, tokens: &[u32]) -> String {
         self.0.decode(tokens, false).expect("bytes are decoded")
     }
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_and_numbers_are_tokens_of_their_own() {
+    fn lines_and_numbers_are_separate_tokens() {
         let text = "for(i=0;i<256;i+=16)\n  s10=_mm512_x(4*v);";
         let bpe = Bpe::train([text, text], &[], 400);
         let tokens = bpe.encode(text);
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(bpe.decode(&bpe.encode(text)), text);
     }
 
-    /// The same corpus gives the same merges on every machine: ties are many here.
+    /// The same corpus gives the same merges on every machine, although it has many ties.
     #[test]
     fn training_is_deterministic() {
         let texts: Vec<String> = (0..200)

@@ -1,4 +1,5 @@
-//! Faults put into right candidates: what repair prompts show, never what is learned.
+//! Inserts faults into correct candidates. Repair prompts show them, and they are never an answer
+//! to learn.
 
 use hotloop_flow::Label;
 
@@ -12,30 +13,28 @@ pub enum Breakage {
     OffByOne,
     /// C, y or a sum is not zeroed.
     MissingZero,
-    /// The two parts of an index change places.
+    /// The two parts of an index are swapped.
     WrongIndex,
-    /// The loop over what is left over is gone.
+    /// The remainder loop is missing.
     MissingRemainder,
-    /// A declaration is gone.
+    /// A declaration is missing.
     Undeclared,
-    /// A semicolon is gone.
     MissingSemicolon,
-    /// A loop does not step.
+    /// A loop does not advance.
     NoStep,
     /// `+=` becomes `=`.
     LostSum,
-    /// A loop steps twice as far.
+    /// A loop's step is doubled.
     WrongStep,
 }
 
-/// A broken candidate, and the verdict that is to be expected.
+/// A broken candidate and its expected verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
-    /// The source.
     pub source: String,
-    /// How it would fare.
+    /// The expected verdict.
     pub label: Label,
-    /// What would be known of it.
+    /// The verdict's detail, if there is one.
     pub why: Option<Why>,
 }
 
@@ -43,7 +42,7 @@ pub struct Broken {
 type Fault = (String, Label, Option<Why>);
 
 impl Breakage {
-    /// All ways, by how often they are met.
+    /// All faults with their weights.
     pub const ALL: [(Self, u32); 9] = [
         (Self::OffByOne, 3),
         (Self::MissingZero, 2),
@@ -56,7 +55,7 @@ impl Breakage {
         (Self::WrongStep, 3),
     ];
 
-    /// The canonical `source` broken this way, if it offers a place for it.
+    /// The canonical `source` with this fault, if it has a place for it.
     pub fn apply(self, source: &str, rng: &mut Rng) -> Option<Broken> {
         let (broken, label, why) = match self {
             Self::OffByOne => off_by_one(source, rng)?,
@@ -191,7 +190,7 @@ fn wrong_step(source: &str, rng: &mut Rng) -> Option<Fault> {
     ))
 }
 
-/// The canonical `source` broken in some way that it offers.
+/// The canonical `source` with some fault that fits it.
 pub fn broken(source: &str, rng: &mut Rng) -> Option<Broken> {
     (0..20).find_map(|_| rng.weighted(&Breakage::ALL).apply(source, rng))
 }
@@ -227,14 +226,14 @@ fn conditions(source: &str) -> Vec<usize> {
         .collect()
 }
 
-/// The number behind a `+=` that ends a loop's head: its place, value and length.
+/// The place, value and length of the number after a `+=` that ends a loop's head.
 fn step(source: &str, at: usize) -> Option<(usize, u32, usize)> {
     let rest = &source[at + 2..];
     let length = rest.find(')')?;
     Some((at + 2, rest[..length].parse().ok()?, length))
 }
 
-/// The source without one of the lines that `is_target` says; lines are shown without indentation.
+/// The source without one of the lines that `is_target` accepts. It gets lines without indentation.
 fn without_line(source: &str, is_target: impl Fn(&str) -> bool, rng: &mut Rng) -> Option<String> {
     let lines: Vec<&str> = source.split_inclusive('\n').collect();
     let found: Vec<usize> = (0..lines.len())
@@ -283,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_place_for_a_fault_is_left() {
+    fn a_source_without_a_place_for_a_fault_stays_unchanged() {
         assert_eq!(
             Breakage::MissingRemainder.apply(SOURCE, &mut Rng::new(1, 1)),
             None

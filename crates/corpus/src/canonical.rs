@@ -1,9 +1,9 @@
-//! The one way to write C that the nano policy knows: no comments, no space that the
-//! compiler does not need, one statement a line, one space of indentation a brace.
+//! The canonical form of C, the only one that the nano policy knows: no comments, no unnecessary
+//! spaces, one statement per line, and one space of indentation per brace.
 
 use hotloop_flow::language::c::lex::{self, Item, Token, TokenKind};
 
-/// The source in canonical form. Changes no token, so it means the same.
+/// The source in canonical form. Its tokens and therefore its meaning stay the same.
 pub fn canonical(source: &str) -> String {
     let mut text = String::with_capacity(source.len());
     let mut page = Page::default();
@@ -45,7 +45,7 @@ pub fn canonical(source: &str) -> String {
     text
 }
 
-/// Where the writing stands.
+/// The state of the writer.
 #[derive(Default)]
 struct Page<'a> {
     braces: usize,
@@ -57,7 +57,7 @@ struct Page<'a> {
 
 impl<'a> Page<'a> {
     fn token(&mut self, token: &Token<'_>, raw: &'a str, text: &mut String) {
-        // All that are asked for are one byte long; nothing else is compared with them.
+        // Only punctuation of one byte matters below.
         let punct = match (token.kind, token.text.as_bytes()) {
             (TokenKind::Punct, [byte]) => *byte,
             _ => 0,
@@ -89,7 +89,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Whether the last token and this one would be read as others without a space.
+    /// Whether the last token and this one would merge without a space.
     fn needs_space(&self, token: &Token<'_>) -> bool {
         let Some((kind, last)) = &self.last else {
             return false;
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn spaces_that_count_are_kept() {
+    fn significant_spaces_are_kept() {
         check(
             "int f(int a) { return a - -a + + +a & ( a && a); }",
             "int f(int a){\n return a- -a+ + +a&(a&&a);\n}\n",

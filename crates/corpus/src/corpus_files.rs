@@ -1,4 +1,4 @@
-//! A corpus on disk: shards, tokenizer and manifest, all there or nothing.
+//! Writes a corpus to disk atomically: shards, tokenizer and manifest.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
@@ -15,7 +15,7 @@ use crate::synth::{Options, synth};
 pub const VOCABULARY: usize = 1024;
 /// Records of one shard.
 const SHARD: usize = 50_000;
-/// Candidates that the vocabulary is learned from: every n-th, so that about this many are read.
+/// The approximate number of candidates for training the vocabulary. Every n-th candidate is used.
 const TRAINED_ON: usize = 20_000;
 
 /// The corpus could not be written.
@@ -26,10 +26,10 @@ pub struct WriteError {
     pub source: io::Error,
 }
 
-/// What `manifest.json` says of a corpus.
+/// The content of `manifest.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// What it was made with.
+    /// The options that the corpus was made with.
     pub options: Options,
     /// Distinct candidates.
     pub programs: usize,
@@ -48,7 +48,6 @@ pub struct Manifest {
 /// A file of a corpus.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct File {
-    /// Its name.
     pub name: String,
     /// Its size.
     pub bytes: u64,
@@ -59,7 +58,6 @@ pub struct File {
 /// How long candidates are, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Lengths {
-    /// The mean.
     pub mean: f64,
     /// 95 percent are at most this long.
     pub p95: usize,
@@ -68,7 +66,7 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Of these lengths; zeros if there are none.
+    /// Statistics of these lengths; zeros if there are none.
     pub fn of(mut lengths: Vec<usize>) -> Self {
         lengths.sort_unstable();
         let sum: usize = lengths.iter().sum();
@@ -114,7 +112,7 @@ pub fn write(options: &Options, folder: &Path) -> Result<Manifest, WriteError> {
         .tempdir_in(parent)
         .map_err(failed)?;
     let manifest = write_files(options, draft.path()).map_err(failed)?;
-    // An existing folder with content is never replaced: the rename fails.
+    // The rename fails if the folder exists and has content, so nothing is ever replaced.
     fs_err::rename(draft.path(), folder).map_err(failed)?;
     let _moved = draft.keep();
     Ok(manifest)

@@ -8,13 +8,13 @@ axis!(
 );
 
 axis!(
-    /// What keeps a tile's loop inside of the matrix.
+    /// What keeps a tile's loop inside the matrix.
     Edge {
         /// Nothing: the size is a multiple of the tile.
         Exact = 4,
         /// The end is computed before the loop.
         Min = 3,
-        /// Both bounds stand in the condition.
+        /// The condition checks both bounds.
         And = 2,
     }
 );
@@ -120,9 +120,9 @@ axis!(
     }
 );
 
-/// A loop's head, what stands in front of it, and the braces to close behind it.
+/// A loop's head with everything before it, and the number of braces to close after it.
 pub struct Head {
-    /// Pragmas, declarations and the head, its brace included.
+    /// Pragmas, declarations and the head, including its brace.
     pub text: String,
     /// Braces to close.
     pub braces: usize,
@@ -165,7 +165,6 @@ impl Threads {
         }
     }
 
-    /// Whether there are threads.
     pub fn any(self) -> bool {
         self != Self::None
     }
@@ -181,7 +180,7 @@ pub fn step_of(var: &str, step: u32) -> String {
 }
 
 axis!(
-    /// How far ahead is prefetched, and with which function.
+    /// How far ahead the code prefetches, and with which function.
     Prefetch {
         /// Not at all.
         None = 70,
@@ -211,7 +210,7 @@ impl Prefetch {
         matches!(self, Self::Mm1 | Self::Mm4 | Self::Mm8)
     }
 
-    /// The statement; `address` computes the address from the distance. Empty for none.
+    /// The statement; empty without prefetch. `address` computes the address from the distance.
     pub fn statement(self, address: impl Fn(u32) -> String) -> String {
         let (distance, intrinsic) = match self {
             Self::None => return String::new(),
@@ -278,7 +277,7 @@ impl Unit {
         }
     }
 
-    /// The type's declaration, where C has none.
+    /// The type's declaration, if C does not have the type.
     pub fn declaration(self) -> &'static str {
         match self {
             Self::Scalar | Self::Avx2 | Self::Avx512 => "",
@@ -295,7 +294,7 @@ impl Unit {
         }
     }
 
-    /// What lies at `base + index`, which need not be aligned.
+    /// Loads from `base + index`, which need not be aligned.
     pub fn load(self, base: &str, index: &str) -> String {
         match self {
             Self::Scalar => format!("{base}[{index}]"),
@@ -304,7 +303,7 @@ impl Unit {
         }
     }
 
-    /// The statement that puts `value` at `base + index`.
+    /// The statement that stores `value` at `base + index`.
     pub fn store(self, base: &str, index: &str, value: &str) -> String {
         match self {
             Self::Scalar | Self::Ext4 | Self::Ext8 => {
@@ -316,7 +315,7 @@ impl Unit {
         }
     }
 
-    /// A register full of `value`, or the value itself where the compiler spreads it.
+    /// A register with `value` in every lane, or the value itself if the compiler broadcasts it.
     pub fn splat(self, value: &str) -> String {
         match self {
             Self::Scalar | Self::Ext4 | Self::Ext8 => value.to_owned(),
@@ -324,7 +323,7 @@ impl Unit {
         }
     }
 
-    /// The type that `splat` gives.
+    /// The type of a `splat`.
     pub fn splat_name(self) -> &'static str {
         if self.is_intrinsic() {
             self.name()
@@ -361,7 +360,6 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// The lines.
     pub fn lines(self) -> String {
         let headers = [
             (self.immintrin, "immintrin"),
@@ -378,16 +376,14 @@ impl Needs {
     }
 }
 
-/// The techniques of a candidate, as its choices say.
+/// The techniques that a candidate's choices use.
 #[expect(clippy::struct_excessive_bools, reason = "a set of independent facts")]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Uses {
     /// Tiles for the caches, or packing.
     pub blocks: bool,
-    /// Explicit vector code, `omp simd` included.
+    /// Explicit vector code, including `omp simd`.
     pub simd: bool,
-    /// Threads.
     pub threads: bool,
-    /// Prefetch.
     pub prefetch: bool,
 }

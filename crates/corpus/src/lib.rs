@@ -5,10 +5,9 @@
 //!                                        -> BPE merges -> tokenizer.json
 //! ```
 //!
-//! A [`Program`] is a struct of choices, never a string; [`canonical`] is the one way to
-//! write it; [`nano_prompt`] is the one way to ask for it. Every answer is a correct
-//! candidate; broken code appears only in repair prompts. [`nearest`] measures how far other code
-//! is from the corpus.
+//! A [`Program`] is a struct of choices, never a string. [`canonical`] is the only way to write it,
+//! and [`nano_prompt`] the only way to ask for it. Every answer is a correct candidate. Broken code
+//! appears only in repair prompts. [`nearest`] measures the distance of other code from the corpus.
 
 #![expect(
     clippy::format_push_string,

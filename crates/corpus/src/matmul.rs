@@ -56,7 +56,7 @@ impl Sizes {
 }
 
 axis!(
-    /// Where packed elements lie.
+    /// Where packed elements are stored.
     Buffer {
         /// Nothing is packed.
         None = 12,
@@ -70,7 +70,8 @@ axis!(
 );
 
 impl Buffer {
-    /// The declaration of `P` with that many doubles: a number for arrays, a formula for the heap.
+    /// The declaration of `P` with the given number of doubles: a number for arrays, a formula for
+    /// the heap.
     fn declaration(self, number: u32, formula: &str) -> String {
         match self {
             Self::None => String::new(),

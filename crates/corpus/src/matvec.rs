@@ -6,15 +6,15 @@ use crate::dress::{Edge, Needs, Prefetch, Qualifiers, Threads, Tile, Unit, Unrol
 axis!(
     /// What the inner loop runs along.
     Along {
-        /// A row: sums.
+        /// Along a row, into sums.
         Row = 4,
-        /// A column: y is added to.
+        /// Along a column, adding to y.
         Column = 1,
     }
 );
 
 axis!(
-    /// Rows summed at a time.
+    /// Rows summed at once.
     Rows(u32) { 1 = 6, 2 = 4, 4 = 5, 8 = 2 }
 );
 
@@ -34,7 +34,7 @@ axis!(
 );
 
 axis!(
-    /// What is left over by vectors.
+    /// How the remainder of a vector loop is computed.
     Rest {
         /// A scalar loop.
         Loop = 3,
@@ -46,9 +46,7 @@ axis!(
 axis!(
     /// Whether the innermost loop has `#pragma omp simd`.
     Simd {
-        /// No.
         No = 4,
-        /// Yes.
         Yes = 1,
     }
 );
@@ -60,7 +58,7 @@ space!(
         along: Along,
         /// Its registers.
         unit: Unit,
-        /// Rows at a time.
+        /// Rows at once.
         rows: Rows,
         /// Sums of one row.
         sums: Sums,
@@ -72,15 +70,12 @@ space!(
         unroll: Unroll,
         /// Names of elements.
         address: Address,
-        /// What is left over.
+        /// The remainder.
         rest: Rest,
         /// Vectors by pragma.
         simd: Simd,
-        /// Threads.
         threads: Threads,
-        /// Prefetch of A.
         prefetch: Prefetch,
-        /// Qualifiers.
         qualifiers: Qualifiers,
     }
 );
@@ -365,7 +360,7 @@ impl Matvec {
             }
             Unit::Scalar | Unit::Avx2 | Unit::Ext4 | Unit::Ext8 => {
                 let width = self.unit.width();
-                // GCC lets any vector be indexed.
+                // GCC allows indexing any vector.
                 let total: Vec<String> = sums.iter().map(|sum| format!("{sum}[l]")).collect();
                 format!("{y}=0;for(int l=0;l<{width};l++){y}+={};", total.join("+"))
             }

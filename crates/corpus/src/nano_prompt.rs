@@ -1,11 +1,12 @@
-//! What the nano policy reads: control tokens instead of prose.
+//! The prompts of the nano policy: control tokens instead of prose.
 //!
 //! ```text
 //! <task:matmul><stage:3><role:repair><parent>CODE</parent><verdict:wrong><why:nan><answer>
 //! ```
 //!
-//! The answer follows as canonical C and ends with [`END`]. The part from `<parent>` to the
-//! verdict is left out where there is no parent; `<why:...>` where nothing more is known.
+//! The answer follows as canonical C and ends with
+//! [`END`]. Without a parent, the part from `<parent>` to the verdict is left out. Without a
+//! detail, `<why:...>` is left out.
 
 pub use hotloop_flow::Role;
 use hotloop_flow::language::c::stages;
@@ -34,13 +35,13 @@ pub enum Why {
     Syntax,
     /// Another complaint of the compiler.
     Compiler,
-    /// Elements that are no numbers: some were never written.
+    /// Elements are NaN, so some were never written.
     Nan,
     /// Far off.
     Large,
     /// A little off.
     Small,
-    /// Written where nothing is to be written.
+    /// A write outside the outputs.
     Outside,
     /// The stage forbids SIMD.
     Simd,
@@ -65,7 +66,7 @@ impl Why {
         Self::Prefetch,
     ];
 
-    /// The name as JSON and tokens have it.
+    /// The name in JSON and in tokens.
     pub fn name(self) -> &'static str {
         match self {
             Self::Undeclared => "undeclared",
@@ -111,16 +112,16 @@ impl Why {
 pub struct Parent<'a> {
     /// Its source in any form; it is shown in canonical form.
     pub source: &'a str,
-    /// How it fared.
+    /// Its verdict.
     pub label: Label,
-    /// What more is known.
+    /// The verdict's detail.
     pub why: Option<Why>,
 }
 
 /// A prompt for the nano policy.
 #[derive(Debug, Clone, Copy)]
 pub struct NanoPrompt<'a> {
-    /// The task's name; one of [`TASKS`], or the policy has never heard of it.
+    /// The task's name. The policy knows only [`TASKS`].
     pub task: &'a str,
     /// The stage whose techniques the answer may use.
     pub stage: Stage,
@@ -131,7 +132,7 @@ pub struct NanoPrompt<'a> {
 }
 
 impl NanoPrompt<'_> {
-    /// The prompt as text; the answer is to follow it.
+    /// The prompt as text. The answer follows it.
     pub fn render(&self) -> String {
         let mut text = format!(
             "{}{}{}",

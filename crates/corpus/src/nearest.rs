@@ -1,10 +1,10 @@
-//! How far a program is from the nearest of others: whether a model repeats what it was shown.
+//! The distance of a program from the nearest of others, which shows whether a model repeats its
+//! training data.
 //!
-//! The distance is the number of tokens that must be changed, put in or left out to make one
-//! of the other, as a share of the longer one. Comments, white space, `#include` and `register`,
-//! which chats may add to what they show, do not count. Names are a matter of taste, so there
-//! are two distances: one for which all names of
-//! the program's own are alike, which no renaming can raise, and one for which each is itself.
+//! The distance is the edit distance in tokens, as a share of the longer program. Comments, white
+//! space, `#include` and `register`, which chats may add, do not count. Names are a matter of
+//! taste, so there are two distances. The first treats all names that a program defines as equal,
+//! so renaming cannot raise it. The second compares names, too.
 
 use std::collections::HashSet;
 
@@ -18,12 +18,12 @@ const KEYWORDS: [&str; 32] = [
     "volatile", "while",
 ];
 
-/// A program as tokens, ready to be compared.
+/// A program as tokens, ready for comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tokens {
     /// As written.
     written: Vec<u64>,
-    /// With all names of the program's own alike.
+    /// All names that the program defines are equal.
     nameless: Vec<u64>,
 }
 
@@ -52,7 +52,7 @@ impl Tokens {
                 }
             }
         }
-        // Names in directives are known to be names by where they stand in the program.
+        // A word in a directive is a name if the rest of the program uses it as one.
         let own: HashSet<&str> = found
             .iter()
             .filter(|(_, name)| *name)
@@ -81,7 +81,7 @@ impl Tokens {
         self.written.is_empty()
     }
 
-    /// How far this is from another program.
+    /// The distance from another program.
     pub fn distance(&self, other: &Self) -> Distance {
         Distance {
             nameless: share(
@@ -98,24 +98,24 @@ impl Tokens {
     }
 }
 
-/// How far two programs are apart, from 0 to 1.
+/// The distance of two programs, from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Distance {
-    /// Names of their own are alike.
+    /// The names that they define are equal.
     pub nameless: f64,
     /// Names count.
     pub written: f64,
 }
 
-/// The nearest of `others`: which it is, and how far. By the names' absence first; names decide
-/// between equals.
+/// The index of the nearest of `others` and its distance. The distance without names decides first,
+/// and the one with names breaks ties.
 pub fn nearest<'a>(
     program: &Tokens,
     others: impl IntoIterator<Item = &'a Tokens>,
 ) -> Option<(usize, Distance)> {
     let mut best: Option<(usize, Distance)> = None;
     for (at, other) in others.into_iter().enumerate() {
-        // So many tokens are too many on one side: no need to look at which.
+        // The difference in length alone is a lower bound of the distance.
         let least = share(
             program.len().abs_diff(other.len()),
             program.len(),
@@ -137,7 +137,7 @@ fn share(edits: usize, one: usize, other: usize) -> f64 {
     edits as f64 / one.max(other).max(1) as f64
 }
 
-/// The text as written: a decoded literal could read like another token.
+/// The text as written, because a decoded literal could look like another token.
 fn text(token: &Token<'_>, source: &str) -> String {
     match token.kind {
         TokenKind::Str | TokenKind::Char => source
@@ -150,15 +150,15 @@ fn text(token: &Token<'_>, source: &str) -> String {
     }
 }
 
-/// Whether a word may be a name of the program's own: no keyword, and no vector type. What is
-/// called is not either, since it says what is done.
+/// Whether a word may be a name that the program defines: not a keyword, not a vector type, and not
+/// a called function, because its name says what the code does.
 fn is_name(token: &Token<'_>) -> bool {
     token.kind == TokenKind::Ident
         && !KEYWORDS.contains(&token.text.as_ref())
         && !token.text.starts_with("__")
 }
 
-/// FNV-1a; among the few thousand words of a corpus 64 bits do not collide.
+/// FNV-1a. 64 bits do not collide among the few thousand words of a corpus.
 fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -167,7 +167,7 @@ fn hash(text: &str) -> u64 {
 
 /// Levenshtein's distance.
 fn edits(one: &[u64], other: &[u64]) -> usize {
-    // What both begin and end with costs nothing.
+    // A common beginning and end cost nothing.
     let front = one.iter().zip(other).take_while(|(a, b)| a == b).count();
     let (one, other) = (&one[front..], &other[front..]);
     let back = one
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn another_name_counts_as_written_only() {
+    fn renaming_counts_only_as_written() {
         // int f ( int a ) { return a + a ; } are thirteen tokens, three of them the name.
         let found = distance("int f(int a){return a+a;}", "int f(int b){return b+b;}");
         is(found.written, 3.0 / 13.0);
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_called_and_what_pragmas_say_counts() {
+    fn called_functions_and_pragmas_count() {
         // void f ( void ) { g ( ) ; } are eleven tokens.
         is(
             distance("void f(void){g();}", "void f(void){h();}").nameless,
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_more_is_its_tokens() {
+    fn an_extra_statement_counts_its_tokens() {
         // Eight tokens without, twelve with `a = 1 ;`.
         is(
             distance("void f(int a){}", "void f(int a){a=1;}").written,

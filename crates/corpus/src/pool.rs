@@ -18,7 +18,7 @@ pub(crate) const STAGES: [(Stage, u32); 6] = [
     (stages::ALL, 10),
 ];
 
-/// Draws in a row that bring nothing new before a bucket counts as empty.
+/// Draws in a row without a new candidate before a bucket counts as exhausted.
 const PATIENCE: usize = 3000;
 
 /// Distinct candidates by task and stage, in the order they were drawn.
@@ -28,14 +28,14 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// About `count` distinct candidates by the mixture's shares: small buckets run out, and
-    /// large ones of the same task make up for it.
+    /// About `count` distinct candidates with the mixture's shares. Small buckets run out, and
+    /// larger ones of the same task fill the gap.
     pub fn draw(seed: u64, count: usize) -> Self {
         Self::draw_where(seed, count, |_| true)
     }
 
-    /// The candidates of one task in the pool that [`Pool::draw`] makes: tasks have streams of
-    /// their own.
+    /// The candidates of one task in the pool of [`Pool::draw`]. Each task has its own random
+    /// stream.
     pub fn draw_task(seed: u64, count: usize, task: &str) -> Self {
         Self::draw_where(seed, count, |known| known == task)
     }
@@ -50,7 +50,7 @@ impl Pool {
             let mut rng = Rng::new(seed, at as u64);
             let mut wanted = count * *share as usize / 100;
             let mut drawn = HashSet::new();
-            // Small buckets first, so that what they lack is known before the large ones are
+            // Small buckets come first, so that their gap is known before the large ones are
             // filled.
             let mut stages = STAGES.to_vec();
             let mut shares = 100;
@@ -114,7 +114,7 @@ fn fill(
 ) -> Vec<Program> {
     let mut bucket = Vec::with_capacity(count);
     let mut idle = 0;
-    // A draw often brings what was drawn before: its source is not written again to find that out.
+    // Many draws repeat an earlier one. Comparing choices first avoids writing the source again.
     let mut seen = HashSet::new();
     while bucket.len() < count && idle < PATIENCE {
         idle += 1;
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_task_alone_is_drawn_as_among_all() {
+    fn one_task_alone_is_drawn_as_among_all_tasks() {
         let all = Pool::draw(7, 600);
         let alone = Pool::draw_task(7, 600, "stencil2d");
         let among: Vec<&Program> = all

@@ -1,4 +1,4 @@
-//! A right candidate as the choices that it is made of.
+//! A correct candidate, represented by its choices.
 
 use hotloop_flow::Stage;
 use hotloop_flow::language::c::stages;
@@ -24,10 +24,10 @@ pub const TASKS: [(&str, u32); 6] = [
     ("softmax", 8),
 ];
 
-/// The longest canonical source, in bytes: keeps candidates within about 250 tokens.
+/// Maximum size of a canonical source in bytes, which keeps candidates within about 250 tokens.
 pub const BYTES_MAX: usize = 960;
 
-/// Programs that are looked at for a relative that fits.
+/// Programs to try when looking for a relative.
 const RELATIVES: usize = 200;
 
 /// The families of candidates.
@@ -42,16 +42,14 @@ pub enum Program {
     Matvec(Matvec),
     /// A transposition.
     Transpose(Transpose),
-    /// A stencil.
     Stencil(Stencil),
-    /// A softmax.
     Softmax(Softmax),
 }
 
-/// How many combinations a family has, and the one of a number.
+/// The number of combinations of a family, and the function from a number to a combination.
 type Family = (u64, fn(u64) -> Program);
 
-/// Calls the same method of whichever family.
+/// Calls a method of the family.
 macro_rules! each {
     ($program:expr, $choices:ident => $call:expr) => {
         match $program {
@@ -66,7 +64,7 @@ macro_rules! each {
 }
 
 impl Program {
-    /// How many combinations of choices there are, with those that make no sense.
+    /// The number of combinations of choices, including those that make no sense.
     pub fn combinations() -> u64 {
         Self::families().iter().map(|(count, _)| count).sum()
     }
@@ -92,7 +90,7 @@ impl Program {
         ]
     }
 
-    /// The combination number `index` of all families in order; none where it makes no sense.
+    /// Combination number `index` over all families in order; `None` if it makes no sense.
     pub fn nth(index: u64) -> Option<Self> {
         let mut left = index;
         for (count, family) in Self::families() {
@@ -122,7 +120,8 @@ impl Program {
         }
     }
 
-    /// A neighbour of the same task: one choice drawn anew, or two where they depend on each other.
+    /// A neighbour of the same task, with one choice drawn again, or two if they depend on each
+    /// other.
     #[must_use]
     pub fn changed(&self, rng: &mut Rng) -> Self {
         loop {
@@ -144,12 +143,12 @@ impl Program {
         }
     }
 
-    /// Another program that `fits`, one or a few choices away, if one is found.
+    /// Another program that `fits`, one or a few choices away, if it finds one.
     pub fn relative(&self, rng: &mut Rng, fits: impl Fn(&Self) -> bool) -> Option<Self> {
         let mut at = *self;
         let source = self.source();
         for step in 0..RELATIVES {
-            // Starts anew now and then, so that the relative stays near.
+            // Starts again at times, so that the relative stays close.
             at = if step % 4 == 0 {
                 self.changed(rng)
             } else {
@@ -171,7 +170,7 @@ impl Program {
         each!(self, choices => choices.makes_sense())
     }
 
-    /// Its techniques, as the choices say.
+    /// The techniques that its choices use.
     pub fn uses(&self) -> Uses {
         each!(self, choices => choices.uses())
     }
@@ -188,8 +187,8 @@ impl Program {
         }
     }
 
-    /// The stage that it belongs to: the first that allows it, or the last for those that use
-    /// all that earlier stages brought.
+    /// Its stage: the first that allows it, or the last if it uses the techniques of all earlier
+    /// stages.
     pub fn stage(&self) -> Stage {
         let Uses {
             blocks,
@@ -212,8 +211,8 @@ impl Program {
         canonical(&each!(self, choices => choices.source()))
     }
 
-    /// The same with `register` before what an unoptimised tile should keep there, where a program
-    /// has such a tile.
+    /// The same with `register` on the values that an unoptimised tile should keep there; `None`
+    /// without such a tile.
     pub fn in_registers(&self) -> Option<String> {
         match self {
             Self::MicroTile(choices) => choices.in_registers().map(|source| canonical(&source)),

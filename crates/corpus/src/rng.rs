@@ -1,11 +1,11 @@
-//! Seeded randomness of our own: the same seed gives the same corpus on every machine.
+//! Seeded randomness, written here so that the same seed gives the same corpus on every machine.
 
 /// `SplitMix64` (Steele, Lea and Flood, 2014).
 #[derive(Debug, Clone)]
 pub struct Rng(u64);
 
 impl Rng {
-    /// A stream of its own for every pair of `seed` and `stream`.
+    /// Every pair of `seed` and `stream` gives a separate stream.
     pub fn new(seed: u64, stream: u64) -> Self {
         let mut rng = Self(seed ^ stream.wrapping_mul(0xd134_2543_de82_ef95));
         rng.next();
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn weights_are_kept() {
+    fn draws_follow_the_weights() {
         let mut rng = Rng::new(1, 2);
         let threes = (0..4000)
             .filter(|_| rng.weighted(&[(1, 3), (3, 1), (7, 0)]) == 3)

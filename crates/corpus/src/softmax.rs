@@ -1,10 +1,11 @@
-//! Softmax of rows: passes, how the maximum is found, how the sum is divided by.
+//! Softmax of rows: its passes, its maximum and its division by the sum.
 
 use crate::axis::{axis, space};
 use crate::dress::{Needs, Prefetch, Qualifiers, Threads, Unit, Unroll, Uses};
 
 axis!(
-    /// Whether the maximum is taken off first. Inputs lie within 10 of 0, so it need not be.
+    /// How the maximum is found that is subtracted first. This is optional, because inputs are
+    /// between -10 and 10.
     Maximum {
         /// By a test.
         Test = 3,
@@ -40,9 +41,7 @@ axis!(
 axis!(
     /// Where an exponential is kept before it is added.
     Keep {
-        /// In the output.
         Output = 2,
-        /// In a local.
         Local = 2,
     }
 );
@@ -50,38 +49,30 @@ axis!(
 axis!(
     /// Whether loops have `#pragma omp simd`.
     Simd {
-        /// No.
         No = 4,
-        /// Yes.
         Yes = 1,
     }
 );
 
-space!(
-    /// A softmax.
-    Softmax {
-        /// The maximum.
-        maximum: Maximum,
-        /// The last pass's arithmetic.
-        finish: Finish,
-        /// Registers of the last pass.
-        unit: Unit,
-        /// Names of elements.
-        address: Address,
-        /// Where an exponential is kept.
-        keep: Keep,
-        /// Unrolling of the last pass.
-        unroll: Unroll,
-        /// Vectors by pragma.
-        simd: Simd,
-        /// Threads.
-        threads: Threads,
-        /// Prefetch of a row ahead.
-        prefetch: Prefetch,
-        /// Qualifiers.
-        qualifiers: Qualifiers,
-    }
-);
+space!(Softmax {
+    maximum: Maximum,
+    /// The last pass's arithmetic.
+    finish: Finish,
+    /// Registers of the last pass.
+    unit: Unit,
+    /// Names of elements.
+    address: Address,
+    /// Where an exponential is kept.
+    keep: Keep,
+    /// Unrolling of the last pass.
+    unroll: Unroll,
+    /// Vectors by pragma.
+    simd: Simd,
+    threads: Threads,
+    /// Prefetch of a row ahead.
+    prefetch: Prefetch,
+    qualifiers: Qualifiers,
+});
 
 impl Softmax {
     /// Whether the choices fit together, and none of them is without effect.

@@ -1,16 +1,16 @@
-//! The five-point stencil: how the boundary is done, tiles, vectors.
+//! The five-point stencil: its boundary, tiles and vectors.
 
 use crate::axis::{axis, space};
 use crate::dress::{Edge, Needs, Prefetch, Qualifiers, Threads, Tile, Unit, Unroll, Uses, step_of};
 
 axis!(
-    /// How the boundary is done.
+    /// How the boundary is handled.
     Boundary {
         /// By a test at every cell.
         Test = 3,
         /// By copying everything first.
         Copy = 2,
-        /// By loops of its own.
+        /// By separate loops.
         Loops = 3,
     }
 );
@@ -50,9 +50,7 @@ axis!(
 axis!(
     /// Whether the innermost loop has `#pragma omp simd`.
     Simd {
-        /// No.
         No = 4,
-        /// Yes.
         Yes = 1,
     }
 );
@@ -60,7 +58,6 @@ axis!(
 space!(
     /// A sweep over a grid.
     Stencil {
-        /// The boundary.
         boundary: Boundary,
         /// Its registers.
         unit: Unit,
@@ -80,11 +77,9 @@ space!(
         address: Address,
         /// Vectors by pragma.
         simd: Simd,
-        /// Threads.
         threads: Threads,
         /// Prefetch of a row below.
         prefetch: Prefetch,
-        /// Qualifiers.
         qualifiers: Qualifiers,
     }
 );
@@ -179,7 +174,7 @@ impl Stencil {
             .collect();
         for dimension in &tiled {
             let var = VARS[*dimension];
-            // Tiles start at 0 or 1, as the cells inside do.
+            // Tiles start at 0 or 1, like the cells inside.
             let mut head = threads.head(
                 &format!("{var}{var}"),
                 SIZES[*dimension],
@@ -226,7 +221,7 @@ impl Stencil {
         code + "}"
     }
 
-    /// The end of the cells that the loops visit.
+    /// The end of the loops over cells.
     fn end(&self, dimension: usize) -> String {
         let size = SIZES[dimension];
         if self.boundary == Boundary::Test {

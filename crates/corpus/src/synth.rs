@@ -1,4 +1,4 @@
-//! The records of the corpus: a prompt and the answer that is to be learned.
+//! The records of the corpus: a prompt and the answer to learn.
 
 use hotloop_flow::language::c::stages;
 use hotloop_flow::{Label, Stage};
@@ -10,16 +10,16 @@ use crate::pool::{Pool, STAGES};
 use crate::program::{Program, TASKS};
 use crate::rng::Rng;
 
-/// What a corpus holds.
+/// The size and seed of a corpus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Options {
-    /// Fixes everything.
+    /// Determines every random choice.
     pub seed: u64,
     /// Distinct candidates.
     pub programs: usize,
-    /// Records; each has a candidate as its answer.
+    /// The number of records. Each has a candidate as its answer.
     pub records: usize,
-    /// Percent of the candidates that are kept from training.
+    /// Percentage of the candidates that are held out from training.
     pub validation_percent: u32,
 }
 
@@ -33,7 +33,7 @@ impl Options {
     };
 }
 
-/// One example; the loss is on the answer alone.
+/// One example. Only the answer contributes to the loss.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// The task's name.
@@ -42,9 +42,8 @@ pub struct Record {
     pub stage: Stage,
     /// What the prompt asks for.
     pub role: Role,
-    /// The prompt.
     pub prompt: String,
-    /// The canonical source; the end token is to follow.
+    /// The canonical source, without the end token.
     pub answer: String,
 }
 
@@ -64,13 +63,13 @@ const ROLES: [(Role, u32); 4] = [
     (Role::Improve, 20),
     (Role::Repair, 20),
 ];
-/// Percent of deepening prompts that start from the task's seed, as searches do.
+/// Percentage of deepening prompts that start from the task's seed, as in searches.
 const FROM_SEED: usize = 30;
-/// Percent of repairs that take out a technique that the stage forbids.
+/// Percentage of repairs that remove a technique that the stage forbids.
 const FORBIDDEN: usize = 15;
-/// Percent of exploring prompts that allow more than the answer uses.
+/// Percentage of exploring prompts that allow more than the answer uses.
 const ALLOWED_MORE: usize = 20;
-/// Draws of a task and a stage until one has candidates.
+/// Maximum number of draws of a task and a stage until one has candidates.
 const DRAWS: usize = 200;
 
 /// The records of a corpus, in order.
@@ -88,7 +87,7 @@ pub fn synth(options: &Options) -> Synth {
 pub struct Synth {
     pool: Pool,
     rng: Rng,
-    /// How far each bucket is used; it starts again when it is through.
+    /// The position in each bucket. It wraps around at the end.
     next: [[usize; STAGES.len()]; TASKS.len()],
     left: usize,
 }
@@ -214,7 +213,7 @@ impl Iterator for Synth {
     }
 }
 
-/// What `stage` forbids of a candidate, if anything.
+/// A technique of the candidate that `stage` forbids, if there is one.
 fn forbidden(program: &Program, stage: Stage) -> Option<Why> {
     let uses = program.uses();
     if uses.simd && stage < stages::SIMD {
@@ -228,14 +227,13 @@ fn forbidden(program: &Program, stage: Stage) -> Option<Why> {
     }
 }
 
-/// A stage from `stage` on.
+/// Draws a stage that is not before `stage`.
 fn later(stage: Stage, rng: &mut Rng) -> Stage {
     let all = stages::SIX;
     let first = usize::from(stage.number()) - 1;
     all[first + rng.below(all.len() - first)]
 }
 
-/// The seed of a task.
 fn seed(task: &str) -> &'static str {
     match task {
         "matmul" => include_str!("../../../tasks/matmul/seed.c"),

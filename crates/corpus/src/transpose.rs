@@ -16,7 +16,6 @@ axis!(
 axis!(
     /// What is moved at once.
     Block {
-        /// One element.
         Element = 12,
         /// 2 x 2 through locals.
         Two = 2,
@@ -34,7 +33,7 @@ axis!(
 );
 
 impl Block {
-    /// Rows and columns of the input that it takes.
+    /// Rows and columns of the input that a block covers.
     fn shape(self) -> [u32; 2] {
         match self {
             Self::Element => [1, 1],
@@ -78,11 +77,9 @@ space!(
         unroll: Unroll,
         /// Names of elements.
         address: Address,
-        /// Threads.
         threads: Threads,
         /// Prefetch of the input.
         prefetch: Prefetch,
-        /// Qualifiers.
         qualifiers: Qualifiers,
     }
 );
@@ -340,7 +337,7 @@ impl Transpose {
         }
     }
 
-    /// All elements outside of whole blocks.
+    /// Loops over all elements outside whole blocks.
     fn rest(&self) -> String {
         let from = match self.block.shape() {
             [1, columns] => format!("N/{columns}*{columns}"),

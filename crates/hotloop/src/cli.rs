@@ -93,16 +93,17 @@ Examples:
   hotloop judge ./my-task --json candidate.c
   hotloop judge matmul --fleet fleet.toml *.c")]
 pub(crate) struct JudgeArgs {
-    /// A shipped task, a task's folder as in ./my-task, or `all` for the seeds of all shipped tasks
+    /// A shipped task, a task's folder such as ./my-task, or `all` for the seeds of all shipped
+    /// tasks
     pub(crate) task: String,
     /// C sources to judge; `-` is standard input
     #[arg(conflicts_with = "completions")]
     pub(crate) file: Vec<PathBuf>,
-    /// Judge what a model printed: one JSON object a line with the key `completion`; `-` is
-    /// standard input
+    /// Judge a model's output: one JSON object per line with the key `completion`; `-` is standard
+    /// input
     #[arg(long, value_name = "FILE.jsonl")]
     pub(crate) completions: Option<PathBuf>,
-    /// Print one JSON object a line for each file, as soon as it is judged
+    /// Print one JSON object per line for each file, as soon as it is judged
     #[arg(long)]
     pub(crate) json: bool,
     /// Judge on the machines of a fleet: a fleet.toml, an access file, or tls://HOST:PORT with
@@ -112,11 +113,11 @@ pub(crate) struct JudgeArgs {
     /// How to judge.
     #[command(flatten)]
     pub(crate) how: HowArgs,
-    /// What a verdict is worth: ladder, ladder-group (over all candidates of this call),
-    /// ladder-log, weighted, composite or sol
+    /// The reward's shape: ladder, ladder-group (over all candidates of this call), ladder-log,
+    /// weighted, composite or sol
     #[arg(long, value_name = "SHAPE", default_value = "ladder", value_parser = parse_reward)]
     pub(crate) reward: Reward,
-    /// Refuse the techniques that this stage of the task forbids; a number, or a name as in simd
+    /// Refuse the techniques that this stage of the task forbids; a number, or a name such as simd
     #[arg(long, value_name = "N|NAME")]
     pub(crate) stage: Option<String>,
     /// Judge every file this many times
@@ -160,7 +161,7 @@ Examples:
   hotloop task show matmul
   hotloop task show ./my-task")]
     Show {
-        /// A shipped task, or a task's folder as in ./my-task
+        /// A shipped task, or a task's folder such as ./my-task
         task: String,
     },
     /// Check that a task accepts its seed and refuses zeros, constants, copies, single precision
@@ -192,7 +193,7 @@ pub(crate) enum BenchCommand {
     /// Judged candidates per second on one core, against the plain pipeline in the same run
     #[command(after_help = "Example:\n  hotloop bench throughput --count 50")]
     Throughput {
-        /// Candidates, each judged both ways
+        /// Number of candidates, each judged both ways
         #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
         count: u32,
         /// Print one JSON object
@@ -217,7 +218,7 @@ mod tests {
 
     use super::*;
 
-    /// Lines that are broken by hand are broken again by a narrow terminal, in the middle.
+    /// A narrow terminal would wrap lines that we wrapped by hand a second time.
     fn check(command: &clap::Command) {
         let help = command
             .get_after_help()
@@ -238,7 +239,7 @@ mod tests {
         check(&Cli::command());
     }
 
-    /// Whoever takes something shows how.
+    /// Every command with arguments shows an example.
     fn shows(command: &clap::Command, path: &str) {
         let help = command
             .get_after_help()

@@ -14,7 +14,7 @@ pub(crate) use remedy::advice;
 /// The program's exit status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {
-    /// Everything asked for was done, whatever the verdicts.
+    /// The command did its work, whatever the verdicts are.
     Fine,
     UserError,
     MachineFailed,
@@ -73,7 +73,7 @@ impl Failure {
         Self::new(kind.into(), what)
     }
 
-    /// Stopped from outside: nothing more to say.
+    /// A signal stopped the program, so there is nothing to report.
     pub(crate) fn interrupted() -> Self {
         Self::new(Status::Interrupted, String::new())
     }
@@ -90,8 +90,8 @@ impl Failure {
         self
     }
 
-    /// The same failure of a file. Where the limit on the size of files stopped it, the hint says
-    /// how to raise that limit: no other remedy helps.
+    /// A failure with a file. If the limit on file sizes caused it, the hint says how to raise that
+    /// limit, because no other remedy helps.
     #[must_use]
     pub(crate) fn of_file(self, kind: io::ErrorKind) -> Self {
         if kind == io::ErrorKind::FileTooLarge {
@@ -106,7 +106,7 @@ impl Failure {
         &self.what
     }
 
-    /// The same failure, said of something.
+    /// The same failure, with the name of what it concerns in front.
     #[must_use]
     pub(crate) fn about(mut self, what: impl Into<String>) -> Self {
         self.what = what.into();
@@ -125,7 +125,7 @@ impl Failure {
     }
 }
 
-/// What helps against a policy's failure, where this program knows more than the policy.
+/// A hint for a policy's failure, if this program knows more than the policy.
 pub(crate) fn policy_hint(error: &PolicyError) -> Option<&'static str> {
     const TOO_MANY_REQUESTS: u16 = 429;
     match error {
@@ -133,7 +133,7 @@ pub(crate) fn policy_hint(error: &PolicyError) -> Option<&'static str> {
             status: Some(TOO_MANY_REQUESTS),
             ..
         } => Some(
-            "keep below the endpoint's limit: HOTLOOP_API_PER_MINUTE=N in the environment lets N requests out a minute",
+            "keep below the endpoint's limit: HOTLOOP_API_PER_MINUTE=N in the environment allows N requests per minute",
         ),
         PolicyError::File { kind, .. } if *kind == io::ErrorKind::FileTooLarge => {
             Some(hotloop_bench::role::RAISE)

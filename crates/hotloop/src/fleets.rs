@@ -1,4 +1,4 @@
-//! From what the user calls a fleet to a bench over it.
+//! From the user's name for a fleet to a bench over it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,21 +11,22 @@ use hotloop_flow::{Bench, Remedy};
 use crate::failure::{Failure, advice};
 use crate::progress::complain_beside;
 
-/// The environment variables with token and authority of a server that is named by its address.
+/// Environment variables with the token and the certificate authority of a server that is given by
+/// its address.
 const TOKEN: &str = "HOTLOOP_FLEET_TOKEN";
 const CA: &str = "HOTLOOP_FLEET_CA";
-/// How long a server or all workers may be missing.
+/// How long the server or all workers may be unreachable.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A fleet by its file, by an access file or by its server's address.
 pub(crate) enum Named {
     /// It is described.
     Config(Box<Config>),
-    /// Its server is known.
+    /// The access data of its server.
     Access(Access),
 }
 
-/// Finds out what the user means.
+/// Determines what kind of name the user gave.
 pub(crate) fn named(text: &str) -> Result<Named, Failure> {
     if text.contains("://") {
         let token = std::env::var(TOKEN).unwrap_or_default();
@@ -52,8 +53,8 @@ fn access(text: &str) -> Result<Access, Failure> {
     }
 }
 
-/// A bench over a fleet. The same `scope` again, from the same machine, attaches to what is under
-/// way; `spread` gives every job to whichever worker is free.
+/// A bench over a fleet. A second call with the same `scope` from the same machine attaches to the
+/// jobs in progress. `spread` gives every job to any free worker.
 pub(crate) fn open(
     text: &str,
     settings: Settings,
@@ -74,13 +75,13 @@ pub(crate) fn open(
     Ok(Box::new(FleetBench::open(opening)?))
 }
 
-/// This host as the fleet knows it. Containers have no id of their own, or that of their image, but
-/// names.
+/// This host's name in the fleet. Containers have no machine id, or that of their image, but they
+/// have host names.
 fn host(machine_id: &str, name: &str) -> String {
     format!("{} {}", machine_id.trim(), name.trim())
 }
 
-/// A text that no other call gives.
+/// A string that no other call returns.
 pub(crate) fn unique() -> String {
     let now = std::time::SystemTime::UNIX_EPOCH
         .elapsed()
@@ -88,7 +89,7 @@ pub(crate) fn unique() -> String {
     format!("{} {}", std::process::id(), now.as_nanos())
 }
 
-/// Notices on standard error, each with a word in front.
+/// Writes notices to standard error, each with `who` in front.
 pub(crate) fn log(who: &'static str) -> Log {
     Arc::new(move |line: &str, remedies: &[Remedy]| {
         let line = advice(Some(line), remedies).unwrap_or_default();
@@ -106,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_without_an_id_of_their_own_differ_by_their_names() {
+    fn hosts_without_a_machine_id_differ_by_name() {
         assert_ne!(host("", "one\n"), host("", "two\n"));
         assert_ne!(
             host("0123\n", "one\n"),

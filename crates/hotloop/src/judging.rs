@@ -1,4 +1,4 @@
-//! A bench that is asked for many judgements at once, with progress and a way to stop.
+//! Judges many jobs at once, with progress and a way to stop.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::stop::Stop;
 
-/// How often a signal is looked for while nothing else happens.
+/// How often to check for a signal while nothing else happens.
 const GLANCE: Duration = Duration::from_millis(50);
 
 /// A bench, and whether the user asked to stop.
@@ -22,7 +22,7 @@ impl Judging {
     /// Starts the bench of this machine.
     pub(crate) fn start(settings: Settings, stop: Stop) -> Result<Self, Failure> {
         match LocalBench::start(settings) {
-            // What a signal broke is no failure of the machine.
+            // A failure after a signal is not the machine's.
             _ if stop.asked() => Err(Failure::interrupted()),
             Ok(bench) => Ok(Self {
                 bench: Box::new(bench),
@@ -47,7 +47,7 @@ impl Judging {
         self.stop.asked()
     }
 
-    /// Judges all jobs and hands over each reply as it comes; ends early when asked to stop.
+    /// Judges all jobs and passes on each reply as it arrives. Ends early if asked to stop.
     pub(crate) fn judge(
         &mut self,
         jobs: Vec<Job>,
@@ -77,7 +77,7 @@ impl Judging {
         Ok(())
     }
 
-    /// Judges all jobs without progress; to be asked to stop is a failure.
+    /// Judges all jobs without progress. A request to stop is a failure.
     pub(crate) fn replies(&mut self, jobs: Vec<Job>) -> Result<Vec<Reply>, Failure> {
         let mut replies = Vec::new();
         self.judge(jobs, &Progress::hidden(), |id, judged| {
@@ -89,7 +89,7 @@ impl Judging {
         Ok(replies)
     }
 
-    /// Judges one job; `None` when asked to stop.
+    /// Judges one job; `None` if asked to stop.
     pub(crate) fn judge_one(&mut self, job: Job) -> Result<Option<Judgement>, Failure> {
         let mut judged = None;
         self.judge(vec![job], &Progress::hidden(), |_, came| {

@@ -21,14 +21,14 @@ use clap::Parser;
 use cli::{Cli, Command};
 use failure::{Failure, Status};
 
-/// Parses the command line, runs the command and says how it went.
+/// Parses the command line, runs the command and returns the exit status.
 pub fn run() -> ExitCode {
     hotloop_bench::role::outlive_file_limit();
     cmd::experiment::end_with_plan();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are no errors; a usage error is the user's.
+            // Help and version are not errors. A usage error is the user's.
             let status = if error.use_stderr() {
                 Status::UserError
             } else {
@@ -63,9 +63,9 @@ pub fn run() -> ExitCode {
         .into()
 }
 
-/// What was printed is not whole, so that nobody takes a part for all of it.
+/// The failure for incomplete output, so that nobody mistakes a part for the whole.
 fn unsaid(error: &std::io::Error) -> Failure {
     Failure::machine(format!("standard output cannot be written: {error}"))
-        .hint("what was printed there is not whole; free some space, or send it elsewhere")
+        .hint("the output is incomplete; free some space, or redirect it elsewhere")
         .of_file(error.kind())
 }

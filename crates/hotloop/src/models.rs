@@ -1,4 +1,4 @@
-//! From what a user calls a model to a policy.
+//! From the user's name for a model to a policy.
 
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -18,11 +18,11 @@ use crate::nano;
 use crate::output::complain;
 use crate::stop::Stop;
 
-/// Where a model's files lie.
+/// Where a model's files are.
 pub(crate) enum Place {
-    /// In a folder or file of the user's.
+    /// In the user's folder or file.
     Path(PathBuf),
-    /// In a folder that is gone when this is dropped: the nano policy's, out of this program.
+    /// The built-in nano policy, unpacked to a folder that is removed when this is dropped.
     Unpacked(TempDir),
 }
 
@@ -37,7 +37,7 @@ impl Place {
     }
 }
 
-/// Where a model lies: a path, `nano`, or a hub name that was downloaded before.
+/// Finds a model by its path, as `nano`, or by the hub name of an earlier download.
 pub(crate) fn find(name: &str) -> Result<Place, Failure> {
     let path = PathBuf::from(name);
     if path.exists() {
@@ -79,7 +79,7 @@ pub(crate) fn is_hub_name(name: &str) -> bool {
 fn missing(name: &str) -> Failure {
     if is_hub_name(name) {
         return Failure::user(format!("{name} is not on this machine")).hint(format!(
-            "`hotloop model pull {name}` fetches it; without network, do that elsewhere with `--to DIR`, \
+            "`hotloop model pull {name}` downloads it; without network, do that elsewhere with `--to DIR`, \
              copy DIR here and name it"
         ));
     }
@@ -110,7 +110,7 @@ pub(crate) fn open(path: &Path) -> Result<Checkpoint, Failure> {
     Checkpoint::open(path).map_err(|error| unreadable(&error))
 }
 
-/// Why a model could not be loaded, and what may mend it.
+/// Why a model could not be loaded, and how to fix it.
 pub(crate) fn unreadable(error: &LoadError) -> Failure {
     let failure = Failure::user(error.to_string());
     match &error.problem {
@@ -126,7 +126,7 @@ pub(crate) fn unreadable(error: &LoadError) -> Failure {
     }
 }
 
-/// What the engine complains of when it is set up.
+/// A failure while the engine is set up.
 pub(crate) fn engine_failure(error: &EngineError) -> Failure {
     match error {
         EngineError::Load(load) => unreadable(load),
@@ -139,12 +139,12 @@ pub(crate) fn engine_failure(error: &EngineError) -> Failure {
     }
 }
 
-/// What a policy complains of while it answers.
+/// A failure while a policy answers.
 pub(crate) fn policy_failure(error: &PolicyError) -> Failure {
     let failure = Failure::of(error.kind(), error.to_string());
     match error {
         PolicyError::ContextExceeded { .. } => {
-            failure.hint("ask for fewer tokens (--max-tokens), or ask less")
+            failure.hint("ask for fewer tokens (--max-tokens), or shorten the question")
         }
         PolicyError::Unsupported("a begun answer") => {
             failure.hint("leave the beginning out with --begin ''")
@@ -152,7 +152,7 @@ pub(crate) fn policy_failure(error: &PolicyError) -> Failure {
         PolicyError::Unsupported(_) | PolicyError::Unanswerable(_) => failure,
         PolicyError::Stopped => Failure::interrupted(),
         PolicyError::Diverged(_) => {
-            failure.hint("fetch the model anew, or take an adapter or a checkpoint from before")
+            failure.hint("download the model again, or use an earlier adapter or checkpoint")
         }
         PolicyError::Endpoint { .. } | PolicyError::File { .. } | PolicyError::Failed(_) => {
             match policy_hint(error) {
@@ -163,8 +163,8 @@ pub(crate) fn policy_failure(error: &PolicyError) -> Failure {
     }
 }
 
-/// Opens an engine; on the CPU where the device is left open and the GPU turns out to be of no use
-/// for this model.
+/// Opens an engine. If the device is `auto` and the GPU cannot run this model, it falls back to the
+/// CPU.
 pub(crate) fn where_it_can<T>(
     settings: Settings,
     open: impl Fn(Settings) -> Result<T, EngineError>,
@@ -181,14 +181,14 @@ pub(crate) fn where_it_can<T>(
             return Err(error);
         }
         complain(&format!(
-            "the GPU is of no use here, so the CPU is used: {error}"
+            "the GPU cannot be used here, so the CPU is used: {error}"
         ));
         open(on_cpu)
     });
     opened.map_err(|error| engine_failure(&error))
 }
 
-/// The engine around a model on this machine. A signal ends what it is at.
+/// The engine for a model on this machine. A signal interrupts it.
 pub(crate) fn engine(
     path: &Path,
     adapter: Option<&Path>,
@@ -203,20 +203,20 @@ pub(crate) fn engine(
     Ok(EnginePolicy::new(engine))
 }
 
-/// The environment variable with the requests a minute that an endpoint may be asked. A quota is a
-/// key's, as the key is the user's: it stands beside the key and in no run file, so that a run goes
-/// on under another.
+/// The environment variable with the maximum number of requests per minute to an endpoint. The
+/// quota belongs to the user's key. So it is set next to the key and not in a run file, and a run
+/// can continue under another key.
 const PER_MINUTE: &str = "HOTLOOP_API_PER_MINUTE";
 
-/// How an endpoint is asked.
+/// Settings for requests to an endpoint.
 pub(crate) struct Asking {
-    /// The environment variable with the key; none sends no key.
+    /// The environment variable with the key; `None` sends no key.
     pub(crate) key_variable: Option<String>,
-    /// Requests a minute at most; none leaves it to the environment.
+    /// Maximum number of requests per minute; `None` leaves it to the environment.
     pub(crate) per_minute: Option<NonZeroU32>,
 }
 
-/// A model behind an endpoint. After a signal nothing more is asked of it.
+/// A model behind an endpoint. After a signal it gets no more requests.
 pub(crate) fn api(
     address: &str,
     model: &str,
@@ -252,16 +252,16 @@ fn per_minute() -> Result<Option<NonZeroU32>, Failure> {
     let text = text.to_string_lossy();
     let wrong = || {
         Failure::user(format!(
-            "{PER_MINUTE} is `{text}`, which is no number of requests above 0"
+            "{PER_MINUTE} is `{text}`, which is not a number of requests above 0"
         ))
         .hint(format!(
-            "set it as in {PER_MINUTE}=60, or unset it for no limit"
+            "set it to a number such as {PER_MINUTE}=60, or unset it for no limit"
         ))
     };
     text.trim().parse().map(Some).map_err(|_| wrong())
 }
 
-/// Whether an endpoint takes texts and goes on with what was begun, and not chats.
+/// Whether an endpoint continues texts instead of answering chats.
 pub(crate) fn completes(address: &str) -> bool {
     Protocol::of(address).1 == Protocol::Completions
 }
@@ -271,7 +271,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_gpu_of_no_use_leaves_the_work_to_the_cpu_unless_it_was_asked_for() {
+    fn an_unusable_gpu_falls_back_to_the_cpu_unless_it_was_requested() {
         let open = |settings: Settings| match settings.device {
             Device::Cpu => Ok((settings.slots, settings.training.pack_tokens)),
             _ => Err(EngineError::Device(hotloop_policy::cuda::Error::Shape(
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn hub_names_are_told_from_paths() {
+    fn hub_names_are_distinguished_from_paths() {
         assert!(is_hub_name("Qwen/Qwen2.5-Coder-0.5B-Instruct"));
         for path in [
             "./model",

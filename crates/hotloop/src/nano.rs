@@ -1,7 +1,7 @@
-//! The nano policy: a small sampler over a grammar of C candidates, carried in this program.
+//! The nano policy: a small sampler over a grammar of C candidates, embedded in this program.
 //!
-//! It shows the loop on any machine; it is no code model. `hotloop corpus nano` makes its
-//! weights anew.
+//! It demonstrates the loop on any machine and is not a code model. `hotloop corpus nano` recreates
+//! its weights.
 
 use std::io;
 use std::path::Path;
@@ -15,12 +15,13 @@ use hotloop_policy::model::{Config, Family};
 
 use crate::failure::Failure;
 
-/// What users call it.
+/// The name that users write.
 pub(crate) const NAME: &str = "nano";
-/// Tokens of a prompt and its answer: a parent of full length and the control tokens fit besides.
+/// Maximum number of tokens of a prompt and its answer. A parent of full length and the control
+/// tokens fit.
 const CONTEXT: usize = 704;
 
-/// Its files, as a model's folder has them.
+/// Its files, as in a model's folder.
 const FILES: [(&str, &[u8]); 4] = [
     (
         "config.json",
@@ -73,8 +74,8 @@ pub(crate) fn shape(vocab: usize, end: u32) -> Config {
     }
 }
 
-/// Whether a model reads control tokens: the one carried here, or a folder that was made or taught
-/// like it.
+/// Whether a model reads control tokens: the embedded one, or a folder that was made or tuned from
+/// it.
 pub(crate) fn speaks(model: &str) -> bool {
     let path = Path::new(model);
     if !path.exists() {
@@ -85,7 +86,7 @@ pub(crate) fn speaks(model: &str) -> bool {
         .is_ok_and(|settings: serde_json::Value| settings["chat_template"] == TEMPLATE)
 }
 
-/// Whether it has ever heard of a task and of its stages.
+/// Checks that the nano policy knows a task and its stages.
 pub(crate) fn check(task: &Task) -> Result<(), Failure> {
     check_name(&task.spec.name)?;
     if task.spec.stages == stages::default() {
@@ -97,7 +98,7 @@ pub(crate) fn check(task: &Task) -> Result<(), Failure> {
     )))
 }
 
-/// Whether it has ever heard of a task of that name.
+/// Checks that the nano policy knows a task of this name.
 pub(crate) fn check_name(task: &str) -> Result<(), Failure> {
     if hotloop_corpus::TASKS
         .iter()
@@ -110,7 +111,7 @@ pub(crate) fn check_name(task: &str) -> Result<(), Failure> {
 
 fn untaught(what: &str) -> Failure {
     let known = hotloop_corpus::TASKS.map(|(known, _)| known);
-    Failure::user(format!("the nano policy was never taught {what}")).hint(format!(
+    Failure::user(format!("the nano policy was not trained on {what}")).hint(format!(
         "it knows {}; other tasks need a language model",
         known.join(", ")
     ))
@@ -121,7 +122,7 @@ pub(crate) struct NanoRender;
 
 impl Render for NanoRender {
     fn chat(&self, ask: &Ask<'_>) -> Chat {
-        // It explores from nothing: what it was taught shows no parent there.
+        // It explores without a parent, because its training data shows none there.
         let shown = ask.parent.filter(|_| ask.role != Role::Explore);
         let parent = shown.map(|shown| Parent {
             source: shown.source,

@@ -10,14 +10,14 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::output::complain;
 
-/// The bar that is on the terminal, for those who do not have it in hand.
+/// The bar on the terminal, for code that has no access to it.
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 fn show(bar: Option<ProgressBar>) {
     *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = bar;
 }
 
-/// Writes to standard error from wherever it is, with the bar out of the way if there is one.
+/// Writes to standard error from anywhere, and hides the bar meanwhile.
 pub(crate) fn complain_beside(text: &str) {
     let bar = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
     match bar {
@@ -72,7 +72,7 @@ impl Progress {
         progress
     }
 
-    /// So many bytes are here.
+    /// Sets the number of bytes received.
     pub(crate) fn at(&self, bytes: u64) {
         self.bar.set_position(bytes);
     }
@@ -88,12 +88,12 @@ impl Progress {
         Self::ticking(bar)
     }
 
-    /// Whether nobody sees it.
+    /// Whether the bar is invisible.
     pub(crate) fn is_hidden(&self) -> bool {
         self.bar.is_hidden()
     }
 
-    /// Nothing to see.
+    /// An invisible bar.
     pub(crate) fn hidden() -> Self {
         Self {
             bar: ProgressBar::hidden(),
@@ -106,12 +106,12 @@ impl Progress {
         self.bar.inc(count as u64);
     }
 
-    /// Does something that prints, with the bar out of the way.
+    /// Calls `print` while the bar is hidden.
     pub(crate) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
         self.bar.suspend(print)
     }
 
-    /// Writes to standard error from another thread, with the bar out of the way.
+    /// Writes to standard error from another thread while the bar is hidden.
     pub(crate) fn complainer(&self) -> impl Fn(&str) + Send + 'static {
         let bar = self.bar.clone();
         move |text| bar.suspend(|| complain(text))

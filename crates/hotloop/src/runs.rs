@@ -17,7 +17,7 @@ use crate::models::Asking;
 use crate::stop::Stop;
 use crate::{fleets, models, nano};
 
-/// The environment variable with the key of an endpoint, if it wants one.
+/// The environment variable with an endpoint's key, if it needs one.
 const KEY: &str = "HOTLOOP_API_KEY";
 
 /// The endpoint and the model's name there, if `model` is written `URL#NAME`.
@@ -26,7 +26,7 @@ fn endpoint(model: &str) -> Option<(&str, &str)> {
     is_url.then(|| model.split_once('#').unwrap_or((model, "")))
 }
 
-/// What fits the nano policy. It computes faster than a GPU could be asked.
+/// Overrides for the nano policy. On the CPU it is faster than a call to a GPU.
 const NANO: [(&str, &str); 6] = [
     ("device", "cpu"),
     ("prompts.begin", "false"),
@@ -36,15 +36,15 @@ const NANO: [(&str, &str); 6] = [
     ("loop.overlap", "false"),
 ];
 
-/// Overrides of defaults that do not fit the model; what the user set stays as it is.
+/// Overrides for defaults that do not fit the model. Keys that the user set stay unchanged.
 pub(crate) fn fitted(layered: &Layered) -> Vec<String> {
     let fitting: &[(&str, &str)] = match endpoint(&layered.config.model) {
         Some((address, _)) if models::completes(address) => &[("learning.rate", "0")],
-        // It cannot learn, and few servers go on with the begun answer of a chat.
+        // An API model cannot learn, and few servers can continue an answer that the chat began.
         Some(_) => &[("learning.rate", "0"), ("prompts.begin", "false")],
         None if nano::speaks(&layered.config.model) => &NANO,
         None if device(&layered.config).is_cuda() || !layered.config.fleet.is_empty() => &[],
-        // On the CPU the engine takes every core: beside it nothing can be timed.
+        // On the CPU the engine uses every core, so nothing can be timed at the same time.
         None => &[("loop.overlap", "false")],
     };
     fitting
@@ -54,7 +54,7 @@ pub(crate) fn fitted(layered: &Layered) -> Vec<String> {
         .collect()
 }
 
-/// Why the model cannot be found, if it is to be found on this machine and is not.
+/// Why a local model cannot be found, if it is missing.
 pub(crate) fn missing_model(config: &Config) -> Option<Failure> {
     let is_local = endpoint(&config.model).is_none() && !config.model.is_empty();
     is_local
@@ -67,7 +67,7 @@ pub(crate) fn policy(config: &Config, stop: &Stop) -> Result<Box<dyn Policy>, Fa
     if let Some((url, name)) = endpoint(&config.model) {
         if name.is_empty() {
             return Err(Failure::user(format!("model: `{url}` names no model"))
-                .hint(format!("write it behind a `#`, as in \"{url}#NAME\"")));
+                .hint(format!("write it after a `#`: \"{url}#NAME\"")));
         }
         let asking = Asking {
             key_variable: std::env::var_os(KEY).map(|_| KEY.to_owned()),
@@ -92,8 +92,7 @@ pub(crate) fn policy(config: &Config, stop: &Stop) -> Result<Box<dyn Policy>, Fa
             Learning::Lora(lora, config.seed)
         }
     };
-    // Sampling beside timings was settled on for a GPU: beside an engine on the CPU nothing could
-    // be timed.
+    // Overlap was chosen for a GPU. Nothing can be timed while an engine uses the CPU.
     if config.stepping.overlap && config.fleet.is_empty() && settings.device.is_cuda() {
         settings.device = hotloop_policy::Device::Cuda;
     }
@@ -121,8 +120,8 @@ pub(crate) fn policy(config: &Config, stop: &Stop) -> Result<Box<dyn Policy>, Fa
     )?))
 }
 
-/// The rank of the adapter that is trained; 0 where all parameters are. Who begins with an adapter
-/// trains that one.
+/// The rank of the trained adapter; 0 if all parameters are trained. A run that starts with an
+/// adapter trains that adapter.
 pub(crate) fn rank(config: &Config) -> u64 {
     let begun = (!config.adapter.is_empty())
         .then(|| hotloop_policy::save::adapter_config(Path::new(&config.adapter)).ok());
@@ -133,7 +132,7 @@ pub(crate) fn rank(config: &Config) -> u64 {
         })
 }
 
-/// What puts prompts into the policy's language.
+/// The renderer of prompts for the policy.
 pub(crate) fn render(config: &Config, wording: Wording, machine: &MachineFacts) -> Box<dyn Render> {
     if nano::speaks(&config.model) {
         return Box::new(nano::NanoRender);
@@ -154,14 +153,13 @@ fn device(config: &Config) -> hotloop_policy::Device {
     }
 }
 
-/// The bench: this machine's, or a fleet's. A run that is resumed finds in the fleet what it had
-/// asked for.
+/// The bench: this machine's, or a fleet's. A resumed run finds its earlier jobs in the fleet.
 pub(crate) fn bench(plan: &Plan) -> Result<Box<dyn Bench>, Failure> {
     let directory = std::path::absolute(&plan.directory).unwrap_or_else(|_| plan.directory.clone());
     bench_for(&plan.config, &format!("run {}", directory.display()))
 }
 
-/// The bench for what is not a run; `scope` names who asks a fleet.
+/// The bench for commands other than runs. `scope` identifies the caller to a fleet.
 pub(crate) fn bench_for(config: &Config, scope: &str) -> Result<Box<dyn Bench>, Failure> {
     let settings = settings(config)?;
     if config.fleet.is_empty() {
@@ -170,9 +168,9 @@ pub(crate) fn bench_for(config: &Config, scope: &str) -> Result<Box<dyn Bench>, 
     fleets::open(&config.fleet, settings, scope, false)
 }
 
-/// Rounds of timing in a run, as `bench.timing` in the defaults says. A run keeps a group's noise
-/// out of the gradient, and waiting for a quiet machine would cost updates. It times the fastest
-/// code again at the end.
+/// Rounds of timing in a run, as `bench.timing` in the defaults says. One round is enough:
+/// advantages account for noise, and a run times its fastest code again at the end. Waiting for a
+/// quiet machine would cost updates.
 const ROUNDS: u32 = 1;
 
 /// The bench's settings.
@@ -182,7 +180,7 @@ fn settings(config: &Config) -> Result<Settings, Failure> {
     let cores = hotloop_bench::survey::physical_cores() as u32;
     if config.fleet.is_empty() && bench.slots.saturating_mul(threads) > cores {
         return Err(Failure::user(format!(
-            "bench.threads: {} of {} need more than the {} that this process may use",
+            "bench.threads: {} with {} need more than the {} that this process may use",
             count(bench.slots as usize, "slot"),
             count(threads as usize, "thread"),
             count(cores as usize, "physical core")
@@ -207,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn defaults_fit_the_model_and_what_was_set_stays() {
+    fn defaults_fit_the_model_and_user_settings_stay() {
         assert_eq!(
             fitted(&read("model = \"./m\"", &[])),
             ["loop.overlap=false"]
@@ -228,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_names_its_model_behind_a_hash() {
+    fn an_endpoint_names_its_model_after_a_hash() {
         assert_eq!(
             endpoint("http://localhost:8000/v1#qwen"),
             Some(("http://localhost:8000/v1", "qwen"))

@@ -1,4 +1,4 @@
-//! How this program judges unless it is told otherwise.
+//! The default settings of this program's bench.
 
 use hotloop_bench::Settings;
 

@@ -1,4 +1,4 @@
-//! Stopping cleanly: the first signal asks, the second one insists.
+//! Stops cleanly: the first signal asks, the second one ends the program at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -30,22 +30,22 @@ impl Stop {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// The same, for those who look at it themselves.
+    /// The flag that a signal sets.
     pub(crate) fn flag(&self) -> &AtomicBool {
         &self.0
     }
 
-    /// The same, for those who keep it.
+    /// A shared handle to the flag.
     pub(crate) fn shared(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.0)
     }
 
-    /// Forgets that a signal came: what it was to stop has stopped.
+    /// Clears the signal after the work that it stopped has ended.
     pub(crate) fn forget(&self) {
         self.0.store(false, Ordering::Relaxed);
     }
 
-    /// Asks by ourselves: nobody reads what we print.
+    /// Sets the flag without a signal, because nobody reads the output any more.
     pub(crate) fn ask(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! Supervised tuning as commands show it: a bar, lines, and failures with hints.
+//! Supervised tuning with output: a bar, lines, and failures with hints.
 
 use std::path::Path;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use crate::output::say;
 use crate::progress::Progress;
 use crate::stop::Stop;
 
-/// Teaches `engine` all lessons, or as many as there is time for.
+/// Trains `engine` on all lessons, or on as many as there is time for.
 pub(crate) fn tune(
     engine: &mut Engine,
     lessons: &Lessons,
@@ -29,7 +29,7 @@ pub(crate) fn tune(
     tune::tune(engine, lessons, out, &mut shown).map_err(|error| failure(&error))
 }
 
-/// A tuning on the terminal.
+/// Shows a tuning on the terminal.
 struct Shown<'a> {
     progress: Progress,
     began: Instant,
@@ -68,7 +68,7 @@ fn failure(error: &TuneError) -> Failure {
     match error {
         TuneError::Engine(error) => models::engine_failure(error),
         TuneError::BadStart { .. } => Failure::user(error.to_string())
-            .hint("the model's weights are damaged, or the data hold what it cannot read"),
+            .hint("the model's weights are damaged, or the data contain something it cannot read"),
         TuneError::Diverged(divergence) => {
             Failure::user(error.to_string()).hint(advice(divergence))
         }
@@ -77,12 +77,12 @@ fn failure(error: &TuneError) -> Failure {
 
 fn advice(divergence: &Divergence) -> String {
     let Ok(written) = &divergence.written else {
-        return "make room for the facts, and lower --rate or look at the data".to_owned();
+        return "free some space for the facts, and lower --rate or look at the data".to_owned();
     };
     let facts = written.facts.display();
     if divergence.is_at_the_start() {
         format!(
-            "no rate is to blame for the first step: look at the examples that {facts} names, and at the model"
+            "the learning rate cannot be the cause in the first step: look at the examples that {facts} names, and at the model"
         )
     } else {
         format!("lower --rate, or look at the examples that {facts} names")

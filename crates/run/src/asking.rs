@@ -16,24 +16,23 @@ pub struct Asking<'a> {
     pub config: &'a Config,
     /// Puts prompts into the policy's language.
     pub render: &'a dyn Render,
-    /// The task.
     pub task: &'a Task,
-    /// How its seed fared, which prompts tell.
+    /// The verdict on the task's seed. Prompts quote its speed.
     pub seed: Option<&'a Verdict>,
 }
 
 /// What a policy answered.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// The whole answer, what was begun included.
+    /// The whole answer, including the part that the prompt began.
     pub text: String,
     /// The candidate in it, or why there is none.
     pub candidate: Result<Candidate, String>,
 }
 
 impl Asking<'_> {
-    /// Answers to one stage's prompt. It always shows the task's seed, so that before and after,
-    /// and one policy and another, compare.
+    /// Draws answers to one stage's prompt. The prompt always shows the task's seed, so that two
+    /// probes or two policies can be compared.
     pub fn answers(
         &self,
         policy: &mut dyn Policy,
@@ -63,7 +62,7 @@ impl Asking<'_> {
     }
 }
 
-/// Asks the policy, and does not take its word for what it gave.
+/// Asks the policy and checks what it returns.
 pub(crate) fn draw(
     policy: &mut dyn Policy,
     chats: &[Chat],
@@ -74,7 +73,7 @@ pub(crate) fn draw(
     let wanted = chats.len() * count as usize;
     if completions.len() != wanted {
         let what = format!(
-            "it gave {}, and {wanted} were wanted",
+            "it returned {} instead of {wanted}",
             hotloop_flow::count(completions.len(), "answer")
         );
         return Err(PolicyError::Failed(what));
@@ -84,7 +83,9 @@ pub(crate) fn draw(
         .flat_map(|completion| &completion.logprobs)
         .any(|logprob| !logprob.is_finite())
     {
-        return Err(PolicyError::Failed("a logprob is not a number".to_owned()));
+        return Err(PolicyError::Failed(
+            "a logprob is NaN or infinite".to_owned(),
+        ));
     }
     Ok(completions)
 }

@@ -1,17 +1,17 @@
-//! A number and how sure it is: intervals by resampling.
+//! Bootstrap intervals: how certain a number is.
 
 use hotloop_flow::random::Random;
 use serde::Serialize;
 
 /// Resamples behind an interval.
 const RESAMPLES: usize = 2000;
-/// Any will do, as long as it is always the same.
+/// Any value works, but it must not change.
 const SEED: u64 = 0x70_726f_6265;
 
 /// A number and its 95 % bootstrap interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Estimate {
-    /// Of all answers.
+    /// The value over all answers.
     pub value: f64,
     /// 2.5 % of the resamples lie below.
     pub low: f64,
@@ -19,8 +19,8 @@ pub struct Estimate {
     pub high: f64,
 }
 
-/// Resamples runs, and answers within their stages: the stages are fixed, the rest is chance.
-/// Resamples of which `of` makes no number are left out.
+/// Resamples runs, and answers within each stage. Stages are fixed and never resampled. Resamples
+/// for which `of` returns NaN are left out.
 pub(crate) fn estimate<T: Copy>(runs: &[Vec<Vec<T>>], of: impl Fn(&[Vec<T>]) -> f64) -> Estimate {
     let over = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
     let mut random = Random::new(SEED);
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_hold_the_value_and_narrow_with_more_answers() {
+    fn intervals_contain_the_value_and_narrow_with_more_answers() {
         let answers = |count: usize| -> Vec<Vec<f64>> {
             (0..6)
                 .map(|_| {
@@ -77,7 +77,7 @@ mod tests {
         assert!((few.value - 5.0).abs() < 1e-12);
         assert!(few.low < 5.0 && few.high > 5.0);
         assert!(many.high - many.low < (few.high - few.low) / 3.0);
-        // 96 answers of 0 or 10: the standard error is 0.51, the interval 5 +- 1.
+        // With 96 answers of 0 or 10 the standard error is 0.51 and the interval 5 ± 1.
         assert!((few.high - few.low - 2.0).abs() < 0.3, "{few:?}");
     }
 
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn resamples_that_say_nothing_are_left_out() {
+    fn resamples_without_a_number_are_left_out() {
         // The median of the correct ones: some resamples of three have none.
         let median = |stages: &[Vec<Option<f64>>]| {
             let correct: Vec<f64> = stages.concat().into_iter().flatten().collect();

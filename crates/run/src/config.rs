@@ -1,4 +1,4 @@
-//! What a run file says, layered over the embedded defaults.
+//! The run file, layered over the embedded defaults.
 
 mod layers;
 mod schema;

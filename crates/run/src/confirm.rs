@@ -1,7 +1,7 @@
-//! The fastest candidates, judged again when the run is over.
+//! Judges the fastest candidates again when the run is over.
 //!
-//! The best of thousands of timings is the luckiest one. What a report calls the best code
-//! is therefore chosen by fresh timings of the few that looked best.
+//! The best of thousands of timings is also the luckiest. So fresh timings of the few fastest
+//! candidates decide which code a report calls the best.
 
 use std::sync::Arc;
 
@@ -14,22 +14,22 @@ use crate::event::{Event, Made};
 use crate::interrupt::Interrupt;
 use crate::judging::{Batch, Entry};
 
-/// Candidates that are judged again.
+/// How many candidates are judged again.
 const CANDIDATES: usize = 3;
-/// How often each is, at least.
+/// Minimum number of timings of each.
 const TIMES: usize = 5;
-/// And until so many of its timings met a quiet machine: on a shared one, what neighbours take
-/// would decide.
+/// Minimum number of timings on a quiet machine. Otherwise neighbours on a shared machine would
+/// decide the order.
 const QUIET: usize = 3;
-/// But no more often than this: some machines are never quiet.
+/// Maximum number of timings of each, because some machines are never quiet.
 const MOST: usize = 25;
 
-/// Rounds at most, while none of the fastest was right each time: a race makes whole families wrong
-/// now and then.
+/// Maximum number of rounds while none of the fastest was correct every time. A data race makes
+/// whole families of candidates fail now and then.
 const ROUNDS: usize = 10;
 
-/// Judges the fastest candidates again, or those of them that were not yet; and the next ones where
-/// none was right.
+/// Judges the fastest candidates again, except those that already were. If none was correct, it
+/// goes on with the next ones.
 pub(crate) fn fastest(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
     for _ in 0..ROUNDS {
         let mut fastest = ctx.state.fastest(CANDIDATES);
@@ -46,15 +46,14 @@ pub(crate) fn fastest(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
 
 fn judge_again(ctx: &mut Ctx<'_>, fastest: &[(Made, Option<Stage>)]) -> Result<(), Interrupt> {
     let mut judgements: Vec<Vec<Judgement>> = vec![Vec::new(); fastest.len()];
-    // The paper takes its runs as they come: where its estimator decides, nothing waits for quiet
-    // ones.
+    // The paper's estimator takes every run, so nothing waits for quiet ones.
     let most = if ctx.plan.config.bench.how.timing == Estimator::Paper {
         TIMES
     } else {
         MOST
     };
-    // In turns, so that a busy spell meets all of them, and one after the other: copies that
-    // are submitted together are judged once.
+    // Candidates take turns, so that a busy spell hits all of them. They are submitted one at a
+    // time, because the bench judges copies that are submitted together only once.
     for turn in 0..most {
         for ((made, stage), judgements) in fastest.iter().zip(&mut judgements) {
             if turn >= TIMES && is_known(judgements) {
@@ -82,7 +81,7 @@ fn judge_again(ctx: &mut Ctx<'_>, fastest: &[(Made, Option<Stage>)]) -> Result<(
     Ok(())
 }
 
-/// Whether a candidate's speed is known well enough, or of no matter since it failed.
+/// Whether a candidate's speed is known well enough, or is irrelevant because the candidate failed.
 fn is_known(judgements: &[Judgement]) -> bool {
     let timings: Vec<&Measured> = judgements
         .iter()
@@ -127,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_speed_is_known_by_quiet_timings_or_not_wanted() {
+    fn a_speed_is_known_after_quiet_timings_or_a_failure() {
         let (timed, wrong) = (|quiet| timed_at(1.0, quiet), wrong());
         assert!(!is_known(&[
             timed(true),

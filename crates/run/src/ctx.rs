@@ -12,7 +12,7 @@ use crate::prompt::Prompts;
 use crate::state::RunState;
 use crate::store::Store;
 
-/// Hears of every event, with the state that it led to.
+/// Receives every event and the state after it.
 pub type Observer<'a> = dyn FnMut(&Event, &RunState) + 'a;
 
 pub(crate) struct Ctx<'a> {
@@ -25,15 +25,16 @@ pub(crate) struct Ctx<'a> {
     pub(crate) observer: &'a mut Observer<'a>,
     /// Seconds since 1970.
     pub(crate) clock: &'a dyn Fn() -> f64,
-    /// Seconds that never leap.
+    /// Monotonic seconds.
     pub(crate) stopwatch: &'a dyn Fn() -> f64,
     pub(crate) stop: &'a AtomicBool,
-    /// Jobs are numbered through a process, so that late replies name no later job.
+    /// Job numbers are unique within a process, so that a late reply cannot match a later job.
     pub(crate) jobs: u64,
 }
 
 impl Ctx<'_> {
-    /// The one way in which anything becomes true: journal, then state, then whoever watches.
+    /// Records an event: first in the journal, then in the state, then with the observer. Nothing
+    /// else changes the state.
     pub(crate) fn record(&mut self, event: Event) -> Result<(), Interrupt> {
         let line = Line::new(event, (self.clock)());
         self.store.append(&line)?;
@@ -50,12 +51,12 @@ impl Ctx<'_> {
         }
     }
 
-    /// Where the stopwatch stands: only differences mean something.
+    /// Reads the stopwatch. Only differences between two readings are meaningful.
     pub(crate) fn now(&self) -> f64 {
         (self.stopwatch)()
     }
 
-    /// Puts what is asked into the policy's language.
+    /// Renders the prompt for the policy.
     pub(crate) fn chat(&self, asked: &Asked) -> Result<Chat, Interrupt> {
         let Self {
             plan,
@@ -73,7 +74,7 @@ impl Ctx<'_> {
         .chat(asked, state.finished())?)
     }
 
-    /// Lets the policy learn again what the journal says it learned after its checkpoint.
+    /// Repeats the updates that the journal lists after the last checkpoint.
     pub(crate) fn replay(&mut self) -> Result<(), Interrupt> {
         let updates: Vec<Vec<WeightedTokens>> = self
             .state

@@ -1,4 +1,4 @@
-//! Steps until the budget is spent, from wherever the journal says the run is.
+//! Takes steps until the budget is spent, starting from the state in the journal.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -24,30 +24,28 @@ use crate::store::Store;
 pub enum Ended {
     /// The run is over, for this reason.
     Done(String),
-    /// The run waits. Nothing is lost: driving it again goes on.
+    /// The run waits. Nothing is lost, and driving it again continues it.
     Paused(Interrupt),
 }
 
-/// What drives a run besides its plan.
+/// Everything besides the plan that driving a run needs.
 pub struct Parts<'a> {
     /// The policy, as configured and before any learning.
     pub policy: &'a mut dyn Policy,
-    /// The bench.
     pub bench: &'a mut dyn Bench,
     /// Puts prompts into the policy's language.
     pub render: &'a dyn Render,
-    /// Is told of every event.
+    /// Receives every event.
     pub observer: &'a mut Observer<'a>,
-    /// Seconds since 1970, for what the journal says happened when.
+    /// Seconds since 1970, for the times in the journal.
     pub clock: &'a dyn Fn() -> f64,
-    /// Seconds since any moment, for how long something took: they never leap, and stand still
-    /// while the machine sleeps.
+    /// Monotonic seconds for durations. They stand still while the machine sleeps.
     pub stopwatch: &'a dyn Fn() -> f64,
-    /// Set it, and the run pauses at the next chance.
+    /// When set, the run pauses at the next opportunity.
     pub stop: &'a AtomicBool,
 }
 
-/// Drives a run to its end or its next pause. `lines` are what [`Store::open`] gave.
+/// Drives a run to its end or its next pause. `lines` come from [`Store::open`].
 pub fn drive(
     plan: &Plan,
     parts: Parts<'_>,
@@ -64,7 +62,7 @@ pub fn drive(
         stop,
     } = parts;
     let state = RunState::of(lines);
-    // Curves for another viewer; not being able to write them is no reason to stop.
+    // TensorBoard curves are optional, so a failure to write them does not stop the run.
     let directory = store.directory().to_owned();
     let mut board: Option<Tensorboard> = None;
     let mut tell = |event: &Event, state: &RunState| {
@@ -96,7 +94,7 @@ pub fn drive(
     let ended = match go(&mut ctx) {
         Ok(why) => Ended::Done(why),
         Err(interrupt) => {
-            // Where the journal itself fails there is nowhere to write this.
+            // If the journal itself failed, the pause cannot be recorded.
             if !matches!(interrupt, Interrupt::Store(_))
                 && let Err(worse) = ctx.record(Event::RunPaused {
                     why: match interrupt.hint() {
@@ -131,7 +129,8 @@ fn go(ctx: &mut Ctx<'_>) -> Result<String, Interrupt> {
             Ok(()) => why,
             Err(interrupt) => fell_apart(interrupt)?,
         },
-        // No checkpoint of such a policy, and no probe. What it found before is as good as ever.
+        // A diverged policy gets no checkpoint and no probe. Candidates that it found earlier stay
+        // valid.
         Ran::Apart(why) => why,
     };
     ctx.record(Event::RunEnded { why: why.clone() })?;
@@ -142,7 +141,7 @@ fn go(ctx: &mut Ctx<'_>) -> Result<String, Interrupt> {
 enum Ran {
     /// As planned.
     Through(String),
-    /// The policy fell apart.
+    /// The policy diverged.
     Apart(String),
 }
 
@@ -155,8 +154,8 @@ fn take_steps(ctx: &mut Ctx<'_>) -> Result<Ran, Interrupt> {
             return Ok(Ran::Through(why));
         }
         let finished = ctx.state.finished();
-        // Only few are kept: those of a policy that learns no more would push out what it was
-        // before.
+        // Few checkpoints are kept. Those of a policy that no longer learns would replace the
+        // earlier, useful ones.
         let due = finished.is_multiple_of(ctx.plan.config.stepping.checkpoint_every)
             && !ctx.state.replay.is_empty();
         checkpoint(ctx, due)?;
@@ -169,7 +168,7 @@ fn take_steps(ctx: &mut Ctx<'_>) -> Result<Ran, Interrupt> {
     }
 }
 
-/// Why a policy that fell apart ends the run; other interrupts only pause it.
+/// The reason, if the policy diverged, which ends the run. Other interrupts only pause it.
 fn fell_apart(interrupt: Interrupt) -> Result<String, Interrupt> {
     match interrupt {
         Interrupt::Policy(PolicyError::Diverged(why)) => Ok(format!("stopped: {why}")),
@@ -177,7 +176,7 @@ fn fell_apart(interrupt: Interrupt) -> Result<String, Interrupt> {
     }
 }
 
-/// Starts the run, or brings the policy to where the journal says it was.
+/// Starts the run, or restores the policy to the state in the journal.
 fn begin(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
     let (machine, policy) = (ctx.bench.facts(), ctx.policy.capabilities());
     if ctx.plan.learns() && !policy.learns {
@@ -245,7 +244,7 @@ fn practised(task: &Task) -> Practised {
     }
 }
 
-/// Rewards are measured against each task's seed, so these come first, judged like any other.
+/// Judges the seed of every task first, because rewards are relative to it.
 fn judge_seeds(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
     let unjudged: Vec<_> = ctx
         .plan
@@ -285,7 +284,7 @@ fn judge_seed(ctx: &mut Ctx<'_>, name: Option<&str>, task: &Arc<Task>) -> Result
     })
 }
 
-/// A reward that needs what this machine cannot measure is told before anything is sampled.
+/// Reports a reward that needs something this machine cannot measure, before anything is sampled.
 fn check_reward(ctx: &Ctx<'_>) -> Result<(), Interrupt> {
     for (name, _) in ctx.plan.tasks() {
         if let Some(seed) = ctx.state.seed_of(name) {
@@ -313,7 +312,7 @@ fn spent(ctx: &Ctx<'_>) -> Option<String> {
         .then(|| format!("{seconds:.0} s of stepping are spent"))
 }
 
-/// Saves the policy when it is `due` and was not saved after this step before.
+/// Saves the policy if it is `due` and this step has no checkpoint yet.
 fn checkpoint(ctx: &mut Ctx<'_>, due: bool) -> Result<(), Interrupt> {
     let step = ctx.state.finished();
     if !due || step == 0 || ctx.state.checkpoint == Some(step) || !ctx.plan.learns() {

@@ -1,9 +1,9 @@
 //! How good a policy is at a task, without training.
 //!
-//! It is asked what the probe asks, with the probe's draws: an evaluation at a run's seed,
-//! temperature and number of answers is that run's probe taken again (but for the digits of the
-//! seed's speed, which prompts tell as it was measured). What it adds are figures that compare
-//! between tasks: the speed-up over the naive seed.
+//! An evaluation asks the same prompts as the probe, with the same random draws. With a run's seed,
+//! temperature and number of answers it repeats that run's probe. Only the speed of the task's seed
+//! may differ, because prompts quote it as measured. The evaluation adds numbers that compare
+//! across tasks: the speed-up over the naive seed.
 
 use std::collections::BTreeMap;
 
@@ -16,39 +16,37 @@ use crate::bootstrap::{Estimate, estimate};
 use crate::fared::Fared;
 use crate::probe::fared;
 
-/// What the answers to a task's prompts were worth.
+/// How good the answers to a task's prompts were.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evaluation {
-    /// Answers that were judged; suspect ones are among them and count for nothing below.
+    /// Answers that were judged. Suspect ones are included here and ignored below.
     pub answers: usize,
     /// Answers that the machine failed to judge.
     pub masked: usize,
-    /// How many had which verdict.
+    /// The number of answers with each verdict.
     pub verdicts: BTreeMap<Label, usize>,
-    /// Share of correct ones.
+    /// Share of correct answers.
     pub correct: Estimate,
-    /// What speeds are given in.
+    /// The unit of speeds.
     pub unit: &'static str,
     /// Mean speed, failures counted as 0.
     pub speed: Estimate,
-    /// Speed-up over the seed of the correct ones, if there are any.
+    /// Speed-up of the correct answers over the seed, if there are any.
     pub speedup_correct: Option<Speedup>,
-    /// Speed-up over the seed of all, failures counted as 0.
+    /// Speed-up of all answers over the seed, failures counted as 0.
     pub speedup_all: Speedup,
 }
 
 /// How many times as fast as the seed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Speedup {
-    /// The middle one.
     pub median: Estimate,
-    /// Their mean.
     pub mean: Estimate,
 }
 
 impl Evaluation {
-    /// What judgements say, prompt by prompt, beside the task's seed; `None` in them is the
-    /// machine's failure. Nothing where nothing was judged.
+    /// Evaluates the judgements of each prompt against the task's seed. A judgement is
+    /// `None` where the machine failed. Returns `None` if nothing was judged.
     pub fn of(prompts: &[Vec<Option<Judgement>>], seed: &Measured) -> Option<Self> {
         let all = || prompts.iter().flatten();
         let mut verdicts = BTreeMap::new();
@@ -71,7 +69,7 @@ impl Evaluation {
         let any_correct = stages.iter().flatten().any(|one| one.is_correct);
         let speedup = |of: fn(&[Vec<Fared>]) -> Vec<f64>| Speedup {
             median: estimate(&times_seed, |stages| median(&of(stages))),
-            // Not a number for none, so that a resample without a correct answer is left out.
+            // The mean of no answers is NaN, so a resample without a correct answer is left out.
             mean: estimate(&times_seed, |stages| {
                 let times = of(stages);
                 times.iter().sum::<f64>() / times.len() as f64
@@ -125,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn speedups_are_told_with_and_without_the_failures() {
+    fn speedups_are_reported_with_and_without_failures() {
         let suspect = judged(Verdict::Suspect {
             why: String::new(),
             measured: Measured::steady(1e6, 1e-6),
@@ -155,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_correct_answer_there_is_no_speedup_among_them() {
+    fn without_a_correct_answer_there_is_no_speedup_of_correct_ones() {
         let found =
             Evaluation::of(&[vec![Some(wrong()); 2]], &seed()).expect("something was judged");
         assert!(found.speedup_correct.is_none() && is(found.speedup_all.mean.value, 0.0));
@@ -166,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_correct_without_operations_too() {
+    fn answers_can_be_correct_without_counted_operations() {
         let right = |seconds| judged(Verdict::Correct(Measured::steady(None, seconds)));
         let prompts = [vec![Some(right(2.0)), Some(right(0.5)), Some(wrong())]];
         let found = Evaluation::of(&prompts, &Measured::steady(None, 1.0)).unwrap();

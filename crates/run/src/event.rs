@@ -1,6 +1,7 @@
-//! Every fact that a run records. The journal of these is the truth; all else is its fold.
+//! Every fact that a run records. The journal of these events is the truth, and the state is its
+//! fold.
 //!
-//! A change that old journals cannot be read with must raise [`VERSION`].
+//! A change that makes old journals unreadable must raise [`VERSION`].
 
 use hotloop_flow::advantage::Fate;
 use hotloop_flow::bench::Judgement;
@@ -30,17 +31,16 @@ pub struct Line {
 pub enum Event {
     /// The run began.
     RunStarted(Box<RunStarted>),
-    /// A process took the run up again.
+    /// A process resumed the run.
     RunResumed {
         /// Steps finished so far.
         step: u64,
     },
     /// A task's seed was judged: rewards are measured against it.
     SeedJudged {
-        /// The practised task; none is the run's own.
+        /// The practised task; `None` is the run's own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task: Option<String>,
-        /// How it fared.
         judgement: Judgement,
     },
     /// One stage of the fixed probe was judged.
@@ -62,10 +62,9 @@ pub enum Event {
     CandidateJudged {
         /// Which.
         at: Place,
-        /// How it fared.
         judgement: Judgement,
     },
-    /// The machine failed to judge a candidate, also when asked again.
+    /// The machine failed to judge a candidate, even after retries.
     CandidateMasked {
         /// Which.
         at: Place,
@@ -74,10 +73,9 @@ pub enum Event {
     },
     /// A step ended: rewards, advantages and the update are done.
     StepFinished(Box<StepFinished>),
-    /// One of the fastest candidates was judged again at the end: the fastest of many
+    /// One of the fastest candidates was judged again at the end, because the fastest of many
     /// timings is partly luck.
     CandidateConfirmed {
-        /// Its hash.
         hash: String,
         /// The fresh verdicts; machine failures left out.
         judgements: Vec<Judgement>,
@@ -87,16 +85,10 @@ pub enum Event {
         /// Steps that it has learned from.
         step: u64,
     },
-    /// The run waits for someone to mend something, or to resume it.
-    RunPaused {
-        /// Why.
-        why: String,
-    },
+    /// The run waits until someone fixes a problem or resumes it.
+    RunPaused { why: String },
     /// The run is over.
-    RunEnded {
-        /// Why.
-        why: String,
-    },
+    RunEnded { why: String },
 }
 
 /// What a run began with.
@@ -106,18 +98,17 @@ pub struct RunStarted {
     pub task: String,
     /// Its content.
     pub task_hash: String,
-    /// The tasks that are practised beside it, in their turn.
+    /// The practised tasks, in the order of their turns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub practised: Vec<Practised>,
-    /// How many stages the task has. Journals from before tasks had their own name none: there were
-    /// six.
+    /// How many stages the task has. Older journals lack this field; every task had six stages
+    /// then.
     #[serde(default = "six")]
     pub stages: usize,
     /// The seed's normalised source, hashed.
     pub seed_normal: String,
     /// The machine that judges.
     pub machine: MachineFacts,
-    /// The policy.
     pub policy: Capabilities,
     /// The temperature of the first step.
     pub temperature: f64,
@@ -127,7 +118,7 @@ fn six() -> usize {
     hotloop_flow::language::c::stages::SIX.len()
 }
 
-/// A task that a run practises beside its own.
+/// A task that a run practises in addition to its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Practised {
     /// The task's name.
@@ -173,11 +164,11 @@ pub struct Place {
 pub struct StepSampled {
     /// The step, from 0.
     pub step: u64,
-    /// Updates that the policy had not seen yet: 0 is on-policy, 1 is overlapped.
+    /// How many updates behind the policy was: 0 is on-policy, 1 is overlapped.
     pub lag: u64,
     /// The sampling temperature.
     pub temperature: f64,
-    /// One group a prompt.
+    /// One group per prompt.
     pub groups: Vec<GroupSampled>,
 }
 
@@ -186,15 +177,14 @@ pub struct StepSampled {
 pub struct GroupSampled {
     /// What was asked.
     pub asked: Asked,
-    /// The prompt's tokens, what was begun included.
+    /// The prompt's tokens, including the beginning of the answer.
     pub prompt_tokens: Vec<u32>,
-    /// The answers.
     pub answers: Vec<Answer>,
 }
 
 impl GroupSampled {
-    /// How many answers with a reward hold the same program as each, its own included: with a
-    /// masked copy nothing is shared. Malformed answers are no copies of each other.
+    /// For each answer, the number of rewarded answers with the same program, itself included.
+    /// Masked copies do not count. Malformed answers are not copies of each other.
     pub fn copies(&self, rewards: &[Option<f64>]) -> Vec<u32> {
         let normal = |(answer, reward): (&Answer, &Option<f64>)| match &answer.made {
             Made::Candidate { normal, .. } => reward.map(|_| normal.clone()),
@@ -215,26 +205,24 @@ impl GroupSampled {
     }
 }
 
-/// What was asked: enough to render the same prompt again.
+/// A prompt in the form of the choices that render it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
-    /// The practised task that is asked; none is the run's own.
+    /// The practised task; `None` is the run's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
     /// Why.
     pub role: Role,
     /// The stage whose rules hold.
     pub stage: Option<Stage>,
-    /// The parent's hash; none for the seed and for fixed prompts.
+    /// The parent's hash; `None` for the seed and for fixed prompts.
     pub parent: Option<String>,
     /// Which of the fixed prompts.
     pub variant: usize,
 }
 
-/// One answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
-    /// Its tokens.
     pub tokens: Vec<u32>,
     /// The sampler's logprobs.
     pub logprobs: Vec<f32>,
@@ -244,13 +232,12 @@ pub struct Answer {
     pub made: Made,
 }
 
-/// What could be made of an answer.
+/// The result of extracting code from an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Made {
     /// A candidate, stored under its hash.
     Candidate {
-        /// Its hash.
         hash: String,
         /// The hash of its normalised source.
         normal: String,
@@ -262,58 +249,57 @@ pub enum Made {
     },
 }
 
-/// What a step came to.
+/// The outcome of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepFinished {
     /// The step, from 0.
     pub step: u64,
-    /// Its groups.
     pub groups: Vec<GroupFinished>,
-    /// What the update did; none when there was nothing to learn from or the rate is 0.
+    /// The update's statistics; `None` if there was nothing to learn from or the rate is 0.
     pub updated: Option<Updated>,
-    /// What was watched.
+    /// The monitored values.
     pub watched: Watched,
     /// The temperature from the next sampling on.
     pub temperature: f64,
-    /// What a person should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
     /// Why the run must stop, if it must.
     pub stop: Option<String>,
-    /// Why no further step is taken though the policy is sound, if none is.
+    /// Why a run with a sound policy takes no further step, if it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enough: Option<String>,
     /// Where the time went.
     pub seconds: StepSeconds,
 }
 
-/// What a group came to.
+/// The outcome of a group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GroupFinished {
     /// In the group's order; `None` where masked.
     pub rewards: Vec<Option<f64>>,
-    /// In the group's order; `None` where there is nothing to learn from.
+    /// In the group's order; `None` where there is nothing to learn.
     pub advantages: Vec<Option<f64>>,
-    /// What became of the group.
+    /// Whether the policy learns from the group, and if not, why.
     pub fate: Fate,
     /// Timing noise in reward units.
     pub noise: f64,
 }
 
-/// What is watched lest the policy collapse.
+/// Values that show whether the policy is collapsing.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Watched {
-    /// Mean entropy of the policy in nats per token, by the sampled logprobs where there are any.
+    /// Mean entropy of the policy in nats per token, from the sampled logprobs where they exist.
     pub entropy: Option<f64>,
     /// Distinct candidates as a share of all candidates.
     pub distinct: f64,
     /// Live groups as a share of all.
     pub live: f64,
-    /// Divergence from the reference policy, where it was measured.
+    /// KL divergence from the reference policy, where it was measured.
     pub kl: Option<f64>,
 }
 
-/// Where a step's time went, in the process that ended it. What others had spent on a step before
-/// they were cut off is on no record: the times of the journal are of a clock that may leap.
+/// Where a step's time went, in the process that finished it. Time that interrupted processes spent
+/// on the step is not recorded, because the journal's clock may jump.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct StepSeconds {
     /// From beginning to end.
@@ -331,7 +317,7 @@ pub struct StepSeconds {
 }
 
 impl Event {
-    /// Whether what was written so far must survive a power failure before going on.
+    /// Whether the journal must be on disk before the run continues.
     pub(crate) fn is_milestone(&self) -> bool {
         matches!(
             self,
@@ -392,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_masked_copy_takes_no_share() {
+    fn masked_copies_do_not_count() {
         let shared = |made: Vec<Made>, rewards: &[Option<f64>]| {
             hotloop_flow::advantage::Advantage::Shared.of(
                 rewards,
@@ -434,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_task_is_of_the_runs_own_and_is_written_as_ever() {
+    fn an_event_without_a_task_belongs_to_the_runs_own_and_keeps_its_format() {
         let old = r#"{"role":"explore","stage":3,"parent":null,"variant":0}"#;
         let asked: Asked = serde_json::from_str(old).unwrap();
         assert_eq!(asked.task, None);

@@ -1,8 +1,8 @@
-//! How an answer counts in figures about many answers.
+//! How one answer counts in statistics over many answers.
 
 use hotloop_flow::{Pace, Verdict};
 
-/// How one answer fared.
+/// The outcome of one answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Fared {
     pub(crate) is_correct: bool,
@@ -11,7 +11,7 @@ pub(crate) struct Fared {
 }
 
 impl Fared {
-    /// What a verdict counts as; `None` where it counts for nothing.
+    /// The outcome of a verdict; `None` if the verdict is ignored.
     pub(crate) fn of(verdict: &Verdict, pace: Pace) -> Option<Self> {
         if matches!(verdict, Verdict::Suspect { .. }) {
             return None;
@@ -25,7 +25,7 @@ impl Fared {
         })
     }
 
-    /// All that count of some verdicts.
+    /// The outcomes of all verdicts that are not ignored.
     pub(crate) fn all<'a>(
         verdicts: impl IntoIterator<Item = &'a Verdict>,
         pace: Pace,
@@ -36,7 +36,7 @@ impl Fared {
             .collect()
     }
 
-    /// The speeds of the correct ones.
+    /// The speeds of the correct answers.
     pub(crate) fn speeds(all: &[Self]) -> Vec<f64> {
         all.iter()
             .filter(|one| one.is_correct)
@@ -44,12 +44,12 @@ impl Fared {
             .collect()
     }
 
-    /// Share of correct ones in all stages together.
+    /// Share of correct answers over all stages.
     pub(crate) fn share_correct(stages: &[Vec<Self>]) -> f64 {
         mean(stages, |one| f64::from(u8::from(one.is_correct)))
     }
 
-    /// Mean speed in all stages together, failures counted as 0.
+    /// Mean speed over all stages, failures counted as 0.
     pub(crate) fn mean_speed(stages: &[Vec<Self>]) -> f64 {
         mean(stages, |one| one.speed)
     }

@@ -1,4 +1,4 @@
-//! Steps made by hand, for tests of what is read off them.
+//! Handmade steps for tests of code that reads steps.
 
 use hotloop_flow::advantage::Fate;
 use hotloop_flow::verdict::{Measured, Mismatch};
@@ -36,7 +36,7 @@ pub(crate) fn asked(task: Option<&str>, stage: Stage) -> Asked {
     }
 }
 
-/// A group of candidates that are all called `hash`.
+/// A group of candidates that all have the hash `hash`.
 pub(crate) fn group(
     asked: Asked,
     hash: &str,

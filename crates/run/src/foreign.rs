@@ -1,9 +1,9 @@
 //! A run whose policy lives elsewhere: a foreign trainer asks for prompts and hands in answers.
 //!
-//! The journal, its fold and the search are those of every other run, so that a report reads it
-//! like one. What differs is who drives. A step is what one request brought as
-//! answers to one prompt; an iteration ends when each of its prompts has a group of answers,
-//! or was handed out so often without them that the trainer must have lost interest.
+//! Journal, state and search are the same as in every other run, so reports can read it. Only the
+//! driver differs. A step consists of the answers to one prompt in one request. An iteration ends
+//! when each of its prompts has a group of answers, or was handed out `PATIENCE` times without any,
+//! because the trainer must have lost interest.
 
 use std::path::PathBuf;
 
@@ -25,10 +25,10 @@ use crate::state::RunState;
 use crate::store::Store;
 use crate::watch;
 
-/// A prompt handed out so often without a group of answers holds up the search no longer.
+/// The search stops waiting for a prompt that was handed out this often without a group of answers.
 const PATIENCE: u32 = 4;
 
-/// Names a prompt within its run, for ever.
+/// The permanent name of a prompt within its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PromptId {
     /// The iteration of the search, from 0.
@@ -53,9 +53,9 @@ pub struct Prompt {
 pub struct Answered {
     /// The code in it, or what is missing.
     pub made: Result<Candidate, String>,
-    /// How it fared, or what of the machine failed.
+    /// The judgement, or the machine's failure.
     pub judged: Result<Judgement, String>,
-    /// What the trainer was told; `None` where masked.
+    /// The reward that the trainer received; `None` where masked.
     pub reward: Option<f64>,
 }
 
@@ -66,12 +66,13 @@ pub struct ForeignRun {
     state: RunState,
     render: Prose,
     clock: fn() -> f64,
-    /// How often each prompt of the present iteration was handed out. Not worth a journal.
+    /// How often each prompt of the current iteration was handed out. Losing these counts is
+    /// harmless, so the journal does not hold them.
     handed: Vec<u32>,
 }
 
 impl ForeignRun {
-    /// Begins the run of a plan, or goes on with the one in its directory.
+    /// Starts the run of a plan, or continues the one in its directory.
     pub fn open(plan: Plan, machine: MachineFacts, clock: fn() -> f64) -> Result<Self, Interrupt> {
         let (store, lines) = Store::open(&plan.directory)?;
         let state = RunState::of(&lines);
@@ -122,7 +123,7 @@ impl ForeignRun {
         })
     }
 
-    /// Refuses a machine whose timings do not compare with those of the run.
+    /// Refuses a machine whose timings cannot be compared with the run's.
     pub fn compares_with(&self, machine: &MachineFacts) -> Result<(), Interrupt> {
         let Some(started) = &self.state.started else {
             return Ok(());
@@ -130,7 +131,7 @@ impl ForeignRun {
         same("machine class", &started.machine.class, &machine.class)
     }
 
-    /// The journal first, then the state.
+    /// Updates the journal first, then the state.
     fn record(&mut self, event: Event) -> Result<(), Interrupt> {
         let line = Line::new(event, (self.clock)());
         self.store.append(&line)?;
@@ -138,17 +139,14 @@ impl ForeignRun {
         Ok(())
     }
 
-    /// What is known of the run.
     pub fn state(&self) -> &RunState {
         &self.state
     }
 
-    /// Its plan.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Its directory.
     pub fn directory(&self) -> PathBuf {
         self.store.directory().to_owned()
     }
@@ -158,7 +156,7 @@ impl ForeignRun {
         self.plan.config.reward
     }
 
-    /// Takes in how the task's seed fared, which comes before everything else.
+    /// Records the judgement of the task's seed, which must come first.
     pub fn seed_judged(&mut self, judgement: Judgement) -> Result<(), Interrupt> {
         if self.state.seed.is_some() {
             return Ok(());
@@ -170,7 +168,7 @@ impl ForeignRun {
         })
     }
 
-    /// The next prompts, those first that were handed out least often.
+    /// The next prompts. Those that were handed out least often come first.
     pub fn prompts(&mut self, count: usize) -> Result<Vec<Prompt>, Interrupt> {
         let mut prompts = Vec::with_capacity(count);
         while prompts.len() < count {
@@ -204,7 +202,7 @@ impl ForeignRun {
         Some(source::asked(parent))
     }
 
-    /// What the answer to a prompt begins with, and the stage whose rules hold for it.
+    /// How the answer to a prompt begins, and the stage whose rules apply.
     pub fn begun(&self, id: PromptId) -> Option<(String, Option<Stage>)> {
         let asked = self.asked(id)?;
         Some((self.chat(&asked).ok()?.begun, asked.stage))
@@ -227,7 +225,7 @@ impl ForeignRun {
         .chat(asked, state.finished())?)
     }
 
-    /// Chooses new parents when the present ones have their answers.
+    /// Chooses new parents when the current ones have their answers.
     fn advance(&mut self) -> Result<(), Interrupt> {
         if !self.is_over() {
             return Ok(());
@@ -240,7 +238,7 @@ impl ForeignRun {
         Ok(())
     }
 
-    /// Whether the present iteration has what it was begun for.
+    /// Whether the current iteration is over.
     fn is_over(&self) -> bool {
         let Some(iteration) = self.state.iterations.last() else {
             return true;
@@ -272,7 +270,8 @@ impl ForeignRun {
             && (0..answers.len()).all(|parent| answers[parent] >= group || lost(parent))
     }
 
-    /// Takes in the judged answers to a prompt as one step; false when there is no such prompt.
+    /// Records the judged answers to a prompt as one step. Returns false if there is no such
+    /// prompt.
     pub fn record_answers(
         &mut self,
         id: PromptId,
@@ -321,7 +320,7 @@ impl ForeignRun {
                 member,
             };
             match (&answer.made, &answer.judged) {
-                // The fold has these verdicts already.
+                // The state already has these verdicts.
                 (Err(_), _) => {}
                 (Ok(_), Ok(judgement)) => {
                     self.record(Event::CandidateJudged {

@@ -1,20 +1,20 @@
-//! What fresh judgements say of a candidate that looked fast.
+//! What fresh judgements show about a candidate that looked fast.
 
 use hotloop_flow::verdict::Measured;
 use hotloop_flow::{Judgement, Verdict};
 
-/// What fresh judgements say of a candidate.
+/// What fresh judgements show about a candidate.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Fresh {
-    /// It was right each time.
+    /// It was correct every time.
     Right {
-        /// The median of its quiet timings, or of all where none was quiet; the slower of the two
-        /// in the middle.
+        /// The median of its quiet timings, or of all timings if none was quiet. Of two middle
+        /// ones, this is the slower.
         middle: Measured,
-        /// How many timings that is the median of.
+        /// How many timings the median covers.
         timings: usize,
     },
-    /// It failed once: what made it look best was luck.
+    /// It failed at least once, so its fast timing was luck.
     Disproved,
     /// The machine could not judge it.
     Unknown,
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn one_failure_disproves_and_none_tells_nothing() {
+    fn one_failure_disproves_and_no_judgement_is_unknown() {
         assert_eq!(
             Fresh::of(&[timed_at(5.0, true), wrong(), timed_at(5.0, true)]),
             Fresh::Disproved

@@ -16,7 +16,7 @@ pub enum Interrupt {
     #[error("the bench failed: {0}")]
     Bench(#[from] BenchError),
     /// Too many candidates could not be judged: something is wrong with the machine.
-    #[error("the bench failed on {failed} of {}, the last time so: {last}", hotloop_flow::count(*.of, "candidate"))]
+    #[error("the bench failed on {failed} of {}; the last error: {last}", hotloop_flow::count(*.of, "candidate"))]
     Storm {
         /// Candidates that could not be judged.
         failed: usize,
@@ -25,7 +25,7 @@ pub enum Interrupt {
         /// What failed last.
         last: BenchError,
     },
-    /// Nothing was heard of the bench.
+    /// The bench did not answer.
     #[error("the bench gave no verdict for {0:.0} s")]
     Silent(f64),
     /// The policy failed.
@@ -40,17 +40,17 @@ pub enum Interrupt {
     /// A task's own seed fails here.
     #[error(transparent)]
     Seed(#[from] SeedError),
-    /// The policy is to learn and cannot.
+    /// The policy should learn, but cannot.
     #[error("{0} cannot learn")]
     Unteachable(String),
-    /// The run in this directory was configured in another way.
+    /// The run in this directory has another configuration.
     #[error("the run in this directory began with other values of {0}")]
     Reconfigured(String),
-    /// What the run in this directory began with cannot be read.
-    #[error("the configuration that the run in this directory began with: {}", .0.join("; "))]
+    /// The configuration of the run in this directory cannot be read.
+    #[error("cannot read the configuration of the run in this directory: {}", .0.join("; "))]
     Unreadable(Vec<String>),
     /// The run belongs to another task, machine or model.
-    #[error("this run began with {was}, and this is {is}: they do not compare")]
+    #[error("this run began with {was}, but {is} is in use now: their results cannot be compared")]
     Foreign {
         /// What it began with.
         was: String,
@@ -60,7 +60,7 @@ pub enum Interrupt {
 }
 
 impl Interrupt {
-    /// Whose fault it is. A run that the machine interrupted goes on when it is resumed.
+    /// Whose fault it is. A run that the machine interrupted continues when it is resumed.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Unteachable(_) | Self::Reconfigured(_) | Self::Foreign { .. } => ErrorKind::User,
@@ -79,7 +79,7 @@ impl Interrupt {
         }
     }
 
-    /// What may fix it.
+    /// How the user may fix it.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Bench(error) | Self::Storm { last: error, .. } => return error.hint.clone(),
@@ -97,7 +97,7 @@ impl Interrupt {
         Some(hint.to_owned())
     }
 
-    /// What the hint speaks of, for a program to name.
+    /// The remedies in the hint, which the program turns into flags, keys or commands.
     pub fn remedies(&self) -> &[Remedy] {
         match self {
             Self::Bench(error) | Self::Storm { last: error, .. } => &error.remedies,

@@ -1,9 +1,9 @@
-//! `events.jsonl`: append-only, one event a line.
+//! `events.jsonl`: append-only, one event per line.
 //!
-//! Every event is handed to the kernel at once, so that a killed process loses none; at milestones
-//! (a step's end, a checkpoint) it is also forced to the disk, behind the candidates that it names,
-//! so that a power failure loses at most a step. A last line that was torn is dropped when the
-//! journal is opened; a line that cannot be read anywhere else is an error.
+//! Every event is written at once, so a killed process loses none. At milestones (the end of a
+//! step, a checkpoint) the journal is also synced to disk, after the candidates that it names. So a
+//! power failure loses at most one step. Opening the journal drops a torn last line. Any other
+//! unreadable line is an error.
 
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -12,9 +12,9 @@ use crate::event::{Event, Line, VERSION};
 
 /// Where the journal's bytes go.
 pub trait Sink: Send {
-    /// Writes all of `bytes` at the end.
+    /// Appends all of `bytes`.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
-    /// Forces what was written to the disk.
+    /// Syncs everything written so far to disk.
     fn sync(&mut self) -> io::Result<()>;
 }
 
@@ -56,23 +56,21 @@ pub enum JournalError {
         /// What failed.
         source: io::Error,
     },
-    /// A line in its midst is damaged.
+    /// A line before the last is damaged.
     #[error("{path}: line {line} cannot be read: {why}")]
     Damaged {
         /// The journal.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// Why.
         why: String,
     },
-    /// An event holds a number that JSON has no form for. That is a bug, but one that
-    /// must not cost the run.
+    /// An event holds a number that JSON cannot represent. That is a bug, but it must not cost the
+    /// run.
     #[error("{path}: an event could not be read back and was not written: {why}")]
     Unwritable {
         /// The journal.
         path: PathBuf,
-        /// Why.
         why: String,
     },
     /// An older or a newer hotloop wrote it.
@@ -96,7 +94,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens a journal for writing, having dropped a torn last line; gives what it holds.
+    /// Opens a journal for writing, drops a torn last line, and returns the events.
     pub fn open(
         path: &Path,
         wrap: impl FnOnce(Box<dyn Sink>) -> Box<dyn Sink>,
@@ -150,12 +148,12 @@ impl Journal {
     }
 }
 
-/// Reads a journal without touching it; a torn last line is left out.
+/// Reads a journal without changing it. A torn last line is left out.
 pub fn read(path: &Path) -> Result<Vec<Line>, JournalError> {
     Ok(read_prefix(path)?.0)
 }
 
-/// The whole lines of a journal, and how many bytes they take.
+/// The complete lines of a journal, and their size in bytes.
 fn read_prefix(path: &Path) -> Result<(Vec<Line>, u64), JournalError> {
     let bytes = match fs_err::read(path) {
         Ok(bytes) => bytes,
@@ -173,9 +171,10 @@ fn read_prefix(path: &Path) -> Result<(Vec<Line>, u64), JournalError> {
         let last = length + text.len() == bytes.len();
         match parse(text) {
             Ok(line) if text.ends_with(b"\n") => lines.push(line),
-            // Cut off at its very end: whole, but the next event would join it.
+            // Only the newline is missing. The event is complete, but the next one would be
+            // appended to its line.
             Ok(_) => break,
-            // A file system may keep a torn line's length and lose its content.
+            // A file system may keep the length of a torn line and lose its content.
             Err(Unreadable::Damaged(_)) if last => break,
             Err(Unreadable::Damaged(why)) => {
                 return Err(JournalError::Damaged {
@@ -208,7 +207,8 @@ fn parse(text: &[u8]) -> Result<Line, Unreadable> {
         v: u32,
     }
     let damaged = |error: serde_json::Error| Unreadable::Damaged(error.to_string());
-    // The version first: another version's line may hold what this hotloop cannot read.
+    // The version comes first, because this program may not be able to read the rest of another
+    // version's line.
     let versioned: Versioned = serde_json::from_slice(text).map_err(damaged)?;
     if versioned.v != VERSION {
         return Err(Unreadable::Version(versioned.v));
@@ -217,7 +217,7 @@ fn parse(text: &[u8]) -> Result<Line, Unreadable> {
 }
 
 impl Line {
-    /// An event that happened now.
+    /// An event that happens now.
     pub fn new(event: Event, at_s: f64) -> Self {
         Self {
             v: VERSION,
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read() {
+    fn events_are_read_back_as_written() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("events.jsonl");
         let (mut journal, before) = opened(&path);
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_read_back_is_not_written() {
+    fn an_event_that_cannot_be_read_back_is_not_written() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("events.jsonl");
         let (mut journal, _) = opened(&path);
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_in_its_midst_and_other_versions_are_errors() {
+    fn damage_before_the_last_line_and_other_versions_are_errors() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("events.jsonl");
         let good = serde_json::to_string(&line(1)).unwrap();

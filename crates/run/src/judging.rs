@@ -1,7 +1,8 @@
-//! From candidates to verdicts, through a bench that may fail on its own account.
+//! From candidates to verdicts, through a bench that may itself fail.
 //!
-//! A machine's failure is tried again and then masked; it never becomes a reward. When the
-//! machine fails on most candidates something is broken, and the run waits for a person.
+//! After a machine failure the candidate is retried and finally masked. The failure never becomes a
+//! reward. If the machine fails on most candidates, something is broken, and the run waits for a
+//! person.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,13 +14,13 @@ use crate::ctx::Ctx;
 use crate::event::{Asked, Event, Made, Place};
 use crate::interrupt::Interrupt;
 
-/// Times that a machine's failure is tried again before the member is masked.
+/// Retries after a machine failure before the member is masked.
 const RETRIES: u32 = 2;
-/// How long one wait for a reply is: someone may ask the run to stop meanwhile.
+/// Timeout of one wait for a reply. It is short because someone may ask the run to stop.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// Without any reply for so long, the bench is taken for dead.
+/// The bench is considered dead if it does not reply for this long.
 const SILENCE_S: f64 = 600.0;
-/// So many failures in a row are a storm, however large the group.
+/// This many failures in a row are a storm, whatever the group's size.
 const STORM_IN_A_ROW: usize = 24;
 /// Fewer failures than this are never a storm.
 const STORM_LEAST: usize = 4;
@@ -27,24 +28,22 @@ const STORM_LEAST: usize = 4;
 /// A candidate to be judged.
 pub(crate) struct Entry {
     pub(crate) made: Made,
-    /// What it is to compute.
     pub(crate) task: Arc<Task>,
-    /// The stage whose rules hold.
+    /// The stage whose rules apply.
     pub(crate) stage: Option<Stage>,
 }
 
-/// Candidates that are being judged, each under a key of the caller's and with how often it was
-/// tried again.
+/// Candidates that are being judged, each with the caller's key and its number of retries.
 pub(crate) struct Batch<K> {
     waiting: BTreeMap<JobId, (K, Entry, u32)>,
     submitted: usize,
 }
 
-/// What came of one candidate: a verdict, or the machine's failure.
+/// A candidate's judgement, or the machine's failure.
 pub(crate) type Judged = Result<Judgement, BenchError>;
 
 impl<K: Copy> Batch<K> {
-    /// Submits candidates. Malformed ones need no bench and must not be among them.
+    /// Submits candidates. Malformed answers need no bench and must not be among them.
     pub(crate) fn submit(
         ctx: &mut Ctx<'_>,
         entries: impl IntoIterator<Item = (K, Entry)>,
@@ -57,7 +56,8 @@ impl<K: Copy> Batch<K> {
         Ok(batch)
     }
 
-    /// Submits a group: candidates that are compared with each other, and so judged by one machine.
+    /// Submits a group. Its candidates are compared with each other, so one machine judges them
+    /// all.
     fn add(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -74,15 +74,15 @@ impl<K: Copy> Batch<K> {
         Ok(ctx.bench.submit(jobs)?)
     }
 
-    /// Waits for all verdicts. `each` is told of them as they come; failures are told
-    /// last, when it is clear that they are no storm.
+    /// Waits for all verdicts and passes each one to `each` as it arrives. Failures come last, once
+    /// it is clear that they are no storm.
     pub(crate) fn gather(
         mut self,
         ctx: &mut Ctx<'_>,
         mut each: impl FnMut(&mut Ctx<'_>, K, Judged) -> Result<(), Interrupt>,
     ) -> Result<(), Interrupt> {
         let mut failed: Vec<(K, BenchError)> = Vec::new();
-        // The candidates of these failures, tried again or not, and how many they were.
+        // Failures in a row, and the candidates that failed, whether retried or not.
         let (mut in_a_row, mut unjudged) = (0, BTreeSet::new());
         let mut heard_s = ctx.now();
         while !self.waiting.is_empty() {
@@ -101,7 +101,7 @@ impl<K: Copy> Batch<K> {
                 continue;
             };
             heard_s = ctx.now();
-            // A reply to a job of an earlier batch is of no use any more.
+            // A reply to a job of an earlier batch is ignored.
             let Some((key, entry, tries)) = self.waiting.remove(&reply.id) else {
                 continue;
             };
@@ -150,7 +150,7 @@ impl<K: Copy> Batch<K> {
             .try_for_each(|(key, error)| each(ctx, key, Err(error)))
     }
 
-    /// Takes back what is still being judged; the interrupt is why.
+    /// Cancels the jobs that are still being judged.
     pub(crate) fn abandon(&self, ctx: &mut Ctx<'_>, interrupt: Interrupt) -> Interrupt {
         let ids: Vec<JobId> = self.waiting.keys().copied().collect();
         ctx.bench.cancel(&ids);
@@ -172,8 +172,8 @@ fn job(ctx: &mut Ctx<'_>, entry: &Entry) -> Result<Option<Job>, Interrupt> {
     }))
 }
 
-/// Whether the machine still judges what it judged before: if not, it is at fault and not
-/// the candidates. Before the seed was judged there is nothing to tell them apart by.
+/// Whether the machine can still judge the task's seed. If not, the machine is at fault and not the
+/// candidates. Before the seed was first judged, this is unknown.
 fn judges_the_seed(ctx: &mut Ctx<'_>) -> Result<bool, Interrupt> {
     if ctx.state.seed.is_none() {
         return Ok(true);
@@ -195,7 +195,7 @@ fn judges_the_seed(ctx: &mut Ctx<'_>) -> Result<bool, Interrupt> {
     }
 }
 
-/// Submits what is still unjudged of a step.
+/// Submits the candidates of a step that are not judged yet.
 pub(crate) fn submit_step(ctx: &mut Ctx<'_>, number: u64) -> Result<Batch<Place>, Interrupt> {
     let mut groups = Vec::new();
     if let Some(open) = ctx.state.open.get(&number) {
@@ -228,7 +228,7 @@ pub(crate) fn submit_step(ctx: &mut Ctx<'_>, number: u64) -> Result<Batch<Place>
     Ok(batch)
 }
 
-/// Waits for a step's verdicts and records them; gives the seconds that the bench worked.
+/// Waits for a step's verdicts, records them, and returns the seconds that the bench worked.
 pub(crate) fn gather_step(ctx: &mut Ctx<'_>, batch: Batch<Place>) -> Result<f64, Interrupt> {
     let mut judging = 0.0f64;
     batch.gather(ctx, |ctx, at, judged| match judged {

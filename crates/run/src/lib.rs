@@ -4,9 +4,9 @@
 //! config -> plan -> step, step, ... -> journal -> state -> report
 //! ```
 //!
-//! [`driver::drive`] steps until the budget is spent; `step` is the seven arrows of the
-//! flow, top to bottom; every fact goes to the journal first and to the state by its fold,
-//! so that a run killed anywhere goes on where it was. The policy and the bench are
+//! [`driver::drive`] takes steps until the budget is spent. `step` contains the seven arrows of the
+//! flow, top to bottom. Every fact goes to the journal first, and the state is a fold over the
+//! journal. So a run that is killed at any moment continues where it was. Policy and bench are
 //! traits: nothing here knows a model, a compiler or a network.
 
 mod asking;

@@ -1,4 +1,4 @@
-//! A configuration that was checked: what the loop reads.
+//! A checked configuration: what the loop reads.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,30 +16,29 @@ use crate::store;
 pub struct Plan {
     /// What was configured.
     pub config: Config,
-    /// The task.
     pub task: Arc<Task>,
-    /// Tasks that are practised beside it, so that the policy does not forget them.
+    /// Tasks that the run also practises, so that the policy does not forget them.
     pub practised: Vec<Arc<Task>>,
-    /// What prompts say.
+    /// The wording of prompts.
     pub wording: Wording,
     /// The run directory.
     pub directory: PathBuf,
-    /// Whether somebody asked for `loop.max-kl`.
+    /// Whether the user set `loop.max-kl`.
     guarded: bool,
 }
 
-/// The keys in which a plan differs from the run that its directory holds.
+/// The keys in which a plan differs from the run in its directory.
 #[derive(Debug)]
 pub struct Changes {
-    /// They would make it another run.
+    /// Changing these would make it a different run.
     pub of_the_run: Vec<String>,
-    /// They only say when it ends, and may change between two sittings.
+    /// These only say when the run ends, and may change when it is resumed.
     pub of_the_budget: Vec<String>,
 }
 
 impl Plan {
-    /// Checks a configuration. `load` finds a task by its name or folder; `name` is the
-    /// run file's, for the directory of runs that name none.
+    /// Checks a configuration. `load` finds a task by its name or folder. `name` is the run file's
+    /// name; it becomes the directory of a run that names none.
     pub fn new(
         layered: &Layered,
         name: &str,
@@ -77,7 +76,7 @@ impl Plan {
         }
     }
 
-    /// The mistakes that can be told before it is known what runs: those of numbers.
+    /// Mistakes in numbers, which can be found before tasks and model are known.
     pub fn mistaken_numbers(layered: &Layered) -> Vec<Mistake> {
         let mut mistakes = Vec::new();
         check_numbers(&layered.config, &mut |key, what| {
@@ -86,8 +85,8 @@ impl Plan {
         mistakes
     }
 
-    /// The plan of a run that is already in `directory`, which may have moved. `overrides`
-    /// may only change what does not change the run, such as its budget.
+    /// The plan of the run in `directory`, which may have moved. `overrides` may only change keys
+    /// that keep it the same run, such as its budget.
     pub fn resume(
         directory: &Path,
         overrides: &[String],
@@ -106,8 +105,8 @@ impl Plan {
         Self::new(&Layered::read(Some((&file, &text)), &sets)?, "", load)
     }
 
-    /// What is asked of the run in its directory that it did not begin with, but for where it lies
-    /// and is computed.
+    /// The keys that differ from those the run in the directory started with. Keys that only say
+    /// where it is stored or computed do not count.
     pub fn changes(&self) -> Result<Changes, Interrupt> {
         let text = store::config(&self.directory)?;
         let stored = Layered::read(Some(("run.toml", &text)), &[]).map_err(|mistakes| {
@@ -121,7 +120,7 @@ impl Plan {
         })
     }
 
-    /// All tasks with what the journal calls them: the run's own needs no name.
+    /// All tasks with their names in the journal. The run's own task has none.
     pub fn tasks(&self) -> impl Iterator<Item = (Option<&str>, &Arc<Task>)> {
         let practised = self
             .practised
@@ -130,11 +129,11 @@ impl Plan {
         std::iter::once((None, &self.task)).chain(practised)
     }
 
-    /// The task that the journal calls so.
+    /// The task with this name in the journal.
     pub(crate) fn task_of(&self, name: Option<&str>) -> &Arc<Task> {
         let found = self.tasks().find(|(known, _)| *known == name);
         found
-            .expect("a run goes on with the tasks that it began with")
+            .expect("a resumed run has the tasks that it started with")
             .1
     }
 
@@ -143,12 +142,11 @@ impl Plan {
         self.config.learning.rate > 0.0
     }
 
-    /// What a person should know of the configuration before the run begins.
+    /// What the user should know about the configuration before the run starts.
     pub fn notes(&self) -> Vec<String> {
         let guarded = self.guarded && self.config.stepping.max_kl > 0.0;
         let unseen = self.learns() && self.config.learning.beta <= 0.0;
-        let note = "loop.max-kl guards nothing: with learning.beta = 0 the divergence from the reference is not \
-                    measured; set learning.beta above 0, or loop.max-kl to 0";
+        let note = "loop.max-kl has no effect: with learning.beta = 0 the KL divergence from the reference is not measured; set learning.beta above 0, or loop.max-kl to 0";
         (guarded && unseen)
             .then(|| note.to_owned())
             .into_iter()
@@ -169,8 +167,8 @@ impl Plan {
     }
 }
 
-/// Whether a layer asks for `loop.max-kl`. One that lists all keys, as `hotloop train --defaults`
-/// prints them and a run keeps them, asks for nothing by those that are as they were.
+/// Whether the user set `loop.max-kl`. A file that lists all keys, as printed by `hotloop train
+/// --defaults` or kept by a run, does not count if the value is the default.
 fn asks_for_guard(layered: &Layered) -> bool {
     let named = |key: &str| !layered.is_default(key);
     named("loop.max-kl") && (!named("learning.beta") || layered.changes("loop.max-kl"))
@@ -184,7 +182,8 @@ fn directory(configured: &str, name: &str) -> PathBuf {
     }
 }
 
-/// The tasks that were found. The journal tells them apart by their names.
+/// Loads the tasks and checks that their names differ, because the journal identifies tasks by
+/// name.
 fn tasks(
     config: &Config,
     load: &dyn Fn(&str) -> Result<Task, String>,
@@ -203,7 +202,7 @@ fn tasks(
     let mut tasks: Vec<Arc<Task>> = Vec::new();
     for name in config.tasks() {
         if name.is_empty() {
-            note("task", format!("a name is missing in `{}`", config.task));
+            note("task", format!("`{}` has an empty name", config.task));
             continue;
         }
         match load(name) {
@@ -241,28 +240,28 @@ fn check_sampling(config: &Config, note: &mut impl FnMut(&str, String)) {
     check(
         sampling.prompts_per_step >= 1,
         "sampling.prompts-per-step",
-        "at least 1 is wanted",
+        "must be at least 1",
     );
     check(
         sampling.max_tokens >= 1,
         "sampling.max-tokens",
-        "at least 1 is wanted",
+        "must be at least 1",
     );
     check(
         sampling.temperature > 0.0,
         "sampling.temperature",
-        "must be above 0: a group of equal answers tells nothing",
+        "must be above 0: a group of equal answers teaches nothing",
     );
     let (top, least) = (sampling.top_p, sampling.min_p);
     check(
         top > 0.0 && top <= 1.0,
         "sampling.top-p",
-        "above 0 and at most 1 is wanted; 1 keeps all tokens",
+        "must be above 0 and at most 1; 1 keeps all tokens",
     );
     check(
         (0.0..=1.0).contains(&least),
         "sampling.min-p",
-        "from 0 to 1 is wanted; 0 keeps all tokens",
+        "must be from 0 to 1; 0 keeps all tokens",
     );
 }
 
@@ -275,7 +274,7 @@ fn check_learning(config: &Config, note: &mut impl FnMut(&str, String)) {
         }
     };
     let trains = learning.rate > 0.0;
-    let cut = "training needs all tokens: logprobs of cut tails bias the gradient";
+    let cut = "training needs all tokens: truncated tails bias the gradient";
     check(
         !trains || sampling.top_p >= 1.0,
         "sampling.top-p",
@@ -294,7 +293,7 @@ fn check_learning(config: &Config, note: &mut impl FnMut(&str, String)) {
     check(
         learning.rate >= 0.0 && learning.rate < 1.0,
         "learning.rate",
-        "0 or more, and below 1, is wanted",
+        "must be at least 0 and below 1",
     );
     check(
         learning.beta >= 0.0,
@@ -309,7 +308,7 @@ fn check_learning(config: &Config, note: &mut impl FnMut(&str, String)) {
     check(
         learning.clip_low > 0.0 && learning.clip_low < 1.0,
         "learning.clip-low",
-        "between 0 and 1 is wanted",
+        "must be between 0 and 1",
     );
     check(
         learning.clip_high > 0.0,
@@ -327,22 +326,18 @@ fn check_limits(config: &Config, note: &mut impl FnMut(&str, String)) {
     check(
         config.search.parents >= 1,
         "search.parents",
-        "at least 1 is wanted: the seed",
+        "must be at least 1, for the seed",
     );
     check(
         config.bench.how.threads >= 1,
         "bench.threads",
-        "at least 1 is wanted",
+        "must be at least 1",
     );
-    check(
-        config.bench.slots >= 1,
-        "bench.slots",
-        "at least 1 is wanted",
-    );
+    check(config.bench.slots >= 1, "bench.slots", "must be at least 1");
     check(
         config.stepping.checkpoint_every >= 1,
         "loop.checkpoint-every",
-        "at least 1 is wanted",
+        "must be at least 1",
     );
     check(
         config.stepping.max_kl >= 0.0,
@@ -367,7 +362,7 @@ fn check_limits(config: &Config, note: &mut impl FnMut(&str, String)) {
     );
 }
 
-/// Hub names are looked up by the one who loads; a path must exist now.
+/// A path must exist now. Loading the model checks hub names.
 fn check_model(config: &Config, note: &mut impl FnMut(&str, String)) {
     let model = config.model.as_str();
     if model.is_empty() {
@@ -394,7 +389,7 @@ fn check_adapter(config: &Config, note: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// What prompts say: the embedded words, or those of a file.
+/// The wording of prompts: the embedded one, or that of a file.
 pub fn wording(path: &str) -> Result<Wording, String> {
     if path.is_empty() {
         return Ok(Wording::default());
@@ -430,7 +425,7 @@ fn check_wording(
     }
 }
 
-/// Makes the directory and writes to it, which is the only way to know.
+/// Creates the directory and writes to it. Nothing else shows that this works.
 fn check_directory(directory: &Path) -> Result<(), String> {
     let cannot = |error: std::io::Error| {
         format!(

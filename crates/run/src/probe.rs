@@ -1,8 +1,8 @@
-//! The fixed probe: what learning is told by.
+//! The fixed probe, which shows whether a policy learned.
 //!
-//! The mean reward moves with the prompts: a better policy meets harder stages. So the
-//! prompts of all stages are answered before and after a run, with the same seeds and at the
-//! training temperature, and only these answers are compared.
+//! The mean reward changes with the prompts, because a better policy reaches harder stages. So a
+//! run asks the prompts of all stages before its first step and after its last. It uses the same
+//! seeds and the training temperature, and compares only these answers.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::state::RunState;
 
 pub use crate::bootstrap::Estimate;
 
-/// Takes the probe, or what is still missing of it.
+/// Takes the probe, or its missing stages.
 pub(crate) fn take(ctx: &mut Ctx<'_>, when: When) -> Result<(), Interrupt> {
     if ctx.plan.config.stepping.probe == 0 {
         return Ok(());
@@ -72,27 +72,26 @@ fn malformed(made: &Made) -> Option<hotloop_flow::Judgement> {
     }
 }
 
-/// What a probe says.
+/// A probe's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ProbeSummary {
     /// Answers that were judged.
     pub answers: usize,
-    /// Share of correct ones.
+    /// Share of correct answers.
     pub correct: Estimate,
     /// Mean speed in the task's unit, failures counted as 0.
     pub speed: Estimate,
-    /// The mean over the stages of each one's fastest.
+    /// The mean over stages of the fastest answer in each.
     pub best: Estimate,
 }
 
-/// What a run's probe says, when all of it was taken.
+/// The numbers of a run's probe, if it is complete.
 pub fn summary(state: &RunState, when: When) -> Option<ProbeSummary> {
     pooled(&[state], when)
 }
 
-/// What the probes of several runs say together, when all of them were taken. Runs that
-/// differ in their seed differ by more than their answers, so the intervals resample the
-/// runs as well.
+/// The numbers of several runs' probes together, if all are complete. Runs with different seeds
+/// differ in more than their answers, so the intervals resample the runs as well.
 pub fn pooled(states: &[&RunState], when: When) -> Option<ProbeSummary> {
     let runs: Vec<Vec<Vec<Fared>>> = states
         .iter()
@@ -109,7 +108,7 @@ pub fn pooled(states: &[&RunState], when: When) -> Option<ProbeSummary> {
     })
 }
 
-/// How a probe's answers fared, by stage.
+/// The outcomes of a probe's answers, by stage.
 fn stages(state: &RunState, when: When) -> Option<Vec<Vec<Fared>>> {
     let probes = state.probes.iter().filter(|probe| probe.when == when);
     let stages: Vec<Vec<Fared>> = probes
@@ -119,7 +118,7 @@ fn stages(state: &RunState, when: When) -> Option<Vec<Vec<Fared>>> {
     (stages.len() == wanted && !stages.iter().any(Vec::is_empty)).then_some(stages)
 }
 
-/// How a stage's answers fared; what is masked is left out.
+/// The outcomes of a stage's answers. Masked ones are left out.
 pub(crate) fn fared(judgements: &[Option<hotloop_flow::Judgement>], pace: Pace) -> Vec<Fared> {
     let judged = judgements.iter().flatten();
     Fared::all(judged.map(|judgement| &judgement.verdict), pace)

@@ -1,4 +1,4 @@
-//! From what the journal says was asked to the prompt itself.
+//! Renders a prompt from its entry in the journal.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::plan::Plan;
 use crate::state::RunState;
 use crate::store::{self, StoreError};
 
-/// What a prompt is made from.
+/// Everything that rendering a prompt needs.
 pub(crate) struct Prompts<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) state: &'a RunState,
@@ -21,8 +21,7 @@ pub(crate) struct Prompts<'a> {
 }
 
 impl Prompts<'_> {
-    /// Puts what is asked into the policy's language, as it was when the first `known` steps had
-    /// finished.
+    /// Renders the prompt as it was when the first `known` steps had finished.
     pub(crate) fn chat(&self, asked: &Asked, known: u64) -> Result<Chat, StoreError> {
         let name = asked.task.as_deref();
         let task = self.plan.task_of(name);

@@ -1,4 +1,4 @@
-//! From prompts to candidates: the policy answers, and code is looked for in what it says.
+//! From prompts to candidates: the policy answers, and the run extracts code from the answers.
 
 use hotloop_flow::policy::{Chat, Completion};
 use hotloop_flow::random::seed;
@@ -12,7 +12,7 @@ use crate::interrupt::Interrupt;
 /// The purpose of random numbers that draw a step's answers.
 const SAMPLING: u64 = 2;
 
-/// Draws the answers of step `number` and records them, unless they are there already.
+/// Draws the answers of step `number` and records them, unless the journal has them already.
 pub(crate) fn sample(
     ctx: &mut Ctx<'_>,
     number: u64,
@@ -67,8 +67,8 @@ pub(crate) fn sample(
     })))
 }
 
-/// A parent too long for the policy must not stop the run: the seed is asked in its place.
-/// False when there is no parent left to do without.
+/// Replaces a parent that is too long for the policy by the seed, so that it does not stop the run.
+/// Returns false if no parent is left to replace.
 fn shorten(asks: &mut [Asked], chats: &[Chat]) -> bool {
     let length = |chat: &Chat| {
         chat.messages

@@ -1,9 +1,8 @@
-//! Where prompts come from: the fixed ones in turn, parents that the search chose, or both; and one
-//! of a practised task beside them, where there are any.
+//! Where prompts come from: the fixed prompts in turn, parents that the search chose, or both. If
+//! there are practised tasks, a prompt of one of them is added.
 //!
-//! Each answers one question: what is asked in step `n`? The search may have to answer
-//! that it cannot be told yet, since the parents of an iteration follow from all verdicts
-//! of the last.
+//! Each source answers one question: what does step `n` ask? The search may not know yet, because
+//! the parents of an iteration depend on all verdicts of the previous one.
 
 use hotloop_flow::Role;
 use hotloop_flow::random::{Random, seed};
@@ -20,11 +19,11 @@ const CHOOSING: u64 = 1;
 /// What a step asks.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Next {
-    /// This, one for each group.
+    /// These prompts, one for each group.
     Asks(Vec<Asked>),
     /// The search must choose parents first: record this and ask again.
     Choose(Box<Event>),
-    /// It follows from verdicts that are not there yet.
+    /// It depends on verdicts that are still missing.
     Unknown,
     /// Nothing: the search is at its end.
     Nothing,
@@ -41,7 +40,7 @@ pub(crate) fn next(plan: &Plan, state: &RunState, number: u64) -> Next {
 }
 
 impl Next {
-    /// These too, where it is known what is asked.
+    /// Adds prompts, if it is known what the step asks.
     fn and(self, more: impl IntoIterator<Item = Asked>) -> Self {
         match self {
             Self::Asks(asks) => Self::Asks(asks.into_iter().chain(more).collect()),
@@ -50,8 +49,8 @@ impl Next {
     }
 }
 
-/// The practised tasks take turns, and each of them goes round the stages, always from its seed:
-/// what is asked follows from the step's number alone, and so never waits for a verdict.
+/// The practised tasks take turns, and each cycles through its stages, always from its seed. The
+/// prompt depends only on the step's number, so it never waits for a verdict.
 fn practised(plan: &Plan, number: u64) -> Option<Asked> {
     let count = plan.practised.len() as u64;
     let round = number.checked_div(count)? as usize;

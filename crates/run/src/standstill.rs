@@ -1,12 +1,11 @@
-//! Steps on end that teach nothing: when a run ends for them, and what it says.
+//! Detects a standstill: many steps in a row that teach nothing and end the run.
 //!
-//! Only what tells the answers to a prompt apart can be learned. A policy that has one kind of
-//! failure for every prompt does not get out of it any more, and one whose answers all earn the
-//! same though they are correct has nothing left to learn. Timings nearly always differ, so that
-//! the latter is rare.
+//! A policy learns only from differences between the rewards of a prompt's answers. A policy that
+//! fails in the same way on every prompt cannot recover. If all answers are correct and earn the
+//! same, nothing is left to learn. That is rare, because timings nearly always differ.
 //!
-//! Here practised tasks count, unlike in what else is watched: what is learned from them is
-//! learned.
+//! Practised tasks count here, unlike in the other monitored values, because the policy learns from
+//! them, too.
 
 use std::collections::BTreeMap;
 
@@ -15,25 +14,25 @@ use hotloop_flow::{Label, count};
 use crate::plan::Plan;
 use crate::state::{Group, RunState};
 
-/// So many steps on end: more than twice round the eight fixed prompts, or the eight parents of an
-/// iteration.
+/// Minimum number of steps in a row. This is more than two rounds of the eight fixed prompts, or of
+/// the eight parents of an iteration.
 const STEPS: usize = 20;
-/// And so many answers, which is as many steps of the default group: did one answer in fifty earn
-/// something else, the chance that none of so many did would be 1 in 600.
+/// Minimum number of answers, which equals that many steps of the default group. If one answer in
+/// fifty earned something else, the chance that none of these did would be 1 in 600.
 const ANSWERS: usize = 320;
 
 /// A run that stands still.
 pub(crate) struct Standstill {
-    /// Whether its policy is as good as the reward can tell; else it has collapsed.
+    /// Whether the policy is as good as the reward can show. Otherwise it has collapsed.
     pub(crate) is_sound: bool,
     /// What happened.
     pub(crate) why: String,
-    /// What may be done about it.
+    /// What the user can do about it.
     pub(crate) remedy: String,
 }
 
-/// Whether the run stands still as of the step that is about to end, with these groups and this
-/// share of distinct candidates.
+/// The standstill, if there is one, including the step that is about to end with these groups and
+/// this share of distinct candidates.
 pub(crate) fn of(
     plan: &Plan,
     state: &RunState,
@@ -57,10 +56,10 @@ pub(crate) fn of(
     Some(row.told(learned, plan.config.learning.beta))
 }
 
-/// What a group, or a step, says of the answers.
+/// What a group or a step shows about the answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Said {
-    /// Two to a prompt earned different rewards.
+    /// Two answers to a prompt earned different rewards.
     Apart,
     /// No two did.
     Alike,
@@ -72,7 +71,7 @@ fn of_group(group: &Group) -> Said {
     let mut rewards = group.members.iter().filter_map(|member| member.reward);
     let first = rewards.next();
     let differs = first.is_some_and(|first| rewards.any(|reward| reward.total_cmp(&first).is_ne()));
-    // One that is suspect earns nothing either, but that is the answer's doing.
+    // A suspect answer has no reward either, but that is the answer's fault.
     let judged = group
         .members
         .iter()
@@ -96,7 +95,7 @@ fn of_step(groups: &[&Group]) -> Said {
     }
 }
 
-/// Steps on end in which all was alike.
+/// Steps in a row in which all rewards were equal.
 #[derive(Debug, Default)]
 struct Row {
     steps: usize,
@@ -110,8 +109,9 @@ struct Row {
 }
 
 impl Row {
-    /// The row that ends with the first of these: steps from the last one back, each with its
-    /// groups and its share of distinct candidates. Those that say nothing are passed over.
+    /// The row of such steps that ends with the first of `steps`. They run backwards from the last
+    /// one, each with its groups and its share of distinct candidates. Steps that show nothing are
+    /// skipped.
     fn of<'a>(steps: impl Iterator<Item = (Vec<&'a Group>, f64)>) -> Self {
         let mut row = Self::default();
         for (groups, distinct) in steps {
@@ -157,8 +157,9 @@ impl Row {
                     "nothing is left to learn: all answers of {steps} were correct, and no two to a prompt earned \
                      different rewards ({distinct})"
                 ),
-                remedy: "a reward that tells these answers apart, or another task, may teach more"
-                    .to_owned(),
+                remedy:
+                    "a reward that distinguishes these answers, or another task, may teach more"
+                        .to_owned(),
             };
         }
         let mut others: Vec<&Label> = self
@@ -190,7 +191,7 @@ impl Row {
 
 fn remedy(learned: bool, beta: f64) -> &'static str {
     match learned {
-        // It was so from the beginning: no update is at fault.
+        // The standstill began with the first step, so no update caused it.
         false => {
             "the model cannot do this task yet: start a new run from a warm start (a fine-tuned adapter), with larger groups \
              or with an easier task"
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_told_apart_by_what_their_answers_earned() {
+    fn a_group_is_classified_by_the_rewards_of_its_answers() {
         assert_eq!(of_group(&failing(4)), Said::Alike);
         assert_eq!(of_group(&lively()), Said::Apart);
         assert_eq!(of_group(&spoiled()), Said::Nothing);
@@ -260,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn one_group_that_is_told_apart_is_enough_for_a_step() {
+    fn one_group_with_different_rewards_is_enough_for_a_step() {
         let (failing, lively, spoiled) = (failing(2), lively(), spoiled());
         assert_eq!(of_step(&[&failing, &failing, &lively]), Said::Apart);
         assert_eq!(of_step(&[&failing, &spoiled, &lively]), Said::Apart);
@@ -270,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_passes_over_what_says_nothing_and_ends_where_something_was_learned() {
+    fn a_row_skips_steps_without_judgements_and_ends_where_something_was_learned() {
         let (failing, lively, spoiled) = (failing(4), lively(), spoiled());
         let back = [
             [&failing, &failing],
@@ -286,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn verdicts_are_told_with_the_commonest_failure_first() {
+    fn verdicts_are_listed_with_the_commonest_failure_first() {
         let crashed = || (Some(Verdict::Crashed { how: String::new() }), Some(-2.0));
         let (few, many, right) = (
             judged([crashed()]),

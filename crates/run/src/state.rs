@@ -19,7 +19,7 @@ use crate::fresh::Fresh;
 use crate::journal::{self, JournalError};
 use crate::store;
 
-/// What is known of a run.
+/// Everything known about a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunState {
     /// What it began with.
@@ -50,13 +50,13 @@ pub struct RunState {
     pub best: Option<Best>,
     /// Fresh verdicts of the fastest candidates, by hash.
     pub confirmed: BTreeMap<String, Vec<Judgement>>,
-    /// How often the run was taken up again.
+    /// How often the run was resumed.
     pub resumed: u32,
     /// Why it waits, if it does.
     pub paused: Option<String>,
-    /// Why it takes no more steps, if its policy fell apart.
+    /// Why it takes no more steps, if its policy diverged.
     pub stopped: Option<String>,
-    /// Why it takes no more steps though its policy is sound, if it does not.
+    /// Why a run with a sound policy takes no more steps, if it does not.
     pub enough: Option<String>,
     /// Why it is over, if it is.
     pub ended: Option<String>,
@@ -65,9 +65,9 @@ pub struct RunState {
 /// One iteration of the search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Iteration {
-    /// The first step that asks its parents.
+    /// The first step that uses its parents.
     pub first_step: u64,
-    /// Its parents, in the order in which they are asked.
+    /// Its parents, in the order of use.
     pub parents: Vec<Parent>,
 }
 
@@ -89,17 +89,17 @@ pub struct Step {
     pub iteration: Option<u32>,
     /// Its groups, of the run's own task.
     pub groups: Vec<Group>,
-    /// Its groups of practised tasks: learned from, and part of nothing else.
+    /// Its groups of practised tasks. The policy learns from them, and nothing else uses them.
     pub practised: Vec<Group>,
-    /// Updates that its sampler had not seen.
+    /// How many updates behind its sampler was.
     pub lag: u64,
-    /// The temperature that it was sampled at.
+    /// The temperature of its sampling.
     pub temperature: f64,
-    /// What the update did.
+    /// The update's statistics.
     pub updated: Option<Updated>,
-    /// What was watched.
+    /// The monitored values.
     pub watched: Watched,
-    /// What a person should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
     /// Where the time went.
     pub seconds: StepSeconds,
@@ -112,9 +112,8 @@ pub struct Step {
 pub struct Group {
     /// What was asked.
     pub asked: Asked,
-    /// Its members.
     pub members: Vec<Member>,
-    /// What became of it.
+    /// Whether the policy learned from it, and if not, why.
     pub fate: Fate,
     /// Timing noise in reward units.
     pub noise: f64,
@@ -129,13 +128,13 @@ pub struct Member {
     pub normal: Option<String>,
     /// Tokens of the answer.
     pub tokens: usize,
-    /// How it fared; `None` where the machine failed.
+    /// Its verdict; `None` where the machine failed.
     pub verdict: Option<Verdict>,
     /// Its speed in the unit of its task, when it is correct.
     pub speed: Option<f64>,
-    /// What it earned; `None` where masked.
+    /// Its reward; `None` where masked.
     pub reward: Option<f64>,
-    /// What it was better by.
+    /// Its advantage over the group.
     pub advantage: Option<f64>,
 }
 
@@ -154,7 +153,6 @@ impl Step {
 /// The fastest correct candidate so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Best {
-    /// Its hash.
     pub hash: String,
     /// Its speed in the task's unit.
     pub speed: f64,
@@ -162,12 +160,12 @@ pub struct Best {
     pub step: u64,
     /// How it fared.
     pub verdict: Verdict,
-    /// How many fresh timings this is the median of; 0 where it is the one of its own step.
+    /// How many fresh timings the median covers; 0 if the speed is the step's own timing.
     pub timings: usize,
 }
 
 impl RunState {
-    /// The state that a journal tells of.
+    /// The state that follows from a journal.
     pub fn of<'a>(lines: impl IntoIterator<Item = &'a Line>) -> Self {
         let mut state = Self::default();
         for line in lines {
@@ -176,7 +174,7 @@ impl RunState {
         state
     }
 
-    /// The state of a run directory, read without disturbing who writes to it.
+    /// Reads the state of a run directory without disturbing a process that writes to it.
     pub fn read(directory: &Path) -> Result<Self, JournalError> {
         Ok(Self::of(&journal::read(&store::journal_path(directory))?))
     }
@@ -186,23 +184,23 @@ impl RunState {
         self.steps.len() as u64
     }
 
-    /// Seconds of stepping so far.
+    /// Seconds spent in steps so far.
     pub fn stepping_s(&self) -> f64 {
         self.steps.iter().map(|step| step.seconds.wall).sum()
     }
 
-    /// What rewards are measured against: the seed, and the library and roof beside it.
+    /// What rewards are relative to: the seed, and the library and roof measured with it.
     pub fn context(&self) -> RewardContext {
         self.context_of(None)
     }
 
-    /// The same for a practised task; none is the run's own.
+    /// The same for a practised task; `None` is the run's own.
     pub fn context_of(&self, task: Option<&str>) -> RewardContext {
         let seed = self.seed_of(task).and_then(|seed| seed.verdict.measured());
         seed.map(RewardContext::of_seed).unwrap_or_default()
     }
 
-    /// What speeds of the run's own task are given in.
+    /// The unit of speeds of the run's own task.
     pub fn pace(&self) -> Pace {
         self.context().pace
     }
@@ -213,7 +211,7 @@ impl RunState {
         measured.speed(self.pace())
     }
 
-    /// How the seed of a practised task fared; none is the run's own.
+    /// The judgement of a practised task's seed; `None` is the run's own task.
     pub fn seed_of(&self, task: Option<&str>) -> Option<&Judgement> {
         task.map_or(self.seed.as_ref(), |task| self.practised_seeds.get(task))
     }
@@ -312,12 +310,12 @@ impl RunState {
         });
         self.stopped.clone_from(&finished.stop);
         self.enough.clone_from(&finished.enough);
-        // What was told of the end was told of an earlier one: the run was given a longer budget.
+        // The run continues with a longer budget, so its earlier end no longer counts.
         self.confirmed.clear();
         self.probes.retain(|probe| probe.when != When::After);
     }
 
-    /// Puts a group's candidates into the pool, and the fastest into its place.
+    /// Adds a group's candidates to the pool, and updates the fastest.
     fn remember(&mut self, group: &Group, step: u64) {
         for member in &group.members {
             let (Some(hash), Some(normal), Some(verdict)) =
@@ -349,8 +347,8 @@ impl RunState {
         }
     }
 
-    /// Fresh judgements decide which is the best: the fastest of those that were right each time.
-    /// Where none was, it is the fastest that they did not disprove.
+    /// Fresh judgements decide which candidate is the best: the fastest of those that were correct
+    /// every time. If there is none, it is the fastest that they did not disprove.
     fn confirm(&mut self, hash: &str, judgements: &[Judgement]) {
         self.confirmed.insert(hash.to_owned(), judgements.to_vec());
         let pace = self.pace();
@@ -379,7 +377,7 @@ impl RunState {
         };
     }
 
-    /// A candidate with the fastest of its own steps' timings.
+    /// A candidate with the fastest timing from the steps that made it.
     fn as_timed(&self, hash: &str) -> Option<Best> {
         let found = self
             .steps
@@ -425,7 +423,7 @@ impl RunState {
                 .get(hash)
                 .is_some_and(|judgements| matches!(Fresh::of(judgements), Fresh::Disproved))
         };
-        // Those that differ from a disproved one in nothing but layout are disproved with it.
+        // Candidates that differ from a disproved one only in layout are disproved with it.
         let mut seen: BTreeSet<&str> = found
             .iter()
             .filter(|(_, hash, ..)| is_disproved(hash))
@@ -443,7 +441,7 @@ impl RunState {
             .collect()
     }
 
-    /// Where a candidate was first made: its group and itself.
+    /// The step, group and member in which a candidate first appeared.
     pub fn birth(&self, hash: &str) -> Option<(&Step, &Group, &Member)> {
         self.steps.iter().find_map(|step| {
             step.groups.iter().find_map(|group| {
@@ -456,8 +454,8 @@ impl RunState {
         })
     }
 
-    /// The last verdict for which a parent is asked about, of those that the first `known` steps
-    /// gave: what is right at one stage may be refused at another.
+    /// The parent's last verdict within the first `known` steps that fits the prompt's role. A
+    /// program that is correct at one stage may be refused at another.
     pub fn verdict(&self, asked: &Asked, known: u64) -> Option<&Verdict> {
         let suits = |group: &Group, verdict: &Verdict| match asked.role {
             Role::Explore => true,
@@ -485,7 +483,7 @@ impl RunState {
         let mut path: Vec<(&Step, &Group, &Member)> = Vec::new();
         let mut next = Some(hash);
         while let Some(birth) = next.and_then(|hash| self.birth(hash)) {
-            // A copy of an ancestor would lead round in circles.
+            // A copy of an ancestor would make the lineage circular.
             if path
                 .iter()
                 .any(|(_, _, member)| member.hash == birth.2.hash)
@@ -520,7 +518,7 @@ fn malformed(sampled: &StepSampled) -> BTreeMap<(u32, u32), Option<Judgement>> {
     judged
 }
 
-/// All groups of a step, with what they came to.
+/// All groups of a step, with their outcomes.
 pub(crate) fn groups(state: &RunState, open: &OpenStep, finished: &[GroupFinished]) -> Vec<Group> {
     let zipped = (0..).zip(&open.sampled.groups).zip(finished);
     let pace = |group: &GroupSampled| state.context_of(group.asked.task.as_deref()).pace;
@@ -559,7 +557,7 @@ pub(crate) fn groups(state: &RunState, open: &OpenStep, finished: &[GroupFinishe
         .collect()
 }
 
-/// What a finished step taught.
+/// The batch that a finished step trained on.
 fn batch(sampled: &StepSampled, finished: &StepFinished) -> Vec<WeightedTokens> {
     let groups = sampled.groups.iter().zip(&finished.groups);
     groups
@@ -567,7 +565,7 @@ fn batch(sampled: &StepSampled, finished: &StepFinished) -> Vec<WeightedTokens> 
         .collect()
 }
 
-/// A group's answers with their advantages; those without one are left out.
+/// A group's answers with their advantages. Answers without one are left out.
 pub(crate) fn weighted(
     group: &GroupSampled,
     temperature: f64,

@@ -4,10 +4,9 @@
 //! prompt -> completion -> candidate -> verdict -> reward -> advantage -> update
 //! ```
 //!
-//! Each arrow picks up what the journal already holds, so that a step which was cut off
-//! goes on where it was. Of GRPO's usual parts these are left out: no value model (the
-//! group is the baseline), one update per batch (so the ratio starts at 1 but for the lag),
-//! and no reward shaping by length.
+//! Each arrow first uses what the journal already holds, so an interrupted step continues where it
+//! was. Three usual parts are left out: a value model (the group is the baseline), several updates
+//! per batch (so the ratio starts at 1, except for the lag), and reward shaping by length.
 
 use hotloop_flow::policy::Updated;
 use hotloop_flow::{PolicyError, Verdict, WeightedTokens, noise};
@@ -21,7 +20,7 @@ use crate::source::{self, Next};
 use crate::state::{self, OpenStep};
 use crate::watch::{self, Closing};
 
-/// Takes step `number`; false when the source has nothing more to ask.
+/// Takes step `number`. Returns false if the source has nothing more to ask.
 pub(crate) fn step(ctx: &mut Ctx<'_>, number: u64) -> Result<bool, Interrupt> {
     let began = ctx.now();
     // prompts -> completions -> candidates
@@ -29,13 +28,13 @@ pub(crate) fn step(ctx: &mut Ctx<'_>, number: u64) -> Result<bool, Interrupt> {
         Asking::Sampled(seconds) => seconds,
         Asking::Unknown | Asking::Nothing => return Ok(false),
     };
-    // candidates -> verdicts, and the next candidates meanwhile
+    // candidates -> verdicts, while the next candidates are sampled
     let batch = judging::submit_step(ctx, number)?;
     if ctx.plan.config.stepping.overlap && !is_last(ctx, number) {
         match ask_and_sample(ctx, number + 1) {
             Ok(Asking::Sampled(seconds)) => sampling_s += seconds,
-            // A policy that fell apart is told of when its turn comes: this step's verdicts are as
-            // good as ever.
+            // A policy that diverged is reported in the next step. This step's verdicts are still
+            // valid.
             Ok(Asking::Unknown | Asking::Nothing)
             | Err(Interrupt::Policy(PolicyError::Diverged(_))) => {}
             Err(interrupt) => return Err(batch.abandon(ctx, interrupt)),
@@ -77,11 +76,11 @@ pub(crate) fn step(ctx: &mut Ctx<'_>, number: u64) -> Result<bool, Interrupt> {
     Ok(true)
 }
 
-/// What came of asking for a step's answers.
+/// The result of asking for a step's answers.
 enum Asking {
-    /// They are there; drawing them took so many seconds.
+    /// The answers are there. Drawing them took this many seconds.
     Sampled(f64),
-    /// What to ask follows from verdicts that are not there yet.
+    /// What to ask depends on verdicts that are still missing.
     Unknown,
     /// The search is at its end.
     Nothing,
@@ -133,13 +132,13 @@ fn reward(ctx: &Ctx<'_>, open: &OpenStep) -> Result<Vec<GroupFinished>, Interrup
     Ok(groups)
 }
 
-/// What came of learning.
+/// The result of learning.
 enum Learned {
     /// There was nothing to learn from.
     Nothing,
     /// An update.
     Updated(Updated),
-    /// The policy fell apart over it: why.
+    /// The policy diverged, for this reason.
     Diverged(String),
 }
 
@@ -178,7 +177,7 @@ fn finish(
     ctx.record(Event::StepFinished(Box::new(StepFinished {
         step: open.sampled.step,
         groups,
-        // Numbers that are none have no place in the journal; `stop` tells of them.
+        // NaN and infinity cannot be written to the journal. `stop` reports them.
         updated: updated.filter(watch::is_finite),
         watched,
         temperature: action.temperature,

@@ -18,9 +18,9 @@ use hotloop_flow::{Candidate, Language, Task};
 use crate::event::Line;
 use crate::journal::{Journal, JournalError, Sink};
 
-/// Checkpoints that are kept: the last, and the one before should it prove unreadable.
+/// How many checkpoints are kept: the last, and the one before in case the last is unreadable.
 const CHECKPOINTS_KEPT: usize = 2;
-/// Threads that force files to the disk.
+/// Threads that sync files to disk.
 const SYNCED_AT_ONCE: usize = 8;
 
 /// A run directory that cannot be used.
@@ -32,8 +32,8 @@ pub enum StoreError {
     /// There is no run in it.
     #[error("{0} holds no run (there is no run.toml)")]
     NoRun(PathBuf),
-    /// A candidate is not there, or is not what was kept under its hash, as a power failure may
-    /// leave it.
+    /// A candidate is missing, or its content does not match its hash. A power failure may cause
+    /// this.
     #[error("{0} is lost: it is missing, or its content is not what its name says")]
     Lost(PathBuf),
     /// A file cannot be read or written.
@@ -45,14 +45,13 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// What may mend it.
+    /// How the user may fix it.
     pub fn hint(&self) -> &'static str {
         let kind = match self {
             Self::Locked(_) => return "wait for it to end, or stop it",
             Self::NoRun(_) => return "name the directory of a run, or start one",
             Self::Lost(_) => {
-                return "restore it from a copy of the run, or remove the lines of events.jsonl from the first that \
-                        names it on, and what they tell of is sampled anew";
+                return "restore it from a copy of the run, or delete the first line of events.jsonl that names it and every later line: the run then samples those steps again";
             }
             Self::File(error) | Self::Journal(JournalError::File { source: error, .. }) => {
                 error.kind()
@@ -72,7 +71,7 @@ impl StoreError {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 "the directory cannot be written"
             }
-            _ => "mend the disk, then resume",
+            _ => "fix the disk, then resume",
         }
     }
 }
@@ -81,9 +80,9 @@ impl StoreError {
 pub struct Store {
     directory: PathBuf,
     journal: Journal,
-    /// Files that a power failure may still take.
+    /// Files that are not synced to disk yet.
     unsynced: RefCell<Vec<PathBuf>>,
-    /// Held as long as this lives; the kernel lets go of it when the process dies.
+    /// Held as long as the store lives. The kernel releases it when the process dies.
     _lock: Lock,
 }
 
@@ -106,19 +105,19 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // By name, as closing is not enough: a child that another thread is just starting has the
-        // file open, too.
+        // An explicit unlock, because closing is not enough. A child that another thread is just
+        // starting also has the file open.
         drop(self.0.file().unlock());
     }
 }
 
 impl Store {
-    /// Opens a run directory, making it if there is none; gives the events so far.
+    /// Opens a run directory, creates it if necessary, and returns the events so far.
     pub fn open(directory: &Path) -> Result<(Self, Vec<Line>), StoreError> {
         Self::open_with(directory, |sink| sink)
     }
 
-    /// The same, with the journal's bytes going through `wrap`.
+    /// The same, but the journal's bytes go through `wrap`.
     pub fn open_with(
         directory: &Path,
         wrap: impl FnOnce(Box<dyn Sink>) -> Box<dyn Sink>,
@@ -139,12 +138,11 @@ impl Store {
         ))
     }
 
-    /// Where this is.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Records one event. Where that forces the journal to the disk, the files that it names go
+    /// Records one event. If that syncs the journal to disk, the files that it names are synced
     /// first.
     pub(crate) fn append(&mut self, line: &Line) -> Result<(), StoreError> {
         if line.event.is_milestone() {
@@ -153,8 +151,8 @@ impl Store {
         Ok(self.journal.append(line)?)
     }
 
-    /// Forces the files that were kept since the last time to the disk: several at once, which
-    /// share the file system's commits.
+    /// Syncs the files that were stored since the last call. Several at once share the file
+    /// system's commits.
     fn sync(&self) -> io::Result<()> {
         let unsynced = self.unsynced.take();
         let sync = |paths: &[PathBuf]| {
@@ -172,7 +170,7 @@ impl Store {
                 .into_iter()
                 .try_for_each(|share| share.join().expect("syncing does not panic"))
         })?;
-        // Their names are the folders' content.
+        // The folders hold the names of the files, so they are synced, too.
         let folders: BTreeSet<&Path> = unsynced.iter().filter_map(|path| path.parent()).collect();
         folders
             .into_iter()
@@ -185,14 +183,14 @@ impl Store {
         Ok(())
     }
 
-    /// Keeps the resolved configuration, and the seed that a report compares with.
+    /// Stores the resolved configuration, and the seed for comparisons in reports.
     pub(crate) fn keep_config(&self, text: &str, task: &Task) -> Result<(), StoreError> {
         let file = self.directory.join(task.spec.language.file("seed"));
         self.write(file, task.seed.as_bytes())?;
         Ok(self.write(self.directory.join("run.toml"), text.as_bytes())?)
     }
 
-    /// Keeps a candidate's source, also in the place of what a power failure left of it.
+    /// Stores a candidate's source, and overwrites remains that a power failure left.
     pub(crate) fn keep(&self, candidate: &Candidate) -> Result<(), StoreError> {
         let path = path_in(&self.directory, candidate.hash(), candidate.language());
         let source = candidate.source().as_bytes();
@@ -212,7 +210,7 @@ impl Store {
         checkpoint_path(&self.directory, step)
     }
 
-    /// Removes all checkpoints but the last few. Not being able to is no failure of the run.
+    /// Removes all checkpoints but the last few. The run ignores a failure to do so.
     pub(crate) fn prune_checkpoints(&self) {
         let Ok(entries) = fs_err::read_dir(self.directory.join("checkpoints")) else {
             return;
@@ -239,8 +237,8 @@ pub fn checkpoint_path(directory: &Path, step: u64) -> PathBuf {
         .join(format!("step-{step:08}"))
 }
 
-/// A candidate's source. One that is not what it was when it was kept must not be judged: its
-/// verdict would be of the machine's failure.
+/// A candidate's source. A source that changed since it was stored must not be judged, because the
+/// verdict would reflect the machine's failure.
 pub fn source(directory: &Path, hash: &str) -> Result<String, StoreError> {
     kept(directory, hash).map(|candidate| candidate.source().to_owned())
 }
@@ -260,7 +258,7 @@ fn kept(directory: &Path, hash: &str) -> Result<Candidate, StoreError> {
         .ok_or(StoreError::Lost(path))
 }
 
-/// The path of the first language that is there; C where none is.
+/// The first language's path that exists; C's if none does.
 fn existing(path: impl Fn(Language) -> PathBuf) -> (Language, PathBuf) {
     let mut paths = Language::ALL
         .map(|language| (language, path(language)))
@@ -269,7 +267,7 @@ fn existing(path: impl Fn(Language) -> PathBuf) -> (Language, PathBuf) {
     paths.find(|(_, path)| path.exists()).unwrap_or(first)
 }
 
-/// The seed that a run began with.
+/// The seed that a run started with.
 pub fn seed(directory: &Path) -> io::Result<String> {
     let (_, path) = existing(|language| directory.join(language.file("seed")));
     fs_err::read_to_string(path)
@@ -293,7 +291,7 @@ fn path_in(directory: &Path, hash: &str, language: Language) -> PathBuf {
     directory.join("candidates").join(language.file(hash))
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file atomically.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut name = path.as_os_str().to_owned();
     name.push(".part");
@@ -307,10 +305,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lock_that_is_given_up_is_free_while_a_child_still_has_it_open() {
+    fn a_released_lock_is_free_although_a_child_still_has_it_open() {
         let folder = tempfile::tempdir().unwrap();
         let lock = Lock::take(folder.path()).unwrap();
-        // What every process that starts has until it becomes another program.
+        // Every child process holds this descriptor until it calls `exec`.
         let inherited = lock.0.file().try_clone().unwrap();
         assert!(matches!(
             Lock::take(folder.path()),

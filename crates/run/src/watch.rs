@@ -1,13 +1,13 @@
-//! What is watched lest the policy collapse, and what is done about it.
+//! Watches for a collapse of the policy, and reacts to it.
 //!
-//! Answers that become alike, or groups in which nothing differs, teach nothing: the
-//! temperature rises by a tenth. Groups that the machine spoiled tell nothing of the
-//! answers. A loss that is no number, a policy that ran away from its reference, or a
-//! standstill that heat does not mend, ends the run.
+//! Similar answers and groups of equal rewards teach nothing, so the temperature rises by 0.1.
+//! Groups that the machine spoiled say nothing about the answers and do not count. A run ends if
+//! the loss is NaN, if the policy diverges from its reference, or if a higher temperature does not
+//! end a standstill.
 //!
-//! Only the run's own task is watched: lively groups of practised ones would hide that its
-//! answers become alike, and every turn of theirs would show in the curves. A standstill is
-//! told from all groups.
+//! Only the run's own task is watched. Live groups of practised tasks would hide that its answers
+//! become similar, and their turns would show in the curves. A standstill is determined from all
+//! groups.
 
 use std::collections::BTreeSet;
 
@@ -24,20 +24,19 @@ const LEAST_DISTINCT: f64 = 0.4;
 /// Below this share of live groups the temperature rises.
 const LEAST_LIVE: f64 = 0.5;
 const RAISE: f64 = 0.1;
-/// A divergence so many times the largest of the last steps is a leap.
+/// A KL divergence this many times the largest of the last steps is a jump.
 const LEAP: f64 = 3.0;
-/// Above this mean distance between the trainer's logprobs and the sampler's the sampler is
-/// suspect.
+/// The sampler is suspect if its logprobs differ from the trainer's by more than this on average.
 const WIDEST_GAP: f64 = 0.02;
-/// Above this nothing sensible is sampled any more.
+/// Above this temperature samples make no sense.
 const HOTTEST: f64 = 1.5;
-/// Steps that a share is told from; a raise is given as many to show its effect.
+/// Steps that a share is computed from. A raise also gets this many steps to take effect.
 const WINDOW: usize = 8;
-/// A warning that lasts is told again after so many steps.
+/// A lasting warning is repeated after this many steps.
 const AGAIN: usize = 20;
-/// What is said where the temperature would rise and cannot.
+/// Added to the warning if the temperature cannot rise any further.
 const AT_LIMIT: &str = ", and the temperature is at its limit";
-/// Fewer groups of a window than this are no share.
+/// A share needs at least this many groups in the window.
 const LEAST_TELLING: u32 = 4;
 
 /// What one step shows.
@@ -60,9 +59,9 @@ pub(crate) fn watched(
     let live = own().filter(|(_, done)| done.fate == Fate::Live).count();
     let updated = updated.filter(|updated| is_finite(updated));
     Watched {
-        // The same estimate at every step, whether or not it was learned from.
+        // The same estimate at every step, with or without an update.
         entropy: surprise(answers()).or(updated.map(|updated| updated.entropy)),
-        // Malformed answers are no copies of each other.
+        // Malformed answers are not copies of each other.
         distinct: if candidates == 0 {
             1.0
         } else {
@@ -85,7 +84,7 @@ fn own<'a>(
         .filter(|(group, _)| group.asked.task.is_none())
 }
 
-/// The mean of `-logprob` over sampled tokens: an unbiased look at the entropy.
+/// The mean of `-logprob` over sampled tokens, which is an unbiased estimate of the entropy.
 fn surprise<'a>(answers: impl Iterator<Item = &'a Answer>) -> Option<f64> {
     let logprobs: Vec<f64> = answers
         .flat_map(|answer| &answer.logprobs)
@@ -95,7 +94,7 @@ fn surprise<'a>(answers: impl Iterator<Item = &'a Answer>) -> Option<f64> {
     (!logprobs.is_empty()).then(|| logprobs.iter().sum::<f64>() / logprobs.len() as f64)
 }
 
-/// What is done about what was seen.
+/// The reaction to a step.
 pub(crate) struct Action {
     pub(crate) temperature: f64,
     pub(crate) warnings: Vec<String>,
@@ -112,7 +111,7 @@ pub(crate) struct Closing<'a> {
     pub(crate) updated: Option<&'a Updated>,
 }
 
-/// Decides from this step and the last ones.
+/// Decides what to do after this step and the last ones.
 pub(crate) fn act(plan: &Plan, state: &RunState, now: &Closing<'_>) -> Action {
     let mut action = Action {
         temperature: state.temperature,
@@ -124,7 +123,7 @@ pub(crate) fn act(plan: &Plan, state: &RunState, now: &Closing<'_>) -> Action {
         action.stop = stop(plan.config.stepping.max_kl, updated, state);
         action.warnings.extend(gap(now.lag, updated, state));
     }
-    // Only steps since the last change of temperature tell of the present one.
+    // Only steps since the last change of temperature say something about the current one.
     let recent = state.steps.iter().rev().take(WINDOW - 1);
     let settled: Vec<&Step> = recent
         .take_while(|step| (step.temperature - state.temperature).abs() < 1e-9)
@@ -162,7 +161,7 @@ pub(crate) fn act(plan: &Plan, state: &RunState, now: &Closing<'_>) -> Action {
     action
 }
 
-/// The share that is too low for anything to be learned, and of what, if one is.
+/// The share that is too low to learn from, and its name, if there is one.
 fn alike(settled: &[&Step], now: &Closing<'_>, floor: f64) -> Option<(f64, &'static str)> {
     let distinct = settled
         .iter()
@@ -179,8 +178,8 @@ fn alike(settled: &[&Step], now: &Closing<'_>, floor: f64) -> Option<(f64, &'sta
     (live < LEAST_LIVE).then_some((live, "groups are live"))
 }
 
-/// Whether one of the last `within - 1` steps warned in these words. What lasts is told when it
-/// begins and now and then after that, not at every step.
+/// Whether one of the last `within - 1` steps gave this warning. A lasting problem is reported when
+/// it begins and occasionally after that, not at every step.
 fn was_told(state: &RunState, within: usize, words: &str) -> bool {
     let recent = state.steps.iter().rev().take(within - 1);
     recent
@@ -188,23 +187,23 @@ fn was_told(state: &RunState, within: usize, words: &str) -> bool {
         .any(|warning| warning.contains(words))
 }
 
-/// A sampler that is not the policy which learns biases every update. What was sampled ahead
-/// differs by an update, and tells nothing of that; and once is enough to say so.
+/// Warns once if the sampler differs from the policy that learns, because that biases every update.
+/// Answers that were sampled ahead differ by one update anyway and do not count.
 fn gap(lag: u64, updated: &Updated, state: &RunState) -> Option<String> {
-    const WORDS: &str = "the sampler's logprobs are";
+    const WORDS: &str = "the sampler's logprobs differ from the trainer's by";
     let is_wide = lag == 0 && updated.sampler_gap > WIDEST_GAP;
     (is_wide && !was_told(state, usize::MAX, WORDS)).then(|| {
         format!(
-            "{WORDS} {:.3} from the trainer's in the mean, and above {WIDEST_GAP} it is suspect: \
-             weights of 16 bits or fewer may be the reason",
+            "{WORDS} {:.3} on average, and more than {WIDEST_GAP} is suspect: weights of 16 bits or fewer may be the reason",
             updated.sampler_gap
         )
     })
 }
 
-/// Live groups as a share of those that tell of the answers, given each one's fate and noise; none
-/// where these are few. A dropped group tells of the machine. So does one that drowned in more
-/// noise than the floor of the std makes harmless; what drowns on a quiet machine is alike.
+/// Live groups as a share of the groups that say something about the answers; `None` if these are
+/// few. Each group comes with its fate and noise. A dropped group only shows that the machine
+/// failed. The same holds for a drowned group whose noise exceeds what the floor of the standard
+/// deviation makes harmless. A group that drowned on a quiet machine has similar answers.
 fn live_share(fates: impl Iterator<Item = (Fate, f64)>, floor: f64) -> Option<f64> {
     let (mut live, mut alike) = (0, 0);
     for (fate, noise) in fates {
@@ -219,10 +218,11 @@ fn live_share(fates: impl Iterator<Item = (Fate, f64)>, floor: f64) -> Option<f6
     (telling >= LEAST_TELLING).then(|| f64::from(live) / f64::from(telling))
 }
 
-/// A divergence that grew step by step is learning; one that leaps is a policy falling apart.
+/// A KL divergence that grows step by step is learning. One that jumps means that the policy
+/// diverges.
 fn stop(max_kl: f64, updated: &Updated, state: &RunState) -> Option<String> {
     if !is_finite(updated) {
-        return Some("stopped: the update is not a number".to_owned());
+        return Some("stopped: the update contains NaN or infinity".to_owned());
     }
     let recent = state
         .steps
@@ -235,11 +235,11 @@ fn stop(max_kl: f64, updated: &Updated, state: &RunState) -> Option<String> {
         .kl
         .filter(|kl| max_kl > 0.0 && *kl > max_kl && *kl > LEAP * usual)?;
     Some(format!(
-        "stopped: the divergence from the reference leapt from {usual:.2} to {kl:.2}, above {max_kl}"
+        "stopped: the KL divergence from the reference jumped from {usual:.2} to {kl:.2}, above {max_kl}"
     ))
 }
 
-/// Whether all of an update's numbers are numbers.
+/// Whether all of an update's numbers are finite.
 pub(crate) fn is_finite(updated: &Updated) -> bool {
     let Updated {
         loss,

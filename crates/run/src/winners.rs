@@ -1,5 +1,4 @@
-//! What a run answered rightly, with what was asked: lessons for another policy, or for the same
-//! one.
+//! A run's correct answers with their prompts, as training data for this or another policy.
 
 use std::collections::HashSet;
 
@@ -11,12 +10,12 @@ use crate::prompt::Prompts;
 use crate::state::{RunState, Step};
 use crate::store::{self, StoreError};
 
-/// A right answer.
+/// A correct answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Winner {
     /// The task's name.
     pub task: String,
-    /// The stage whose rules held.
+    /// The stage whose rules applied.
     pub stage: Option<Stage>,
     /// What was asked.
     pub asked: Chat,
@@ -26,7 +25,8 @@ pub struct Winner {
     pub speed: f64,
 }
 
-/// All right answers of a run, each program once for a prompt, practised tasks included.
+/// All correct answers of a run, including those of practised tasks. Each program appears once per
+/// prompt.
 pub fn winners(
     plan: &Plan,
     state: &RunState,
@@ -49,7 +49,7 @@ pub fn winners(
         if right.is_empty() {
             continue;
         }
-        // A step that was sampled ahead knew less.
+        // A step that was sampled ahead knew fewer verdicts.
         let chat = prompts.chat(&group.asked, step.number - step.lag)?;
         for (hash, speed) in right {
             if !seen.insert((

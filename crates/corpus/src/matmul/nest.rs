@@ -43,7 +43,7 @@ axis!(
     Sum {
         /// In a local, if the innermost loop is over k.
         Local = 6,
-        /// In as many locals as the loop is unrolled.
+        /// In as many locals as the unroll factor.
         Many = 2,
         /// In C.
         InPlace = 5,
@@ -53,13 +53,12 @@ axis!(
 axis!(
     /// How C is zeroed before sums are added to it.
     Zero {
-        /// `memset`
         Memset = 3,
         /// A loop over all of it.
         Loop = 2,
         /// Row by row, in the loop over i.
         Row = 2,
-        /// It needs none.
+        /// Not needed.
         None = 5,
     }
 );
@@ -67,9 +66,7 @@ axis!(
 axis!(
     /// Whether the factor that the innermost loop does not change is kept in a local.
     Hoist {
-        /// No.
         No = 1,
-        /// Yes.
         Yes = 1,
     }
 );
@@ -89,9 +86,7 @@ axis!(
 axis!(
     /// Whether the innermost loop has `#pragma omp simd`.
     Simd {
-        /// No.
         No = 5,
-        /// Yes.
         Yes = 1,
     }
 );
@@ -125,13 +120,10 @@ space!(
         packed: Buffer,
         /// Vectors by pragma.
         simd: Simd,
-        /// Threads.
         threads: Threads,
         /// Prefetch of B.
         prefetch: Prefetch,
-        /// Sizes.
         sizes: Sizes,
-        /// Qualifiers.
         qualifiers: Qualifiers,
     }
 );
@@ -337,7 +329,7 @@ impl Nest {
             .collect()
     }
 
-    /// What is declared when the loop over `dimension` is entered.
+    /// The declarations at the start of the loop over `dimension`.
     fn row(&self, dimension: usize) -> String {
         let [_, n, k] = self.sizes.names();
         let local = self.qualifiers.local();
@@ -381,7 +373,7 @@ impl Nest {
         }
     }
 
-    /// The statement of the innermost loop, `ahead` steps on; `sum` is the local that adds up.
+    /// The statement of the innermost loop, `ahead` steps further. `sum` is the accumulator.
     fn statement(&self, ahead: u32, sum: &str) -> String {
         let mut names = VARS.map(str::to_owned);
         if ahead > 0 {
@@ -510,7 +502,7 @@ impl Nest {
     }
 }
 
-/// `i+1` in brackets, `i` as it is.
+/// `i+1` in brackets, `i` unchanged.
 fn bracketed(index: &str) -> String {
     if index.contains('+') {
         format!("({index})")

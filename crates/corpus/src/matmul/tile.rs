@@ -17,7 +17,7 @@ axis!(
 axis!(
     /// How the registers are named.
     Style {
-        /// Each by a name of its own.
+        /// Each with its own name.
         Named = 3,
         /// As an array, with loops.
         Array = 3,
@@ -27,11 +27,9 @@ axis!(
 );
 
 axis!(
-    /// Which loop over micro-tiles is outside.
+    /// Which loop over micro-tiles is the outer one.
     Outer {
-        /// Rows.
         Rows = 2,
-        /// Columns.
         Columns = 1,
     }
 );
@@ -42,13 +40,13 @@ axis!(
 );
 
 axis!(
-    /// How what the micro-tiles leave over is done.
+    /// How the remainder outside the micro-tiles is computed.
     Cover {
-        /// Nothing is left over.
+        /// There is no remainder.
         Exact = 6,
         /// The last tile overlaps the one before.
         Overlap = 1,
-        /// Plain loops do the rest.
+        /// Plain loops compute the remainder.
         Rest = 2,
     }
 );
@@ -85,7 +83,6 @@ space!(
         sort: Sort,
         /// Its registers.
         unit: Unit,
-        /// Rows.
         rows: Rows,
         /// Registers across.
         across: Across,
@@ -99,7 +96,7 @@ space!(
         bj: Block,
         /// Block of k.
         bk: Block,
-        /// What is left over.
+        /// The remainder.
         cover: Cover,
         /// When B is loaded.
         load: Load,
@@ -109,13 +106,9 @@ space!(
         packed: Buffer,
         /// Unrolling of k.
         unroll: UnrollK,
-        /// Threads.
         threads: Threads,
-        /// Prefetch.
         prefetch: Prefetch,
-        /// Sizes.
         sizes: Sizes,
-        /// Qualifiers.
         qualifiers: Qualifiers,
     }
 );
@@ -169,8 +162,8 @@ impl MicroTile {
             && (self.sizes == Sizes::Named || fixed)
     }
 
-    /// Whether the dimension that threads share has no overlapping tiles: two threads must not
-    /// write the same elements.
+    /// Whether the tiles along the dimension that threads share do not overlap. Two threads must
+    /// not write the same elements.
     fn split_divides(&self) -> bool {
         let split = if self.outer == Outer::Rows {
             self.rows.0
@@ -239,7 +232,7 @@ impl MicroTile {
             }
         }
         code += &self.tile();
-        // A buffer of its own is released before the loop over columns ends.
+        // A heap buffer is freed before the loop over columns ends.
         code += "}";
         code += self.packed.release();
         code += &"}".repeat(braces - 1);
@@ -249,9 +242,9 @@ impl MicroTile {
         code + "}"
     }
 
-    /// The same with the tile's sums, factors and index declared `register`, which a compiler
-    /// respects at -O0. There is none if these are an array, or in a parallel region, whose
-    /// outlined function drops the word.
+    /// The same with the tile's sums, factors and index declared
+    /// `register`, which compilers respect at -O0. `None` if they are an array, or in a parallel
+    /// region, because outlining drops the keyword.
     pub fn in_registers(&self) -> Option<String> {
         if self.style != Style::Named || self.threads.any() {
             return None;
@@ -474,7 +467,7 @@ impl MicroTile {
         code
     }
 
-    /// All elements outside of whole micro-tiles, by plain loops.
+    /// Plain loops over all elements outside whole micro-tiles.
     fn rest(&self) -> String {
         let [m, n, k] = self.sizes.names();
         let (rows, columns) = (self.rows.0, self.columns());

@@ -27,7 +27,7 @@ fn task(name: &str) -> Task {
 }
 
 #[test]
-fn every_candidate_has_its_tasks_signature_and_is_like_no_other() {
+fn every_candidate_has_its_tasks_signature_and_is_unique() {
     let tasks: BTreeMap<&str, Task> = TASKS.iter().map(|(name, _)| (*name, task(name))).collect();
     let mut seen = HashSet::new();
     for program in pool().programs() {
@@ -44,7 +44,7 @@ fn every_candidate_has_its_tasks_signature_and_is_like_no_other() {
 }
 
 #[test]
-fn choices_say_what_the_source_uses() {
+fn choices_match_the_techniques_of_the_source() {
     for program in pool().programs() {
         let source = program.source();
         let (scan, uses) = (scan(&source), program.uses());

@@ -6,7 +6,7 @@ use hotloop_corpus::{Program, Rng};
 
 use crate::pool;
 
-/// What gcc says of a source; none where there is no gcc for x86.
+/// gcc's messages for a source; `None` without a gcc for x86.
 fn complaints(source: &str) -> Option<String> {
     if !cfg!(target_arch = "x86_64") {
         return None;
@@ -72,7 +72,7 @@ fn tiles_in_registers_compile_and_are_the_same_otherwise() {
 }
 
 #[test]
-fn faults_that_the_compiler_sees_are_told_rightly() {
+fn faults_that_the_compiler_finds_have_the_expected_verdict() {
     let mut rng = Rng::new(4, 4);
     let sources: Vec<String> = pool()
         .programs()

@@ -8,7 +8,7 @@ const TINY: Options = Options {
 };
 
 #[test]
-fn a_corpus_is_written_whole_and_never_over_another() {
+fn a_corpus_is_written_atomically_and_never_over_another() {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("deep/corpus");
     let manifest = write(&TINY, &target).unwrap();

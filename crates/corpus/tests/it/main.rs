@@ -1,4 +1,4 @@
-//! The corpus as a whole: what it promises of every candidate and record.
+//! The whole corpus: the properties of every candidate and record.
 
 mod candidates;
 mod compiler;
@@ -8,7 +8,7 @@ mod tokens;
 
 use hotloop_corpus::{Options, Pool};
 
-/// Small, but with all tasks, stages and roles.
+/// A small corpus with all tasks, stages and roles.
 const SMALL: Options = Options {
     seed: 7,
     programs: 4000,

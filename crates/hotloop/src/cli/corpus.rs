@@ -27,16 +27,16 @@ pub(crate) enum CorpusCommand {
     Nano(NanoArgs),
 }
 
-/// What a corpus is drawn from.
+/// The settings that determine a corpus.
 #[derive(Debug, Args)]
 pub(crate) struct DrawnArgs {
     /// Seed of every random choice
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Distinct candidates [default: 60000]
+    /// Number of distinct candidates [default: 60000]
     #[arg(long, value_name = "N")]
     pub(crate) programs: Option<usize>,
-    /// Records [default: 300000]
+    /// Number of records [default: 300000]
     #[arg(long, value_name = "N")]
     pub(crate) records: Option<usize>,
 }
@@ -143,7 +143,7 @@ pub(crate) struct NearestArgs {
     /// The seed that the corpus was drawn with
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Print one JSON object a line for each file
+    /// Print one JSON object per line for each file
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -167,7 +167,7 @@ pub(crate) struct NanoArgs {
     /// The highest learning rate
     #[arg(long, value_name = "RATE", default_value_t = 2e-3)]
     pub(crate) rate: f64,
-    /// Where it computes: auto, cpu or cuda
+    /// Device to compute on: auto, cpu or cuda
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     pub(crate) device: hotloop_policy::Device,
 }
@@ -192,7 +192,7 @@ pub(crate) struct TuneArgs {
     /// A folder, a GGUF file or a hub name that was downloaded before
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: String,
-    /// Examples, one JSON object a line
+    /// Examples, one JSON object per line
     #[arg(long, value_name = "FILE.jsonl", required = true, num_args = 1..)]
     pub(crate) data: Vec<PathBuf>,
     /// The folder to write, which must not exist yet
@@ -225,7 +225,7 @@ pub(crate) struct TuneArgs {
     /// Seed of the order of examples and of the adapter's initial values
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Where it computes: auto, cpu or cuda
+    /// Device to compute on: auto, cpu or cuda
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     pub(crate) device: hotloop_policy::Device,
     /// Print one JSON object at the end

@@ -28,7 +28,7 @@ pub(crate) struct EvaluateArgs {
     /// Adapters on top of the model, evaluated one after the other; `none` is the plain model
     #[arg(long, value_name = "DIR,...")]
     pub(crate) adapter: Vec<String>,
-    /// Shipped tasks, or tasks' folders as in ./my-task
+    /// Shipped tasks, or tasks' folders such as ./my-task
     #[arg(long, value_name = "TASK,...", required = true)]
     pub(crate) task: Vec<String>,
     /// Answers to each stage's prompt
@@ -37,7 +37,7 @@ pub(crate) struct EvaluateArgs {
     /// The stages of each task to ask for, by number or name, or all of them
     #[arg(long, value_name = "STAGE,...|all", default_value = "all", value_parser = parse_stages)]
     pub(crate) stage: Stages,
-    /// Sampling temperature; 0 always takes the likeliest token
+    /// Sampling temperature; 0 always takes the most likely token
     #[arg(long, value_name = "T", default_value_t = 0.2, value_parser = super::learn::parse_temperature)]
     pub(crate) temperature: f64,
     /// Maximum number of tokens of an answer [default: as in runs]
@@ -62,13 +62,13 @@ pub(crate) struct EvaluateArgs {
     /// yet
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<PathBuf>,
-    /// Print one JSON object a line for each policy and task, as soon as it is judged
+    /// Print one JSON object per line for each policy and task, as soon as it is judged
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// The names of a list with commas between, which may be repeated. A folder whose own name holds a
-/// comma is given alone.
+/// The names in comma-separated lists. A folder whose name contains a comma must be an entry of its
+/// own.
 pub(crate) fn names(given: &[String]) -> Vec<&str> {
     let mut names = Vec::new();
     for text in given {
@@ -81,7 +81,7 @@ pub(crate) fn names(given: &[String]) -> Vec<&str> {
     names
 }
 
-/// The stages that are asked for.
+/// The stages to ask for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Stages {
     All,
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_with_a_comma_in_its_name_is_one() {
+    fn a_folder_with_a_comma_in_its_name_is_one_folder() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("my,task");
         let path = path.to_str().expect("a plain path").to_owned();

@@ -25,7 +25,7 @@ pub(crate) struct WorkerArgs {
     /// Candidates timed at the same time, each on its own cores
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) slots: u32,
-    /// Logical cores to own, as in 0-3,8 [default: all that this process may use]
+    /// Logical cores to own, such as 0-3,8 [default: all that this process may use]
     #[arg(long, value_name = "LIST")]
     pub(crate) cores: Option<String>,
     /// Take cores even if another worker owns them

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 /// `hotloop model`
 #[derive(Debug, Args)]
 pub(crate) struct ModelArgs {
-    /// What to do with models.
+    /// The subcommand.
     #[command(subcommand)]
     pub(crate) command: ModelCommand,
 }
@@ -89,8 +89,8 @@ pub(crate) struct WhoArgs {
     /// The environment variable that holds the endpoint's key [default: no key]
     #[arg(long, value_name = "NAME", requires = "api")]
     pub(crate) api_key: Option<String>,
-    /// Maximum number of requests a minute, evenly spaced [default: `HOTLOOP_API_PER_MINUTE`, or no
-    /// limit]
+    /// Maximum number of requests per minute, evenly spaced [default: `HOTLOOP_API_PER_MINUTE`, or
+    /// no limit]
     #[arg(long, value_name = "N", requires = "api")]
     pub(crate) api_per_minute: Option<NonZeroU32>,
     /// Threads of the engine; 0 uses every core
@@ -113,16 +113,16 @@ pub(crate) struct WhoArgs {
 /// How answers are drawn.
 #[derive(Debug, Args)]
 pub(crate) struct DrawArgs {
-    /// Sampling temperature; 0 always takes the likeliest token
+    /// Sampling temperature; 0 always takes the most likely token
     #[arg(long, value_name = "T", default_value_t = 1.0, value_parser = parse_temperature)]
     pub(crate) temperature: f64,
-    /// Draw from the K likeliest tokens, ties included; 0 draws from all
+    /// Draw from the K most likely tokens, ties included; 0 draws from all
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub(crate) top_k: u32,
-    /// Draw from the likeliest tokens up to this share of probability
+    /// Draw from the most likely tokens up to this share of probability
     #[arg(long, value_name = "P", default_value_t = 1.0, value_parser = parse_share)]
     pub(crate) top_p: f64,
-    /// Draw from tokens at least this likely, relative to the likeliest
+    /// Draw from tokens at least this likely, relative to the most likely one
     #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = parse_share)]
     pub(crate) min_p: f64,
     /// Maximum number of tokens of an answer
@@ -165,7 +165,7 @@ pub(crate) struct SampleArgs {
     /// The stage of the task to ask for, a number or a name [default: the first fixed prompt]
     #[arg(long, value_name = "N|NAME", requires = "task")]
     pub(crate) stage: Option<String>,
-    /// Chats, one JSON object a line; `-` is standard input
+    /// Chats, one JSON object per line; `-` is standard input
     #[arg(long, value_name = "FILE.jsonl")]
     pub(crate) chats: Option<PathBuf>,
     /// Answers to each chat
@@ -174,13 +174,13 @@ pub(crate) struct SampleArgs {
     /// How answers are drawn.
     #[command(flatten)]
     pub(crate) draw: DrawArgs,
-    /// Start every answer with this text; an empty text starts none
+    /// Start every answer with this text; an empty text disables the default start
     #[arg(long, value_name = "TEXT")]
     pub(crate) begin: Option<String>,
     /// End an answer before this text; may be repeated [default: the end of the code block]
     #[arg(long, value_name = "TEXT")]
     pub(crate) stop: Vec<String>,
-    /// Print one JSON object a line: `completion`, `tokens`, `mean_logprob`, `ending`,
+    /// Print one JSON object per line: `completion`, `tokens`, `mean_logprob`, `ending`,
     /// `chat`, `answer`
     #[arg(long)]
     pub(crate) json: bool,
@@ -260,10 +260,10 @@ pub(crate) struct QuickstartArgs {
     /// Seconds of learning; the probes before and after take extra time
     #[arg(long, value_name = "SECONDS", default_value_t = 240.0, value_parser = parse_seconds)]
     pub(crate) seconds: f64,
-    /// Another task
+    /// The task, instead of the default one
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Option<String>,
-    /// Also run the control: the same search for as long, without learning
+    /// Also run the control: the same search for the same time, without learning
     #[arg(long)]
     pub(crate) control: bool,
     /// Seed of every random choice
@@ -321,7 +321,7 @@ Examples:
   hotloop experiment plan.toml --let model=qwen.gguf --dry-run
   hotloop experiment plan.toml --let model=qwen.gguf --budget 1700 --out work")]
 pub(crate) struct ExperimentArgs {
-    /// exp1, exp2, or a plan as in my-plan.toml
+    /// exp1, exp2, or a plan such as my-plan.toml
     #[arg(value_name = "EXPERIMENT")]
     pub(crate) experiment: String,
     /// For exp1 and exp2: shrink groups, steps and iterations by this factor
@@ -333,14 +333,14 @@ pub(crate) struct ExperimentArgs {
     /// For exp1 and exp2: set a key in every run; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Only this setting or job, and the jobs that it needs; `*` stands for anything in a plan; may
-    /// be repeated
+    /// Only this setting or job, and the jobs that it needs; in a plan `*` matches anything; may be
+    /// repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Vec<String>,
     /// Show what would run, in which order and for how long, and exit
     #[arg(long, visible_alias = "list")]
     pub(crate) dry_run: bool,
-    /// For a plan: seconds for everything, the report included [default: the plan's budget, or no
+    /// For a plan: seconds for everything, including the report [default: the plan's budget, or no
     /// limit]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub(crate) budget: Option<f64>,
@@ -350,7 +350,7 @@ pub(crate) struct ExperimentArgs {
     /// For a plan: take the folder of an earlier, finished job; may be repeated
     #[arg(long, value_name = "JOB=DIR", value_parser = parse_pair)]
     pub(crate) have: Vec<(String, String)>,
-    /// For a plan: print one JSON object a line for each job, and one for the whole
+    /// For a plan: print one JSON object per line for each job, and one for the whole plan
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -25,10 +25,10 @@ Examples:
   hotloop serve --bind 0.0.0.0:8000 --token-file tokens.txt --tls-cert cert.pem --tls-key key.pem
   curl -s localhost:8000/v1/judge -d '{\"task\": \"matmul\", \"candidates\": [{\"source\": \"...\"}]}'")]
 pub(crate) struct ServeArgs {
-    /// Where to listen; port 0 takes a free one
+    /// Address to listen on; port 0 takes a free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8000")]
     pub(crate) bind: SocketAddr,
-    /// A file with one token a line; requests without one of them are refused
+    /// A file with one token per line; requests without one of them are refused
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// A name besides localhost that requests may use for this machine where there is no token; may be repeated
@@ -52,19 +52,19 @@ pub(crate) struct ServeArgs {
     /// The folder of the runs to show, and of the runs of other trainers
     #[arg(long, value_name = "FOLDER", default_value = "runs")]
     pub(crate) run_folder: PathBuf,
-    /// Set a key for the runs of other trainers, as in `search.parents=4`; may be repeated
+    /// Set a key for the runs of other trainers, such as `search.parents=4`; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Seconds after which a request gets 503 with Retry-After while its job goes on
+    /// Seconds after which a request gets 503 with Retry-After, while its job continues
     #[arg(long, value_name = "SECONDS", default_value_t = 100.0, value_parser = super::values::parse_limit)]
     pub(crate) wait: f64,
-    /// Maximum number of requests a second from one address; bursts may be twice as large
+    /// Maximum number of requests per second from one address; bursts may be twice as large
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rate: u32,
     /// Maximum size of a request in MiB
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) body: u32,
-    /// Write the log as one JSON object a line
+    /// Write the log as one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
     /// Judge on the machines of a fleet: a fleet.toml, an access file, or tls://HOST:PORT with

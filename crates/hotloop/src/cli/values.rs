@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hotloop_flow::Reward;
 use hotloop_flow::how::UnknownName;
 
-/// Reads one of the names; the help lists them.
+/// Accepts one of the names, which the help lists.
 pub(super) fn one_of<T>(names: &'static [&'static str]) -> impl TypedValueParser<Value = T>
 where
     T: FromStr<Err = UnknownName> + Clone + Send + Sync + 'static,
@@ -18,7 +18,7 @@ where
 /// Layers of the sandbox that may be left out.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum LayerName {
-    /// Files by rule.
+    /// File access rules (Landlock).
     #[value(help = None)]
     Landlock,
     /// User and IPC namespaces.

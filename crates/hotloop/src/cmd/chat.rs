@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &ChatArgs) -> Result<Status, Failure> {
         let answers = policy.sample(std::slice::from_ref(&chat), 1, &sampling);
         drop(progress);
         if matches!(answers, Err(PolicyError::Stopped)) && std::io::stdin().is_terminal() {
-            // As if it had not been asked.
+            // The question is dropped, as if nobody had asked it.
             chat.messages.pop();
             continue;
         }
@@ -64,8 +64,8 @@ pub(crate) fn run(arguments: &ChatArgs) -> Result<Status, Failure> {
     Ok(Status::Fine)
 }
 
-/// The next line; none at the end of the input. While nothing is under way, one signal ends the
-/// program.
+/// The next line; `None` at the end of the input. While no answer is in progress, one signal ends
+/// the program.
 fn ask(stop: &Stop) -> Result<Option<String>, Failure> {
     stop.ask();
     if std::io::stdin().is_terminal() {

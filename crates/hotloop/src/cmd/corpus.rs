@@ -1,4 +1,4 @@
-//! `hotloop corpus`: the synthetic corpus, and the nano policy that is taught by it.
+//! `hotloop corpus`: the synthetic corpus, and the nano policy trained on it.
 
 mod chats;
 mod lesson;
@@ -26,11 +26,11 @@ use crate::stop::Stop;
 use crate::tuning;
 use crate::{models, nano};
 
-/// Tokens of one step of pre-training.
+/// Tokens in one step of pre-training.
 const BATCH_TOKENS: usize = 1 << 16;
 /// Steps over which the rate rises.
 const WARM_UP: u64 = 100;
-/// Decays all weights a little: there are more examples than the model can hold.
+/// Weight decay on all weights, because there are more examples than the model can memorise.
 const WEIGHT_DECAY: f64 = 0.05;
 
 /// Makes a corpus or the nano policy.
@@ -72,11 +72,11 @@ fn options(drawn: &DrawnArgs) -> Options {
     }
 }
 
-/// A folder that is not there yet.
+/// Checks that a folder does not exist yet.
 fn vacant(folder: &Path) -> Result<(), Failure> {
     if folder.exists() {
         return Err(
-            Failure::user(format!("{}: it is there already", folder.display()))
+            Failure::user(format!("{}: it already exists", folder.display()))
                 .hint("name another with --out"),
         );
     }
@@ -126,7 +126,7 @@ fn pretrain(arguments: &NanoArgs) -> Result<Status, Failure> {
     if lessons.examples.is_empty() {
         return Err(Failure::user("there is nothing to learn from").hint("ask for more --records"));
     }
-    // Neighbouring held-out records come from one bucket; a stride sees them all.
+    // Neighbouring held-out records come from one bucket. A stride covers all buckets.
     let every = (lessons.held_out.len() / 512).max(1);
     lessons.held_out = lessons.held_out.into_iter().step_by(every).collect();
     engine.set_schedule(Schedule {
@@ -156,7 +156,7 @@ fn pretrain(arguments: &NanoArgs) -> Result<Status, Failure> {
     Ok(Status::Fine)
 }
 
-/// An untaught nano policy with the corpus's vocabulary.
+/// An untrained nano policy with the corpus's vocabulary.
 fn fresh(bpe: &hotloop_corpus::bpe::Bpe, arguments: &NanoArgs) -> Result<Engine, Failure> {
     let json = bpe.tokenizer_json().to_string();
     let text = Text::new(

@@ -1,4 +1,4 @@
-//! `hotloop doctor`: what this machine offers, what is missing and what mends it.
+//! `hotloop doctor`: what this machine offers, what is missing and how to fix it.
 
 use hotloop_bench::survey::{CompilerSurvey, Noise, Survey};
 use hotloop_flow::BenchError;
@@ -11,20 +11,20 @@ use crate::output::table::Table;
 use crate::output::{percent, say, say_json};
 use crate::progress::Progress;
 
-/// Below this share of calm probes a machine is called noisy.
+/// A machine with a smaller share of calm probes is noisy.
 const CALM_SHARE: f64 = 0.7;
-/// Above this variation of the arithmetic peak a machine is called noisy.
+/// A machine whose arithmetic peak varies more is noisy.
 const PEAK_CV: f64 = 0.05;
-/// Times that the peak is measured.
+/// How often the peak is measured.
 const TIMES: usize = 3;
 
-/// How one thing fares.
+/// The state of one finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Mark {
     Ok,
     Warn,
-    /// Judging is poorer without it.
+    /// Judging works less well without it.
     Missing,
     /// Judging is impossible without it.
     Needed,
@@ -70,7 +70,7 @@ impl Finding {
     }
 }
 
-/// Everything, as `--json` prints it.
+/// All findings, as `--json` prints them.
 #[derive(Debug, Serialize)]
 struct Diagnosis<'a> {
     can_judge: bool,
@@ -80,7 +80,7 @@ struct Diagnosis<'a> {
     noise: &'a [Noise],
 }
 
-/// Looks at the machine and tells.
+/// Examines the machine and reports.
 pub(crate) fn run(arguments: &DoctorArgs) -> Result<Status, Failure> {
     let settings = crate::settings::own()?;
     let progress = Progress::spinner("looking at the machine", !arguments.json);
@@ -235,7 +235,7 @@ fn openblas(survey: &Survey) -> Finding {
             "OpenBLAS",
             Mark::Ok,
             format!(
-                "{} as {} (by itself it takes {}, which is corrected)",
+                "{} as {} (its own choice is {}, which is corrected)",
                 found.path.display(),
                 found.core,
                 found.detected
@@ -255,7 +255,7 @@ fn openblas(survey: &Survey) -> Finding {
     }
 }
 
-/// Judging needs none.
+/// Judging does not need a GPU.
 fn gpu() -> Finding {
     if hotloop_policy::cuda::available() {
         return Finding::new("GPU", Mark::Ok, "models run on it");
@@ -287,12 +287,12 @@ fn sandbox(survey: &Survey) -> Vec<Finding> {
         Some(version) => Finding::new(
             "Landlock",
             Mark::Ok,
-            format!("version {version}: files are closed by rule"),
+            format!("version {version}: rules close files"),
         ),
         None => Finding::new(
             "Landlock",
             Mark::Missing,
-            "files are closed by a second seccomp filter instead",
+            "a second seccomp filter closes files instead",
         )
         .hint("use Linux 5.13 or newer and boot with landlock in lsm="),
     };
@@ -300,7 +300,7 @@ fn sandbox(survey: &Survey) -> Vec<Finding> {
         Finding::new(
             "namespaces",
             Mark::Ok,
-            "candidates get user and IPC namespaces of their own",
+            "candidates get their own user and IPC namespaces",
         )
     } else {
         Finding::new("namespaces", Mark::Missing, "the limit on threads counts the whole user instead")
@@ -367,7 +367,7 @@ fn load(survey: &Survey) -> Option<Finding> {
     Some(Finding::new("load", Mark::Ok, says))
 }
 
-/// At one thread, and at all where there are more.
+/// Measures with one thread, and with all if there are more.
 fn measure(survey: &Survey, compiler: Option<&'static str>) -> Vec<Result<Noise, BenchError>> {
     let all = survey.physical_cores as u32;
     let threads = if all > 1 { vec![1, all] } else { vec![1] };

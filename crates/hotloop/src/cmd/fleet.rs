@@ -1,4 +1,4 @@
-//! `hotloop fleet`: workers started, shown and ended.
+//! `hotloop fleet`: starts, shows and stops workers.
 
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -18,10 +18,9 @@ use crate::stop::Stop;
 
 /// How long the server may take to answer `status`.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long ending may take, besides what workers may.
+/// How long stopping may take, in addition to the workers' own time.
 const ENDING: Duration = Duration::from_mins(1);
 
-/// Does what was asked for.
 pub(crate) fn run(arguments: &FleetArgs) -> Result<Status, Failure> {
     match &arguments.command {
         FleetCommand::Up {
@@ -90,7 +89,7 @@ fn up(config: &Config, file: &Path, wait: f64, json: bool) -> Result<Status, Fai
         .stdin(Stdio::null())
         .stdout(out.try_clone().map_err(machine)?)
         .stderr(out)
-        // A Ctrl-C here is not meant for it.
+        // A Ctrl-C here must not reach it.
         .process_group(0)
         .spawn()
         .map_err(machine)?;

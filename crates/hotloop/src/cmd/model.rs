@@ -1,4 +1,4 @@
-//! `hotloop model`: tell and convert models.
+//! `hotloop model`: describes and converts models.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,14 +15,13 @@ use crate::output::table::Table;
 use crate::output::{bytes, number, say, say_json};
 use crate::progress::Progress;
 
-/// The rank that the memory of an adapter is told for: a run's default.
+/// The rank for which an adapter's memory is reported: the default of runs.
 const RANK: u64 = 16;
-/// Bytes of a number that the engine computes, and of one that it only reads and the file has in 16
-/// bits or fewer.
+/// Bytes of a number that the engine computes, and of a weight that the file stores in 16 bits or
+/// fewer.
 const F32: u64 = 4;
 const BF16: u64 = 2;
 
-/// Does what was asked for.
 pub(crate) fn run(arguments: &ModelArgs) -> Result<Status, Failure> {
     match &arguments.command {
         ModelCommand::Info { model, json } => info(model, *json),
@@ -31,7 +30,7 @@ pub(crate) fn run(arguments: &ModelArgs) -> Result<Status, Failure> {
     }
 }
 
-/// What there is to know of a model without reading its weights.
+/// Everything known about a model without reading its weights.
 #[derive(Debug, Serialize)]
 struct Facts {
     path: String,
@@ -48,25 +47,25 @@ struct Facts {
     tied_head: bool,
     /// Kinds of storage with how many numbers each holds.
     stored: BTreeMap<String, u64>,
-    /// `null` where there is no tokenizer: `tokenizer_error` says why.
+    /// `null` if there is no tokenizer. `tokenizer_error` then says why.
     chat_template: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tokenizer_error: Option<String>,
     memory_bytes: Memory,
 }
 
-/// Bytes that the CPU engine holds. What layers compute comes on top in training.
+/// Memory of the CPU engine in bytes. Training also needs memory for activations.
 #[derive(Debug, Serialize)]
 struct Memory {
-    /// The weights: bf16 where the file has 16 bits or fewer.
+    /// The weights, in bf16 if the file has 16 bits or fewer.
     sampling: u64,
-    /// Each token of each answer under way.
+    /// Bytes per token of each answer in progress.
     sampling_per_token: u64,
-    /// The same weights; an adapter of rank 16 on all modules, its gradient and two moments.
+    /// The same weights, an adapter of rank 16 on all modules, its gradient and two moments.
     lora: u64,
     /// The weights in f32, their gradient and two moments.
     full: u64,
-    /// What this machine has free; `null` where it does not tell.
+    /// Free memory of this machine; `null` if unknown.
     free_here: Option<u64>,
 }
 
@@ -129,7 +128,7 @@ fn count(number_of: u64) -> String {
 fn info(name: &str, json: bool) -> Result<Status, Failure> {
     let place = models::find(name)?;
     let path = place.path();
-    // Nobody finds the one carried in this program where it is unpacked for the moment.
+    // The built-in model is unpacked to a temporary folder, so its path is of no use.
     let told = if matches!(place, Place::Unpacked(_)) {
         name.to_owned()
     } else {
@@ -148,7 +147,7 @@ fn info(name: &str, json: bool) -> Result<Status, Failure> {
         .collect();
     let template = match (facts.chat_template, &facts.tokenizer_error) {
         (Some(true), _) => "yes".to_owned(),
-        (Some(false), _) => "no: it can be loaded, but not asked".to_owned(),
+        (Some(false), _) => "no: it can be loaded, but not sampled".to_owned(),
         (None, why) => format!("no tokenizer: {}", why.as_deref().unwrap_or_default()),
     };
     let attention = format!(
@@ -188,14 +187,11 @@ fn info(name: &str, json: bool) -> Result<Status, Failure> {
     table.row(["memory: sampling", &sampling]);
     table.row([
         "memory: LoRA",
-        &format!(
-            "{} at rank {RANK}, and what layers compute",
-            bytes(memory.lora)
-        ),
+        &format!("{} at rank {RANK}, plus activations", bytes(memory.lora)),
     ]);
     table.row([
         "memory: full",
-        &format!("{}, and what layers compute", bytes(memory.full)),
+        &format!("{}, plus activations", bytes(memory.full)),
     ]);
     table.row([
         "memory: free here",

@@ -1,4 +1,4 @@
-//! `hotloop model pull`: fetch a model from the hub.
+//! `hotloop model pull`: downloads a model from the hub.
 
 use std::path::{Path, PathBuf};
 
@@ -12,18 +12,17 @@ use crate::output::{bytes, complain, count, say, say_json};
 use crate::progress::Progress;
 use crate::stop::Stop;
 
-/// What was fetched.
+/// What was downloaded.
 #[derive(Debug, Serialize)]
 struct Pulled {
-    /// What `--model` takes: a folder, or the one file that was asked for.
+    /// The value for `--model`: a folder, or the one requested file.
     path: PathBuf,
-    /// `null` where the hub was not reached and an older copy is named.
+    /// `null` if the hub was unreachable and the path is an older copy.
     commit: Option<String>,
     files: Vec<String>,
     bytes: u64,
 }
 
-/// Fetches a model.
 pub(crate) fn run(arguments: &PullArgs) -> Result<Status, Failure> {
     let PullArgs {
         name,
@@ -33,11 +32,11 @@ pub(crate) fn run(arguments: &PullArgs) -> Result<Status, Failure> {
         json,
     } = arguments;
     if !models::is_hub_name(name) {
-        return Err(Failure::user(format!("{name} is no name on the hub"))
-            .hint("such names are OWNER/NAME, as in Qwen/Qwen2.5-Coder-0.5B-Instruct"));
+        return Err(Failure::user(format!("{name} is not a name on the hub"))
+            .hint("names are OWNER/NAME, such as Qwen/Qwen2.5-Coder-0.5B-Instruct"));
     }
     let place = Place::new(name, to.as_deref()).ok_or_else(|| {
-        Failure::user("no folder for models is known")
+        Failure::user("there is no known folder for models")
             .hint("name one with --to DIR, or set HF_HOME or HOME")
     })?;
     let hub = Hub::from_environment();
@@ -47,7 +46,7 @@ pub(crate) fn run(arguments: &PullArgs) -> Result<Status, Failure> {
             match models::downloaded(name).filter(|_| to.is_none() && file.is_empty()) {
                 Some(path) => {
                     complain(&format!(
-                        "hotloop: {} is not reached ({why}): this copy is here",
+                        "hotloop: {} cannot be reached ({why}); using the copy on this machine",
                         hub.endpoint()
                     ));
                     tell(
@@ -113,7 +112,7 @@ fn tell(pulled: &Pulled, json: bool) {
     say(&pulled.path.display().to_string());
 }
 
-/// Small files first: what is wrong with a model shows before its weights are here.
+/// Downloads small files first, so that a problem with the model shows before its weights arrive.
 fn fetch_all(
     hub: &Hub,
     name: &str,
@@ -145,11 +144,11 @@ fn fetch_all(
     Ok(())
 }
 
-/// A model that hotloop cannot load is told now, not when a run begins.
+/// Reports a model that hotloop cannot load now, not when a run starts.
 fn readable(path: &Path) -> Result<(), Failure> {
     models::open(path).map(drop).map_err(|failure| {
         let what = format!(
-            "it was fetched, but hotloop cannot load it: {}",
+            "it was downloaded, but hotloop cannot load it: {}",
             failure.what()
         );
         failure.about(what)
@@ -157,16 +156,16 @@ fn readable(path: &Path) -> Result<(), Failure> {
 }
 
 fn failure(hub: &Hub, name: &str, error: HubError) -> Failure {
-    let again = format!("`hotloop model pull {name}` goes on where it stopped");
+    let again = format!("`hotloop model pull {name}` continues where it stopped");
     match error {
         HubError::Unreachable(why) => {
-            Failure::machine(format!("{} is not reached: {why}", hub.endpoint())).hint(format!(
+            Failure::machine(format!("{} cannot be reached: {why}", hub.endpoint())).hint(format!(
                 "without network, do `hotloop model pull {name} --to DIR` elsewhere, copy DIR here and name it; \
                  HF_ENDPOINT names another hub"
             ))
         }
         HubError::Forbidden(what) if hub.has_token() => Failure::user(what).hint(format!(
-            "the token in HF_TOKEN must be valid, and its owner have access: see {}/{name}",
+            "the token in HF_TOKEN must be valid, and its owner must have access: see {}/{name}",
             hub.endpoint()
         )),
         HubError::Forbidden(what) => Failure::user(what).hint(format!(
@@ -187,7 +186,7 @@ fn unfit(name: &str, why: Unfit) -> Failure {
         Unfit::NoSuchFile(there) => {
             Failure::user(format!("{name} has no such file")).hint(format!("it has {}", there.join(", ")))
         }
-        Unfit::OnlyGguf(names) => Failure::user(format!("{name} holds GGUF files, of which one is enough"))
+        Unfit::OnlyGguf(names) => Failure::user(format!("{name} contains several GGUF files, and one is enough"))
             .hint(format!("choose one with --file: {}", names.join(", "))),
         Unfit::Lacks(what) => Failure::user(format!("{name} has no {what}: hotloop cannot load it"))
             .hint("it needs config.json and model.safetensors (or shards with their index), or a GGUF file"),

@@ -1,4 +1,4 @@
-//! `hotloop quickstart`: one command, and the nano policy learns on the machine in front of you.
+//! `hotloop quickstart`: one command that trains the nano policy on the machine in front of you.
 
 use std::path::{Path, PathBuf};
 
@@ -15,18 +15,18 @@ use crate::stop::Stop;
 
 /// The run file.
 const RUN: &str = include_str!("../../../../experiments/quickstart.toml");
-/// What the run that learns and the one that does not are called.
+/// The names of the run that learns and of its control.
 const LEARNS: &str = "learns";
 const CONTROL: &str = "control";
 
-/// Trains the nano policy here and tells what it learned.
+/// Trains the nano policy here and reports what it learned.
 pub(crate) fn run(arguments: &QuickstartArgs) -> Result<Status, Failure> {
     let folder = &arguments.out;
     let stop = Stop::listen()?;
     say(&format!(
-        "The nano policy (a small sampler over a grammar of C, no code model) learns to write fast `{}`:\n\
-         it is probed, learns for {} s from what its candidates are worth here, and is probed again.\n\
-         Ctrl-C pauses; the same command goes on.\n",
+        "The nano policy (a small sampler over a grammar of C, not a code model) learns to write fast \
+         `{}`:\nit is probed, learns for {} s from the rewards of its candidates on this machine, and is \
+         probed again.\nCtrl-C pauses; the same command continues.\n",
         arguments.task.as_deref().unwrap_or("matmul"),
         number(arguments.seconds)
     ));
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &QuickstartArgs) -> Result<Status, Failure> {
     Ok(Status::Fine)
 }
 
-/// Drives one run to its end, from wherever it is.
+/// Drives one run from its current state to its end.
 fn one(
     arguments: &QuickstartArgs,
     directory: &Path,
@@ -82,7 +82,7 @@ fn one(
 fn told(learned: &RunReport, control: Option<&RunReport>, folder: &Path) -> String {
     let mut lines = vec![String::new(), probes(learned, control).render()];
     if control.is_none() {
-        let same = "A control that does not learn stays as it was before; --control runs it, which takes as long again.";
+        let same = "A control does not learn, so its policy stays unchanged; --control runs one, which takes the same time again.";
         lines.push(same.to_owned());
     }
     let (against, name) = match control {
@@ -106,7 +106,7 @@ fn told(learned: &RunReport, control: Option<&RunReport>, folder: &Path) -> Stri
     lines.join("\n")
 }
 
-/// What learning did to the mean, for better or worse.
+/// How learning changed the mean, for better or worse.
 fn compared(after: Estimate, before: Estimate, name: &str) -> String {
     let apart = if after.low > before.high || after.high < before.low {
         "are apart"
@@ -140,7 +140,7 @@ fn probes(learned: &RunReport, control: Option<&RunReport>) -> Table {
     row("before learning", learned.before.as_ref());
     row("after learning", learned.after.as_ref());
     row(
-        "control: as long without learning",
+        "control: same time without learning",
         control.and_then(|run| run.after.as_ref()),
     );
     table

@@ -1,4 +1,4 @@
-//! `hotloop report`: from run directories to a page, figures and tables.
+//! `hotloop report`: turns run directories into a page, figures and tables.
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &ReportArgs) -> Result<Status, Failure> {
     Ok(Status::Fine)
 }
 
-/// Reads runs and writes their report; gives its page.
+/// Reads runs, writes their report and returns the path of its page.
 pub(crate) fn write(runs: &[PathBuf], out: &Path) -> Result<PathBuf, Failure> {
     page(&read(runs)?, out)
 }
@@ -42,7 +42,7 @@ pub(crate) fn read(runs: &[PathBuf]) -> Result<Report, Failure> {
     Report::read(runs).map_err(|error| unreadable(&error))
 }
 
-/// A run directory that cannot be read.
+/// The failure for a run directory that cannot be read.
 pub(crate) fn unreadable(error: &StoreError) -> Failure {
     let hint = match error {
         StoreError::NoRun(_) => "`hotloop train RUN.toml` starts one",

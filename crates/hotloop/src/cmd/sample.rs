@@ -18,13 +18,12 @@ use crate::output::{say, say_json};
 use crate::progress::Progress;
 use crate::stop::Stop;
 
-/// Answers that are asked for at once: as many as an engine on the CPU decodes at the same time.
+/// Answers requested at once: as many as an engine on the CPU decodes at the same time.
 const AT_ONCE: usize = 32;
 
-/// What ends an answer that was begun with a code fence.
+/// The end of an answer that begins with a code fence.
 const FENCE: &str = "```";
 
-/// Lets the model answer.
 pub(crate) fn run(arguments: &SampleArgs) -> Result<Status, Failure> {
     let chats = chats(arguments)?;
     let stop = Stop::listen()?;
@@ -37,7 +36,7 @@ pub(crate) fn run(arguments: &SampleArgs) -> Result<Status, Failure> {
     }
     let count = arguments.count as usize;
     let progress = Progress::answers(chats.len() * count, !arguments.json);
-    // As many chats at once as keep the engine busy; what is done is printed at once.
+    // Asks as many chats at once as keep the engine busy, and prints each batch when it is done.
     let at_once = (AT_ONCE / count).max(1);
     for (nth, some) in chats.chunks(at_once).enumerate() {
         let first = nth * at_once;
@@ -58,7 +57,7 @@ pub(crate) fn run(arguments: &SampleArgs) -> Result<Status, Failure> {
                 }
             });
             if !read {
-                // Nobody reads any more, as in `| head`.
+                // The reader has closed the pipe, as in `| head`.
                 return Ok(Status::Fine);
             }
         }
@@ -88,7 +87,7 @@ pub(crate) fn open(who: &WhoArgs, wanted: bool, stop: &Stop) -> Result<Box<dyn P
     )?))
 }
 
-/// How the flags say that answers are drawn.
+/// The sampling settings from the flags.
 pub(crate) fn sampling(draw: &DrawArgs) -> Sampling {
     Sampling {
         temperature: draw.temperature,
@@ -104,17 +103,17 @@ pub(crate) fn sampling(draw: &DrawArgs) -> Sampling {
 /// One answer as a line of JSON. `hotloop judge --completions` reads it.
 #[derive(Debug, Serialize)]
 struct Line {
-    /// The whole answer, what was begun included.
+    /// The whole answer, including the part that the prompt began.
     completion: String,
-    /// Tokens that the model wrote; `null` where an API does not tell.
+    /// Tokens that the model wrote; `null` if an API does not report them.
     tokens: Option<usize>,
-    /// Mean logprob of those tokens at the sampling temperature; an API's as it tells them, `null`
-    /// where it does not.
+    /// Mean logprob of those tokens at the sampling temperature. For an API it is as reported, or
+    /// `null`.
     mean_logprob: Option<f64>,
     ending: Ending,
-    /// Which chat, from 0.
+    /// The chat's number, from 0.
     chat: usize,
-    /// Which of its answers, from 0.
+    /// The answer's number within its chat, from 0.
     answer: usize,
 }
 
@@ -133,7 +132,7 @@ impl Line {
         }
     }
 
-    /// For people; several answers to one chat are told apart.
+    /// The answer as plain text, numbered if a chat has several.
     fn plain(&self, count: usize) -> String {
         let cut = if self.ending == Ending::Length {
             "\n[cut off at --max-tokens]"
@@ -149,7 +148,7 @@ impl Line {
     }
 }
 
-/// What is asked.
+/// The chats to ask.
 fn chats(arguments: &SampleArgs) -> Result<Vec<Chat>, Failure> {
     let mut chats = match (&arguments.prompt, &arguments.task, &arguments.chats) {
         (Some(prompt), ..) => vec![question(prompt)],
@@ -176,7 +175,7 @@ fn question(prompt: &str) -> Chat {
     }
 }
 
-/// What a run would ask first: the seed at a stage, or the first of the fixed prompts.
+/// The first prompt of a run: the seed at a stage, or the first fixed prompt.
 fn task_chat(name: &str, arguments: &SampleArgs) -> Result<Chat, Failure> {
     let task = load(name)?;
     let asked = arguments.stage.as_deref();
@@ -197,7 +196,7 @@ fn task_chat(name: &str, arguments: &SampleArgs) -> Result<Chat, Failure> {
         nano::check(&task)?;
         return Ok(NanoRender.chat(&ask));
     }
-    // Few servers go on with the begun answer of a chat.
+    // Few servers can continue an answer that the chat began.
     let begin = who.api.as_deref().is_none_or(models::completes);
     Ok(Prose {
         wording,

@@ -1,4 +1,4 @@
-//! `hotloop serve`: the bench of this machine, or a fleet, for trainers that live elsewhere.
+//! `hotloop serve`: offers this machine's bench, or a fleet, to trainers that run elsewhere.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &ServeArgs) -> Result<Status, Failure> {
     let bench = judge::settings(&arguments.how, fleet.is_some())?;
     let scope = scope(arguments.bind);
     let factory: Factory = Box::new(move || match &fleet {
-        // What is submitted together is compared, and so judged by one worker.
+        // Candidates that are submitted together are compared, so one worker judges them.
         Some(fleet) => fleets::open(fleet, bench.clone(), &scope, false).map_err(BenchError::from),
         None => Ok(Box::new(LocalBench::start(bench.clone())?) as Box<dyn Bench>),
     });
@@ -62,8 +62,8 @@ pub(crate) fn run(arguments: &ServeArgs) -> Result<Status, Failure> {
     })
 }
 
-/// Whom a fleet answers: services of one host have different addresses, and one that is started
-/// again has its own.
+/// The service's scope on a fleet. Services on one host have different addresses, and a restarted
+/// service keeps its address.
 fn scope(bind: SocketAddr) -> String {
     let who = if bind.port() == 0 {
         fleets::unique()
@@ -100,7 +100,7 @@ fn settings(arguments: &ServeArgs) -> Result<Settings, Failure> {
         body: (arguments.body as usize) << 20,
         ..Limits::default()
     };
-    // A wrong key or number is told now and not to the first trainer that asks.
+    // Reports a wrong key or number now, not to the first trainer that asks.
     let layered =
         hotloop_run::Layered::read(None, &settings.set).map_err(|all| train::mistakes(&all))?;
     match hotloop_run::Plan::mistaken_numbers(&layered).as_slice() {
@@ -131,7 +131,7 @@ fn tokens(file: Option<&Path>) -> Result<Vec<String>, Failure> {
     Ok(tokens)
 }
 
-/// One line a notice.
+/// Writes one line per notice.
 fn listener(json: bool) -> Listener {
     Arc::new(move |notice: &Notice| {
         if json {
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn services_of_one_host_are_told_apart_and_one_finds_itself_again() {
+    fn services_of_one_host_have_distinct_scopes_that_survive_a_restart() {
         let of = |text: &str| scope(text.parse().unwrap());
         assert_eq!(of("127.0.0.1:8000"), of("127.0.0.1:8000"));
         assert_ne!(of("127.0.0.1:8000"), of("127.0.0.1:8001"));

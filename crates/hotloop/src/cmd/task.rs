@@ -1,4 +1,4 @@
-//! `hotloop task`: list, show and check tasks.
+//! `hotloop task`: lists, shows and checks tasks.
 
 use hotloop_bench::{Settings, lint};
 use hotloop_flow::formula::Sizes;
@@ -12,7 +12,6 @@ use crate::output::{count, number, say};
 use crate::progress::Progress;
 use crate::stop::Stop;
 
-/// Does what was asked for.
 pub(crate) fn run(arguments: &TaskArgs) -> Result<Status, Failure> {
     match &arguments.command {
         TaskCommand::List => list(),
@@ -130,8 +129,7 @@ fn check(names: &[String]) -> Result<Status, Failure> {
     let stop = Stop::listen()?;
     let mut judging = {
         let _progress = Progress::spinner("preparing the machine", true);
-        // What is asked is a verdict; a seed's time is only looked at for whether it fits a clock
-        // at all.
+        // Only verdicts matter here. A seed's time only needs to be long enough to measure.
         crate::judging::Judging::start(
             Settings {
                 rounds: 1,

@@ -1,4 +1,4 @@
-//! `hotloop train`: a run file in, a trained policy and a report out.
+//! `hotloop train`: turns a run file into a trained policy and a report.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &TrainArgs) -> Result<Status, Failure> {
     drive(&plan, &Stop::listen()?)
 }
 
-/// A run that is over does not go on: tells who asks it for something else.
+/// Refuses changes to a run that is over, because it does not continue.
 fn tell_if_over(plan: &Plan) -> Result<(), Failure> {
     let Some(why) = RunState::read(&plan.directory)
         .ok()
@@ -46,11 +46,11 @@ fn tell_if_over(plan: &Plan) -> Result<(), Failure> {
         return Ok(());
     };
     let over = format!("{} is over ({why})", plan.directory.display());
-    let anew = "start a new run in another directory; `adapter`, or `model` without LoRA, may name this one's checkpoint";
+    let anew = "start a new run in another directory; `adapter`, or `model` without LoRA, can name this run's checkpoint";
     if !changes.of_the_run.is_empty() {
         let keys = changes.of_the_run.join(", ");
         return Err(
-            Failure::user(format!("{over}, and began with other values of {keys}")).hint(anew),
+            Failure::user(format!("{over}, and started with other values of {keys}")).hint(anew),
         );
     }
     if !changes.of_the_budget.is_empty() {
@@ -65,7 +65,7 @@ fn tell_if_over(plan: &Plan) -> Result<(), Failure> {
 fn from_file(file: &Path, sets: &[String]) -> Result<Plan, Failure> {
     let text = std::fs::read_to_string(file).map_err(|error| {
         Failure::user(format!("{}: {error}", file.display()))
-            .hint("a run file names a model at least, as in `model = \"smollm2.gguf\"`; `--defaults` prints all keys")
+            .hint("a run file must name a model, such as `model = \"smollm2.gguf\"`; `--defaults` prints all keys")
     })?;
     let name = file.display().to_string();
     let stem = file.file_stem().map_or_else(
@@ -77,7 +77,7 @@ fn from_file(file: &Path, sets: &[String]) -> Result<Plan, Failure> {
     })
 }
 
-/// The plan of a new run, with the defaults that fit its model. `read` lays overrides over its
+/// The plan of a new run, with the defaults that fit its model. `read` applies overrides to its
 /// file.
 pub(crate) fn plan(
     name: &str,
@@ -106,13 +106,13 @@ fn task(name: &str) -> Result<hotloop_flow::Task, String> {
     load(name).map_err(|failure| failure.what().to_owned())
 }
 
-/// The plan of a run that has begun, with some overrides.
+/// The plan of a run that has started, with some overrides.
 pub(crate) fn begun(directory: &Path, sets: &[String]) -> Result<Plan, Failure> {
     hotloop_run::store::config(directory).map_err(|error| report::unreadable(&error))?;
     Plan::resume(directory, sets, &task).map_err(|all| mistakes(&all))
 }
 
-/// All mistakes, a line each.
+/// All mistakes, one per line.
 pub(crate) fn mistakes(all: &[Mistake]) -> Failure {
     let lines: Vec<String> = all.iter().map(ToString::to_string).collect();
     let hint = match all {
@@ -120,7 +120,7 @@ pub(crate) fn mistakes(all: &[Mistake]) -> Failure {
         [one] if one.key == "task" => {
             "`hotloop task list` names the shipped tasks; a folder is named by its path"
         }
-        _ => "`hotloop train --defaults` prints every key with a sentence",
+        _ => "`hotloop train --defaults` prints every key with a comment",
     };
     Failure::user(lines.join("\nhotloop: ")).hint(hint)
 }
@@ -162,7 +162,7 @@ pub(crate) fn drive(plan: &Plan, stop: &Stop) -> Result<Status, Failure> {
     };
     let (ended, _) = hotloop_run::drive(plan, parts, &mut store, &lines);
     drop((progress, told));
-    // The bench goes first: what it has under way must not run beside what follows.
+    // Drops the bench first, so that its jobs do not run at the same time as what follows.
     drop((bench, store));
     let page = report::write(std::slice::from_ref(&plan.directory), &plan.directory);
     finish(plan, ended, page)
@@ -171,7 +171,7 @@ pub(crate) fn drive(plan: &Plan, stop: &Stop) -> Result<Status, Failure> {
 /// How the run ended, for people and for the exit status.
 fn finish(plan: &Plan, ended: Ended, page: Result<PathBuf, Failure>) -> Result<Status, Failure> {
     let on = format!(
-        "`hotloop train --resume {}` goes on",
+        "`hotloop train --resume {}` continues it",
         plan.directory.display()
     );
     match ended {
@@ -192,7 +192,8 @@ fn finish(plan: &Plan, ended: Ended, page: Result<PathBuf, Failure>) -> Result<S
     }
 }
 
-/// A run that cannot go on. One that the machine interrupted goes on later: `on` says how.
+/// The failure of a run that cannot continue. If the machine interrupted it, `on` says how to
+/// continue it later.
 fn paused(interrupt: &Interrupt, on: String) -> Failure {
     let hint = match interrupt {
         Interrupt::Policy(error) => policy_hint(error)
@@ -208,7 +209,7 @@ fn paused(interrupt: &Interrupt, on: String) -> Failure {
     failure.remedies(interrupt.remedies())
 }
 
-/// What is about to happen.
+/// Prints what is about to happen.
 fn head(
     plan: &Plan,
     policy: &dyn Policy,
@@ -223,7 +224,7 @@ fn head(
     };
     let from = match state.finished() {
         0 => String::new(),
-        steps => format!(", going on after step {steps}"),
+        steps => format!(", continuing after step {steps}"),
     };
     let mut tasks = config.tasks();
     let task = tasks.next().unwrap_or_default();
@@ -243,7 +244,7 @@ fn head(
     )
 }
 
-/// One line a step, and a word on everything that takes long.
+/// Prints one line per step, and a note on everything that takes long.
 fn watch(event: &Event, state: &RunState, config: &Config, progress: &Progress) {
     let line = |text: &str| {
         progress.aside(|| say(text));
@@ -294,7 +295,7 @@ fn watch(event: &Event, state: &RunState, config: &Config, progress: &Progress) 
     }
 }
 
-/// Says once that a signal was heard: what is under way may take a while.
+/// Reports a received signal once, because stopping may take a while.
 fn tell_of_stop(
     stop: &Stop,
     directory: PathBuf,
@@ -309,7 +310,7 @@ fn tell_of_stop(
             if stop.asked() {
                 let directory = directory.display();
                 complain(&format!(
-                    "stopping when what is under way is done; again to stop at once ({directory} is safe)"
+                    "stopping when the current work is done; press Ctrl-C again to stop at once ({directory} is safe)"
                 ));
                 return;
             }
@@ -318,7 +319,7 @@ fn tell_of_stop(
     Listening(done)
 }
 
-/// Ends the thread that listens when dropped.
+/// Ends the listening thread when dropped.
 struct Listening(
     #[expect(dead_code, reason = "dropping it is the message")] std::sync::mpsc::Sender<()>,
 );

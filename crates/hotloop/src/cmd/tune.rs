@@ -24,7 +24,7 @@ use crate::tuning;
 #[derive(Deserialize)]
 #[serde(
     untagged,
-    expecting = "neither `prompt` and `answer` nor `messages` with `role` and `content` are in it"
+    expecting = "it has neither `prompt` and `answer` nor `messages` with `role` and `content`"
 )]
 enum Example {
     Pair { prompt: String, answer: String },
@@ -37,11 +37,10 @@ struct Said {
     content: String,
 }
 
-/// Teaches a model.
 pub(crate) fn run(arguments: &TuneArgs) -> Result<Status, Failure> {
     if arguments.out.exists() {
         return Err(
-            Failure::user(format!("{}: it is there already", arguments.out.display()))
+            Failure::user(format!("{}: it already exists", arguments.out.display()))
                 .hint("name another with --out"),
         );
     }
@@ -53,7 +52,7 @@ pub(crate) fn run(arguments: &TuneArgs) -> Result<Status, Failure> {
     Random::new(arguments.seed).shuffle(&mut chats);
     let held_out = chats.len() * arguments.held_out as usize / 100;
     if chats.len() == held_out {
-        return Err(Failure::user("the data hold no example")
+        return Err(Failure::user("the data contain no example")
             .hint("`hotloop tune --help` shows what a line looks like"));
     }
     let (origins, chats): (Vec<String>, Vec<Vec<Turn>>) = chats.into_iter().unzip();
@@ -142,7 +141,7 @@ fn save(engine: &Engine, arguments: &TuneArgs) -> Result<(), Failure> {
     saved.map_err(|error| models::engine_failure(&error))
 }
 
-/// The chats of a file, each with where it stands.
+/// The chats of a file, each with its line.
 fn read(file: &Path) -> Result<Vec<(String, Vec<Turn>)>, Failure> {
     let unreadable = |why: String| {
         Failure::user(format!("{}: {why}", file.display()))

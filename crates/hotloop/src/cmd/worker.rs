@@ -17,13 +17,15 @@ pub(crate) fn run(arguments: &WorkerArgs) -> Result<Status, Failure> {
             .ok()
             .filter(|value| *value <= Duration::from_hours(24))
             .ok_or_else(|| {
-                Failure::user(format!("{name} {value}: no number of seconds up to a day"))
+                Failure::user(format!(
+                    "{name} {value}: must be a number of seconds up to a day"
+                ))
             })
     };
     let lease = seconds("--lease", arguments.lease)?;
     if lease < Duration::from_millis(500) {
         return Err(Failure::user(format!(
-            "--lease {}: at least 0.5 s are wanted",
+            "--lease {}: must be at least 0.5 s",
             arguments.lease
         )));
     }
@@ -53,7 +55,7 @@ pub(crate) fn run(arguments: &WorkerArgs) -> Result<Status, Failure> {
     if arguments.until_eof {
         let asked = Arc::clone(&asked);
         std::thread::spawn(move || {
-            // An error is an end as well.
+            // An error also counts as the end of the input.
             drop(std::io::copy(&mut std::io::stdin(), &mut std::io::sink()));
             asked.fetch_max(1, Ordering::Relaxed);
         });

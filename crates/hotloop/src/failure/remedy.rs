@@ -1,11 +1,12 @@
-//! What libraries call a remedy, as the command at hand calls it: a flag, a key or another command.
+//! Translates the remedies that libraries name into the flags, keys or commands of this command
+//! line.
 
 use clap::CommandFactory;
 use hotloop_flow::Remedy;
 
 use crate::cli::Cli;
 
-/// A hint, and what its remedies are called on this command line.
+/// A hint with the names of its remedies on this command line.
 pub(crate) fn advice(hint: Option<&str>, remedies: &[Remedy]) -> Option<String> {
     let hint = hint?;
     let program = Cli::command();
@@ -26,7 +27,8 @@ fn named(hint: &str, remedies: &[Remedy], command: &clap::Command) -> String {
     format!("{hint} ({})", names.join(", "))
 }
 
-/// The flag if the command has it, else the key if it sets keys, else the command to call.
+/// The flag if the command has it, otherwise the key if it sets keys, otherwise the command to
+/// call.
 fn name(remedy: Remedy, command: &clap::Command) -> Option<String> {
     let has = |long: &str| {
         command
@@ -65,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_names_a_remedy_by_what_it_has_itself() {
+    fn a_command_names_a_remedy_by_its_own_flags_and_keys() {
         let program = Cli::command();
         let advice = |command: &str, remedies: &[Remedy]| {
             named(

@@ -1,4 +1,4 @@
-//! One JSON object a line: what `hotloop judge --json` prints.
+//! The output of `hotloop judge --json`: one JSON object per line.
 
 use hotloop_flow::Language;
 use hotloop_flow::bench::Seconds;
@@ -34,7 +34,7 @@ pub(crate) struct Line<'a> {
     /// Only with `--completions`: the other keys of the object.
     #[serde(skip_serializing_if = "Map::is_empty")]
     carried: &'a Map<String, Value>,
-    /// Only where the machine failed: there is no verdict then.
+    /// Only if the machine failed; there is no verdict then.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,11 +45,11 @@ pub(crate) struct Line<'a> {
 struct VerifyLine {
     paper: bool,
     strict: bool,
-    /// `null` for an error without bound, such as NaN.
+    /// `null` for an error that is NaN or infinite.
     error: Option<f64>,
 }
 
-/// What a line is about.
+/// The subject of a line.
 pub(crate) struct About<'a> {
     pub(crate) file: &'a str,
     pub(crate) task: &'a str,

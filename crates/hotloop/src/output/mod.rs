@@ -1,4 +1,4 @@
-//! What users and programs read: text on standard output, complaints on standard error.
+//! Output for users and programs: text on standard output, complaints on standard error.
 
 pub(crate) mod json;
 pub(crate) mod table;
@@ -12,8 +12,8 @@ pub(crate) use hotloop_flow::count;
 /// Why standard output could not be written, the first time.
 static LOST: OnceLock<io::Error> = OnceLock::new();
 
-/// Text for a terminal only shows: models, endpoints and names of files may hold commands to it.
-/// Programs get all of it.
+/// Removes control characters from text for a terminal, because the output of models, endpoints and
+/// file names may contain commands to it. Programs get the unchanged text.
 fn shown(text: &str, terminal: bool) -> Cow<'_, str> {
     let commands = |letter: char| letter.is_control() && letter != '\n' && letter != '\t';
     if terminal && text.contains(commands) {
@@ -23,7 +23,7 @@ fn shown(text: &str, terminal: bool) -> Cow<'_, str> {
     }
 }
 
-/// Writes lines to standard output at once; false when nobody reads them any more, or they cannot
+/// Writes lines to standard output at once. Returns false if the reader is gone or the lines cannot
 /// be written.
 pub(crate) fn say(text: &str) -> bool {
     let mut out = io::stdout().lock();
@@ -33,27 +33,27 @@ pub(crate) fn say(text: &str) -> bool {
         .and_then(|()| out.write_all(b"\n"))
         .and_then(|()| out.flush());
     let Err(error) = written else { return true };
-    // A reader that went away has what it wanted; a disk that is full leaves its user with half an
-    // answer.
+    // A closed pipe is no error, because its reader has enough. A full disk is one, because it
+    // truncates the output.
     if error.kind() != io::ErrorKind::BrokenPipe {
         drop(LOST.set(error));
     }
     false
 }
 
-/// Why something that was said did not arrive.
+/// Why output was lost.
 pub(crate) fn lost() -> Option<&'static io::Error> {
     LOST.get()
 }
 
-/// What stands between the parts of a step's line (`hotloop_run::report::text`), which may be
-/// broken there.
+/// The separator between the parts of a step's line (`hotloop_run::report::text`), where the line
+/// may wrap.
 const BREAK: &str = "  |  ";
 /// As wide as the number of a step.
 const INDENT: &str = "           ";
 
-/// A line of parts as this terminal shows it best: where it is too narrow, parts go to rows of
-/// their own below the first.
+/// A line of parts, wrapped for this terminal. If it is too narrow, parts go to rows below the
+/// first.
 pub(crate) fn folded(line: &str) -> String {
     let width =
         terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
@@ -78,7 +78,7 @@ fn fold(line: &str, width: Option<usize>) -> String {
     rows.join("\n")
 }
 
-/// Writes a line to standard error. There is no one to tell when that fails.
+/// Writes a line to standard error. A failure to do so cannot be reported.
 pub(crate) fn complain(text: &str) {
     let mut out = io::stderr().lock();
     let text = shown(text, out.is_terminal());
@@ -93,7 +93,6 @@ pub(crate) fn say_json(value: &impl serde::Serialize) -> bool {
     say(&serde_json::to_string(value).expect("what we print has no maps with odd keys"))
 }
 
-/// A share in percent.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent < 9.95 {
@@ -112,7 +111,7 @@ pub(crate) fn seconds(seconds: f64) -> String {
     }
 }
 
-/// A number with about three digits that count.
+/// A number with about three significant digits.
 pub(crate) fn number(value: f64) -> String {
     match value.abs() {
         v if v < 0.995 => format!("{value:.3}"),
@@ -136,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_broken_between_its_parts_where_it_does_not_fit() {
+    fn a_line_that_does_not_fit_wraps_between_its_parts() {
         let line = "step    1  reward 1.00  |  correct 80 %  |  sampling 1.0 s";
         assert_eq!(fold(line, None), line);
         assert_eq!(fold(line, Some(line.len())), line);
@@ -151,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn terminals_are_not_commanded_and_programs_get_everything() {
+    fn terminals_get_no_control_characters_and_programs_get_everything() {
         let text = "a\tb\n\u{1b}[2J\u{9b}31mred\u{7}";
         assert_eq!(shown(text, true), "a\tb\n\u{fffd}[2J\u{fffd}31mred\u{fffd}");
         assert_eq!(shown(text, false), text);

@@ -1,6 +1,6 @@
 //! Plain text in aligned columns.
 
-/// A table; columns without any content are left out.
+/// A table. Columns without content are left out.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     columns: Vec<Column>,
@@ -112,7 +112,7 @@ impl Table {
     }
 }
 
-/// A cell that a terminal only shows: the name of a file may hold anything.
+/// A cell without control characters, because the name of a file may contain anything.
 fn shown(cell: &str) -> String {
     cell.replace(char::is_control, "\u{fffd}")
 }
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_cell_commands_a_terminal() {
+    fn no_cell_contains_control_characters() {
         let mut table = Table::new().left("file");
         table.row(["a\u{1b}[31m\n.c"]);
         assert_eq!(table.render(), "file\na\u{fffd}[31m\u{fffd}.c");

@@ -1,5 +1,5 @@
-//! Models behind an endpoint on this machine, by both protocols. How a bad endpoint is borne is
-//! tested beside `api.rs`.
+//! Models behind an endpoint on this machine, with both protocols. The tests next to
+//! `api.rs` in `policy` cover bad endpoints.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -11,18 +11,18 @@ use serde_json::{Value, json};
 
 use crate::{ended, hotloop, lines};
 
-/// What was asked: the path and the body.
+/// A request: its path and its body.
 type Asked = (String, Value);
 
-/// An endpoint that gives every request the same reply, until the test's process ends; and what it
-/// is asked.
+/// An endpoint that answers every request with the same reply until the test's process ends, and
+/// the requests that it gets.
 fn endpoint(head: &'static str, text: &'static str) -> (String, Receiver<Asked>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     let (sender, asked) = channel();
     std::thread::spawn(move || {
         for stream in listener.incoming().filter_map(Result::ok) {
-            // A client that goes away in the middle is no failure here.
+            // A client that disconnects early is not a failure here.
             drop(answer(&stream, head, text, &sender));
         }
     });
@@ -74,12 +74,12 @@ fn answer(
 }
 
 const FINE: &str = "200 OK";
-/// What follows the signature of `transpose`.
+/// The code after the signature of `transpose`.
 const RIGHT: &str =
     "for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) out[j * M + i] = in[i * N + j];\n}\n";
 
 #[test]
-fn an_address_that_ends_in_completions_is_given_a_text_with_the_answer_begun() {
+fn an_address_that_ends_in_completions_gets_a_text_that_begins_the_answer() {
     let (url, asked) = endpoint(FINE, RIGHT);
     let ask = |url: &str| {
         lines(&[
@@ -105,7 +105,7 @@ fn an_address_that_ends_in_completions_is_given_a_text_with_the_answer_begun() {
     let begun = &prompt[prompt.rfind("\n```c\n").unwrap() + 1..];
     assert!(begun.contains("void transpose("), "{begun}");
     assert_eq!(answers[0]["completion"], format!("{begun}{RIGHT}"));
-    // The chat has no beginning, which few servers would go on with.
+    // The chat does not begin the answer, because few servers could continue it.
     for url in [url.clone(), format!("{url}/chat/completions")] {
         let answers = ask(&url);
         let (path, body) = asked.recv().unwrap();
@@ -122,7 +122,7 @@ fn an_address_that_ends_in_completions_is_given_a_text_with_the_answer_begun() {
 }
 
 #[test]
-fn a_chat_by_completions_is_a_text_that_grows() {
+fn a_chat_over_completions_is_a_growing_text() {
     let (url, asked) = endpoint(FINE, "four");
     let url = format!("{url}/completions");
     let mut chat = hotloop(&["chat", "--api", &url, "--model", "m", "--system", "Add."])
@@ -147,7 +147,7 @@ fn a_chat_by_completions_is_a_text_that_grows() {
     assert_eq!(prompts, ["Add.\n2 + 2 =", "Add.\n2 + 2 =\nfour\n3 + 1 ="]);
 }
 
-/// A run of one step of that model.
+/// A run of one step with that model.
 fn run_file(folder: &Path, model: &str) -> PathBuf {
     let file = folder.join("api.toml");
     let text = format!(
@@ -160,7 +160,7 @@ fn run_file(folder: &Path, model: &str) -> PathBuf {
 }
 
 #[test]
-fn runs_and_evaluations_ask_by_completions_too() {
+fn runs_and_evaluations_also_use_completions() {
     let (url, asked) = endpoint(FINE, RIGHT);
     let folder = tempfile::tempdir().unwrap();
     let model = format!("{url}/completions#m");
@@ -196,7 +196,7 @@ fn runs_and_evaluations_ask_by_completions_too() {
 }
 
 #[test]
-fn a_limit_of_requests_is_set_for_the_call_or_the_environment() {
+fn a_request_limit_is_set_by_flag_or_environment() {
     let (url, asked) = endpoint(FINE, "four");
     let ask = |more: &[&str], limit: &str| {
         let mut command = hotloop(&[
@@ -213,7 +213,7 @@ fn a_limit_of_requests_is_set_for_the_call_or_the_environment() {
     }
     assert_eq!(ask(&["--api-per-minute", "0"], "").0, 1);
     assert_eq!(asked.try_iter().count(), 0);
-    // What is said in the call counts.
+    // The flag overrides the environment.
     for (more, limit) in [
         (&["--api-per-minute", "6000"][..], "none"),
         (&[], "6000"),
@@ -225,7 +225,7 @@ fn a_limit_of_requests_is_set_for_the_call_or_the_environment() {
 }
 
 #[test]
-fn an_endpoint_that_is_asked_too_often_says_what_helps() {
+fn an_endpoint_with_too_many_requests_leads_to_a_hint() {
     let (url, asked) = endpoint("429 Too Many Requests\r\nRetry-After-Ms: 10", "");
     let (status, _, error) = ended(&mut hotloop(&[
         "sample", "--api", &url, "--model", "m", "--prompt", "hi",

@@ -20,7 +20,7 @@ fn throughput_compares_with_the_plain_pipeline() {
 }
 
 #[test]
-fn the_same_candidate_is_judged_again_and_again() {
+fn the_same_candidate_is_judged_many_times() {
     let lines = lines(&["bench", "aa", "--count", "3", "--json"]);
     assert_eq!(lines[0]["correct"], 3, "{}", lines[0]);
     assert_eq!(lines[0]["gflops"].as_array().unwrap().len(), 3);

@@ -1,9 +1,9 @@
-//! No modules of a crate import each other in a circle.
+//! The modules of a crate import each other without circles.
 //!
-//! A module is a file. It imports another one when it names an item that is defined there, by
-//! whatever way: `use crate::a::X`, `super::X`, a path in the middle of code, or a name that a
-//! third module re-exports. A module that declares and re-exports its children imports nothing
-//! by that. Code under `#[cfg(test)]` does not count, nor do methods, which have no path.
+//! A module is a file. It imports another module if it names an item that is defined there: by
+//! `use crate::a::X`, by `super::X`, by a path inside code, or by a name that a third module
+//! re-exports. Declaring and re-exporting children is not an import. Code under `#[cfg(test)]` does
+//! not count, and neither do methods, which have no path.
 
 mod names;
 
@@ -13,7 +13,7 @@ use std::path::Path;
 use crate::root;
 use names::Source;
 
-/// The path of a module in its crate: nothing for the root.
+/// The path of a module in its crate; empty for the root.
 type Module = Vec<String>;
 
 #[test]
@@ -31,7 +31,8 @@ fn no_modules_import_each_other_in_a_circle() {
     assert!(found.is_empty(), "circles of imports:\n{found}");
 }
 
-/// The source of every module under `folder`, which is the module `at`. Programs stand alone.
+/// The source of every module under `folder`, which is the module `at`. Binaries are not part of
+/// it.
 fn files(folder: &Path, at: &[String]) -> BTreeMap<Module, String> {
     let mut found = BTreeMap::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -107,7 +108,7 @@ fn imports(modules: &BTreeMap<Module, Source>, module: &Module) -> BTreeSet<Modu
     let source = &modules[module];
     let mut found = BTreeSet::new();
     for used in &source.uses {
-        // To hand on what a child has is no use of it, unless the name is used here as well.
+        // Re-exporting a child's item is not a use of it, unless the name is also used here.
         let target = home(modules, module, &used.path, 0);
         let is_below = target
             .as_ref()
@@ -122,8 +123,8 @@ fn imports(modules: &BTreeMap<Module, Source>, module: &Module) -> BTreeSet<Modu
     found
 }
 
-/// The module that defines what `path` means in `module`; none for other crates' items, and for
-/// modules themselves.
+/// The module that defines the item `path` in `module`; `None` for items of other crates and for
+/// modules.
 fn home(
     modules: &BTreeMap<Module, Source>,
     module: &Module,
@@ -146,7 +147,7 @@ fn home(
     }
     let (item, behind) = rest.split_first()?;
     let source = modules.get(&at)?;
-    // Names that come from elsewhere, by `use a::X` and then by `use a::*`.
+    // Imported names, first by `use a::X` and then by `use a::*`.
     let mut uses = source.uses.iter();
     let from = uses.find(|used| used.name == *item && depth < 8);
     if let Some(used) = from {
@@ -163,7 +164,7 @@ fn home(
             return Some(home);
         }
     }
-    // Where nothing is defined by that name, the path begins with another crate or a local name.
+    // If no item has this name, the path begins with another crate or a local name.
     (at != *module).then_some(at)
 }
 
@@ -220,7 +221,7 @@ fn circles_are_found_however_they_are_written() {
 }
 
 #[test]
-fn what_leads_one_way_is_no_circle() {
+fn one_way_imports_are_not_a_circle() {
     let b = "use crate::a::A; pub struct B(A);";
     for a in [
         "pub struct A;",
@@ -237,7 +238,7 @@ fn what_leads_one_way_is_no_circle() {
 }
 
 #[test]
-fn a_parent_may_hand_on_its_child_but_not_use_a_child_that_uses_it() {
+fn a_parent_may_re_export_a_child_but_not_use_a_child_that_uses_it() {
     let child = "use super::Kind; pub struct Child(Kind);";
     let parent = |text: &str| found(&[("", "mod p;"), ("p", text), ("p::child", child)]);
     assert!(parent("mod child; pub use child::Child; pub struct Kind;").is_empty());

@@ -1,4 +1,4 @@
-//! Policies are evaluated side by side, and programs compared with the corpus.
+//! Policies are compared with each other, and programs with the corpus.
 
 use std::collections::BTreeSet;
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::{ended, hotloop, lines, root, turn};
 
 #[test]
-fn each_policy_and_task_is_told_and_every_answer_kept() {
+fn each_policy_and_task_is_reported_and_every_answer_kept() {
     let folder = tempfile::tempdir().unwrap();
     let kept = folder.path().join("kept");
     let told = lines(&[
@@ -60,7 +60,7 @@ fn each_policy_and_task_is_told_and_every_answer_kept() {
                 <= line["speedup_correct"]["mean"]["value"].as_f64()
         );
     }
-    // The same draws of the same policy are the same answers.
+    // The same policy with the same draws gives the same answers.
     assert_eq!(told[0]["verdicts"], told[2]["verdicts"]);
     let index = std::fs::read_to_string(kept.join("answers.jsonl")).unwrap();
     let answers: Vec<Value> = index
@@ -140,9 +140,9 @@ fn adapters_of_one_name_are_two_policies() {
     );
 }
 
-/// With a run's seed, temperature and count, an evaluation gives the very answers of its probe.
+/// With a run's seed, temperature and count, an evaluation repeats the answers of its probe.
 #[test]
-fn an_evaluation_is_a_runs_probe_taken_again() {
+fn an_evaluation_repeats_a_runs_probe() {
     let folder = tempfile::tempdir().unwrap();
     let (file, run, kept) = (
         folder.path().join("run.toml"),
@@ -193,7 +193,7 @@ fn an_evaluation_is_a_runs_probe_taken_again() {
 }
 
 #[test]
-fn people_read_a_table_and_mistakes_are_told_before_anything_is_loaded() {
+fn people_read_a_table_and_mistakes_are_reported_before_loading() {
     let evaluate = |more: &[&str]| ended(hotloop(&["evaluate", "--model", "nano"]).args(more));
     let (status, told, error) = evaluate(&["--task", "matmul", "--stage", "2", "--count", "2"]);
     assert_eq!((status, error.as_str()), (0, ""), "{told}");

@@ -14,10 +14,10 @@ use serde_json::Value;
 use crate::{ended, hotloop, turn};
 use cluster::{Slurm, Sshd, free_port, left_out};
 
-/// Longer than anything here takes on a busy machine.
+/// A timeout longer than anything here takes on a busy machine.
 const LONG: Duration = Duration::from_mins(4);
 
-/// A fleet that ends with this value.
+/// A fleet that stops when this value is dropped.
 struct Fleet {
     folder: tempfile::TempDir,
     /// Variables that its keeper has, besides ours.
@@ -25,7 +25,8 @@ struct Fleet {
 }
 
 impl Fleet {
-    /// Writes a fleet.toml; workers are told what tests need. `None` says what is missing.
+    /// Writes a fleet.toml with the settings that tests need. Returns `None` and prints what is
+    /// missing if the machine cannot run it.
     fn new(text: &str) -> Option<Self> {
         if hotloop_fleet::server::program(None).is_err() {
             left_out("nats-server is not installed");
@@ -163,7 +164,7 @@ fn a_local_fleet_judges_and_what_is_killed_is_replaced() {
     assert!(
         judged[0]["gflops"].as_f64().unwrap() > 0.0 && judged[0]["machine"]["compiler"] != "none"
     );
-    // A worker that is killed is replaced.
+    // A killed worker is replaced.
     let status = fleet.wait_until("the worker is heard", |status| ready(status) == 1);
     let pid = status["workers"][0]["pid"].as_u64().unwrap();
     let supervisors = children(pid);
@@ -231,7 +232,7 @@ fn is_running(pid: &str) -> bool {
         .is_some_and(|(_, rest)| !rest.starts_with('Z'))
 }
 
-/// The lines of `hotloop judge --json`; the caller has the turn.
+/// The lines of `hotloop judge --json`. The caller must hold the turn.
 fn judge(arguments: &[&str]) -> Vec<Value> {
     let arguments: Vec<&str> = ["judge"]
         .into_iter()
@@ -327,7 +328,7 @@ fn hosts_behind_ssh_are_forwarded_the_server_and_end_with_the_fleet() {
     }
 }
 
-/// A fleet.toml for another site: Slurm's jobs, reached through ssh.
+/// A fleet.toml for another site with Slurm jobs, reached through ssh.
 fn site(sshd: &Sshd, time: &str, count: u32, more: &str) -> String {
     format!(
         "name = \"test\"\n[server]\nlisten = \"127.0.0.1:{}\"\n\
@@ -424,8 +425,7 @@ fn a_run_is_judged_by_jobs_of_slurm_through_a_tunnel_and_survives_the_end_of_a_j
     assert_eq!(slurm.jobs(), "", "no job is left");
 }
 
-/// The process of the one shared connection, known by the configuration file that it was started
-/// with.
+/// The process of the shared connection, identified by its configuration file.
 fn tunnel(sshd: &Sshd) -> Option<String> {
     let config = sshd.config().display().to_string();
     let is_it = |pid: &String| {
@@ -443,7 +443,7 @@ fn tunnel(sshd: &Sshd) -> Option<String> {
         .find(is_it)
 }
 
-/// A run that does not outlive its test.
+/// A run that ends with its test.
 struct Run(Child);
 
 impl Run {
@@ -511,7 +511,7 @@ fn a_job_that_slurm_ends_by_its_limit_loses_nothing() {
             stage: None,
         }
     };
-    // Work for longer than a job of a minute lives.
+    // More work than a job of one minute can do.
     bench.submit((0..36).map(job).collect()).unwrap();
     let mut came: Vec<u64> = Vec::new();
     let begin = Instant::now();

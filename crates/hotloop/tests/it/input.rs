@@ -1,4 +1,4 @@
-//! Whatever is given, there is a verdict or a clear error: never a crash.
+//! Any input gives a verdict or a clear error, and never a crash.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use crate::{ended, hotloop, lines};
 
-/// The command fails with `status`, one line that holds `words`, and a hint if there is one.
+/// Asserts that the command fails with `status` and one line that contains `words`, plus a hint if
+/// there is one.
 fn fails(command: &mut std::process::Command, status: i32, words: &[&str]) {
     let (got, out, error) = ended(command);
     assert_eq!(got, status, "{command:?}: {out}{error}");
@@ -122,7 +123,7 @@ fn a_bad_line_of_completions_is_named_by_its_number() {
 }
 
 #[test]
-fn a_machine_that_cannot_judge_says_what_mends_it() {
+fn a_machine_that_cannot_judge_says_how_to_fix_it() {
     let folder = tempfile::tempdir().unwrap();
     fails(
         hotloop(&["judge", "matmul"]).env("PATH", folder.path()),
@@ -218,7 +219,7 @@ fn a_file_without_permission_is_a_users_error() {
 }
 
 #[test]
-fn what_cannot_be_printed_is_not_lost_in_silence() {
+fn lost_output_is_reported() {
     for arguments in [
         ["task", "list"].as_slice(),
         &["train", "--defaults"],
@@ -236,7 +237,7 @@ fn what_cannot_be_printed_is_not_lost_in_silence() {
     }
 }
 
-/// The program where no file may grow beyond some blocks of 512 bytes.
+/// The program under a limit on file sizes, in blocks of 512 bytes.
 fn limited(how: &str, arguments: &[&str]) -> std::process::Command {
     let mut command = std::process::Command::new("sh");
     let script = format!("ulimit {how} && exec \"$0\" \"$@\"");
@@ -247,7 +248,7 @@ fn limited(how: &str, arguments: &[&str]) -> std::process::Command {
 }
 
 #[test]
-fn a_limit_on_the_size_of_files_is_told_with_its_remedy() {
+fn a_limit_on_the_size_of_files_is_reported_with_its_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let printed = std::fs::File::create(folder.path().join("printed")).unwrap();
     let output = limited("-f 1", &["train", "--defaults"])
@@ -274,8 +275,8 @@ fn a_limit_on_the_size_of_files_is_told_with_its_remedy() {
         1,
         &["chats.jsonl", "File too large", "ulimit -f"],
     );
-    // A compiler's own limit is higher than the hard one here; below the soft one there is no room
-    // for inputs.
+    // The compiler's own limit exceeds the hard limit here. The soft limit leaves no room for
+    // inputs.
     for how in ["-f 64", "-S -f 64"] {
         let (status, out, error) = ended(&mut limited(how, &["judge", "transpose"]));
         let said = format!("{out}{error}");

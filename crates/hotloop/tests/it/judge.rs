@@ -68,7 +68,7 @@ fn the_seed_has_every_key_of_the_format() {
 }
 
 #[test]
-fn a_task_without_operations_has_every_key_and_earns_times_its_seed() {
+fn a_task_without_operations_has_every_key_and_rewards_relative_to_its_seed() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../bench/tests/tasks/reverse");
     let lines = lines(&["judge", folder, "--json"]);
     let line = &lines[0];
@@ -83,7 +83,7 @@ fn a_task_without_operations_has_every_key_and_earns_times_its_seed() {
         assert_eq!(line.get(key), Some(&Value::Null), "{key}: {line}");
     }
     assert!(line["seconds_per_call"].as_f64().unwrap() > 0.0);
-    // The seed beside itself, timed twice.
+    // The seed compared with itself, timed twice.
     let reward = line["reward"].as_f64().unwrap();
     assert!((0.2..5.0).contains(&reward), "{reward}");
     let (status, out, _) = ended(&mut hotloop(&["judge", folder]));
@@ -91,7 +91,7 @@ fn a_task_without_operations_has_every_key_and_earns_times_its_seed() {
 }
 
 #[test]
-fn what_was_wanted_is_told_whole() {
+fn the_expected_signature_is_shown_in_full() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("empty.c");
     std::fs::write(&file, "").unwrap();
@@ -149,7 +149,7 @@ fn the_table_is_in_input_order_with_details_below() {
 }
 
 #[test]
-fn rewards_of_a_group_share_out_a_hundred() {
+fn the_best_reward_of_a_group_is_a_hundred() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("good.c");
     std::fs::write(&file, RIGHT).unwrap();
@@ -213,7 +213,7 @@ fn source_comes_from_standard_input_and_answers_from_text() {
 }
 
 #[test]
-fn completions_are_mended_counted_and_judged() {
+fn completions_are_repaired_counted_and_judged() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("answers.jsonl");
     let completions = [
@@ -301,7 +301,7 @@ fn a_stage_refuses_what_it_forbids() {
 }
 
 #[test]
-fn doctor_tells_whether_candidates_can_be_judged() {
+fn doctor_says_whether_candidates_can_be_judged() {
     let (status, out, error) = ended(&mut hotloop(&["doctor", "--json"]));
     assert_eq!((status, error.as_str()), (0, ""), "{out}");
     let diagnosis: Value = serde_json::from_str(&out).unwrap();

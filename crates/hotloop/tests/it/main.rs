@@ -32,7 +32,7 @@ fn hotloop(arguments: &[&str]) -> Command {
     command
 }
 
-/// What a finished program left: exit status, standard output, standard error.
+/// Runs a program and returns its exit status, standard output and standard error.
 fn ended(command: &mut Command) -> (i32, String, String) {
     let _turn = turn();
     let output: Output = command.stdin(std::process::Stdio::null()).output().unwrap();
@@ -44,7 +44,7 @@ fn ended(command: &mut Command) -> (i32, String, String) {
     )
 }
 
-/// The lines of `--json`, which must succeed.
+/// The output lines of a command with `--json`, which must succeed.
 fn lines(arguments: &[&str]) -> Vec<Value> {
     let (status, out, error) = ended(&mut hotloop(arguments));
     assert_eq!(status, 0, "{arguments:?}: {out}{error}");
@@ -54,7 +54,8 @@ fn lines(arguments: &[&str]) -> Vec<Value> {
         .collect()
 }
 
-/// Programs that judge take turns: two benches on one machine would time each other.
+/// Tests that judge take turns, because two benches on one machine would disturb each other's
+/// timings.
 fn turn() -> std::sync::MutexGuard<'static, ()> {
     static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
     TURN.lock()

@@ -1,4 +1,4 @@
-//! Models: told, converted, asked, trained and reported on, with a model of 61 kB.
+//! Models are described, converted, sampled, trained and reported on, with a model of 61 kB.
 
 mod mistakes;
 
@@ -19,7 +19,7 @@ fn tiny() -> String {
         .to_owned()
 }
 
-/// The same as a folder, with a context that a task's prompt fits into.
+/// The same model as a folder, with a context large enough for a task's prompt.
 pub(crate) fn roomy(folder: &Path) -> PathBuf {
     let model = folder.join("model");
     if !model.exists() {
@@ -38,7 +38,7 @@ pub(crate) fn roomy(folder: &Path) -> PathBuf {
     model
 }
 
-/// A run file for that model, as small as runs can be.
+/// The smallest possible run file for that model.
 fn run_file(folder: &Path, more: &str) -> String {
     let path = folder.join("tiny.toml");
     let (model, runs) = (roomy(folder), folder.join("run"));
@@ -52,14 +52,15 @@ fn run_file(folder: &Path, more: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// The same model with other words: each token is a whole answer, of which a third is right, a
-/// third computes nothing and a third does not compile. So it can learn on the real bench.
+/// The same model with another vocabulary: each token is a whole answer. A third of them is
+/// correct, a third computes nothing and a third does not compile. So the model can learn on the
+/// real bench.
 fn worded(folder: &Path) -> PathBuf {
     let model = roomy(folder);
     let path = model.join("tokenizer.json");
     let mut tokenizer: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     let right = "for(intĠi=0;i<M;i++)for(intĠj=0;j<N;j++)out[j*M+i]=in[i*N+j];";
-    // Words must differ; what stands behind the closing fence is cut off.
+    // Tokens must differ. The text after the closing fence is cut off.
     let words = (3..64_u64).map(|id| {
         let body = [right, "", "x;"][id as usize % 3];
         (format!("{body}}}Ċ```{id}"), Value::from(id))
@@ -74,7 +75,7 @@ fn worded(folder: &Path) -> PathBuf {
     model
 }
 
-/// The command fails with `status` and says `words`.
+/// Asserts that the command fails with `status` and prints `words`.
 fn fails(arguments: &[&str], status: i32, words: &[&str]) {
     let (got, _, error) = ended(&mut hotloop(arguments));
     assert_eq!(got, status, "{arguments:?}: {error}");
@@ -87,7 +88,7 @@ fn fails(arguments: &[&str], status: i32, words: &[&str]) {
 }
 
 #[test]
-fn a_model_is_told_and_converted() {
+fn a_model_is_described_and_converted() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("converted");
     let (status, said, error) = ended(&mut hotloop(&[
@@ -131,12 +132,12 @@ fn a_model_is_told_and_converted() {
     fails(
         &["model", "convert", &tiny(), out.to_str().unwrap()],
         1,
-        &["is there already", "hint:"],
+        &["already exists", "hint:"],
     );
 }
 
 #[test]
-fn models_that_are_not_there_are_named_with_a_remedy() {
+fn missing_models_are_named_with_a_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let empty = folder.path().to_str().unwrap();
     fails(
@@ -201,7 +202,7 @@ fn models_that_are_not_there_are_named_with_a_remedy() {
 }
 
 #[test]
-fn what_is_sampled_can_be_judged() {
+fn sampled_answers_can_be_judged() {
     let folder = tempfile::tempdir().unwrap();
     let chats = folder.path().join("chats.jsonl");
     let asked = r#"{"messages": [{"role": "user", "content": "abc"}], "begun": "he"}"#;
@@ -271,7 +272,7 @@ fn what_is_sampled_can_be_judged() {
     );
 }
 
-/// What `judge --completions -` says of each line.
+/// The output of `judge --completions -` for each line.
 fn judged(completions: &str) -> Vec<Value> {
     let mut judge = hotloop(&["judge", "transpose", "--completions", "-", "--json"])
         .stdin(Stdio::piped())
@@ -294,7 +295,7 @@ fn judged(completions: &str) -> Vec<Value> {
         .collect()
 }
 
-/// As `fails`, for one who has the turn already.
+/// Like `fails`, for a caller that holds the turn already.
 fn fails_now(arguments: &[&str], words: &[&str]) {
     let output = hotloop(arguments).output().unwrap();
     let error = String::from_utf8(output.stderr).unwrap();
@@ -346,7 +347,7 @@ fn a_run_trains_resumes_and_is_reported_on() {
         assert!(out.contains(words), "no `{words}`: {out}{error}");
     }
     assert!(run.join("report.html").exists() && run.join("events.jsonl").exists());
-    // It is over, and stays so.
+    // A finished run stays finished.
     let (status, out, error) = ended(&mut hotloop(&["train", "--resume", directory]));
     assert!(
         status == 0 && out.contains("done: the only step is done") && !out.contains("step    2"),
@@ -394,7 +395,7 @@ fn a_run_trains_resumes_and_is_reported_on() {
 }
 
 #[test]
-fn a_model_learns_on_the_real_bench_and_its_adapter_can_be_asked() {
+fn a_model_learns_on_the_real_bench_and_its_adapter_can_be_sampled() {
     let folder = tempfile::tempdir().unwrap();
     let file = run_file(folder.path(), "");
     let model = worded(folder.path());
@@ -457,7 +458,7 @@ fn a_model_learns_on_the_real_bench_and_its_adapter_can_be_asked() {
 }
 
 #[test]
-fn a_signal_pauses_a_run_which_then_goes_on() {
+fn a_signal_pauses_a_run_which_then_continues() {
     let folder = tempfile::tempdir().unwrap();
     let file = run_file(folder.path(), "");
     let directory = folder.path().join("run");
@@ -490,13 +491,13 @@ fn a_signal_pauses_a_run_which_then_goes_on() {
     fails(&[&resume[..], &["seed=7"]].concat(), 1, &["seed", "hint:"]);
     let (status, out, error) = ended(&mut hotloop(&[&resume[..], &["budget.steps=2"]].concat()));
     assert!(
-        status == 0 && out.contains("going on after step") && out.contains("done: "),
+        status == 0 && out.contains("continuing after step") && out.contains("done: "),
         "{out}{error}"
     );
 }
 
 #[test]
-fn experiments_are_listed_with_how_far_they_have_come() {
+fn experiments_are_listed_with_their_progress() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().to_str().unwrap();
     let (status, said, _) = ended(&mut hotloop(&[
@@ -507,7 +508,7 @@ fn experiments_are_listed_with_how_far_they_have_come() {
         out,
     ]));
     assert_eq!(
-        (status, said.matches("not begun").count()),
+        (status, said.matches("not started").count()),
         (0, 6),
         "{said}"
     );

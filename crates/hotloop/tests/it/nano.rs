@@ -1,4 +1,4 @@
-//! The nano policy: it writes right candidates, it learns, and its corpus can be made anew.
+//! The nano policy writes correct candidates and learns, and its corpus can be recreated.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{ended, hotloop, lines, root};
 
 #[test]
-fn it_writes_right_candidates() {
+fn it_writes_correct_candidates() {
     let folder = tempfile::tempdir().unwrap();
     let answers = folder.path().join("answers.jsonl");
     let asked = [
@@ -26,7 +26,7 @@ fn it_writes_right_candidates() {
     let (status, out, error) = ended(hotloop(&asked).arg("--json"));
     assert_eq!(status, 0, "{error}");
     std::fs::write(&answers, out).unwrap();
-    // Every element decides, and three timings are enough: how fast the answers are is not asked.
+    // The strict check decides, and three timings are enough, because speed does not matter here.
     let how = [
         "--paper", "--check", "strict", "--limit", "1", "--stage", "2", "--json",
     ];
@@ -83,7 +83,7 @@ fn the_quickstart_probes_learns_probes_again_and_reports() {
         assert!(told.contains(words), "{words} is missing in\n{told}");
     }
     assert!(out.join("report.html").exists() && out.join("control/events.jsonl").exists());
-    // The same command again has nothing to do, and says so.
+    // Repeating the command has nothing to do and says so.
     let (status, again, error) = ended(&mut hotloop(&arguments));
     assert_eq!(status, 0, "{again}{error}");
     assert!(
@@ -92,7 +92,7 @@ fn the_quickstart_probes_learns_probes_again_and_reports() {
     );
 }
 
-/// An adapter of rank 2 for the nano policy, which a moment taught.
+/// An adapter of rank 2 for the nano policy, trained for a moment.
 pub(crate) fn adapter(folder: &Path) -> PathBuf {
     let (data, warm) = (folder.join("data.jsonl"), folder.join("warm"));
     let example =
@@ -116,7 +116,7 @@ pub(crate) fn adapter(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn a_run_says_what_it_trains_when_it_begins_with_an_adapter() {
+fn a_run_that_starts_with_an_adapter_says_what_it_trains() {
     let folder = tempfile::tempdir().unwrap();
     let adapter = adapter(folder.path());
     let file = folder.path().join("run.toml");
@@ -136,7 +136,7 @@ fn a_run_says_what_it_trains_when_it_begins_with_an_adapter() {
 }
 
 #[test]
-fn a_task_it_was_never_taught_is_told_at_once() {
+fn a_task_it_was_not_trained_on_is_reported_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("runs");
     for task in ["fft", "matmul, fft"] {
@@ -150,7 +150,7 @@ fn a_task_it_was_never_taught_is_told_at_once() {
 }
 
 #[test]
-fn the_tokenizer_in_the_repository_is_the_corpus_s() {
+fn the_tokenizer_in_the_repository_is_the_corpuss() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("corpus");
     let (status, told, error) =
@@ -174,11 +174,11 @@ fn the_tokenizer_in_the_repository_is_the_corpus_s() {
     );
     let (status, _, error) = ended(hotloop(&["corpus", "synth", "--out"]).arg(&out));
     assert_eq!(status, 1, "what is there is never replaced");
-    assert!(error.contains("there already"), "{error}");
+    assert!(error.contains("already exists"), "{error}");
 }
 
 #[test]
-fn examples_teach_it_and_the_lesson_can_be_asked() {
+fn it_learns_from_examples_and_can_be_sampled_afterwards() {
     let folder = tempfile::tempdir().unwrap();
     let (data, out) = (
         folder.path().join("data.jsonl"),
@@ -251,7 +251,7 @@ fn examples_teach_it_and_the_lesson_can_be_asked() {
 }
 
 #[test]
-fn an_adapter_is_made_as_it_is_asked_for() {
+fn an_adapter_has_the_requested_shape() {
     let folder = tempfile::tempdir().unwrap();
     let (data, out) = (
         folder.path().join("data.jsonl"),

@@ -1,4 +1,4 @@
-//! `THIRD_PARTY.md` lists the crates in the program, as `Cargo.lock` has them.
+//! `THIRD_PARTY.md` lists the crates in the program, as in `Cargo.lock`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -21,7 +21,7 @@ The standard library of Rust (MIT OR Apache-2.0, https://github.com/rust-lang/ru
 |---|---|---|---|
 ";
 
-/// Other people's crates in the program. Macros and build scripts only run while compiling.
+/// The third-party crates in the program. Macros and build scripts are not part of it.
 fn crates() -> BTreeSet<[String; 4]> {
     let output = Command::new(env!("CARGO"))
         .args([

@@ -1,4 +1,4 @@
-//! `hotloop experiment PLAN.toml`: it keeps to its time, goes on after a kill and shows the
+//! `hotloop experiment PLAN.toml` keeps its time budget, continues after a kill and shows the
 //! results.
 
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::{ended, hotloop, root, turn};
 
-/// A plan as those in experiments/qwen, for the nano policy and as short as it can be.
+/// A plan like those in experiments/qwen, for the nano policy and as short as possible.
 const PLAN: &str = r#"
 [let]
 model = ""
@@ -46,7 +46,7 @@ name = "after"
 seconds = 30
 run = "judge matmul {job:broken}/none.c"
 "#;
-/// Times do not matter here: three runs of a candidate are enough.
+/// Times do not matter here, so three runs of a candidate are enough.
 const RUN: &str = "task = \"matmul\"\n[sampling]\ngroup = 2\n[learning]\nlora-rank = 2\n[bench]\ntiming = \"paper\"\n";
 const EXAMPLE: &str =
     "{\"prompt\": \"<task:matmul><stage:1><role:explore><answer>\", \"answer\": \"int x;\"}\n";
@@ -92,7 +92,7 @@ fn lines(text: &str) -> Vec<Value> {
 }
 
 #[test]
-fn a_plan_that_was_killed_goes_on_and_shows_its_results() {
+fn a_killed_plan_continues_and_shows_its_results() {
     let quiet = turn();
     let place = Place::new(PLAN);
     let mut first = place.command(&[]).stdout(Stdio::null()).spawn().unwrap();
@@ -127,7 +127,7 @@ fn a_plan_that_was_killed_goes_on_and_shows_its_results() {
     }
     assert!(place.path("out/report.html").exists());
 
-    // Another value for a run that is done is refused; what is done is not done again.
+    // A finished run refuses another value, and finished jobs are not repeated.
     let (status, _, error) = ended(&mut place.command(&["--let", "rate=2e-4"]));
     assert_eq!(status, 1);
     assert!(
@@ -227,7 +227,7 @@ fn the_shipped_plans_are_sound() {
     }
 }
 
-/// Every run has time beside its steps.
+/// Checks that every run has time for more than its steps.
 fn sound(plan: &Path, more: &[&str]) {
     let mut command = hotloop(&[
         "experiment",

@@ -1,16 +1,15 @@
-//! The Markdown pages, tested for lines that diff well and for sentences that can be read in one
-//! go.
+//! Tests that the Markdown pages have lines that diff well and sentences of readable length.
 
 use std::path::{Path, PathBuf};
 
 use crate::root;
 
-/// Characters of a line, without the targets of links.
+/// Maximum number of characters in a line, not counting the targets of links.
 const COLUMNS_MAX: usize = 120;
-/// Words of a sentence; a code span counts as one.
+/// Maximum number of words in a sentence. A code span counts as one.
 const WORDS_MAX: usize = 40;
 
-/// The pages for readers. The log under `docs/log` keeps what was written on its day.
+/// The pages for readers. The log under `docs/log` is a record and stays unchanged.
 pub(crate) fn pages() -> Vec<PathBuf> {
     let mut pages: Vec<PathBuf> = [
         "README.md",
@@ -39,8 +38,7 @@ fn markdown(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The lines outside of code blocks, tables, headings and images. A left-out line becomes an empty
-/// one.
+/// The lines outside code blocks, tables, headings and images. Omitted lines become empty.
 fn prose(text: &str) -> Vec<String> {
     let mut is_code = false;
     let mut lines = Vec::new();

@@ -1,5 +1,5 @@
-//! `hotloop model pull` against a hub on this machine. How it bears bad lines is tested beside
-//! `hub.rs`.
+//! `hotloop model pull` with a hub on this machine. The tests next to `hub.rs` in `policy` cover
+//! bad connections.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,7 +12,8 @@ use crate::{ended, hotloop, root};
 
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
-/// Serves the files of a folder as the model `a/b`, until the test's process ends; says where.
+/// Serves the files of a folder as the model `a/b` until the test's process ends. Returns the
+/// address.
 fn hub(folder: PathBuf) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
@@ -61,7 +62,7 @@ fn answer(mut stream: &TcpStream, folder: &Path) -> std::io::Result<()> {
     stream.write_all(&body)
 }
 
-/// The program with a hub and a cache of its own.
+/// The program with its own hub and cache.
 fn with(arguments: &[&str], endpoint: &str, cache: &Path) -> Command {
     let mut command = hotloop(arguments);
     command
@@ -115,7 +116,7 @@ fn a_pulled_model_answers_by_its_name() {
         (0, pulled["path"].as_str().unwrap()),
         "{error}"
     );
-    assert!(error.contains("not reached"), "{error}");
+    assert!(error.contains("cannot be reached"), "{error}");
 }
 
 #[test]
@@ -145,7 +146,7 @@ fn one_file_goes_to_a_folder() {
 }
 
 #[test]
-fn what_cannot_be_pulled_is_told_with_a_remedy() {
+fn a_model_that_cannot_be_pulled_is_reported_with_a_remedy() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("README.md"), "nothing").unwrap();
     let endpoint = hub(folder.path().to_owned());

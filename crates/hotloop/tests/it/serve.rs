@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{ended, hotloop, root, turn};
 
-/// A running service; it is stopped when this is dropped.
+/// A running service that stops when this is dropped.
 pub(crate) struct Service {
     child: Child,
     address: String,
@@ -30,7 +30,7 @@ impl Service {
             .unwrap()
             .trim_start_matches("http://")
             .to_owned();
-        // The rest of the log is read, so that the program never waits for its reader.
+        // Reads the rest of the log, so that the program never blocks on the pipe.
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, address }
     }
@@ -53,7 +53,7 @@ impl Service {
         )
     }
 
-    /// Asks it to stop, and gives its exit status.
+    /// Asks it to stop and returns its exit status.
     fn stop(mut self) -> Option<i32> {
         std::process::Command::new("kill")
             .arg(self.child.id().to_string())
@@ -106,7 +106,7 @@ fn candidates_are_judged_by_the_real_bench_and_prompts_feed_a_run() {
     assert_eq!(service.stop(), Some(130));
     let directory = runs.join("foreign");
     let (status, out, error) = {
-        // The turn is ours already.
+        // This test holds the turn already.
         let output = hotloop(&["report", "--json", directory.to_str().unwrap()])
             .output()
             .unwrap();

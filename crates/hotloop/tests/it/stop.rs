@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::hotloop;
 
-/// Processes whose environment names `folder`, which only those that we started have.
+/// Processes whose environment names `folder`: only those that this test started.
 fn living(folder: &Path) -> Vec<String> {
     let wanted = format!("TMPDIR={}", folder.display());
     let entries = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
@@ -87,7 +87,7 @@ fn a_signal_stops_it_and_leaves_no_process_and_no_folder() {
         begin.elapsed()
     );
     assert!(rest < 39, "it stopped early");
-    // What was killed is gone within a moment.
+    // Killed processes disappear within a moment.
     let gone = (0..50).any(|_| {
         std::thread::sleep(Duration::from_millis(20));
         living(&scratch).is_empty()
@@ -113,7 +113,7 @@ fn a_reader_that_goes_away_is_no_crash() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 
-/// Waits until a process listens to SIGINT itself.
+/// Waits until a process handles SIGINT itself.
 fn listens(id: u32) -> bool {
     let listening = || {
         let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
@@ -133,7 +133,7 @@ fn listens(id: u32) -> bool {
 fn a_signal_ends_answers_in_the_middle() {
     let folder = tempfile::tempdir().unwrap();
     let model = crate::model::roomy(folder.path());
-    // Far more than can be said before the signal comes.
+    // Far more output than fits before the signal arrives.
     let long = [
         "--prompt",
         "abc",

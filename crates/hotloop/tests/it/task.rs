@@ -1,4 +1,4 @@
-//! Sound tasks pass the linter, others do not.
+//! Sound tasks pass the linter. Others do not.
 
 use std::path::Path;
 
@@ -82,8 +82,8 @@ fn a_task_whose_answer_is_always_zero_is_refused() {
     let toml = std::fs::read_to_string(path.join("task.toml"))
         .unwrap()
         .replace("baseline = \"openblas\"\n", "");
-    // An answer that costs nothing is timed in large batches, all of whose inputs are drawn: small
-    // ones do.
+    // An empty answer is timed in large batches, and every call needs drawn inputs. Small inputs
+    // are enough.
     let toml = toml.replace("timed = { M = 512, N = 768 }", "timed = { M = 64, N = 48 }");
     std::fs::write(path.join("task.toml"), toml).unwrap();
     let (status, out, error) = ended(&mut hotloop(&["task", "check", &task]));
@@ -106,7 +106,7 @@ fn a_seed_that_is_wrong_and_a_reference_that_does_not_compile_are_refused() {
 }
 
 #[test]
-fn where_the_machine_cannot_judge_there_is_an_error_and_no_verdict() {
+fn a_machine_that_cannot_judge_gives_an_error_and_no_verdict() {
     let folder = tempfile::tempdir().unwrap();
     let task = spoilt(
         folder.path(),

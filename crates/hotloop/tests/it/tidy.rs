@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::root;
 
-/// Lines of a source file, its tests included.
+/// Maximum number of lines of a source file, including its tests.
 const LINES_MAX: usize = 600;
 
 #[test]
@@ -55,7 +55,7 @@ fn crates_depend_only_as_the_design_allows() {
     }
 }
 
-/// What cargo knows of packages.
+/// The packages in `cargo metadata`.
 fn packages(flags: &[&str]) -> Vec<Value> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--offline", "--format-version", "1"])
@@ -67,7 +67,7 @@ fn packages(flags: &[&str]) -> Vec<Value> {
     serde_json::from_value(metadata["packages"].take()).unwrap()
 }
 
-/// Whether a licence, as crates write it, lets everybody use, change and pass on the program.
+/// Whether a licence expression lets everybody use, change and redistribute the program.
 fn is_permissive(licence: &str) -> bool {
     const PERMISSIVE: [&str; 10] = [
         "MIT",
@@ -79,7 +79,7 @@ fn is_permissive(licence: &str) -> bool {
         "Unicode-3.0",
         "0BSD",
         "OFL-1.1",
-        // The list of certificate authorities: data.
+        // The list of certificate authorities, which is data.
         "CDLA-Permissive-2.0",
     ];
     let plain = licence.replace(['(', ')'], "").replace('/', " OR ");
@@ -135,7 +135,7 @@ fn only_the_program_prints() {
         let is_test = inside.contains("/tests/")
             || inside.ends_with("/tests.rs")
             || inside.contains("/benches/");
-        // An example is a program of its own.
+        // An example is a separate program.
         if inside.starts_with("crates/hotloop/") || inside.contains("/examples/") || is_test {
             continue;
         }
@@ -147,7 +147,7 @@ fn only_the_program_prints() {
     }
 }
 
-/// What stands in single backticks and looks like a path of this repository.
+/// Text in single backticks that looks like a path of this repository.
 fn paths(text: &str) -> BTreeSet<String> {
     let folders = [
         "crates/",

@@ -1,5 +1,4 @@
-//! `hotloop tune` whose loss or gradient is no number any more: it stops, and what is known is
-//! kept.
+//! `hotloop tune` stops when its loss or gradient becomes NaN, and keeps what it has learned.
 
 use std::path::{Path, PathBuf};
 
@@ -7,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::{ended, hotloop, model};
 
-/// A model that gives no numbers for a text with a 9 in it, and is fine else: a row of its
-/// embedding is broken, and the head is one of its own.
+/// A model that returns NaN for a text with a 9 and works otherwise. One row of its embedding is
+/// broken, and the head is separate.
 fn flawed(folder: &Path) -> PathBuf {
     let model = model::roomy(folder);
     let (weights, config) = (model.join("model.safetensors"), model.join("config.json"));
@@ -46,7 +45,7 @@ fn example(answer: &str) -> String {
     format!("{{\"prompt\": \"hello\", \"answer\": \"{answer}\"}}\n")
 }
 
-/// Tunes into `folder/warm`; the status and what was said on standard error.
+/// Tunes into `folder/warm` and returns the status and standard error.
 fn tune(folder: &Path, model: &str, more: &[&str]) -> (i32, String) {
     let mut command = hotloop(&["tune", "--device", "cpu", "--model", model]);
     command
@@ -63,7 +62,7 @@ fn facts(folder: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(folder.join("step.json")).unwrap()).unwrap()
 }
 
-/// The adapter can be sampled from, and it holds what the tuning had learned after `steps`.
+/// Asserts that the adapter can be sampled and holds the state after `steps`.
 fn answers_after(model: &str, adapter: &Path, steps: u64) {
     let ask = [
         "sample",
@@ -82,7 +81,7 @@ fn answers_after(model: &str, adapter: &Path, steps: u64) {
 }
 
 #[test]
-fn a_batch_without_a_number_is_told_and_the_adapter_before_it_kept() {
+fn a_nan_loss_is_reported_and_the_last_good_adapter_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let model = flawed(folder.path());
     let model = model.to_str().unwrap();
@@ -154,13 +153,13 @@ fn a_batch_without_a_number_is_told_and_the_adapter_before_it_kept() {
     };
     assert_eq!(names().len(), 3, "nothing half-written: {:?}", names());
     answers_after(model, &diverged.join("adapter"), step - 1);
-    // What is there stays.
+    // An existing adapter stays.
     assert_eq!(tune(folder.path(), model, &one_each).0, 1);
     assert_eq!(facts(&folder.path().join("warm.diverged-2")), told);
 }
 
 #[test]
-fn a_first_step_without_a_number_is_not_blamed_on_the_rate() {
+fn a_nan_in_the_first_step_is_not_blamed_on_the_rate() {
     let folder = tempfile::tempdir().unwrap();
     let model = flawed(folder.path());
     std::fs::write(folder.path().join("data.jsonl"), example("9").repeat(4)).unwrap();
@@ -192,7 +191,7 @@ fn a_first_step_without_a_number_is_not_blamed_on_the_rate() {
 }
 
 #[test]
-fn an_adapter_that_a_step_broke_is_not_what_is_kept() {
+fn an_adapter_that_a_step_broke_is_not_kept() {
     let folder = tempfile::tempdir().unwrap();
     let model = model::roomy(folder.path());
     std::fs::write(folder.path().join("data.jsonl"), example("world").repeat(8)).unwrap();
@@ -237,7 +236,7 @@ fn an_adapter_that_a_step_broke_is_not_what_is_kept() {
 }
 
 #[test]
-fn a_last_step_that_breaks_it_is_told() {
+fn a_last_step_that_breaks_the_adapter_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let line =
         "{\"prompt\": \"<task:matmul><stage:1><role:explore><answer>\", \"answer\": \"int x;\"}\n";
@@ -266,7 +265,7 @@ fn a_last_step_that_breaks_it_is_told() {
 }
 
 #[test]
-fn facts_that_cannot_be_written_are_told_all_the_same() {
+fn facts_that_cannot_be_written_are_still_reported() {
     let folder = tempfile::tempdir().unwrap();
     let model = flawed(folder.path());
     let data = folder.path().join("data.jsonl");

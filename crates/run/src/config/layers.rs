@@ -1,6 +1,6 @@
 //! Layers of a configuration: `default.toml` < run file < `--set key=value`.
 //!
-//! Nothing has a default anywhere else, and a key that `default.toml` does not have is a mistake.
+//! Defaults live nowhere else. A key that is missing from `default.toml` is a mistake.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use toml::{Table, Value};
 
 use super::schema::Config;
 
-/// The embedded defaults: every key with its sentence.
+/// The embedded defaults, with a comment for every key.
 pub const DEFAULT: &str = include_str!("../default.toml");
-/// A default value that is a table chosen as a whole, not a section with keys.
+/// Keys whose value is a table that is replaced as a whole, not a section with keys.
 const WHOLE: [&str; 1] = ["reward"];
 /// A key whose value is a string, or a list of strings.
 const LISTED: &str = "task";
-/// Keys that had another name in earlier versions; a run directory may still hold that name.
+/// Keys that earlier versions called differently. Old run directories still contain the old names.
 const RENAMED: [(&str, &str); 1] = [("bench.verify", "check")];
 
 /// A mistake in a run's configuration: one line that names the file and the key.
@@ -39,13 +39,13 @@ impl Mistake {
     }
 }
 
-/// A configuration, and which layer said what.
+/// A configuration, and the layer that set each key.
 #[derive(Debug, Clone)]
 pub struct Layered {
     /// The configuration.
     pub config: Config,
     origins: BTreeMap<String, String>,
-    /// Where a key that no layer set is to be set: the run file, or `--set` where there is none.
+    /// Where the user should set a key that no layer has set: the run file, or `--set` without one.
     place: String,
 }
 
@@ -86,8 +86,8 @@ impl Layered {
         }
     }
 
-    /// The mistake of a key, with the layer that set it or is to set it: nobody edits the embedded
-    /// defaults.
+    /// A mistake in a key. It names the layer that set the key, or the one where the user can set
+    /// it, because nobody edits the embedded defaults.
     pub fn mistake(&self, key: &str, what: impl Into<String>) -> Mistake {
         Mistake::new(origin(key, &self.origins).unwrap_or(&self.place), key, what)
     }
@@ -97,7 +97,7 @@ impl Layered {
         origin(key, &self.origins).is_none()
     }
 
-    /// Whether the key has another value than by default.
+    /// Whether the key's value differs from its default.
     pub(crate) fn changes(&self, key: &str) -> bool {
         let defaults = Self::read(None, &[]).expect("a test reads the embedded defaults");
         differences(&defaults.config, &self.config)
@@ -106,8 +106,8 @@ impl Layered {
     }
 }
 
-/// The keys in which two configurations of one run differ, but for where it lies and where it is
-/// computed.
+/// The keys in which two configurations of one run differ. Keys that only say where the run is
+/// stored or computed do not count.
 pub(crate) fn differences(was: &Config, is: &Config) -> Vec<String> {
     const PLACE: [&str; 3] = ["directory", "device", "fleet"];
     let flat = |config: &Config| {
@@ -146,7 +146,7 @@ fn join(above: &str, name: &str) -> String {
 }
 
 fn origin<'a>(key: &str, origins: &'a BTreeMap<String, String>) -> Option<&'a str> {
-    // What is inside a table that was set as a whole came with it.
+    // A table that was set as a whole set all of its keys.
     let mut above = std::iter::successors(Some(key), |key| Some(key.rsplit_once('.')?.0));
     above.find_map(|key| origins.get(key)).map(String::as_str)
 }
@@ -163,7 +163,7 @@ fn unreadable(name: &str, text: &str, error: &toml::de::Error) -> Mistake {
     )
 }
 
-/// What came of laying layers over the defaults.
+/// The result of laying layers over the defaults.
 #[derive(Default)]
 struct Laid {
     /// Which layer set a key.
@@ -172,7 +172,7 @@ struct Laid {
 }
 
 impl Laid {
-    /// The key whose value makes a configuration of defaults unreadable.
+    /// The first key whose value makes the default configuration unreadable.
     fn wrong_key(&self, table: &Table, defaults: &Table) -> Option<String> {
         let fails = |key: &&String| {
             let mut alone = Value::Table(defaults.clone());
@@ -226,7 +226,7 @@ impl Laid {
                             ""
                         };
                         let what = format!(
-                            "{}{or_list} is wanted, not {}",
+                            "expected {}{or_list}, not {}",
                             kind(default),
                             value.type_str()
                         );
@@ -244,7 +244,7 @@ fn no_such(name: &str, known: &Table) -> String {
         key.replace('-', "") == name.replace(['-', '_'], "") || distance(key, name) <= 2
     });
     near.map_or("no such key".to_owned(), |near| {
-        format!("no such key; is `{near}` meant?")
+        format!("no such key; did you mean `{near}`?")
     })
 }
 
@@ -264,7 +264,7 @@ fn distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
-/// The value, when it is of the default's kind; whole numbers may stand for fractions.
+/// The value, if its type matches the default's. An integer is accepted where a float is expected.
 fn fitted(value: &Value, default: &Value) -> Option<Value> {
     match (value, default) {
         (Value::Integer(whole), Value::Float(_)) => Some(Value::Float(*whole as f64)),
@@ -291,12 +291,12 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// `a.b=c` as a table. A bare word is a string where a string is wanted.
+/// `a.b=c` as a table. A bare word is a string if the key holds strings.
 fn parse_override(set: &str, defaults: &Table) -> Result<Table, Mistake> {
     let wrong = |what: &str| Mistake::new("--set", set, what);
     let (key, value) = set
         .split_once('=')
-        .ok_or_else(|| wrong("key=value is wanted"))?;
+        .ok_or_else(|| wrong("expected key=value"))?;
     let (key, value) = (key.trim(), value.trim());
     let parts: Vec<&str> = key.split('.').collect();
     let default = parts.iter().try_fold(None, |table: Option<&Value>, part| {
@@ -310,7 +310,7 @@ fn parse_override(set: &str, defaults: &Table) -> Result<Table, Mistake> {
     let text = match default.flatten() {
         Some(_) if is_list => plain,
         Some(Value::String(_)) if !value.starts_with('"') => quoted,
-        // Of a key that does not exist, that is what is to be said, whatever its value.
+        // The key does not exist. The error should say so, whatever the value is.
         None if plain.parse::<Table>().is_err() => quoted,
         _ => plain,
     };
@@ -327,7 +327,7 @@ fn parse_override(set: &str, defaults: &Table) -> Result<Table, Mistake> {
     nested
         .as_table()
         .cloned()
-        .ok_or_else(|| wrong("key=value is wanted"))
+        .ok_or_else(|| wrong("expected key=value"))
 }
 
 #[cfg(test)]

@@ -1,23 +1,22 @@
-//! What a run file can say: every key, typed.
+//! The keys of a run file, with their types.
 
 use hotloop_flow::{Advantage, How, Reward, Sampling};
 use serde::{Deserialize, Serialize};
 
 use super::tasks::Tasks;
 
-/// Everything that a run file can say.
+/// All settings of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
-    /// The task's name or folder, and behind it those of practised tasks.
+    /// The task's name or folder, followed by those of practised tasks.
     pub task: Tasks,
-    /// The model.
     pub model: String,
     /// An adapter to start from; empty for none.
     pub adapter: String,
     /// `auto`, `cpu` or `cuda`.
     pub device: Device,
-    /// Every random choice follows from it.
+    /// The seed of every random choice.
     pub seed: u64,
     /// The run directory.
     pub directory: String,
@@ -46,9 +45,8 @@ pub struct Config {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Device {
-    /// The GPU where there is one.
+    /// The GPU if there is one, otherwise the CPU.
     Auto,
-    /// The CPU.
     Cpu,
     /// The GPU.
     Cuda,
@@ -58,11 +56,11 @@ pub enum Device {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Budget {
-    /// Steps at most.
+    /// The maximum number of steps.
     pub steps: u64,
-    /// Seconds of stepping at most.
+    /// The maximum number of seconds spent in steps.
     pub seconds: f64,
-    /// Iterations of the search at most.
+    /// The maximum number of iterations of the search.
     pub iterations: u32,
 }
 
@@ -74,7 +72,7 @@ pub struct SamplingConfig {
     pub group: u32,
     /// Groups behind one update.
     pub prompts_per_step: u32,
-    /// Of the first step.
+    /// The temperature of the first step.
     pub temperature: f64,
     /// 1 keeps all.
     pub top_p: f64,
@@ -82,7 +80,7 @@ pub struct SamplingConfig {
     pub top_k: u32,
     /// 0 keeps all.
     pub min_p: f64,
-    /// Tokens of an answer at most.
+    /// The maximum number of tokens in an answer.
     pub max_tokens: u32,
 }
 
@@ -92,9 +90,9 @@ pub struct SamplingConfig {
 pub struct Prompts {
     /// Where prompts come from.
     pub source: SourceKind,
-    /// A file with other words; empty for the embedded ones.
+    /// A file with other wording; empty for the embedded wording.
     pub wording: String,
-    /// Whether the answer is begun.
+    /// Whether the prompt begins the answer.
     pub begin: bool,
 }
 
@@ -106,27 +104,27 @@ pub enum SourceKind {
     Sqd,
     /// The fixed prompts in turn.
     Fixed,
-    /// In every step as many of each.
+    /// The same number of both in every step.
     Both,
 }
 
 impl SourceKind {
-    /// Whether the search is asked.
+    /// Whether prompts come from the search.
     pub fn searches(self) -> bool {
         matches!(self, Self::Sqd | Self::Both)
     }
 
-    /// Whether fixed prompts are asked.
+    /// Whether fixed prompts are used.
     pub fn asks_fixed(self) -> bool {
         matches!(self, Self::Fixed | Self::Both)
     }
 }
 
-/// The search's rules and what an ablation switches off.
+/// The search's rules, and switches for ablations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Search {
-    /// Parents of an iteration at most.
+    /// The maximum number of parents in an iteration.
     pub parents: usize,
     /// Stages with their rules.
     pub stages: bool,
@@ -134,7 +132,7 @@ pub struct Search {
     pub repair: bool,
     /// Fast candidates go to the next stage.
     pub deepening: bool,
-    /// Of each stage's fastest, how many stay.
+    /// How many of each stage's fastest candidates stay.
     pub elites: usize,
 }
 
@@ -142,13 +140,13 @@ pub struct Search {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Learning {
-    /// The learning rate; 0 only searches.
+    /// The learning rate. At 0 the run only searches.
     pub rate: f64,
-    /// Weight of the divergence from the reference policy.
+    /// The weight of the KL divergence from the reference policy.
     pub beta: f64,
     /// How advantages follow from rewards.
     pub advantage: Advantage,
-    /// The least std.
+    /// The smallest standard deviation that advantages are divided by.
     pub std_floor: f64,
     /// Lower clip.
     pub clip_low: f64,
@@ -178,7 +176,7 @@ pub enum Normalise {
 pub struct BenchConfig {
     #[serde(flatten)]
     pub how: How,
-    /// Candidates that are timed at once.
+    /// How many candidates are timed at once.
     pub slots: u32,
 }
 
@@ -192,7 +190,7 @@ pub struct Stepping {
     pub checkpoint_every: u64,
     /// Answers to each probe prompt; 0 for no probe.
     pub probe: u32,
-    /// A divergence that leaps above this stops the run; 0 never does.
+    /// The run stops if the KL divergence jumps above this value; 0 disables the check.
     pub max_kl: f64,
 }
 
@@ -202,12 +200,13 @@ impl Config {
         toml::to_string(self).expect("every key has a TOML form")
     }
 
-    /// The tasks: the run's own, then those that it practises beside it.
+    /// The tasks: first the run's own, then the practised ones.
     pub fn tasks(&self) -> impl Iterator<Item = &str> {
         self.task.names().into_iter()
     }
 
-    /// How answers are drawn at a temperature. A begun answer ends with its code block.
+    /// The sampling settings at a temperature. An answer that the prompt began ends with its code
+    /// block.
     pub fn draw(&self, temperature: f64, seed: u64) -> Sampling {
         let sampling = self.sampling;
         Sampling {

@@ -1,16 +1,16 @@
-//! The tasks of a run: a string with commas between, or a list, in which a path may hold a comma.
+//! The tasks of a run: a comma-separated string, or a list, whose paths may contain commas.
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-/// The run's own task, and behind it those that it practises.
+/// The run's own task, followed by the practised ones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Tasks {
     /// Names and folders, separated by commas.
     Text(String),
-    /// Each by itself.
+    /// One name or folder per entry.
     List(Vec<String>),
 }
 
@@ -23,13 +23,13 @@ impl Tasks {
         }
     }
 
-    /// What to write instead of a text that was taken apart at the comma of a folder's name.
+    /// What to write instead of a string that was split at a comma inside a folder's name.
     pub(crate) fn taken_apart(&self) -> Option<String> {
         match self {
             Self::Text(text) if text.contains(',') && Path::new(text.trim()).is_dir() => {
                 let list = toml::Value::from(vec![text.trim()]);
                 Some(format!(
-                    "a folder whose name holds a comma is written in a list: task = {list}"
+                    "a folder whose name contains a comma must be in a list: task = {list}"
                 ))
             }
             Self::Text(_) | Self::List(_) => None,

@@ -1,7 +1,7 @@
-//! The papers' experiments: grids of run files, and the figures and tables they lead to.
+//! The papers' experiments: grids of run files, and the figures and tables made from them.
 //!
-//! The run files are embedded, with the papers' values. A scale below 1 shrinks what costs
-//! time (group, steps, iterations) and keeps what is compared.
+//! The run files are embedded, with the papers' values. A scale below 1 shrinks the settings that
+//! cost time (group, steps, iterations) and keeps those that are compared.
 
 use std::path::Path;
 
@@ -29,7 +29,6 @@ pub struct Setting {
 /// A grid of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Experiment {
-    /// Its name.
     pub name: &'static str,
     /// What it is.
     pub summary: &'static str,
@@ -54,7 +53,6 @@ pub const EXPERIMENTS: [Experiment; 2] = [
     },
 ];
 
-/// The experiment of that name.
 pub fn named(name: &str) -> Option<Experiment> {
     EXPERIMENTS
         .into_iter()
@@ -66,14 +64,14 @@ pub fn named(name: &str) -> Option<Experiment> {
 pub enum Progress {
     /// Not begun.
     New,
-    /// Begun; it can be resumed.
+    /// Started; it can be resumed.
     Open,
     /// Done; it is skipped.
     Done,
 }
 
 impl Experiment {
-    /// The settings with how far they have come, given the folder of their run directories.
+    /// The progress of each setting, read from the folder of the run directories.
     pub fn progress(&self, folder: &Path) -> Vec<(Setting, Progress)> {
         let of = |setting: &Setting| match RunState::read(&folder.join(setting.name)) {
             Ok(state) if state.ended.is_some() => Progress::Done,
@@ -88,8 +86,8 @@ impl Experiment {
 }
 
 impl Setting {
-    /// Its configuration at a scale, with further overrides behind it. Settings that only
-    /// differ in size share everything that is compared.
+    /// The configuration at a scale, followed by further overrides. Configurations that differ only
+    /// in scale share everything that is compared.
     pub fn configure(
         &self,
         scale: f64,
@@ -134,7 +132,7 @@ fn scaled(config: &Config, scale: f64) -> Vec<String> {
     sets
 }
 
-/// A setting's name as the paper writes it; experiment 2 has no penalty to name.
+/// A setting's name as the paper writes it. Experiment 2 has no penalty to name.
 pub(super) fn label(config: &Config) -> String {
     let named = config.prompts.source == SourceKind::Fixed;
     let beta = if named {
@@ -171,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_grids_are_the_papers() {
+    fn the_grids_match_the_papers() {
         let first = configs("exp1");
         assert_eq!(first.len(), 12);
         assert!(
@@ -198,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn names_say_what_is_in_the_files() {
+    fn names_match_the_content_of_the_files() {
         for experiment in EXPERIMENTS {
             for setting in experiment.settings {
                 let config = Layered::read(Some(("x.toml", setting.text)), &[])

@@ -18,7 +18,7 @@ pub enum Output {
     Table(&'static str, Vec<Vec<String>>),
 }
 
-/// What the paper shows of an experiment, for the runs given.
+/// The paper's figures and tables of an experiment, for the given runs.
 pub fn outputs(experiment: &str, report: &Report) -> Vec<Output> {
     match experiment {
         "exp1" => vec![
@@ -73,7 +73,7 @@ impl Output {
         files.into_iter().map(write).collect()
     }
 
-    /// The output as plain text; nothing for figures.
+    /// A table as plain text; `None` for figures.
     pub fn text(&self) -> Option<String> {
         match self {
             Self::Figure(..) => None,
@@ -91,8 +91,8 @@ fn comma_separated(rows: &[Vec<String>]) -> String {
     rows.join("\n") + "\n"
 }
 
-/// Runs that differ in more than the rate have colours of their own; the larger rate is
-/// dashed, as in the paper.
+/// Runs that differ only in the learning rate share a colour. The larger rate is dashed, as in the
+/// paper.
 fn series(report: &Report, of: impl Fn(&RunReport) -> Vec<(f64, f64)>) -> Vec<Series> {
     let mut colours: BTreeMap<String, usize> = BTreeMap::new();
     let least = report
@@ -181,7 +181,7 @@ fn row(cells: &[&str]) -> Vec<String> {
     cells.iter().map(|cell| (*cell).to_owned()).collect()
 }
 
-/// Best GFLOPS, share of the peak, and gain over the run that did not learn.
+/// Best GFLOPS, share of the peak, and gain over the run without learning.
 fn table_2(report: &Report) -> Vec<Vec<String>> {
     let mut rows = vec![row(&[
         "Setting",

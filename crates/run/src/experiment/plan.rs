@@ -1,4 +1,4 @@
-//! A plan of jobs: from a file to what runs, in order. Everything is checked before anything runs.
+//! A plan: reads a file into jobs in order, and checks everything before anything runs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,6 @@ use super::variables::Variables;
 /// A plan as the user wrote it.
 #[derive(Debug, Clone, Copy)]
 pub struct PlanText<'a> {
-    /// Its file.
     pub file: &'a Path,
     /// The file's content.
     pub text: &'a str,
@@ -26,11 +25,11 @@ pub struct Asked {
     pub values: Vec<(String, String)>,
     /// Jobs that were done elsewhere, and where their folders are.
     pub have: Vec<(String, PathBuf)>,
-    /// Only these jobs and what they need; `*` stands for anything. Empty: all jobs.
+    /// Only these jobs and the jobs that they need; `*` matches anything. Empty means all jobs.
     pub only: Vec<String>,
 }
 
-/// Jobs, and the time that they may take together.
+/// Jobs, and the total time they may take.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// The seconds that the file allows for all jobs.
@@ -39,28 +38,27 @@ pub struct Plan {
     pub jobs: Vec<Job>,
 }
 
-/// One thing to do, in a folder of its own.
+/// One job, with its own folder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
     pub name: String,
     pub folder: PathBuf,
-    /// The job is asked to stop after so many seconds.
+    /// The job is asked to stop after this many seconds.
     pub seconds: f64,
     /// Command lines of this program, without its name.
     pub commands: Vec<Vec<String>>,
     /// For a training run: the command that continues it, without the program's name.
     pub resume: Option<Vec<String>>,
-    /// The jobs that must be done before.
+    /// The jobs that must be done first.
     pub needs: Vec<String>,
     /// The control that the run is compared with.
     pub against: Option<String>,
-    /// Whether the job's output belongs below the tables.
+    /// Whether the job's output is shown below the tables.
     pub show: bool,
     /// The job was done elsewhere.
     pub have: bool,
 }
 
-/// A mistake in a plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}: {what}")]
 pub struct PlanMistake {
@@ -152,7 +150,7 @@ fn jobs(file: &File, here: &Path, asked: &Asked) -> Result<Vec<Job>, String> {
         .iter()
         .map(|(name, folder)| (name.as_str(), folder))
         .collect();
-    // A job may name only jobs before it, so no two wait for each other.
+    // A job may name only earlier jobs, so no two can wait for each other.
     let mut folders = BTreeMap::new();
     let mut jobs: Vec<Job> = Vec::new();
     for (name, entry, variables) in named {
@@ -251,7 +249,7 @@ fn choices(entry: &Entry) -> Result<Vec<Vec<(String, String)>>, String> {
     }
 }
 
-/// A value as the command line spells it.
+/// A value in the spelling of the command line.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -296,7 +294,7 @@ fn job(name: &str, entry: &Entry, variables: &Variables, here: &Path) -> Result<
                 sets.push(format!("{key}={value}"));
             }
             let folder = fill("train", "{folder}")?;
-            // Only the end of a run that has begun may change.
+            // Once a run has started, only its end may change.
             let ends: Vec<String> = sets
                 .iter()
                 .filter(|one| one.starts_with("budget."))
@@ -338,7 +336,7 @@ fn texts(run: &Value) -> Result<Vec<&str>, String> {
         .collect()
 }
 
-/// A number, or a sum as `{seconds}+70`: a limit that follows the time it limits.
+/// A number, or a sum such as `{seconds}+70`, so that a limit can follow the time it limits.
 fn seconds(text: &str) -> Result<f64, String> {
     let parts: Option<Vec<f64>> = text
         .split('+')
@@ -350,7 +348,7 @@ fn seconds(text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("seconds = \"{text}\": give seconds above 0, or a sum of them"))
 }
 
-/// The jobs asked for and the jobs that they need; all where none are named.
+/// The requested jobs and those that they need; all jobs if none are named.
 fn chosen(jobs: Vec<Job>, only: &[String]) -> Result<Vec<Job>, String> {
     if only.is_empty() {
         return Ok(jobs);
@@ -366,7 +364,7 @@ fn chosen(jobs: Vec<Job>, only: &[String]) -> Result<Vec<Job>, String> {
         ));
     }
     let mut wanted: Vec<&str> = Vec::new();
-    // Jobs need only jobs before them, so one pass from the end finds all.
+    // Jobs need only earlier jobs, so one pass from the end finds all.
     for job in jobs.iter().rev() {
         if wanted.contains(&job.name.as_str())
             || only.iter().any(|pattern| matches(pattern, &job.name))
@@ -382,7 +380,7 @@ fn chosen(jobs: Vec<Job>, only: &[String]) -> Result<Vec<Job>, String> {
         .collect())
 }
 
-/// Whether a name fits a pattern, in which `*` stands for anything.
+/// Whether a name matches a pattern, in which `*` matches anything.
 fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,

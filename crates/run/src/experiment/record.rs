@@ -1,5 +1,5 @@
-//! How a job stands: a small file in its folder, written whole, so that a kill at any moment leaves
-//! one to go on from.
+//! A job's record: a small file in its folder. It is written atomically, so a job that is killed at
+//! any moment can continue from it.
 
 use std::io;
 use std::path::Path;
@@ -16,24 +16,24 @@ const FILE: &str = "job.json";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
-    /// It has begun and did not end: it ran out of time, or something ended it.
+    /// It started but did not finish, because its time ran out or something ended it.
     Cut,
     Failed,
     Done,
 }
 
-/// What is known of a job that has begun.
+/// What is known about a job that has started.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     pub state: State,
-    /// Seconds of all calls.
+    /// Seconds over all attempts.
     pub seconds: f64,
-    /// The commands that it was begun with.
+    /// The commands that it started with.
     pub commands: Vec<Vec<String>>,
 }
 
 impl Record {
-    /// The record in a job's folder; none where the job has not begun.
+    /// The record in a job's folder; `None` if the job has not started.
     pub fn read(folder: &Path) -> io::Result<Option<Self>> {
         match fs_err::read(folder.join(FILE)) {
             Ok(bytes) => serde_json::from_slice(&bytes)
@@ -50,8 +50,8 @@ impl Record {
         write_whole(&folder.join(FILE), &bytes)
     }
 
-    /// Whether the job's commands are still those that it was begun with. A run that is not done
-    /// may get another `budget`.
+    /// Whether the job still has the commands that it started with. The `budget` of an unfinished
+    /// run may change.
     pub fn fits(&self, job: &Job) -> bool {
         let ends = |word: &String| self.state != State::Done && word.starts_with("budget.");
         let rest = |commands: &[Vec<String>]| -> Vec<Vec<String>> {

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use super::plan::Job;
 
-/// Seconds of the budget that are kept for the report.
+/// Seconds of the budget that are reserved for the report.
 pub const RESERVE_S: f64 = 15.0;
-/// Seconds that a job has to end after it was asked to stop.
+/// Seconds that a job has to end after it is asked to stop.
 pub const GRACE_S: f64 = 30.0;
-/// A job begins only where this share of its time is left, since a run that is cut off early shows
+/// A job starts only if this share of its time is left, because a run that is cut off early shows
 /// little.
 const SHARE: f64 = 0.7;
 
@@ -17,7 +17,7 @@ const SHARE: f64 = 0.7;
 pub enum Decision {
     /// It was done before.
     Done,
-    /// It runs, and is asked to stop after `limit_s`.
+    /// It runs and is asked to stop after `limit_s`.
     Run { limit_s: f64 },
     /// It does not run now.
     LeftOut { why: String },
@@ -57,13 +57,13 @@ pub fn decide(job: &Job, done: &BTreeSet<String>, left_s: f64) -> Decision {
 /// One job of a forecast.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Forecast {
-    /// Seconds from now until it begins.
+    /// Seconds from now until it starts.
     pub begins_s: f64,
     /// What will happen to it.
     pub decision: Decision,
 }
 
-/// What will happen to all jobs, if every job takes all of its time and succeeds.
+/// What will happen to all jobs if every job uses all of its time and succeeds.
 pub fn forecast(jobs: &[Job], done: &BTreeSet<String>, budget_s: f64) -> Vec<Forecast> {
     let mut done = done.clone();
     let mut begins_s = 0.0;

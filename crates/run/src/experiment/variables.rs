@@ -1,14 +1,14 @@
-//! Names in braces, as `{seconds}` or `{job:warm}`, and the text that replaces them.
+//! Names in braces, such as `{seconds}` or `{job:warm}`, and the text that replaces them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Values may name other values, but not without end.
+/// Maximum number of replacements. Values may name other values, but must not form a loop.
 const STEPS: usize = 100;
-/// Braces that stay, while others are looked for.
+/// Placeholders for braces that stay.
 const LATER: (&str, &str) = ("\u{1}", "\u{2}");
 
-/// Everything that a plan's texts may name.
+/// Everything that the texts of a plan may name.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Variables {
     /// Plain values.
@@ -18,15 +18,15 @@ pub(super) struct Variables {
 }
 
 impl Variables {
-    /// The same with more values, which hide earlier ones of their names.
+    /// A copy with more values, which replace earlier values of the same name.
     pub(super) fn with(&self, more: impl IntoIterator<Item = (String, String)>) -> Self {
         let mut with = self.clone();
         with.values.extend(more);
         with
     }
 
-    /// `text` with everything in braces replaced, from the inside out. Jobs that it names are added
-    /// to `needs`. `{best:NAME}` stays: it is known only when that run is over.
+    /// Replaces everything in braces, from the inside out, and adds the jobs it names to
+    /// `needs`. `{best:NAME}` stays, because it is known only after that run is over.
     pub(super) fn fill(&self, text: &str, needs: &mut Vec<String>) -> Result<String, String> {
         let mut filled = text.to_owned();
         for _ in 0..STEPS {
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_replaced_also_within_values_and_names() {
+    fn names_are_replaced_within_values_and_names_too() {
         let mut needs = Vec::new();
         let mut fill = |text: &str| variables().fill(text, &mut needs).unwrap();
         assert_eq!(fill("at most {limit} s"), "at most 150+70 s");

@@ -3,8 +3,8 @@
 use super::RunReport;
 use super::text::align;
 
-/// A row for each run and its control. A control without probes of its own has the weights that its
-/// run began with, so the probe before the run is the control's.
+/// A row for each run and its control. A control without probes still has the weights that its run
+/// started from, so the probe before the run also describes the control.
 pub fn table<'a>(pairs: impl Iterator<Item = (&'a RunReport, &'a RunReport)>) -> String {
     let head = [
         "run against its control",

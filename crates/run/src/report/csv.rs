@@ -75,7 +75,7 @@ fn row(name: &str, unit: &str, point: &Point) -> String {
     cells.join(",")
 }
 
-/// A cell that survives commas and quotes.
+/// A cell with commas and quotes escaped.
 fn quoted(cell: &str) -> String {
     if cell.contains([',', '"', '\n']) {
         format!("\"{}\"", cell.replace('"', "\"\""))

@@ -11,7 +11,7 @@ pub enum Change<'a> {
     Removed(&'a str),
     /// Only in the second.
     Added(&'a str),
-    /// So many lines of both are left out.
+    /// This many unchanged lines are left out.
     Skipped(usize),
 }
 

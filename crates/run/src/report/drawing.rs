@@ -1,4 +1,4 @@
-//! From a figure to marks on a sheet: where axes, lines, layers and the legend go.
+//! Lays out a figure: where axes, lines, layers and the legend go on the sheet.
 
 use super::figure::{Content, Figure, Layer, Series};
 use super::width::width;
@@ -15,7 +15,7 @@ const PLOT: f64 = 220.0;
 const BOTTOM: f64 = TOP + PLOT;
 const BELOW: f64 = 44.0;
 const LEGEND_ROW: f64 = 18.0;
-/// What stands before a name of the legend, and the air before and behind the name.
+/// Widths of a legend entry: the line before a name, and the space around the name.
 const KEY_LINE: f64 = 18.0;
 const KEY_SQUARE: f64 = 12.0;
 const KEY_AIR: f64 = 6.0;
@@ -35,7 +35,7 @@ pub(super) enum Mark {
         width: f64,
         dashed: bool,
     },
-    /// A filled outline; with crisp edges no colour of what is beneath shines through at them.
+    /// A filled outline. Crisp edges keep the colour beneath from showing through.
     Area {
         points: Vec<(f64, f64)>,
         colour: String,
@@ -48,7 +48,6 @@ pub(super) enum Mark {
         radius: f64,
         colour: String,
     },
-    /// Words.
     Text(Words),
 }
 
@@ -58,7 +57,7 @@ pub(super) struct Words {
     pub(super) text: String,
     /// A place on the baseline.
     pub(super) at: (f64, f64),
-    /// What of the words stands there.
+    /// Which part of the words is at this place.
     pub(super) anchor: Anchor,
     pub(super) size: f64,
     pub(super) bold: bool,
@@ -67,7 +66,7 @@ pub(super) struct Words {
     pub(super) colour: &'static str,
 }
 
-/// A place in words.
+/// The beginning, middle or end of words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -90,7 +89,7 @@ impl Drawing {
             .iter()
             .map(|label| width(label, TEXT, false))
             .fold(0.0, f64::max);
-        // Beside the labels stands the axis's name.
+        // The axis's name goes left of the labels.
         let left = LEFT.max(widest * WIDER + 26.0);
         let scale = Scale {
             left,
@@ -121,7 +120,7 @@ impl Drawing {
         }
         match &figure.content {
             Content::Lines(series) => {
-                // No line lies under another's band.
+                // Bands are drawn first, so that no band covers another series' line.
                 marks.extend(series.iter().filter_map(|each| band(each, &scale)));
                 marks.extend(series.iter().filter_map(|each| line(each, &scale)));
             }
@@ -158,7 +157,7 @@ impl Scale {
         BOTTOM - (value - self.y.0) / (self.y.1 - self.y.0) * PLOT
     }
 
-    /// The places of those points that have one.
+    /// The places of all points that have one.
     fn places(&self, points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
         points
             .filter(|(x, y)| x.is_finite() && y.is_finite())
@@ -214,7 +213,7 @@ fn y_bounds(content: &Content) -> (f64, f64) {
     }
 }
 
-/// The ticks of the y axis and what stands beside them.
+/// The ticks of the y axis and their labels.
 fn y_labels(content: &Content, bounds: (f64, f64)) -> (Vec<f64>, Vec<String>) {
     let (ticks, step) = ticks(bounds, 5);
     let share = matches!(content, Content::Stack { .. }) && bounds.1 <= 1.0 + 1e-9;
@@ -238,7 +237,7 @@ fn x_axis(figure: &Figure, scale: &Scale, marks: &mut Vec<Mark>) {
         let x = scale.x(tick);
         marks.push(straight((x, BOTTOM), (x, BOTTOM + 4.0), "dim"));
         let label = number(tick, step.max(1.0));
-        // The last may be wider than the margin.
+        // The last label may be wider than the margin.
         let middle = x.min(WIDTH - width(&label, TEXT, false) * WIDER / 2.0);
         marks.push(Mark::Text(words(
             label,
@@ -273,7 +272,7 @@ fn band(series: &Series, scale: &Scale) -> Option<Mark> {
     })
 }
 
-/// A line, or a dot where it would have no length.
+/// A line, or a dot if there is only one place.
 fn line(series: &Series, scale: &Scale) -> Option<Mark> {
     let colour = line_colour(series.colour);
     let points = scale.places(series.points.iter().copied());
@@ -293,8 +292,8 @@ fn line(series: &Series, scale: &Scale) -> Option<Mark> {
     }
 }
 
-/// Each layer as one outline of steps that reaches down to the axis, the upper ones first:
-/// beside each other they could leave seams of paper.
+/// Draws each layer as one outline of steps down to the axis, upper layers first. Separate adjacent
+/// areas could leave visible seams.
 fn stack(xs: &[f64], layers: &[Layer], scale: &Scale, marks: &mut Vec<Mark>) {
     let mut tops = vec![0.0; xs.len()];
     let mut areas = Vec::new();
@@ -318,7 +317,7 @@ fn stack(xs: &[f64], layers: &[Layer], scale: &Scale, marks: &mut Vec<Mark>) {
     marks.extend(areas.into_iter().rev());
 }
 
-/// Draws the legend and gives its height.
+/// Draws the legend and returns its height.
 fn legend(content: &Content, left: f64, marks: &mut Vec<Mark>) -> f64 {
     let (names, key_width): (Vec<&str>, f64) = match content {
         Content::Lines(series) => (
@@ -361,7 +360,7 @@ fn legend(content: &Content, left: f64, marks: &mut Vec<Mark>) -> f64 {
     }
 }
 
-/// What stands before a name of the legend.
+/// The mark before a name in the legend.
 fn key(content: &Content, at: usize, (x, y): (f64, f64)) -> Mark {
     match content {
         Content::Lines(series) => Mark::Line {
@@ -413,7 +412,7 @@ fn words(text: String, at: (f64, f64), anchor: Anchor, colour: &'static str) -> 
     }
 }
 
-/// The text, or as much of its beginning as fits with an ellipsis.
+/// The text, or as much of its beginning as fits, with an ellipsis.
 fn shortened(text: &str, room: f64, size: f64, bold: bool) -> String {
     let fits = |text: &str| width(text, size, bold) * WIDER <= room;
     if fits(text) {
@@ -443,7 +442,7 @@ fn ticks((low, high): (f64, f64), count: usize) -> (Vec<f64>, f64) {
     ((first..=last).map(|at| at as f64 * step).collect(), step)
 }
 
-/// A number as an axis shows it, told apart from its neighbours a step away.
+/// A number as an axis shows it, with enough digits to differ from its neighbours one step away.
 fn number(value: f64, step: f64) -> String {
     let steps = (value / step).abs();
     if steps < 0.5 {
@@ -482,7 +481,7 @@ mod tests {
             .collect()
     }
 
-    /// From its left to its right end, on the sheet.
+    /// The left and right end of words on the sheet.
     fn span(words: &Words) -> (f64, f64) {
         let width = width(&words.text, words.size, words.bold);
         let start = match words.anchor {

@@ -1,13 +1,13 @@
-//! The structural features of a source, as table III of Mikasa et al. lists them: read
-//! off its tokens, for kernels of the kind that models write.
+//! The structural features of a source, as table III of Mikasa et al. lists them. They are read
+//! from tokens, for kernels of the kind that models write.
 //!
 //! What counts:
 //! - **blocking**: the step of a loop that another loop starts from (`i = ib`), or whose
 //!   step of at least 16 bounds a loop inside it;
 //! - **threads**: the OpenMP construct around the deepest nest of loops;
-//! - **prefetch**: what is added to a loop's variable in a prefetched address; a block's
-//!   size added, or a prefetch outside the innermost loops, is a block boundary;
-//! - **accumulators**: local variables (array elements each) that products are summed in;
+//! - **prefetch**: the number added to a loop's variable in a prefetched address. If it is a
+//!   block's size, or the prefetch is outside the innermost loops, it is a block boundary;
+//! - **accumulators**: local variables in which products are summed (every array element counts);
 //! - **register tile**: the steps of the two nearest loops around that sum which do not block;
 //! - **read-modify-write**: an output is read back before it is stored.
 
@@ -36,7 +36,6 @@ pub enum Threads {
     Collapse(u32),
     /// A parallel region that computes its own share from the thread's number.
     ManualSplit,
-    /// Tasks.
     Tasks,
 }
 
@@ -58,7 +57,7 @@ impl std::fmt::Display for Threads {
 pub enum Prefetch {
     /// Not at all.
     None,
-    /// So many iterations of the loop over this variable.
+    /// This many iterations ahead in the loop over this variable.
     Ahead(String, u64),
     /// The next block.
     BlockBoundary,
@@ -86,9 +85,9 @@ pub struct Features {
     pub threads: Threads,
     /// How far ahead memory is prefetched.
     pub prefetch: Prefetch,
-    /// Local variables that products are summed in.
+    /// Local variables in which products are summed.
     pub accumulators: u64,
-    /// Rows and columns that are kept in registers, when more than one element is.
+    /// Rows and columns kept in registers, if more than one element is.
     pub register_tile: Option<(u64, u64)>,
     /// Whether an output is read back before it is stored.
     pub read_modify_write: bool,
@@ -163,7 +162,7 @@ fn blocking_loops(nest: &Nest<'_>) -> BTreeSet<usize> {
     (0..nest.loops.len()).filter(blocks).collect()
 }
 
-/// Of several constructs, the one around the deepest nest of loops does the work.
+/// If there are several constructs, the one around the deepest nest of loops does the work.
 fn threads(nest: &Nest<'_>) -> Threads {
     let splits = nest
         .tokens
@@ -189,7 +188,7 @@ fn threads(nest: &Nest<'_>) -> Threads {
         let depth = nest.depth(&(pragma.before..nest.statement_end(pragma.before)));
         Some((depth, threads))
     };
-    // Of equals the first: a region's own split stands before the loops inside it.
+    // The first of equals wins, because a region's manual split precedes the loops inside it.
     let mut found: Option<(usize, Threads)> = None;
     for (depth, threads) in nest.pragmas.iter().filter_map(of_pragma) {
         if found.is_none_or(|(deepest, _)| depth > deepest) {
@@ -246,7 +245,8 @@ fn prefetched(
             else {
                 continue;
             };
-            // `B[k*N + j + 8]` points at a column, not ahead in time, where the sum runs over k.
+            // Where the sum runs over k, `B[k*N + j + 8]` points at another column, not ahead in
+            // time.
             let innermost = around
                 .last()
                 .is_some_and(|last| last.variable == looped.variable);
@@ -272,7 +272,7 @@ fn prefetched(
 struct Sums {
     /// Elements by the variable's name.
     accumulators: BTreeMap<String, u64>,
-    /// The first statement of the kind.
+    /// The first such statement.
     at: Option<usize>,
 }
 
@@ -290,7 +290,7 @@ fn sums(nest: &Nest<'_>) -> Sums {
         let Some((name, indexed)) = target(nest, at) else {
             continue;
         };
-        // A loop's head only counts.
+        // The head of a loop only counts iterations.
         let Some(end) = statement_end(nest, at) else {
             continue;
         };
@@ -315,7 +315,7 @@ fn sums(nest: &Nest<'_>) -> Sums {
     sums
 }
 
-/// The semicolon behind `at`; none inside the head of a loop.
+/// The semicolon after `at`; `None` inside the head of a loop.
 fn statement_end(nest: &Nest<'_>, at: usize) -> Option<usize> {
     let mut depth = 0i32;
     for (index, token) in nest.tokens.iter().enumerate().skip(at + 1) {
@@ -330,7 +330,7 @@ fn statement_end(nest: &Nest<'_>, at: usize) -> Option<usize> {
     Some(nest.tokens.len())
 }
 
-/// The variable that the assignment at `at` writes, and whether it is an element of it.
+/// The variable that the assignment at `at` writes, and whether it writes an element of an array.
 fn target<'n>(nest: &'n Nest<'_>, at: usize) -> Option<(&'n str, bool)> {
     let mut index = at.checked_sub(1)?;
     let mut indexed = false;
@@ -383,7 +383,7 @@ fn elements(nest: &Nest<'_>, name: &str) -> u64 {
     product
 }
 
-/// The names of pointers: what a `*` of a declaration stands before.
+/// The names of pointers: those after a `*` in a declaration.
 fn pointers<'n>(nest: &'n Nest<'_>) -> BTreeSet<&'n str> {
     let types = [
         "double",
@@ -432,7 +432,7 @@ fn register_tile(
     }
 }
 
-/// Whether something that is stored to was also loaded from.
+/// Whether something is both loaded from and stored to.
 fn reads_back(nest: &Nest<'_>) -> bool {
     let pointers = pointers(nest);
     let mut stored = BTreeSet::new();

@@ -1,11 +1,11 @@
-//! What a figure is: lines with spread, or shares stacked over time.
+//! A figure: lines with a spread, or shares stacked over time.
 //!
 //! `drawing` decides where everything goes; `svg` writes the marks down.
 
 /// A line with its spread.
 #[derive(Debug, Clone, Default)]
 pub struct Series {
-    /// What the legend calls it; nothing when empty.
+    /// Its name in the legend; an empty name has no entry.
     pub name: String,
     /// Which of the line colours.
     pub colour: usize,
@@ -13,14 +13,14 @@ pub struct Series {
     pub dashed: bool,
     /// The points, by ascending x.
     pub points: Vec<(f64, f64)>,
-    /// Around them: x, low and high.
+    /// The spread around the points: x, low and high.
     pub band: Vec<(f64, f64, f64)>,
 }
 
 /// One layer of a stack.
 #[derive(Debug, Clone)]
 pub struct Layer {
-    /// What the legend calls it.
+    /// Its name in the legend.
     pub name: String,
     /// The name of its colour in `colours.css`.
     pub colour: String,
@@ -31,32 +31,29 @@ pub struct Layer {
 /// What is drawn.
 #[derive(Debug, Clone)]
 pub enum Content {
-    /// Lines.
     Lines(Vec<Series>),
     /// Layers on top of each other, first at the bottom, one bar for each x.
     Stack {
         /// Where the bars stand, one unit wide.
         xs: Vec<f64>,
-        /// The layers.
         layers: Vec<Layer>,
     },
 }
 
-/// A figure.
 #[derive(Debug, Clone)]
 pub struct Figure {
-    /// Above it.
+    /// The text above the figure.
     pub title: String,
-    /// Under the x axis, with its unit.
+    /// The text under the x axis, with the unit.
     pub x_label: String,
-    /// Beside the y axis, with its unit.
+    /// The text at the y axis, with the unit.
     pub y_label: String,
     /// What is drawn.
     pub content: Content,
 }
 
 impl Figure {
-    /// The figure as a file of that name.
+    /// The figure as a file with this name.
     pub fn file(&self, name: &str) -> (String, Vec<u8>) {
         (format!("{name}.svg"), self.alone().into_bytes())
     }

@@ -79,7 +79,7 @@ pub(super) fn compared(report: &Report) -> Vec<(&'static str, Figure)> {
         ),
     ];
     figures.retain(|(_, figure)| match &figure.content {
-        // A frame without a line only raises questions: a run that learns nothing has no
+        // Frames without a line are left out. For instance, a run that does not learn has no KL
         // divergence.
         Content::Lines(series) => series.iter().any(|series| !series.points.is_empty()),
         Content::Stack { .. } => true,
@@ -87,7 +87,6 @@ pub(super) fn compared(report: &Report) -> Vec<(&'static str, Figure)> {
     figures
 }
 
-/// What belongs to one run.
 pub(super) fn own(run: &RunReport) -> Vec<(&'static str, Figure)> {
     vec![
         ("verdicts", verdicts(&run.points)),
@@ -142,7 +141,7 @@ fn lines(
     figure(&title, unit, Content::Lines(series.collect()))
 }
 
-/// The mean of a family's curves where all have a value, and what lies between its seeds.
+/// The mean of a family's curves where all have a value, and the range of its seeds.
 fn over_seeds(family: &[&RunReport], colour: usize, of: fn(&Point) -> Option<f64>) -> Series {
     let mut series = Series {
         name: format!("{} ({} seeds)", family[0].name, family.len()),
@@ -171,7 +170,7 @@ fn over_seeds(family: &[&RunReport], colour: usize, of: fn(&Point) -> Option<f64
     series
 }
 
-/// The fastest so far; of a single run also the fastest of each step, dashed.
+/// The fastest so far. A single run also shows the fastest of each step, dashed.
 fn speeds(report: &Report) -> Figure {
     let mut figure = lines(
         report,
@@ -196,7 +195,7 @@ fn speeds(report: &Report) -> Figure {
     figure
 }
 
-/// What speeds are given in, where all runs agree on it.
+/// The unit of speeds, if all runs agree on it.
 fn unit(report: &Report) -> &'static str {
     let mut units = report.runs.iter().map(|run| run.unit);
     let first = units.next().unwrap_or("speed");
@@ -207,7 +206,7 @@ fn unit(report: &Report) -> &'static str {
     }
 }
 
-/// Where a step stands on the axis: counted from 1, as everywhere that people read.
+/// A step's place on the axis, counted from 1 because people read it.
 fn place(point: &Point) -> f64 {
     point.step as f64 + 1.0
 }

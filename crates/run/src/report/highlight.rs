@@ -1,4 +1,4 @@
-//! C with its words coloured, as HTML.
+//! C with syntax highlighting, as HTML.
 
 use hotloop_flow::language::c::lex::{self, Item, Token, TokenKind};
 
@@ -22,7 +22,7 @@ pub(super) fn c(source: &str) -> String {
             Item::Token(token) => (token.offset, token.end, class(token)),
             Item::Directive(directive) => (directive.offset, directive.end, Some("p")),
         };
-        // Positions in odd sources need not fit; such a piece stays plain.
+        // Positions in odd sources may not match. Such a piece stays plain.
         if offset < done
             || end > source.len()
             || !source.is_char_boundary(offset)
@@ -47,7 +47,7 @@ pub(super) fn c(source: &str) -> String {
     html
 }
 
-/// What stands between tokens is white space and comments.
+/// White space and comments between tokens.
 fn gap(text: &str, html: &mut String) {
     if text.trim().is_empty() {
         html.push_str(text);
@@ -74,7 +74,7 @@ fn class(token: &Token<'_>) -> Option<&'static str> {
     }
 }
 
-/// Text that HTML shows as it is.
+/// Text with HTML's special characters escaped.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

@@ -10,7 +10,6 @@ use crate::probe::{Estimate, ProbeSummary};
 
 const STYLE: &str = include_str!("page.css");
 
-/// The page.
 pub fn page(report: &Report) -> String {
     let title = match &report.runs[..] {
         [only] => format!("{} on {}", only.name, only.task),
@@ -88,7 +87,7 @@ fn cards(run: &RunReport, html: &mut String) {
     html.push_str("</div>");
 }
 
-/// The probe is what claims rest on, so it comes first.
+/// The probe comes first, because claims rest on it.
 fn probes(report: &Report, html: &mut String) {
     if report.runs.iter().all(|run| run.before.is_none()) {
         return;
@@ -118,7 +117,7 @@ fn probes(report: &Report, html: &mut String) {
     html.push_str("</tbody></table></div>");
 }
 
-/// A run, or the seeds of one setting, with what its probes say.
+/// A run, or the seeds of one setting, with the numbers of the probes.
 struct Probed<'a> {
     name: &'a str,
     rate: f64,

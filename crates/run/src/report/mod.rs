@@ -1,8 +1,8 @@
 //! From run directories to something a person can read.
 //!
-//! [`Report::read`] folds the journals; [`html`], [`text`] and [`csv`] tell what it holds, and
-//! [`tensorboard`] writes the curves for another viewer. A [`figure`] is laid out once, as
-//! marks, which `svg` writes down.
+//! [`Report::read`] folds the journals. [`html`], [`text`] and [`csv`] render the report, and
+//! [`tensorboard`] writes the curves for TensorBoard. A [`figure`] is laid out once, as marks,
+//! which `svg` writes.
 
 /// Adds formatted text to a `String`.
 macro_rules! put {
@@ -47,24 +47,23 @@ pub use feature::Features;
 pub use points::{Point, Totals};
 pub use practised::{Practised, Quarter};
 
-/// Several runs, side by side.
+/// Several runs, compared.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
     /// The runs, in the order asked for.
     pub runs: Vec<RunReport>,
-    /// The probes of runs on machines of one class that differ in nothing but their seed, taken
-    /// together.
+    /// The pooled probes of runs that differ only in their seed, on machines of one class.
     pub pooled: Vec<Pooled>,
 }
 
-/// The probes of one setting's seeds, taken together.
+/// The pooled probes of one setting's seeds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Pooled {
-    /// The first run's name and how many there are.
+    /// The first run's name and the number of runs.
     pub name: String,
     /// The learning rate.
     pub rate: f64,
-    /// What speeds are given in.
+    /// The unit of speeds.
     pub unit: &'static str,
     /// Before the first step.
     pub before: Option<ProbeSummary>,
@@ -72,25 +71,22 @@ pub struct Pooled {
     pub after: Option<ProbeSummary>,
 }
 
-/// One run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunReport {
-    /// Its directory's name, and more of the path where others have the same.
+    /// The directory's name, with more of the path where names collide.
     pub name: String,
-    /// The task.
     pub task: String,
-    /// The model.
     pub model: String,
     /// What was configured.
     pub config: Config,
     /// The machine that judged.
     pub machine: Option<MachineFacts>,
-    /// How the run stands.
+    /// The run's status.
     pub status: String,
     /// Whether it has ended.
     #[serde(skip)]
     pub is_over: bool,
-    /// What speeds are given in.
+    /// The unit of speeds.
     pub unit: &'static str,
     /// Speed of the task's seed.
     pub seed_speed: Option<f64>,
@@ -102,31 +98,29 @@ pub struct RunReport {
     pub before: Option<ProbeSummary>,
     /// The probe after the last.
     pub after: Option<ProbeSummary>,
-    /// What came of the tasks that were practised beside it.
+    /// The outcomes of practised tasks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub practised: Vec<Practised>,
     /// The fastest code.
     pub best: Option<BestCode>,
-    /// What the run warned of, with the step.
+    /// The run's warnings, with their steps.
     pub warnings: Vec<(u64, String)>,
 }
 
 /// The fastest code of a run and where it came from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BestCode {
-    /// Its hash.
     pub hash: String,
-    /// Its source.
     pub source: String,
-    /// Its speed; the median of fresh timings where it was confirmed.
+    /// Its speed. If it was confirmed, this is the median of fresh timings.
     pub speed: f64,
-    /// How many fresh timings that is the median of; 0 where it is the timing of its own step.
+    /// How many fresh timings the median covers; 0 if the speed is the step's own timing.
     pub confirmed: usize,
     /// As a fraction of the machine's peak.
     pub peak_fraction: Option<f64>,
-    /// The name of what the task is compared with, if there is one.
+    /// The name of the task's baseline, if it has one.
     pub baseline: Option<String>,
-    /// How many times as fast as that.
+    /// How many times as fast as the baseline.
     pub baseline_ratio: Option<f64>,
     /// The step that found it.
     pub step: u64,
@@ -141,7 +135,6 @@ pub struct BestCode {
 /// One candidate on the way to the best.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Ancestor {
-    /// Its hash.
     pub hash: String,
     /// The step that made it.
     pub step: u64,
@@ -149,16 +142,14 @@ pub struct Ancestor {
     pub role: hotloop_flow::Role,
     /// At which stage.
     pub stage: Option<hotloop_flow::Stage>,
-    /// How it fared; none where the machine failed.
+    /// Its verdict; `None` where the machine failed.
     pub label: Option<Label>,
-    /// Its speed.
     pub speed: Option<f64>,
-    /// Its source.
     pub source: String,
 }
 
 impl BestCode {
-    /// What the best was made from.
+    /// The source that the best code was made from.
     pub fn parent(&self) -> &str {
         let parents = self
             .lineage
@@ -208,9 +199,10 @@ impl Report {
 }
 
 impl RunReport {
-    /// What seeds of one setting have in common: all of the configuration but the seed, the machine
-    /// class, without which timings do not compare, and the steps. A run may have got more of these
-    /// than its configuration says; where something else ends it, their number is chance.
+    /// What the seeds of one setting have in common: the configuration without the seed, the
+    /// machine class, without which timings cannot be compared, and the steps. A run may have taken
+    /// more steps than its configuration says. If something else ends it, the number of steps is
+    /// chance and does not count.
     fn setting(&self) -> (Config, Option<&str>, Option<u64>) {
         let config = Config {
             seed: 0,
@@ -276,8 +268,8 @@ impl RunReport {
     }
 }
 
-/// Runs that differ in nothing but their seed, by their places, in the order of their first. A run
-/// that is there twice is no second seed.
+/// The indices of runs that differ only in their seed, ordered by their first run. A run that is
+/// listed twice is not a second seed.
 fn families(runs: &[RunReport]) -> Vec<Vec<usize>> {
     let kin = |family: &[usize], run: &RunReport| {
         runs[family[0]].setting() == run.setting()

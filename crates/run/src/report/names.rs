@@ -1,9 +1,8 @@
-//! What runs are called beside each other: by their directory, and by more of its path where that
-//! would not tell them apart.
+//! Names for several runs: the directory's name, with more of its path where names collide.
 
 use std::path::{Component, Path, PathBuf};
 
-/// A name for each of `directories`. No two are alike, nor are the files that begin with them.
+/// A name for each of `directories`. The names differ, and so do file names that begin with them.
 pub(super) fn apart(directories: &[PathBuf]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for (at, directory) in directories.iter().enumerate() {
@@ -18,7 +17,7 @@ pub(super) fn apart(directories: &[PathBuf]) -> Vec<String> {
             others().all(|other| file(&end(other, *length)) != file(&end(directory, *length)))
         });
         let name = end(directory, told.unwrap_or(1));
-        // A run that is there twice.
+        // The same run is listed twice.
         let mut numbered = (2..).map(|number| format!("{name} ({number})"));
         let is_new = |name: &String| names.iter().all(|other| file(other) != file(name));
         names.push(
@@ -31,7 +30,7 @@ pub(super) fn apart(directories: &[PathBuf]) -> Vec<String> {
     names
 }
 
-/// The name as a part of a file's.
+/// The name in a form that fits in a file name.
 pub(super) fn file(name: &str) -> String {
     name.replace('/', "-")
 }
@@ -45,7 +44,7 @@ fn parts(path: &Path) -> Vec<String> {
     path.components().filter_map(named).collect()
 }
 
-/// The last so many parts of a path.
+/// The last `length` parts of a path.
 fn end(path: &Path, length: usize) -> String {
     let parts = parts(path);
     if parts.is_empty() {
@@ -60,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_much_of_a_path_as_tells_runs_apart() {
+    fn names_hold_as_much_of_a_path_as_needed() {
         let names = |paths: &[&str]| apart(&paths.iter().map(PathBuf::from).collect::<Vec<_>>());
         assert_eq!(names(&["runs/a/"]), ["a"]);
         assert_eq!(names(&["."]), ["."]);

@@ -26,13 +26,13 @@ pub struct Point {
     pub best_reward: Option<f64>,
     /// Mean speed of the correct answers.
     pub mean_speed: Option<f64>,
-    /// Mean speed of all answers but masked and suspect ones, failures counted as 0.
+    /// Mean speed of all answers except masked and suspect ones, failures counted as 0.
     pub mean_speed_all: Option<f64>,
     /// The fastest of the step.
     pub max_speed: Option<f64>,
     /// The fastest so far.
     pub best_speed: Option<f64>,
-    /// How many answers had which verdict.
+    /// The number of answers with each verdict.
     pub verdicts: BTreeMap<Label, usize>,
     /// Answers that the machine failed to judge.
     pub masked: usize,
@@ -42,15 +42,14 @@ pub struct Point {
     pub distinct: f64,
     /// Mean entropy of the policy.
     pub entropy: Option<f64>,
-    /// Divergence from the reference policy, where it was measured.
+    /// KL divergence from the reference policy, where it was measured.
     pub kl: Option<f64>,
-    /// The loss.
     pub loss: Option<f64>,
     /// Mean distance between the trainer's and the sampler's logprobs.
     pub sampler_gap: Option<f64>,
     /// The sampling temperature.
     pub temperature: f64,
-    /// Updates that the sampler had not seen.
+    /// How many updates behind the sampler was.
     pub lag: u64,
     /// Mean tokens of an answer.
     pub tokens: f64,
@@ -78,21 +77,19 @@ impl Point {
 /// A run's sums.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Totals {
-    /// Steps.
     pub steps: usize,
-    /// Answers.
     pub answers: usize,
-    /// Updates.
     pub updates: usize,
-    /// Groups without one distinct reward, drowned in noise, or dropped.
+    /// Groups that taught nothing: all rewards were equal, noise drowned them, or they were
+    /// dropped.
     pub lost_groups: BTreeMap<String, usize>,
-    /// How many answers had which verdict.
+    /// The number of answers with each verdict.
     pub verdicts: BTreeMap<Label, usize>,
     /// Answers that the machine failed to judge.
     pub masked: usize,
     /// Where the time went.
     pub seconds: StepSeconds,
-    /// How often the run was taken up again.
+    /// How often the run was resumed.
     pub resumed: u32,
 }
 
@@ -107,7 +104,7 @@ pub(super) fn points(state: &RunState) -> Vec<Point> {
     points
 }
 
-/// The curves' last point is also what a step prints.
+/// The point of a step. The line that a step prints uses it, too.
 pub(super) fn point(step: &Step, best_before: Option<f64>) -> Point {
     let mut rewards: Vec<f64> = step.members().filter_map(|member| member.reward).collect();
     rewards.sort_by(f64::total_cmp);
@@ -157,7 +154,7 @@ pub(super) fn point(step: &Step, best_before: Option<f64>) -> Point {
     }
 }
 
-/// The speed that a member counts with, 0 where it failed; what is masked counts nothing.
+/// A member's speed in statistics: 0 if it failed, `None` if it is masked.
 fn counted(member: &Member) -> Option<f64> {
     match member.verdict.as_ref()? {
         Verdict::Suspect { .. } => None,

@@ -1,4 +1,4 @@
-//! What came of the tasks that a run practised beside its own.
+//! The outcomes of the tasks that a run practised.
 
 use std::collections::BTreeMap;
 
@@ -14,27 +14,27 @@ use crate::state::{Group, RunState, Step};
 pub struct Practised {
     /// Its name.
     pub task: String,
-    /// Answers that were asked for.
+    /// The number of answers.
     pub answers: usize,
     /// The first quarter of the groups of each stage.
     pub first: Quarter,
     /// The last quarter of them.
     pub last: Quarter,
-    /// The fastest answer, in times of the task's seed.
+    /// The speed-up of the fastest answer over the task's seed.
     pub best: Option<f64>,
 }
 
-/// A quarter of a practised task's groups; numbers are missing where nothing was judged or nothing
-/// was correct, or where no stage was asked twice.
+/// A quarter of a practised task's groups. Numbers are missing if nothing was judged or correct, or
+/// if no stage was asked twice.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Quarter {
     /// Share of correct answers.
     pub correct: Option<f64>,
-    /// Median speed of the correct ones, in times of the task's seed.
+    /// Median speed-up of the correct answers over the task's seed.
     pub speedup: Option<f64>,
 }
 
-/// The practised tasks of a run, in their turn.
+/// The practised tasks of a run, in the order of their turns.
 pub(super) fn of(state: &RunState) -> Vec<Practised> {
     let tasks = state.started.iter().flat_map(|started| &started.practised);
     tasks.map(|practised| one(state, &practised.task)).collect()
@@ -69,8 +69,9 @@ fn one(state: &RunState, task: &str) -> Practised {
     }
 }
 
-/// The first and the last quarter of each stage's groups: stages differ more than a run's beginning
-/// and its end, so both must have as many of each. One that was asked once is in neither.
+/// The first and the last quarter of each stage's groups. Stages differ more than the beginning and
+/// the end of a run, so both quarters contain the same number of groups of each stage. A stage that
+/// was asked once is in neither.
 fn quarters<'a>(groups: &[&'a Group]) -> (Vec<&'a Group>, Vec<&'a Group>) {
     let mut stages: BTreeMap<Option<Stage>, Vec<&Group>> = BTreeMap::new();
     for group in groups {
@@ -85,7 +86,8 @@ fn quarters<'a>(groups: &[&'a Group]) -> (Vec<&'a Group>, Vec<&'a Group>) {
     (first, last)
 }
 
-/// How a group's answers fared, in times of the seed of its task; what is masked is left out.
+/// The outcomes of a group's answers, with speed-ups over the task's seed. Masked ones are left
+/// out.
 fn times_seed(state: &RunState, group: &Group) -> Vec<Fared> {
     let Some(seconds) = state.context_of(group.asked.task.as_deref()).seed_s else {
         return Vec::new();
@@ -99,7 +101,7 @@ fn fastest(fared: &[Fared]) -> Option<f64> {
     Fared::speeds(fared).into_iter().reduce(f64::max)
 }
 
-/// What a step's line says of the practised group.
+/// What a step's line says about the practised group.
 pub(super) fn step_words(state: &RunState, step: &Step) -> String {
     let words = step.practised.iter().map(|group| {
         let fared = times_seed(state, group);
@@ -121,7 +123,7 @@ pub(super) fn step_words(state: &RunState, step: &Step) -> String {
     words.collect()
 }
 
-/// Names of what [`rows`] tell.
+/// The headings of [`rows`].
 pub(super) const HEAD: [&str; 8] = [
     "run",
     "practised",
@@ -133,7 +135,7 @@ pub(super) const HEAD: [&str; 8] = [
     "best speed-up",
 ];
 
-/// A line for each practised task of each run, by the runs' names.
+/// A row for each practised task of each run, with the run's name.
 pub(super) fn rows<'a>(
     runs: impl Iterator<Item = (&'a str, &'a [Practised])>,
 ) -> Vec<[String; HEAD.len()]> {
@@ -179,14 +181,15 @@ mod tests {
     use hotloop_flow::bench::{Judgement, Seconds};
 
     #[test]
-    fn both_quarters_hold_as_many_groups_of_each_stage() {
+    fn both_quarters_have_equally_many_groups_of_each_stage() {
         let task = "transpose";
         let seed = Judgement {
             verdict: correct(1.0),
             seconds: Seconds::default(),
         };
         for groups in 7..50 {
-            // How a group fares follows from its stage alone: half of all are right, or none.
+            // A group's outcome depends only on its stage: half of its answers are correct, or
+            // none.
             let groups = (0..groups).map(|turn| {
                 let stage = hotloop_flow::language::c::stages::SIX
                     [turn % hotloop_flow::language::c::stages::SIX.len()];

@@ -1,7 +1,8 @@
 //! Figures as SVG.
 //!
-//! Colours are CSS variables, so that one figure serves light and dark pages. A figure on its own
-//! has plain colours, since few programs besides browsers know variables, and rules for dark pages.
+//! Colours are CSS variables, so that one figure serves light and dark pages. A standalone figure
+//! has plain colours, because few programs besides browsers support variables, and rules for dark
+//! pages.
 
 use super::drawing::{Anchor, Drawing, Mark, TEXT, WIDTH, Words};
 use super::figure::Figure;
@@ -11,7 +12,7 @@ use super::highlight::escape;
 pub(super) const COLOURS: &str = include_str!("colours.css");
 
 impl Figure {
-    /// The figure for a page that has `colours.css`.
+    /// The figure for a page that contains `colours.css`.
     pub fn inline(&self) -> String {
         let drawing = Drawing::of(self);
         let mut svg = format!(
@@ -26,7 +27,7 @@ impl Figure {
         svg
     }
 
-    /// The figure as a file of its own.
+    /// The figure as a standalone file.
     pub fn alone(&self) -> String {
         let (light, dark) = COLOURS
             .split_once("@media")
@@ -57,7 +58,7 @@ impl Figure {
     }
 }
 
-/// Names and values of the variables in one light.
+/// Names and values of the variables for light or dark pages.
 fn values(light: &str) -> impl Iterator<Item = (&str, &str)> {
     light
         .split("--")
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_on_its_own_needs_no_browser_for_its_colours() {
+    fn a_standalone_figure_shows_its_colours_without_a_browser() {
         let (light, dark) = COLOURS.split_once("@media").unwrap();
         assert!(
             values(light)

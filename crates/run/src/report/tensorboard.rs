@@ -1,8 +1,8 @@
-//! `TensorBoard` event files: the curves of a run for another viewer.
+//! `TensorBoard` event files with the curves of a run.
 //!
-//! A file is a sequence of records, each a length, its checksum, a message and its
-//! checksum; a message is a protocol buffer with a time, a step and named numbers. That is
-//! little enough to write by hand.
+//! A file is a sequence of records. Each holds a length, its checksum, a message and its checksum.
+//! A message is a protocol buffer with a time, a step and named numbers. This is simple enough to
+//! write by hand.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -10,7 +10,7 @@ use std::path::Path;
 use super::points::point;
 use crate::state::{RunState, Step};
 
-/// Every run directory has its own, so the name need not tell runs apart.
+/// Every run directory has its own file, so the name can be the same for all runs.
 const FILE: &str = "events.out.tfevents.0.hotloop";
 
 /// An event file that grows with its run.
@@ -20,7 +20,7 @@ pub struct Tensorboard {
 }
 
 impl Tensorboard {
-    /// Begins the file in `directory` anew with all steps so far: the journal is the truth.
+    /// Rewrites the file in `directory` with all steps so far, because the journal is the truth.
     pub fn create(directory: &Path, state: &RunState) -> io::Result<Self> {
         let directory = directory.join("tensorboard");
         fs_err::create_dir_all(&directory)?;
@@ -130,12 +130,12 @@ fn record(message: &[u8]) -> Vec<u8> {
     record
 }
 
-/// A checksum of data that holds checksums would be weak; so they are stored disguised.
+/// The format masks checksums, because a checksum over data that contains checksums is weak.
 fn masked(crc: u32) -> u32 {
     crc.rotate_right(15).wrapping_add(0xa282_ead8)
 }
 
-/// Castagnoli's CRC, bit by bit: a few kilobytes a step.
+/// Castagnoli's CRC, bit by bit. A step has only a few kilobytes.
 fn crc32c(data: &[u8]) -> u32 {
     let mut crc = !0u32;
     for byte in data {

@@ -1,4 +1,4 @@
-//! Reports as plain text: a line for each step, a table for runs.
+//! Reports as plain text: a line per step and a table of runs.
 
 use hotloop_flow::{Label, Measured};
 
@@ -7,7 +7,7 @@ use super::{Report, RunReport, practised};
 use crate::probe::Estimate;
 use crate::state::RunState;
 
-/// One line that a person can read for an hour: what the last step came to.
+/// The last step in one line that a person can watch for an hour.
 pub fn step_line(state: &RunState) -> Option<String> {
     let step = state.steps.last()?;
     let earlier = state.steps[..state.steps.len() - 1]
@@ -86,7 +86,7 @@ fn interval(estimate: Option<Estimate>, scale: f64, unit: &str) -> String {
     })
 }
 
-/// What a summary says of a run: names and values, in order.
+/// The names and values in a run's summary, in order.
 pub(crate) fn facts(run: &RunReport) -> Vec<(&'static str, String)> {
     let best = run.best.as_ref();
     let some = |value: Option<f64>, digits: usize| {
@@ -167,7 +167,7 @@ pub(crate) fn facts(run: &RunReport) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The runs as a table, one column a run.
+/// The runs as a table, one column per run.
 pub fn table(report: &Report) -> String {
     let columns: Vec<Vec<(&str, String)>> = report.runs.iter().map(facts).collect();
     let Some(first) = columns.first() else {
@@ -218,7 +218,7 @@ pub fn table(report: &Report) -> String {
     text
 }
 
-/// Rows with their columns under each other.
+/// Rows with aligned columns.
 pub(crate) fn align(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {

@@ -1,5 +1,5 @@
-//! How wide a text is on the sheet. A page picks its own font, so this is an estimate from classes
-//! of letters.
+//! Estimates how wide a text is on the sheet, from classes of letters. The exact width depends on
+//! the page's font.
 
 /// The width of a text at this size.
 pub(super) fn width(text: &str, size: f64, bold: bool) -> f64 {
@@ -7,7 +7,7 @@ pub(super) fn width(text: &str, size: f64, bold: bool) -> f64 {
     ems * size * if bold { 1.08 } else { 1.0 }
 }
 
-/// A letter's advance as common sans-serif fonts have it, as a fraction of the font's size.
+/// A letter's advance in common sans-serif fonts, as a fraction of the font's size.
 fn ems(letter: char) -> f64 {
     match letter {
         'f' | 'i' | 'j' | 'l' | 'I' | ' ' | '!' | '.' | ',' | ':' | ';' | '\'' | '|' => 0.3,

@@ -1,4 +1,4 @@
-//! What the switches of the search switch.
+//! The switches of the search.
 
 use std::collections::BTreeSet;
 
@@ -74,7 +74,7 @@ fn the_full_search_has_all_roles_and_goes_deep() {
 }
 
 #[test]
-fn without_stages_all_is_allowed_at_once() {
+fn without_stages_everything_is_allowed_at_once() {
     assert_eq!(
         stages(&run(&["search.stages=false"])),
         BTreeSet::from([hotloop_flow::language::c::stages::ALL])
@@ -108,7 +108,7 @@ fn elites_stay_in_the_pool_that_is_otherwise_reset() {
             .filter_map(|parent| state.birth(parent.hash.as_deref()?))
             .any(|(step, ..)| step.number < from)
     };
-    // A fast one found early survives only where elites are kept.
+    // A fast candidate from an early iteration survives only with elites.
     let kept = run(&["search.elites=4", "learning.rate=0"]);
     assert!(born_before_last(&kept));
     let reset = run(&["learning.rate=0"]);

@@ -84,7 +84,7 @@ fn both_grids_give_the_papers_figures_and_tables() {
 }
 
 #[test]
-fn a_grid_that_was_broken_off_goes_on() {
+fn an_interrupted_grid_continues() {
     let folder = tempfile::tempdir().unwrap();
     let grid = grid::named("exp2").unwrap();
     assert!(

@@ -1,5 +1,5 @@
-//! A policy that learns which of a few kernels to write, and a bench that reads their
-//! worth off the text. Both are deterministic, so that runs can be compared event by event.
+//! A policy that learns which of a few kernels to write, and a bench that reads their speed from
+//! the text. Both are deterministic, so that runs can be compared event by event.
 
 mod compared;
 mod failing;
@@ -25,15 +25,16 @@ use hotloop_run::{Ended, Event, Layered, Parts, Plan, RunState, Store, drive};
 pub(crate) use compared::{facts, same, same_facts};
 pub(crate) use failing::Failing;
 
-/// What the fake policy can write: bodies that the fake bench knows.
+/// The number of kernels that the fake policy can write and the fake bench knows.
 pub(crate) const WORDS: usize = 12;
-/// Tokens of an answer: what kind of kernel, and which of its many forms.
+/// The forms of each kernel. An answer has two tokens: the kernel and its form.
 const FORMS: u32 = 50;
 
-/// How much faster everything but matmul is: were it taken for matmul, it would be the best by far.
+/// How much faster everything but matmul is. If the run took it for matmul, it would be the best by
+/// far.
 pub(crate) const PRACTISED: f64 = 100.0;
 
-/// How an answer starts that nobody began.
+/// The beginning of an answer that the prompt did not begin.
 const SIGNATURE: &str =
     "```c\nvoid matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {\n";
 
@@ -54,7 +55,7 @@ const KERNEL: &str = "    // speed_KIND is what the fake bench reads
     }
 ";
 
-/// A softmax over a few kinds of kernel, one step of plain policy gradient an update.
+/// A softmax over a few kinds of kernel. Each update is one step of plain policy gradient.
 #[derive(Debug, Clone)]
 pub(crate) struct FakePolicy {
     pub(crate) preferences: Vec<f64>,
@@ -63,24 +64,24 @@ pub(crate) struct FakePolicy {
     /// Prompts of more characters than this are refused.
     pub(crate) longest: Option<usize>,
     pub(crate) learns: bool,
-    /// The divergence that its updates tell of.
+    /// The KL divergence that its updates report.
     pub(crate) kl: fn(u64) -> Option<f64>,
     /// How far its sampler is from its trainer.
     pub(crate) gap: f64,
-    /// Makes the loss of this update no number.
+    /// Makes the loss of this update NaN.
     pub(crate) break_at: Option<u64>,
-    /// Falls apart at this update, and has no answers once it has taken as many.
+    /// Diverges at this update, and gives no answers after this many updates.
     pub(crate) diverge_at: Option<u64>,
     pub(crate) sampling_diverges_at: Option<u64>,
-    /// Knows one kind only once it has taken so many updates.
+    /// Knows only this kind after this many updates.
     pub(crate) collapse_at: Option<(u64, usize)>,
-    /// How many more calls it hears before it is stopped in the middle of one.
+    /// How many more calls it takes before it is stopped in the middle of one.
     pub(crate) calls_left: Option<u64>,
 }
 
 impl FakePolicy {
     pub(crate) fn new(rate: f64) -> Self {
-        // At first the worst kinds are the likeliest.
+        // At first the worst kinds are the most likely.
         let preferences = (0..WORDS).map(|kind| -0.15 * kind as f64).collect();
         Self {
             preferences,
@@ -98,7 +99,7 @@ impl FakePolicy {
         }
     }
 
-    /// Knows this kind only from now on.
+    /// Knows only this kind from now on.
     pub(crate) fn collapse(&mut self, kind: usize) {
         self.preferences = vec![0.0; WORDS];
         self.preferences[kind] = 50.0;
@@ -286,28 +287,28 @@ impl Policy for FakePolicy {
     }
 }
 
-/// Reads a verdict off the text.
+/// Reads a verdict from the text.
 #[derive(Default)]
 pub(crate) struct FakeBench {
     queue: VecDeque<Job>,
     /// How often each source was submitted.
     tries: BTreeMap<String, u32>,
-    /// Fails on sources that this says so of, given the source and how often it was tried.
+    /// Whether the machine fails on a source at its n-th try.
     pub(crate) fails: Option<fn(&str, u32) -> bool>,
-    /// Finds sources wrong that this says so of.
+    /// Whether a source is wrong at its n-th try.
     pub(crate) spoils: Option<fn(&str, u32) -> bool>,
-    /// Times sources twice too fast that this says so of.
+    /// Whether a source is timed as twice too fast at its n-th try.
     pub(crate) lucky: Option<fn(&str, u32) -> bool>,
-    /// How much its timings vary; with it they differ a little from text to text.
+    /// How much its timings vary. If set, they differ a little from text to text.
     pub(crate) cv: Option<f64>,
     /// The machine's class, where it matters.
     pub(crate) class: Option<&'static str>,
-    /// Knows neither OpenBLAS nor a roof.
+    /// Has neither OpenBLAS nor a roof.
     pub(crate) bare: bool,
-    /// Lets the run wait before every reply.
+    /// Makes the run wait before every reply.
     pub(crate) slow: bool,
     waited: bool,
-    /// Refuses everything once so many jobs were judged.
+    /// Refuses everything after this many jobs.
     pub(crate) dies_after: Option<usize>,
     pub(crate) judged: usize,
     pub(crate) cancelled: usize,
@@ -327,7 +328,7 @@ pub(crate) fn correct(gflops: f64) -> Verdict {
     })
 }
 
-/// The same code on a machine that is so many times as fast.
+/// The same code on a machine that is this many times as fast.
 fn speed_up(measured: &mut Measured, times: f64) {
     let timing = &mut measured.timing;
     for seconds in [
@@ -340,7 +341,7 @@ fn speed_up(measured: &mut Measured, times: f64) {
     }
 }
 
-/// What the fake bench thinks of a source.
+/// The fake bench's verdict on a source.
 pub(crate) fn verdict(source: &str) -> Verdict {
     let speed = (4..WORDS).find(|kind| source.contains(&format!("speed_{kind} ")));
     match speed {
@@ -452,10 +453,10 @@ pub(crate) fn matmul() -> Task {
     task("matmul").unwrap()
 }
 
-/// What this is put before a shipped task's name for, the task counts no operations.
+/// A shipped task's name with this prefix stands for a copy that counts no operations.
 pub(crate) const UNCOUNTED: &str = "uncounted-";
 
-/// A shipped task, or one that differs from it in counting no operations.
+/// A shipped task, or its copy that counts no operations.
 pub(crate) fn task(name: &str) -> Result<Task, String> {
     task_with(name, "")
 }
@@ -507,15 +508,15 @@ pub(crate) fn plan_of(
     Plan::new(&layered, "test", load).unwrap()
 }
 
-/// What a process brings with it, apart from the run directory.
+/// Everything that belongs to a process; the run directory outlives it.
 pub(crate) struct Process {
     pub(crate) policy: FakePolicy,
     pub(crate) bench: FakeBench,
     pub(crate) stop: AtomicBool,
     pub(crate) seen: Vec<Event>,
-    /// Sets `stop` after so many events.
+    /// Sets `stop` after this many events.
     pub(crate) stop_after: Option<usize>,
-    /// What a clock on the wall says when so much time has passed.
+    /// The wall clock as a function of the time that has passed.
     pub(crate) wall: fn(f64) -> f64,
 }
 
@@ -541,7 +542,7 @@ impl Process {
         self.drive_until(plan, store, lines, |_| false)
     }
 
-    /// Drives until an event for which `stops` says so.
+    /// Drives until `stops` returns true for an event.
     pub(crate) fn drive_until(
         &mut self,
         plan: &Plan,
@@ -589,7 +590,6 @@ impl Process {
     }
 }
 
-/// A whole run in one process.
 pub(crate) fn whole(plan: &Plan) -> (Process, RunState) {
     let mut process = Process::new(plan);
     let (mut store, lines) = Store::open(&plan.directory).unwrap();

@@ -34,7 +34,7 @@ fn processes_killed_at_random_moments_end_where_an_unbroken_one_does() {
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        // The first ones get little time, so that early moments are met too.
+        // The first processes get little time, so that early moments are tested, too.
         std::thread::sleep(Duration::from_millis(
             1 + random.below(4 + 2 * kills) as u64,
         ));

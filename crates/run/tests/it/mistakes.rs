@@ -50,11 +50,11 @@ fn each_bad_value_is_named() {
     );
     check(
         "model = \"nano\"\ntask = \"matmul, \"",
-        "run.toml: task: a name is missing in `matmul, `",
+        "run.toml: task: `matmul, ` has an empty name",
     );
     check(
         "model = \"nano\"\ntask = \"\"",
-        "run.toml: task: a name is missing in ``",
+        "run.toml: task: `` has an empty name",
     );
     let nano = |rest: &str| format!("model = \"nano\"\n{rest}");
     check(
@@ -63,7 +63,7 @@ fn each_bad_value_is_named() {
     );
     check(
         &nano("task = [\"matmul\", \"\"]"),
-        "run.toml: task: a name is missing in `matmul, `",
+        "run.toml: task: `matmul, ` has an empty name",
     );
     check(
         &nano("task = [\"matmul, fft\"]"),
@@ -75,7 +75,7 @@ fn each_bad_value_is_named() {
     );
     check(
         &nano("[sampling]\ntop-p = 0.9"),
-        "run.toml: sampling.top-p: training needs all tokens: logprobs of cut tails bias the gradient; set it to 1, or learning.rate to 0",
+        "run.toml: sampling.top-p: training needs all tokens: truncated tails bias the gradient; set it to 1, or learning.rate to 0",
     );
     check(
         &nano("[budget]\nsteps = 0"),
@@ -83,7 +83,7 @@ fn each_bad_value_is_named() {
     );
     check(
         &nano("[sampling]\ngruop = 3"),
-        "run.toml: sampling.gruop: no such key; is `group` meant?",
+        "run.toml: sampling.gruop: no such key; did you mean `group`?",
     );
     check(
         &nano("directory = \"/proc/hotloop\""),
@@ -92,7 +92,7 @@ fn each_bad_value_is_named() {
 }
 
 #[test]
-fn a_folder_that_was_taken_apart_at_its_comma_is_named_whole() {
+fn a_folder_that_was_split_at_its_comma_is_named_whole() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("my,task");
     fs_err::create_dir(&path).unwrap();
@@ -100,7 +100,7 @@ fn a_folder_that_was_taken_apart_at_its_comma_is_named_whole() {
     check(
         &format!("model = \"nano\"\ntask = \"{path}\""),
         &format!(
-            "run.toml: task: a folder whose name holds a comma is written in a list: task = [\"{path}\"]"
+            "run.toml: task: a folder whose name contains a comma must be in a list: task = [\"{path}\"]"
         ),
     );
 }
@@ -118,21 +118,21 @@ fn limits_in_the_wrong_order_are_named() {
     );
     check(
         &nano("[sampling]\ntop-p = 1.5"),
-        "run.toml: sampling.top-p: above 0 and at most 1 is wanted; 1 keeps all tokens",
+        "run.toml: sampling.top-p: must be above 0 and at most 1; 1 keeps all tokens",
     );
     check(
         &nano("[sampling]\nmin-p = -0.5"),
-        "run.toml: sampling.min-p: from 0 to 1 is wanted; 0 keeps all tokens",
+        "run.toml: sampling.min-p: must be from 0 to 1; 0 keeps all tokens",
     );
     check(
         &nano("[learning]\nclip-low = 1.2"),
-        "run.toml: learning.clip-low: between 0 and 1 is wanted",
+        "run.toml: learning.clip-low: must be between 0 and 1",
     );
 }
 
-/// Nobody edits the embedded defaults: what is wrong with them is to be set in the run file.
+/// Nobody edits the embedded defaults, so the message names the run file.
 #[test]
-fn what_is_not_set_is_missing_in_the_file_of_the_user() {
+fn a_missing_value_is_reported_in_the_users_file() {
     let folder = tempfile::tempdir().unwrap();
     let directory = format!("directory={}", folder.path().display());
     let told = |file: Option<(&str, &str)>| {
@@ -154,7 +154,7 @@ fn what_is_not_set_is_missing_in_the_file_of_the_user() {
 }
 
 #[test]
-fn searching_without_learning_may_cut_tails() {
+fn searching_without_learning_may_truncate_tails() {
     let folder = tempfile::tempdir().unwrap();
     let text = format!(
         "model = \"api\"\ndirectory = {:?}\n[sampling]\ntop-p = 0.9\n[learning]\nrate = 0\n",
@@ -184,12 +184,12 @@ fn words_for_a_stage_that_no_task_has_are_a_mistake() {
 }
 
 #[test]
-fn all_mistakes_are_told_together() {
+fn all_mistakes_are_reported_together() {
     let found = mistakes("[sampling]\ngroup = 1\n[learning]\nbeta = -1.0\n");
     assert_eq!(found.len(), 3, "{found:?}");
 }
 
-/// What a run is told at its start, of a run file and overrides.
+/// The notes at the start of a run with this run file and these overrides.
 fn notes(text: &str, sets: &[&str]) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let mut sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
@@ -204,7 +204,7 @@ fn notes(text: &str, sets: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn a_guard_that_is_asked_for_and_sees_nothing_is_noted() {
+fn a_requested_guard_without_effect_is_noted() {
     for sets in [
         &["loop.max-kl=0.5"][..],
         &["loop.max-kl=1"],
@@ -212,7 +212,7 @@ fn a_guard_that_is_asked_for_and_sees_nothing_is_noted() {
     ] {
         let found = notes("", sets);
         assert!(
-            found.len() == 1 && found[0].starts_with("loop.max-kl guards nothing: "),
+            found.len() == 1 && found[0].starts_with("loop.max-kl has no effect: "),
             "{sets:?}: {found:?}"
         );
     }
@@ -222,7 +222,7 @@ fn a_guard_that_is_asked_for_and_sees_nothing_is_noted() {
 }
 
 #[test]
-fn nobody_is_told_of_what_the_defaults_are() {
+fn defaults_cause_no_note() {
     assert_eq!(notes("", &[]), [""; 0]);
     assert_eq!(
         notes(hotloop_run::config::DEFAULT, &[]),

@@ -1,4 +1,4 @@
-//! What a machine does wrong is masked, or waited out; it is never learned from.
+//! Machine failures are masked, or the run waits. The policy never learns from them.
 
 use std::io::ErrorKind;
 
@@ -7,7 +7,7 @@ use hotloop_run::{Ended, Interrupt, Store};
 use crate::fake::{Failing, Process, plan, same, same_facts, whole};
 
 #[test]
-fn a_failure_is_tried_again_and_leaves_no_trace() {
+fn a_failure_is_retried_and_leaves_no_trace() {
     let folder = tempfile::tempdir().unwrap();
     let calm = plan(&folder.path().join("calm"), &[]);
     let rough = plan(&folder.path().join("rough"), &[]);
@@ -21,7 +21,7 @@ fn a_failure_is_tried_again_and_leaves_no_trace() {
 }
 
 #[test]
-fn a_failure_that_lasts_is_masked_not_punished() {
+fn a_lasting_failure_is_masked_not_punished() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path(), &[]);
     let mut process = Process::new(&plan);
@@ -44,7 +44,7 @@ fn a_failure_that_lasts_is_masked_not_punished() {
 }
 
 #[test]
-fn a_dead_compiler_pauses_the_run_and_a_mended_one_resumes_it() {
+fn a_dead_compiler_pauses_the_run_and_a_repaired_one_lets_it_resume() {
     let folder = tempfile::tempdir().unwrap();
     let calm = plan(&folder.path().join("calm"), &[]);
     let rough = plan(&folder.path().join("rough"), &[]);
@@ -63,7 +63,7 @@ fn a_dead_compiler_pauses_the_run_and_a_mended_one_resumes_it() {
     assert!(
         interrupt
             .to_string()
-            .ends_with("the last time so: gcc: command not found"),
+            .ends_with("the last error: gcc: command not found"),
         "{interrupt}"
     );
     assert_eq!(
@@ -105,7 +105,7 @@ fn a_full_disk_pauses_the_run_with_a_hint() {
 }
 
 #[test]
-fn a_seed_that_fails_here_is_told_before_anything_is_sampled() {
+fn a_failing_seed_is_reported_before_anything_is_sampled() {
     let folder = tempfile::tempdir().unwrap();
     let mut plan = plan(folder.path(), &[]);
     let mut task = (*plan.task).clone();
@@ -124,11 +124,12 @@ fn a_seed_that_fails_here_is_told_before_anything_is_sampled() {
 }
 
 #[test]
-fn a_clock_on_the_wall_that_leaps_is_no_time_that_passed() {
+fn a_jump_of_the_wall_clock_is_not_elapsed_time() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path(), &["budget.seconds=1e6"]);
     let mut process = Process::new(&plan);
-    // Hours between any two looks at it, as after a sleep; and the bench is waited for.
+    // Hours pass between any two readings of the clock, as after a sleep, and the run waits for the
+    // bench.
     process.wall = |passed| passed * 1e5;
     process.bench.slow = true;
     let (mut store, lines) = Store::open(&plan.directory).unwrap();

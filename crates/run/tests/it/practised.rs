@@ -1,4 +1,4 @@
-//! Tasks that are practised beside the run's own.
+//! Practised tasks.
 
 use hotloop_flow::{Role, Stage, Verdict};
 use hotloop_run::event::Asked;
@@ -22,7 +22,7 @@ fn correct(group: &Group) -> impl Iterator<Item = (&Member, f64)> {
 }
 
 #[test]
-fn every_step_practises_one_task_in_turn_and_each_goes_round_the_stages() {
+fn every_step_practises_one_task_in_turn_and_each_cycles_through_its_stages() {
     let folder = tempfile::tempdir().unwrap();
     for (source, own) in [("sqd", 1), ("fixed", 1), ("both", 2)] {
         let set = format!("prompts.source={source}");
@@ -86,7 +86,7 @@ fn rewards_are_measured_against_each_tasks_own_seed() {
 }
 
 #[test]
-fn practised_candidates_are_learned_from_and_part_of_nothing_else() {
+fn practised_candidates_only_affect_learning() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path(), &[TASKS, "budget.steps=20"]);
     let (process, state) = whole(&plan);
@@ -157,7 +157,7 @@ fn the_runs_own_answers_are_the_same_up_to_the_first_update() {
 }
 
 #[test]
-fn overlap_goes_on_where_the_runs_own_prompts_are_known() {
+fn steps_overlap_where_the_runs_own_prompts_are_known() {
     let folder = tempfile::tempdir().unwrap();
     let (_, state) = whole(&plan(folder.path(), &[TASKS, "prompts.source=fixed"]));
     let lags: Vec<u64> = state.steps.iter().map(|step| step.lag).collect();
@@ -165,7 +165,7 @@ fn overlap_goes_on_where_the_runs_own_prompts_are_known() {
 }
 
 #[test]
-fn a_practised_seed_that_fails_here_is_told_before_anything_is_sampled() {
+fn a_failing_practised_seed_is_reported_before_anything_is_sampled() {
     let folder = tempfile::tempdir().unwrap();
     let mut plan = plan(folder.path(), &[TASKS]);
     let mut task = (*plan.practised[1]).clone();
@@ -184,7 +184,7 @@ fn a_practised_seed_that_fails_here_is_told_before_anything_is_sampled() {
 }
 
 #[test]
-fn a_report_tells_of_practised_tasks_apart() {
+fn a_report_lists_practised_tasks_separately() {
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("run");
     let (_, state) = whole(&plan(&directory, &[TASKS, "budget.steps=24"]));

@@ -7,7 +7,7 @@ use hotloop_run::report::{Report, csv, html, text};
 
 use crate::fake::{plan, whole};
 
-/// A folder that stays, so that a person can look at what is in it.
+/// A folder that stays, so that a person can look at its content.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     drop(fs_err::remove_dir_all(&folder));
@@ -26,7 +26,7 @@ fn learned_and_control(folder: &Path, steps: u32) -> Report {
 }
 
 #[test]
-fn a_report_is_one_page_without_anything_from_outside() {
+fn a_report_is_one_self_contained_page() {
     let folder = folder("reports");
     let both = learned_and_control(&folder, 50);
     let alone = Report {
@@ -71,7 +71,7 @@ fn a_report_is_one_page_without_anything_from_outside() {
 }
 
 #[test]
-fn runs_of_one_name_in_two_folders_are_told_apart() {
+fn runs_of_one_name_in_two_folders_get_different_names() {
     let folder = folder("namesakes");
     let runs = ["one/run", "two/run"].map(|name| folder.join(name));
     for run in &runs {
@@ -119,7 +119,7 @@ fn tables_say_the_same_in_text_json_and_csv() {
 }
 
 #[test]
-fn a_step_is_told_in_one_line() {
+fn a_step_is_reported_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let (_, state) = whole(&plan(folder.path(), &[]));
     let line = text::step_line(&state).unwrap();
@@ -142,7 +142,7 @@ fn a_step_is_told_in_one_line() {
 }
 
 #[test]
-fn event_files_hold_every_step_also_after_a_resume() {
+fn event_files_hold_every_step_even_after_a_resume() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path(), &[]);
     let (_, state) = whole(&plan);
@@ -213,9 +213,9 @@ fn seeds_of_one_setting_are_one_line_with_its_spread() {
 }
 
 #[test]
-fn a_divergence_that_nobody_measured_is_no_curve() {
+fn an_unmeasured_divergence_has_no_curve() {
     let folder = tempfile::tempdir().unwrap();
-    // Without a weight the engine has no reference; old journals say 0 there.
+    // Without `learning.beta` the engine has no reference. Old journals say 0 in that case.
     for (beta, kl, drawn) in [
         ("0.1", Some(0.0), true),
         ("0.1", None, false),
@@ -265,7 +265,7 @@ fn only_seeds_on_one_class_of_machine_and_of_one_length_are_pooled() {
         let mut process = crate::fake::Process::new(&plan);
         process.bench.class = class;
         let (mut store, lines) = hotloop_run::Store::open(&plan.directory).unwrap();
-        // Long enough to have begun, and then to its end with what may be another budget.
+        // Runs a few events first, and then to the end, possibly with another budget.
         process.stop_after = (steps != 4).then_some(30);
         process.drive(&plan, &mut store, &lines);
         drop(store);
@@ -313,7 +313,7 @@ fn only_seeds_on_one_class_of_machine_and_of_one_length_are_pooled() {
 }
 
 #[test]
-fn a_run_of_one_step_is_told_as_one() {
+fn a_run_of_one_step_uses_the_singular() {
     let folder = tempfile::tempdir().unwrap();
     for (steps, told) in [
         ("1", "the only step is done"),

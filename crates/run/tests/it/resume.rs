@@ -1,4 +1,4 @@
-//! A run killed anywhere goes on as if nothing had happened.
+//! A run that is killed at any point continues as if nothing had happened.
 
 use std::io::ErrorKind;
 use std::sync::atomic::Ordering;
@@ -10,7 +10,7 @@ use hotloop_run::{Ended, Event, Interrupt, RunState, Store};
 
 use crate::fake::{Failing, Process, plan, same, same_facts, whole};
 
-/// Drives a run, killed each time the journal has taken so many more bytes.
+/// Drives a run that is killed each time after a number of further bytes in the journal.
 fn drive_in_pieces(
     plan: &hotloop_run::Plan,
     mut bytes: impl FnMut() -> usize,
@@ -58,7 +58,7 @@ fn a_hundred_kills_at_random_bytes_change_nothing() {
         let size = fs_err::metadata(hotloop_run::store::journal_path(&unbroken.directory))
             .unwrap()
             .len() as usize;
-        // Large enough to get past the largest event sooner or later.
+        // The pieces are large enough to get past the largest event eventually.
         let (state, killed) = drive_in_pieces(&broken, || random.below(size / 4));
         same(state.clone(), expect);
         same_facts(&broken.directory, &unbroken.directory);
@@ -99,7 +99,7 @@ fn a_kill_after_every_single_event_changes_nothing() {
 }
 
 #[test]
-fn a_request_to_stop_is_met_at_once_and_resumed() {
+fn a_request_to_stop_takes_effect_at_once_and_the_run_resumes() {
     let folder = tempfile::tempdir().unwrap();
     let unbroken = plan(&folder.path().join("unbroken"), &[]);
     let stopped = plan(&folder.path().join("stopped"), &[]);
@@ -129,8 +129,7 @@ fn a_policy_stopped_in_the_middle_of_anything_leaves_nothing_half_done() {
         let stopped = plan(&folder.path().join(format!("stopped-{overlap}")), &sets);
         let (_, expect) = whole(&unbroken);
         let mut stops = 0;
-        // Every process gets one call further than the one before it, whatever it has to learn
-        // again first.
+        // Every process gets one call further than the one before, whatever it must replay first.
         for calls in 0.. {
             let mut process = Process::new(&stopped);
             process.policy.calls_left = Some(calls);
@@ -188,7 +187,7 @@ fn one_process_at_a_time() {
 }
 
 #[test]
-fn a_run_does_not_go_on_with_another_task_or_machine() {
+fn a_run_does_not_continue_with_another_task_or_machine() {
     let folder = tempfile::tempdir().unwrap();
     let mut plan = plan(folder.path(), &[]);
     let mut process = Process::new(&plan);
@@ -205,13 +204,15 @@ fn a_run_does_not_go_on_with_another_task_or_machine() {
         panic!("{ended:?}")
     };
     assert!(
-        interrupt.to_string().contains("and this is task another"),
+        interrupt
+            .to_string()
+            .contains("but task another is in use now"),
         "{interrupt}"
     );
 }
 
 #[test]
-fn a_run_does_not_go_on_with_another_practised_task() {
+fn a_run_does_not_continue_with_another_practised_task() {
     let folder = tempfile::tempdir().unwrap();
     let mut plan = plan(folder.path(), &["task=matmul,transpose"]);
     let mut process = Process::new(&plan);
@@ -230,13 +231,13 @@ fn a_run_does_not_go_on_with_another_practised_task() {
     assert!(
         interrupt
             .to_string()
-            .contains("and this is practised task transpose another"),
+            .contains("but practised task transpose another is in use now"),
         "{interrupt}"
     );
 }
 
 #[test]
-fn a_run_goes_on_from_its_directory_alone_and_only_as_it_began() {
+fn a_run_continues_from_its_directory_alone_and_only_as_it_began() {
     let folder = tempfile::tempdir().unwrap();
     let (first, moved) = (folder.path().join("first"), folder.path().join("moved"));
     let begun = plan(&first, &[]);
@@ -275,11 +276,11 @@ fn a_run_goes_on_from_its_directory_alone_and_only_as_it_began() {
 }
 
 #[test]
-fn a_parent_too_long_for_the_policy_gives_way_to_the_seed() {
+fn a_parent_too_long_for_the_policy_is_replaced_by_the_seed() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path(), &["sampling.group=16"]);
     let mut process = Process::new(&plan);
-    // Prompts with the seed in them fit, those with a kernel do not.
+    // Prompts with the seed fit. Prompts with a kernel do not.
     process.policy.longest = Some(1700);
     let (mut store, lines) = Store::open(&plan.directory).unwrap();
     let (ended, state) = process.drive(&plan, &mut store, &lines);
@@ -290,7 +291,7 @@ fn a_parent_too_long_for_the_policy_gives_way_to_the_seed() {
 }
 
 #[test]
-fn a_longer_budget_takes_back_what_was_told_of_the_end() {
+fn a_longer_budget_withdraws_the_earlier_end() {
     let folder = tempfile::tempdir().unwrap();
     let after = |state: &RunState| {
         state
@@ -340,7 +341,7 @@ fn a_longer_budget_takes_back_what_was_told_of_the_end() {
 }
 
 #[test]
-fn a_configuration_that_cannot_be_read_is_no_configuration_that_agrees() {
+fn an_unreadable_configuration_is_not_taken_for_an_equal_one() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path(), &["budget.steps=4"]);
     let mut process = Process::new(&plan);
@@ -369,7 +370,7 @@ fn a_configuration_that_cannot_be_read_is_no_configuration_that_agrees() {
 }
 
 #[test]
-fn a_candidate_that_a_power_failure_took_is_not_judged() {
+fn a_candidate_lost_in_a_power_failure_is_not_judged() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path(), &["budget.steps=4"]);
     let (_, expect) = whole(&plan);
@@ -392,7 +393,7 @@ fn a_candidate_that_a_power_failure_took_is_not_judged() {
             Made::Malformed { .. } => None,
         })
     };
-    // A program that is only there: an earlier step would meet the damage first.
+    // The program appears in no earlier step, because an earlier step would find the damage first.
     let earlier: Vec<&String> = state
         .steps
         .iter()
@@ -426,7 +427,7 @@ fn a_candidate_that_a_power_failure_took_is_not_judged() {
         );
         assert!(!is_judged(), "nothing of the step is judged");
     }
-    // Each of the two remedies mends it.
+    // Each of the two remedies works.
     let damaged = fs_err::read_to_string(&journal).unwrap();
     fs_err::write(&path, &source).unwrap();
     same(whole(&plan).1, expect.clone());

@@ -181,11 +181,11 @@ fn a_policy_that_breaks_ends_the_run() {
     let (_, state) = process.drive(&plan, &mut store, &lines);
     assert_eq!(
         state.ended.as_deref(),
-        Some("stopped: the update is not a number")
+        Some("stopped: the update contains NaN or infinity")
     );
     assert_eq!(state.checkpoint, Some(3), "the broken policy is not saved");
     assert!(probe::summary(&state, When::After).is_none());
-    // What was journaled can be read.
+    // The journal can be read.
     assert!(matches!(
         facts(&plan.directory).last(),
         Some(Event::RunEnded { .. })
@@ -193,7 +193,7 @@ fn a_policy_that_breaks_ends_the_run() {
 }
 
 #[test]
-fn a_policy_that_falls_apart_over_an_update_ends_the_run_with_what_it_found() {
+fn a_policy_that_diverges_in_an_update_ends_the_run_with_what_it_found() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path(), &[]);
     let mut process = Process::new(&plan);
@@ -256,7 +256,7 @@ fn state_of(plan: &hotloop_run::Plan) -> hotloop_run::RunState {
 }
 
 #[test]
-fn dead_groups_are_counted_and_heat_the_sampling() {
+fn dead_groups_are_counted_and_raise_the_temperature() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path(), &["budget.steps=20", "prompts.source=fixed"]);
     let mut process = Process::new(&plan);
@@ -288,7 +288,7 @@ fn dead_groups_are_counted_and_heat_the_sampling() {
 }
 
 #[test]
-fn a_warning_that_lasts_is_told_when_it_begins_and_every_twenty_steps() {
+fn a_lasting_warning_is_given_at_first_and_every_twenty_steps() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(
         folder.path(),
@@ -318,7 +318,7 @@ fn a_warning_that_lasts_is_told_when_it_begins_and_every_twenty_steps() {
 }
 
 #[test]
-fn groups_that_drown_heat_the_sampling_only_where_the_machine_is_quiet() {
+fn drowned_groups_raise_the_temperature_only_on_a_quiet_machine() {
     let folder = tempfile::tempdir().unwrap();
     for (cv, heats) in [(0.5, false), (0.01, true)] {
         let plan = plan(
@@ -346,7 +346,7 @@ fn the_best_is_chosen_by_fresh_timings() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path(), &["loop.probe=0"]);
     let mut process = Process::new(&plan);
-    // The first timing of each kernel is twice too fast for odd forms.
+    // The first timing of each kernel with an odd form is twice too fast.
     process.bench.lucky = Some(|source, tries| tries == 1 && source.len() % 2 == 1);
     let (mut store, lines) = Store::open(&plan.directory).unwrap();
     let (_, state) = process.drive(&plan, &mut store, &lines);
@@ -362,7 +362,7 @@ fn the_best_is_chosen_by_fresh_timings() {
 }
 
 #[test]
-fn the_fastest_are_timed_until_it_is_quiet_unless_the_paper_s_estimator_decides() {
+fn the_fastest_are_timed_until_it_is_quiet_unless_the_papers_estimator_decides() {
     let folder = tempfile::tempdir().unwrap();
     for (timing, times) in [("gated", 25), ("paper", 5)] {
         let sets = ["loop.probe=0", &format!("bench.timing={timing}")];
@@ -380,11 +380,11 @@ fn the_fastest_are_timed_until_it_is_quiet_unless_the_paper_s_estimator_decides(
 }
 
 #[test]
-fn what_fresh_judgements_disprove_is_not_the_best() {
+fn a_disproved_candidate_is_not_the_best() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path(), &["loop.probe=0"]);
     let mut process = Process::new(&plan);
-    // The fastest kinds race: right when they were made, wrong afterwards.
+    // The fastest kinds have a data race: they are correct at first and wrong later.
     process.bench.spoils = Some(|source, tries| {
         tries > 1 && (source.contains("speed_1") || source.contains("speed_9"))
     });
@@ -427,7 +427,7 @@ fn a_policy_that_cannot_learn_is_not_asked_to() {
 }
 
 #[test]
-fn a_policy_that_runs_away_ends_the_run_and_one_that_walks_does_not() {
+fn a_divergence_that_jumps_ends_the_run_and_one_that_grows_slowly_does_not() {
     let folder = tempfile::tempdir().unwrap();
     let leaps: fn(u64) -> Option<f64> = |at| Some(if at < 6 { 0.1 } else { 5.0 });
     for (name, kl, ends) in [
@@ -441,7 +441,10 @@ fn a_policy_that_runs_away_ends_the_run_and_one_that_walks_does_not() {
         let (mut store, lines) = Store::open(&plan.directory).unwrap();
         let (_, state) = process.drive(&plan, &mut store, &lines);
         assert_eq!(
-            state.ended.unwrap().starts_with("stopped: the divergence"),
+            state
+                .ended
+                .unwrap()
+                .starts_with("stopped: the KL divergence"),
             ends,
             "{name}"
         );
@@ -453,7 +456,7 @@ fn a_policy_that_runs_away_ends_the_run_and_one_that_walks_does_not() {
 }
 
 #[test]
-fn a_sampler_that_is_not_the_trainer_is_warned_of_once() {
+fn a_sampler_that_differs_from_the_trainer_causes_one_warning() {
     let folder = tempfile::tempdir().unwrap();
     for (gap, overlap, warned) in [
         (0.05, false, true),
@@ -487,7 +490,7 @@ fn a_sampler_that_is_not_the_trainer_is_warned_of_once() {
 }
 
 #[test]
-fn a_reward_that_cannot_be_measured_here_is_told_first() {
+fn a_reward_that_cannot_be_measured_here_is_reported_first() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path(), &["reward={ shape = \"sol\" }"]);
     let mut process = Process::new(&plan);

@@ -1,4 +1,4 @@
-//! A task may have stages of its own.
+//! A task may define its own stages.
 
 use std::collections::BTreeSet;
 
@@ -49,7 +49,7 @@ fn a_run_probes_and_searches_the_stages_of_its_task() {
 }
 
 #[test]
-fn a_practised_task_goes_round_its_own_stages() {
+fn a_practised_task_cycles_through_its_own_stages() {
     let (_, state) = run(&["task=matmul,transpose"]);
     let practised = state.steps.iter().flat_map(|step| &step.practised);
     let asked: BTreeSet<Stage> = practised.filter_map(|group| group.asked.stage).collect();
@@ -57,7 +57,7 @@ fn a_practised_task_goes_round_its_own_stages() {
 }
 
 #[test]
-fn a_wording_may_speak_for_stages_that_a_task_has_and_for_no_others() {
+fn a_wording_may_name_only_stages_that_a_task_has() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("wording.toml");
     let words = "system = \"s\"\nfixed = [\"f\"]\nexplore = \"e\"\ndeepen = \"d\"\nimprove = \"i\"\nrepair = \"r\"\n[stages]\nplain = \"P\"\n2 = \"A\"\n";

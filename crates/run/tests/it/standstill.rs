@@ -1,11 +1,11 @@
-//! Runs in which no two answers to a prompt are told apart any more.
+//! Runs in which all answers to a prompt earn the same reward.
 
 use hotloop_run::event::{Event, When};
 use hotloop_run::{Ended, Plan, RunState, Store, probe};
 
 use crate::fake::{FakePolicy, Process, WORDS, facts, plan, same, same_facts};
 
-/// Where nothing is hotter: what follows comes after the fewest steps.
+/// The maximum temperature, so that the standstill comes after the fewest steps.
 const HOTTEST: &str = "sampling.temperature=1.5";
 const LONG: [&str; 4] = [
     "budget.steps=90",
@@ -13,7 +13,7 @@ const LONG: [&str; 4] = [
     "sampling.group=16",
     "loop.probe=2",
 ];
-/// What the fake policy can write.
+/// Kinds that the fake policy can write.
 const WRONG: usize = 3;
 const CORRECT: usize = 7;
 
@@ -96,7 +96,7 @@ fn a_policy_that_collapsed_onto_a_failure_ends_the_run() {
 }
 
 #[test]
-fn what_is_told_fits_the_run() {
+fn the_advice_fits_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let told = |name: &str, sets: &[&str], prepare: &dyn Fn(&mut Process)| {
         let sets = [&LONG[..], &[HOTTEST], sets].concat();
@@ -111,7 +111,7 @@ fn what_is_told_fits_the_run() {
         "{why}"
     );
     assert!(hint.contains("or a larger learning.beta"), "{hint}");
-    // Nothing that was learned is at fault where nothing was.
+    // Nothing was learned, so no update can be at fault.
     let (why, hint) = told("never", &[], &only(0));
     assert!(
         why.ends_with("(correct 0 %, malformed 100 %)"),
@@ -124,7 +124,7 @@ fn what_is_told_fits_the_run() {
 }
 
 #[test]
-fn as_many_answers_as_steps_of_the_default_group_are_waited_for() {
+fn small_groups_wait_for_as_many_answers_as_default_groups() {
     let folder = tempfile::tempdir().unwrap();
     for (group, steps) in [("16", 20), ("64", 20), ("8", 40), ("4", 80)] {
         let set = format!("sampling.group={group}");
@@ -135,7 +135,7 @@ fn as_many_answers_as_steps_of_the_default_group_are_waited_for() {
 }
 
 #[test]
-fn whatever_asks_all_groups_count() {
+fn groups_from_every_source_count() {
     let folder = tempfile::tempdir().unwrap();
     for (source, per_step) in [("sqd", "1"), ("both", "1"), ("fixed", "3")] {
         let sets = [
@@ -156,7 +156,7 @@ fn whatever_asks_all_groups_count() {
 }
 
 #[test]
-fn a_control_goes_on() {
+fn a_control_does_not_stop() {
     let folder = tempfile::tempdir().unwrap();
     let sets = [&LONG[..], &[HOTTEST, "learning.rate=0"]].concat();
     let (_, state) = drive(&plan(folder.path(), &sets), only(WRONG));
@@ -177,7 +177,7 @@ fn a_perfect_policy_has_nothing_left_to_learn_and_is_kept() {
     );
     assert!(state.stopped.is_none() && state.enough == state.ended);
     assert!(
-        remedy(&state).starts_with("a reward that tells"),
+        remedy(&state).starts_with("a reward that distinguishes"),
         "{}",
         remedy(&state)
     );
@@ -215,7 +215,7 @@ fn practised_tasks_that_teach_keep_the_run_going() {
         process.policy.preferences = (0..WORDS)
             .map(|kind| if kind < 4 { -50.0 } else { 0.0 })
             .collect();
-        // What is learned of the practised task must not make it as dull as the other.
+        // Learning is off, so that the practised task does not become as uniform as the other.
         process.policy.rate = 0.0;
         process.bench.spoils = Some(spoils);
     };
@@ -230,7 +230,7 @@ fn practised_tasks_that_teach_keep_the_run_going() {
 }
 
 #[test]
-fn a_run_that_was_cut_off_counts_on() {
+fn an_interrupted_run_keeps_counting() {
     let folder = tempfile::tempdir().unwrap();
     for kind in [WRONG, CORRECT] {
         let sets = [&LONG[..], &[HOTTEST]].concat();
@@ -257,7 +257,7 @@ fn a_run_that_was_cut_off_counts_on() {
 }
 
 #[test]
-fn what_was_trained_before_is_still_there() {
+fn earlier_checkpoints_are_still_there() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path(), &LONG);
     let (_, state) = drive(&plan, |process| {

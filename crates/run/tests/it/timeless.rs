@@ -1,4 +1,4 @@
-//! Facts without what a clock said, to compare two runs.
+//! Facts without times, to compare two runs.
 
 use hotloop_flow::bench::Seconds;
 use hotloop_run::Event;
@@ -32,7 +32,7 @@ pub(crate) fn event(mut event: Event) -> Event {
     event
 }
 
-/// Whether this tells of a process rather than of the run.
+/// Whether this event describes a process rather than the run.
 pub(crate) fn is_interruption(event: &Event) -> bool {
     matches!(event, Event::RunResumed { .. } | Event::RunPaused { .. })
 }

@@ -1,4 +1,4 @@
-//! A task that counts no operations: speeds are times the seed, and all else is as ever.
+//! A task that counts no operations: speeds are multiples of the seed's, and nothing else changes.
 
 use hotloop_flow::{Label, Pace, Reward};
 use hotloop_run::event::When;
@@ -27,7 +27,7 @@ fn rewards(state: &RunState) -> Vec<Option<f64>> {
 }
 
 #[test]
-fn the_task_counts_nothing() {
+fn the_task_counts_no_operations() {
     let counted = task("matmul").unwrap();
     let uncounted = task(&format!("{UNCOUNTED}matmul")).unwrap();
     assert!(counted.counts_operations() && !uncounted.counts_operations());
@@ -38,8 +38,8 @@ fn the_task_counts_nothing() {
     assert!(!Reward::Ladder.needs_seed(&counted));
 }
 
-/// The seed of the fake bench takes a second and reaches 1 GFLOPS, so that a speed is the same
-/// number in both units: the run must learn the same, whatever the shape of the reward.
+/// The seed of the fake bench takes a second and reaches 1 GFLOPS, so a speed is the same number in
+/// both units. The run must learn the same with every reward shape.
 #[test]
 fn every_shape_of_reward_trains_without_operations() {
     let folder = tempfile::tempdir().unwrap();
@@ -96,7 +96,7 @@ fn every_shape_of_reward_trains_without_operations() {
 }
 
 #[test]
-fn reports_tell_how_many_times_as_fast_as_the_seed() {
+fn reports_give_speeds_as_multiples_of_the_seeds() {
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("run");
     let state = run(&directory, &format!("{UNCOUNTED}matmul"), Reward::Ladder);

@@ -14,7 +14,7 @@ use hotloop_run::{Event, RunState, Winner, winners};
 use crate::fake::{correct, facts, plan, whole};
 
 #[test]
-fn every_right_program_stands_once_behind_the_prompt_that_asked_for_it() {
+fn every_correct_program_appears_once_per_prompt() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(
         folder.path(),
@@ -72,8 +72,8 @@ fn every_right_program_stands_once_behind_the_prompt_that_asked_for_it() {
         ["matmul", "transpose"].into()
     );
 
-    // The fake policy's prompts have their length as a token: what is rendered anew is as long as
-    // what it was asked.
+    // The fake policy encodes a prompt's length as a token, so a rendered prompt must be as long as
+    // the original.
     let asked: HashSet<u32> = facts(&plan.directory)
         .iter()
         .filter_map(|event| match event {
@@ -101,7 +101,7 @@ fn every_right_program_stands_once_behind_the_prompt_that_asked_for_it() {
     );
 }
 
-/// Lets a state take in a step of one answer.
+/// Adds a step with one answer to a state.
 fn fold(state: &mut RunState, step: u64, asked: Asked, hash: &str, verdict: Verdict) {
     let made = Made::Candidate {
         hash: hash.to_owned(),
@@ -166,7 +166,7 @@ fn fold(state: &mut RunState, step: u64, asked: Asked, hash: &str, verdict: Verd
 }
 
 #[test]
-fn a_parent_is_shown_with_the_verdict_that_it_was_chosen_for() {
+fn a_parent_is_shown_with_the_verdict_that_made_it_a_parent() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path(), &[]);
     let seed = Candidate::from_source(plan.task.seed.as_bytes(), &plan.task).unwrap();

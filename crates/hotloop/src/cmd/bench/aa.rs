@@ -1,4 +1,4 @@
-//! The same expert candidate judged many times: how much its result varies.
+//! Judges one expert candidate many times and reports how much the result varies.
 
 use hotloop_flow::statistics::{mean, variation};
 use hotloop_flow::verdict::Measured;
@@ -19,7 +19,7 @@ struct Variation {
     candidate: &'static str,
     judged: usize,
     correct: usize,
-    /// Judgements with enough quiet samples: these are accepted.
+    /// Judgements with enough quiet samples, which are accepted.
     accepted: usize,
     gated_gflops: f64,
     gated_cv: f64,
@@ -35,7 +35,6 @@ struct Variation {
     quiet: Vec<bool>,
 }
 
-/// Measures and prints.
 pub(super) fn run(count: u32, json: bool) -> Result<Status, Failure> {
     let task = matmul()?;
     let stop = Stop::listen()?;

@@ -1,4 +1,4 @@
-//! The task and the jobs that the bench is measured with.
+//! The task and the jobs that measure the bench.
 
 use std::sync::Arc;
 
@@ -6,12 +6,11 @@ use hotloop_flow::{Candidate, Job, JobId, Task};
 
 use crate::failure::Failure;
 
-/// The task that the bench is measured with.
 pub(super) fn matmul() -> Result<Arc<Task>, Failure> {
     Ok(Arc::new(crate::cmd::judge::load("matmul")?))
 }
 
-/// A job for one of our own candidates.
+/// A job for one of the built-in candidates.
 pub(super) fn job(task: &Arc<Task>, source: &str) -> Result<Job, Failure> {
     let candidate = Candidate::from_source(source.as_bytes(), task).map_err(|malformed| {
         Failure::machine(format!("a built-in candidate is malformed: {malformed}"))

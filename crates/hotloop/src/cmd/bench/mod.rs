@@ -9,7 +9,6 @@ mod variants;
 use crate::cli::{BenchArgs, BenchCommand};
 use crate::failure::{Failure, Status};
 
-/// Does what was asked for.
 pub(crate) fn run(arguments: &BenchArgs) -> Result<Status, Failure> {
     match &arguments.command {
         BenchCommand::Throughput { count, json } => throughput::run(*count as usize, *json),

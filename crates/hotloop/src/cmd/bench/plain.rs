@@ -9,11 +9,11 @@ use crate::failure::Failure;
 /// The rest of the program around a candidate.
 const HARNESS: &str = include_str!("plain.c");
 
-/// Seconds that the plain pipeline took.
+/// The plain pipeline's time in seconds.
 pub(super) struct Plain {
     /// The compiler.
     pub(super) compile_s: f64,
-    /// The program, start to end.
+    /// The program, from start to end.
     pub(super) run_s: f64,
 }
 

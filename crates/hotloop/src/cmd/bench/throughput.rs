@@ -1,4 +1,4 @@
-//! Judged candidates per second on one core, against the plain pipeline in the same run.
+//! Judged candidates per second on one core, compared with the plain pipeline in the same run.
 
 use std::time::Instant;
 
@@ -29,11 +29,10 @@ struct Throughput {
     plain_s: f64,
     plain_gcc_s: f64,
     plain_run_s: f64,
-    /// The median of the compiler alone, in the plain pipeline.
+    /// The median time of the compiler alone, in the plain pipeline.
     gcc_median_s: f64,
 }
 
-/// Measures and prints.
 pub(super) fn run(count: usize, json: bool) -> Result<Status, Failure> {
     let task = matmul()?;
     let stop = Stop::listen()?;
@@ -47,7 +46,7 @@ pub(super) fn run(count: usize, json: bool) -> Result<Status, Failure> {
     let mut judging = Judging::start(settings, stop)?;
     let progress = Progress::bar(count, !json);
     let (mut bench, mut plain) = (Vec::new(), Vec::new());
-    // The first one pays for what happens once: it is not counted.
+    // The first candidate pays for one-time work, so it does not count.
     for (index, source) in variants::candidates(count + 1).into_iter().enumerate() {
         let job = job(&task, &source)?;
         let begin = Instant::now();

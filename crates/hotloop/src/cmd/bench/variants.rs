@@ -1,4 +1,4 @@
-//! Candidates for matmul as models print them: vector code with the usual headers, in many forms.
+//! Candidates for matmul as models write them: vector code with the usual headers, in many forms.
 
 use std::fmt::Write;
 
@@ -41,7 +41,7 @@ pub(super) fn candidates(count: usize) -> Vec<String> {
         .collect()
 }
 
-/// A register tile of `rows` by `vectors`, kept over the whole of K.
+/// A register tile of `rows` by `vectors` that is kept for the whole loop over K.
 fn tile((rows, vectors, prefetch): (usize, usize, bool), wide: bool) -> String {
     let (bits, lanes, kind) = if wide {
         (512, 8, "__m512d")

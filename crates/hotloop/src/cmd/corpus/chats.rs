@@ -1,4 +1,4 @@
-//! The corpus in the words of a run: what `hotloop tune` teaches a language model.
+//! The corpus as chats with a run's prompts, which `hotloop tune` trains on.
 
 use std::io::Write;
 
@@ -16,16 +16,15 @@ use crate::nano;
 use crate::output::{count, say};
 use crate::progress::Progress;
 
-/// Percent of the chats that show a relative of the answer instead of the seed.
+/// Percentage of chats that show a relative of the answer instead of the seed.
 const WITH_PARENT: usize = 40;
-/// Percent of those that may bring a technique which the relative lacks.
+/// Percentage of those in which the answer may use a technique that the relative lacks.
 const DEEPENING: usize = 50;
-/// Tells the stream of relatives from those that drew the candidates, and that of registers from
-/// both.
+/// Random streams for relatives and for `register`. They differ from those that drew the
+/// candidates.
 const STREAM: u64 = 2000;
 const REGISTERS: u64 = 2001;
 
-/// Writes chats.
 pub(super) fn write(arguments: &ChatsArgs) -> Result<Status, Failure> {
     nano::check_name(&arguments.task)?;
     let task = load(&arguments.task)?;
@@ -69,7 +68,7 @@ pub(super) fn write(arguments: &ChatsArgs) -> Result<Status, Failure> {
     Ok(Status::Fine)
 }
 
-/// The corpus's candidates of a task, in the order in which chats take them.
+/// The corpus's candidates for a task, in the order in which chats use them.
 pub(super) fn programs(task: &str, seed: u64) -> Vec<Program> {
     let pool = hotloop_corpus::Pool::draw_task(seed, Options::STANDARD.programs, task);
     let mut programs: Vec<Program> = pool.programs().copied().collect();
@@ -77,8 +76,8 @@ pub(super) fn programs(task: &str, seed: u64) -> Vec<Program> {
     programs
 }
 
-/// What a chat shows so that `program` is an answer to it: a relative of an earlier stage or of its
-/// own, or the seed.
+/// The parent in a chat whose answer is `program`: a relative from the same or an earlier stage, or
+/// the seed.
 fn parent(program: &Program, rng: &mut Rng) -> Option<(Role, Program)> {
     if !rng.percent(WITH_PARENT) {
         return None;
@@ -93,9 +92,9 @@ fn parent(program: &Program, rng: &mut Rng) -> Option<(Role, Program)> {
     same.map(|relative| (Role::Improve, relative))
 }
 
-/// What follows the signature, as runs begin answers with that. The bench includes every header
-/// that the corpus uses, and types can be named within the function; candidates with anything else
-/// before it are left out.
+/// The code after the signature, because runs begin answers with the signature. The bench includes
+/// every header that the corpus uses, and types can be declared within the function. Candidates
+/// with anything else before the signature are left out.
 pub(super) fn body(source: &str) -> Option<String> {
     let (before, body) = source.split_once("{\n")?;
     let before = before
@@ -112,8 +111,8 @@ pub(super) fn body(source: &str) -> Option<String> {
     Some(inner + body)
 }
 
-/// A prompt and the candidate, as `source` has it, as its answer. None for candidates that cannot
-/// follow the signature.
+/// A prompt with the candidate in the form of `source` as its answer; `None` for candidates that
+/// cannot follow the signature.
 fn chat(
     lesson: &Lesson<'_>,
     (program, source): (&Program, &str),
@@ -127,7 +126,7 @@ fn chat(
     Some(lesson.answered(stage, role, &shown, &written(lesson, stage, source)?))
 }
 
-/// The candidate as an answer at its stage holds it.
+/// The candidate as the text of an answer at its stage.
 fn written(lesson: &Lesson<'_>, stage: Stage, source: &str) -> Option<String> {
     let begun = lesson.asked(stage, Role::Explore, "").begun;
     Some(format!(
@@ -137,7 +136,7 @@ fn written(lesson: &Lesson<'_>, stage: Stage, source: &str) -> Option<String> {
     ))
 }
 
-/// Canonical code indents by one blank a level; language models write four.
+/// Canonical code indents by one space per level. Language models write four.
 fn indented(body: &str) -> String {
     let line = |line: &str| {
         let code = line.trim_start_matches(' ');
@@ -156,7 +155,7 @@ mod tests {
     /// A candidate, what its chat shows, and the chat.
     type Taught = (Program, Option<(Role, Program)>, Option<Chat>);
 
-    /// The chats of so many of the corpus's candidates for `matmul`.
+    /// The chats of the corpus's first `count` candidates for `matmul`.
     fn chats(count: usize) -> Vec<Taught> {
         let task = load("matmul").expect("it is shipped");
         let prose = Prose {
@@ -228,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn registers_go_where_an_unoptimised_tile_has_them() {
+    fn register_is_used_where_an_unoptimised_tile_benefits() {
         let task = load("matmul").expect("it is shipped");
         let prose = Prose {
             wording: Wording::default(),

@@ -1,10 +1,10 @@
-//! A prompt in the words of a run, with the answer to be learned: what warm starts are made of.
+//! A run's prompt with the answer to learn. Warm starts train on these.
 
 use hotloop_flow::policy::{Chat, Message, Speaker};
 use hotloop_flow::prompt::{Ask, Prose, Shown, Wording};
 use hotloop_flow::{Language, Render, Role, Stage, Task};
 
-/// The words in which runs ask a language model on this machine.
+/// The prompts of runs with a language model on this machine.
 pub(super) fn prose() -> Prose {
     Prose {
         wording: Wording::default(),
@@ -13,14 +13,14 @@ pub(super) fn prose() -> Prose {
     }
 }
 
-/// A task, and the words that runs ask for it in.
+/// A task, and how runs word its prompts.
 pub(super) struct Lesson<'a> {
     pub(super) prose: &'a Prose,
     pub(super) task: &'a Task,
 }
 
 impl Lesson<'_> {
-    /// What a stage asks of `shown`.
+    /// The prompt of a stage that shows `shown`.
     pub(super) fn asked(&self, stage: Stage, role: Role, shown: &str) -> Chat {
         let parent = Some(Shown {
             source: shown,

@@ -1,4 +1,4 @@
-//! Whether a program was found or remembered: its distance from the corpus.
+//! The distance of programs from the corpus, which shows whether a policy found or memorised them.
 
 use hotloop_corpus::nearest::{Tokens, nearest};
 use serde_json::json;
@@ -11,7 +11,7 @@ use crate::output::table::Table;
 use crate::output::{count, say, say_json};
 use crate::progress::Progress;
 
-/// Tells the nearest candidate of the corpus for each file.
+/// Prints the nearest candidate of the corpus for each file.
 pub(super) fn run(arguments: &NearestArgs) -> Result<Status, Failure> {
     nano::check_name(&arguments.task)?;
     let programs: Vec<(String, Tokens)> = arguments
@@ -84,7 +84,7 @@ fn read(file: &std::path::Path) -> Result<(String, Tokens), Failure> {
     Ok((name, tokens))
 }
 
-/// What the files are compared with: sources and their stages.
+/// The sources to compare the files with, and their stages.
 fn items(arguments: &NearestArgs) -> Vec<(String, u8)> {
     let programs = chats::programs(&arguments.task, arguments.seed);
     let sources = programs

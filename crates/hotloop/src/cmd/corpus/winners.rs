@@ -1,4 +1,4 @@
-//! What policies answered rightly, as chats: a warm start from verified answers instead of
+//! Correct answers of policies as chats, for a warm start from verified answers instead of
 //! synthetic ones.
 
 use std::collections::{BTreeMap, HashSet};
@@ -18,7 +18,7 @@ use crate::failure::{Failure, Status};
 use crate::output::{count, say};
 use crate::{nano, runs};
 
-/// What is read of a line of `answers.jsonl`, as `hotloop evaluate --keep` writes it.
+/// The keys used from a line of `answers.jsonl`, which `hotloop evaluate --keep` writes.
 #[derive(Deserialize)]
 struct Kept {
     policy: String,
@@ -30,7 +30,7 @@ struct Kept {
     file: String,
 }
 
-/// A right answer, as a chat.
+/// A correct answer, as a chat.
 struct Win {
     task: String,
     stage: Option<Stage>,
@@ -38,14 +38,14 @@ struct Win {
     chat: String,
 }
 
-/// Right answers, and how many answers they are among.
+/// Correct answers, and the number of all answers.
 #[derive(Default)]
 struct Wins {
     right: Vec<Win>,
     answers: usize,
 }
 
-/// Writes the chats of all right answers in some folders, each program once for a prompt.
+/// Writes the chats of all correct answers in some folders. Each program appears once per prompt.
 pub(super) fn write(arguments: &WinnersArgs) -> Result<Status, Failure> {
     let mut wins = Wins::default();
     for folder in &arguments.folder {
@@ -58,7 +58,7 @@ pub(super) fn write(arguments: &WinnersArgs) -> Result<Status, Failure> {
     let (mut seen, answers) = (HashSet::new(), wins.answers);
     wins.right.retain(|win| seen.insert(win.chat.clone()));
     if wins.right.is_empty() {
-        let none = Failure::user(format!("of {} none is correct", count(answers, "answer")));
+        let none = Failure::user(format!("none of {} is correct", count(answers, "answer")));
         return Err(if arguments.policy.is_some() {
             none.hint("--policy may name another")
         } else {
@@ -87,7 +87,7 @@ pub(super) fn write(arguments: &WinnersArgs) -> Result<Status, Failure> {
     Ok(Status::Fine)
 }
 
-/// The fastest share of each stage of each task, at least one.
+/// The fastest share of each stage of each task, but at least one answer.
 fn fastest(right: Vec<Win>, share: f64) -> Vec<Win> {
     let mut stages: BTreeMap<(String, Option<Stage>), Vec<Win>> = BTreeMap::new();
     for win in right {
@@ -106,13 +106,13 @@ fn fastest(right: Vec<Win>, share: f64) -> Vec<Win> {
 }
 
 impl Wins {
-    /// Adds the right answers of a run directory, each to what the run asked.
+    /// Adds the correct answers of a run directory, with the run's prompts.
     fn of_run(&mut self, folder: &Path) -> Result<(), Failure> {
-        // What was asked does not depend on the adapter, which may have moved.
+        // The prompts do not depend on the adapter, which may have moved.
         let plan = train::begun(folder, &["adapter=".to_owned()])?;
         if nano::speaks(&plan.config.model) {
             return Err(Failure::user(format!(
-                "{}: the nano policy is not asked in words",
+                "{}: the nano policy's prompts are not text",
                 folder.display()
             ))
             .hint("name runs of a language model"));
@@ -120,7 +120,7 @@ impl Wins {
         let state = RunState::read(folder).map_err(|error| report::unreadable(&error.into()))?;
         let Some(started) = &state.started else {
             return Err(Failure::user(format!(
-                "{}: the run has not begun yet",
+                "{}: the run has not started yet",
                 folder.display()
             )));
         };
@@ -145,7 +145,7 @@ impl Wins {
         Ok(())
     }
 
-    /// Adds the right answers of an evaluation, of one policy or of all.
+    /// Adds the correct answers of an evaluation, from one policy or all.
     fn of_evaluation(&mut self, folder: &Path, policy: Option<&str>) -> Result<(), Failure> {
         let prose = prose();
         let mut tasks: BTreeMap<String, Task> = BTreeMap::new();
@@ -171,7 +171,7 @@ impl Wins {
                 .answered(kept.stage, Role::Explore, &lesson.task.seed, &source)
                 .messages;
             let chat = json!({ "messages": messages }).to_string();
-            // As for the answers of runs: GFLOPS where the task counts operations.
+            // GFLOPS if the task counts operations, as for the answers of runs.
             let speed = kept.gflops.or(kept.speedup).unwrap_or_default();
             self.right.push(Win {
                 task: kept.task,
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn right_answers_become_chats_once_each() {
+    fn each_correct_answer_becomes_one_chat() {
         let folder = tempfile::tempdir().expect("a folder");
         let (kept, out) = (
             folder.path().join("kept"),

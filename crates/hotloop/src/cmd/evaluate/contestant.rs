@@ -1,4 +1,4 @@
-//! Who is evaluated: models, and adapters on top of one.
+//! The policies to evaluate: models, and adapters on top of one.
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +10,10 @@ use crate::cmd::train;
 use crate::failure::Failure;
 use crate::{nano, runs};
 
-/// What stands for a model as it is, in the place of an adapter.
+/// The adapter name that stands for the plain model.
 const NONE: &str = "none";
 
-/// A policy by its name, and the run's configuration that leads to it.
+/// A policy's name, and the run configuration that creates it.
 pub(super) struct Contestant {
     pub(super) name: String,
     pub(super) config: Config,
@@ -29,8 +29,8 @@ struct Given {
 }
 
 impl Given {
-    /// A name that tells so many of the parts of what makes it different from others: the adapter,
-    /// or else the model.
+    /// A name from the last `parts` parts of the adapter's path, or of the model's if there is no
+    /// adapter.
     fn name(&self, parts: usize) -> String {
         match &self.adapter {
             Some(adapter) => format!("{} + {}", short(&self.model, 1), short(adapter, parts)),
@@ -44,7 +44,7 @@ pub(super) fn folder(name: &str) -> String {
     name.replace(' ', "").replace('/', "-")
 }
 
-/// All that the flags name, in their order, each by a name of its own.
+/// All policies that the flags name, in order, with distinct names.
 pub(super) fn all(arguments: &EvaluateArgs) -> Result<Vec<Contestant>, Failure> {
     let mut contestants = named(arguments)?;
     let (mut names, given): (Vec<String>, Vec<&Given>) = contestants
@@ -58,8 +58,8 @@ pub(super) fn all(arguments: &EvaluateArgs) -> Result<Vec<Contestant>, Failure> 
     Ok(contestants)
 }
 
-/// Makes names that would share a folder longer until they do not, or until there is no more to
-/// say: what was named twice is one policy.
+/// Lengthens names that would share a folder until they differ or cannot grow. A policy that was
+/// named twice is one policy.
 fn lengthen(names: &mut [String], given: &[&Given]) {
     let length = |given: &&Given| {
         given
@@ -83,7 +83,7 @@ fn lengthen(names: &mut [String], given: &[&Given]) {
             }
         }
     }
-    // What is a slash in one name may be a dash in another.
+    // A slash in one name may be a dash in another.
     for at in 1..names.len() {
         let others: Vec<String> = (0..at)
             .filter(|other| given[*other] != given[at])
@@ -107,8 +107,8 @@ fn named(arguments: &EvaluateArgs) -> Result<Vec<Contestant>, Failure> {
     }
     let [model] = &arguments.model[..] else {
         return Err(
-            Failure::user("--adapter goes with one --model: which of them is it for?")
-                .hint("evaluate each model with its adapters in a call of its own"),
+            Failure::user("--adapter goes with one --model: which model is it for?")
+                .hint("evaluate each model with its adapters in a separate call"),
         );
     };
     let adapter = |path: &str| {
@@ -174,7 +174,7 @@ fn contestant(
 }
 
 impl Contestant {
-    /// Whether it can be asked for a task at all.
+    /// Checks that the policy can be asked for a task.
     pub(super) fn check(&self, task: &Task) -> Result<(), Failure> {
         if nano::speaks(&self.config.model) {
             nano::check(task)
@@ -184,11 +184,11 @@ impl Contestant {
     }
 }
 
-/// The last checkpoint of a run's directory, if that is what it is.
+/// The last checkpoint, if this is a run directory.
 fn checkpoint(run: &Path) -> Option<PathBuf> {
     let entries = std::fs::read_dir(run.join("checkpoints")).ok()?;
     let steps = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    // Others are being written or were left half written.
+    // Other checkpoints are incomplete.
     let whole = |path: &PathBuf| {
         let number = path
             .file_name()
@@ -199,7 +199,7 @@ fn checkpoint(run: &Path) -> Option<PathBuf> {
     steps.filter(whole).max()
 }
 
-/// The last parts of a path, without what says its kind.
+/// The last parts of a path, without the extension.
 fn short(path: &Path, parts: usize) -> String {
     let is_gguf = path
         .extension()
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_as_long_as_it_takes_to_tell_policies_apart() {
+    fn names_are_as_long_as_needed_to_differ() {
         let lengthened = |adapters: &[&str]| {
             let given: Vec<Given> = adapters
                 .iter()
@@ -273,7 +273,7 @@ mod tests {
             lengthened(&["a/1/warm", "b/1/warm"]),
             ["qwen + a/1/warm", "qwen + b/1/warm"]
         );
-        // Files lie under the names without slashes.
+        // File names contain no slashes.
         let names = lengthened(&["x/a/warm", "y/a/warm", "z/x-a-warm"]);
         let folders: std::collections::BTreeSet<String> =
             names.iter().map(|name| folder(name)).collect();

@@ -1,4 +1,4 @@
-//! Every answer on disk, with its verdict: what the figures rest on.
+//! Writes every answer with its verdict to disk, as evidence for the figures.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -24,24 +24,23 @@ struct Kept<'a> {
     policy: &'a str,
     task: &'a str,
     stage: u8,
-    /// Which of the answers to that prompt, from 0.
+    /// The answer's number for that prompt, from 0.
     answer: usize,
-    /// None where the machine failed.
+    /// `None` where the machine failed.
     verdict: Option<Label>,
     detail: String,
-    /// None where the task counts no operations.
+    /// `None` if the task counts no operations.
     gflops: Option<f64>,
     speedup: Option<f64>,
-    /// The candidate's source, or the whole answer where there is no candidate in it.
+    /// The file with the candidate's source, or with the whole answer if it contains no candidate.
     file: &'a str,
 }
 
 impl Keep {
-    /// Makes the folder.
     pub(super) fn create(folder: &Path) -> Result<Self, Failure> {
         if folder.exists() {
             return Err(
-                Failure::user(format!("{}: it is there already", folder.display()))
+                Failure::user(format!("{}: it already exists", folder.display()))
                     .hint("name another with --keep"),
             );
         }

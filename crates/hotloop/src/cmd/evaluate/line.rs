@@ -1,11 +1,11 @@
-//! What is printed of one policy and one task.
+//! The printed result of one policy and one task.
 
 use hotloop_run::Evaluation;
 use serde::Serialize;
 
 use super::timing::Best;
 
-/// What one policy's answers to one task were worth.
+/// How good one policy's answers to one task were.
 #[derive(Debug, Serialize)]
 pub(super) struct Line {
     pub(super) policy: String,
@@ -18,10 +18,10 @@ pub(super) struct Line {
     pub(super) stages: Vec<u8>,
     pub(super) opt: String,
     pub(super) threads: u32,
-    /// The median of its timings here, in the unit that `unit` names.
+    /// The median of the seed's timings here, in the unit that `unit` names.
     pub(super) seed_speed: Option<f64>,
-    /// Candidates that differ in more than space and comments. Copies are judged once, so their
-    /// timings are one.
+    /// Candidates that differ in more than white space and comments. Copies are judged once, so
+    /// they share a timing.
     pub(super) distinct: usize,
     #[serde(flatten)]
     pub(super) evaluation: Evaluation,

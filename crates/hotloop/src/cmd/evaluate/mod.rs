@@ -1,4 +1,4 @@
-//! `hotloop evaluate`: how good policies are at tasks, without training, side by side.
+//! `hotloop evaluate`: compares policies on tasks, without training.
 
 mod contestant;
 mod keep;
@@ -59,14 +59,14 @@ pub(crate) fn run(arguments: &EvaluateArgs) -> Result<Status, Failure> {
     }
 }
 
-/// The name of an evaluation at a fleet: the same command again, in the same place, attaches to
-/// what is under way, and others are left alone.
+/// The scope of an evaluation on a fleet. If the same command is repeated in the same place, it
+/// attaches to the jobs in progress. Other commands are unaffected.
 fn scope(arguments: &EvaluateArgs) -> String {
     let place = std::env::current_dir().unwrap_or_default();
     format!("evaluate in {}: {arguments:?}", place.display())
 }
 
-/// What is asked of whom, and what came of it so far.
+/// The policies and tasks of an evaluation, and the results so far.
 struct Session<'a> {
     arguments: &'a EvaluateArgs,
     keep: Option<Keep>,
@@ -74,7 +74,7 @@ struct Session<'a> {
     lines: Vec<Line>,
 }
 
-/// The stages of a task that are asked for, in order.
+/// The requested stages of a task, in order.
 fn stages(asked: &Stages, task: &Task) -> Result<Vec<Stage>, Failure> {
     match asked {
         Stages::All => Ok(task.spec.stages.iter().map(|rules| rules.stage).collect()),
@@ -94,7 +94,7 @@ impl Session<'_> {
             .sum::<Result<_, Failure>>()?;
         let quiet = self.arguments.json;
         let progress = Progress::spinner("preparing the machine", !quiet);
-        // Contestants differ in their model alone, so any of them tells how to judge.
+        // Contestants differ only in their model, so the first one's bench settings hold for all.
         let Some(first) = contestants.first() else {
             return Ok(());
         };
@@ -121,7 +121,7 @@ impl Session<'_> {
                     return Ok(());
                 }
                 if quiet && !progress.aside(|| say_json(&line)) {
-                    // Nobody reads any more, as in `| head`.
+                    // The reader has closed the pipe, as in `| head`.
                     return Ok(());
                 }
                 self.lines.push(line);
@@ -130,7 +130,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// One policy at one task.
+    /// Evaluates one policy on one task.
     fn one(
         &mut self,
         contestant: &Contestant,
@@ -180,11 +180,8 @@ impl Session<'_> {
             prompts.push(judged);
         }
         let evaluation = Evaluation::of(&prompts, &asked.seed).ok_or_else(|| {
-            Failure::machine(format!(
-                "{}: not one answer could be judged",
-                task.spec.name
-            ))
-            .hint("`hotloop doctor` tells what is wrong with the machine")
+            Failure::machine(format!("{}: no answer could be judged", task.spec.name))
+                .hint("`hotloop doctor` says what is wrong with the machine")
         })?;
         let best = timing::best(judging, asked, fastest, &|why| {
             progress.aside(|| complain(why));
@@ -207,7 +204,7 @@ impl Session<'_> {
     }
 }
 
-/// The judgements of answers, in their order; `None` where the machine failed twice.
+/// The judgements of answers, in order; `None` where the machine failed twice.
 fn judge(
     judging: &mut Judging,
     task: &Arc<Task>,
@@ -268,7 +265,7 @@ mod tests {
     use clap::Parser as _;
 
     #[test]
-    fn stages_go_by_number_and_by_name() {
+    fn stages_are_selected_by_number_or_name() {
         let task = load("matmul").expect("a shipped task");
         let asked = |names: &[&str]| {
             let names = names.iter().map(|name| (*name).to_owned()).collect();
@@ -287,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn two_evaluations_are_two_to_a_fleet() {
+    fn two_evaluations_have_different_scopes_on_a_fleet() {
         let scope = |model: &str, more: &[&str]| {
             let words = ["evaluate", "--model", model, "--task", "matmul"]
                 .into_iter()

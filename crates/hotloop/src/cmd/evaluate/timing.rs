@@ -1,4 +1,4 @@
-//! Fresh timings, of seeds and of the fastest candidates: one timing may be lucky.
+//! Fresh timings of seeds and of the fastest candidates, because a single timing may be lucky.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -14,11 +14,11 @@ use crate::failure::Failure;
 use crate::judging::Judging;
 use crate::progress::Progress;
 
-/// How often a seed, and a fast candidate, are timed.
+/// How often a seed or a fast candidate is timed.
 const TIMES: usize = 3;
-/// How often a timing that the machine failed at is tried.
+/// How often a timing is tried if the machine fails.
 const TRIES: usize = 2;
-/// The fastest candidates that are timed again.
+/// How many of the fastest candidates are timed again.
 const FASTEST: usize = 3;
 
 /// The fastest candidate.
@@ -36,7 +36,7 @@ pub(super) struct Best {
     source: String,
 }
 
-/// A task, and how its seed fared on this bench.
+/// A task, and its seed's judgement on this bench.
 pub(super) struct Asked {
     pub(super) task: Arc<Task>,
     pub(super) verdict: Verdict,
@@ -46,16 +46,16 @@ pub(super) struct Asked {
 /// Why there are no timings.
 enum Untimed {
     Stopped,
-    /// It was not correct each time.
+    /// It was not correct every time.
     Verdict(Box<Verdict>),
-    /// The machine failed at this candidate, each time that it was tried.
+    /// The machine failed on this candidate at every try.
     Failed(Failure),
     /// The bench is broken.
     Broken(Failure),
 }
 
-/// Judges a candidate a few times, one after the other: copies that are submitted together are
-/// judged once. The verdicts are in the order of their speed.
+/// Judges a candidate a few times, one after the other, because copies that are submitted together
+/// are judged once. The verdicts are sorted by speed.
 fn timed(
     judging: &mut Judging,
     task: &Arc<Task>,
@@ -104,7 +104,7 @@ fn one(judging: &mut Judging, job: &Job) -> Result<Judgement, Untimed> {
     Err(failed.map_or(Untimed::Stopped, |error| Untimed::Failed(error.into())))
 }
 
-/// The seed is what speed-ups are over, so it is judged first.
+/// Judges the seed first, because speed-ups are relative to it.
 pub(super) fn seed(judging: &mut Judging, task: &Arc<Task>) -> Result<Asked, Failure> {
     let candidate = seed::candidate(task).map_err(|error| Failure::user(error.to_string()))?;
     let unusable = |error: SeedError| Failure::machine(error.to_string());
@@ -125,9 +125,8 @@ pub(super) fn seed(judging: &mut Judging, task: &Arc<Task>) -> Result<Asked, Fai
     })
 }
 
-/// The fastest candidate by fresh timings, of some with their seconds: the best of many is the
-/// luckiest. All answers are judged by now, so what fails here is told and costs no more than its
-/// candidate.
+/// The fastest candidate by fresh timings, because the best of many timings is the luckiest. All
+/// answers are judged at this point, so a failure here is reported and costs only its candidate.
 pub(super) fn best(
     judging: &mut Judging,
     asked: &Asked,
@@ -198,7 +197,7 @@ mod tests {
     use crate::cmd::judge::load;
     use crate::stop::Stop;
 
-    /// A bench that knows beforehand what it will say: GFLOPS, 0 where the machine fails.
+    /// A bench with prepared results in GFLOPS; 0 means that the machine fails.
     struct Told {
         says: VecDeque<f64>,
         open: Vec<JobId>,
@@ -246,8 +245,7 @@ mod tests {
         )
     }
 
-    /// The hash of the best of three candidates, by its place, its speed, and what was complained
-    /// of.
+    /// The index and speed of the best of three candidates, and the complaints.
     fn best_of_three(says: &[f64]) -> (Option<(usize, f64)>, Vec<String>) {
         let task = Arc::new(load("matmul").unwrap_or_else(|failure| panic!("{}", failure.what())));
         let candidates: Vec<Candidate> = (0..3)

@@ -7,11 +7,10 @@ use super::line::Line;
 use crate::output::table::Table;
 use crate::output::{count, number, percent, say};
 
-/// What the columns mean, said once.
-const FOOT: &str = "Speed-up is over the task's naive seed, of the correct answers and of all with failures as 0; \
-    brackets are bootstrap 95 % intervals;\nbest is the fastest candidate, by the median of three fresh timings. Answers that are copies share one timing.";
+/// Explains the columns, once.
+const FOOT: &str = "Speed-up is relative to the task's naive seed: of the correct answers, and of all with failures as 0. Brackets are bootstrap 95 % intervals.\nBest is the fastest candidate by the median of three fresh timings. Answers that are copies share one timing.";
 
-/// Tells what was found, task by task.
+/// Prints the results, task by task.
 pub(super) fn tell(lines: &[Line]) {
     let mut tasks: Vec<&str> = Vec::new();
     for line in lines {
@@ -85,7 +84,7 @@ fn table(lines: &[&Line]) -> Table {
     table
 }
 
-/// The share of each verdict that was met.
+/// The share of each verdict that occurred.
 fn verdicts(line: &Line) -> String {
     let found = &line.evaluation;
     let all = (found.answers + found.masked) as f64;

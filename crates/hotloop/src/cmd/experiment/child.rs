@@ -1,5 +1,5 @@
-//! One command of a job, in a process of its own: it has a time limit, and a hang or a crash does
-//! not end the plan.
+//! Runs one command of a job in a separate process with a time limit, so that a hang or a crash
+//! does not end the plan.
 
 use std::fs::File;
 use std::io;
@@ -13,20 +13,20 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use super::progress::JobProgress;
 use crate::stop::Stop;
 
-/// In the environment of a command: it is asked to stop when the plan's process ends.
+/// An environment variable of a command. It makes the command stop when the plan's process ends.
 const BELONGS: &str = "HOTLOOP_BELONGS_TO_PLAN";
 /// Seconds from the last request to stop to the kill.
 const LAST_S: f64 = 5.0;
 
-/// Where a job's commands write. The lock on it belongs to them, too, so it tells whether one still
-/// lives.
+/// The files that a job's commands write to. Commands inherit the lock on them, so the lock shows
+/// whether one is still alive.
 pub(super) struct Logs {
     out: File,
     error: File,
 }
 
 impl Logs {
-    /// Opens `stdout.txt` and `stderr.txt`, as soon as no command of an earlier call holds them.
+    /// Opens `stdout.txt` and `stderr.txt` as soon as no command of an earlier call holds them.
     pub(super) fn open(folder: &Path, patience_s: f64) -> io::Result<Self> {
         let append = |name: &str| {
             let mut options = File::options();
@@ -49,7 +49,7 @@ impl Logs {
 pub(super) enum Ended {
     /// By itself.
     Itself(ExitStatus),
-    /// It was asked to stop, since its time was over or the user wanted it.
+    /// It was asked to stop, because its time was over or the user wanted it.
     Cut,
 }
 
@@ -68,7 +68,7 @@ pub(super) fn run(
         .stdin(Stdio::null())
         .stdout(logs.out.try_clone()?)
         .stderr(logs.error.try_clone()?)
-        // Ctrl-C reaches the plan only, which passes it on.
+        // Ctrl-C reaches only the plan, which passes it on.
         .process_group(0)
         .spawn()?;
     loop {
@@ -84,7 +84,8 @@ pub(super) fn run(
     }
 }
 
-/// Asks a command to stop, insists, and kills it: the first signal lets a run reach a safe place.
+/// Asks a command to stop, asks again, and finally kills it. The first signal lets a run reach a
+/// safe point.
 fn end(child: &mut Child) -> io::Result<()> {
     let pid = Pid::from_child(child);
     for (signal, seconds) in [
@@ -94,7 +95,7 @@ fn end(child: &mut Child) -> io::Result<()> {
         ),
         (Signal::TERM, LAST_S),
     ] {
-        // One that has just ended needs no signal.
+        // A command that has just ended needs no signal.
         kill_process(pid, signal).ok();
         let begin = Instant::now();
         while begin.elapsed().as_secs_f64() < seconds {
@@ -108,8 +109,8 @@ fn end(child: &mut Child) -> io::Result<()> {
     child.wait().map(drop)
 }
 
-/// Has this process asked to stop when the plan that started it ends: a job that outlives its plan
-/// would time candidates beside the next one.
+/// Stops this process when the plan that started it ends. A job that outlived its plan would
+/// disturb the timings of the next one.
 pub(crate) fn end_with_plan() {
     if std::env::var_os(BELONGS).is_some() {
         rustix::process::set_parent_process_death_signal(Some(Signal::TERM)).ok();

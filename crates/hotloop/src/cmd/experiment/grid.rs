@@ -1,4 +1,4 @@
-//! The papers' grids of runs, and the figures and tables they lead to.
+//! The papers' grids of runs, and the figures and tables made from them.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::output::say;
 use crate::output::table::Table;
 use crate::stop::Stop;
 
-/// Runs a grid, or what is left of it.
+/// Runs a grid, or the rest of it.
 pub(super) fn run(arguments: &ExperimentArgs) -> Result<Status, Failure> {
     let experiment = named(&arguments.experiment)?;
     let folder = arguments
@@ -50,7 +50,7 @@ fn named(name: &str) -> Result<Experiment, Failure> {
     })
 }
 
-/// The settings asked for, with how far they have come.
+/// The requested settings with their progress.
 fn chosen(
     experiment: Experiment,
     only: &[String],
@@ -91,7 +91,7 @@ fn list(experiment: Experiment, settings: &[(Setting, Progress)]) {
     ));
 }
 
-/// Writes what the paper shows, of all runs that are done.
+/// Writes the paper's figures and tables for all finished runs.
 fn write(experiment: Experiment, folder: &Path) -> Result<Status, Failure> {
     let done = experiment
         .progress(folder)

@@ -11,7 +11,7 @@ pub(crate) use child::end_with_plan;
 use crate::cli::learn::ExperimentArgs;
 use crate::failure::{Failure, Status};
 
-/// Runs a grid or a plan, or what is left of it.
+/// Runs a grid or a plan, or the rest of it.
 pub(crate) fn run(arguments: &ExperimentArgs) -> Result<Status, Failure> {
     let is_plan = std::path::Path::new(&arguments.experiment)
         .extension()
@@ -35,7 +35,10 @@ pub(crate) fn run(arguments: &ExperimentArgs) -> Result<Status, Failure> {
         let (what, hint) = if is_plan {
             ("a plan", "write it into the plan, or into its [let]")
         } else {
-            ("exp1 and exp2", "it belongs to a plan, as in my-plan.toml")
+            (
+                "exp1 and exp2",
+                "it belongs to a plan, such as my-plan.toml",
+            )
         };
         return Err(Failure::user(format!("{flag} does not go with {what}")).hint(hint));
     }

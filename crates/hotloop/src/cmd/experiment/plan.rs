@@ -1,5 +1,5 @@
-//! A plan file: its jobs one after the other within a budget. Jobs that are done are never done
-//! again, and runs that were cut off go on, so the same command continues after a kill.
+//! Runs the jobs of a plan file one after the other within a budget. Finished jobs are never
+//! repeated and interrupted runs continue, so the same command can be used after a kill.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -25,7 +25,7 @@ use crate::output::table::Table;
 use crate::output::{count, say, say_json};
 use crate::stop::Stop;
 
-/// Runs a plan, or what is left of it.
+/// Runs a plan, or the rest of it.
 pub(super) fn run(arguments: &ExperimentArgs) -> Result<Status, Failure> {
     let file = Path::new(&arguments.experiment);
     let stem = file.file_stem().unwrap_or_default();
@@ -68,9 +68,9 @@ pub(super) fn run(arguments: &ExperimentArgs) -> Result<Status, Failure> {
 
 fn read(file: &Path, out: &Path, arguments: &ExperimentArgs) -> Result<Plan, Failure> {
     let text = fs_err::read_to_string(file).map_err(|error| {
-        Failure::user(error.to_string()).hint("experiments/README.md says how plans are written")
+        Failure::user(error.to_string()).hint("experiments/README.md explains how to write plans")
     })?;
-    // Paths must hold wherever a later call is made from.
+    // Paths must be valid wherever a later call is made from.
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let asked = Asked {
         out: absolute(out),
@@ -85,11 +85,11 @@ fn read(file: &Path, out: &Path, arguments: &ExperimentArgs) -> Result<Plan, Fai
     let text = PlanText { file, text: &text };
     Plan::read(text, &asked).map_err(|mistake| {
         Failure::user(mistake.to_string())
-            .hint("experiments/README.md says how plans are written; --dry-run shows the jobs")
+            .hint("experiments/README.md explains how to write plans; --dry-run shows the jobs")
     })
 }
 
-/// Whether a job is done. A job that was begun with other commands is refused.
+/// Whether a job is done. A job that started with other commands is refused.
 fn stands(job: &Job) -> Result<bool, Failure> {
     if job.have {
         return Ok(true);
@@ -100,7 +100,7 @@ fn stands(job: &Job) -> Result<bool, Failure> {
     };
     if (record.state == State::Done || has_begun(job)) && !record.fits(job) {
         return Err(Failure::user(format!(
-            "job `{}` was begun with other values than the plan has now",
+            "job `{}` started with other values than the plan has now",
             job.name
         ))
         .hint(format!(
@@ -111,7 +111,7 @@ fn stands(job: &Job) -> Result<bool, Failure> {
     Ok(record.state == State::Done)
 }
 
-/// Whether there is a run that can go on.
+/// Whether there is a run to continue.
 fn has_begun(job: &Job) -> bool {
     job.resume.is_some() && job.folder.join("run.toml").exists()
 }
@@ -214,7 +214,7 @@ fn unwritable(error: &std::io::Error) -> Failure {
     Failure::machine(error.to_string()).hint("choose another folder with --out")
 }
 
-/// A call that works a plan off.
+/// One execution of a plan.
 struct Drive<'a> {
     plan: &'a Plan,
     budget_s: f64,
@@ -228,7 +228,7 @@ impl Drive<'_> {
         self.begin.elapsed().as_secs_f64()
     }
 
-    /// Does all jobs in order; gives the status of the first one that failed.
+    /// Runs all jobs in order and returns the status of the first that failed.
     fn all(&self, done: &mut BTreeSet<String>) -> Result<Status, Failure> {
         let mut worst = Status::Fine;
         for (at, job) in self.plan.jobs.iter().enumerate() {

@@ -1,15 +1,13 @@
-//! How far a plan has come: which job runs, how long it may still take, and the last line that it
-//! printed.
+//! A plan's progress: the current job, its remaining time, and the last line that it printed.
 
 use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::progress::Progress;
 
-/// The longest part of a job's last line that is shown.
+/// Maximum number of characters shown of a job's last line.
 const LINE: usize = 80;
 
-/// The progress of one job.
 pub(super) struct JobProgress {
     spinner: Progress,
     begin: Instant,
@@ -30,7 +28,7 @@ impl JobProgress {
         }
     }
 
-    /// Shows how far it is now.
+    /// Updates the display.
     pub(super) fn tick(&self) {
         if self.spinner.is_hidden() {
             return;

@@ -1,5 +1,5 @@
-//! The tables of a plan: all runs side by side, each run against its control, and the output of
-//! jobs that are shown.
+//! The tables of a plan: all runs compared, each run against its control, and the output of jobs
+//! with `show`.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use crate::output::say;
 /// Lines of a failed job's error that are shown.
 const LINES: usize = 5;
 
-/// Prints the tables and writes the report of all runs that have begun.
+/// Prints the tables and writes the report of all runs that have started.
 pub(super) fn write(jobs: &[Job], out: &Path, json: bool) -> Result<(), Failure> {
     let begun = |job: &&Job| {
         job.resume.is_some() && RunState::read(&job.folder).is_ok_and(|run| run.started.is_some())

@@ -1,4 +1,4 @@
-//! What is to be judged: files, what a model printed, or a task's own seed.
+//! The items to judge: files, a model's output, or a task's own seed.
 
 use std::collections::HashSet;
 use std::io::Read;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::cli::JudgeArgs;
 use crate::failure::Failure;
 
-/// Bytes that are read of one file; more is malformed anyway.
+/// Maximum number of bytes read from one file. A longer one is malformed anyway.
 const FILE_BYTES: u64 = 8 << 20;
 
 /// One thing to judge.
@@ -25,14 +25,14 @@ pub(crate) struct Item {
 }
 
 impl Item {
-    /// What was mended.
+    /// What was repaired.
     pub(crate) fn notes(&self) -> &[String] {
         self.candidate
             .as_ref()
             .map_or(&[], |candidate| candidate.notes())
     }
 
-    /// The stage of its task with that number or name.
+    /// The stage of the item's task with this number or name.
     pub(crate) fn stage(&self, asked: Option<&str>) -> Result<Option<Stage>, Failure> {
         asked.map(|asked| stage(&self.task, asked)).transpose()
     }
@@ -63,7 +63,7 @@ pub(crate) fn distinct(items: &[Item]) -> usize {
     hashes.collect::<HashSet<_>>().len()
 }
 
-/// Everything that the command line asks for, read and turned into candidates.
+/// Reads everything that the command line names and turns it into candidates.
 pub(crate) fn gather(arguments: &JudgeArgs) -> Result<Vec<Item>, Failure> {
     if arguments.task == "all" {
         if !arguments.file.is_empty() || arguments.completions.is_some() {
@@ -91,7 +91,7 @@ pub(crate) fn gather(arguments: &JudgeArgs) -> Result<Vec<Item>, Failure> {
         .collect()
 }
 
-/// A task by name; that it cannot be read is the user's error.
+/// Loads a task by name. If it cannot be read, that is the user's error.
 pub(crate) fn load(name: &str) -> Result<Task, Failure> {
     hotloop_bench::tasks::load(name).map_err(|error| {
         let is_folder = !name.contains('/') && Path::new(name).join("task.toml").exists();
@@ -133,7 +133,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
             .map(|_| bytes)
             .map_err(|error| Failure::user(format!("standard input: {error}")));
     }
-    // Their own words: fs-err would tell of the system call, not of the file.
+    // The operating system's message, because fs-err would name the system call and not the file.
     let bad = |why: String| {
         Failure::user(format!("{}: {why}", path.display()))
             .hint("name a file with C source, or `-`")
@@ -157,7 +157,7 @@ fn words(error: &std::io::Error) -> String {
         .to_lowercase()
 }
 
-/// Why a line is not JSON; the parser counts its own lines, of which there is one.
+/// Why a line is not JSON, without the parser's line number, which is always 1.
 fn not_json(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let why = text.split(" at line ").next().unwrap_or_default();
@@ -181,7 +181,8 @@ fn completions(path: &Path, task: &Arc<Task>) -> Result<Vec<Item>, Failure> {
         bytes
     } else {
         fs_err::read(path).map_err(|error| {
-            Failure::user(error.to_string()).hint("name a file with one JSON object a line, or `-`")
+            Failure::user(error.to_string())
+                .hint("name a file with one JSON object per line, or `-`")
         })?
     };
     let mut items = Vec::new();

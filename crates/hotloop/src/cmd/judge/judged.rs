@@ -7,7 +7,7 @@ use super::items::Item;
 /// One judgement of one item.
 pub(super) struct Judged<'a> {
     pub(super) item: &'a Item,
-    /// From 1; `None` when every file is judged once.
+    /// Counts from 1; `None` if every file is judged once.
     pub(super) round: Option<u32>,
     pub(super) reply: Result<Judgement, BenchError>,
     pub(super) reward: Option<f64>,

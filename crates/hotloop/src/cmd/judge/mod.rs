@@ -23,7 +23,6 @@ pub(crate) use items::{load, stage};
 use judged::Judged;
 use worth::Worth;
 
-/// Judges what was asked for.
 pub(crate) fn run(arguments: &JudgeArgs) -> Result<Status, Failure> {
     let items = items::gather(arguments)?;
     let stage = arguments.stage.as_deref();
@@ -57,11 +56,11 @@ pub(crate) fn run(arguments: &JudgeArgs) -> Result<Status, Failure> {
             machine: &facts,
         };
         if !output::say_json(&Line::new(&about, &judged.reply, judged.reward)) {
-            // Nobody reads any more, as in `| head`.
+            // The reader has closed the pipe, as in `| head`.
             stop.ask();
         }
     };
-    // A group's rewards are known when all its verdicts are.
+    // A group's rewards are known only when all of its verdicts are.
     let at_once = arguments.json && arguments.reward != Reward::LadderGroup;
     let mut all: Vec<Judged<'_>> = Vec::new();
     for round in 1..=arguments.repeat {
@@ -77,7 +76,7 @@ pub(crate) fn run(arguments: &JudgeArgs) -> Result<Status, Failure> {
                 print(judged);
             }
         })?;
-        // Input order, whatever the order of verdicts.
+        // Restores the order of the input.
         came.sort_by_key(|(index, _)| *index);
         all.extend(came.into_iter().map(|(_, judged)| judged));
     }
@@ -86,7 +85,7 @@ pub(crate) fn run(arguments: &JudgeArgs) -> Result<Status, Failure> {
         worth.share_out(&mut all)?;
     }
     let stopped = judging.stopped();
-    // The bench goes first: what it has under way must not run beside what follows.
+    // Drops the bench first, so that its jobs do not run at the same time as what follows.
     drop(judging);
     if !arguments.json {
         report::print(arguments, &settings, &facts, &items, &all, stopped);
@@ -110,7 +109,7 @@ struct Round<'a, 'w> {
 }
 
 impl<'a> Round<'a, '_> {
-    /// Judges all. Malformed ones never reach the bench, but are judged all the same.
+    /// Judges all items. Malformed ones get their verdict without the bench.
     fn judge(
         &self,
         judging: &mut Judging,
@@ -169,8 +168,8 @@ impl<'a> Round<'a, '_> {
     }
 }
 
-/// The fleet that judges. The same command again attaches to what is under way, unless it is to be
-/// judged afresh.
+/// Opens the fleet that judges. If the same command is repeated, it attaches to the jobs in
+/// progress, unless the user asks for fresh judgements.
 fn over_fleet(
     fleet: &str,
     arguments: &JudgeArgs,
@@ -186,7 +185,7 @@ fn over_fleet(
     } else {
         hashes.collect::<Vec<_>>().join(" ")
     };
-    // Files that are compared with each other are judged by one worker, others by all.
+    // One worker judges files that are compared with each other. All workers judge the others.
     let together = arguments.reward == Reward::LadderGroup || arguments.repeat > 1;
     fleets::open(
         fleet,
@@ -196,7 +195,7 @@ fn over_fleet(
     )
 }
 
-/// The bench's settings as the flags say; a fleet has cores of its own.
+/// The bench's settings from the flags. A fleet uses its own cores.
 pub(crate) fn settings(how: &HowArgs, is_fleet: bool) -> Result<Settings, Failure> {
     let cores = hotloop_bench::survey::physical_cores() as u32;
     let (timing, check) = if how.paper {
@@ -218,9 +217,8 @@ pub(crate) fn settings(how: &HowArgs, is_fleet: bool) -> Result<Settings, Failur
     settings.compiler_path = how.cc.as_deref().map(command).transpose()?;
     settings.slots = how.slots;
     if is_fleet && matches!(how.threads, Threads::All) {
-        return Err(
-            Failure::user("--threads all: machines of a fleet differ").hint("say how many threads")
-        );
+        return Err(Failure::user("--threads all: machines of a fleet differ")
+            .hint("give a number of threads"));
     }
     if !is_fleet && settings.slots.saturating_mul(threads) > cores {
         let threads = output::count(threads as usize, "thread");
@@ -233,7 +231,7 @@ pub(crate) fn settings(how: &HowArgs, is_fleet: bool) -> Result<Settings, Failur
         return Err(Failure::user(format!(
             "{asked} need more than the {cores} that this process may use"
         ))
-        .hint("use fewer --threads or --slots; `--threads all` takes what is there"));
+        .hint("use fewer --threads or --slots; `--threads all` uses all cores"));
     }
     settings.jobs = how.jobs.unwrap_or(settings.jobs);
     settings.runs = how.runs.unwrap_or(settings.runs);

@@ -14,11 +14,11 @@ use crate::cli::JudgeArgs;
 use crate::output::table::Table;
 use crate::output::{count, number, percent, say, seconds};
 
-/// Lines of a failure's detail that are shown unless more are asked for.
+/// Lines of a failure's detail that are shown by default.
 const DETAIL_LINES: usize = 2;
-/// Characters of one line of detail: the longest signature that was wanted is shown whole.
+/// Characters shown of one line of detail. The longest expected signature fits.
 const DETAIL_WIDTH: usize = 180;
-/// A key whose values split the counts may have this many values.
+/// Maximum number of values of a key that splits the counts.
 const GROUPS_MAX: usize = 8;
 
 /// Prints everything.
@@ -71,7 +71,7 @@ fn rows(arguments: &JudgeArgs, all: &[Judged<'_>]) -> String {
             Some(round) => format!("{} #{round}", judged.item.file),
             None => judged.item.file.clone(),
         };
-        // The plain ladder pays GFLOPS, which are there already.
+        // The plain ladder's reward is GFLOPS, which have a column already.
         let reward = match arguments.reward {
             hotloop_flow::Reward::Ladder if speed == "GFLOPS" => String::new(),
             _ => judged
@@ -112,8 +112,8 @@ fn rows(arguments: &JudgeArgs, all: &[Judged<'_>]) -> String {
     table.render()
 }
 
-/// What the column of speeds is called: GFLOPS, unless some task counts no operations. There the
-/// seconds of a call stand in it.
+/// The heading of the speed column: GFLOPS, or the seconds of a call if some task counts no
+/// operations.
 fn speed_head(all: &[Judged<'_>]) -> &'static str {
     if all
         .iter()
@@ -125,7 +125,7 @@ fn speed_head(all: &[Judged<'_>]) -> &'static str {
     }
 }
 
-/// What the column of ratios is called: by the baseline's name where there is one.
+/// The heading of the ratio column: the baseline's name if there is one.
 fn baseline_head(all: &[Judged<'_>]) -> String {
     let mut names = all.iter().filter_map(|judged| {
         let measured = judged.reply.as_ref().ok()?.verdict.measured()?;
@@ -183,7 +183,7 @@ fn detail(table: &mut Table, verdict: &Verdict, verbose: bool) {
     }
 }
 
-/// Without control characters: a candidate's words must not steer the terminal.
+/// Removes control characters, so that a candidate's text cannot control the terminal.
 fn clean(line: &str) -> String {
     line.trim_end()
         .chars()
@@ -266,7 +266,7 @@ fn best(all: &[Judged<'_>]) -> Option<String> {
     let correct = all
         .iter()
         .filter_map(|judged| Some((judged.reply.as_ref().ok()?.verdict.correct()?, judged)));
-    // By operations per second where all count some: tasks of several sizes may be among them.
+    // Compares operations per second if all tasks count them, because task sizes may differ.
     let faster = |a: &Measured, b: &Measured| match (a.gflops(), b.gflops()) {
         (Some(a), Some(b)) => a.total_cmp(&b),
         _ => b.seconds.total_cmp(&a.seconds),

@@ -1,4 +1,4 @@
-//! What verdicts are worth, and what that is measured against.
+//! The rewards of verdicts, and what they are relative to.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use crate::failure::Failure;
 use crate::judging::Judging;
 use crate::progress::Progress;
 
-/// The shape of the reward and, for each task, what it is measured against.
+/// The shape of the reward and, for each task, what it is relative to.
 pub(crate) struct Worth {
     reward: Reward,
     contexts: BTreeMap<String, RewardContext>,
 }
 
 impl Worth {
-    /// Judges the seeds of all tasks, where the shape of the reward needs them.
+    /// Judges the seeds of all tasks, if the shape of the reward needs them.
     pub(crate) fn prepare(
         reward: Reward,
         items: &[Item],
@@ -34,7 +34,7 @@ impl Worth {
             }
             let name = &task.spec.name;
             progress.message(format!(
-                "judging the seed of {name}, which the reward is measured against"
+                "judging the seed of {name}, which the reward is relative to"
             ));
             let unusable = |error: SeedError| {
                 let other = if Reward::Ladder.needs_seed(task) {
@@ -43,7 +43,7 @@ impl Worth {
                     "ladder"
                 };
                 Failure::user(format!(
-                    "reward `{}` has no measure: {error}",
+                    "reward `{}` cannot be computed: {error}",
                     reward.name()
                 ))
                 .hint(format!(
@@ -67,7 +67,8 @@ impl Worth {
             .unwrap_or_default()
     }
 
-    /// The reward of one judgement; `None` when it is masked, or shared out at the end.
+    /// The reward of one judgement; `None` if it is masked, or if the group's rewards are shared
+    /// out at the end.
     pub(crate) fn of(
         &self,
         item: &Item,

@@ -1,22 +1,22 @@
-//! What a Rust file says of names: which it imports, which it defines, which paths it holds.
+//! The names in a Rust file: those it imports and defines, and the paths it contains.
 
 use std::collections::BTreeSet;
 
-/// What a file says of names.
+/// The names in a file.
 #[derive(Default)]
 pub(super) struct Source {
     pub(super) uses: Vec<Used>,
-    /// Paths of two parts or more, outside of `use`.
+    /// Paths of at least two parts outside `use`.
     pub(super) paths: Vec<Vec<String>>,
     /// Names of items.
     pub(super) defined: BTreeSet<String>,
-    /// All words outside of `use`.
+    /// All words outside `use`.
     pub(super) words: BTreeSet<String>,
 }
 
 pub(super) struct Used {
     pub(super) path: Vec<String>,
-    /// What it is called here.
+    /// Its name in this file.
     pub(super) name: String,
     pub(super) is_public: bool,
 }
@@ -50,7 +50,7 @@ impl Source {
                 }
                 _ => {}
             }
-            // `pub`, `pub(crate)`, `pub(super)` and `pub(in …)` stand just before.
+            // `pub`, `pub(crate)`, `pub(super)` and `pub(in …)` come just before.
             is_public = match tokens.get(at).map(String::as_str) {
                 Some("pub") => true,
                 Some("(" | ")" | "crate" | "super" | "in" | "::") => is_public,
@@ -61,7 +61,7 @@ impl Source {
         source
     }
 
-    /// Reads one tree of a `use`: where it ends.
+    /// Reads one tree of a `use` and returns where it ends.
     fn read_use(
         &mut self,
         tokens: &[String],
@@ -126,7 +126,7 @@ fn path_at(tokens: &[String], at: usize) -> Vec<String> {
     path
 }
 
-/// Words, `::` and single signs; no comments, strings, characters or lifetimes.
+/// Words, `::` and single characters, without comments, strings, character literals and lifetimes.
 fn tokens(text: &str) -> Vec<String> {
     let mut found = vec![String::new()];
     let mut rest = text;
@@ -188,14 +188,14 @@ fn literal(text: &str) -> Option<usize> {
     None
 }
 
-/// The tokens of all items that are not for tests alone.
+/// The tokens of all items that are not only for tests.
 fn without_tests(tokens: &[String]) -> Vec<String> {
     let mark = ["#", "[", "cfg", "(", "test", ")", "]"];
     let mut kept = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
         if tokens[at..].iter().take(mark.len()).eq(mark.iter()) {
-            // The item ends with its braces, or with a semicolon outside of any.
+            // The item ends with its braces, or with a semicolon outside all braces.
             let mut depth = 0;
             at += mark.len();
             loop {

@@ -1,5 +1,5 @@
-//! A real Slurm with two virtual nodes and a real sshd, both on loopback, both gone with their
-//! value.
+//! A real Slurm with two virtual nodes and a real sshd, both on loopback. Both stop when their
+//! value is dropped.
 
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
@@ -17,14 +17,14 @@ pub(super) fn free_port() -> u16 {
         .port()
 }
 
-/// Says what a test leaves out, past the harness, which keeps what passing tests print.
+/// Reports what a test skips. It bypasses the harness, which hides the output of passing tests.
 pub(super) fn left_out(why: &str) {
     std::io::stderr()
         .write_all(format!("left out: {why}\n").as_bytes())
         .unwrap();
 }
 
-/// Whether a program is missing; says what is left out then.
+/// Whether a program is missing. If so, it reports the skipped test.
 fn is_missing(program: &str) -> bool {
     let folders = ["/usr/sbin", "/usr/bin", "/usr/local/bin"];
     let missing = !folders
@@ -73,7 +73,7 @@ fn wait_until(what: &str, folder: &Path, holds: impl Fn() -> bool) {
     }
 }
 
-/// Processes that end with this value, the last first.
+/// Processes that end when this value is dropped, the last one first.
 struct Processes(Vec<Child>);
 
 impl Drop for Processes {
@@ -85,14 +85,14 @@ impl Drop for Processes {
     }
 }
 
-/// An ssh server for this user alone, with keys of its own.
+/// An ssh server for this user only, with its own keys.
 pub(super) struct Sshd {
     _processes: Processes,
     pub(super) folder: TempDir,
 }
 
 impl Sshd {
-    /// Whoever logs in has these environment variables.
+    /// Starts the server. Every login gets these environment variables.
     pub(super) fn start(environment: &[(&str, &str)]) -> Option<Self> {
         if is_missing("sshd") || is_missing("ssh") || is_missing("ssh-keygen") || !is_root() {
             return None;
@@ -133,7 +133,7 @@ impl Sshd {
              UserKnownHostsFile {at}/known\n  StrictHostKeyChecking yes\n"
         );
         std::fs::write(folder.path().join("ssh.conf"), client).unwrap();
-        // Where sshd keeps its empty room; the system's own start would make it.
+        // sshd's privilege separation directory, which the system's own start would create.
         drop(std::fs::create_dir("/run/sshd"));
         let mut command = Command::new("/usr/sbin/sshd");
         command
@@ -150,21 +150,21 @@ impl Sshd {
         })
     }
 
-    /// Has every command of whoever logs in run by
-    /// `program`, which finds it in `SSH_ORIGINAL_COMMAND`.
+    /// Makes `program` run every command of a login. It finds the command in
+    /// `SSH_ORIGINAL_COMMAND`.
     pub(super) fn force(&self, program: &Path) {
         let path = self.folder.path().join("id.pub");
         let key = std::fs::read_to_string(&path).unwrap();
         std::fs::write(path, format!("command=\"{}\" {key}", program.display())).unwrap();
     }
 
-    /// The file for `ssh -F`; the host is called bench.
+    /// The file for `ssh -F`. The host's name in it is bench.
     pub(super) fn config(&self) -> PathBuf {
         self.folder.path().join("ssh.conf")
     }
 }
 
-/// Slurm with two virtual nodes, which share this machine's cores.
+/// A Slurm with two virtual nodes that share this machine's cores.
 pub(super) struct Slurm {
     processes: Processes,
     folder: TempDir,
@@ -298,7 +298,7 @@ impl Slurm {
         assert!(!said.is_empty(), "the job was taken");
     }
 
-    /// Stops the processes of a job, which keeps its place.
+    /// Suspends a job, which keeps its place.
     pub(super) fn suspend(&self, job: &str) {
         self.ask("scontrol", &["suspend", job]);
     }
@@ -315,7 +315,7 @@ impl Slurm {
 
 impl Drop for Slurm {
     fn drop(&mut self) {
-        // Its jobs would outlive it.
+        // Its jobs would outlive the controller.
         self.ask("scancel", &["--user=root"]);
         let begin = Instant::now();
         while !self.ask("squeue", &["--noheader"]).is_empty()

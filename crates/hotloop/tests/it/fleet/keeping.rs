@@ -1,5 +1,5 @@
-//! What a keeper does about what ended, what only seems to have ended, and what an earlier keeper
-//! left.
+//! How a keeper handles jobs that ended, jobs that only seem to have ended, and jobs that an
+//! earlier keeper left.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ impl Fleet {
         self.folder.path().join("test.fleet")
     }
 
-    /// Ends the keeper as a crash would; what it started is left alone.
+    /// Ends the keeper as a crash would, and leaves the processes that it started running.
     fn crash(&self) {
         kill(self.status()["keeper"]["pid"].as_u64().unwrap());
         self.wait_until("nobody keeps it", |status| status["kept"] == false);
@@ -88,7 +88,7 @@ fn a_record_that_cannot_be_written_ends_no_fleet() {
     };
     fleet.up();
     let status = fleet.wait_until("the worker is heard", |status| ready(status) == 1);
-    // As on a full disk: no new file comes to be under this name.
+    // As on a full disk, no new file can be created under this name.
     let blocked = fleet.state().join("fleet.json.new");
     wait_for("the name is free", &fleet, || {
         std::fs::create_dir(&blocked).is_ok()
@@ -105,8 +105,8 @@ fn a_record_that_cannot_be_written_ends_no_fleet() {
     fleet.down();
 }
 
-/// A program for [`Sshd::force`] that loses every third command while there is a file `flaky`
-/// beside it.
+/// A program for [`Sshd::force`] that loses every third command while a file `flaky` exists next to
+/// it.
 fn flaky(sshd: &Sshd) -> PathBuf {
     let at = sshd.folder.path().display();
     let program = sshd.folder.path().join("forced");
@@ -174,8 +174,8 @@ fn jobs_of_two_pools_are_taken_over_each_by_its_own_and_suspended_ones_are_not_r
     fleet.up();
     slurm.suspend(&before[0]);
     slurm.cancel(&before[1]);
-    // The pools are looked at one after the other, so the first was too when the second has
-    // replaced its job.
+    // The keeper checks pools in order. So when the second pool has replaced its job, the first was
+    // checked, too.
     let after = fleet.wait_until("the cancelled job is replaced", |status| {
         ids(status).len() == 2 && !before.contains(&ids(status)[1])
     });

@@ -68,7 +68,7 @@ fn mistakes_of_a_run_are_named_with_file_and_key() {
 }
 
 #[test]
-fn what_a_model_lacks_is_the_users_to_mend() {
+fn an_incomplete_model_is_the_users_error() {
     let folder = tempfile::tempdir().unwrap();
     let model = roomy(folder.path());
     let ask = |more: &[&str]| {
@@ -94,7 +94,7 @@ fn what_a_model_lacks_is_the_users_to_mend() {
     );
     let weights = model.join("model.safetensors");
     let sound = std::fs::read(&weights).unwrap();
-    // The last tensor is a norm's, through which everything goes.
+    // The last tensor belongs to a norm that every value passes through.
     let broken = [&sound[..sound.len() - 4], &f32::NAN.to_le_bytes()].concat();
     std::fs::write(&weights, broken).unwrap();
     let error = ask(&[]);
@@ -111,7 +111,7 @@ fn what_a_model_lacks_is_the_users_to_mend() {
     );
 }
 
-/// A driver that tells of a GPU, and no more of CUDA than that.
+/// A driver that reports a GPU but offers nothing else of CUDA.
 fn bare_driver(folder: &Path) {
     let source = folder.join("driver.c");
     std::fs::write(
@@ -129,7 +129,7 @@ fn bare_driver(folder: &Path) {
 }
 
 #[test]
-fn a_gpu_that_lacks_a_library_is_told_though_the_cpu_answers() {
+fn a_gpu_without_its_library_is_reported_although_the_cpu_answers() {
     let known = Command::new("/sbin/ldconfig")
         .arg("-p")
         .output()

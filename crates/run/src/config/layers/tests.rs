@@ -64,11 +64,11 @@ fn later_layers_win() {
 fn each_mistake_is_one_line_that_names_file_and_key() {
     assert_eq!(
         mistake("[sampling]\ngrup = 8"),
-        "run.toml: sampling.grup: no such key; is `group` meant?"
+        "run.toml: sampling.grup: no such key; did you mean `group`?"
     );
     assert_eq!(
         mistake("speed = 8"),
-        "run.toml: speed: no such key; is `seed` meant?"
+        "run.toml: speed: no such key; did you mean `seed`?"
     );
     assert_eq!(
         mistake("frobnicate = 8"),
@@ -76,7 +76,7 @@ fn each_mistake_is_one_line_that_names_file_and_key() {
     );
     assert_eq!(
         mistake("[sampling]\ngroup = \"8\""),
-        "run.toml: sampling.group: a whole number is wanted, not string"
+        "run.toml: sampling.group: expected a whole number, not string"
     );
     assert_eq!(
         mistake("[bench]\nopt = \"O4\""),
@@ -108,7 +108,7 @@ fn each_mistake_is_one_line_that_names_file_and_key() {
     };
     assert_eq!(
         set("sampling.group"),
-        "--set: sampling.group: key=value is wanted"
+        "--set: sampling.group: expected key=value"
     );
     assert_eq!(set("sampling.size=3"), "--set: sampling.size: no such key");
     assert_eq!(set("folder=some/where"), "--set: folder: no such key");
@@ -129,7 +129,7 @@ fn a_run_directory_of_an_earlier_version_is_still_read() {
 }
 
 #[test]
-fn all_mistakes_are_told_at_once() {
+fn all_mistakes_are_reported_at_once() {
     let mistakes = Layered::read(Some(("run.toml", "sede = 1\n[bench]\nslts = 2")), &[])
         .map(|_| ())
         .unwrap_err();
@@ -137,7 +137,7 @@ fn all_mistakes_are_told_at_once() {
 }
 
 #[test]
-fn tasks_are_a_string_with_commas_or_a_list_in_which_a_name_may_hold_one() {
+fn tasks_are_a_comma_separated_string_or_a_list_of_names_with_commas() {
     let read = |text: &str, sets: &[&str]| {
         let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
         Layered::read(Some(("run.toml", text)), &sets)
@@ -164,14 +164,14 @@ fn tasks_are_a_string_with_commas_or_a_list_in_which_a_name_may_hold_one() {
     );
     assert_eq!(
         mistake("task = 3"),
-        "run.toml: task: a string or a list of strings is wanted, not integer"
+        "run.toml: task: expected a string or a list of strings, not integer"
     );
     assert_eq!(
         mistake("task = [3]"),
-        "run.toml: task: a string or a list of strings is wanted, not array"
+        "run.toml: task: expected a string or a list of strings, not array"
     );
     assert_eq!(
         mistake("model = [\"nano\"]"),
-        "run.toml: model: a string is wanted, not array"
+        "run.toml: model: expected a string, not array"
     );
 }

@@ -111,7 +111,7 @@ fn a_plan_becomes_jobs_in_its_order() {
 }
 
 #[test]
-fn a_part_of_a_plan_brings_what_it_needs() {
+fn a_part_of_a_plan_includes_the_jobs_it_needs() {
     let mut part = asked(&[("model", "nano")]);
     part.only = vec!["held*".to_owned()];
     let plan = read(PLAN, &part).unwrap();

@@ -1,6 +1,6 @@
-//! The loops of a source, its constants and its pragmas, as far as tokens tell.
+//! The loops, constants and pragmas of a source, as far as its tokens show them.
 //!
-//! This is no parser: it survives any text, and what it cannot read it leaves out.
+//! This is not a parser. It accepts any text and leaves out what it cannot read.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,11 +12,10 @@ use hotloop_flow::language::c::lex::{Item, Lexed, Token, TokenKind, live};
 pub(super) struct Loop {
     /// The variable that its third part advances.
     pub(super) variable: String,
-    /// By how much, when that is known.
+    /// By how much it advances, if known.
     pub(super) step: Option<u64>,
     /// What the variable starts from.
     pub(super) start: Range<usize>,
-    /// The condition.
     pub(super) condition: Range<usize>,
     /// The keyword.
     pub(super) at: usize,
@@ -30,14 +29,13 @@ impl Loop {
     }
 }
 
-/// A pragma and the token that it stands before.
+/// A pragma and the token after it.
 #[derive(Debug)]
 pub(super) struct Pragma {
     pub(super) words: Vec<String>,
     pub(super) before: usize,
 }
 
-/// What a source holds.
 #[derive(Debug, Default)]
 pub(super) struct Nest<'a> {
     pub(super) tokens: Vec<Token<'a>>,
@@ -81,7 +79,7 @@ impl<'a> Nest<'a> {
         }
     }
 
-    /// `NAME = number` behind `const`, `constexpr` or inside `enum`, and after its commas.
+    /// Finds `NAME = number` after `const` or `constexpr`, inside `enum`, and after their commas.
     fn read_constants(&mut self) {
         let mut constant = false;
         for at in 0..self.tokens.len() {

@@ -176,7 +176,7 @@ for (int i = 0; i < M; i++) {{
     )
 }
 
-/// In the spirit of fig. 14: O3, LR 5e-7; the prefetch that table III tells of is put in.
+/// In the spirit of fig. 14: O3, LR 5e-7, with the prefetch that table III lists.
 const FIGURE_14: &str = "const int BS = 64, NT = 40;
 #pragma omp parallel num_threads(NT)
 {
@@ -208,7 +208,7 @@ const FIGURE_14: &str = "const int BS = 64, NT = 40;
 }";
 
 #[test]
-fn table_3_is_read_off_the_papers_codes() {
+fn table_3_is_reproduced_from_the_papers_codes() {
     assert_eq!(table_row(&of(&figure_9())), row("64", "collapse(2)", "k+1"));
     assert_eq!(
         table_row(&of(&figure_10())),
@@ -230,7 +230,7 @@ fn table_3_is_read_off_the_papers_codes() {
 }
 
 #[test]
-fn accumulators_tiles_and_vectors_are_read_off_the_papers_codes() {
+fn accumulators_tiles_and_vectors_are_found_in_the_papers_codes() {
     let all = [
         figure_9(),
         figure_10(),
@@ -311,7 +311,7 @@ fn a_plain_loop_has_no_features() {
 }
 
 #[test]
-fn a_register_tile_by_hand_is_counted() {
+fn a_handwritten_register_tile_is_counted() {
     let features = of(
         "for (int i = 0; i < M; i += 2) for (int j = 0; j < N; j += 2) {
         double c00 = 0, c01 = 0, c10 = 0, c11 = 0;
@@ -351,7 +351,7 @@ fn other_ways_to_write_things_are_known() {
 }
 
 #[test]
-fn vectors_of_the_compilers_own_have_a_width() {
+fn vector_extensions_of_the_compiler_have_a_width() {
     let tile = "for (int j = 0; j < N; j += 8) { v8 s = {0}; for (int k = 0; k < K; k++) s += A[k] * *(v8*)(B + k * N + j); *(v8*)(C + j) = s; }";
     let of = |size: &str| {
         of(&format!(
@@ -365,7 +365,7 @@ fn vectors_of_the_compilers_own_have_a_width() {
 }
 
 #[test]
-fn a_step_that_is_a_product_is_no_sum() {
+fn a_loop_step_with_a_product_is_not_a_sum() {
     let features = of(
         "for (int j = 0; j < N; j += 4 * 8) { double s[8]; for (int k = 0; k < K; k++) for (int r = 0; r < 8; r++) s[r] += A[k] * B[r]; C[j] = s[0]; }",
     );

@@ -26,7 +26,7 @@ pub(crate) fn facts(directory: &Path) -> Vec<Event> {
         .collect()
 }
 
-/// Two states that must be equal, told apart without printing all of them.
+/// Asserts that two states are equal, without printing all of them.
 pub(crate) fn same(got: RunState, want: RunState) {
     let (got, want) = (timeless(got), timeless(want));
     if got != want {
@@ -40,7 +40,7 @@ pub(crate) fn same(got: RunState, want: RunState) {
     }
 }
 
-/// Two journals that must tell the same.
+/// Asserts that two journals hold the same facts.
 pub(crate) fn same_facts(got: &Path, want: &Path) {
     let (got, want) = (facts(got), facts(want));
     assert_eq!(got.len(), want.len());

@@ -2,7 +2,8 @@
 
 use hotloop_run::journal::Sink;
 
-/// A journal that takes so many bytes and then fails in the midst of a line, for ever.
+/// A journal that takes a number of bytes, then fails in the middle of a line and on every later
+/// write.
 pub(crate) struct Failing {
     pub(crate) sink: Box<dyn Sink>,
     pub(crate) left: usize,
