@@ -65,7 +65,8 @@ struct Worker<'a> {
     begun: Instant,
 }
 
-/// Works until it is asked to stop, and then finishes what it has. Asked twice, it gives back at once what it has.
+/// Works until it is asked to stop, and then finishes what it has. Asked twice, it gives back at
+/// once what it has.
 pub fn work(duty: Duty, judges: &dyn Judges, asked: &AtomicU32) -> Result<(), BenchError> {
     let cores = claim(&duty)?;
     let _owned = cores::own(&cores, duty.share_cores)?;
@@ -405,8 +406,9 @@ impl Worker<'_> {
         );
     }
 
-    /// Whether the worker was asked to stop. A failure then says nothing about the machine or the group: a scheduler asks
-    /// every process of a job, one after the other, and the worker need not be the first.
+    /// Whether the worker was asked to stop. A failure then says nothing about the machine or the
+    /// group: a scheduler asks every process of a job, one after the other, and the worker need not
+    /// be the first.
     fn is_leaving(&self) -> bool {
         let begin = Instant::now();
         loop {

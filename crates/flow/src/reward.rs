@@ -52,7 +52,8 @@ pub enum Reward {
     Sol,
 }
 
-/// A reward as it is written. Serde refuses unknown keys of these variants, and would ignore those of unit variants.
+/// A reward as it is written. Serde refuses unknown keys of these variants, and would ignore those
+/// of unit variants.
 #[derive(Deserialize)]
 #[serde(
     tag = "shape",

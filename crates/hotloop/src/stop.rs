@@ -51,8 +51,8 @@ impl Stop {
     }
 }
 
-/// Counts in `asked` how often a signal asks the program to stop, whichever of them a scheduler sends.
-/// The third one ends the program at once.
+/// Counts in `asked` how often a signal asks the program to stop, whichever of them a scheduler
+/// sends. The third one ends the program at once.
 pub(crate) fn count_requests(asked: Arc<AtomicU32>) -> Result<(), Failure> {
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2])
         .map_err(|error| Failure::machine(format!("signals cannot be caught: {error}")))?;

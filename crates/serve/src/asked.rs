@@ -42,7 +42,8 @@ impl What {
                 if let Some(fault) = keys::unknown(label, keys::of::<Self>()) {
                     return Err(fault);
                 }
-                serde_json::from_value(label.clone()).map_err(wrong)
+                let what: Self = serde_json::from_value(label.clone()).map_err(wrong)?;
+                sound(what.reward).map(|()| what)
             }
             Value::Bool(_) | Value::Number(_) | Value::Array(_) => Err(wrong(
                 serde::de::Error::custom("neither a name nor an object"),
@@ -51,7 +52,7 @@ impl What {
     }
 }
 
-/// A reward's name, or its shape with numbers that make sense.
+/// A reward's name, or its shape with numbers.
 pub(crate) fn reward<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Reward>, D::Error> {
@@ -62,11 +63,20 @@ pub(crate) fn reward<'de, D: Deserializer<'de>>(
             if let Some(fault) = unknown_number(&object) {
                 return Err(serde::de::Error::custom(fault.told()));
             }
-            let reward = Reward::deserialize(object).map_err(serde::de::Error::custom)?;
-            reward.mistake().map_or(Ok(Some(reward)), |mistake| {
-                Err(serde::de::Error::custom(mistake))
-            })
+            Reward::deserialize(object)
+                .map(Some)
+                .map_err(serde::de::Error::custom)
         }
+    }
+}
+
+/// Refuses a reward whose numbers make no sense.
+pub(crate) fn sound(reward: Option<Reward>) -> Result<(), Fault> {
+    match reward.and_then(|reward| reward.mistake()) {
+        None => Ok(()),
+        // One number alone can be wrong; `high` is wrong only beside `low`.
+        Some(mistake) if mistake.key == "high" => Err(Fault::conflict(mistake.to_string())),
+        Some(mistake) => Err(Fault::bad(mistake.to_string())),
     }
 }
 
@@ -144,8 +154,14 @@ mod tests {
             assert!(What::of(&label).is_err(), "{label}");
         }
         for (label, said) in [
-            (json!({"tsk": "fft"}), "unknown key `tsk`; did you mean `task`?"),
-            (json!("{\"stagee\": 2}"), "unknown key `stagee`; did you mean `stage`?"),
+            (
+                json!({"tsk": "fft"}),
+                "unknown key `tsk`; did you mean `task`?",
+            ),
+            (
+                json!("{\"stagee\": 2}"),
+                "unknown key `stagee`; did you mean `stage`?",
+            ),
             (
                 json!({"reward": {"shape": "ladder-log", "hihg": 6}}),
                 "unknown key `hihg`; did you mean `high`? (the known keys are `high`, `low`, `shape`)",

@@ -42,6 +42,11 @@ impl Fault {
         Self::new(StatusCode::BAD_REQUEST, what)
     }
 
+    /// Well formed, but its parts contradict each other or what is there.
+    pub(crate) fn conflict(what: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, what)
+    }
+
     /// There is no such thing.
     pub(crate) fn unknown(what: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, what)

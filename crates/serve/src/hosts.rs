@@ -1,7 +1,7 @@
 //! The names that the service answers to where it has no token.
 //!
-//! A page in a browser can have a name of its own point to this machine (DNS rebinding). The browser then takes
-//! the service for the page's own, and only the header `Host` tells.
+//! A page in a browser can have a name of its own point to this machine (DNS rebinding). The
+//! browser then takes the service for the page's own, and only the header `Host` tells.
 
 use std::net::IpAddr;
 
@@ -38,7 +38,10 @@ impl Hosts {
             return address.to_canonical().is_loopback() || address == self.bound;
         }
         host.eq_ignore_ascii_case("localhost")
-            || self.names.iter().any(|name| host.eq_ignore_ascii_case(name))
+            || self
+                .names
+                .iter()
+                .any(|name| host.eq_ignore_ascii_case(name))
     }
 }
 

@@ -39,7 +39,8 @@ impl<'de> Deserializer<'de> for Probe<'_> {
     }
 }
 
-/// The first key of an object that is not among the known ones, with the one that was probably meant.
+/// The first key of an object that is not among the known ones, with the one that was probably
+/// meant.
 pub(crate) fn unknown(object: &Value, known: &[&str]) -> Option<Fault> {
     let key = object
         .as_object()?
@@ -58,7 +59,8 @@ pub(crate) fn unknown(object: &Value, known: &[&str]) -> Option<Fault> {
     Some(Fault::bad(what).hint(format!("the known keys are {}", list.join(", "))))
 }
 
-/// Letters to change, insert or leave out to make one word of the other; two that changed places count as one.
+/// Letters to change, insert or leave out to make one word of the other; two that changed places
+/// count as one.
 fn distance(one: &str, other: &str) -> usize {
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
     if one.len().abs_diff(other.len()) > 2 {

@@ -1,4 +1,5 @@
-//! Places for connections: so many for all, and so many for one address, which cannot take those of others.
+//! Places for connections: so many for all, and so many for one address, which cannot take those of
+//! others.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};

@@ -255,10 +255,9 @@ impl Searches {
         };
         if let Some(task) = task.filter(|task| *task != run_task.spec.name) {
             let (is, asked) = (&run_task.spec.name, tame(task));
-            return Err(Fault::new(
-                StatusCode::CONFLICT,
-                format!("this run is about {is}, not {asked}"),
-            ));
+            return Err(Fault::conflict(format!(
+                "this run is about {is}, not {asked}"
+            )));
         }
         if !judged {
             // Everything is measured against the seed, so it comes first.

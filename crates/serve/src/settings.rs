@@ -18,8 +18,8 @@ pub struct Settings {
     pub bind: SocketAddr,
     /// Who may ask; empty for everybody on this machine.
     pub tokens: Vec<String>,
-    /// More names that the service answers to where it has no token. It always answers to `localhost`, to loopback
-    /// addresses and to the address that it listens on.
+    /// More names that the service answers to where it has no token. It always answers to
+    /// `localhost`, to loopback addresses and to the address that it listens on.
     pub hosts: Vec<String>,
     /// Certificate chain and key, both PEM files.
     pub tls: Option<(PathBuf, PathBuf)>,

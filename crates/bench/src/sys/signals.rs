@@ -75,9 +75,10 @@ const REQUESTS: [libc::c_int; 6] = [
     libc::SIGUSR2,
 ];
 
-/// Ignores requests to end, in this process and in all that it starts or becomes. A scheduler asks every process of a
-/// job, and a judgement must not lose its compiler, its candidate or its supervisor to that. The program that judges
-/// decides what becomes of the judgement; this process ends with it.
+/// Ignores requests to end, in this process and in all that it starts or becomes. A scheduler asks
+/// every process of a job, and a judgement must not lose its compiler, its candidate or its
+/// supervisor to that. The program that judges decides what becomes of the judgement; this process
+/// ends with it.
 pub(crate) fn ignore_requests_to_end() {
     for signal in REQUESTS {
         // SAFETY: the signals exist and can be ignored, so the call cannot fail.

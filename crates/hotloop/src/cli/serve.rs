@@ -31,7 +31,8 @@ pub(crate) struct ServeArgs {
     /// A file with one token per line; requests without one of them are refused
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
-    /// A name besides localhost that requests may use for this machine where there is no token; may be repeated
+    /// A name besides localhost that requests may use for this machine where there is no token; may
+    /// be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Vec<String>,
     /// The certificate chain for TLS, a PEM file

@@ -131,10 +131,7 @@ fn show(fleet: &str, json: bool) -> Result<Status, Failure> {
 }
 
 fn is_ready(status: &FleetStatus) -> bool {
-    status
-        .workers
-        .iter()
-        .any(|beat| beat.state == State::Ready)
+    status.workers.iter().any(|beat| beat.state == State::Ready)
 }
 
 fn outcome(status: &FleetStatus) -> Status {
@@ -202,9 +199,8 @@ fn absent(status: &FleetStatus) -> Vec<String> {
             count(unstarted, "node")
         ));
     }
-    let is_noisy = |beat: &Beat| {
-        matches!(beat.state, State::Quarantined(_)) && beat.last_error.is_none()
-    };
+    let is_noisy =
+        |beat: &Beat| matches!(beat.state, State::Quarantined(_)) && beat.last_error.is_none();
     if status.workers.iter().any(is_noisy) {
         lines.push(
             "A machine that is not quiet takes no jobs, and is checked again every minute. Stop what else runs there, or \

@@ -537,27 +537,6 @@ fn a_job_that_slurm_ends_by_its_limit_loses_nothing() {
 }
 
 #[test]
-fn up_returns_soon_and_says_what_is_not_up_and_why() {
-    // One worker's machine can never be quiet enough, and another's scheduler is not there.
-    let never = "calm = 2.0\nshare-cores = true";
-    let text = format!(
-        "{}[[nodes]]\nkind = \"command\"\nstart = \"no-such-scheduler\"\nlist = \"true\"\nstop = \"true\"\n",
-        local(free_port(), 1, REHEARSE).replace("calm = 0.0\nshare-cores = true", never)
-    );
-    let Some(fleet) = Fleet::new(&text) else {
-        return;
-    };
-    let _turn = turn();
-    let (status, out, error) = fleet.command("up", &[]);
-    assert_eq!(status, 3, "{out}{error}");
-    for words in ["worker.calm asks for 200 %", "no-such-scheduler", "`calm` under [worker]"] {
-        assert!(out.contains(words), "{words}: {out}{error}");
-    }
-    assert!(out.contains("Not started: 1 node"), "{out}");
-    fleet.down();
-}
-
-#[test]
 fn mistakes_of_a_fleet_are_named_with_a_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("fleet.toml");

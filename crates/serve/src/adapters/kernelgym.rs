@@ -1,7 +1,8 @@
 //! `KernelGYM`'s `/evaluate`, which cannot be answered yet.
 //!
-//! Its client sends only `PyTorch` modules, `class Model` and `class ModelNew`, and no bench here judges those. It tries
-//! again at 429 and 503, and shows any other status with its reason. So the reason says what is missing.
+//! Its client sends only `PyTorch` modules, `class Model` and `class ModelNew`, and no bench here
+//! judges those. It tries again at 429 and 503, and shows any other status with its reason. So the
+//! reason says what is missing.
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};

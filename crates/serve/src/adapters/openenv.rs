@@ -54,7 +54,9 @@ impl Environment {
             .by_name
             .get(name.unwrap_or_default())
             .cloned();
-        found.ok_or_else(|| Fault::bad("no such episode was begun").hint("POST /reset begins one"))
+        found.ok_or_else(|| {
+            Fault::unknown("no such episode was begun").hint("POST /reset begins one")
+        })
     }
 }
 
@@ -264,7 +266,7 @@ impl Episode {
 
     fn going(&self) -> Result<(), Fault> {
         if self.done {
-            Err(Fault::bad("the episode is over").hint("reset it"))
+            Err(Fault::conflict("the episode is over").hint("reset it"))
         } else {
             Ok(())
         }

@@ -33,7 +33,8 @@ pub(crate) struct Asked {
 
 impl Body for Asked {}
 
-/// The list that goes with `texts` texts: one entry each, or nothing for all where there is no list.
+/// The list that goes with `texts` texts: one entry each, or nothing for all where there is no
+/// list.
 fn beside<T: Clone + Default>(
     texts: usize,
     list: Option<Vec<T>>,
@@ -44,7 +45,9 @@ fn beside<T: Clone + Default>(
         return Ok(list);
     }
     let what = format!("{} {name} for {texts} texts", list.len());
-    Err(Fault::bad(what).hint(format!("send one of `{name}` for each of `query`, or leave `{name}` out")))
+    Err(Fault::conflict(what).hint(format!(
+        "send one of `{name}` for each of `query`, or leave `{name}` out"
+    )))
 }
 
 /// What it reads: `rewards` to learn from, `scores` within 0 and 1 to filter groups by.
@@ -78,7 +81,7 @@ pub(crate) async fn get_reward(
         let prompt = prompts[index].as_deref().unwrap_or("");
         what.group.get_or_insert_with(|| prompt.to_owned());
         let answer = answer(query, prompt).ok_or_else(|| {
-            Fault::bad(format!("query {index} does not begin with its prompt, so that the answer cannot be told apart"))
+            Fault::conflict(format!("query {index} does not begin with its prompt, so that the answer cannot be told apart"))
         })?;
         all.push(Submission::completion(what, answer));
     }

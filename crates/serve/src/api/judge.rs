@@ -170,6 +170,7 @@ pub(crate) async fn judge(
             asked_all.candidates.len()
         )));
     }
+    asked::sound(asked_all.reward)?;
     let deadline = judging.deadline(asked_all.wait_s);
     if let Some(task) = &asked_all.task {
         judging.check_stage(task, asked_all.stage)?;

@@ -171,7 +171,7 @@ fn openrlhf_gets_rewards_for_what_stands_behind_the_prompt() {
     );
     assert_eq!(
         ask(json!(["something else"]), json!([prompt]), json!([""])).0,
-        400
+        409
     );
 }
 
@@ -228,11 +228,23 @@ fn kernelgym_is_told_that_its_modules_are_not_judged() {
     let service = start();
     let module = json!({"task_id": "t-1", "reference_code": "class Model: pass", "kernel_code": "class ModelNew: pass",
         "entry_point": "Model", "backend": "triton", "num_correct_trials": 5, "num_perf_trials": 100, "timeout": 60});
-    let (status, head, body) = service.send("POST", "/evaluate", &[], Some(module.to_string().as_bytes()));
+    let (status, head, body) = service.send(
+        "POST",
+        "/evaluate",
+        &[],
+        Some(module.to_string().as_bytes()),
+    );
     let reason = "kernelgym evaluates pytorch modules, which hotloop does not judge";
     assert_eq!(status, 501);
-    assert!(head.starts_with(&format!("http/1.1 501 {reason}\r\n")), "{head}");
-    assert!(String::from_utf8_lossy(&body).to_lowercase().contains(reason));
+    assert!(
+        head.starts_with(&format!("http/1.1 501 {reason}\r\n")),
+        "{head}"
+    );
+    assert!(
+        String::from_utf8_lossy(&body)
+            .to_lowercase()
+            .contains(reason)
+    );
     assert_eq!(service.submitted(), 0);
 }
 
@@ -241,7 +253,7 @@ fn openenv_resets_and_steps_over_http() {
     let service = start();
     assert_eq!(
         service.post("/step", &json!({"action": {"code": ""}})).0,
-        400,
+        404,
         "reset comes first"
     );
     let (status, begun) = service.post(
@@ -283,7 +295,7 @@ fn openenv_resets_and_steps_over_http() {
             json!(number == 7)
         );
     }
-    assert_eq!(step(&candidate("wrong", 9)).0, 400, "the episode is over");
+    assert_eq!(step(&candidate("wrong", 9)).0, 409, "the episode is over");
     assert_eq!(
         service.post("/reset", &json!({})).0,
         200,

@@ -116,7 +116,11 @@ fn without_a_token_only_names_of_this_machine_are_answered() {
         answer.split(' ').nth(1).unwrap().parse::<u16>().unwrap()
     };
     let service = Service::start(|_| {});
-    for host in ["evil.example", "evil.example:8000", "localhost.evil.example"] {
+    for host in [
+        "evil.example",
+        "evil.example:8000",
+        "localhost.evil.example",
+    ] {
         assert_eq!(judged(&service, host, ""), 403, "{host}");
     }
     assert!(refused(&service, 403));
@@ -149,8 +153,9 @@ fn an_oversized_body_is_refused_by_its_head_and_by_its_length() {
 
 fn raw(service: &Service, header: &str, body: &str) -> (u16, String) {
     let mut stream = std::net::TcpStream::connect(service.address).unwrap();
-    let head =
-        format!("POST /v1/judge HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{header}\r\n\r\n");
+    let head = format!(
+        "POST /v1/judge HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{header}\r\n\r\n"
+    );
     stream.write_all(head.as_bytes()).unwrap();
     drop(stream.write_all(body.as_bytes()));
     let mut answer = String::new();
@@ -170,7 +175,9 @@ fn many_bodies_at_once_do_not_fill_the_memory() {
         // Promises a megabyte and does not send it. One that was given up on a busy machine has a successor.
         let mut holder = std::net::TcpStream::connect(service.address).unwrap();
         holder
-            .write_all(b"POST /v1/judge HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1048576\r\n\r\n{")
+            .write_all(
+                b"POST /v1/judge HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1048576\r\n\r\n{",
+            )
             .unwrap();
         holders.borrow_mut().push(holder);
         let (status, head, _) = service.send("POST", "/v1/judge", &[], Some(body().as_bytes()));

@@ -164,8 +164,8 @@ fn more_connections_than_allowed_are_closed() {
     drop(held.pop());
     service.wait(|service| {
         let mut stream = TcpStream::connect(service.address).unwrap();
-        let asked =
-            stream.write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+        let asked = stream
+            .write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
         let mut answer = String::new();
         asked.is_ok()
             && stream.read_to_string(&mut answer).is_ok()

@@ -266,7 +266,7 @@ fn mistakes_are_named() {
     };
     check(
         json!({"candidates": [{"source": "x"}]}),
-        400,
+        404,
         "the request names no task",
     );
     check(
@@ -287,7 +287,7 @@ fn mistakes_are_named() {
     );
     check(
         json!({"task": "matmul", "stage": 7, "candidates": []}),
-        400,
+        404,
         "stage 7",
     );
     check(

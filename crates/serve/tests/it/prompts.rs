@@ -251,7 +251,10 @@ fn a_run_keeps_its_task_and_needs_one_to_begin() {
     let (status, answer) = ask(json!({"run": "sqd"}));
     assert_eq!(status, 404);
     assert!(
-        answer["hint"].as_str().unwrap().contains("\"task\": \"matmul\""),
+        answer["hint"]
+            .as_str()
+            .unwrap()
+            .contains("\"task\": \"matmul\""),
         "{answer}"
     );
     prompts(&service, 1);

@@ -1,4 +1,5 @@
-//! Keys that nobody knows, in any body and any label, are errors that name the key, the known keys and the one meant.
+//! Keys that nobody knows, in any body and any label, are errors that name the key, the known keys
+//! and the one meant.
 
 use serde_json::{Value, json};
 
@@ -14,26 +15,66 @@ fn a_typo_is_an_error_and_never_another_reward() {
     let code = candidate("8 GFLOPS", 0);
     let query = format!("Write it.{code}");
     let cases: [(&str, Value, &str, &str); 12] = [
-        ("/rm", json!({"response": code, "label": {"tsk": "fft"}}), "tsk", "task"),
-        ("/rm", json!({"response": code, "label": "{\"stagee\": 2}"}), "stagee", "stage"),
-        ("/rm", json!({"response": code, "labell": "matmul"}), "labell", "label"),
+        (
+            "/rm",
+            json!({"response": code, "label": {"tsk": "fft"}}),
+            "tsk",
+            "task",
+        ),
+        (
+            "/rm",
+            json!({"response": code, "label": "{\"stagee\": 2}"}),
+            "stagee",
+            "stage",
+        ),
+        (
+            "/rm",
+            json!({"response": code, "labell": "matmul"}),
+            "labell",
+            "label",
+        ),
         (
             "/rm",
             json!({"response": code, "label": {"reward": {"shape": "ladder-log", "hihg": 6}}}),
             "hihg",
             "high",
         ),
-        ("/get_reward", json!({"query": [query], "label": ["fft"]}), "label", "labels"),
+        (
+            "/get_reward",
+            json!({"query": [query], "label": ["fft"]}),
+            "label",
+            "labels",
+        ),
         (
             "/get_reward",
             json!({"query": [query], "labels": [{"prompt": "sqd/0/0"}]}),
             "prompt",
             "",
         ),
-        ("/run_code", json!({"code": code, "language": "cpp", "stdn": "fft"}), "stdn", "stdin"),
-        ("/v1/judge", json!({"tsk": "fft", "candidates": []}), "tsk", "task"),
-        ("/v1/judge", json!({"candidates": [{"sourse": code}]}), "sourse", "source"),
-        ("/v1/prompts", json!({"rnu": "sqd", "task": "matmul"}), "rnu", "run"),
+        (
+            "/run_code",
+            json!({"code": code, "language": "cpp", "stdn": "fft"}),
+            "stdn",
+            "stdin",
+        ),
+        (
+            "/v1/judge",
+            json!({"tsk": "fft", "candidates": []}),
+            "tsk",
+            "task",
+        ),
+        (
+            "/v1/judge",
+            json!({"candidates": [{"sourse": code}]}),
+            "sourse",
+            "source",
+        ),
+        (
+            "/v1/prompts",
+            json!({"rnu": "sqd", "task": "matmul"}),
+            "rnu",
+            "run",
+        ),
         ("/reset", json!({"tasks": "fft"}), "tasks", "task"),
         ("/step", json!({"action": {"codee": code}}), "codee", "code"),
     ];
@@ -41,13 +82,23 @@ fn a_typo_is_an_error_and_never_another_reward() {
         let (status, told) = service.post(path, &body);
         assert_eq!(status, 400, "{path} {body}: {told}");
         let text = told.to_string();
-        assert!(text.contains(&format!("unknown key `{wrong}`")), "{path}: {told}");
+        assert!(
+            text.contains(&format!("unknown key `{wrong}`")),
+            "{path}: {told}"
+        );
         assert!(text.contains("known keys are `"), "{path}: {told}");
         assert!(
             meant.is_empty() || text.contains(&format!("did you mean `{meant}`?")),
             "{path}: {told}"
         );
     }
+    assert_eq!(service.submitted(), 0);
+}
+
+#[test]
+fn a_reward_has_no_numbers_but_its_own() {
+    let service = start();
+    let code = candidate("8 GFLOPS", 0);
     let sol = json!({"candidates": [{"source": code}], "reward": {"shape": "sol", "hihg": 6}});
     let (status, told) = service.post("/v1/judge", &sol);
     assert!(
@@ -68,8 +119,11 @@ fn every_text_has_its_label_or_none_has_one() {
         json!({"query": texts, "prompts": [""], "labels": ["matmul", "matmul"]}),
     ] {
         let (status, told) = service.post("/get_reward", &lists);
-        assert_eq!(status, 400, "{lists}: {told}");
-        assert!(told["error"].as_str().unwrap().contains("for 2 texts"), "{told}");
+        assert_eq!(status, 409, "{lists}: {told}");
+        assert!(
+            told["error"].as_str().unwrap().contains("for 2 texts"),
+            "{told}"
+        );
     }
     assert_eq!(service.submitted(), 0);
     for lists in [

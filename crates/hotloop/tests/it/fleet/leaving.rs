@@ -30,7 +30,15 @@ fn slow(folder: &Path, count: usize) -> Vec<String> {
 /// `hotloop judge` of `files` by a fleet.
 fn judging(fleet: &Fleet, files: &[String]) -> Run {
     let file = fleet.file();
-    let arguments = ["judge", "transpose", "--json", "--timing", "paper", "--fleet", &file];
+    let arguments = [
+        "judge",
+        "transpose",
+        "--json",
+        "--timing",
+        "paper",
+        "--fleet",
+        &file,
+    ];
     Run(hotloop(&arguments)
         .args(files)
         .stdin(Stdio::null())
@@ -117,7 +125,8 @@ fn a_worker_whose_every_process_is_asked_to_end_delivers_its_verdict() {
     }
 }
 
-/// A fleet of Slurm's jobs on this machine: one may be cancelled by a job that comes first, and one is queued again.
+/// A fleet of Slurm's jobs on this machine: one may be cancelled by a job that comes first, and one
+/// is queued again.
 fn pilots(slurm: &Slurm) -> Option<Fleet> {
     let pool = |partition: &str, options: &str| {
         format!(
