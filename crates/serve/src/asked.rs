@@ -13,6 +13,7 @@ use crate::keys;
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct What {
     pub(crate) task: Option<String>,
+    #[serde(deserialize_with = "stage")]
     pub(crate) stage: Option<Stage>,
     pub(crate) prompt_id: Option<String>,
     #[serde(deserialize_with = "reward")]
@@ -50,6 +51,28 @@ impl What {
             )),
         }
     }
+}
+
+/// A whole number. JSON makes no difference between 4 and 4.0.
+pub(crate) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let number = f64::deserialize(deserializer)?;
+    let is_whole = number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number);
+    is_whole
+        .then_some(number as u32)
+        .ok_or_else(|| serde::de::Error::custom(format!("{number} is no number of something")))
+}
+
+/// A stage, where one is named.
+pub(crate) fn stage<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Stage>, D::Error> {
+    #[derive(Deserialize)]
+    struct Whole(#[serde(deserialize_with = "whole")] u32);
+    let Some(Whole(number)) = Option::deserialize(deserializer)? else {
+        return Ok(None);
+    };
+    let number = u8::try_from(number).map_err(serde::de::Error::custom)?;
+    Stage::try_from(number)
+        .map(Some)
+        .map_err(serde::de::Error::custom)
 }
 
 /// A reward's name, or its shape with numbers.

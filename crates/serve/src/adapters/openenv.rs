@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use super::{Graded, grade_one};
 use crate::app::App;
-use crate::asked::{Submission, What};
+use crate::asked::{self, Submission, What};
 use crate::body::{Bodies, Body, Received};
 use crate::fault::Fault;
 use crate::judging::Judging;
@@ -126,6 +126,7 @@ impl Episodes {
 struct Begin {
     episode_id: Option<String>,
     task: Option<String>,
+    #[serde(deserialize_with = "asked::stage")]
     stage: Option<hotloop_flow::Stage>,
     /// Nothing here is drawn.
     #[serde(rename = "seed")]
@@ -210,6 +211,7 @@ impl Episode {
             )));
         }
         let task = judging.catalogue.find(begin.task.as_deref())?;
+        judging.check_stage(&task.spec.name, begin.stage)?;
         let episode = Self {
             number: 0,
             name: begin.episode_id,

@@ -34,17 +34,20 @@ pub(crate) struct Asked {
 impl Body for Asked {}
 
 /// The label without its key `object`, and whether that asks for an object.
-fn wants_object(label: Value) -> (Value, bool) {
+fn wants_object(label: Value) -> Result<(Value, bool), Fault> {
     let keys: Option<Map<String, Value>> = match &label {
         Value::String(text) => serde_json::from_str(text).ok(),
         Value::Object(keys) => Some(keys.clone()),
         _ => None,
     };
     let Some(mut keys) = keys else {
-        return (label, false);
+        return Ok((label, false));
     };
-    let wanted = keys.remove("object") == Some(Value::Bool(true));
-    (Value::Object(keys), wanted)
+    match keys.remove("object") {
+        None => Ok((Value::Object(keys), false)),
+        Some(Value::Bool(wanted)) => Ok((Value::Object(keys), wanted)),
+        Some(_) => Err(Fault::bad("`object` in a label is true or false")),
+    }
 }
 
 /// The reward of one answer.
@@ -55,7 +58,7 @@ pub(crate) async fn rm(
     let Asked {
         response, label, ..
     } = asked.value;
-    let (label, wants_object) = wants_object(label);
+    let (label, wants_object) = wants_object(label)?;
     let what = What::of(&label)?;
     let judging = &app.judging;
     let one = Submission::completion(what, response);

@@ -28,7 +28,7 @@ pub(crate) struct Asked {
     /// The task of candidates that name none.
     #[serde(default)]
     task: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "asked::stage")]
     stage: Option<Stage>,
     #[serde(default, deserialize_with = "asked::reward")]
     reward: Option<Reward>,
@@ -97,7 +97,7 @@ struct AskedCandidate {
     source: Option<String>,
     #[serde(default)]
     task: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "asked::stage")]
     stage: Option<Stage>,
     #[serde(default)]
     prompt_id: Option<String>,

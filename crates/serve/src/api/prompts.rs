@@ -9,20 +9,21 @@ use hotloop_flow::{Role, Stage};
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;
+use crate::asked;
 use crate::body::{Body, Received};
 use crate::fault::Fault;
 use crate::searches::prompt_name;
 
 /// Prompts at once at most.
-const MOST: usize = 1024;
+const MOST: u32 = 1024;
 
 /// What may be asked.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Asked {
     run: String,
-    #[serde(default = "one")]
-    n: usize,
+    #[serde(default = "one", deserialize_with = "asked::whole")]
+    n: u32,
     /// Begins the run if there is none.
     #[serde(default)]
     task: Option<String>,
@@ -30,7 +31,7 @@ pub(crate) struct Asked {
 
 impl Body for Asked {}
 
-fn one() -> usize {
+fn one() -> u32 {
     1
 }
 
@@ -72,7 +73,7 @@ pub(crate) async fn next(
     let (run, prompts) = app
         .judging
         .searches
-        .prompts(&asked.run, asked.task.as_deref(), asked.n)
+        .prompts(&asked.run, asked.task.as_deref(), asked.n as usize)
         .await?;
     let task = run
         .lock()

@@ -258,7 +258,10 @@ impl Slurm {
         self.processes.0.push(daemon("/usr/sbin/slurmd", "one"));
         self.processes.0.push(daemon("/usr/sbin/slurmd", "two"));
         wait_until("both nodes are idle", &at, || {
-            let said = self.ask("sinfo", &["--noheader", "--Node", "--format=%t"]);
+            let said = self.ask(
+                "sinfo",
+                &["--noheader", "--Node", "--partition=bench", "--format=%t"],
+            );
             said.split_whitespace()
                 .filter(|state| *state == "idle")
                 .count()

@@ -34,8 +34,8 @@ fn judging(fleet: &Fleet, files: &[String]) -> Run {
         "judge",
         "transpose",
         "--json",
-        "--timing",
-        "paper",
+        "--paper",
+        "--fresh",
         "--fleet",
         &file,
     ];
@@ -120,7 +120,7 @@ fn a_worker_whose_every_process_is_asked_to_end_delivers_its_verdict() {
             .args(&processes)
             .stderr(Stdio::null())
             .status();
-        drop(sent.unwrap()); // one of them may have ended meanwhile
+        sent.unwrap(); // one of them may have ended meanwhile
         assert_each_is_correct_once(run, &files, &fleet);
     }
 }
