@@ -1,4 +1,5 @@
-//! Compares the bench with a plain in-process timing of the same candidate, at several numbers of threads.
+//! Compares the bench with a plain in-process timing of the same candidate, at several numbers of
+//! threads.
 //!
 //! ```text
 //! cargo bench -p hotloop-bench --bench threads                   1, 2, 4, 8, 16 threads as far as there are cores
@@ -20,10 +21,10 @@ use hotloop_flow::{Bench, Candidate, How, Job, JobId, Task};
 
 /// Timed in-process runs.
 const RUNS: u32 = 400;
-/// Rotations in process that come apart: about as many as a judgement has samples.
+/// Separate in-process rotations: about as many as a judgement has samples.
 const APART: u32 = 15;
-/// The in-process runs rotate over as many input sets as the bench gives to one run, so that the caches are in the
-/// same state, and over at least this many.
+/// The in-process runs rotate over as many input sets as one run of the bench, so that the caches
+/// are in the same state. This is the minimum.
 const SETS_MIN: u32 = 2;
 
 const AVX512: &str = include_str!("../tests/honest/matmul-avx512-8x24.c");
@@ -69,7 +70,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Times in turns, so that a spell of noise meets both sides, and prints one row.
+/// Times both sides in turns, so that noise hits both, and prints one row.
 fn compare(threads: u32, count: u32) -> Result<(), Box<dyn Error>> {
     let source = if std::arch::is_x86_feature_detected!("avx512f") {
         AVX512
@@ -86,7 +87,7 @@ fn compare(threads: u32, count: u32) -> Result<(), Box<dyn Error>> {
         ..How::default()
     };
     let mut bench = LocalBench::start(settings.with(how))?;
-    // The first judgement also measures the machine's roof, and says how many sets a run has.
+    // The first judgement also measures the machine's roof and shows the number of sets in a run.
     let sets = judge(&mut bench, &task, source)?.timing.calls.max(SETS_MIN);
     let program = compile(folder.path(), source)?;
     let (mut inside, mut inside_apart, mut judged) = (Vec::new(), Vec::new(), Vec::new());
@@ -159,7 +160,8 @@ fn compile(folder: &Path, source: &str) -> Result<std::path::PathBuf, Box<dyn Er
     }
 }
 
-/// The seconds of a call in the fastest rotation over all sets, and in the fastest rotation that came apart.
+/// The seconds of a call in the fastest rotation over all sets, and in the fastest separate
+/// rotation.
 fn in_process(
     program: &Path,
     sets: u32,
@@ -173,7 +175,7 @@ fn in_process(
         .env("OMP_DYNAMIC", "false")
         // As on a timing slot, every thread keeps its core.
         .env("OMP_PROC_BIND", "true");
-    // Processes inherit the cores of the thread that starts them.
+    // A process inherits the cores of the thread that starts it.
     let pinned = || survey::pin_to_cores(cores).and_then(|()| command.output());
     let ran = std::thread::scope(|scope| scope.spawn(pinned).join())
         .map_err(|_| "the timing panicked")??;
@@ -188,7 +190,7 @@ fn in_process(
     }
 }
 
-/// The share of the cores' time that a host gave to others since `(ticks, stolen)`.
+/// The share of the cores' time that the host gave to others since `(ticks, stolen)`.
 fn stolen_since((ticks, stolen): (u64, u64)) -> f64 {
     let (ticks_now, stolen_now) = survey::stolen();
     stolen_now.saturating_sub(stolen) as f64 / ticks_now.saturating_sub(ticks).max(1) as f64

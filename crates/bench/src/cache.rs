@@ -1,4 +1,4 @@
-//! What compiling gave, kept by content: objects, rejections, precompiled headers.
+//! Compilation results, cached by content: objects, rejections, precompiled headers.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use hotloop_flow::BenchError;
 
 use crate::sys;
 
-/// Bytes that the cache may hold before its oldest entries go.
+/// Maximum bytes of the cache before its oldest entries are removed.
 const CAPACITY: u64 = 1 << 30;
-/// How the names of candidates begin. They go before anything else: what a task needs is small, made
-/// once, and in use for as long as a bench lives, here or in another process.
+/// The prefix of candidates' names. Candidates are removed first, because a task's files are small,
+/// made once, and in use as long as any bench lives.
 pub(crate) const CANDIDATE: &str = "candidate-";
 
-/// Numbers what is being put: two threads may put the same content, as when a candidate is judged
-/// for two stages at once.
+/// Numbers files that are being added. Two threads may add the same content, for example when a
+/// candidate is judged for two stages at once.
 static PUTS: AtomicU64 = AtomicU64::new(0);
 
 /// An end for the name of a file that is not whole yet, which no other thread and no other process has.
@@ -28,15 +28,15 @@ pub(crate) fn own_end() -> String {
     )
 }
 
-/// A folder of files named by the hash of what made them. Files appear whole or not at all.
+/// A folder of files named by the hash of their inputs. Files appear atomically.
 ///
-/// When hotloop is root, compilers and candidates run as other users and must get here, so
+/// When hotloop is root, compilers and candidates run as other users and must have access, so
 /// root's cache is not in root's home.
 #[derive(Debug, Clone)]
 pub(crate) struct Cache {
     path: PathBuf,
     capacity: u64,
-    /// Bytes that were put in since it was last pruned.
+    /// Bytes added since the last pruning.
     put: Arc<AtomicU64>,
 }
 
@@ -66,7 +66,7 @@ impl Cache {
         Ok(cache)
     }
 
-    /// A cache in a folder of a test's own.
+    /// A cache in a test's own folder.
     #[cfg(test)]
     pub(crate) fn at(path: &Path) -> Self {
         Self {
@@ -102,13 +102,13 @@ impl Cache {
     /// The entry, if it is there.
     pub(crate) fn get(&self, name: &str) -> Option<PathBuf> {
         let path = self.path(name);
-        // What is used again is not old. Who may not say so has a cache that someone else prunes.
+        // Marks the entry as recently used. If that fails, another user owns and prunes the cache.
         let used = std::fs::File::open(&path).ok()?;
         drop(used.set_modified(SystemTime::now()));
         Some(path)
     }
 
-    /// Puts a finished file in, whole or not at all; one that is there stays.
+    /// Adds a finished file atomically. An existing one stays.
     pub(crate) fn put(&self, name: &str, file: &Path) -> Result<PathBuf, BenchError> {
         use std::os::unix::fs::PermissionsExt;
         let target = self.path(name);
@@ -118,11 +118,12 @@ impl Cache {
             fs_err::set_permissions(&partial, std::fs::Permissions::from_mode(0o644))?;
             match std::fs::hard_link(&partial, &target) {
                 Ok(()) => fs_err::remove_file(&partial),
-                // Another bench was faster, with the same content, and may have allowed a compiler just this file.
+                // Another bench was faster with the same content, and its compiler may be using
+                // this very file.
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                     fs_err::remove_file(&partial)
                 }
-                // Not every file system has links.
+                // Not every file system supports links.
                 Err(_) => fs_err::rename(&partial, &target),
             }
         };
@@ -130,13 +131,21 @@ impl Cache {
             drop(std::fs::remove_file(&partial));
             failed(&error)
         })?;
-        // A run may go on for weeks and must not fill the disk.
+        // A run may last for weeks and must not fill the disk.
         let length = target.metadata().map_or(0, |data| data.len()).max(4096);
         if self.put.fetch_add(length, Ordering::Relaxed) + length > self.capacity / 4 {
             self.put.store(0, Ordering::Relaxed);
             self.prune();
         }
         Ok(target)
+    }
+
+    /// Writes the entry `name`, whole or not at all, in place of an older one.
+    pub(crate) fn replace(&self, name: &str, bytes: &[u8]) -> std::io::Result<()> {
+        let partial = self.path.join(format!(".{name}.{}", own_end()));
+        fs_err::write(&partial, bytes)
+            .and_then(|()| fs_err::rename(&partial, self.path(name)))
+            .inspect_err(|_| drop(std::fs::remove_file(&partial)))
     }
 
     /// Removes the oldest entries when there are too many, candidates first. Best effort.

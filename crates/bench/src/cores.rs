@@ -5,19 +5,19 @@ use std::path::PathBuf;
 
 use crate::sys;
 
-/// Below this many physical cores, anything that runs beside a timing disturbs it.
+/// On a machine with fewer physical cores, anything that runs during a timing disturbs it.
 const SMALL_MACHINE: usize = 4;
 
 /// One physical core: the logical cores that share it, and its memory domain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Core {
-    /// Logical cores; the first is used, the others stay idle beside it.
+    /// Logical cores. The first is used, and the others stay idle.
     pub(crate) siblings: Vec<usize>,
     /// The memory domain.
     pub(crate) node: usize,
 }
 
-/// The physical cores that this process may use, those of one domain side by side.
+/// The physical cores that this process may use, grouped by domain.
 pub(crate) fn usable() -> Vec<Core> {
     let allowed = sys::affinity(0).unwrap_or_else(|_| vec![0]);
     let mut cores: BTreeSet<(usize, Vec<usize>)> = BTreeSet::new();
@@ -41,10 +41,11 @@ pub(crate) fn usable() -> Vec<Core> {
         .collect()
 }
 
-/// The cores of `slots` timing slots of `threads` threads each, the cores for compiling, and whether the two take turns.
+/// The cores of `slots` timing slots of `threads` threads each, the cores for compiling, and
+/// whether the two take turns.
 ///
-/// A slot does not span two domains if it fits into one. On a small machine, and where slots take all cores, compiling
-/// has every core, in turns with timing.
+/// A slot does not span two domains if it fits into one. On a small machine, or if slots use all
+/// cores, compiling uses every core in turns with timing.
 pub(crate) fn divide(
     cores: &[Core],
     slots: usize,
@@ -57,7 +58,7 @@ pub(crate) fn divide(
         for core in free.iter().rev() {
             by_node.entry(core.node).or_default().push(core);
         }
-        // The last cores first: the first one is where the system does its own work.
+        // The last cores come first, because the system does its own work on the first one.
         let fitting = by_node.into_values().find(|domain| domain.len() >= threads);
         let chosen: Vec<&Core> = fitting.unwrap_or_else(|| free.iter().rev().copied().collect());
         let mut slot: Vec<&Core> = chosen.into_iter().take(threads).collect();

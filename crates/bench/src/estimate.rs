@@ -1,11 +1,11 @@
 //! From samples to a timing: the paper's estimator and the gated one, as pure functions.
 //!
-//! A shared machine flips between clean and contended states, so more samples alone do not help.
-//! The gated estimator keeps a sample only when short probes on both sides of it ran near the
-//! machine's floor. Enough of those show that the machine was clean at times, and then the
-//! fastest sample is the candidate's own time: disturbance only ever adds, every run is
-//! verified on inputs that nobody could foresee, and of clean samples the fastest varies less than half
-//! as much as the median (`docs/bench.md`).
+//! A shared machine alternates between undisturbed and contended states, so more samples alone do
+//! not help. The gated estimator keeps a sample only if short probes before and after it ran near
+//! the machine's floor. Enough of these show that the machine was undisturbed at times. Then the
+//! fastest sample is the candidate's own time: disturbance only adds time, and every run is
+//! verified on unpredictable inputs. Among undisturbed samples the fastest varies less than half as
+//! much as the median (`docs/bench.md`).
 
 use hotloop_flow::Timing;
 use hotloop_flow::statistics::{mean, median, variation};
@@ -13,19 +13,19 @@ use hotloop_flow::statistics::{mean, median, variation};
 /// One timed run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Sample {
-    /// Seconds per call, the null round trip taken off.
+    /// Seconds per call, without the null round trip.
     pub(crate) seconds: f64,
     /// The slower of the probes around it, relative to the machine's floor (1 is the floor).
     pub(crate) probe: f64,
 }
 
-/// Kept samples that show a clean machine.
+/// Number of kept samples that show an undisturbed machine.
 pub(crate) const ENOUGH: usize = 5;
-/// Samples of which the fastest is taken, as long as they are short.
+/// Minimum number of samples, as long as they are short.
 pub(crate) const LEAST: usize = 10;
 
-/// How far above the floor a probe may be. A long run outlives any quiet spell that
-/// short probes can vouch for, so asking too much of its probes would starve it.
+/// How far above the floor a probe may be. Short probes say little about a long run, so a strict
+/// gate would reject all of its samples.
 pub(crate) fn gate(run_s: f64) -> f64 {
     match run_s {
         run_s if run_s < 10e-3 => 1.08,
@@ -38,7 +38,7 @@ pub(crate) fn kept(samples: &[Sample], gate: f64) -> usize {
     samples.iter().filter(|sample| sample.probe <= gate).count()
 }
 
-/// What the samples add up to. `samples` holds at least one; warm-ups are not among them.
+/// The timing from samples. `samples` holds at least one and no warm-ups.
 pub(crate) fn timing(samples: &[Sample], gate: f64, calls: u32, threads: u32) -> Timing {
     let all: Vec<f64> = samples.iter().map(|sample| sample.seconds).collect();
     let clean: Vec<f64> = samples

@@ -1,4 +1,4 @@
-//! Fresh, unpredictable inputs. A candidate that could foretell them could compute ahead.
+//! Fresh, unpredictable inputs. A candidate that could predict them could compute ahead.
 
 use chacha20::rand_core::block::Generator;
 use chacha20::rand_core::{Rng, SeedableRng};
@@ -8,7 +8,7 @@ use chacha20::{ChaCha8Rng, ChaChaCore, R8};
 use hotloop_flow::formula::{self, Sizes};
 use hotloop_flow::interface::{Arg, Fill, Kind};
 
-/// Words that the generator's core gives at once.
+/// Words that the generator's core produces at once.
 const WORDS: usize = 64;
 
 /// A generator seeded by the operating system.
@@ -34,7 +34,7 @@ impl Fresh {
         }
     }
 
-    /// Another generator, which nobody can foretell from this one.
+    /// Another generator, which cannot be predicted from this one.
     pub(crate) fn fork(&mut self) -> Self {
         Self {
             rng: ChaCha8Rng::from_seed(self.seed()),
@@ -47,8 +47,9 @@ impl Fresh {
         seed
     }
 
-    /// Fills with what `number` makes of so many random words each. Straight from the core: by way of the generator's own
-    /// buffer, and made numbers in a second pass, they take longer, and every run of every candidate draws anew.
+    /// Fills with `number` of `EACH` random words per element. The words come straight from the
+    /// core. Going through the generator's own buffer and converting in a second pass takes longer,
+    /// and every run of every candidate draws new inputs.
     fn numbers<const BYTES: usize, const EACH: usize>(
         &mut self,
         bytes: &mut [u8],
@@ -71,7 +72,7 @@ impl Fresh {
 
     /// A random index below `end`.
     pub(crate) fn index(&mut self, end: usize) -> usize {
-        // The bias of a 64-bit remainder is far below anything seen here.
+        // The bias of a 64-bit remainder is negligible here.
         (self.word() % end.max(1) as u64) as usize
     }
 
@@ -107,7 +108,7 @@ impl Fresh {
         }
     }
 
-    /// Row pointers with unequal rows: each entry goes to a random row.
+    /// Row pointers with rows of different lengths. Each entry goes to a random row.
     fn row_pointers(&mut self, bytes: &mut [u8], entries: usize) {
         let rows = (bytes.len() / 4).saturating_sub(1);
         let mut counts = vec![0u32; rows];
@@ -126,7 +127,7 @@ impl Fresh {
         }
     }
 
-    /// Ascending columns within each row, distinct as long as the row has room: random gaps.
+    /// Ascending columns within each row with random gaps, distinct as long as the row has room.
     fn columns(&mut self, bytes: &mut [u8], rows: &[u32], columns: usize) {
         let cells = bytes.as_chunks_mut::<4>().0;
         let mut picked: Vec<u32> = Vec::new();
@@ -135,7 +136,8 @@ impl Fresh {
             picked.clear();
             picked.extend((0..row.len()).map(|_| self.index(columns) as u32));
             picked.sort_unstable();
-            // Shifts duplicates up, then back from the edge: stays ascending and distinct.
+            // Shifts duplicates up, then back from the edge, so that columns stay ascending and
+            // distinct.
             for index in 1..picked.len() {
                 picked[index] = picked[index].max(picked[index - 1] + 1);
             }
@@ -151,9 +153,9 @@ impl Fresh {
     }
 }
 
-/// Draws fresh content for one argument of one call into `bytes`.
+/// Fills `bytes` with fresh content for one argument of one call.
 ///
-/// `earlier` gives the bytes of an argument that was filled before.
+/// `earlier` returns the bytes of an argument that was already filled.
 pub(crate) fn fill<'a>(
     fresh: &mut Fresh,
     arg: &Arg,
@@ -194,7 +196,7 @@ fn write_scalar(arg: &Arg, value: f64, bytes: &mut [u8]) {
     }
 }
 
-/// Poisons an output: NaN of a random kind, so that what is left over can never pass.
+/// Poisons an output with NaN of a random payload, so that unwritten elements can never pass.
 pub(crate) fn poison(fresh: &mut Fresh, kind: Kind, bytes: &mut [u8]) {
     let random = fresh.word();
     match kind {

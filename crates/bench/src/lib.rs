@@ -1,4 +1,4 @@
-//! What a machine says of a candidate: screen, compile, sandbox, verify, measure.
+//! Judges a candidate on a machine: screen, compile, sandbox, verify, measure.
 //!
 //! ```text
 //! candidate -> screen -> compile -> verify -> time -> verdict
@@ -9,8 +9,8 @@
 //! confined process that holds nothing worth stealing. "Done" means that its whole thread
 //! group is frozen. Inputs are fresh and unpredictable, and every timed run is verified.
 //!
-//! The bench starts its own executable again for these processes, so a program that judges
-//! calls [`role::play_if_asked`] before anything else:
+//! The bench starts its own executable again for these processes. So a program that judges must
+//! call [`role::play_if_asked`] before anything else:
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -43,6 +43,7 @@ mod cores;
 mod cpu;
 mod estimate;
 mod inputs;
+mod kept;
 pub mod lint;
 mod local;
 pub mod role;

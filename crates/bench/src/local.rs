@@ -33,7 +33,7 @@ pub fn open(settings: Settings) -> Result<Box<dyn Bench>, BenchError> {
 
 impl Bench for LocalBench {
     fn submit(&mut self, jobs: Vec<Job>) -> Result<(), BenchError> {
-        // All or none: a batch is not left half submitted.
+        // All jobs are checked first, so that no batch is submitted in part.
         jobs.iter().try_for_each(Job::check)?;
         self.cpu.submit(jobs)
     }

@@ -1,4 +1,4 @@
-//! A folder for what only lives as long as the bench: sources, objects, diagnostics.
+//! A folder for files that live as long as the bench: sources, objects, diagnostics.
 
 use std::fs::{File, TryLockError};
 use std::os::unix::fs::PermissionsExt;
@@ -10,14 +10,14 @@ use hotloop_flow::BenchError;
 use crate::sys;
 
 const PREFIX: &str = "hotloop-scratch-";
-/// The file in it that is locked as long as its bench lives.
+/// The file that is locked as long as the bench lives.
 const LOCK: &str = "lock";
 
-/// Keeps two benches of one process apart that start at once.
+/// Gives two benches that start at once in one process different names.
 static NAMES: AtomicU64 = AtomicU64::new(0);
 
-/// The bench's own folder under the system's temporary folder; removed with it. What a killed
-/// bench left behind, the next one removes: a lock tells the dead from the living.
+/// The bench's folder in the system's temporary folder, which is removed with the bench. The next
+/// bench removes folders that a killed bench left. A lock shows whether a bench is alive.
 pub(crate) struct Scratch {
     path: PathBuf,
     _lock: File,
@@ -43,7 +43,8 @@ impl Scratch {
             );
             let path = base.join(format!("{PREFIX}{}-{now:x}-{number}", std::process::id()));
             fs_err::create_dir(&path)?;
-            // Other users pass through but see no names: a candidate's user must reach its own object.
+            // Other users may traverse the folder but not list it, because a candidate's user must
+            // reach its own object.
             fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o711))?;
             if let Some(lock) = claim(&path)? {
                 return Ok(Self {
@@ -102,16 +103,16 @@ impl Drop for Folder {
     }
 }
 
-/// The lock of a folder that was just made; none if a bench that sweeps came first, and took it for a dead one's.
+/// The lock of a new folder; `None` if another bench's sweep took it for a dead one.
 fn claim(folder: &Path) -> std::io::Result<Option<File>> {
     let lock = File::create(folder.join(LOCK))?;
-    // Where there are no locks at all, nobody sweeps.
+    // Without support for locks there is no sweep.
     let is_swept =
         matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) || !folder.join(LOCK).exists();
     Ok((!is_swept).then_some(lock))
 }
 
-/// Removes what benches left behind that no longer live.
+/// Removes folders of benches that are no longer alive.
 fn sweep(base: &Path) {
     let Ok(entries) = std::fs::read_dir(base) else {
         return;
@@ -123,7 +124,7 @@ fn sweep(base: &Path) {
         let Ok(lock) = File::open(entry.path().join(LOCK)) else {
             continue;
         };
-        // Held until the folder is gone: it may be one that is being made.
+        // The lock is held until the folder is gone, because another bench may just be creating it.
         if lock.try_lock().is_ok() {
             drop(std::fs::remove_dir_all(entry.path()));
         }
@@ -175,7 +176,7 @@ mod tests {
                 folder.exists().then_some(!is_free)
             })
         };
-        // Now and then all is gone before anybody could look.
+        // Sometimes everything is gone before the test can look.
         let held = (0..20).find_map(|_| seen_while_swept());
         assert_eq!(held, Some(true));
     }

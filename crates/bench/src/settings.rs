@@ -7,10 +7,10 @@ use hotloop_flow::how::{Check, Estimator};
 
 use crate::sandbox::Layer;
 
-/// Rounds that a candidate, a roof or a baseline waits for quiet.
+/// Maximum number of rounds to wait for a quiet machine.
 pub(crate) const ROUNDS: u32 = 3;
 
-/// Seconds that a run on several threads lasts at least.
+/// Minimum seconds of a run on several threads.
 pub(crate) const TEAM_RUN_S: f64 = 5e-3;
 
 /// How to judge.
@@ -19,21 +19,22 @@ pub struct Settings {
     pub how: How,
     /// The compiler's command, if not found by its name.
     pub compiler_path: Option<PathBuf>,
-    /// Timing slots that run side by side.
+    /// Number of timing slots.
     pub slots: u32,
-    /// Candidates compiled and verified side by side; 0 means one per core left.
+    /// Number of candidates compiled and verified at the same time; 0 means one per remaining core.
     pub jobs: u32,
     /// Seconds that one call may take.
     pub limit_s: f64,
-    /// Timed runs at most in one round.
+    /// Maximum number of timed runs in one round.
     pub runs: u32,
-    /// Rounds of samples at most while the machine is not quiet, and times that such a candidate is timed.
+    /// Maximum number of rounds of samples while the machine is not quiet, and of timings of such a
+    /// candidate.
     pub rounds: u32,
     /// Whether compiled objects are kept and reused.
     pub reuse: bool,
     /// Judge as if these layers of the sandbox were missing.
     pub without: Vec<Layer>,
-    /// Seconds that a run on several threads lasts at least: their first moments are not their pace.
+    /// Minimum seconds of a run on several threads, because they are slower at first.
     pub team_run_s: f64,
     /// The executable that plays the bench's hidden roles.
     pub roles: PathBuf,
@@ -57,8 +58,8 @@ impl Settings {
         }
     }
 
-    /// The same settings with another way of judging. The paper's estimator takes three runs and
-    /// allows a call 8 s.
+    /// The same settings with another `How`. The paper's estimator takes three runs and allows 8 s
+    /// per call.
     #[must_use]
     pub fn with(mut self, how: How) -> Self {
         self.how = how;

@@ -11,17 +11,17 @@ use crate::cpu::blas;
 use crate::cpu::crew::Crew;
 use crate::cpu::machine::{self, Machine};
 use crate::cpu::prober::Prober;
-use crate::cpu::roof::Roof;
+use crate::cpu::roof::{Bay, Roof};
 use crate::cpu::slot::Slot;
 use crate::cpu::toolchain::Toolchain;
 use crate::sandbox::Layers;
 use crate::settings::Settings;
 use crate::{cores, sys};
 
-/// Probes that tell how quiet a machine is, and the pause between them.
+/// The number of probes that measure how quiet a machine is, and the pause between them.
 const PROBES: usize = 400;
 const PAUSE: Duration = Duration::from_millis(2);
-/// A probe this much above the floor met something else on its core.
+/// A probe this much above the floor was disturbed.
 const CALM: f64 = 1.05;
 
 /// What this machine offers.
@@ -39,7 +39,7 @@ pub struct Survey {
     pub compilers: Vec<CompilerSurvey>,
     /// OpenBLAS, if it was found.
     pub openblas: Option<OpenBlasSurvey>,
-    /// The layers of the sandbox that hold here.
+    /// The layers of the sandbox that are active here.
     pub layers: Layers,
 }
 
@@ -56,7 +56,7 @@ pub struct CompilerSurvey {
     pub ready: bool,
     /// What is missing.
     pub problem: Option<String>,
-    /// What mends it.
+    /// How to fix it.
     pub hint: Option<String>,
 }
 
@@ -93,7 +93,7 @@ pub fn simd() -> &'static str {
     machine::simd_level()
 }
 
-/// Looks at this machine. `roles` is the executable that plays the bench's hidden roles.
+/// Examines this machine. `roles` is the executable that plays the bench's hidden roles.
 pub fn survey(roles: &Path) -> Survey {
     let cores = cores::usable();
     let openblas = blas::find(roles).map(|found| OpenBlasSurvey {
@@ -142,12 +142,16 @@ pub fn noise(settings: Settings, times: usize) -> Result<Noise, BenchError> {
     let mut slot = Slot::new(&machine.settings.roles, cores.clone(), None);
     let (mut nulls, mut peaks) = (Vec::new(), Vec::new());
     for _ in 0..times.max(1) {
-        let roof = Roof::measure(&machine, &mut slot, machine.user(0))?;
+        let mut bay = Bay {
+            slot: &mut slot,
+            user: machine.user(0),
+        };
+        let roof = Roof::measure(&machine, &mut bay)?;
         nulls.push(roof.null_s);
         peaks.push(roof.peak_flops);
     }
     drop(slot);
-    // In a thread of its own: pinning must not outlive the probes.
+    // In a separate thread, because pinning must not outlive the probes.
     let calm = std::thread::spawn(move || calm_share(&cores))
         .join()
         .unwrap_or(0.0);
@@ -161,7 +165,7 @@ pub fn noise(settings: Settings, times: usize) -> Result<Noise, BenchError> {
 }
 
 fn calm_share(cores: &[usize]) -> f64 {
-    // Without its cores the probe is only less telling.
+    // If pinning fails, the probe is only less accurate.
     drop(sys::pin(0, &cores[..cores.len().min(1)]));
     let crew = Crew::new(cores);
     let mut prober = Prober::new(&crew);
@@ -194,7 +198,8 @@ pub fn slot_cores(threads: usize) -> Vec<usize> {
         .unwrap_or_default()
 }
 
-/// Time of all cores since the machine started, and the part of it in which a host gave them to others, in ticks.
+/// Time of all cores since the machine started, and the part of it that the host gave to others, in
+/// ticks.
 pub fn stolen() -> (u64, u64) {
     let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
     let first = stat.lines().next().unwrap_or_default();
@@ -208,7 +213,7 @@ pub fn stolen() -> (u64, u64) {
     (ticks.iter().sum(), ticks.get(7).copied().unwrap_or(0))
 }
 
-/// Pins the calling thread, and all that it starts from now on, to `cores`.
+/// Pins the calling thread, and everything that it starts from now on, to `cores`.
 pub fn pin_to_cores(cores: &[usize]) -> std::io::Result<()> {
     sys::pin(0, cores)
 }

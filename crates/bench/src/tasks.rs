@@ -24,7 +24,7 @@ struct Shipped {
     reference: &'static str,
     prompt: &'static str,
     seed: &'static str,
-    /// Empty where no library does the task.
+    /// Empty if no library does the task.
     baseline: &'static str,
 }
 
@@ -44,7 +44,7 @@ pub fn shipped() -> impl Iterator<Item = &'static str> {
     SHIPPED.iter().map(|task| task.name)
 }
 
-/// A task by its name, or from its folder when `name` holds a slash or is a dot.
+/// A task by its name, or from its folder if `name` contains a slash or is a dot.
 pub fn load(name: &str) -> Result<Task, BenchError> {
     if let Some(task) = SHIPPED.iter().find(|task| task.name == name) {
         let files = TaskFiles {

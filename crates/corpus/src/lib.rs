@@ -13,7 +13,8 @@
     clippy::format_push_string,
     clippy::format_collect,
     clippy::many_single_char_names,
-    reason = "C templates read best as they will stand, with the names that C gets; speed does not matter here"
+    reason = "C templates read best as they will stand, with the names that C gets; speed does not \
+        matter here"
 )]
 
 mod axis;

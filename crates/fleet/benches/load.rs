@@ -1,11 +1,12 @@
-//! Measures the cost of a job over a fleet's server, against a bench in this process: both wait instead of judging.
+//! Measures the cost of a job over a fleet's server, compared with a bench in this process. Both
+//! wait instead of judging.
 //!
 //! ```text
 //! cargo bench -p hotloop-fleet --bench load                        200 jobs of 0.2 s, then 512 candidates of 64 KiB
 //! cargo bench -p hotloop-fleet --bench load -- 1000 0.05 [LARGE]   jobs, seconds of each, large candidates
 //! ```
 //!
-//! `HOTLOOP_TEST_NATS` names nats-server's program where it is not in PATH.
+//! `HOTLOOP_TEST_NATS` names the program nats-server if it is not in PATH.
 
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 
@@ -21,7 +22,7 @@ use hotloop_fleet::server::{self, Spec};
 use hotloop_fleet::{Access, FleetBench, Opening, RehearsalBench};
 use hotloop_flow::{Bench, Candidate, Job, JobId};
 
-/// Candidates that wait side by side.
+/// Number of candidates that wait at the same time.
 const SLOTS: u32 = 2;
 /// Bytes of a large candidate.
 const LARGE: usize = 64 << 10;
@@ -89,7 +90,8 @@ fn jobs(count: u32, job_s: f64, bytes: usize) -> Result<Vec<Job>, Box<dyn Error>
     (0..count).map(job).collect()
 }
 
-/// Has all jobs done and prints one row. The last column is the wall-clock time a job beyond its own seconds.
+/// Runs all jobs and prints one row. The last column is the wall-clock time per job beyond its own
+/// seconds.
 fn time(
     name: &str,
     bench: &mut dyn Bench,
@@ -115,7 +117,7 @@ fn time(
     Ok(())
 }
 
-/// A server and a worker that end with this value.
+/// A server and a worker that stop when this value is dropped.
 struct Parts {
     folder: tempfile::TempDir,
     children: Vec<Child>,
@@ -150,7 +152,7 @@ impl Parts {
         let worker = Command::new(WORKER)
             .arg(parts.access())
             .args(["30", "rehearse", &SLOTS.to_string()])
-            // It ends when there is nothing to read any more.
+            // The worker ends when its standard input ends.
             .stdin(Stdio::piped())
             .spawn()?;
         parts.children.push(worker);

@@ -1,4 +1,4 @@
-//! How to reach a fleet's server: its address, the token and the authority that it is known by.
+//! How to reach a fleet's server: its address, the token, and the authority of its certificate.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use crate::Log;
 use crate::reminder::Reminder;
 
-/// The time between two pings: a cut connection is noticed after two of them.
+/// The time between two pings. A cut connection is noticed after two of them.
 const PING: Duration = Duration::from_secs(2);
-/// The longest pause between two tries to connect again.
+/// The longest pause between two attempts to reconnect.
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 
-/// Who finds no server looks here.
+/// The hint if there is no server.
 const LOOK: &str = "see whether the fleet runs, or start it";
 
 /// How to reach a fleet's server.
@@ -24,10 +24,10 @@ const LOOK: &str = "see whether the fleet runs, or start it";
 pub struct Access {
     /// `tls://HOST:PORT`, or `nats://HOST:PORT` without encryption.
     pub url: String,
-    /// Who knows it may have code run on the workers.
+    /// A secret. Anyone who knows it may run code on the workers.
     #[serde(default)]
     pub token: String,
-    /// The file with the authority's certificate; beside the access file if it is not absolute.
+    /// The file with the authority's certificate, relative to the access file.
     #[serde(default)]
     pub ca: Option<PathBuf>,
 }
@@ -64,8 +64,8 @@ impl Access {
         )
     }
 
-    /// Connects, and from then on stays connected. Waits at most `patience` for a server that is
-    /// not there yet; one that refuses is not asked again.
+    /// Connects, and stays connected from then on. Waits at most `patience` for a server that is
+    /// not up yet. A server that refuses is not retried.
     pub(crate) async fn connect(
         &self,
         name: &str,
@@ -82,7 +82,8 @@ impl Access {
             let why = chain(&error);
             let machine = |what: String, hint: &str| BenchError::machine(what).hint(hint);
             let unproven = |what: String| {
-                let hint = "is the certificate expired or another authority's? A fleet that ends and starts again makes new ones";
+                let hint = "is the certificate expired or another authority's? A fleet that ends \
+                    and starts again makes new ones";
                 machine(what, hint).remedies(&[Remedy::FleetDown, Remedy::FleetUp])
             };
             match error.kind() {

@@ -1,11 +1,11 @@
-//! The bench whose machines are elsewhere.
+//! The bench over remote machines.
 //!
-//! Jobs of one `submit` are a group and go to one worker. A job's id is a hash of task, source,
-//! settings, machine class and attempt, so that one that is submitted again attaches to what is
-//! under way; once its reply has been taken, the next submission is a new attempt.
+//! The jobs of one `submit` are a group and go to one worker. A job's id is a hash of task, source,
+//! settings, machine class and attempt, so a job that is submitted again attaches to the one in
+//! progress. Once its reply has been taken, the next submission is a new attempt.
 //!
-//! What is outstanding is what lies in the server's work queue. A group that has left it without
-//! a reply is sent again; one that was delivered too often is the machine's failure.
+//! The server's work queue holds all outstanding work. A group that left it without a reply is sent
+//! again. A group that was delivered too often is the machine's failure.
 
 mod listen;
 mod missing;
@@ -30,11 +30,11 @@ use crate::wire::{self, Beat, GROUP_BYTES, GROUP_JOBS, Group, GroupReply, Judged
 pub use open::Opening;
 use outstanding::{Event, IDS, Outstanding};
 
-/// How long the server may be away while jobs are handed to it.
+/// How long the server may be unreachable while jobs are sent to it.
 const PATIENCE: Duration = Duration::from_mins(2);
-/// Groups that are handed over at once.
+/// Number of groups that are sent at once.
 const SENDING: usize = 16;
-/// Times that a job is sent again after its group vanished without a reply.
+/// How often a job is sent again after its group vanished without a reply.
 const RESENDS: u32 = 2;
 
 /// A bench over a fleet of workers.
@@ -50,16 +50,16 @@ pub struct FleetBench {
     attempts: HashMap<JobKey, u32>,
     /// Jobs without a reply, by id.
     waiting: HashMap<String, Waiting>,
-    /// Replies to an earlier coordinator of this scope, which it did not take.
+    /// Replies to an earlier coordinator of this scope that it did not take.
     early: HashMap<String, (Judged, Arc<Acker>)>,
-    /// Replies to be taken, and the stored message that each came with.
+    /// Replies for the caller, and the stored message of each.
     ready: VecDeque<(Reply, Option<Arc<Acker>>)>,
     open: Outstanding,
     events: Receiver<Event>,
     log: Log,
 }
 
-/// A job that waits for its reply, and who asked for it.
+/// A job that waits for its reply, and the ids that the caller gave it.
 struct Waiting {
     key: JobKey,
     job: Job,
@@ -78,7 +78,7 @@ impl FleetBench {
                 .sum::<usize>()
     }
 
-    /// The workers that are heard.
+    /// The workers that send beats.
     pub fn workers(&self) -> Result<Vec<Beat>, BenchError> {
         self.block_on(self.link.beats())
     }
@@ -114,7 +114,7 @@ impl FleetBench {
         ])
     }
 
-    /// Hands jobs to the server as groups that fit into messages.
+    /// Sends jobs to the server, in groups that fit into messages.
     fn send(&mut self, ids: &[String], again: bool) -> Result<(), BenchError> {
         let mut groups: Vec<(Vec<String>, usize)> = Vec::new();
         for id in ids {
@@ -164,7 +164,7 @@ impl FleetBench {
         Ok(())
     }
 
-    /// A reply counts if it answers a group of ours, each of its jobs once.
+    /// Accepts a reply if it answers one of our groups, with each of its jobs once.
     fn take(&mut self, reply: GroupReply, acker: &Arc<Acker>, at: Instant) {
         let known = {
             let mut groups = self.open.lock();
@@ -172,7 +172,8 @@ impl FleetBench {
             groups.by_sequence.get(&reply.sequence).cloned()
         };
         let Some(mut wanted) = known else {
-            // Cancelled, or told before; one for an earlier coordinator stays until it is asked for.
+            // The job was cancelled or answered already. A reply for an earlier coordinator stays
+            // until its job is submitted.
             if !reply
                 .replies
                 .iter()
@@ -188,7 +189,8 @@ impl FleetBench {
         if given != wanted {
             (self.log)(
                 &format!(
-                    "refused: the reply of worker {} to group {} answers other jobs than were asked",
+                    "refused: the reply of worker {} to group {} answers other jobs than were \
+                     asked",
                     reply.worker, reply.sequence
                 ),
                 &[],
@@ -203,7 +205,7 @@ impl FleetBench {
         self.release(acker);
     }
 
-    /// A job is over since `at`, which may be long ago: nobody need have looked since.
+    /// Ends a job at the time `at`, which may be long ago if nobody has asked since.
     fn finish(
         &mut self,
         id: &str,
@@ -275,8 +277,8 @@ impl FleetBench {
         Ok(())
     }
 
-    /// Takes a message from the server's store once nothing that came with it waits here, to be taken or to be asked for: who is
-    /// killed before finds it again.
+    /// Removes a message from the server's store once none of its replies is needed here any more.
+    /// A coordinator that is killed before that finds it again.
     fn release(&self, acker: &Arc<Acker>) {
         let waiting = self.ready.iter().filter_map(|(_, other)| other.as_ref());
         if !waiting
@@ -289,7 +291,7 @@ impl FleetBench {
 
     fn acknowledge(&self, acker: &Arc<Acker>) {
         let acker = Arc::clone(acker);
-        // One that is lost brings the reply again, which is then known.
+        // If the acknowledgement is lost, the reply comes again and is recognised.
         self.spawn(async move { drop(acker.ack().await) });
     }
 
@@ -300,8 +302,8 @@ impl FleetBench {
     }
 }
 
-/// Hands over one group. One that the server has already is waited for; one that it had and that
-/// is gone is handed over under another name.
+/// Sends one group. If the server already has it, the coordinator waits for it. If the server had
+/// it and it is gone, it is sent under another name.
 async fn publish(
     link: &Link,
     subject: &str,

@@ -1,21 +1,21 @@
-//! `fleet.toml`: where the server runs, how to get there, and which nodes work.
+//! `fleet.toml`: where the server runs, how to reach it, and which nodes work.
 
 use std::path::{Path, PathBuf};
 
 use hotloop_flow::{BenchError, Remedy};
 use serde::Deserialize;
 
-/// A commented example that holds every key.
+/// A commented example with every key.
 pub const EXAMPLE: &str = include_str!("fleet.toml");
 
-/// What a `fleet.toml` says.
+/// The content of a `fleet.toml`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
-    /// The fleet's name; jobs of schedulers bear it.
+    /// The fleet's name, which scheduler jobs also have.
     #[serde(default = "name")]
     pub name: String,
-    /// The folder of token, certificates, state and logs; beside the file if it is not absolute.
+    /// The folder of token, certificates, state and logs, relative to the file.
     #[serde(default)]
     pub state: PathBuf,
     /// The NATS server.
@@ -24,7 +24,7 @@ pub struct Config {
     /// The benchmark side, if it is not this machine.
     #[serde(default)]
     pub site: Option<Site>,
-    /// What every worker is told.
+    /// Settings of every worker.
     #[serde(default)]
     pub worker: WorkerConfig,
     /// What works.
@@ -36,13 +36,12 @@ pub struct Config {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct Server {
-    /// Where it listens, on its own machine.
+    /// The address it listens on, on its own machine.
     pub listen: String,
-    /// How nodes reach it, if not by `listen`.
+    /// The address for nodes, if it differs from `listen`.
     pub reach: Option<String>,
-    /// More names that its certificate holds.
+    /// Additional names in its certificate.
     pub hosts: Vec<String>,
-    /// Its program.
     pub program: Option<String>,
 }
 
@@ -61,7 +60,7 @@ impl Default for Server {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Site {
-    /// The host to log in to, as ssh knows it: the server runs there, and jobs are submitted from there.
+    /// The ssh host that runs the server and submits jobs.
     pub ssh: String,
     /// A configuration file for ssh.
     #[serde(default)]
@@ -69,7 +68,7 @@ pub struct Site {
     /// The local end of the forwarded port.
     #[serde(default = "port")]
     pub port: u16,
-    /// The folder of the server's and the workers' files there; in the home folder if it is not absolute.
+    /// The folder of the server's and the workers' files there, relative to the home folder.
     #[serde(default = "folder")]
     pub folder: String,
     /// hotloop's program there.
@@ -77,23 +76,23 @@ pub struct Site {
     pub hotloop: Option<String>,
 }
 
-/// What every worker is told.
+/// Settings of every worker.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct WorkerConfig {
-    /// Candidates timed side by side.
+    /// Number of candidates timed at the same time.
     pub slots: u32,
     /// Seconds after which a silent worker loses its group.
     pub lease: f64,
-    /// Times that a group is given to a worker.
+    /// Maximum number of deliveries of a group.
     pub deliveries: u32,
-    /// Below this share of calm probes a worker takes nothing.
+    /// A worker takes no jobs below this share of calm probes.
     pub calm: f64,
     /// Whether workers may share cores.
     pub share_cores: bool,
-    /// Seconds that a worker which is told to stop may finish what it has.
+    /// Seconds for a worker to finish its jobs after it was told to stop.
     pub grace: f64,
-    /// More arguments, as they are.
+    /// Additional arguments, passed unchanged.
     pub arguments: Vec<String>,
 }
 
@@ -125,13 +124,12 @@ pub enum Nodes {
         /// How many.
         #[serde(default = "one")]
         count: u32,
-        /// The cores of each, as in `["0-3", "4-7"]`.
+        /// The cores of each, such as `["0-3", "4-7"]`.
         #[serde(default)]
         cores: Vec<String>,
     },
-    /// Hosts that ssh reaches; each is forwarded the server's port.
+    /// Hosts that ssh can reach. The server's port is forwarded to each.
     Ssh {
-        /// The hosts.
         hosts: Vec<String>,
         /// A configuration file for ssh.
         #[serde(default)]
@@ -146,15 +144,14 @@ pub enum Nodes {
         #[serde(default)]
         hotloop: Option<String>,
     },
-    /// Jobs of Slurm, each with a node of its own.
+    /// Slurm jobs, each with its own node.
     Slurm {
         /// How many.
         #[serde(default = "one")]
         count: u32,
-        /// The partition.
         #[serde(default)]
         partition: Option<String>,
-        /// The time limit, as `sbatch --time` reads it.
+        /// The time limit in the format of `sbatch --time`.
         #[serde(default = "hour")]
         time: String,
         /// Seconds before the limit at which a worker stops taking jobs.
@@ -169,11 +166,12 @@ pub enum Nodes {
         /// How many.
         #[serde(default = "one")]
         count: u32,
-        /// Starts one; `{command}` is the worker's command line in quotes. The last word it prints is the job's id.
+        /// The command to start a job. `{command}` is the worker's quoted command line. The last
+        /// word that it prints is the job's id.
         start: String,
-        /// Prints the ids of those that live, among other words.
+        /// The command that prints the ids of live jobs, among other words.
         list: String,
-        /// Ends one; `{id}` is its id.
+        /// The command to end a job. `{id}` is its id.
         stop: String,
     },
 }
@@ -202,8 +200,8 @@ fn minute() -> u32 {
     60
 }
 
-/// Seconds of a time limit as sbatch reads it: `M`, `M:S`, `H:M:S`, `D-H`, `D-H:M` or `D-H:M:S`. None for what is no
-/// such limit; sbatch says what is wrong with it, if anything is.
+/// Seconds of a time limit in sbatch's formats: `M`, `M:S`, `H:M:S`, `D-H`, `D-H:M` or `D-H:M:S`.
+/// `None` for other texts; sbatch itself reports errors in them.
 fn slurm_seconds(text: &str) -> Option<u64> {
     let (days, rest) = text
         .split_once('-')
@@ -301,12 +299,15 @@ impl Config {
             match nodes {
                 Nodes::Local { .. } if self.site.is_some() => {
                     return Err(
-                        "nodes: kind \"local\" works on this machine, but [site] puts the server elsewhere".into()
+                        "nodes: kind \"local\" works on this machine, but [site] puts the server \
+                         elsewhere"
+                            .into(),
                     );
                 }
                 Nodes::Ssh { .. } if self.site.is_some() => {
                     return Err(
-                        "nodes: kind \"ssh\" forwards this machine's server, but [site] puts the server elsewhere"
+                        "nodes: kind \"ssh\" forwards this machine's server, but [site] puts the \
+                         server elsewhere"
                             .into(),
                     );
                 }
@@ -319,14 +320,14 @@ impl Config {
                     );
                     return Err(format!("nodes: {lists} of cores for {workers}"));
                 }
-                // Its workers would stop as soon as they start, again and again.
+                // Otherwise its workers would stop as soon as they start, again and again.
                 Nodes::Slurm { time, warning, .. }
                     if *warning > 0
                         && slurm_seconds(time).is_some_and(|end| end <= u64::from(*warning)) =>
                 {
                     return Err(format!(
-                        "nodes: warning: {warning} s before the end of `time`, {time}, is before its begin; \
-                         raise `time`, or lower `warning`"
+                        "nodes: warning: {warning} s before the end of `time`, {time}, is before \
+                         its begin; raise `time`, or lower `warning`"
                     ));
                 }
                 Nodes::Command { start, stop, .. }
@@ -349,7 +350,7 @@ impl Config {
             .unwrap_or(4222)
     }
 
-    /// The server as this machine reaches it.
+    /// The server's address for this machine.
     pub fn url(&self) -> String {
         match &self.site {
             Some(site) => format!("tls://127.0.0.1:{}", site.port),
@@ -360,7 +361,7 @@ impl Config {
         }
     }
 
-    /// The access file for whoever judges from this machine.
+    /// The access file for users on this machine.
     pub fn access_file(&self) -> PathBuf {
         self.state.join("access.toml")
     }
@@ -381,7 +382,7 @@ mod tests {
             matches!(config.nodes.as_slice(), [Nodes::Local { count: 1, .. }]),
             "it works on this machine as it is: {config:?}"
         );
-        // What is only shown must be true as well; [site] and nodes of this machine exclude each other.
+        // The commented parts must be valid, too. [site] and local nodes exclude each other.
         let shown = EXAMPLE.replace("\n# ", "\n");
         let shown = shown
             .split("# A fleet: ")

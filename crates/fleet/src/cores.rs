@@ -1,4 +1,4 @@
-//! Cores that a worker owns: no two workers of a machine time on the same one.
+//! The cores that a worker owns. No two workers of a machine time on the same core.
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use hotloop_flow::{BenchError, Remedy};
 
-/// How long a taken core is asked for. A process that is being started holds its parent's locks until it runs
-/// its own program, so one that was just given back may look taken for a moment.
+/// How long to retry a taken core. A starting process holds its parent's locks until it calls
+/// `exec`, so a core that was just released may look taken for a moment.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Cores that nobody else takes while this lives.
@@ -33,7 +33,7 @@ pub(crate) fn parse(text: &str) -> Option<Vec<usize>> {
     Some(cores)
 }
 
-/// Takes `cores`, or says who has one of them. `shared` takes them though others may have them too.
+/// Takes `cores`, or returns the owner of one of them. `shared` takes them even if others own them.
 pub(crate) fn own(cores: &[usize], shared: bool) -> Result<Owned, BenchError> {
     if shared {
         return Ok(Owned { locks: Vec::new() });
@@ -60,7 +60,7 @@ pub(crate) fn own(cores: &[usize], shared: bool) -> Result<Owned, BenchError> {
     Ok(Owned { locks })
 }
 
-/// Locks `file`, unless somebody keeps it for longer than a moment.
+/// Locks `file`, unless another process holds it for longer than a moment.
 fn comes_free(file: &File) -> bool {
     let asked = Instant::now();
     loop {
@@ -74,7 +74,7 @@ fn comes_free(file: &File) -> bool {
     }
 }
 
-/// A folder of this user's, the same for all its workers whatever their surroundings say.
+/// This user's folder, which is the same for all workers, whatever their environment is.
 fn folder() -> Result<PathBuf, BenchError> {
     let user = std::fs::metadata("/proc/self").map_or(0, |me| me.uid());
     let folder = PathBuf::from(format!("/tmp/hotloop-cores-{user}"));
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_core_has_one_owner() {
-        // Beyond any machine, so that no real worker is met.
+        // Core numbers beyond any machine, so that the test conflicts with no real worker.
         let cores = [60_000 + std::process::id() as usize % 5000];
         let first = own(&cores, false).unwrap();
         assert!(own(&cores, false).is_err_and(|error| error.remedies.contains(&Remedy::Cores)));

@@ -1,4 +1,4 @@
-//! Who judges on a worker's machine.
+//! What judges on a worker's machine.
 
 use std::path::PathBuf;
 
@@ -8,13 +8,13 @@ use hotloop_flow::{Bench, BenchError, How, MachineFacts};
 
 use crate::wire::{Terms, WorkerNoise};
 
-/// What a worker needs of its machine.
+/// What a worker needs from its machine.
 pub trait Judges {
     /// The machine, for each compiler that candidates can be built with.
     fn machine(&self) -> Result<Vec<(Compiler, MachineFacts)>, BenchError>;
     /// How steady the machine is now.
     fn noise(&self) -> Result<WorkerNoise, BenchError>;
-    /// A bench that judges as asked, with so many slots.
+    /// Starts a bench with these terms and slots.
     fn start(&self, terms: &Terms, slots: u32) -> Result<Box<dyn Bench>, BenchError>;
 }
 
@@ -32,7 +32,7 @@ impl RealJudges {
     }
 }
 
-/// Times that the peak is measured to tell how steady it is.
+/// How often the peak is measured to see how steady it is.
 const PEAKS: usize = 3;
 
 impl Judges for RealJudges {

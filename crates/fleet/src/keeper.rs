@@ -338,7 +338,7 @@ impl Keeper {
 pub fn access(config: &Config) -> Result<Access, BenchError> {
     if !config.access_file().exists() {
         return Err(
-            BenchError::user(format!("the fleet {} is not up", config.name))
+            BenchError::user(format!("fleet `{}` is not up", config.name))
                 .hint("start it")
                 .remedies(&[Remedy::FleetUp]),
         );

@@ -5,12 +5,12 @@
 //!                   <=verdicts==             <==
 //! ```
 //!
-//! Queue, lease, redelivery, delivery counts and deduplication are the NATS server's; where and
-//! when workers run is decided by Slurm, by a list of hosts or by a command. Ours is what lies
-//! between: which jobs form a message, what a reply must look like, and who starts whom.
+//! The NATS server provides queue, lease, redelivery, delivery counts and deduplication. Slurm, a
+//! list of hosts or a command decides where and when workers run. This crate does the rest: which
+//! jobs form a message, what a reply must look like, and what starts what.
 //!
-//! Execution is at least once, verdicts are exactly once per job. A machine that fails gives an
-//! error, never a verdict. tokio and async-nats stay inside: the trait outside is synchronous.
+//! Jobs run at least once, and each gets exactly one verdict. A machine that fails gives an error,
+//! never a verdict. tokio and async-nats stay inside, and the public trait is synchronous.
 
 mod access;
 mod bench;
@@ -38,5 +38,5 @@ pub use rehearsal::{RehearsalBench, RehearsalJudges};
 pub use wire::{Beat, State, WorkerNoise};
 pub use worker::{Duty, work};
 
-/// Where notices for people go, with what they can do; this crate does not print.
+/// Receives notices for people with their remedies. This crate does not print.
 pub type Log = std::sync::Arc<dyn Fn(&str, &[hotloop_flow::Remedy]) + Send + Sync>;

@@ -1,4 +1,4 @@
-//! The server as both sides use it: its streams, and calls that outlive a cut connection.
+//! The server's interface for both sides: its streams, and calls that survive a cut connection.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ use crate::wire::{Beat, JOBS, LOST, VERDICTS, WORKERS};
 const DUPLICATES: Duration = Duration::from_mins(30);
 /// Replies and advisories that nobody takes are dropped after this time.
 const KEPT: Duration = Duration::from_hours(24);
-/// A worker that is silent for so long is gone.
+/// A worker that is silent for this long is gone.
 const SILENT: Duration = Duration::from_secs(15);
 
 /// A connection to the server, and its streams.
@@ -33,7 +33,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Connects and makes the streams, or finds them made.
+    /// Connects, and creates the streams if they do not exist.
     pub(crate) async fn open(
         access: &Access,
         name: &str,
@@ -107,7 +107,7 @@ impl Link {
             .map_err(|_| "a stream is missing".to_owned())
     }
 
-    /// Publishes until the server has it, through cut connections and restarts.
+    /// Publishes until the server has the message, across cut connections and restarts.
     pub(crate) async fn publish(
         &self,
         subject: &str,
@@ -142,7 +142,7 @@ impl Link {
         }
     }
 
-    /// The durable consumer of a stream; it outlives cut connections.
+    /// The durable consumer of a stream, which survives cut connections.
     pub(crate) async fn consumer(
         stream: &Stream,
         name: &str,
@@ -167,7 +167,7 @@ impl Link {
             .map_err(|error| chain(&error))
     }
 
-    /// The last beats of all workers that are heard.
+    /// The last beats of all live workers.
     pub(crate) async fn beats(&self) -> Result<Vec<Beat>, BenchError> {
         let mut beats = Vec::new();
         let mut next = 1;
@@ -182,7 +182,7 @@ impl Link {
                     beats.extend(Beat::read(&message.payload));
                 }
                 Err(error) if is_missing(&error) => {
-                    // One that beat while they were read is there twice; its last word counts.
+                    // A worker that sent a beat meanwhile appears twice. Its last beat counts.
                     beats.reverse();
                     beats.sort_by(|a, b| a.worker.cmp(&b.worker));
                     beats.dedup_by(|a, b| a.worker == b.worker);
@@ -207,7 +207,7 @@ pub(crate) fn is_missing(error: &async_nats::jetstream::stream::RawMessageError)
     )
 }
 
-/// Headers with a message's id, by which the server tells copies.
+/// Headers with a message's id, by which the server recognises copies.
 pub(crate) fn with_id(id: &str) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(async_nats::header::NATS_MESSAGE_ID, id);

@@ -1,4 +1,4 @@
-//! What starts workers, tells which live and ends them: processes, hosts, schedulers.
+//! Starts, lists and stops workers: as processes, on hosts, or by schedulers.
 
 mod hosts;
 mod jobs;
@@ -16,10 +16,10 @@ use launch::Launcher;
 
 /// A node that ends sooner than this did not work.
 const SOON: Duration = Duration::from_secs(20);
-/// The first pause after one that did not work; it doubles up to the last.
+/// The first pause after a node that did not work, and the last. It doubles in between.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(2), Duration::from_mins(5));
 
-/// A node as `status` tells it.
+/// A node as shown by `status`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NodeState {
     /// `local`, `ssh`, `slurm` or `command`.
@@ -33,7 +33,7 @@ pub struct NodeState {
     pub up_s: f64,
 }
 
-/// A place that is to have a worker.
+/// A place for a worker.
 struct Place {
     node: Option<(String, Instant)>,
     failures: u32,
@@ -110,7 +110,7 @@ impl Place {
 }
 
 impl Pool {
-    /// Adopts what an earlier keeper started for this pool, as far as it lives.
+    /// Adopts the live workers that an earlier keeper started for this pool.
     pub(crate) fn adopt(&mut self, known: &[NodeState]) {
         let mine = known
             .iter()
@@ -120,7 +120,7 @@ impl Pool {
         }
     }
 
-    /// Starts what is missing; says what happened.
+    /// Starts missing workers and reports what happened.
     pub(crate) fn tend(&mut self, say: &mut dyn FnMut(String)) {
         let ids: Vec<String> = self
             .places
@@ -129,7 +129,7 @@ impl Pool {
             .collect();
         let living = match self.launcher.living(&ids) {
             Ok(living) => living,
-            // Who cannot be asked is not known to be dead.
+            // Workers that cannot be checked are not known to be dead.
             Err(error) => return say(format!("{} nodes cannot be listed: {error}", self.kind)),
         };
         for (number, place) in self.places.iter_mut().enumerate() {
@@ -207,7 +207,7 @@ mod tests {
 
     use super::*;
 
-    /// Workers that live as the test says.
+    /// Workers that are alive as the test decides.
     struct Fake(World);
 
     impl Launcher for Fake {
@@ -256,7 +256,7 @@ mod tests {
         let mut said = Vec::new();
         pool.tend(&mut |line| said.push(line));
         assert_eq!(world.borrow().1.len(), 2);
-        // One that had worked for long is replaced at once.
+        // A worker that had worked for long is replaced at once.
         pool.places[0].node.as_mut().unwrap().1 = Instant::now().checked_sub(SOON * 2).unwrap();
         world.borrow_mut().1.clear();
         pool.tend(&mut |line| said.push(line));

@@ -1,8 +1,8 @@
-//! A bench that waits instead of judging: what remains of the time is the fleet's own.
+//! A bench that waits instead of judging, so that the rest of the time is the fleet's own.
 //!
-//! Candidates say in a comment what is to happen: `rehearse: 0.2` takes that many seconds,
-//! `rehearse: fail` is the machine's failure, `rehearse: die` ends the process. Its machine class
-//! is its own, so that no real candidate is ever judged by it.
+//! A comment in the candidate says what happens: `rehearse: 0.2` takes that many seconds,
+//! `rehearse: fail` is the machine's failure, and `rehearse: die` ends the process. It has its own
+//! machine class, so it never judges a real candidate.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use hotloop_flow::{
 use crate::judges::Judges;
 use crate::wire::{Terms, WorkerNoise};
 
-/// A bench that waits instead of judging, on so many slots.
+/// A bench that waits instead of judging, with a number of slots.
 pub struct RehearsalBench {
     slots: usize,
     queue: VecDeque<Job>,
@@ -27,7 +27,7 @@ pub struct RehearsalBench {
 }
 
 impl RehearsalBench {
-    /// A bench with so many slots.
+    /// A bench with this many slots.
     pub fn new(slots: u32) -> Self {
         Self {
             slots: slots.max(1) as usize,
@@ -66,7 +66,7 @@ fn judge(source: &str) -> Result<Judgement, BenchError> {
         Some("fail") => Err(BenchError::machine(
             "the machine failed, as it was asked to",
         )),
-        // As if the machine went down: no farewell, no clean-up.
+        // Like a machine that goes down, without any clean-up.
         Some("die") => std::process::abort(),
         _ => Ok(Judgement {
             verdict: Verdict::Correct(Measured::steady(1.0, 1.0)),
@@ -134,7 +134,7 @@ fn facts(class: &str) -> MachineFacts {
 pub struct RehearsalJudges {
     /// The share of calm probes that it reports.
     pub calm: f64,
-    /// Whether its machine fails whatever it is given.
+    /// Whether its machine fails on everything.
     pub broken: bool,
 }
 

@@ -1,13 +1,13 @@
-//! When to tell who waits what for: after some seconds, and then rarely.
+//! When to tell a waiting user what is missing: after some seconds, and then rarely.
 
 use std::time::{Duration, Instant};
 
-/// A wait that is no longer than this needs no word.
+/// A shorter wait needs no message.
 const FIRST: Duration = Duration::from_secs(5);
-/// How long a word lasts.
+/// The time between two messages.
 const AGAIN: Duration = Duration::from_mins(1);
 
-/// A wait, and when to speak of it next.
+/// A wait, and the time of its next message.
 pub(crate) struct Reminder {
     since: Instant,
     next: Duration,
@@ -22,7 +22,7 @@ impl Reminder {
         }
     }
 
-    /// Whether it is time for a word.
+    /// Whether it is time for a message.
     pub(crate) fn is_due(&mut self) -> bool {
         self.is_due_after(self.since.elapsed())
     }

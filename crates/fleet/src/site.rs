@@ -1,4 +1,4 @@
-//! The benchmark side: this machine, or one that ssh reaches.
+//! The benchmark side: this machine, or one that ssh can reach.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use hotloop_flow::BenchError;
 
 use crate::config;
 
-/// Times that a connection is told to end.
+/// How often a connection is told to end.
 const ENDING: u32 = 50;
 
 /// How to run something on a host through ssh.
@@ -17,7 +17,7 @@ const ENDING: u32 = 50;
 pub(crate) struct Ssh {
     pub(crate) host: String,
     pub(crate) config: Option<PathBuf>,
-    /// The socket of the one connection that all share.
+    /// The socket of the shared connection.
     pub(crate) control: Option<PathBuf>,
 }
 
@@ -27,7 +27,7 @@ impl Ssh {
         if let Some(config) = &self.config {
             command.arg("-F").arg(config);
         }
-        // Nobody is there to type a password, and a dead peer must be noticed.
+        // Nobody can type a password, and a dead peer must be noticed.
         for option in [
             "BatchMode=yes",
             "ConnectTimeout=15",
@@ -42,17 +42,17 @@ impl Ssh {
         command
     }
 
-    /// The connection that all others share, with a port forwarded; it lives as long as the process.
+    /// The shared connection with a forwarded port. It lives as long as the process.
     pub(crate) fn master(&self, port: u16, target: &str) -> Result<Child, BenchError> {
         if let Some(control) = &self.control {
-            // That of a keeper which was killed lives on and holds the port.
+            // The connection of a killed keeper is still alive and holds the port.
             for _ in 0..ENDING {
                 if !self.tell("exit") {
                     break;
                 }
                 std::thread::sleep(Duration::from_millis(100));
             }
-            // One that was killed itself leaves its socket behind, and the next would refuse to share its connection.
+            // A killed connection leaves its socket behind, and the next one would refuse to share.
             drop(std::fs::remove_file(control));
         }
         let mut command = self.command();
@@ -70,12 +70,12 @@ impl Ssh {
             })
     }
 
-    /// Whether the shared connection stands.
+    /// Whether the shared connection is up.
     pub(crate) fn is_up(&self) -> bool {
         self.tell("check")
     }
 
-    /// Tells the shared connection something; whether it stood.
+    /// Sends a command to the shared connection, and returns whether it was up.
     fn tell(&self, what: &str) -> bool {
         let mut command = self.command();
         command.args(["-O", what]).arg(&self.host);
@@ -88,7 +88,7 @@ impl Ssh {
     }
 }
 
-/// Where the server runs and jobs are submitted.
+/// The machine that runs the server and submits jobs.
 #[derive(Debug, Clone)]
 pub(crate) enum Side {
     /// This machine.
@@ -113,12 +113,12 @@ impl Side {
         }
     }
 
-    /// Runs a line of shell; its output, or what it complained about.
+    /// Runs a shell line, and returns its output or its error.
     pub(crate) fn shell(&self, line: &str) -> Result<String, BenchError> {
         self.shell_with(line, "")
     }
 
-    /// The same, with something to read.
+    /// The same, with input.
     pub(crate) fn shell_with(&self, line: &str, input: &str) -> Result<String, BenchError> {
         let command = match self {
             Self::Here { .. } => {
@@ -157,9 +157,9 @@ impl Side {
     }
 }
 
-/// The benchmark side of a fleet; `control` is where the shared connection's socket goes.
+/// The benchmark side of a fleet over ssh.
 pub(crate) fn ssh(site: &config::Site, state: &Path) -> Ssh {
-    // Sockets have short names: 100 bytes must do.
+    // Names of sockets are limited to about 100 bytes.
     let control = std::env::temp_dir().join(format!(
         "hotloop-ssh-{}",
         &crate::wire::hash(&[&state.display().to_string()])[..12]
@@ -179,7 +179,7 @@ fn run(mut command: Command, input: &str) -> Result<String, String> {
         .spawn()
         .map_err(|error| error.to_string())?;
     if let Some(mut stdin) = child.stdin.take() {
-        // One that does not read says why on its own.
+        // A program that does not read its input reports the reason itself.
         drop(stdin.write_all(input.as_bytes()));
     }
     let output = child
@@ -202,7 +202,7 @@ pub(crate) fn quote(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// Waits for a process at most so long; whether it has ended.
+/// Waits for a process up to `patience`, and returns whether it has ended.
 pub(crate) fn wait(child: &mut Child, patience: Duration) -> bool {
     let begin = std::time::Instant::now();
     loop {
@@ -214,9 +214,9 @@ pub(crate) fn wait(child: &mut Child, patience: Duration) -> bool {
     }
 }
 
-/// Asks a process of ours to end, and makes it after a while.
+/// Asks a child process to end, and kills it after a while.
 pub(crate) fn end(child: &mut Child, patience: Duration) {
-    // The process is not waited for yet, so the number is still its own.
+    // The process was not reaped yet, so its number is still valid.
     drop(
         Command::new("kill")
             .arg(child.id().to_string())

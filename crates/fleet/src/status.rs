@@ -1,4 +1,4 @@
-//! What a fleet is doing.
+//! The status of a fleet.
 
 use std::time::Duration;
 
@@ -12,12 +12,12 @@ use crate::runtime::runtime;
 use crate::wire::Beat;
 use crate::{Access, Log};
 
-/// What a fleet is doing.
+/// The status of a fleet.
 #[derive(Debug, Clone, Serialize)]
 pub struct Status {
     /// The fleet's name, or its server's address.
     pub name: String,
-    /// Whether something keeps it up.
+    /// Whether a keeper is running.
     pub kept: bool,
     /// What its keeper knows.
     pub keeper: Record,
@@ -27,7 +27,7 @@ pub struct Status {
     pub queued: u64,
     /// Verdicts that wait for their coordinator.
     pub waiting: u64,
-    /// The workers that are heard.
+    /// The live workers.
     pub workers: Vec<Beat>,
 }
 
@@ -54,7 +54,7 @@ pub fn of_fleet(config: &Config, patience: Duration, log: &Log) -> Status {
     status
 }
 
-/// Asks a server alone.
+/// Asks only a server.
 pub fn of_server(access: &Access, patience: Duration, log: &Log) -> Result<Status, BenchError> {
     runtime(None)?.block_on(async {
         let link = Link::open(access, "hotloop status", patience, log).await?;

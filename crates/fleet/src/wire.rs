@@ -1,7 +1,7 @@
-//! What travels: groups of jobs one way, their verdicts the other, and the workers' beats.
+//! The messages: groups of jobs one way, their verdicts the other, and the workers' beats.
 //!
-//! A group is one message and is answered by one message, so that its candidates are timed on
-//! one machine whatever dies meanwhile. Everything that arrives is checked before it is used.
+//! A group is one message and gets one message as its answer. So one machine times its candidates,
+//! whatever dies meanwhile. Everything that arrives is checked before use.
 
 mod beat;
 mod version;
@@ -28,13 +28,13 @@ pub(crate) const LOST: &str = "HOTLOOP_LOST";
 /// The stream of beats: the last of each worker, for a few seconds.
 pub(crate) const WORKERS: &str = "HOTLOOP_WORKERS";
 
-/// The largest message that is sent or read; the generated server's limit lies above it.
+/// Maximum size of a message. The generated server's limit is larger.
 pub(crate) const MESSAGE_BYTES: usize = 6 << 20;
-/// Bytes of source in one group, so that what JSON adds stays within a message.
+/// Bytes of source in one group, so that it fits into a message with JSON's overhead.
 pub(crate) const GROUP_BYTES: usize = 2 << 20;
 /// Candidates in one group.
 pub(crate) const GROUP_JOBS: usize = 256;
-/// The longest source, as for candidates everywhere.
+/// Maximum size of a source, as for all candidates.
 const SOURCE_BYTES: usize = 256 << 10;
 /// The longest text in a reply.
 const TEXT_BYTES: usize = 64 << 10;
@@ -54,7 +54,7 @@ pub(crate) fn worker_subject(worker: &str) -> String {
     format!("hotloop.workers.{worker}")
 }
 
-/// Parses a message. Its version comes first: what another version wrote may have other fields.
+/// Parses a message. It checks the version first, because another version may have other fields.
 fn parse<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     #[derive(Deserialize)]
     struct Versioned {
@@ -70,7 +70,8 @@ fn parse<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     let Versioned { version } = serde_json::from_slice(bytes).map_err(unreadable)?;
     if version != VERSION {
         return Err(format!(
-            "version {version} of the messages wrote it, and this hotloop reads version {VERSION}: use one hotloop everywhere"
+            "version {version} of the messages wrote it, and this hotloop reads version {VERSION}: \
+             use one hotloop everywhere"
         ));
     }
     serde_json::from_slice(bytes).map_err(unreadable)
@@ -85,7 +86,7 @@ pub(crate) fn is_word(text: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
 }
 
-/// What of the settings is the asker's choice. Slots, cores and paths are the worker's.
+/// The settings that the coordinator chooses. Workers choose slots, cores and paths.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Terms {
@@ -98,7 +99,7 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// What the settings ask for.
+    /// The terms in the settings.
     pub fn of(settings: &Settings) -> Result<Self, BenchError> {
         if let Some(path) = &settings.compiler_path {
             return Err(BenchError::user(format!(
@@ -118,7 +119,7 @@ impl Terms {
         })
     }
 
-    /// The settings of a bench that judges so; `base` holds what the worker chose.
+    /// The settings of a bench with these terms. `base` holds the worker's choices.
     pub(crate) fn settings(&self, base: &Settings, slots: u32) -> Settings {
         Settings {
             how: self.how,
@@ -141,12 +142,12 @@ impl Terms {
     }
 }
 
-/// One candidate to be judged.
+/// One candidate to judge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WireJob {
     pub(crate) id: String,
-    /// Which of the group's tasks.
+    /// The index of its task in the group.
     pub(crate) task: usize,
     pub(crate) source: String,
     pub(crate) stage: Option<Stage>,
@@ -157,7 +158,7 @@ pub(crate) struct WireJob {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Group {
     version: u32,
-    /// Whom to answer.
+    /// The scope that gets the answer.
     pub(crate) scope: String,
     pub(crate) terms: Terms,
     tasks: Vec<TaskFiles>,
@@ -199,7 +200,7 @@ impl Group {
     }
 
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        // Strings, numbers and enums: there is nothing that could fail.
+        // Strings, numbers and enums always have a JSON form.
         serde_json::to_vec(self).unwrap_or_default()
     }
 
@@ -240,7 +241,7 @@ impl Group {
     }
 }
 
-/// A task that came, if it keeps every rule of a task and can be judged here.
+/// A received task, if it follows every rule and can be judged here.
 fn task(files: &TaskFiles) -> Result<Arc<Task>, String> {
     let task = Task::parse(files.clone()).map_err(|error| error.to_string())?;
     let supported = task.spec.language.supported();
@@ -248,11 +249,11 @@ fn task(files: &TaskFiles) -> Result<Arc<Task>, String> {
     Ok(Arc::new(task))
 }
 
-/// What came of one candidate.
+/// The outcome of one candidate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) enum Judged {
-    /// A verdict, and what reaching it took.
+    /// A verdict and its seconds.
     Judgement(Judgement),
     /// The machine's failure.
     Failure {
@@ -266,7 +267,7 @@ impl From<Result<Judgement, BenchError>> for Judged {
     fn from(judged: Result<Judgement, BenchError>) -> Self {
         match judged {
             Ok(judgement) => Self::Judgement(judgement),
-            // Its remedies are flags of the worker; the asker has others.
+            // Its remedies concern the worker's flags, not the coordinator's.
             Err(error) => Self::Failure {
                 kind: error.kind,
                 what: error.what,
@@ -305,7 +306,7 @@ pub(crate) struct GroupReply {
     version: u32,
     /// The group's place in the stream of jobs.
     pub(crate) sequence: u64,
-    /// How often the group was delivered, this time included.
+    /// How often the group was delivered, including this time.
     pub(crate) delivery: u32,
     pub(crate) worker: String,
     /// How steady the worker's machine was when it was last measured.

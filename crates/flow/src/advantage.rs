@@ -1,31 +1,31 @@
-//! What a member of a group was better or worse by: rewards become advantages.
+//! Turns the rewards of a group into advantages.
 //!
-//! A masked member (`None`) takes no part and gets no advantage. Three groups carry
-//! nothing at all, each for its own reason, and are counted by it:
+//! A masked member (`None`) does not count and gets no advantage. Three kinds of groups carry no
+//! gradient, and are counted by their reason:
 //! - **dropped**: fewer than half of its members are unmasked;
-//! - **dead**: all rewards are equal, so nothing can be told apart;
-//! - **drowned**: the rewards spread less than the timing noise, so what could be told
-//!   apart is the weather.
+//! - **dead**: all rewards are equal, so there is nothing to learn;
+//! - **drowned**: the spread of rewards is below the timing noise, so the differences are chance.
 
 use serde::{Deserialize, Serialize};
 
-/// Keeps eq. 1 finite, and nothing else: the floor is what tames small spreads.
+/// Keeps eq. 1 finite. Small spreads are limited by the floor, not by this.
 const EPSILON: f64 = 1e-6;
-/// The std is at least this many times the noise: a difference of one noise is no news.
+/// The std is at least this many times the noise, because a difference as large as the noise means
+/// nothing.
 pub const NOISE_FACTOR: f64 = 3.0;
 
 /// How advantages follow from a group's rewards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Advantage {
-    /// Eq. 1 of Mikasa et al.: `(R - mean) / (std + eps)`, the std not below the floor.
+    /// Eq. 1 of Mikasa et al.: `(R - mean) / (std + eps)`, with a floor for the std.
     Std,
     /// Garg, Heo and Mou: `R - mean`.
     MeanOnly,
     /// `R` minus the mean of the others.
     LeaveOneOut,
-    /// As [`Advantage::Std`], but of distinct programs: copies share what one of them would get, so
-    /// that an answer is not made likelier for being likely already.
+    /// Like [`Advantage::Std`], but over distinct programs: copies share the advantage of one of
+    /// them. So a frequent answer does not become more likely just because it is frequent.
     Shared,
 }
 
@@ -43,25 +43,25 @@ pub enum Fate {
     Dropped,
 }
 
-/// The advantages of a group, and what they rest on.
+/// The advantages of a group and their statistics.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Advantages {
-    /// In the group's order; `None` where there is nothing to learn from.
+    /// In the group's order; `None` where there is nothing to learn.
     pub values: Vec<Option<f64>>,
     /// What became of the group.
     pub fate: Fate,
-    /// Mean reward of the unmasked members; 0 where all are masked.
+    /// Mean reward of the unmasked members; 0 if all are masked.
     pub mean: f64,
-    /// Standard deviation of their rewards (of the group, not of a population it stands for).
+    /// Standard deviation of their rewards (the population formula).
     pub std: f64,
-    /// What the std was divided by, eps left out; only for
-    /// [`Advantage::Std`] and [`Advantage::Shared`].
+    /// The divisor without eps; only for [`Advantage::Std`] and [`Advantage::Shared`].
     pub divisor: Option<f64>,
 }
 
 impl Advantage {
-    /// The advantages of a group. `copies` is how many unmasked members each program has, its own
-    /// included; `floor` is the least std, `noise` the timing noise in reward units.
+    /// The advantages of a group. `copies` counts, for each member, the unmasked members with the
+    /// same program, itself included. `floor` is the lower bound of the std, and `noise` the timing
+    /// noise in reward units.
     pub fn of(self, rewards: &[Option<f64>], copies: &[u32], floor: f64, noise: f64) -> Advantages {
         let share = |copies: &u32| {
             if self == Self::Shared {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_estimators_do_as_their_formulas_say() {
+    fn the_estimators_match_their_formulas() {
         // Mean 2.5, std of the group 1.5.
         check(Advantage::Std, &[1.0, 4.0], 0.0, 0.0, &[-1.0, 1.0]);
         check(Advantage::MeanOnly, &[1.0, 4.0], 0.0, 0.0, &[-1.5, 1.5]);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_std_has_a_floor_set_by_hand_and_one_set_by_noise() {
+    fn the_std_has_a_configured_floor_and_one_from_noise() {
         check(
             Advantage::Std,
             &[1.0, 1.2],
@@ -168,13 +168,13 @@ mod tests {
             &[-1.0 / 3.0, 1.0 / 3.0],
         );
         check(Advantage::Std, &[1.0, 4.0], 0.3, 1.0, &[-0.5, 0.5]);
-        // Other estimators divide by nothing.
+        // Other estimators do not divide.
         check(Advantage::MeanOnly, &[1.0, 1.2], 0.3, 0.0, &[-0.1, 0.1]);
     }
 
     #[test]
-    fn copies_share_what_one_of_them_would_get() {
-        // Three programs with rewards 1, 4 and 4, the last of them answered three times: mean 3,
+    fn copies_share_the_advantage_of_one() {
+        // Three programs with rewards 1, 4 and 4, the last of which appears three times: mean 3,
         // std sqrt(2).
         let rewards = [1.0, 4.0, 4.0, 4.0, 4.0].map(Some);
         let shared = Advantage::Shared.of(&rewards, &[1, 1, 3, 3, 3], 0.0, 0.0);
@@ -193,14 +193,14 @@ mod tests {
     }
 
     #[test]
-    fn masked_members_take_no_part() {
+    fn masked_members_do_not_count() {
         let advantages = Advantage::MeanOnly.of(&[Some(1.0), None, Some(3.0)], &[1; 3], 0.3, 0.0);
         assert_eq!(advantages.values, [Some(-1.0), None, Some(1.0)]);
         assert!((advantages.mean - 2.0).abs() < 1e-12);
     }
 
     #[test]
-    fn groups_that_tell_nothing_carry_nothing() {
+    fn uninformative_groups_carry_no_gradient() {
         let of = |rewards: &[Option<f64>], noise| {
             let advantages = Advantage::Std.of(rewards, &vec![1; rewards.len()], 0.3, noise);
             assert!(advantages.fate == Fate::Live || advantages.values.iter().all(Option::is_none));
@@ -220,7 +220,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn advantages_add_up_to_nothing_and_keep_the_order(rewards in prop::collection::vec(-100.0..300.0f64, 2..20)) {
+        fn advantages_add_up_to_zero_and_keep_the_order(rewards in prop::collection::vec(-100.0..300.0f64, 2..20)) {
             for advantage in [Advantage::Std, Advantage::MeanOnly, Advantage::LeaveOneOut, Advantage::Shared] {
                 let group: Vec<Option<f64>> = rewards.iter().copied().map(Some).collect();
                 let values: Vec<f64> = advantage.of(&group, &vec![1; group.len()], 0.3, 0.0).values.into_iter().flatten().collect();

@@ -1,4 +1,4 @@
-//! What a bench is: something that judges candidates, in whatever order they finish.
+//! The trait of a bench, which judges candidates and replies in the order in which they finish.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,20 +17,18 @@ use crate::verdict::Verdict;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct JobId(pub u64);
 
-/// What is to be judged.
+/// A candidate to judge.
 #[derive(Debug, Clone)]
 pub struct Job {
     /// The submitter's name for it.
     pub id: JobId,
-    /// The task.
     pub task: Arc<Task>,
-    /// The candidate.
     pub candidate: Candidate,
     /// The stage it was asked for; its forbidden techniques are refused.
     pub stage: Option<Stage>,
 }
 
-/// What makes two jobs the same: they get one verdict.
+/// Identifies a job. Jobs with equal keys get one verdict.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobKey {
     /// The task's hash.
@@ -49,13 +47,13 @@ impl Job {
         }
     }
 
-    /// What the stage says, where one was asked for.
+    /// The rules of the stage, if the job has one.
     pub fn rules(&self) -> Result<Option<Rules<'_>>, StageError> {
         let stages = &self.task.spec.stages;
         self.stage.map(|stage| stages.get(stage)).transpose()
     }
 
-    /// Whether the job can be judged at all: this version knows the task's language, and the task
+    /// Checks that the job can be judged: this version supports the task's language, and the task
     /// has the stage.
     pub fn check(&self) -> Result<(), BenchError> {
         let spec = &self.task.spec;
@@ -67,18 +65,17 @@ impl Job {
     }
 }
 
-/// A candidate's verdict and what reaching it took.
+/// A candidate's verdict and the time it took.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Judgement {
-    /// How it fared.
     pub verdict: Verdict,
     /// Where the time went.
     pub seconds: Seconds,
 }
 
 impl Judgement {
-    /// Itself, unless it holds a number that no machine can have measured: that is the machine's
-    /// failure.
+    /// The judgement itself, or the machine's failure if it contains a number that no machine can
+    /// have measured.
     pub fn believable(self) -> Result<Self, BenchError> {
         let Seconds {
             compile,
@@ -106,27 +103,26 @@ pub struct Seconds {
     pub compile: f64,
     /// Verifying and timing.
     pub run: f64,
-    /// From submission to verdict, waiting included.
+    /// From submission to verdict, including waiting.
     pub total: f64,
 }
 
 /// The bench's answer to one job: a judgement, or the machine's failure to reach one.
 #[derive(Debug)]
 pub struct Reply {
-    /// The job.
     pub id: JobId,
-    /// Never turned into a reward when it is an error.
+    /// An error never becomes a reward.
     pub judged: Result<Judgement, BenchError>,
 }
 
 /// Something that judges candidates. Replies come in the order in which jobs finish.
 pub trait Bench {
-    /// Takes jobs; identical candidates among them are judged once. Those of one call are a group:
-    /// a bench of several machines judges them on one.
+    /// Takes jobs. Identical candidates among them are judged once. The jobs of one call are a
+    /// group, which a bench of several machines judges on one machine.
     fn submit(&mut self, jobs: Vec<Job>) -> Result<(), BenchError>;
-    /// The next reply, or `None` when none came within `timeout`.
+    /// The next reply, or `None` if none arrives within `timeout`.
     fn next(&mut self, timeout: Duration) -> Result<Option<Reply>, BenchError>;
-    /// Forgets jobs that have not finished; their replies do not come.
+    /// Cancels jobs that have not finished. They get no reply.
     fn cancel(&mut self, ids: &[JobId]);
     /// The machine that judges.
     fn facts(&self) -> MachineFacts;

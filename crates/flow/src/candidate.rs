@@ -1,4 +1,4 @@
-//! A candidate: a source that defines what its task asks for.
+//! A candidate: a source that defines the entry point of its task.
 
 use crate::extracted::{Extracted, Malformed};
 use crate::language::{self, Language};
@@ -15,26 +15,26 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Finds the candidate in what a model printed.
+    /// Finds the candidate in a completion.
     ///
     /// # Panics
-    /// Where the task's language is not [supported](Language::supported).
+    /// If the task's language is not [supported](Language::supported).
     pub fn extract(completion: &str, task: &Task) -> Result<Self, Malformed> {
         let found = language::extract(task.spec.language, &task.spec.interface, completion)?;
         Ok(Self::of(task.spec.language, found))
     }
 
-    /// Makes a candidate of a file's content.
+    /// Makes a candidate from the content of a file.
     ///
     /// # Panics
-    /// Where the task's language is not [supported](Language::supported).
+    /// If the task's language is not [supported](Language::supported).
     pub fn from_source(bytes: &[u8], task: &Task) -> Result<Self, Malformed> {
         let found = language::read(task.spec.language, &task.spec.interface, bytes)?;
         Ok(Self::of(task.spec.language, found))
     }
 
-    /// A candidate whose source was extracted before, by this program or by the machine that sent
-    /// it. The hash is computed anew.
+    /// A candidate whose source was extracted earlier, by this program or by the machine that sent
+    /// it. The hash is computed again.
     pub fn restore(language: Language, source: String) -> Self {
         let notes = Vec::new();
         Self::of(language, Extracted { source, notes })
@@ -69,8 +69,8 @@ impl Candidate {
         &self.notes
     }
 
-    /// The source without comments and white space: equal for two candidates that differ in nothing
-    /// else.
+    /// The source without comments and white space. It is equal for candidates that differ in
+    /// nothing else.
     pub fn normalised(&self) -> String {
         language::normalise(self.language, &self.source)
     }

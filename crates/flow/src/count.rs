@@ -14,7 +14,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_one_is_one() {
+    fn only_one_is_singular() {
         let told = [0, 1, 2].map(|number| count(number, "step"));
         assert_eq!(told, ["0 steps", "1 step", "2 steps"]);
     }

@@ -1,4 +1,4 @@
-//! Failures that are no verdict: whose fault they are, and what may fix them.
+//! Failures that are not verdicts: whose fault they are, and how to fix them.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,22 +6,22 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorKind {
-    /// The user asked for something that cannot be.
+    /// The user asked for something impossible.
     User,
-    /// The machine, the network or another program failed; asking again may help.
+    /// The machine, the network or another program failed. A retry may help.
     Machine,
 }
 
-/// What a user can change to fix a failure. Libraries know no flags and no commands: the program
-/// names the remedy by its own.
+/// What a user can change to fix a failure. Libraries know no flags and no commands. The program
+/// translates the remedy into its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Remedy {
     /// How many OpenMP threads a candidate has.
     Threads,
-    /// How many candidates are timed side by side.
+    /// How many candidates are timed at the same time.
     Slots,
-    /// How many candidates are compiled and verified side by side.
+    /// How many candidates are compiled and verified at the same time.
     Jobs,
     /// Where the compiler is.
     CompilerPath,
@@ -81,7 +81,7 @@ impl BenchError {
         self
     }
 
-    /// Names what the hint speaks of, so that a program can say how to change it.
+    /// Names the remedy in the hint, so that a program can say how to apply it.
     #[must_use]
     pub fn remedies(mut self, remedies: &[Remedy]) -> Self {
         self.remedies = remedies.to_vec();

@@ -1,19 +1,19 @@
-//! What reading a completion or a file gives: a source, or the reason why there is none.
+//! The result of reading a completion or a file: a source, or the reason why there is none.
 
-/// The longest completion that is looked at.
+/// Maximum size of a completion in bytes.
 pub(crate) const COMPLETION_BYTES: usize = 1 << 20;
-/// The longest source that is judged.
+/// Maximum size of a source in bytes.
 pub(crate) const SOURCE_BYTES: usize = 256 << 10;
 
-/// A source that defines what its task asks for, and what was repaired on the way.
+/// A source that defines the task's entry point, and the repairs made to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extracted {
     pub source: String,
-    /// What was repaired, one sentence each.
+    /// The repairs, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// No candidate could be made; becomes the verdict `malformed`.
+/// There is no candidate. This becomes the verdict `malformed`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct Malformed {

@@ -17,7 +17,7 @@ pub struct FormulaError {
 
 /// The value of `formula` for `sizes`.
 ///
-/// Knows `+ - * /`, parentheses, numbers, the names in `sizes` and `log2(x)`.
+/// A formula may use `+ - * /`, parentheses, numbers, the names in `sizes` and `log2(x)`.
 pub fn evaluate(formula: &str, sizes: &Sizes) -> Result<f64, FormulaError> {
     let mut parser = Parser {
         rest: formula,
@@ -38,7 +38,7 @@ pub fn evaluate(formula: &str, sizes: &Sizes) -> Result<f64, FormulaError> {
     Ok(value)
 }
 
-/// The value of `formula` as a count: a whole number that is not negative.
+/// The value of `formula` as a count: a non-negative integer.
 pub fn count(formula: &str, sizes: &Sizes) -> Result<usize, FormulaError> {
     let value = evaluate(formula, sizes)?;
     if value < 0.0 || value.fract() != 0.0 || value > 1e15 {
@@ -50,7 +50,7 @@ pub fn count(formula: &str, sizes: &Sizes) -> Result<usize, FormulaError> {
     Ok(value as usize)
 }
 
-/// Parentheses in each other at most: formulas also come over the wire, and each takes some of the
+/// Maximum nesting of parentheses. Formulas also arrive over the network, and each level uses some
 /// stack.
 const DEPTH: u32 = 50;
 
@@ -119,11 +119,11 @@ impl Parser<'_> {
         word.parse().map_err(|_| format!("unknown size `{word}`"))
     }
 
-    /// What stands between a `(` that was eaten and its `)`.
+    /// The expression between a consumed `(` and its `)`.
     fn parenthesised(&mut self) -> Result<f64, String> {
         self.depth += 1;
         if self.depth > DEPTH {
-            return Err(format!("more than {DEPTH} parentheses in each other"));
+            return Err(format!("more than {DEPTH} nested parentheses"));
         }
         let value = self.sum()?;
         self.depth -= 1;
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn parentheses_end_before_the_stack_does() {
+    fn nested_parentheses_cannot_overflow_the_stack() {
         let nested = |open: &str, depth: usize| {
             evaluate(
                 &format!("{}N{}", open.repeat(depth), ")".repeat(depth)),
@@ -174,10 +174,7 @@ mod tests {
         assert_eq!(nested("(", DEPTH as usize), Ok(8.0));
         for open in ["(", "log2(", "1+("] {
             assert!(
-                nested(open, 1_000_000)
-                    .unwrap_err()
-                    .why
-                    .contains("in each other"),
+                nested(open, 1_000_000).unwrap_err().why.contains("nested"),
                 "{open}"
             );
         }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What a user chooses of the way in which candidates are judged.
+/// The user's choices for judging candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct How {
     pub compiler: Compiler,
@@ -29,15 +29,16 @@ impl Default for How {
     }
 }
 
-/// A word that names none of the choices.
+/// A word that matches none of the choices.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{word}` is none of {}", .names.join(", "))]
+#[error("`{word}` is not one of {}", .names.join(", "))]
 pub struct UnknownName {
     pub word: String,
     pub names: &'static [&'static str],
 }
 
-/// An enum whose variants have one name each in run files, on the command line and on the wire.
+/// Defines an enum whose variants have the same name in run files, on the command line and on the
+/// wire.
 macro_rules! named {
     ($(#[$about:meta])* $type:ident { $($(#[$variant_about:meta])* $variant:ident = $name:literal,)+ }) => {
         $(#[$about])*
@@ -65,7 +66,7 @@ macro_rules! named {
         impl FromStr for $type {
             type Err = UnknownName;
 
-            /// Upper and lower case are the same.
+            /// Ignores case.
             fn from_str(word: &str) -> Result<Self, UnknownName> {
                 $(if word.eq_ignore_ascii_case($name) {
                     return Ok(Self::$variant);
@@ -85,7 +86,7 @@ named! {
 }
 
 named! {
-    /// The optimisation level that candidates are compiled with.
+    /// The optimisation level for candidates.
     OptLevel {
         O0 = "O0",
         O1 = "O1",
@@ -97,8 +98,8 @@ named! {
 named! {
     /// The estimator that decides how long a call takes. The bench always reports both.
     Estimator {
-        /// The fastest of the samples. The bench samples until enough of them lie between quiet
-        /// probes, or until its rounds are used up.
+        /// The fastest sample. The bench samples until enough samples are between quiet probes, or
+        /// until its rounds are used up.
         Gated = "gated",
         /// The mean of three runs after one warm-up.
         Paper = "paper",
@@ -108,9 +109,9 @@ named! {
 named! {
     /// The check that decides whether a candidate is correct. The bench always computes both.
     Check {
-        /// Every element, with a bound that knows the scale of the values.
+        /// Every element, with a bound relative to the scale of the values.
         Strict = "strict",
-        /// 105 points, to 1e-6.
+        /// 105 points, with a tolerance of 1e-6.
         Paper = "paper",
     }
 }
@@ -149,6 +150,6 @@ mod tests {
             assert_eq!(level.flag(), format!("-{name}"));
         }
         let error = "icc".parse::<Compiler>().unwrap_err();
-        assert_eq!(error.to_string(), "`icc` is none of gcc, clang");
+        assert_eq!(error.to_string(), "`icc` is not one of gcc, clang");
     }
 }

@@ -12,7 +12,7 @@ use crate::task_error::TaskError;
 pub enum Interface {
     /// The candidate defines a function.
     Function(Function),
-    /// The candidate defines a class whose objects are called.
+    /// The candidate defines a class with callable objects.
     Module {
         /// The name of the class.
         class: String,
@@ -22,7 +22,7 @@ pub enum Interface {
 /// A function that a candidate defines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Function {
-    /// The name that it is called by.
+    /// Its name.
     pub entry: String,
     /// The arguments in order; a `return` argument comes last.
     pub args: Vec<Arg>,
@@ -34,7 +34,7 @@ pub struct Function {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Arg {
-    /// Its name, as prompts and messages use it.
+    /// Its name in prompts and messages.
     pub name: String,
     /// Its element type.
     #[serde(rename = "type")]
@@ -101,9 +101,9 @@ impl std::fmt::Display for Kind {
 pub enum Role {
     /// A read-only buffer.
     In,
-    /// A buffer to be written; it arrives poisoned.
+    /// A buffer to write. It arrives filled with NaN.
     Out,
-    /// A buffer to be read and written.
+    /// A buffer to read and write.
     Inout,
     /// A number passed by value.
     Scalar,
@@ -117,8 +117,8 @@ pub enum Role {
 pub enum Fill {
     /// Uniform in `[low, high)`; integers for integer types.
     Uniform(f64, f64),
-    /// Row pointers of a sparse matrix: this buffer has rows + 1 entries, the last
-    /// is `entries`, and rows hold unequal shares.
+    /// Row pointers of a sparse matrix. The buffer has rows + 1 entries, the last is `entries`, and
+    /// the rows have different lengths.
     RowPointers {
         /// Formula: the number of entries of the whole matrix.
         entries: String,
@@ -132,24 +132,23 @@ pub enum Fill {
     },
 }
 
-/// The sizes that a candidate meets.
+/// The problem sizes of a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SizeSets {
-    /// The timed problem; prompts name it.
+    /// The timed problem, which prompts name.
     pub timed: Sizes,
-    /// Problems that are verified, untimed, in a second process and in this order.
+    /// Problems that are only verified, in a second process and in this order.
     #[serde(default)]
     pub hidden: Vec<Sizes>,
-    /// The least and the largest of each size, where more problems are drawn anew for every
-    /// candidate: what is right only for those that are listed shows itself.
+    /// The bounds of each size, if more problems are drawn for every candidate. They expose
+    /// candidates that are correct only for the listed sizes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub drawn: BTreeMap<String, (i64, i64)>,
 }
 
 impl SizeSets {
-    /// A problem whose sizes `pick` chooses, each between its least and its largest; none where
-    /// nothing is drawn.
+    /// A problem whose sizes `pick` chooses within their bounds; `None` if nothing is drawn.
     pub fn draw(&self, mut pick: impl FnMut(i64, i64) -> i64) -> Option<Sizes> {
         let sizes: Sizes = self
             .drawn
@@ -238,7 +237,7 @@ impl Arg {
         matches!(self.role, Role::Out | Role::Inout | Role::Return)
     }
 
-    /// Whether it is memory rather than a number.
+    /// Whether it is a buffer rather than a scalar.
     pub fn is_buffer(&self) -> bool {
         self.role != Role::Scalar
     }
@@ -272,14 +271,14 @@ fn check_args(function: &Function) -> Result<(), TaskError> {
             Role::Scalar | Role::In | Role::Inout | Role::Out | Role::Return => {}
         }
         if let Some(Fill::Uniform(low, high)) = arg.fill {
-            // Whole numbers are drawn from low on, one at least.
+            // Integers are drawn from low upwards, so there must be at least one.
             let least = if matches!(arg.kind, Kind::I32 | Kind::I64) {
                 1.0
             } else {
                 f64::MIN_POSITIVE
             };
             if !(high - low >= least && (high - low).is_finite()) {
-                let fill = format!("has the fill uniform = [{low}, {high}], which holds nothing");
+                let fill = format!("has the fill uniform = [{low}, {high}], which is empty");
                 return rule(arg, &format!("{fill}; write low and then high"));
             }
         }
@@ -290,7 +289,7 @@ fn check_args(function: &Function) -> Result<(), TaskError> {
             if !is_rows {
                 return rule(
                     arg,
-                    "names `rows` that are no earlier `row-pointers` argument",
+                    "names `rows` that are not an earlier `row-pointers` argument",
                 );
             }
         }
@@ -311,7 +310,7 @@ fn check_drawn(sizes: &SizeSets) -> Result<(), TaskError> {
     for (name, (least, most)) in &sizes.drawn {
         if least > most {
             return rule(format!(
-                "{name} = [{least}, {most}] holds nothing; write low and then high"
+                "{name} = [{least}, {most}] is empty; write low and then high"
             ));
         }
         if *least < 1 {

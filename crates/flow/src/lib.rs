@@ -1,12 +1,12 @@
-//! The pure core of hotloop: what happens, as values.
+//! The pure core of hotloop: everything that happens, as values.
 //!
 //! ```text
 //! prompt -> completion -> candidate -> verdict -> reward -> advantage -> update
 //!           (policy)      (flow)      (bench)    (flow)    (flow)       (policy)
 //! ```
 //!
-//! Every noun is a type with that name. Nothing here does I/O, reads a clock, is
-//! async or holds global randomness: the crates around it bring the machine.
+//! Every noun is a type with that name. Nothing here does I/O, reads a clock, is async or holds
+//! global randomness. The other crates deal with the machine.
 
 pub mod advantage;
 pub mod bench;

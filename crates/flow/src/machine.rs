@@ -1,4 +1,4 @@
-//! The machine that judged: facts that make two timings comparable, or not.
+//! Facts about the machine that judged, which decide whether two timings are comparable.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize, Serializer};
 pub struct MachineFacts {
     /// Hash of everything below that changes what a timing means.
     pub class: String,
-    /// What runs candidates. Its fields stand beside the others in JSON.
+    /// The device that runs candidates. JSON has its fields next to the others.
     #[serde(flatten)]
     pub device: Device,
     /// The kernel's release.
@@ -19,19 +19,18 @@ pub struct MachineFacts {
     /// Libraries that baselines call, with their versions, e.g. [`MachineFacts::OPENBLAS`].
     #[serde(default)]
     pub libraries: BTreeMap<String, String>,
-    /// The layers of the sandbox that hold here.
+    /// The layers of the sandbox that are active here.
     pub sandbox: Vec<String>,
 }
 
 impl MachineFacts {
-    /// OpenBLAS among the libraries.
+    /// The key of OpenBLAS among the libraries.
     pub const OPENBLAS: &str = "openblas";
 }
 
 impl Serialize for MachineFacts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        /// The facts, and OpenBLAS under a key of its own, where readers of `judge --json` expect
-        /// it.
+        /// The facts with a separate key for OpenBLAS, which readers of `judge --json` expect.
         #[derive(Serialize)]
         struct Written<'a> {
             class: &'a str,
@@ -65,7 +64,7 @@ impl Serialize for MachineFacts {
     }
 }
 
-/// What runs candidates.
+/// A device that runs candidates.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Device {
@@ -101,7 +100,7 @@ impl Default for Device {
 }
 
 impl Device {
-    /// The name that its maker gave it.
+    /// The product name.
     pub fn name(&self) -> &str {
         match self {
             Self::Cpu { name, .. } | Self::Gpu { name, .. } => name,
@@ -122,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_stands_beside_the_other_facts() {
+    fn a_device_is_among_the_other_facts() {
         let cpu = MachineFacts {
             device: Device::Cpu {
                 name: "Xeon".to_owned(),

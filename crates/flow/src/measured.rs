@@ -1,20 +1,20 @@
-//! What was measured of a candidate that is right.
+//! The measurements of a correct candidate.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::timing::Timing;
 
-/// What was measured of a correct candidate.
+/// The measurements of a correct candidate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// Seconds per call by the deciding estimator.
     pub seconds: f64,
-    /// What one call does.
+    /// The work of one call.
     pub work: Work,
-    /// What it is compared with at equal threads, where the task names something.
+    /// The task's baseline with the same number of threads, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Baseline>,
-    /// What the machine allows at most, where that was measured.
+    /// The machine's limit, if it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub roof: Option<Roof>,
     /// Both checks.
@@ -23,7 +23,7 @@ pub struct Measured {
     pub timing: Timing,
 }
 
-/// What one call does, as far as the task counts it.
+/// The work of one call, as far as the task counts it.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Work {
     /// Floating-point operations.
@@ -42,8 +42,8 @@ pub struct Work {
     pub bytes: Option<f64>,
 }
 
-/// A key that is there holds a number. JSON writes NaN as `null`, which must not be read as a task
-/// that counts nothing.
+/// Requires a number if the key is present. JSON writes NaN as `null`, which must not be taken for
+/// a task that counts nothing.
 fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     f64::deserialize(deserializer).map(Some)
 }
@@ -62,10 +62,10 @@ impl Baseline {
     pub const OPENBLAS: &str = "OpenBLAS";
 }
 
-/// What the machine allows at most.
+/// The machine's limit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Roof {
-    /// Seconds that the task's work needs at least.
+    /// The minimum time for the task's work, in seconds.
     pub seconds: f64,
     /// The arithmetic peak at equal threads, in operations per second.
     pub peak_flops: f64,
@@ -78,19 +78,19 @@ pub struct Checks {
     pub paper: bool,
     /// Every element, scale-aware bound.
     pub strict: bool,
-    /// The worst error met, in units of the reference's scale.
+    /// The worst error, in units of the reference's scale.
     #[serde(with = "finite_or_null")]
     pub error: f64,
 }
 
-/// What the speeds of one task are given in, built once from the measurement of the task's seed.
+/// The unit of a task's speeds, determined once from the measurement of its seed.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum Pace {
-    /// The task counts operations: speeds are GFLOPS.
+    /// The task counts operations, and speeds are GFLOPS.
     #[default]
     Gflops,
-    /// The task counts none: speeds are the seed's seconds over the candidate's.
+    /// The task counts no operations, and speeds are the seed's seconds divided by the candidate's.
     TimesSeed {
         /// Seconds per call of the seed.
         seconds: f64,
@@ -98,7 +98,7 @@ pub enum Pace {
 }
 
 impl Pace {
-    /// What speeds of the task are given in, by its seed.
+    /// The unit of speeds for a task with this seed.
     pub fn of_seed(seed: &Measured) -> Self {
         match seed.work.flops {
             Some(_) => Self::Gflops,
@@ -118,8 +118,8 @@ impl Pace {
 }
 
 impl Measured {
-    /// Measured by a steady clock, right in every check, without baseline and roof: for benches
-    /// that only pretend. Without GFLOPS it counts no operations.
+    /// A measurement for fake benches: a steady clock, all checks passed, no baseline and no roof.
+    /// Without GFLOPS it counts no operations.
     pub fn steady(gflops: impl Into<Option<f64>>, seconds: f64) -> Self {
         let flops = gflops.into().map(|gflops| gflops * 1e9 * seconds);
         Self {
@@ -136,8 +136,7 @@ impl Measured {
         }
     }
 
-    /// Billions of operations per second by the deciding estimator; `None` where the task counts
-    /// none.
+    /// Billions of operations per second by the deciding estimator; `None` if the task counts none.
     pub fn gflops(&self) -> Option<f64> {
         Some(self.work.flops? / self.seconds / 1e9)
     }
@@ -157,7 +156,7 @@ impl Measured {
         Some(self.baseline.as_ref()?.seconds / self.seconds)
     }
 
-    /// How many times as fast as OpenBLAS, where that is the baseline.
+    /// How many times as fast as OpenBLAS, if that is the baseline.
     pub fn openblas_ratio(&self) -> Option<f64> {
         self.baseline_ratio().filter(|_| {
             self.baseline
@@ -166,8 +165,8 @@ impl Measured {
         })
     }
 
-    /// How fast it is among the candidates of its task. `None` where the task counts no operations
-    /// and its seed is not known.
+    /// Its speed in the task's unit; `None` if the task counts no operations and its seed is
+    /// unknown.
     pub fn speed(&self, pace: Pace) -> Option<f64> {
         match pace {
             Pace::Gflops => self.gflops(),
@@ -175,8 +174,8 @@ impl Measured {
         }
     }
 
-    /// The first value that no machine can have measured, if there is one. Whoever sent such a
-    /// measurement failed; the candidate did not.
+    /// The first value that no machine can have measured, if there is one. Such a measurement is
+    /// the sender's failure and not the candidate's.
     pub fn mistake(&self) -> Option<&'static str> {
         let Self {
             seconds,
@@ -216,7 +215,7 @@ impl Measured {
     }
 }
 
-/// JSON has no infinity: an error that is not finite travels as `null`.
+/// JSON has no infinity, so an error that is not finite is written as `null`.
 pub(crate) mod finite_or_null {
     use serde::{Deserialize, Deserializer, Serializer};
 

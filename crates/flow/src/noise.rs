@@ -1,12 +1,12 @@
-//! How much of a reward is timing noise: the measured spread, in reward units.
+//! Timing noise: the measured spread in reward units.
 
 use crate::reward::{Reward, RewardContext, RewardError};
 use crate::timing::Timing;
 use crate::verdict::Verdict;
 
-/// The relative uncertainty of a candidate's seconds: the standard error of a mean of the quiet
-/// samples, than which the fastest of them varies less, since disturbance only ever adds. Samples
-/// that were disturbed share their disturbance, so that many of them are no better than one.
+/// The relative uncertainty of a candidate's seconds: the standard error of the mean of the quiet
+/// samples. The fastest sample varies less than that, because disturbance only adds time. Disturbed
+/// samples share their disturbance, so many of them are no better than one.
 pub fn of_timing(timing: &Timing) -> f64 {
     let kept = if timing.quiet {
         f64::from(timing.kept.max(1))
@@ -16,8 +16,8 @@ pub fn of_timing(timing: &Timing) -> f64 {
     timing.cv.max(0.0) / kept.sqrt()
 }
 
-/// The noise of a group: the root mean square, over its correct members, of what each
-/// one's reward would change by had it been slower by its uncertainty.
+/// The noise of a group: the root mean square of the change in reward if a member were slower by
+/// its uncertainty, over the correct members.
 pub fn of_group(
     reward: Reward,
     verdicts: &[Option<&Verdict>],
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_told_in_the_rewards_own_units() {
+    fn noise_is_in_units_of_the_reward() {
         let disturbed = correct(100.0, 0.1, 0, false);
         check(
             Reward::Ladder,

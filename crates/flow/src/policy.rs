@@ -1,4 +1,4 @@
-//! What a policy is: something that answers prompts and may learn from weighted answers.
+//! The trait of a policy, which answers prompts and may learn from weighted answers.
 
 use std::path::Path;
 
@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::ErrorKind;
 
-/// Who speaks in a chat.
+/// The speaker of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Speaker {
     /// Standing instructions.
     System,
-    /// The one who asks.
+    /// The person or program that asks.
     User,
     /// The policy.
     Assistant,
@@ -27,12 +27,12 @@ pub struct Message {
     pub content: String,
 }
 
-/// A prompt: messages, and the beginning of the answer if it is begun for the policy.
+/// A prompt: messages, and possibly the beginning of the answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chat {
     /// The messages so far.
     pub messages: Vec<Message>,
-    /// Text that the answer begins with; it counts as prompt, never as the policy's words.
+    /// Text that the answer begins with. It counts as prompt, never as the policy's answer.
     pub begun: String,
 }
 
@@ -41,17 +41,17 @@ pub struct Chat {
 pub struct Sampling {
     /// 0 is greedy.
     pub temperature: f64,
-    /// Keep the k likeliest tokens; 0 keeps all.
+    /// Keep the k most likely tokens; 0 keeps all.
     pub top_k: u32,
-    /// Keep the likeliest tokens up to this mass; 1 keeps all.
+    /// Keep the most likely tokens up to this mass; 1 keeps all.
     pub top_p: f64,
-    /// Keep tokens at least this likely relative to the likeliest; 0 keeps all.
+    /// Keep tokens at least this likely relative to the most likely one; 0 keeps all.
     pub min_p: f64,
-    /// Tokens at most.
+    /// Maximum number of tokens.
     pub max_tokens: u32,
     /// Texts that end an answer.
     pub stop: Vec<String>,
-    /// Seed of the first answer; the others follow from it.
+    /// Seed of the first answer. The seeds of the others follow from it.
     pub seed: u64,
 }
 
@@ -68,48 +68,45 @@ pub enum Ending {
 /// An answer: its text, and the tokens with their logprobs at the sampling temperature.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Completion {
-    /// The text, without what was begun for the policy.
+    /// The text, without the beginning from the prompt.
     pub text: String,
-    /// The prompt's tokens, what was begun included.
+    /// The prompt's tokens, including the beginning of the answer.
     pub prompt_tokens: Vec<u32>,
-    /// The answer's tokens. Empty where an API tells none.
+    /// The answer's tokens; empty if an API does not report them.
     pub tokens: Vec<u32>,
-    /// One logprob a token.
+    /// One logprob per token.
     pub logprobs: Vec<f32>,
     /// Why it ended.
     pub ending: Ending,
 }
 
-/// An answer and how strongly it is to be made likelier.
+/// An answer with its weight in the update.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WeightedTokens {
-    /// The prompt's tokens.
     pub prompt_tokens: Vec<u32>,
     /// The answer's tokens.
     pub tokens: Vec<u32>,
     /// The sampler's logprobs.
     pub logprobs: Vec<f32>,
-    /// The temperature that it was drawn at; its logprobs hold there alone.
+    /// The sampling temperature. The logprobs are valid only at this temperature.
     pub temperature: f64,
-    /// The advantage.
     pub advantage: f64,
 }
 
-/// What an update did.
+/// The statistics of an update.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Updated {
-    /// The loss.
     pub loss: f64,
     /// Norm of the gradient before clipping.
     pub gradient_norm: f64,
-    /// Mean divergence from the reference policy; none where it was not measured.
+    /// Mean KL divergence from the reference policy; `None` if it was not measured.
     #[serde(default)]
     pub kl: Option<f64>,
     /// Share of tokens whose ratio was clipped.
     pub clipped: f64,
     /// Mean entropy of the policy over the answers' tokens.
     pub entropy: f64,
-    /// Mean distance between the trainer's and the sampler's logprobs; above 0.02 the sampler is
+    /// Mean distance between the trainer's and the sampler's logprobs. Above 0.02 the sampler is
     /// suspect.
     pub sampler_gap: f64,
 }
@@ -127,7 +124,7 @@ pub struct Capabilities {
     pub context: u32,
 }
 
-/// A policy's own failure; never a verdict on what it wrote.
+/// A policy's own failure, which is never a verdict on its answers.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyError {
     /// The policy cannot do this.
@@ -145,20 +142,20 @@ pub enum PolicyError {
         /// Tokens of the context.
         context: u32,
     },
-    /// It cannot be asked so: it lacks a chat template, or the prompt has no token that it knows.
+    /// It cannot read this prompt: it lacks a chat template, or knows no token of the prompt.
     #[error("{0}")]
     Unanswerable(String),
-    /// Someone asked it to stop; nothing came of the call.
+    /// Someone asked it to stop. The call has no result.
     #[error("stopped on request")]
     Stopped,
-    /// It fell apart: its numbers are none any more, and asking again changes nothing.
+    /// It diverged: its values are NaN or infinite, and a retry does not help.
     #[error("{0}")]
     Diverged(String),
     /// The endpoint failed, or refused the request.
     #[error("{what}")]
     Endpoint {
         what: String,
-        /// The last HTTP status; none where no answer came.
+        /// The last HTTP status; `None` without an answer.
         status: Option<u16>,
     },
     /// A file of the policy cannot be read or written.
@@ -197,7 +194,7 @@ pub trait Policy {
     ) -> Result<Vec<Completion>, PolicyError>;
     /// One optimiser step on a batch.
     fn update(&mut self, batch: &[WeightedTokens]) -> Result<Updated, PolicyError>;
-    /// Writes weights and optimiser state, whole or not at all.
+    /// Writes weights and optimiser state atomically.
     fn save(&self, directory: &Path) -> Result<(), PolicyError>;
     /// Reads what `save` wrote.
     fn load(&mut self, directory: &Path) -> Result<(), PolicyError>;

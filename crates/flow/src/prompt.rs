@@ -1,7 +1,7 @@
-//! From a task, a stage and a parent to the prompt: what a policy is asked.
+//! Makes a prompt from a task, a stage and a parent.
 //!
-//! [`Prose`] writes chats for language models. Policies with a language of their own
-//! bring another [`Render`].
+//! [`Prose`] writes chats for language models. Policies with another input language implement
+//! [`Render`] themselves.
 
 mod role;
 mod wording;
@@ -15,36 +15,34 @@ use crate::verdict::Verdict;
 pub use role::Role;
 pub use wording::{Wording, WordingError};
 
-/// A compiler may say more than a prompt should hold.
+/// Maximum size of a detail in bytes, because a compiler may print more than fits in a prompt.
 const DETAIL_BYTES: usize = 1500;
-/// A parent longer than this is cut: the answer needs room too.
+/// A longer parent is cut, because the answer needs room, too.
 const PARENT_BYTES: usize = 16 << 10;
 
-/// What a prompt shows of the code that it starts from.
+/// The code that a prompt starts from.
 #[derive(Debug, Clone, Copy)]
 pub struct Shown<'a> {
-    /// Its source.
     pub source: &'a str,
-    /// How it fared; unknown for a seed that was not judged.
+    /// Its verdict; unknown for a seed that was not judged.
     pub verdict: Option<&'a Verdict>,
 }
 
-/// What is asked.
+/// The choices that determine a prompt.
 #[derive(Debug, Clone, Copy)]
 pub struct Ask<'a> {
-    /// The task.
     pub task: &'a Task,
     /// Why.
     pub role: Role,
-    /// The stage whose rules the answer must keep; none for fixed prompts.
+    /// The stage whose rules the answer must follow; `None` for fixed prompts.
     pub stage: Option<Stage>,
-    /// Which of the fixed prompts, counted from 0 and without end.
+    /// The number of the fixed prompt, from 0. It wraps around.
     pub variant: usize,
-    /// The parent; none for fixed prompts.
+    /// The parent; `None` for fixed prompts.
     pub parent: Option<Shown<'a>>,
 }
 
-/// Puts what is asked into words, or into whatever a policy reads.
+/// Renders a prompt in the input language of a policy.
 pub trait Render {
     /// The prompt.
     fn chat(&self, ask: &Ask<'_>) -> Chat;
@@ -53,12 +51,12 @@ pub trait Render {
 /// Prompts in English.
 #[derive(Debug, Clone)]
 pub struct Prose {
-    /// What is said.
+    /// The texts of prompts.
     pub wording: Wording,
-    /// Begin the answer: code fence, includes, signature and its opening brace. Small
+    /// Whether to begin the answer with code fence, includes, signature and opening brace. Small
     /// models then write valid code far more often.
     pub begin: bool,
-    /// The machine's widest vectors, as [`crate::MachineFacts::simd`] names them.
+    /// The machine's widest vectors, as [`crate::Device::Cpu`] names them.
     pub simd: String,
 }
 
@@ -97,7 +95,7 @@ impl Render for Prose {
     }
 }
 
-/// How the parent fared, in a sentence and its detail.
+/// The parent's verdict as a sentence with its detail.
 fn told(verdict: &Verdict) -> String {
     let detail = verdict.detail();
     let detail = clipped(detail.trim(), DETAIL_BYTES);
@@ -133,7 +131,7 @@ fn told(verdict: &Verdict) -> String {
     }
 }
 
-/// At most `bytes` of a text, cut between characters, with a mark where it was cut.
+/// At most `bytes` of a text, cut between characters and marked.
 fn clipped(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
         return text.to_owned();

@@ -1,7 +1,7 @@
-//! Random choices that follow from a seed: `SplitMix64`, and seeds made of seeds.
+//! Random choices from a seed: `SplitMix64`, and seeds derived from seeds.
 //!
-//! Nothing here needs to be hard to guess. It must be the same on every machine, and
-//! choices for different purposes must not follow from each other.
+//! Nothing here needs to be hard to guess. It must be the same on every machine, and choices for
+//! different purposes must be independent.
 
 /// A stream of random numbers.
 #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ impl Random {
         mix(self.state)
     }
 
-    /// A number below `limit`, or 0 where there is none. The bias is under `limit / 2^64`.
+    /// A number below `limit`, or 0 if there is none. The bias is below `limit / 2^64`.
     pub fn below(&mut self, limit: usize) -> usize {
         ((u128::from(self.bits()) * limit as u128) >> 64) as usize
     }
@@ -39,7 +39,7 @@ impl Random {
     }
 }
 
-/// The seed for one purpose of a run: `path` names it, e.g. what, which step, which group.
+/// The seed for one purpose of a run. `path` identifies it, for example by purpose, step and group.
 pub fn seed(run: u64, path: &[u64]) -> u64 {
     path.iter().fold(mix(run), |seed, part| {
         mix(seed ^ mix(part.wrapping_add(0x9e37_79b9_7f4a_7c15)))

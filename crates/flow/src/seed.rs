@@ -1,5 +1,5 @@
-//! A task's seed as a candidate: rewards are measured against it, and a machine that cannot judge
-//! it is at fault where it fails on others.
+//! A task's seed as a candidate. Rewards are relative to it. If a machine cannot judge the seed,
+//! its failures on other candidates are the machine's fault.
 
 use std::sync::Arc;
 
@@ -9,15 +9,15 @@ use crate::measured::Measured;
 use crate::task::Task;
 use crate::verdict::{Label, Verdict};
 
-/// A seed that is not correct, so that nothing can be measured against it.
+/// The seed is not correct, so nothing can be compared with it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the seed of {task} is {label} on this machine: {detail}")]
 pub struct SeedError {
     /// The task's name.
     pub task: String,
-    /// How the seed fared.
+    /// The seed's verdict.
     pub label: Label,
-    /// What its verdict says.
+    /// The verdict's detail.
     pub detail: String,
 }
 
@@ -30,7 +30,7 @@ pub fn candidate(task: &Task) -> Result<Candidate, SeedError> {
     })
 }
 
-/// The job that has the seed judged, under the rules of no stage.
+/// The job to judge the seed, without the rules of a stage.
 pub fn job(id: JobId, task: &Arc<Task>) -> Result<Job, SeedError> {
     Ok(Job {
         id,
@@ -40,7 +40,7 @@ pub fn job(id: JobId, task: &Arc<Task>) -> Result<Job, SeedError> {
     })
 }
 
-/// What rewards and speeds are measured against, by the seed's verdict.
+/// The seed's measurements, which rewards and speeds are relative to.
 pub fn measured<'a>(task: &Task, verdict: &'a Verdict) -> Result<&'a Measured, SeedError> {
     verdict.correct().ok_or_else(|| SeedError {
         task: task.spec.name.clone(),

@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::technique::{Scan, Technique};
 
-/// A stage of a task by its number, from 1, as configuration, JSON and journals have it.
+/// A stage of a task by its number, from 1, as in configuration, JSON and journals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
 pub struct Stage(u8);
 
-/// No stage of a task.
+/// A stage that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StageError {
     /// Stages count from 1.
@@ -22,7 +22,7 @@ pub enum StageError {
     Unknown {
         /// A number or a name.
         asked: String,
-        /// What there is.
+        /// The known stages.
         known: String,
     },
 }
@@ -54,7 +54,7 @@ impl Stage {
     /// The stage that a search begins with.
     pub const FIRST: Self = Self(1);
 
-    /// The stage with that number. For constants: numbers that are read go through `try_from`.
+    /// The stage with this number, for constants. Numbers from outside go through `try_from`.
     ///
     /// # Panics
     /// For 0.
@@ -74,9 +74,9 @@ impl Stage {
 pub struct StageSpec {
     /// Lower-case letters, digits and dashes, with a letter first.
     pub name: String,
-    /// What a prompt says at this stage.
+    /// The text of a prompt at this stage.
     pub wording: String,
-    /// What the stage allows, in words for people.
+    /// A description of what the stage allows, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allows: Option<String>,
     /// The techniques that are refused.
@@ -90,7 +90,7 @@ pub struct StageSpec {
 pub struct Stages(Vec<StageSpec>);
 
 impl Stages {
-    /// More would need a wider number in journals.
+    /// Maximum number of stages. More would need a wider number in journals.
     const MOST: usize = 99;
 
     /// One stage that forbids nothing.
@@ -103,7 +103,7 @@ impl Stages {
         }])
     }
 
-    /// `Err` says which rule is broken, with the key.
+    /// `Err` names the broken rule and the key.
     pub(crate) fn check(&self) -> Result<(), String> {
         if self.0.is_empty() || self.0.len() > Self::MOST {
             let (count, most) = (self.0.len(), Self::MOST);
@@ -115,11 +115,12 @@ impl Stages {
             let fail = |why: String| Err(format!("stages.{}.{why}", index + 1));
             if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(plain) {
                 return fail(format!(
-                    "name: `{name}` must be lower-case letters, digits and dashes, with a letter first"
+                    "name: `{name}` must be lower-case letters, digits and dashes, with a letter \
+                     first"
                 ));
             }
             if !seen.insert(name) {
-                return fail(format!("name: `{name}` names another stage already"));
+                return fail(format!("name: another stage is already called `{name}`"));
             }
             if wording.trim().is_empty() {
                 return fail("wording: a prompt needs words".into());
@@ -135,12 +136,12 @@ impl Stages {
     }
 
     /// How many there are; at least one.
-    #[expect(clippy::len_without_is_empty, reason = "a task has a stage at least")]
+    #[expect(clippy::len_without_is_empty, reason = "a task has at least one stage")]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The stage in place `index`, counted from 0 and round again.
+    /// The stage at `index`, which counts from 0 and wraps around.
     pub fn cycle(&self, index: usize) -> Stage {
         Stage((index % self.0.len()) as u8 + 1)
     }
@@ -173,14 +174,14 @@ impl Stages {
         StageError::Unknown {
             asked: asked.to_owned(),
             known: match names.as_slice() {
-                [only] => format!("the task has stage 1 ({only}) alone"),
+                [only] => format!("the task has only stage 1 ({only})"),
                 all => format!("stages are 1 to {} ({})", all.len(), all.join(", ")),
             },
         }
     }
 }
 
-/// One stage of a task: its number and what it says.
+/// One stage of a task: its number and its rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules<'a> {
     pub stage: Stage,
@@ -192,7 +193,7 @@ impl Rules<'_> {
         self.spec.forbids.contains(&technique)
     }
 
-    /// The first forbidden technique that `scan` found, in a sentence.
+    /// A sentence about the first forbidden technique that `scan` found.
     pub fn violation(&self, scan: &Scan) -> Option<String> {
         let found = self
             .spec
@@ -254,12 +255,12 @@ mod tests {
     }
 
     #[test]
-    fn stages_have_names_of_their_own_and_words() {
+    fn stages_have_distinct_names_and_texts() {
         assert_eq!(stages(TWO).check(), Ok(()));
         let check = |from: &str, to: &str| stages(&TWO.replace(from, to)).check().unwrap_err();
         assert_eq!(
             check("plain", "all"),
-            "stages.2.name: `all` names another stage already"
+            "stages.2.name: another stage is already called `all`"
         );
         assert_eq!(
             check("Anything.", " "),

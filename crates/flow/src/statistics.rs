@@ -1,16 +1,15 @@
-//! What a list of numbers says: its middle and how far it varies.
+//! Statistics of a list of numbers.
 
-/// The mean; 0 for none.
+/// The mean; 0 for no values.
 pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// The middle value.
 pub fn median(values: &[f64]) -> f64 {
     quantile(values, 0.5)
 }
 
-/// The value below which a share `q` of the values lies, interpolated; not a number for none.
+/// The value below which a share `q` of the values lies, interpolated; NaN for no values.
 pub fn quantile(values: &[f64], q: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -47,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_and_the_variation_are_as_in_books() {
+    fn median_and_variation_match_their_definitions() {
         assert!((median(&[3.0, 1.0, 2.0]) - 2.0).abs() < 1e-12);
         assert!((variation(&[9.0, 10.0, 11.0]) - 0.1).abs() < 1e-12);
         assert!(variation(&[5.0]).abs() < 1e-12);

@@ -1,8 +1,8 @@
-//! What to make fast, and what correct means: a task is data.
+//! A task: what to make fast, and what correct means. It is data.
 //!
-//! A task folder holds `task.toml`, `prompt.md`, and in the task's language the files
-//! `reference` and `seed`, and `baseline` where a library offers the same operation: `reference.c`
-//! and so on for C.
+//! A task folder contains `task.toml`, `prompt.md`, and in the task's language the files
+//! `reference` and `seed`. If a library offers the same operation, it also contains
+//! `baseline`. For C these are `reference.c` and so on.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ pub use crate::task_error::TaskError;
 pub struct TaskFiles {
     /// `task.toml`
     pub toml: String,
-    /// `reference`: the trusted, slow version that says what is correct.
+    /// `reference`: the trusted, slow version that defines what is correct.
     pub reference: String,
     /// `prompt.md`: the statement shown to a model.
     pub prompt: String,
@@ -31,7 +31,7 @@ pub struct TaskFiles {
 }
 
 impl TaskFiles {
-    /// The language that a `task.toml` names, which decides how the other files are called.
+    /// The language in a `task.toml`, which decides the names of the other files.
     pub fn language(toml: &str) -> Result<Language, TaskError> {
         #[derive(Deserialize)]
         struct Named {
@@ -44,12 +44,12 @@ impl TaskFiles {
 
 /// A kernel task: interface, cost, tolerance, stages, and its sources.
 ///
-/// It travels as its files: a task that is received is parsed and checked like one that is read
-/// from a folder, and has the same hash.
+/// It is sent as its files. A received task is parsed and checked like one from a folder, and has
+/// the same hash.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "TaskFiles", into = "TaskFiles")]
 pub struct Task {
-    /// What `task.toml` says. A change here does not travel and leaves the hash as it is.
+    /// The content of `task.toml`. A change here is not sent and does not change the hash.
     pub spec: TaskSpec,
     toml: String,
     /// The trusted source of `reference` (and `check`, `point`).
@@ -100,7 +100,7 @@ pub struct TaskSpec {
     pub cache: CacheState,
     /// Work and traffic, for GFLOPS and the roof.
     pub cost: Cost,
-    /// What correct means.
+    /// How outputs are checked.
     pub verify: Verify,
     /// Which library the baseline needs.
     pub baseline: Option<Library>,
@@ -108,7 +108,7 @@ pub struct TaskSpec {
     pub stages: Stages,
 }
 
-/// `task.toml` as people write it: the keys of the interface stand among the others.
+/// `task.toml` as people write it, with the keys of the interface among the others.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Written {
@@ -209,7 +209,7 @@ pub enum Library {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheState {
-    /// As an earlier run on the same cores would leave them.
+    /// As an earlier run on the same cores leaves them.
     #[default]
     Warm,
     /// Inputs are flushed from the caches first.
@@ -220,24 +220,23 @@ pub enum CacheState {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Cost {
-    /// Floating-point operations, by convention of the field. Absent or 0 where the task counts
-    /// none.
+    /// Floating-point operations, by the field's convention. Absent or 0 if the task counts none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flops: Option<String>,
     /// Bytes that must move: each input read once, each output written once.
     pub bytes: String,
 }
 
-/// What correct means for this task.
+/// How outputs of this task are checked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Verify {
     /// How every run is checked.
     pub method: Method,
-    /// The bound, as a multiple of `2^-53` times the reference's scale: an element
-    /// is right when `|got - want| <= bound * 2^-53 * scale`. A formula; 0 means equal.
+    /// The bound, a formula, in multiples of `2^-53` times the reference's scale. An element is
+    /// correct if `|got - want| <= bound * 2^-53 * scale`. With 0 it must be equal.
     pub bound: String,
-    /// Why that bound: one line.
+    /// The reason for the bound, in one line.
     pub why: String,
 }
 
@@ -282,7 +281,8 @@ impl Task {
     /// How the function of this task is called.
     ///
     /// # Panics
-    /// For a module. C tasks have none, and a bench of functions refuses modules before it asks.
+    /// For a module. C tasks are never modules, and a bench of functions refuses modules before it
+    /// calls this.
     pub fn function(&self) -> &Function {
         self.spec.function()
     }
@@ -290,12 +290,12 @@ impl Task {
     /// What a candidate must define, e.g. `void f(double *A, int N)`.
     ///
     /// # Panics
-    /// Where the language is not [supported](Language::supported).
+    /// If the language is not [supported](Language::supported).
     pub fn signature(&self) -> String {
         language::signature(self.spec.language, &self.spec.interface)
     }
 
-    /// What one call does, as far as the task counts it. A formula of 0 counts nothing.
+    /// The work of one call, as far as the task counts it. A formula of 0 counts nothing.
     pub fn work(&self, sizes: &Sizes) -> Work {
         let counted = |formula: &String| {
             let count = formula::evaluate(formula, sizes).expect("checked by Task::parse");
@@ -307,7 +307,7 @@ impl Task {
         }
     }
 
-    /// Whether it counts the operations of a call that is timed.
+    /// Whether it counts the operations of a timed call.
     pub fn counts_operations(&self) -> bool {
         match &self.spec.interface {
             Interface::Function(function) => self.work(&function.sizes.timed).flops.is_some(),
@@ -326,7 +326,8 @@ impl TaskSpec {
     /// How the function of this task is called.
     ///
     /// # Panics
-    /// For a module. C tasks have none, and a bench of functions refuses modules before it asks.
+    /// For a module. C tasks are never modules, and a bench of functions refuses modules before it
+    /// calls this.
     pub fn function(&self) -> &Function {
         match &self.interface {
             Interface::Function(function) => function,
@@ -345,8 +346,7 @@ impl TaskSpec {
         }
     }
 
-    /// Checks every rule that a `task.toml` must keep; `baseline` says whether there is a baseline
-    /// file.
+    /// Checks every rule for a `task.toml`. `baseline` says whether there is a baseline file.
     pub fn check(&self, baseline: bool) -> Result<(), TaskError> {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if self.name.is_empty() || self.name.len() > 40 || !self.name.chars().all(plain) {
@@ -373,7 +373,7 @@ impl TaskSpec {
     }
 
     fn check_function(&self, function: &Function) -> Result<(), TaskError> {
-        // Of what is drawn the ends, and one that is odd where an end is even.
+        // The bounds of drawn sizes, and an odd size near an even bound.
         let ends: [fn(i64, i64) -> i64; 3] = [
             |least, _| least,
             |least, most| most.min(least.saturating_add(1)),
@@ -431,7 +431,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_of_a_fill_are_low_and_then_high() {
+    fn the_limits_of_a_fill_must_be_in_order() {
         let parse = |kind: &str, limits: &str| {
             let toml = include_str!("../tests/data/matmul.toml");
             let first = r#"type = "f64", role = "in", shape = ["M", "K"], fill = { uniform = [-1.0, 1.0] }"#;
@@ -445,7 +445,8 @@ mod tests {
             .map_err(|error| error.to_string())
         };
         assert_eq!(parse("f64", "[-2.0, 1.0]"), Ok(()));
-        let reversed = "task.toml: args: `A` has the fill uniform = [1, -1], which holds nothing; write low and then high";
+        let reversed = "task.toml: args: `A` has the fill uniform = [1, -1], which is empty; write \
+            low and then high";
         assert_eq!(parse("f64", "[1.0, -1.0]"), Err(reversed.to_owned()));
         for limits in ["[1.0, 1.0]", "[nan, 1.0]", "[0.0, inf]"] {
             assert!(parse("f64", limits).is_err(), "{limits}");
@@ -458,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn drawn_sizes_are_all_of_them_and_hold_something() {
+    fn drawn_sizes_must_be_complete_and_not_empty() {
         let parse = |drawn: &str, shape: &str| {
             let toml = include_str!("../tests/data/matmul.toml");
             let toml = toml.replace("sizes = {", &format!("sizes = {{ drawn = {drawn},"));
@@ -491,7 +492,7 @@ mod tests {
             told("{ M = [1, 9] }"),
             rule("draws each size of `timed`, or none")
         );
-        let reversed = "M = [9, 1] holds nothing; write low and then high";
+        let reversed = "M = [9, 1] is empty; write low and then high";
         assert_eq!(
             told("{ M = [9, 1], N = [2, 2], K = [3, 40] }"),
             rule(reversed)
@@ -531,7 +532,7 @@ mod tests {
             assert!(error.contains(part), "{error}");
         }
         let error = parse(format!("{MATMUL}{}", own.replace("plain", "all"))).unwrap_err();
-        let twice = "task.toml: stages.2.name: `all` names another stage already";
+        let twice = "task.toml: stages.2.name: another stage is already called `all`";
         assert_eq!(error, twice);
     }
 
@@ -546,7 +547,8 @@ mod tests {
         let half = parse(MATMUL.replacen("f64", "bf16", 1)).unwrap_err();
         assert_eq!(
             half,
-            "task.toml: args: `A` is bf16, which a task in c cannot have; it has f64, f32, i32 and i64"
+            "task.toml: args: `A` is bf16, which a task in c cannot have; it has f64, f32, i32 and \
+             i64"
         );
         let module = "name = \"m\"\nsummary = \"s\"\nlanguage = \"torch\"\nclass = \"Model\"\ncost = { flops = \"0\", bytes = \"0\" }\nverify = { method = \"full\", bound = \"1\", why = \"w\" }\n";
         let task = parse(module.into()).unwrap();

@@ -5,7 +5,7 @@ use crate::formula::FormulaError;
 /// A task that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TaskError {
-    /// `task.toml` is not what it should be.
+    /// `task.toml` cannot be read.
     #[error("task.toml: {0}")]
     Toml(String),
     /// A formula of `task.toml` is wrong.
@@ -16,7 +16,7 @@ pub enum TaskError {
         /// What is wrong.
         source: FormulaError,
     },
-    /// A rule that holds between keys is broken.
+    /// A rule that concerns several keys is broken.
     #[error("task.toml: {0}")]
     Rule(String),
 }

@@ -1,35 +1,35 @@
-//! What the clock said: samples of one candidate and what they add up to.
+//! The timing of a candidate: its samples and their statistics.
 
 use serde::{Deserialize, Serialize};
 
 /// The timing of one candidate, by both estimators.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
-    /// Seconds per call by the gated estimator: the fastest sample, each of which was verified. A
-    /// machine only ever adds time.
+    /// Seconds per call by the gated estimator: the fastest of the verified samples, because a
+    /// machine only adds time.
     pub min_s: f64,
-    /// Seconds per call in the middle: the median of the kept samples, or of all where too few were
-    /// kept.
+    /// Median seconds per call of the kept samples, or of all samples if too few were kept.
     pub median_s: f64,
     /// Seconds per call by the paper's estimator: the mean of three runs after one warm-up.
     pub paper_s: f64,
-    /// Coefficient of variation of the samples that the median is of.
+    /// Coefficient of variation of the samples behind the median.
     pub cv: f64,
     /// Runs that were timed.
     pub samples: u32,
-    /// Of these, runs with quiet probes on both sides.
+    /// Timed runs with quiet probes before and after.
     pub kept: u32,
-    /// Whether enough samples were kept to believe that the fastest ran on a machine at its floor.
+    /// Whether enough samples were kept to trust that the machine was undisturbed during the
+    /// fastest.
     pub quiet: bool,
-    /// Calls per run, each on inputs of its own.
+    /// Calls per run, each with its own inputs.
     pub calls: u32,
-    /// OpenMP threads, where a CPU ran it.
+    /// OpenMP threads, if a CPU ran it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
 }
 
 impl Timing {
-    /// The timing of a clock that always gives the same value: for benches that only pretend.
+    /// A timing without variation, for fake benches.
     pub fn steady(seconds: f64) -> Self {
         Self {
             min_s: seconds,

@@ -1,4 +1,4 @@
-//! How a candidate fared. A candidate's failure is a verdict; a machine's failure is an error.
+//! The verdict on a candidate. A candidate's failure is a verdict. A machine's failure is an error.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::measured::finite_or_null;
 
 pub use crate::measured::{Checks, Measured};
 
-/// How a candidate fared.
+/// The verdict on a candidate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 pub enum Verdict {
@@ -22,7 +22,7 @@ pub enum Verdict {
     },
     /// The compiler or the linker rejected it.
     NotCompiled {
-        /// What the compiler said, shortened.
+        /// The compiler's messages, shortened.
         diagnostics: String,
     },
     /// It did not end within the limit.
@@ -32,16 +32,16 @@ pub enum Verdict {
         /// What was running: `compile` or `run`.
         during: Phase,
     },
-    /// It ended its process.
+    /// Its process crashed or exited.
     Crashed {
-        /// How: the signal or the exit status, in words.
+        /// The signal or the exit status, in words.
         how: String,
     },
-    /// It ran to the end and left something wrong.
+    /// It ran to the end with a wrong result.
     Wrong(Mismatch),
-    /// Right, but too fast to be believed, also when judged again.
+    /// Correct, but implausibly fast, even when judged again.
     Suspect {
-        /// Why it is not believed.
+        /// Why its speed is implausible.
         why: String,
         /// What was measured.
         measured: Measured,
@@ -50,7 +50,7 @@ pub enum Verdict {
     Correct(Measured),
 }
 
-/// A phase with a limit of its own.
+/// A phase with its own time limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
@@ -60,7 +60,7 @@ pub enum Phase {
     Run,
 }
 
-/// What was wrong, precisely enough for a repair prompt.
+/// What was wrong, in enough detail for a repair prompt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mismatch {
     /// What was wrong, in a sentence.
@@ -107,8 +107,8 @@ impl Label {
         Self::Correct,
     ];
 
-    /// Whether a repair may start from it: there is code, and the code is at fault.
-    /// (`suspect` may be right; a machine's failure has no label.)
+    /// Whether a repair may start from it, because there is code and the code is at fault.
+    /// (`suspect` may be correct, and a machine's failure has no label.)
     pub fn is_broken(self) -> bool {
         match self {
             Self::Refused | Self::NotCompiled | Self::TimedOut | Self::Crashed | Self::Wrong => {
@@ -118,7 +118,7 @@ impl Label {
         }
     }
 
-    /// The name as JSON and people write it.
+    /// The name in JSON and in text.
     pub fn name(self) -> &'static str {
         match self {
             Self::Malformed => "malformed",
@@ -154,10 +154,10 @@ impl Verdict {
         }
     }
 
-    /// What a person, or a repair prompt, should read beside the label.
+    /// The text next to the label, for a person or a repair prompt.
     ///
-    /// Much of it quotes the candidate, so what would command a terminal is left out, and a name
-    /// that fills a whole file is cut.
+    /// Much of it quotes the candidate. So control characters are removed, and a name that fills a
+    /// whole file is cut.
     pub fn detail(&self) -> String {
         let text = self.full_detail();
         let mut letters = text.chars().filter(|letter| is_harmless(*letter));
@@ -169,8 +169,9 @@ impl Verdict {
         }
     }
 
-    /// With all that quotes the candidate cut, so that any message can carry it: a name can fill a
-    /// whole file. The middle goes, since the ends of a sentence tell which rule it is about.
+    /// Shortens everything that quotes the candidate, so that any message can carry it. A name can
+    /// fill a whole file. The middle is cut, because the ends of a sentence say which rule it is
+    /// about.
     #[must_use]
     pub fn shortened(mut self) -> Self {
         match &mut self {
@@ -209,7 +210,7 @@ impl Verdict {
         }
     }
 
-    /// Whether it is right, and believed.
+    /// Whether it is correct and plausible.
     pub fn is_correct(&self) -> bool {
         self.correct().is_some()
     }
@@ -228,7 +229,7 @@ impl Verdict {
         }
     }
 
-    /// What was measured, if it came that far: also of a candidate that is not believed.
+    /// The measurements, if it got that far. A suspect candidate has them, too.
     pub fn measured(&self) -> Option<&Measured> {
         match self {
             Self::Suspect { measured, .. } => Some(measured),
@@ -237,12 +238,12 @@ impl Verdict {
     }
 }
 
-/// Characters of a detail at most.
+/// Maximum number of characters of a detail.
 const DETAIL: usize = 2400;
-/// Characters of a sentence in a verdict at most.
+/// Maximum number of characters of a sentence in a verdict.
 const SENTENCE: usize = 400;
 
-/// Leaves `most` characters of a text, most of them from its start.
+/// Keeps `most` characters of a text, most of them from its start.
 fn cut_middle(text: &mut String, most: usize) {
     let length = text.chars().count();
     if length > most {
@@ -253,8 +254,8 @@ fn cut_middle(text: &mut String, most: usize) {
     }
 }
 
-/// Whether a terminal only shows it: no control characters, and none that turn the direction of
-/// text.
+/// Whether a character is harmless in a terminal: not a control character, and not one that changes
+/// the direction of text.
 fn is_harmless(letter: char) -> bool {
     let turns = matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
     matches!(letter, '\n' | '\t') || !(letter.is_control() || turns)
@@ -265,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn details_cannot_command_a_terminal() {
+    fn details_contain_no_control_characters() {
         let why = "line 1:\n\t`\u{1b}[2J\u{9b}31mx\r\u{202e}y\u{7}` é".to_owned();
         assert_eq!(Verdict::Refused { why }.detail(), "line 1:\n\t`[2J31mxy` é");
         let long = Verdict::Refused {

@@ -75,6 +75,23 @@ pub(crate) enum Command {
     Corpus(corpus::CorpusArgs),
     /// Tune a model on examples, for a warm start
     Tune(corpus::TuneArgs),
+    /// Print what a shell needs to complete hotloop's commands
+    #[command(after_help = "\
+Examples:
+  hotloop completions bash > ~/.local/share/bash-completion/completions/hotloop
+  hotloop completions zsh > ~/.zfunc/_hotloop
+  hotloop completions fish > ~/.config/fish/completions/hotloop.fish")]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write manual pages, one for each command
+    #[command(after_help = "Example:\n  hotloop man --out ~/.local/share/man/man1")]
+    Man {
+        /// The folder, made where it is missing
+        #[arg(long, value_name = "FOLDER")]
+        out: PathBuf,
+    },
 }
 
 /// `hotloop judge`
@@ -154,7 +171,12 @@ pub(crate) struct TaskArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum TaskCommand {
     /// List the shipped tasks
-    List,
+    #[command(after_help = "Examples:\n  hotloop task list\n  hotloop task list --json")]
+    List {
+        /// Print one JSON object a line for each task
+        #[arg(long)]
+        json: bool,
+    },
     /// Show a task: prompt, signature, sizes, cost and bound
     #[command(after_help = "\
 Examples:

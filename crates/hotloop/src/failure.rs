@@ -133,7 +133,8 @@ pub(crate) fn policy_hint(error: &PolicyError) -> Option<&'static str> {
             status: Some(TOO_MANY_REQUESTS),
             ..
         } => Some(
-            "keep below the endpoint's limit: HOTLOOP_API_PER_MINUTE=N in the environment allows N requests per minute",
+            "keep below the endpoint's limit: HOTLOOP_API_PER_MINUTE=N in the environment allows N \
+             requests per minute",
         ),
         PolicyError::File { kind, .. } if *kind == io::ErrorKind::FileTooLarge => {
             Some(hotloop_bench::role::RAISE)

@@ -56,6 +56,8 @@ pub fn run() -> ExitCode {
         Command::Experiment(arguments) => cmd::experiment::run(&arguments),
         Command::Corpus(arguments) => cmd::corpus::run(&arguments),
         Command::Tune(arguments) => cmd::tune::run(&arguments),
+        Command::Completions { shell } => Ok(cmd::manual::completions(shell)),
+        Command::Man { out } => cmd::manual::pages(&out),
     };
     let status = ended.unwrap_or_else(|failure| failure.tell());
     output::lost()

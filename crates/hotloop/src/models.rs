@@ -79,8 +79,8 @@ pub(crate) fn is_hub_name(name: &str) -> bool {
 fn missing(name: &str) -> Failure {
     if is_hub_name(name) {
         return Failure::user(format!("{name} is not on this machine")).hint(format!(
-            "`hotloop model pull {name}` downloads it; without network, do that elsewhere with `--to DIR`, \
-             copy DIR here and name it"
+            "`hotloop model pull {name}` downloads it; without network, do that elsewhere with \
+             `--to DIR`, copy DIR here and name it"
         ));
     }
     if name.contains("://") {

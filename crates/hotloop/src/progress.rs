@@ -1,12 +1,13 @@
 //! Bars and spinners: on standard error, on a terminal only, gone when the work is done.
 
 use std::cell::Cell;
+use std::fmt::Write;
 use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use hotloop_flow::Label;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
 use crate::output::complain;
 
@@ -36,8 +37,7 @@ impl Progress {
     /// A bar of `total` judgements, if `wanted` and standard error is a terminal.
     pub(crate) fn bar(total: usize, wanted: bool) -> Self {
         let bar = if wanted && std::io::stderr().is_terminal() {
-            ProgressBar::new(total as u64)
-                .with_style(style("{bar:30} {pos}/{len}  {msg}  {eta} left"))
+            ProgressBar::new(total as u64).with_style(style("{bar:30} {pos}/{len}  {msg}  {left}"))
         } else {
             ProgressBar::hidden()
         };
@@ -67,7 +67,7 @@ impl Progress {
         let progress = Self::bar(0, wanted);
         progress.bar.set_length(total);
         progress.bar.set_style(style(
-            "{bar:30} {bytes}/{total_bytes}  {bytes_per_sec}  {eta} left  {msg}",
+            "{bar:30} {bytes}/{total_bytes}  {bytes_per_sec}  {left}  {msg}",
         ));
         progress
     }
@@ -145,7 +145,14 @@ impl Drop for Progress {
 }
 
 fn style(template: &str) -> ProgressStyle {
+    // Nothing is known of the time left before something is done.
+    let left = |state: &ProgressState, text: &mut dyn Write| {
+        if state.pos() > 0 {
+            write!(text, "{:#} left", HumanDuration(state.eta())).unwrap_or_default();
+        }
+    };
     ProgressStyle::with_template(template)
         .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .with_key("left", left)
         .progress_chars("=> ")
 }

@@ -82,7 +82,8 @@ fn advice(divergence: &Divergence) -> String {
     let facts = written.facts.display();
     if divergence.is_at_the_start() {
         format!(
-            "the learning rate cannot be the cause in the first step: look at the examples that {facts} names, and at the model"
+            "the learning rate cannot be the cause in the first step: look at the examples that \
+             {facts} names, and at the model"
         )
     } else {
         format!("lower --rate, or look at the examples that {facts} names")

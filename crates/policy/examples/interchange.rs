@@ -22,9 +22,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     match arguments[..] {
         ["train", model, kind, out] => train(Path::new(model), kind, Path::new(out)),
         ["logits", model, adapter, tokens, out] => logits(Path::new(model), adapter, tokens, out),
-        _ => {
-            Err("usage: interchange train MODEL full|lora OUT, or interchange logits MODEL ADAPTER|- TOKENS OUT".into())
-        }
+        _ => Err(
+            "usage: interchange train MODEL full|lora OUT, or interchange logits MODEL \
+                ADAPTER|- TOKENS OUT"
+                .into(),
+        ),
     }
 }
 

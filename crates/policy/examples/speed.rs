@@ -1,11 +1,12 @@
-//! How fast the engine decodes and trains on this CPU, for `tests/speed.py` to set beside PyTorch.
+//! Measures how fast the engine decodes and trains on this CPU. `tests/speed.py` compares it with
+//! PyTorch.
 //!
 //! ```text
 //! speed MODEL THREADS decode BATCH TOKENS         a prompt of 37 tokens, then TOKENS more for each answer
 //! speed MODEL THREADS lora|full BATCH LENGTH      forward and backward of BATCH x LENGTH tokens, no optimiser
 //! ```
 //!
-//! `SPEED_PRECISION=bf16` or `f32` says how the frozen weights are kept; without it f32.
+//! `SPEED_PRECISION` is the precision of the frozen weights: `bf16` or `f32`, the default.
 //!
 //! Writes one JSON line to the file named by `SPEED_OUT`, or to `speed.json`.
 
@@ -54,7 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Seconds of decoding alone: the same prompt with one token is taken off.
+/// Seconds of decoding alone. The time of the same prompt with one token is subtracted.
 fn decode(network: &Network, batch: usize, tokens: usize) -> (f64, usize) {
     let prompt: Vec<u32> = (0..37).map(|i| (i * 7919 + 13) % 40000).collect();
     let run = |max_tokens| {

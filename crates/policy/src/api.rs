@@ -1,11 +1,11 @@
-//! Models behind an OpenAI-compatible endpoint: they answer, they do not learn.
+//! Models behind an OpenAI-compatible endpoint. They answer but do not learn.
 //!
-//! Requests are blocking, a few at a time. What may pass is tried again: lost connections,
-//! timeouts, rate limits and the server's own failures, also those reported in a reply, with
-//! growing pauses or the pause the server asks for, in which nothing else is asked either. What
-//! will not pass (a bad key, an unknown model, an address that is none) fails at once, with the
-//! server's words. Logprobs are asked for, and done without where the server refuses them; they are
-//! at the temperature that it reports them at.
+//! Requests are blocking, and a few run at a time. Temporary failures are retried: lost
+//! connections, timeouts, rate limits and failures of the server, including those reported in a
+//! reply. Pauses between retries grow, or the server sets them, and no other request goes out
+//! during such a pause. Permanent failures (a bad key, an unknown model, an invalid address) are
+//! reported at once, with the server's message. The policy asks for logprobs, and does without them
+//! if the server refuses. They are at the temperature at which the server reports them.
 
 mod pace;
 
@@ -30,14 +30,15 @@ use pace::{Pace, Tries};
 pub enum Protocol {
     /// `/chat/completions`.
     Chat,
-    /// `/completions`: the messages' texts and what was begun, a line each, for base models.
+    /// `/completions`: the texts of the messages and the beginning of the answer, one per line, for
+    /// base models.
     Completions,
 }
 
 impl Protocol {
     const ALL: [Self; 2] = [Self::Chat, Self::Completions];
 
-    /// What stands behind the version in the address that it is asked at.
+    /// The part of the address after the version.
     fn path(self) -> &'static str {
         match self {
             Self::Chat => "/chat/completions",
@@ -45,8 +46,8 @@ impl Protocol {
         }
     }
 
-    /// The address up to the version, and the protocol that its end names: `.../completions`
-    /// completions, and everything else the chat.
+    /// The address up to the version, and the protocol: completions if it ends in `/completions`,
+    /// otherwise chat.
     pub fn of(address: &str) -> (&str, Self) {
         let address = address.trim_end_matches('/');
         let named = |protocol: Self| Some((address.strip_suffix(protocol.path())?, protocol));
@@ -60,42 +61,40 @@ impl Protocol {
 /// How an endpoint is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiConfig {
-    /// Up to and including the version, such as `http://localhost:8000/v1`.
+    /// The address up to and including the version, such as `http://localhost:8000/v1`.
     pub url: String,
     /// The model's name there.
     pub model: String,
-    /// The protocol.
     pub protocol: Protocol,
-    /// The environment variable that holds the key; none for open endpoints.
+    /// The environment variable with the key; `None` for open endpoints.
     pub key_variable: Option<String>,
-    /// Whether the server continues a begun answer when the last message is the assistant's.
+    /// Whether the server continues the answer if the last message is the assistant's.
     pub continues: bool,
-    /// Seconds a request may take.
+    /// Timeout of a request.
     pub timeout: Duration,
-    /// Tries of one request, the first included.
+    /// Maximum number of attempts for one request.
     pub tries: u32,
-    /// The first pause between tries; each further one is twice as long.
+    /// The first pause between attempts. Each further one is twice as long.
     pub pause: Duration,
     /// Requests at the same time.
     pub parallel: usize,
-    /// Requests a minute at most, tries that failed included; none sets no limit.
+    /// Maximum number of requests per minute, including failed attempts; `None` sets no limit.
     pub per_minute: Option<NonZeroU32>,
-    /// Tokens of prompt and answer together, as the server is known to have.
+    /// The server's limit on tokens of prompt and answer together.
     pub context: u32,
 }
 
-/// The longest pause, asked for or grown.
+/// The longest pause, whether the server asked for it or not.
 const LONGEST_PAUSE: Duration = Duration::from_mins(2);
 
-/// The longest reply: many long answers with their logprobs come at once.
+/// Maximum size of a reply in bytes. It may contain many long answers with logprobs.
 const LONGEST_REPLY: u64 = 256 << 20;
 
-/// The key by which logprobs are asked for. Where they are not offered servers pass over it, or
-/// refuse and name it.
+/// The key that requests logprobs. Servers without logprobs ignore it, or refuse it by name.
 const LOGPROBS: &str = "logprobs";
 
-/// Why an answer ended that the server broke off or held back: it is not what the model has to say.
-/// A call of a tool is the model's own, and an answer like any other.
+/// Finish reasons of answers that the server aborted or withheld. These are not the model's
+/// answers. A tool call is the model's own answer.
 const BROKEN: [&str; 5] = [
     "error",
     "abort",
@@ -110,7 +109,7 @@ pub struct ApiPolicy {
     agent: ureq::Agent,
     key: Option<String>,
     halt: Arc<AtomicBool>,
-    /// Whether the server refuses to send logprobs: then they are not asked for again.
+    /// Whether the server refused to send logprobs. If so, they are not requested again.
     secretive: AtomicBool,
     pace: Pace,
     /// Requests that were answered.
@@ -136,17 +135,17 @@ struct Said {
     content: Option<String>,
 }
 
-/// How one try went.
+/// The result of one attempt.
 enum Tried {
     Answered(Vec<Choice>),
-    /// Try again, after this pause if the server named one.
+    /// Retry, after this pause if the server named one.
     Again(Trouble, Option<Duration>),
     Refused(Trouble),
-    /// Refused, with a word on the logprobs that were asked for.
+    /// The server refused the request because of the logprobs.
     NoLogprobs(Trouble),
 }
 
-/// Why a try brought no answer.
+/// Why an attempt gave no answer.
 struct Trouble {
     why: String,
     status: Option<u16>,
@@ -192,7 +191,7 @@ impl ApiPolicy {
         }
     }
 
-    /// Nothing more is asked, nor waited for between tries, once this flag is set.
+    /// Once this flag is set, no more requests go out, and pauses end.
     pub fn stop_on(&mut self, halt: Arc<AtomicBool>) {
         self.halt = halt;
     }
@@ -205,7 +204,7 @@ impl ApiPolicy {
         }
     }
 
-    /// Waits, unless someone asks it to stop.
+    /// Waits, unless the stop flag is set.
     fn rest(&self, pause: Duration) -> Result<(), PolicyError> {
         let end = Instant::now() + pause;
         while let Some(left) = end
@@ -239,10 +238,10 @@ impl ApiPolicy {
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
             "max_tokens": sampling.max_tokens,
-            // Servers read a signed 64-bit number.
+            // Servers expect a signed 64-bit number.
             "seed": seed & (i64::MAX as u64),
         });
-        // Left out where they ask for nothing: hosted servers refuse keys they do not know.
+        // Neutral values are left out, because hosted servers refuse unknown keys.
         if sampling.top_k > 0 {
             body["top_k"] = json!(sampling.top_k);
         }
@@ -255,7 +254,7 @@ impl ApiPolicy {
         if !self.secretive.load(Ordering::Relaxed) {
             body[LOGPROBS] = match self.config.protocol {
                 Protocol::Chat => json!(true),
-                // How many tokens each place lists.
+                // The number of alternatives per token.
                 Protocol::Completions => json!(1),
             };
         }
@@ -289,8 +288,8 @@ impl ApiPolicy {
         Ok(body)
     }
 
-    /// `count` answers to one chat. A server that gives fewer at once, or breaks some off, is asked
-    /// for the rest.
+    /// `count` answers to one chat. If the server returns fewer, or aborts some, it is asked for
+    /// the rest.
     fn answers(
         &self,
         chat: &Chat,
@@ -313,7 +312,7 @@ impl ApiPolicy {
         Ok(answers)
     }
 
-    /// At least one answer.
+    /// Sends a request and returns at least one answer.
     fn post(&self, mut body: Value) -> Result<Vec<Choice>, PolicyError> {
         let mut pause = self.config.pause;
         let mut left = Tries::new(self.config.tries, self.answered.load(Ordering::Relaxed));
@@ -357,7 +356,7 @@ impl ApiPolicy {
             if let Some(asked) = asked {
                 self.pace.hold(Instant::now() + asked.min(LONGEST_PAUSE));
             } else {
-                // A little unevenness keeps many clients from coming back at the same moment.
+                // Jitter keeps many clients from retrying at the same moment.
                 let uneven =
                     1.0 + 0.25 * noise::uniform(u64::from(std::process::id()), u64::from(nth));
                 self.rest(pause.mul_f32(uneven).min(LONGEST_PAUSE))?;
@@ -366,7 +365,7 @@ impl ApiPolicy {
         }
     }
 
-    /// When it is its turn.
+    /// Sends the request once, when it is its turn.
     fn try_once(&self, body: &Value) -> Result<Tried, PolicyError> {
         self.check_halt()?;
         while let Err(wait) = self.pace.turn(Instant::now()) {
@@ -413,7 +412,7 @@ impl ApiPolicy {
     }
 }
 
-/// The answers of a reply that are whole, or what is wrong with it.
+/// The complete answers of a reply, or what is wrong with it.
 fn understand(text: &str, asked: Option<Duration>) -> Tried {
     let reply: Reply = match serde_json::from_str(text) {
         Ok(reply) => reply,
@@ -424,7 +423,7 @@ fn understand(text: &str, asked: Option<Duration>) -> Tried {
     };
     let choices = reply.choices.unwrap_or_default();
     if choices.is_empty() {
-        // Gateways report failures of the server behind them under a status of success.
+        // Gateways report failures of the server behind them with a success status.
         return match reply.error {
             Some(error) => Tried::Again(
                 format!("a reply with an error: {}", excerpt(&error.to_string())).into(),
@@ -496,7 +495,7 @@ fn logprobs(value: &Value) -> Vec<f32> {
         .collect()
 }
 
-/// The beginning of a server's words: enough to see what is wrong.
+/// The beginning of a server's message, enough to see what is wrong.
 fn excerpt(text: &str) -> String {
     text.chars().take(300).collect()
 }
@@ -517,7 +516,7 @@ impl Policy for ApiPolicy {
                     return Ok(done);
                 };
                 let seed = sampling.seed.wrapping_add(index as u64 * u64::from(count));
-                // With one chat unanswered the others' answers are of no use.
+                // If one chat has no answers, the other answers are useless.
                 let answers = self.answers(chat, count, sampling, seed);
                 done.push((
                     index,

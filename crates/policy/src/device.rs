@@ -4,20 +4,20 @@ use std::str::FromStr;
 
 use crate::cuda;
 
-/// Where the engine is asked to compute.
+/// The requested device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Device {
-    /// On a GPU where one can be used, else on the CPU.
+    /// A GPU if one can be used, otherwise the CPU.
     #[default]
     Auto,
     /// On the CPU.
     Cpu,
-    /// On the first NVIDIA GPU; an error where there is none.
+    /// The first NVIDIA GPU; an error if there is none.
     Cuda,
 }
 
 impl Device {
-    /// Whether that means the GPU on this machine.
+    /// Whether this means the GPU on this machine.
     pub fn is_cuda(self) -> bool {
         match self {
             Self::Auto => cuda::available(),

@@ -1,4 +1,4 @@
-//! The engine as one object: a model that answers chats and learns, on threads of its own.
+//! The engine: a model that answers chats and learns, on its own threads.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -20,7 +20,7 @@ pub use crate::settings::{Learning, Settings};
 use crate::text::{Text, Turn};
 use crate::train::{Learner, Reference, Schedule, Update};
 
-/// An adapter as it was at some step, with the optimiser's state.
+/// A snapshot of an adapter with the optimiser's state.
 pub struct Kept(Box<Learner>);
 
 /// A model that answers and learns.
@@ -39,7 +39,7 @@ impl Engine {
     pub fn open(path: &Path, settings: Settings) -> Result<Self, EngineError> {
         let checkpoint = Checkpoint::open(path)?;
         let text = checkpoint.text()?;
-        // What is trained, and what is copied to a GPU, is f32.
+        // Trained weights, and weights that are copied to a GPU, are f32.
         let whole = settings.learning == Learning::Full || settings.device.is_cuda();
         let (weights, hash) = match settings.precision {
             Some(Precision::F32) => (checkpoint.weights()?, None),
@@ -60,8 +60,8 @@ impl Engine {
         })
     }
 
-    /// Loads a model and begins from an adapter trained before. What learns is that adapter,
-    /// whatever else was to be trained: all weights under an adapter would be trained for nothing.
+    /// Loads a model and starts from a trained adapter. Only that adapter learns, whatever
+    /// `settings` say. Training all weights under an adapter would make no sense.
     pub fn open_with_adapter(
         path: &Path,
         adapter: &Path,
@@ -83,7 +83,7 @@ impl Engine {
         Ok(engine)
     }
 
-    /// From parts already loaded.
+    /// An engine from loaded parts.
     pub fn new(
         config: Config,
         weights: Weights,
@@ -108,8 +108,8 @@ impl Engine {
             }
             Learning::Full => Trained::Full,
         };
-        // Without weight the divergence needs no reference, and a full copy would double the
-        // memory.
+        // If the KL divergence has no weight, no reference is needed, and a full copy would double
+        // the memory.
         let reference = match settings.learning {
             _ if settings.grpo.clip.kl <= 0.0 => Reference::None,
             Learning::Full => Reference::Copy(Box::new(Network::new(
@@ -150,12 +150,11 @@ impl Engine {
         self.learner.model.network.config.context
     }
 
-    /// How it was set up.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Whether updates measure a divergence: without a reference there is none.
+    /// Whether updates measure a KL divergence, which needs a reference.
     pub fn has_reference(&self) -> bool {
         !matches!(self.reference, Reference::None)
     }
@@ -171,8 +170,8 @@ impl Engine {
         &self.text
     }
 
-    /// Begins from an adapter trained before; it becomes the frozen reference too, as the fresh one
-    /// would no longer be what this training started from.
+    /// Starts from a trained adapter. It also becomes the frozen reference, because this training
+    /// starts from it and not from a fresh adapter.
     pub fn start_from_adapter(&mut self, directory: &Path) -> Result<(), EngineError> {
         if self.settings.learning == Learning::Full {
             return Err(EngineError::TrainsAll);
@@ -190,7 +189,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Answers and updates end with an error soon after this flag is set.
+    /// Once this flag is set, answers and updates soon end with an error.
     pub fn stop_on(&mut self, halt: Arc<AtomicBool>) {
         self.learner.stop_on(halt);
     }
@@ -200,8 +199,8 @@ impl Engine {
         Ok(self.text.prompt(turns, begun)?)
     }
 
-    /// `count` completions of each prompt, prompt by prompt. Completion number n draws from the
-    /// seed plus n.
+    /// `count` completions of each prompt, prompt by prompt. Completion number n uses the seed plus
+    /// n.
     pub fn complete(
         &self,
         prompts: &[Vec<u32>],
@@ -211,7 +210,7 @@ impl Engine {
         let max_tokens = sampling.max_tokens as usize;
         self.check_prompts(prompts, max_tokens)?;
         let mut tokens = self.learner.model.network.config.eos.clone();
-        // Special tokens are left out of texts, so that no text ends in one.
+        // Texts contain no special tokens, so no stop text can match one.
         tokens.extend(
             sampling
                 .stop
@@ -272,7 +271,7 @@ impl Engine {
         }
     }
 
-    /// An update by GRPO on answers that were all drawn at one temperature.
+    /// A GRPO update on answers that were all drawn at one temperature.
     pub fn reinforce(&mut self, batch: &[WeightedTokens]) -> Result<Update, EngineError> {
         if self.settings.learning == Learning::None {
             return Err(EngineError::LearnsNothing);
@@ -287,7 +286,7 @@ impl Engine {
         Ok(pool.install(|| learner.reinforce(batch, settings.grpo, reference))?)
     }
 
-    /// A chat as supervised learning takes it: the tokens of its answers are scored.
+    /// A chat for supervised learning. The tokens of its answers are scored.
     pub fn example(&self, chat: &[Turn]) -> Result<Sequence, EngineError> {
         let (tokens, scored) = self.text.example(chat)?;
         let context = self.context();
@@ -307,7 +306,7 @@ impl Engine {
             .install(|| chats.par_iter().map(|chat| self.example(chat)).collect())
     }
 
-    /// Changes how fast it learns from the next step on.
+    /// Changes the learning rate schedule from the next step on.
     pub fn set_schedule(&mut self, schedule: Schedule) {
         self.settings.training.schedule = schedule;
         self.learner.set_schedule(schedule);
@@ -322,7 +321,7 @@ impl Engine {
         Ok(pool.install(|| learner.supervise(batch))?)
     }
 
-    /// The mean cross-entropy of the scored tokens; nothing is learned.
+    /// The mean cross-entropy of the scored tokens, without learning.
     pub fn loss(&self, batch: &[Sequence]) -> Result<f64, EngineError> {
         Ok(self.pool.install(|| self.learner.loss(batch))?)
     }
@@ -333,13 +332,13 @@ impl Engine {
         self.write(directory, mirror.as_ref().unwrap_or(&self.learner))
     }
 
-    /// The adapter as it is now, to be saved if later steps spoil it; none where all weights are
+    /// A snapshot of the adapter, to save if later steps spoil it; `None` if all weights are
     /// trained.
     pub fn keep(&self) -> Result<Option<Kept>, EngineError> {
         Ok(self.learner.copy()?.map(|copy| Kept(Box::new(copy))))
     }
 
-    /// Writes what was kept, as `save` would have then.
+    /// Writes a snapshot, as `save` would have at that time.
     pub fn save_kept(&self, kept: &Kept, directory: &Path) -> Result<(), EngineError> {
         self.write(directory, &kept.0)
     }
@@ -356,7 +355,7 @@ impl Engine {
         Ok(save::learner(directory, learner, &base, Some(&self.text))?)
     }
 
-    /// Writes the model with all that was learned by full training, without the optimiser's state.
+    /// Writes the fully trained model, without the optimiser's state.
     pub fn save_model(&self, directory: &Path, storage: Storage) -> Result<(), EngineError> {
         if self.settings.learning != Learning::Full {
             return Err(EngineError::NothingFull);
@@ -385,7 +384,7 @@ impl Engine {
         Ok(self.learner.restore(mirror)?)
     }
 
-    /// The base's fingerprint. Adapters leave the base as it is, so it is computed once.
+    /// The base's fingerprint. Adapters do not change the base, so it is computed once.
     fn base_hash(&self) -> &str {
         self.base_hash
             .get_or_init(|| self.learner.model.network.weights.fingerprint())

@@ -16,7 +16,7 @@ pub enum EngineError {
     /// A file could not be written.
     #[error(transparent)]
     Save(#[from] SaveError),
-    /// A chat could not be written out.
+    /// A chat could not be rendered.
     #[error(transparent)]
     Template(#[from] TemplateError),
     /// A step could not be taken.
@@ -43,17 +43,16 @@ pub enum EngineError {
         /// Tokens of the context.
         context: usize,
     },
-    /// There is nothing to continue.
     #[error("prompt {0} is empty: the model needs a token to begin with")]
     EmptyPrompt(usize),
     /// A token the model does not have.
     #[error(
-        "token {token} of a prompt is outside the vocabulary of {vocab}: is this the model's own tokenizer?"
+        "token {token} of a prompt is outside the vocabulary of {vocab}: is this the model's own \
+         tokenizer?"
     )]
     UnknownToken {
-        /// The token.
         token: u32,
-        /// Tokens there are.
+        /// Size of the vocabulary.
         vocab: usize,
     },
     /// The model's logits are NaN.
@@ -64,19 +63,22 @@ pub enum EngineError {
     LearnsNothing,
     /// The engine was set up to train all weights.
     #[error(
-        "this engine was set up to train all weights, and cannot go on from an adapter: open it with the adapter"
+        "this engine was set up to train all weights, and cannot continue from an adapter: open it \
+         with the adapter"
     )]
     TrainsAll,
-    /// The weights are as they were loaded.
+    /// The weights are unchanged since loading.
     #[error(
-        "only full training changes the model itself: what was learned here is an adapter, save that"
+        "only full training changes the model itself: what was learned here is an adapter, save \
+         that"
     )]
     NothingFull,
 }
 
 impl EngineError {
-    /// Whether a model that was to be opened on `device` and failed like this is to be opened on
-    /// the CPU. Too little memory is no such failure: what outgrows a GPU would take days on a CPU.
+    /// Whether a model that failed to open on `device` with this error should be opened on the CPU.
+    /// Too little memory is no reason, because a model too large for a GPU would take days on a
+    /// CPU.
     pub fn falls_back(&self, device: Device) -> bool {
         use cuda::Error::{Blas, Compile, Driver, Missing, OutOfMemory, Setting, Shape};
         let Self::Device(error) = self else {
@@ -96,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_auto_falls_back_and_only_where_the_gpu_is_of_no_use() {
+    fn only_auto_falls_back_and_only_if_the_gpu_is_unusable() {
         let shape = EngineError::Device(cuda::Error::Shape("hidden_size is 7".into()));
         assert!(shape.falls_back(Device::Auto));
         assert!(!shape.falls_back(Device::Cuda));

@@ -17,7 +17,7 @@ pub struct EnginePolicy {
 }
 
 impl EnginePolicy {
-    /// Around an engine.
+    /// Wraps an engine.
     pub fn new(engine: Engine) -> Self {
         Self { engine }
     }
@@ -27,7 +27,7 @@ impl EnginePolicy {
         &self.engine
     }
 
-    /// The engine inside, to be changed.
+    /// The engine inside, mutable.
     pub fn engine_mut(&mut self) -> &mut Engine {
         &mut self.engine
     }

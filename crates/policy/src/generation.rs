@@ -7,7 +7,7 @@ use crate::placed::{Place, Placed, lock};
 use crate::sample::Generation;
 
 impl Placed {
-    /// `count` completions of each prompt, prompt by prompt. After a halt they are unfinished.
+    /// `count` completions of each prompt, prompt by prompt. After a halt they are incomplete.
     pub fn generate(
         &self,
         prompts: &[Vec<u32>],

@@ -28,7 +28,7 @@
 //!
 //! A user of the library needs `Engine` (or `api::ApiPolicy`), `load` and `hub` to get models,
 //! `tune` for supervised learning, `Policy::update` for reinforcement learning, and `save`. The
-//! rooms behind them:
+//! modules behind them:
 //!
 //! ```text
 //! model (shape, weights, adapters) <- load, save          text (tokenizer, chat template)

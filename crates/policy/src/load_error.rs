@@ -1,4 +1,4 @@
-//! Why a model could not be loaded: the file, the key or tensor, and the remedy where one is known.
+//! Why a model could not be loaded: the file, the key or tensor, and the remedy if one is known.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -19,44 +19,41 @@ pub enum Problem {
     /// It cannot be read.
     #[error("{0}")]
     Io(#[from] std::io::Error),
-    /// Git's stand-in for a large file.
+    /// It is a Git LFS pointer, not the file itself.
     #[error("a pointer of Git LFS, not the file itself: `git lfs pull` in its folder fetches that")]
     Pointer,
-    /// Its folder was meant.
+    /// The user should name its folder.
     #[error("a file of a model: name its folder")]
     PartOfModel,
-    /// The weights are there in a format that cannot be read.
+    /// The weights are in a format that the engine cannot read.
     #[error(
-        "there is none, and {0} cannot be read: take the model's safetensors or a GGUF file of it, or convert it with \
-         `save_pretrained` of Hugging Face's library"
+        "there is none, and {0} cannot be read: take the model's safetensors or a GGUF file of it, \
+         or convert it with `save_pretrained` of Hugging Face's library"
     )]
     OtherWeights(String),
-    /// It is not the JSON it should be.
+    /// It is not the expected JSON.
     #[error("{0}")]
     Json(#[from] serde_json::Error),
-    /// A key is missing.
     #[error("no key `{0}`")]
     MissingKey(String),
     /// A key has a value the engine cannot use.
     #[error("`{key}` is {found}, but {wanted}")]
     BadKey {
-        /// The key.
         key: String,
         /// Its value.
         found: String,
         /// What it should be.
         wanted: String,
     },
-    /// The architecture is none the engine knows.
+    /// The engine does not know the architecture.
     #[error("architecture `{0}` is unknown: the engine runs llama, qwen2 (also 2.5) and qwen3")]
     UnknownArchitecture(String),
     /// The sizes in the configuration contradict each other.
     #[error("{0}")]
     BadShape(String),
-    /// A tensor is missing.
     #[error("no tensor `{0}`: is every shard there?")]
     MissingTensor(String),
-    /// A tensor has another shape than the configuration says.
+    /// A tensor's shape contradicts the configuration.
     #[error("tensor `{name}` has shape {found:?}, the configuration wants {wanted:?}")]
     WrongShape {
         /// The tensor.
@@ -68,7 +65,8 @@ pub enum Problem {
     },
     /// A tensor is stored in a way the engine cannot read.
     #[error(
-        "tensor `{name}` is stored as {kind}: convert it to F32, F16, BF16 or, in GGUF, Q4_0, Q4_1, Q5_0, Q8_0, Q4_K, Q5_K or Q6_K"
+        "tensor `{name}` is stored as {kind}: convert it to F32, F16, BF16 or, in GGUF, Q4_0, \
+         Q4_1, Q5_0, Q8_0, Q4_K, Q5_K or Q6_K"
     )]
     UnknownKind {
         /// The tensor.
@@ -84,12 +82,11 @@ pub enum Problem {
     Tokenizer(String),
 }
 
-/// What a pointer of Git LFS begins with.
+/// The beginning of a Git LFS pointer.
 const POINTER: &[u8] = b"version https://git-lfs";
 
 impl Problem {
-    /// This problem, in that file. What is no sense in a file may be so since Git keeps the file
-    /// elsewhere.
+    /// This problem in that file. If the content makes no sense, it may be a Git LFS pointer.
     pub fn at(self, path: &Path) -> LoadError {
         let problem = match self {
             Self::Damaged(_) | Self::Json(_) | Self::Tokenizer(_) if is_pointer(path) => {
@@ -105,8 +102,7 @@ impl Problem {
     }
 }
 
-/// The same error without the name of the file, which `fs_err` puts into it and a `LoadError` in
-/// front of it.
+/// The same error without the file name, because both `fs_err` and `LoadError` add it.
 fn once(error: std::io::Error, path: &Path) -> std::io::Error {
     match error
         .to_string()

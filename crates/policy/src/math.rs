@@ -1,7 +1,7 @@
 //! Elementwise arithmetic that the compiler turns into vector instructions.
 //!
-//! `vectorised` compiles a closure for the best instructions the running CPU has (AVX-512, AVX2)
-//! and for plain SSE2 besides; it is chosen at run time.
+//! `vectorised` compiles a closure for AVX-512, AVX2 and SSE2, and chooses the best version at run
+//! time.
 
 #![expect(
     clippy::inline_always,
@@ -10,9 +10,9 @@
 
 use pulp::Arch;
 
-/// Runs a closure compiled for the running CPU's vector instructions. The closure is to be marked
-/// `#[inline(always)]`, and to hold plain loops: a call that stays a call is compiled for no
-/// instructions but SSE2.
+/// Runs a closure compiled for this CPU's vector instructions. The closure must be
+/// `#[inline(always)]` and contain plain loops, because a function that is not inlined is compiled
+/// for SSE2 only.
 pub(crate) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
     struct Work<F>(F);
     impl<R, F: FnOnce() -> R> pulp::NullaryFnOnce for Work<F> {
@@ -28,8 +28,8 @@ pub(crate) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
 /// Lanes of a running sum: wide enough for one AVX-512 register.
 const LANES: usize = 16;
 
-/// e to the x with relative error below 2e-7: a polynomial on the reduced argument, no branches.
-/// Arguments below -87 give 1e-38 rather than a denormal.
+/// e to the x with a relative error below 2e-7, by a polynomial on the reduced argument without
+/// branches. Arguments below -87 give 1e-38 instead of a denormal.
 #[inline(always)]
 pub(crate) fn exp(x: f32) -> f32 {
     // Adding and subtracting 1.5 * 2^23 rounds to the nearest integer without a libm call.
@@ -72,7 +72,6 @@ pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + rest
 }
 
-/// Sum.
 #[inline(always)]
 pub(crate) fn sum(values: &[f32]) -> f32 {
     let mut sums = [0.0; LANES];
@@ -108,7 +107,7 @@ pub(crate) fn max(values: &[f32]) -> f32 {
     best.iter().copied().fold(rest, f32::max)
 }
 
-/// What a row of exponentials adds up to.
+/// The sums of a row of exponentials.
 pub(crate) struct Exponentials {
     /// Sum of e^s.
     pub(crate) sum: f32,
@@ -170,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_take_in_the_rest_after_the_last_full_lane() {
+    fn sums_include_the_rest_after_the_last_full_lane() {
         let a: Vec<f32> = (0..37).map(|i| i as f32).collect();
         assert_eq!(
             vectorised(|| dot(&a, &a)),

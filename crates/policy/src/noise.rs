@@ -1,7 +1,7 @@
 //! Randomness without state: a draw is a function of a seed and an index.
 //!
-//! What a sample draws then depends on its own seed and position alone, never on which other
-//! samples share its batch, and nothing has to be saved to resume.
+//! So a sample depends only on its own seed and position, never on the other samples in its batch,
+//! and nothing must be saved to resume.
 
 /// 64 well-mixed bits of a seed and an index: two rounds of the `SplitMix64` finaliser.
 pub(crate) fn bits(seed: u64, index: u64) -> u64 {
@@ -19,7 +19,7 @@ pub(crate) fn uniform(seed: u64, index: u64) -> f32 {
     (bits(seed, index) >> 40) as f32 / (1u64 << 24) as f32
 }
 
-/// Uniform in [0, 1) with 53 bits: inverting a cumulative sum over a large vocabulary needs them.
+/// Uniform in [0, 1) with 53 bits, which inverting a cumulative sum over a large vocabulary needs.
 pub(crate) fn uniform_f64(seed: u64, index: u64) -> f64 {
     (bits(seed, index) >> 11) as f64 / (1u64 << 53) as f64
 }
@@ -43,7 +43,7 @@ mod tests {
         assert!((variance - 1.0).abs() < 0.02, "variance {variance}");
         let equal = (0..n).filter(|&i| bits(1, i) == bits(2, i)).count();
         assert_eq!(equal, 0);
-        // Neighbouring seeds are what samples of a group get: they must not be correlated.
+        // Samples of a group have neighbouring seeds, so these must not be correlated.
         let product = (0..n)
             .map(|i| f64::from((uniform(1, i) - 0.5) * (uniform(2, i) - 0.5)))
             .sum::<f64>()

@@ -5,15 +5,15 @@ use crate::model::Tensor;
 /// The constants of `AdamW`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OptimConfig {
-    /// Memory of the mean.
+    /// Decay rate of the mean.
     pub beta1: f64,
-    /// Memory of the square.
+    /// Decay rate of the square.
     pub beta2: f64,
     /// Added to the root of the square.
     pub eps: f64,
     /// Decoupled decay of matrices; norms and biases do not decay.
     pub weight_decay: f64,
-    /// Gradients longer than this are shortened to it; 0 leaves them alone.
+    /// Maximum norm of the gradient; 0 disables clipping.
     pub max_norm: f64,
 }
 
@@ -22,7 +22,6 @@ pub struct OptimConfig {
 pub struct Moments {
     /// Of the gradient.
     pub mean: Vec<f32>,
-    /// Of its square.
     pub square: Vec<f32>,
 }
 
@@ -33,7 +32,7 @@ pub struct AdamW {
     pub config: OptimConfig,
     /// Steps taken.
     pub steps: u64,
-    /// One entry a trained tensor.
+    /// One entry per trained tensor.
     pub moments: Vec<Moments>,
 }
 
@@ -51,7 +50,7 @@ impl AdamW {
         }
     }
 
-    /// One step against the gradient at this rate. `norm` is that of the whole gradient.
+    /// Takes one step against the gradient at this rate. `norm` is the norm of the whole gradient.
     pub fn step(&mut self, rate: f64, norm: f64, values: Vec<&mut Tensor>, gradients: &[&Tensor]) {
         assert_eq!(
             values.len(),

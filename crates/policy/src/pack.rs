@@ -1,20 +1,18 @@
-//! Sequences of different lengths laid end to end: no padding, no wasted row.
+//! Packs sequences of different lengths end to end, without padding.
 
 use std::ops::Range;
 
 /// Tokens, and which of them are scored: the answer's in reinforcement learning, the assistant's in
-/// supervised.
+/// supervised learning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sequence {
-    /// The tokens.
     pub tokens: Vec<u32>,
-    /// One flag a token. The first token has nothing before it to be predicted from and is never
-    /// scored.
+    /// One flag per token. The first token has nothing before it and is never scored.
     pub scored: Vec<bool>,
 }
 
 impl Sequence {
-    /// A prompt and its answer; the answer is scored.
+    /// A prompt and its answer. The answer is scored.
     #[must_use]
     pub fn answer(prompt: &[u32], answer: &[u32]) -> Self {
         let tokens = [prompt, answer].concat();
@@ -25,7 +23,7 @@ impl Sequence {
     }
 }
 
-/// A token to be predicted, and the row that predicts it.
+/// A token to predict, and the row that predicts it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Target {
     /// Row of the packed batch.
@@ -34,12 +32,12 @@ pub struct Target {
     pub token: u32,
 }
 
-/// What the model thinks of a target.
+/// The model's score of a target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scored {
     /// Its logprob at the given temperature.
     pub logprob: f32,
-    /// Entropy of the distribution it was drawn from.
+    /// Entropy of the distribution at this token.
     pub entropy: f32,
 }
 
@@ -53,13 +51,13 @@ pub struct Pack {
     pub tokens: Vec<u32>,
     /// First row of every sequence, and the number of rows at the end.
     pub starts: Vec<usize>,
-    /// What is to be predicted, sequence by sequence.
+    /// The tokens to predict, sequence by sequence.
     pub targets: Vec<Target>,
 }
 
 impl Pack {
-    /// Lays sequences end to end. The last token of each predicts nothing, but it is kept: rows are
-    /// cheap, gaps are not.
+    /// Packs sequences end to end. The last token of each predicts nothing but is kept, because
+    /// rows are cheap and gaps are not.
     #[must_use]
     pub fn new<'a>(sequences: impl IntoIterator<Item = &'a Sequence>) -> Self {
         let mut pack = Self {
@@ -89,19 +87,18 @@ impl Pack {
         pack
     }
 
-    /// Rows.
     pub fn rows(&self) -> usize {
         self.tokens.len()
     }
 
-    /// Each row's place in its own sequence.
+    /// Each row's position in its own sequence.
     pub fn positions(&self) -> impl Iterator<Item = usize> {
         self.starts.windows(2).flat_map(|pair| 0..pair[1] - pair[0])
     }
 }
 
-/// Splits sequences, in order, into runs of at most `budget` tokens; a longer sequence gets a run
-/// of its own.
+/// Splits sequences, in order, into runs of at most `budget` tokens. A longer sequence gets a
+/// separate run.
 pub fn split(lengths: &[usize], budget: usize) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     let mut filled = 0;

@@ -1,4 +1,4 @@
-//! A model placed where it computes: on the CPU or on a GPU, with what of it is trained.
+//! A model on its device, the CPU or a GPU, with its trained part.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -8,9 +8,9 @@ use crate::model::{Adapter, Tensor};
 use crate::pack::{Pack, Scored};
 use crate::precision::Precision;
 
-/// What is trained.
+/// The trained part of a model.
 pub enum Trained {
-    /// An adapter; the network's weights stay as they are.
+    /// An adapter. The network's weights stay unchanged.
     Lora(Adapter),
     /// All weights of the network.
     Full,
@@ -19,26 +19,25 @@ pub enum Trained {
 /// Where a model computes.
 pub(crate) enum Place {
     Cpu,
-    /// The lock is for reading methods, which use the device's scratch memory too.
+    /// The lock is for `&self` methods, which also use the device's scratch memory.
     Cuda(Mutex<Box<cuda::Engine>>),
 }
 
-/// The engine, whatever happened to a thread that held it.
+/// Locks the engine, even if a thread panicked while it held the lock.
 pub(crate) fn lock(engine: &Mutex<Box<cuda::Engine>>) -> MutexGuard<'_, Box<cuda::Engine>> {
     engine.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A model placed where it computes.
+/// A model on its device.
 pub struct Placed {
-    /// The network; its weights change only when all of them are trained.
+    /// The network. Its weights change only if all of them are trained.
     pub network: Network,
-    /// What is trained.
+    /// The trained part of a model.
     pub trained: Trained,
     pub(crate) place: Place,
 }
 
 impl Placed {
-    /// On the CPU.
     pub fn on_cpu(network: Network, trained: Trained) -> Self {
         Self {
             network,
@@ -94,7 +93,7 @@ impl Placed {
         }
     }
 
-    /// The trained tensors, to be changed: for loading a checkpoint.
+    /// The trained tensors, mutable, for loading a checkpoint.
     pub fn parameters_mut(&mut self) -> Vec<&mut Tensor> {
         match &mut self.trained {
             Trained::Lora(adapter) => adapter.tensors_mut(),
@@ -102,7 +101,7 @@ impl Placed {
         }
     }
 
-    /// Scores every target of a pack at that temperature, with what is trained.
+    /// Scores every target of a pack at that temperature, with the trained part.
     pub fn score(&self, pack: &Pack, temperature: f32) -> Result<Vec<Scored>, cuda::Error> {
         match &self.place {
             Place::Cpu => Ok(self.network.score(self.adapted(), pack, temperature)),

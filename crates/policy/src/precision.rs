@@ -1,16 +1,16 @@
-//! How exactly weights are kept.
+//! The precision of weights.
 
 use std::str::FromStr;
 
 /// The type of weights, and on a GPU of activations.
 ///
-/// On the CPU bf16 is for matrices that nothing trains: activations, gradients, sums, adapters,
-/// norms and biases are f32 with both.
+/// On the CPU bf16 applies only to frozen matrices. Activations, gradients, sums, adapters, norms
+/// and biases are always f32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Precision {
-    /// 8 bits of mantissa, with f32 sums: half the memory, and on most machines faster.
+    /// 8 bits of mantissa with f32 sums. It halves the memory and is faster on most machines.
     Bf16,
-    /// As the file has them. On a GPU slow, and for checks of the logic apart from rounding.
+    /// Full precision. On a GPU it is slow, and serves to check the logic without rounding.
     F32,
 }
 

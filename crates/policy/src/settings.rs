@@ -1,4 +1,4 @@
-//! How an engine is set up.
+//! The settings of an engine.
 
 use crate::device::Device;
 use crate::memory::Recompute;
@@ -8,25 +8,25 @@ use crate::precision::Precision;
 use crate::train::loss::{Clip, Normalisation};
 use crate::train::{Decay, Grpo, Schedule, Training};
 
-/// Answers decoded at the same time: on the CPU, and on a GPU.
+/// Answers decoded at the same time, on the CPU and on a GPU.
 const SLOTS: usize = 32;
 const CUDA_SLOTS: usize = 256;
-/// Tokens that go through the network at once.
+/// Tokens per pass through the network.
 const PACK_TOKENS: usize = 2048;
 const CUDA_PACK_TOKENS: usize = 1 << 14;
 
-/// What of a model is trained.
+/// Which part of a model is trained.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Learning {
     /// Nothing.
     None,
-    /// An adapter that begins fresh from this seed.
+    /// A fresh adapter from this seed.
     Lora(LoraConfig, u64),
     /// All weights.
     Full,
 }
 
-/// How an engine is set up.
+/// The settings of an engine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// What is trained.
@@ -35,19 +35,19 @@ pub struct Settings {
     pub training: Training,
     /// The constants of reinforcement learning.
     pub grpo: Grpo,
-    /// Threads; 0 takes every core.
+    /// Threads; 0 uses every core.
     pub threads: usize,
     /// Answers decoded at the same time.
     pub slots: usize,
     /// Where it computes.
     pub device: Device,
-    /// How weights that nothing trains are kept. None is bf16 on a GPU; on the CPU it is bf16 for
-    /// matrices that the file holds in 16 bits or fewer.
+    /// The precision of frozen weights. `None` is bf16 on a GPU. On the CPU it is bf16 for matrices
+    /// that the file stores in 16 bits or fewer.
     pub precision: Option<Precision>,
 }
 
 impl Settings {
-    /// Those of an engine that only answers. Fields that learning needs are set on top of them.
+    /// Settings of an engine that only answers. Callers set the fields for learning in addition.
     pub fn answering(threads: usize, device: Device) -> Self {
         let settings = Self {
             learning: Learning::None,
@@ -85,7 +85,7 @@ impl Settings {
         settings.on(device)
     }
 
-    /// The same on another device: as many answers and tokens at once as suit it.
+    /// The same for another device, with numbers of answers and tokens that suit it.
     #[must_use]
     pub fn on(mut self, device: Device) -> Self {
         let is_cuda = device.is_cuda();

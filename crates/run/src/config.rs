@@ -5,7 +5,7 @@ mod schema;
 mod tasks;
 
 pub(crate) use layers::differences;
-pub use layers::{DEFAULT, Layered, Mistake};
+pub use layers::{DEFAULT, Layered, Mistake, OVERRIDE};
 pub use schema::{
     BenchConfig, Budget, Config, Device, Learning, Normalise, Prompts, SamplingConfig, Search,
     SourceKind, Stepping,

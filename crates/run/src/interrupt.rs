@@ -29,7 +29,7 @@ pub enum Interrupt {
     #[error("the bench gave no verdict for {0:.0} s")]
     Silent(f64),
     /// The policy failed.
-    #[error("the policy failed: {0}")]
+    #[error("{}", policy_failure(.0))]
     Policy(PolicyError),
     /// The run directory cannot be read or written.
     #[error("{0}")]
@@ -57,6 +57,14 @@ pub enum Interrupt {
         /// What is here now.
         is: String,
     },
+}
+
+/// A full disk is no failure of the policy, although the policy writes the file.
+fn policy_failure(error: &PolicyError) -> String {
+    match error {
+        PolicyError::File { what, .. } => what.clone(),
+        other => format!("the policy failed: {other}"),
+    }
 }
 
 impl Interrupt {

@@ -75,7 +75,8 @@ pub enum JournalError {
     },
     /// An older or a newer hotloop wrote it.
     #[error(
-        "{path}: line {line} was written in version {version} of the journal; this hotloop reads version {VERSION}"
+        "{path}: line {line} was written in version {version} of the journal; this hotloop reads \
+         version {VERSION}"
     )]
     Version {
         /// The journal.
@@ -295,7 +296,8 @@ mod tests {
             fs_err::write(&path, line).unwrap();
             let error = read(&path).unwrap_err().to_string();
             let want = format!(
-                "line 1 was written in version {other} of the journal; this hotloop reads version {VERSION}"
+                "line 1 was written in version {other} of the journal; this hotloop reads version \
+                 {VERSION}"
             );
             assert!(error.ends_with(&want), "{error}");
         }

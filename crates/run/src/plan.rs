@@ -425,26 +425,19 @@ fn check_wording(
     }
 }
 
-/// Creates the directory and writes to it. Nothing else shows that this works.
+/// Creates the directory and writes to it. Nothing else shows that this works. Leaves nothing
+/// behind, since the run file may still be refused.
 fn check_directory(directory: &Path) -> Result<(), String> {
-    let cannot = |error: std::io::Error| {
-        format!(
-            "`{}` cannot be written: {}",
-            directory.display(),
-            plain(&error)
-        )
-    };
-    std::fs::create_dir_all(directory).map_err(cannot)?;
+    let missing: Vec<&Path> = directory
+        .ancestors()
+        .take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists())
+        .collect();
     let probe = directory.join(".writable");
-    std::fs::write(&probe, b"").map_err(cannot)?;
-    std::fs::remove_file(&probe).map_err(cannot)
-}
-
-/// An error without its number.
-fn plain(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error")
-        .next()
-        .unwrap_or(&text)
-        .to_lowercase()
+    let written = std::fs::create_dir_all(directory)
+        .and_then(|()| std::fs::write(&probe, b""))
+        .and_then(|()| std::fs::remove_file(&probe));
+    for folder in missing {
+        drop(std::fs::remove_dir(folder));
+    }
+    written.map_err(|error| format!("`{}` cannot be written: {error}", directory.display()))
 }

@@ -154,8 +154,8 @@ impl Row {
             return Standstill {
                 is_sound: true,
                 why: format!(
-                    "nothing is left to learn: all answers of {steps} were correct, and no two to a prompt earned \
-                     different rewards ({distinct})"
+                    "nothing is left to learn: all answers of {steps} were correct, and no two to \
+                     a prompt earned different rewards ({distinct})"
                 ),
                 remedy:
                     "a reward that distinguishes these answers, or another task, may teach more"
@@ -180,8 +180,8 @@ impl Row {
         Standstill {
             is_sound: false,
             why: format!(
-                "stopped: nothing was learned for {steps}: no two answers to a prompt earned different rewards \
-                 ({}{distinct})",
+                "stopped: nothing was learned for {steps}: no two answers to a prompt earned \
+                 different rewards ({}{distinct})",
                 shares.join(", ")
             ),
             remedy: remedy(learned, beta).to_owned(),
@@ -193,15 +193,16 @@ fn remedy(learned: bool, beta: f64) -> &'static str {
     match learned {
         // The standstill began with the first step, so no update caused it.
         false => {
-            "the model cannot do this task yet: start a new run from a warm start (a fine-tuned adapter), with larger groups \
-             or with an easier task"
+            "the model cannot do this task yet: start a new run from a warm start (a fine-tuned \
+             adapter), with larger groups or with an easier task"
         }
         true if beta > 0.0 => {
-            "the policy has collapsed: start a new run with a lower learning.rate, or a larger learning.beta"
+            "the policy has collapsed: start a new run with a lower learning.rate, or a larger \
+             learning.beta"
         }
         true => {
-            "the policy has collapsed: start a new run with a lower learning.rate, or with learning.beta above 0, \
-             which keeps it near the reference"
+            "the policy has collapsed: start a new run with a lower learning.rate, or with \
+             learning.beta above 0, which keeps it near the reference"
         }
     }
 }
@@ -298,8 +299,8 @@ mod tests {
         assert!(!told.is_sound);
         assert_eq!(
             told.why,
-            "stopped: nothing was learned for 1 step: no two answers to a prompt earned different rewards \
-             (correct 25 %, wrong 50 %, crashed 25 %, distinct 50 %)"
+            "stopped: nothing was learned for 1 step: no two answers to a prompt earned different \
+             rewards (correct 25 %, wrong 50 %, crashed 25 %, distinct 50 %)"
         );
     }
 }

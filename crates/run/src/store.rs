@@ -51,7 +51,9 @@ impl StoreError {
             Self::Locked(_) => return "wait for it to end, or stop it",
             Self::NoRun(_) => return "name the directory of a run, or start one",
             Self::Lost(_) => {
-                return "restore it from a copy of the run, or delete the first line of events.jsonl that names it and every later line: the run then samples those steps again";
+                return "restore it from a copy of the run, or delete the first line of \
+                    events.jsonl that names it and every later line: the run then samples those \
+                    steps again";
             }
             Self::File(error) | Self::Journal(JournalError::File { source: error, .. }) => {
                 error.kind()

@@ -194,7 +194,8 @@ fn gap(lag: u64, updated: &Updated, state: &RunState) -> Option<String> {
     let is_wide = lag == 0 && updated.sampler_gap > WIDEST_GAP;
     (is_wide && !was_told(state, usize::MAX, WORDS)).then(|| {
         format!(
-            "{WORDS} {:.3} on average, and more than {WIDEST_GAP} is suspect: weights of 16 bits or fewer may be the reason",
+            "{WORDS} {:.3} on average, and more than {WIDEST_GAP} is suspect: weights of 16 bits \
+             or fewer may be the reason",
             updated.sampler_gap
         )
     })
@@ -235,7 +236,8 @@ fn stop(max_kl: f64, updated: &Updated, state: &RunState) -> Option<String> {
         .kl
         .filter(|kl| max_kl > 0.0 && *kl > max_kl && *kl > LEAP * usual)?;
     Some(format!(
-        "stopped: the KL divergence from the reference jumped from {usual:.2} to {kl:.2}, above {max_kl}"
+        "stopped: the KL divergence from the reference jumped from {usual:.2} to {kl:.2}, above \
+         {max_kl}"
     ))
 }
 

@@ -1,4 +1,4 @@
-//! Everything that the handlers of requests share.
+//! The state that request handlers share.
 
 use std::sync::Arc;
 

@@ -1,9 +1,8 @@
-//! The jobs under way and the verdicts kept: who waits for what.
+//! The jobs in progress, the kept verdicts, and the requests that wait for them.
 //!
-//! Two candidates with one [`Key`] are one job, whoever asks and however often. A verdict is kept
-//! for a while, so that a request that is sent again finds it; a machine's failure is not kept,
-//! so that asking again is a new attempt. A timing is not kept for longer than that: a
-//! lucky one must not become a fact.
+//! Two candidates with the same [`Key`] are one job, whoever asks and however often. A verdict is
+//! kept for a while, so that a repeated request finds it. It is not kept longer, because a lucky
+//! timing must not become a fact. A machine's failure is not kept, so a retry is a new attempt.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -14,19 +13,19 @@ use tokio::sync::watch;
 
 use crate::settings::Limits;
 
-/// What makes two jobs one.
+/// Identifies a job. Jobs with equal keys are one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) job: JobKey,
-    /// The hash of the request's own name, where it wants to be judged apart from all others. Names may be long, and
-    /// keys are kept.
+    /// The hash of the request's own name, if it must be judged separately from all others. It is a
+    /// hash because names may be long and keys are kept.
     pub(crate) apart: Option<blake3::Hash>,
 }
 
-/// What came of a job.
+/// The outcome of a job.
 pub(crate) type Outcome = Result<Arc<Judgement>, BenchError>;
 
-/// Where the outcome of a job will be told.
+/// Receives the outcome of a job.
 pub(crate) type Ticket = watch::Receiver<Option<Outcome>>;
 
 /// There is no room for another job.
@@ -38,21 +37,21 @@ struct Entry {
     /// Until it is judged.
     job: Option<Job>,
     tries: u32,
-    /// Since when nobody waits for it.
+    /// The time since which no request waits for it.
     alone: Option<Instant>,
 }
 
-/// All jobs, and the verdicts that are kept.
+/// All jobs and the kept verdicts.
 pub(crate) struct Board {
     limits: Limits,
     entries: HashMap<Key, Entry>,
     running: HashMap<JobId, Key>,
-    /// What the bench has not got yet, in groups.
+    /// Jobs that the bench does not have yet, in groups.
     queue: Vec<Vec<Job>>,
     done: VecDeque<(Instant, Key)>,
     bytes: usize,
     jobs: u64,
-    /// Requests that found their job already there.
+    /// Requests whose job already existed.
     pub(crate) attached: u64,
 }
 
@@ -80,14 +79,15 @@ impl Board {
         self.done.len()
     }
 
-    /// Joins or begins the jobs of a group; those that begin go to the bench together. The jobs' own ids do not matter.
+    /// Joins or starts the jobs of a group. New jobs go to the bench together. The jobs' own ids do
+    /// not matter.
     pub(crate) fn attach(&mut self, group: Vec<(Key, Job)>) -> Result<Vec<Ticket>, Full> {
         let mut begun = Vec::new();
         let tickets = group
             .into_iter()
             .map(|(key, job)| self.join(key, job, &mut begun))
             .collect();
-        // Also where there was no room for all: who asks again joins these.
+        // This also happens if there was no room for all. A retry joins these jobs.
         if !begun.is_empty() {
             self.queue.push(begun);
         }
@@ -127,12 +127,12 @@ impl Board {
         job
     }
 
-    /// The groups that the bench has not got yet.
+    /// The groups that the bench does not have yet.
     pub(crate) fn take(&mut self) -> Vec<Vec<Job>> {
         std::mem::take(&mut self.queue)
     }
 
-    /// Takes in what the bench says of a job; gives the failure that is told to whoever waits.
+    /// Records the bench's reply to a job, and returns the failure that waiting requests get.
     pub(crate) fn reply(
         &mut self,
         id: JobId,
@@ -185,7 +185,7 @@ impl Board {
         }
     }
 
-    /// Forgets old verdicts, and gives the jobs that nobody has waited for in a long while.
+    /// Forgets old verdicts, and returns the jobs that no request has waited for in a long time.
     pub(crate) fn sweep(&mut self, now: Instant) -> Vec<JobId> {
         let is_old = |since: &Instant, age: Duration| now.saturating_duration_since(*since) >= age;
         while self
@@ -218,7 +218,8 @@ impl Board {
         abandoned
     }
 
-    /// Forgets all verdicts: those to come are from machines that do not compare with theirs.
+    /// Forgets all verdicts, because new ones come from machines whose timings cannot be compared
+    /// with theirs.
     pub(crate) fn forget(&mut self) {
         while !self.done.is_empty() {
             self.forget_oldest();

@@ -23,7 +23,7 @@ impl Catalogue {
         self.tasks.values()
     }
 
-    /// The task of that name, or the default task when the request names none.
+    /// The task of that name, or the default task if the request names none.
     pub(crate) fn find(&self, name: Option<&str>) -> Result<Arc<Task>, Fault> {
         let hint = || {
             let names: Vec<&str> = self.tasks.keys().map(String::as_str).collect();

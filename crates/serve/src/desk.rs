@@ -1,7 +1,7 @@
 //! The desk between many requests and one bench.
 //!
-//! One thread owns the bench, which is neither async nor shared; requests put jobs on the
-//! [`Board`] and wait for their outcome. A bench that falls over is started again.
+//! One thread owns the bench, which is neither async nor shared. Requests put jobs on the [`Board`]
+//! and wait for their outcome. A bench that fails is restarted.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -15,14 +15,14 @@ use crate::metrics::{Look, Metrics};
 use crate::notice::{Listener, Notice};
 use crate::settings::Limits;
 
-/// Makes a bench; called on the thread that owns it, and again when it fell over.
+/// Makes a bench. It is called on the thread that owns the bench, and again after a failure.
 pub type Factory = Box<dyn FnMut() -> Result<Box<dyn Bench>, BenchError> + Send>;
 
-/// How long one wait for the bench is: new jobs may come meanwhile.
+/// Timeout of one wait for the bench. It is short because new jobs may arrive.
 const GLANCE: Duration = Duration::from_millis(10);
 /// How often old verdicts are swept out.
 const SWEEP: Duration = Duration::from_secs(1);
-/// How long a bench that fell over is left alone.
+/// Pause before a failed bench is restarted.
 const REST: Duration = Duration::from_secs(2);
 
 /// Where requests meet the bench.
@@ -40,7 +40,7 @@ struct Shared {
 
 struct State {
     board: Board,
-    /// The machine, once the bench runs; why not, while it does not.
+    /// The machine while the bench runs, otherwise the reason why it does not.
     bench: Result<MachineFacts, BenchError>,
     /// The class of the machine that the bench ran on last.
     class: Option<String>,
@@ -49,7 +49,8 @@ struct State {
 }
 
 impl State {
-    /// The bench judges on this machine. Timings compare within one class, so verdicts of another are not kept.
+    /// Records that the bench judges on this machine. Timings are comparable only within one class,
+    /// so verdicts of another class are dropped.
     fn ready(&mut self, facts: MachineFacts) {
         if self
             .class
@@ -64,12 +65,12 @@ impl State {
     }
 }
 
-/// A candidate that somebody wants judged.
+/// A candidate to judge.
 pub(crate) struct Wanted<'a> {
     pub(crate) task: &'a Arc<Task>,
     pub(crate) candidate: &'a Candidate,
     pub(crate) stage: Option<Stage>,
-    /// Judged apart from all others under this name.
+    /// The name under which it is judged separately from all others.
     pub(crate) apart: Option<&'a str>,
 }
 
@@ -102,8 +103,8 @@ impl Desk {
         Self { shared, thread }
     }
 
-    /// Joins or begins the judging of candidates that are compared with each other. What is new among them is one
-    /// `submit` of the bench: a fleet has it judged by one worker.
+    /// Joins or starts the judging of candidates that are compared with each other. New ones among
+    /// them are one `submit` of the bench, so one worker of a fleet judges them.
     pub(crate) fn ask<'a>(
         &self,
         group: impl IntoIterator<Item = Wanted<'a>>,
@@ -134,24 +135,25 @@ impl Desk {
         tickets
     }
 
-    /// How often the bench came back on another class of machine. All verdicts that are told while this stays the same are
-    /// of one class.
+    /// How often the bench came back on another machine class. While this number stays the same,
+    /// all verdicts are of one class.
     pub(crate) fn changes(&self) -> u64 {
         self.shared.lock().changes
     }
 
-    /// Refuses a batch that was judged in part before the bench came back on another class of machine, and in part after.
-    /// `since` is what [`Self::changes`] said before the first part.
+    /// Refuses a batch if the bench changed its machine class in the middle of it.
+    /// `since` is the value of [`Self::changes`] before the first part.
     pub(crate) fn one_class(&self, since: u64) -> Result<(), Fault> {
         if self.changes() == since {
             return Ok(());
         }
-        let what = "the bench came back on another class of machine meanwhile, and timings do not compare across classes";
+        let what = "the bench came back on another class of machine meanwhile, and timings do not \
+            compare across classes";
         Err(Fault::later(what, Duration::from_secs(1))
             .hint("send the same request again: all of it is judged there"))
     }
 
-    /// How things stand.
+    /// The state of bench and board, for metrics.
     pub(crate) fn look(&self) -> Look {
         let state = self.shared.lock();
         Look {
@@ -163,7 +165,7 @@ impl Desk {
     }
 }
 
-/// Waits for an outcome until `deadline`; `None` when it has not come by then.
+/// Waits for an outcome until `deadline`; `None` if it has not come by then.
 pub(crate) async fn outcome(mut ticket: Ticket, deadline: tokio::time::Instant) -> Option<Outcome> {
     let told = tokio::time::timeout_at(deadline, ticket.wait_for(Option::is_some))
         .await
@@ -179,7 +181,7 @@ impl Drop for Desk {
         self.shared.lock().closed = true;
         self.shared.changed.notify_all();
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has already said so.
+            // A thread that panicked has already reported it.
             drop(thread.join());
         }
     }
@@ -187,11 +189,11 @@ impl Drop for Desk {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // The board stays sound whatever a panicking thread was doing.
+        // The board stays consistent, whatever a panicking thread was doing.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The life of the thread that owns the bench.
+    /// The main loop of the thread that owns the bench.
     fn work(&self, mut factory: Factory) {
         while !self.lock().closed {
             let failed = match factory() {
@@ -219,8 +221,8 @@ impl Shared {
         }
     }
 
-    /// Leaves a bench that fell over alone for a while. What is asked meanwhile fails at once,
-    /// for it is the machine's fault and no one is served by waiting.
+    /// Waits before a failed bench is restarted. Requests fail at once meanwhile, because the
+    /// machine is at fault and waiting would not help.
     fn rest(&self, mut state: MutexGuard<'_, State>) {
         let until = Instant::now() + REST;
         while !state.closed && Instant::now() < until {
@@ -236,7 +238,7 @@ impl Shared {
         }
     }
 
-    /// Judges until the service stops or the bench falls over.
+    /// Judges until the service stops or the bench fails.
     fn judge(&self, bench: &mut dyn Bench) -> Result<(), BenchError> {
         let mut swept = Instant::now();
         loop {
@@ -264,7 +266,7 @@ impl Shared {
                 && let Some(reply) = bench.next(GLANCE)?
             {
                 self.take_in(reply);
-                // What is there already costs no waiting.
+                // Takes all replies that are already there.
                 while let Some(reply) = bench.next(Duration::ZERO)? {
                     self.take_in(reply);
                 }

@@ -1,4 +1,4 @@
-//! From what a request hands in to verdicts: finds the code, asks the desk and waits.
+//! From submissions to verdicts: finds the code, asks the desk and waits.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::searches::{PromptRef, Searches};
 use crate::settings::Settings;
 use crate::worth::Worth;
 
-/// One candidate to be judged.
+/// One candidate to judge.
 pub(crate) struct Work {
     pub(crate) task: Arc<Task>,
     pub(crate) stage: Option<Stage>,
     pub(crate) prompt: Option<PromptRef>,
     pub(crate) made: Result<Candidate, String>,
-    /// Which of the request's candidates of this task it is compared with.
+    /// The group of the request's candidates for this task that it is compared with.
     pub(crate) group: Option<String>,
     /// Judged separately from all others under this name.
     pub(crate) apart: Option<String>,
@@ -61,7 +61,7 @@ impl Judging {
         asked.unwrap_or(self.reward)
     }
 
-    /// The time by which a request that comes now must have its answer.
+    /// The deadline of a request that arrives now.
     pub(crate) fn deadline(&self, wait_s: Option<f64>) -> Instant {
         let most = self.wait.as_secs_f64();
         let wait = wait_s
@@ -72,7 +72,7 @@ impl Judging {
         Instant::now() + wait
     }
 
-    /// Refuses a stage that the named task does not have, also where a batch is empty.
+    /// Refuses a stage that the named task does not have, even if a batch is empty.
     pub(crate) fn check_stage(&self, task: &str, stage: Option<Stage>) -> Result<(), Fault> {
         let task = self.catalogue.find(Some(task))?;
         check_stage(&task, stage)
@@ -93,7 +93,7 @@ impl Judging {
             check_stage(&task, submission.what.stage)?;
             found.push((submission, task, prompt));
         }
-        // Lexing megabytes of a model's answers would hold up all other requests.
+        // Lexing megabytes of a model's answers would block all other requests.
         let making = tokio::task::spawn_blocking(move || {
             let work = |(submission, task, prompt)| Work::new(submission, task, prompt);
             found.into_iter().map(work).collect()
@@ -101,7 +101,7 @@ impl Judging {
         making.await.map_err(|_| Fault::bug())
     }
 
-    /// Has candidates judged. Malformed candidates need no bench.
+    /// Judges candidates. Malformed candidates need no bench.
     pub(crate) async fn judge(
         &self,
         works: &[Work],

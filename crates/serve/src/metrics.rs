@@ -10,7 +10,7 @@ use hotloop_flow::{BenchError, Judgement, Label, MachineFacts};
 /// Upper ends of the histogram of judging seconds.
 const BUCKETS: [f64; 9] = [0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0];
 
-/// How the bench is doing and what waits for it.
+/// The state of the bench and its queue.
 pub(crate) struct Look {
     pub(crate) bench: Result<MachineFacts, BenchError>,
     pub(crate) waiting: usize,
@@ -22,7 +22,7 @@ pub(crate) struct Look {
 /// The counters.
 #[derive(Default)]
 pub(crate) struct Metrics {
-    /// By route as it is written in the router, and by status: there are few of both.
+    /// Counts by the router's route and by status. There are few of both.
     requests: Mutex<BTreeMap<(String, u16), u64>>,
     verdicts: Mutex<BTreeMap<Label, u64>>,
     seconds: Mutex<Histogram>,
@@ -84,7 +84,7 @@ impl Metrics {
         text
     }
 
-    /// Name, kind, help and value of everything that is one number.
+    /// Name, kind, help and value of every single-number metric.
     fn single(&self, look: &Look) -> [(&'static str, &'static str, &'static str, f64); 7] {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
         let up = f64::from(u8::from(look.bench.is_ok()));

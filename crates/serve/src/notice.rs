@@ -11,18 +11,15 @@ use serde::Serialize;
 #[serde(tag = "notice", rename_all = "kebab-case")]
 pub enum Notice {
     /// The bench judges.
-    BenchReady {
-        /// Its machine.
-        machine: String,
-    },
-    /// The bench cannot be started or fell over; it is started again.
+    BenchReady { machine: String },
+    /// The bench could not start or failed, and is restarted.
     BenchFailed {
         /// What failed.
         what: String,
-        /// What may fix it.
+        /// How to fix it.
         hint: Option<String>,
     },
-    /// The machine failed to judge a candidate, also when asked again.
+    /// The machine failed to judge a candidate, even after a retry.
     JudgingFailed {
         /// What failed.
         what: String,
@@ -31,21 +28,19 @@ pub enum Notice {
     Refused {
         /// Who asked.
         peer: SocketAddr,
-        /// For what; control characters are left out.
+        /// The requested path, without control characters.
         path: String,
         /// The answer's status.
         status: u16,
-        /// Why.
         why: String,
     },
     /// A connection was closed early.
     Dropped {
         /// Whose.
         peer: SocketAddr,
-        /// Why.
         why: String,
     },
-    /// So many lines about refused requests and closed connections were left out.
+    /// The number of omitted lines about refused requests and closed connections.
     LeftOut {
         /// How many.
         count: u64,
@@ -57,14 +52,14 @@ pub enum Notice {
         /// Steps that it already has.
         steps: u64,
     },
-    /// A run that nobody asked for made room for another; it is opened again when it is asked for.
+    /// An unused run made room for another. It is opened again when a request needs it.
     RunClosed {
         /// Its name.
         run: String,
     },
 }
 
-/// Called with everything that is worth a line in a log.
+/// Called with every notice.
 pub type Listener = Arc<dyn Fn(&Notice) + Send + Sync>;
 
 impl std::fmt::Display for Notice {
@@ -100,10 +95,10 @@ impl std::fmt::Display for Notice {
     }
 }
 
-/// Lines about strangers in a second at most: they must not be able to fill a disk.
+/// Maximum number of lines about strangers per second, so that they cannot fill a disk.
 const STRANGERS: u64 = 20;
 
-/// The same listener, with few lines about strangers.
+/// The same listener, with a limit on lines about strangers.
 pub(crate) fn patient(listener: Listener) -> Listener {
     let window = Mutex::new((Instant::now(), 0u64));
     Arc::new(move |notice: &Notice| {
@@ -129,7 +124,7 @@ pub(crate) fn patient(listener: Listener) -> Listener {
     })
 }
 
-/// A stranger's text made fit for a log: short, and without control characters.
+/// A stranger's text for a log: short, and without control characters.
 pub(crate) fn tame(text: &str) -> String {
     text.chars()
         .filter(|letter| !letter.is_control())
@@ -160,7 +155,7 @@ mod tests {
             steps: 0,
         });
         let heard = heard.lock().unwrap();
-        // A busy machine may see a second or two go by.
+        // On a busy machine this may take a second or two.
         assert!(heard.len() < 500, "{}", heard.len());
         assert!(
             matches!(heard.last(), Some(Notice::RunOpened { .. })),

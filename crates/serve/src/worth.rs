@@ -1,4 +1,4 @@
-//! The rewards of verdicts, and the seeds that they are measured against.
+//! The rewards of verdicts, and the seeds that they are relative to.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,10 +11,10 @@ use tokio::time::Instant;
 use crate::desk::{Desk, Wanted, outcome};
 use crate::fault::Fault;
 
-/// Computes rewards, and has the seeds judged that rewards are measured against.
+/// Computes rewards, and judges the seeds that they are relative to.
 pub(crate) struct Worth {
     desk: Arc<Desk>,
-    /// By task, and by how often the bench had changed its class of machine.
+    /// Seeds by task and by the number of changes of the bench's machine class.
     seeds: Mutex<BTreeMap<(u64, String), Arc<Judgement>>>,
 }
 
@@ -76,7 +76,7 @@ impl Worth {
         Ok(judgement)
     }
 
-    /// The numbers that a reward is measured against.
+    /// The numbers that a reward is relative to.
     pub(crate) async fn context(
         &self,
         reward: Reward,
@@ -89,14 +89,14 @@ impl Worth {
         Ok(Self::of(&*self.seed(task, deadline).await?))
     }
 
-    /// What rewards are measured against, by the seed's judgement.
+    /// The numbers that rewards are relative to, from the seed's judgement.
     pub(crate) fn of(seed: &Judgement) -> RewardContext {
         let measured = seed.verdict.correct();
         measured.map(RewardContext::of_seed).unwrap_or_default()
     }
 }
 
-/// The rewards of a group, in its order; `None` stands for a machine's failure.
+/// The rewards of a group, in order; `None` stands for a machine's failure.
 pub(crate) fn earned(
     reward: Reward,
     verdicts: &[Option<&Verdict>],

@@ -1,4 +1,5 @@
-//! Some microseconds of arithmetic on data in the first-level cache: keeps a core awake, and shows its pace.
+//! Some microseconds of arithmetic on data in the L1 cache, which keeps a core awake and shows its
+//! speed.
 #![expect(
     unsafe_code,
     reason = "vector instructions behind a run-time check of the CPU"
@@ -8,7 +9,7 @@ use crate::sys;
 
 const ROUNDS: usize = 4_000;
 
-/// Arithmetic for about `seconds`.
+/// Computes for about `seconds`.
 pub(crate) fn wake_for(seconds: f64) {
     let begin = sys::now();
     while sys::now() - begin < seconds {
@@ -21,7 +22,7 @@ pub(crate) fn arithmetic_probe() -> f64 {
     let data = [1.000_000_1f64; 64];
     let begin = sys::now();
     if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-        // SAFETY: the CPU has what the function needs.
+        // SAFETY: the CPU has the instructions that the function needs.
         std::hint::black_box(unsafe { fused(&data) });
     } else {
         std::hint::black_box(plain(&data));
@@ -29,7 +30,7 @@ pub(crate) fn arithmetic_probe() -> f64 {
     sys::now() - begin
 }
 
-/// Eight independent chains of fused multiply-adds with loads: busy on the ports that kernels use.
+/// Eight independent chains of fused multiply-adds with loads, which use the same ports as kernels.
 #[target_feature(enable = "avx2,fma")]
 unsafe fn fused(data: &[f64; 64]) -> f64 {
     use std::arch::x86_64::{_mm256_cvtsd_f64, _mm256_fmadd_pd, _mm256_loadu_pd, _mm256_set1_pd};

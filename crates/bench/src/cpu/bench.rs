@@ -1,4 +1,4 @@
-//! C candidates on this machine: who submitted what, and the replies.
+//! The bench for C candidates on this machine: its jobs and replies.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -20,7 +20,7 @@ use crate::sys;
 pub(crate) struct CpuBench {
     shared: Arc<Shared>,
     replies: Receiver<Finished>,
-    /// Submitted jobs by content: identical candidates share one judgement.
+    /// Submitted jobs by content. Identical candidates share one judgement.
     waiting: HashMap<JobKey, Vec<(JobId, Instant)>>,
     ready: VecDeque<Reply>,
     threads: Vec<JoinHandle<()>>,
@@ -59,7 +59,7 @@ impl CpuBench {
             quiet: take_turns.then(RwLock::default),
         });
         let (sender, replies) = channel();
-        // Dropped on the way out, it ends the threads that could be started.
+        // If a later start fails, dropping this ends the threads that have started.
         let mut bench = Self {
             shared,
             replies,
@@ -156,7 +156,7 @@ impl Drop for CpuBench {
         self.shared.lock().closed = true;
         self.shared.changed.notify_all();
         for thread in self.threads.drain(..) {
-            // A thread that panicked has already said so.
+            // A thread that panicked has already reported it.
             drop(thread.join());
         }
     }

@@ -1,14 +1,19 @@
 //! OpenBLAS, found and loaded at run time, with its core name asserted.
 //!
-//! Old builds do not know new CPUs and fall back to code that is several times too slow;
-//! a ratio against that would be a lie. So the core name is asked, and corrected.
+//! Old builds do not know new CPUs and fall back to code that is several times too slow. A ratio to
+//! that would be misleading. So the bench checks the core name and corrects it.
 #![expect(unsafe_code, reason = "asks the library its core name")]
 
+use std::convert::Infallible;
 use std::ffi::{CStr, CString, c_char};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::{Deserialize, Serialize};
+
+use crate::cache::Cache;
+use crate::cpu::toolchain::cpu_flags;
+use crate::kept::{self, Learned};
 
 const NAMES: [&str; 4] = [
     "libopenblas.so.0",
@@ -26,7 +31,7 @@ const FOLDERS: [&str; 8] = [
     "/usr/local/lib",
     "/opt/OpenBLAS/lib",
 ];
-/// Names of code paths that use the vector units of today.
+/// Names of code paths that use modern vector units.
 const AVX512: [&str; 3] = ["SkylakeX", "Cooperlake", "SapphireRapids"];
 const AVX2: [&str; 3] = ["Haswell", "Zen", "Broadwell"];
 
@@ -35,16 +40,16 @@ const AVX2: [&str; 3] = ["Haswell", "Zen", "Broadwell"];
 pub(crate) struct OpenBlas {
     /// The library.
     pub(crate) path: PathBuf,
-    /// The code path that it takes on this CPU.
+    /// The code path that it uses on this CPU.
     pub(crate) core: String,
-    /// What `OPENBLAS_CORETYPE` must be for that, if the library chose worse by itself.
+    /// The value of `OPENBLAS_CORETYPE` for that, if the library's own choice is worse.
     pub(crate) forced: Option<String>,
-    /// What the library chose by itself.
+    /// The library's own choice.
     pub(crate) detected: String,
 }
 
-/// The role of a process that loads the library and prints its core name: the name is fixed at
-/// load, so each choice needs a process of its own.
+/// The role of a process that loads the library and prints its core name. The name is fixed at
+/// load, so each choice needs a separate process.
 pub(crate) fn print_core(library: &Path) -> i32 {
     match core_name(library) {
         Some(name) => {
@@ -60,7 +65,7 @@ pub(crate) fn print_core(library: &Path) -> i32 {
 
 fn core_name(library: &Path) -> Option<String> {
     let path = CString::new(library.to_str()?).ok()?;
-    // SAFETY: the library is the user's own; the symbol's type is documented.
+    // SAFETY: the library is the user's own, and the symbol's type is documented.
     unsafe {
         let handle = libc::dlopen(path.as_ptr(), libc::RTLD_NOW);
         if handle.is_null() || libc::dlsym(handle, c"cblas_dgemm".as_ptr()).is_null() {
@@ -94,19 +99,42 @@ fn ask(roles: &Path, library: &Path, core: Option<&str>) -> Option<String> {
         .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Finds OpenBLAS: the file named by `HOTLOOP_OPENBLAS`, else where systems put it.
-pub(crate) fn find(roles: &Path) -> Option<OpenBlas> {
+/// OpenBLAS from the cache where nothing has changed, else found.
+pub(crate) fn known(cache: &Cache, roles: &Path) -> Option<OpenBlas> {
+    let places = places();
+    let mut name = blake3::Hasher::new();
+    for place in &places {
+        name.update(place.as_os_str().as_encoded_bytes());
+        name.update(b"\0");
+    }
+    name.update(cpu_flags().as_bytes());
+    let name = format!("openblas-{}", &name.finalize().to_hex()[..16]);
+    let learn = || {
+        Ok::<_, Infallible>(Learned {
+            fact: find(roles),
+            from: places,
+        })
+    };
+    kept::fact(cache, &name, learn).unwrap_or(None)
+}
+
+/// Where OpenBLAS may be: the file named by `HOTLOOP_OPENBLAS`, else where systems put it.
+fn places() -> Vec<PathBuf> {
     let named = std::env::var_os("HOTLOOP_OPENBLAS")
         .filter(|value| !value.is_empty())
         .map(PathBuf::from);
     let usual = FOLDERS
         .iter()
         .flat_map(|folder| NAMES.iter().map(move |name| Path::new(folder).join(name)));
-    let found = match named {
+    match named {
         Some(path) => vec![path],
         None => usual.collect(),
-    };
-    let (path, detected) = found
+    }
+}
+
+/// Finds OpenBLAS: the file named by `HOTLOOP_OPENBLAS`, otherwise the usual places.
+pub(crate) fn find(roles: &Path) -> Option<OpenBlas> {
+    let (path, detected) = places()
         .into_iter()
         .filter(|path| path.exists())
         .find_map(|path| Some((path.clone(), ask(roles, &path, None)?)))?;

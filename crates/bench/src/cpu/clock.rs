@@ -1,6 +1,5 @@
-//! The timing of candidates that are right, on a slot of their own.
+//! Times correct candidates on their own slot.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use hotloop_flow::how::Estimator;
@@ -8,17 +7,19 @@ use hotloop_flow::verdict::Phase;
 use hotloop_flow::{Baseline, BenchError, Job, Measured, Timing, Verdict};
 
 use crate::cpu::examine::Examined;
+use crate::cpu::limits::{Ages, Bounds, Limits};
 use crate::cpu::machine::Machine;
-use crate::cpu::roof::{BaselineWork, Bay, Roof, Subject, TaskRoof};
+use crate::cpu::roof::{Bay, Subject, TaskRoof};
 use crate::cpu::slot::Slot;
 use crate::cpu::supervisor::protocol::{Answer, TimeWork, Work};
 use crate::sandbox::rights::OwnThreads;
 
-/// A candidate faster than this times the roof is not believed: clocks fluctuate by ten percent,
-/// and memory, which the whole host shares, by more.
+/// A candidate that is faster than this many times the roof is implausible. Clocks fluctuate by ten
+/// percent, and memory, which the whole host shares, by more.
 const ROOF_MARGIN: f64 = 1.15;
 const MEMORY_ROOF_MARGIN: f64 = 1.5;
-/// What entering a parallel region costs the roof's own kernels; tells only on tiny tasks.
+/// The cost of entering a parallel region for the roof's own kernels. It matters only for tiny
+/// tasks.
 const ROOF_OVERHEAD_S: f64 = 3e-6;
 /// A batch this much faster per call than a call alone has moved work between calls. One that spreads
 /// its calls over the threads, each call on one of them, gains as many times as there are threads.
@@ -32,35 +33,17 @@ fn batch_margin(threads: u32) -> f64 {
 }
 /// Seconds after which roofs and baselines are measured again beside the candidates.
 const ROOF_AGE_S: f64 = 120.0;
-/// And while no baseline has met a quiet machine yet: it would flatter every candidate.
-const BUSY_ROOF_AGE_S: f64 = 5.0;
 /// And for a candidate that is faster than they are: clocks rise and fall, and what was measured at a lower one would
 /// flatter it. Measuring takes as long as judging a few candidates.
 const BEATEN_ROOF_AGE_S: f64 = 20.0;
-/// Times that an unbelievable candidate is judged, all told.
+/// Maximum number of timings of an implausible candidate.
 const TRIES: u32 = 3;
 
-/// A timing slot and what is known of its limits.
+/// A timing slot and its known limits.
 pub(crate) struct Clock {
     slot: Slot,
     user: Option<u32>,
-    roof: Option<(f64, Roof)>,
-    tasks: HashMap<String, Known>,
-}
-
-/// Seconds after which a roof and a baseline are measured again.
-#[derive(Clone, Copy)]
-struct Ages {
-    roof_s: f64,
-    baseline_s: f64,
-}
-
-/// What is known of a task's limits, and since when.
-#[derive(Clone, Copy)]
-struct Known {
-    roof: TaskRoof,
-    at_s: f64,
-    baseline_at_s: f64,
+    limits: Limits,
 }
 
 impl Clock {
@@ -68,38 +51,18 @@ impl Clock {
         Self {
             slot,
             user,
-            roof: None,
-            tasks: HashMap::new(),
+            limits: Limits::default(),
         }
     }
 
-    /// The machine's limits, measured again if they are older than `age_s`.
-    fn roof(&mut self, machine: &Machine, age_s: f64) -> Result<Roof, BenchError> {
-        let known = self.roof.filter(|(at, _)| crate::sys::now() - at < age_s);
-        if let Some((_, roof)) = known {
-            return Ok(roof);
-        }
-        let measured = Roof::measure(machine, &mut self.slot, self.user)?;
-        let roof = self
-            .roof
-            .map_or(measured, |(_, before)| before.or_better(measured));
-        self.roof = Some((crate::sys::now(), roof));
-        Ok(roof)
-    }
-
-    /// What bounds the job's task, measured again if it is older than its age; its baseline alone, and not for long, if
-    /// that is older than its own age or met a busy machine.
-    fn task_roof(
+    fn bounds(
         &mut self,
         machine: &Machine,
         job: &Job,
         examined: &Examined,
         ages: Ages,
-    ) -> Result<TaskRoof, BenchError> {
-        let now = crate::sys::now();
-        let roof = self.roof(machine, ages.roof_s)?;
-        let before = self.tasks.get(&job.task.hash).copied();
-        let bay = Bay {
+    ) -> Result<Bounds, BenchError> {
+        let mut bay = Bay {
             slot: &mut self.slot,
             user: self.user,
         };
@@ -107,77 +70,40 @@ impl Clock {
             task: &job.task,
             prepared: &examined.prepared,
         };
-        let known = if let Some(known) = before.filter(|known| now - known.at_s < ages.roof_s) {
-            let patience_s = if known.roof.quiet {
-                ages.baseline_s
-            } else {
-                ages.baseline_s.min(BUSY_ROOF_AGE_S)
-            };
-            if now - known.baseline_at_s < patience_s {
-                return Ok(known.roof);
-            }
-            let baseline = roof.baseline(
-                machine,
-                bay,
-                subject,
-                BaselineWork {
-                    memory_bound: known.roof.memory_bound,
-                    rounds: 1,
-                },
-            )?;
-            let roof = baseline.map_or(known.roof, |timing| known.roof.with(&timing));
-            Known {
-                roof,
-                baseline_at_s: now,
-                ..known
-            }
-        } else {
-            let measured = roof.of_task(machine, bay, subject)?;
-            let roof = before.map_or(measured, |before| before.roof.or_better(measured));
-            Known {
-                roof,
-                at_s: now,
-                baseline_at_s: now,
-            }
-        };
-        self.tasks.insert(job.task.hash.clone(), known);
-        Ok(known.roof)
+        self.limits.bounds(machine, &mut bay, subject, ages)
     }
 
     /// Times a candidate that was right when examined. One that is too good to be true is timed
-    /// again, each time beside roofs measured anew.
+    /// again, each time beside roofs measured anew. `rounds` limits how long it waits for quiet.
     pub(crate) fn time(
         &mut self,
         machine: &Machine,
         job: &Job,
         examined: &Examined,
+        rounds: u32,
     ) -> Result<Verdict, BenchError> {
-        let mut age_s = ROOF_AGE_S;
+        let mut most_s = ROOF_AGE_S;
         let mut doubted = None;
         for _ in 0..TRIES {
-            let roof = self.roof(machine, age_s)?;
-            let task_roof = self.task_roof(
-                machine,
-                job,
-                examined,
-                Ages {
-                    roof_s: age_s,
-                    baseline_s: age_s,
-                },
-            )?;
-            match self.time_once(machine, job, examined, roof, task_roof)? {
+            let ages = Ages {
+                roof_s: most_s,
+                baseline_s: most_s,
+            };
+            let bounds = self.bounds(machine, job, examined, ages)?;
+            match self.time_once(machine, job, examined, bounds, rounds)? {
                 Verdict::Correct(measured) => {
                     return self.compared_anew(machine, job, examined, measured);
                 }
                 suspect @ Verdict::Suspect { .. } => doubted = Some(suspect),
                 failed => return Ok(failed),
             }
-            age_s = 0.0;
+            most_s = 0.0;
         }
         doubted.ok_or_else(|| BenchError::machine("nothing was timed"))
     }
 
-    /// A candidate that is faster than the library or the roof is compared with what these can do now.
+    /// Compares a candidate that is faster than the library or the roof with fresh measurements of
+    /// these.
     fn compared_anew(
         &mut self,
         machine: &Machine,
@@ -187,17 +113,17 @@ impl Clock {
     ) -> Result<Verdict, BenchError> {
         let above = |share: Option<f64>| share.is_some_and(|share| share > 1.0);
         if above(measured.peak_fraction()) || above(measured.baseline_ratio()) {
-            let roof = self.roof(machine, BEATEN_ROOF_AGE_S)?;
-            let task_roof = self.task_roof(
-                machine,
-                job,
-                examined,
-                Ages {
-                    roof_s: ROOF_AGE_S,
-                    baseline_s: BEATEN_ROOF_AGE_S,
-                },
-            )?;
-            compare(&mut measured, roof, task_roof);
+            let mut bay = Bay {
+                slot: &mut self.slot,
+                user: self.user,
+            };
+            self.limits.roof(machine, &mut bay, BEATEN_ROOF_AGE_S)?;
+            let ages = Ages {
+                roof_s: ROOF_AGE_S,
+                baseline_s: BEATEN_ROOF_AGE_S,
+            };
+            let bounds = self.bounds(machine, job, examined, ages)?;
+            compare(&mut measured, bounds);
         }
         Ok(Verdict::Correct(measured))
     }
@@ -207,20 +133,20 @@ impl Clock {
         machine: &Machine,
         job: &Job,
         examined: &Examined,
-        roof: Roof,
-        task_roof: TaskRoof,
+        Bounds { roof, task }: Bounds,
+        rounds: u32,
     ) -> Result<Verdict, BenchError> {
         let settings = &machine.settings;
-        // Without a team a round trip costs next to nothing of a run that is as long as a team's.
+        // Without a team a round trip is negligible in a run that is as long as a team's.
         let is_alone = examined.own_threads == OwnThreads::Forbidden && settings.how.threads > 1;
         let null_s = if is_alone { 0.0 } else { roof.null_s };
         let work = TimeWork {
             null_s,
             runs: settings.runs,
             calls: 1,
-            rounds: settings.rounds,
+            rounds,
             timing: settings.how.timing,
-            memory_bound: task_roof.memory_bound,
+            memory_bound: task.memory_bound,
             verified: true,
         };
         let mut request = machine.request(
@@ -260,7 +186,7 @@ impl Clock {
             Estimator::Gated => timing.min_s,
             Estimator::Paper => timing.paper_s,
         };
-        let doubt = doubt(&timing, single_s - null_s, task_roof);
+        let doubt = doubt(&timing, single_s - null_s, task);
         let mut measured = Measured {
             seconds: decided_s,
             work: job.task.work(&job.task.function().sizes.timed),
@@ -269,7 +195,7 @@ impl Clock {
             checks,
             timing,
         };
-        compare(&mut measured, roof, task_roof);
+        compare(&mut measured, Bounds { roof, task });
         Ok(match doubt {
             Some(why) => Verdict::Suspect { why, measured },
             None => Verdict::Correct(measured),
@@ -277,20 +203,20 @@ impl Clock {
     }
 }
 
-/// Says what a candidate's time is worth on this machine.
-fn compare(measured: &mut Measured, roof: Roof, task_roof: TaskRoof) {
-    measured.baseline = task_roof.baseline_s.map(|seconds| Baseline {
+/// Adds the comparison with baseline and roof to a measurement.
+fn compare(measured: &mut Measured, Bounds { roof, task }: Bounds) {
+    measured.baseline = task.baseline_s.map(|seconds| Baseline {
         name: Baseline::OPENBLAS.to_owned(),
         seconds,
     });
     measured.roof = Some(hotloop_flow::Roof {
-        seconds: task_roof.bound_s,
+        seconds: task.bound_s,
         peak_flops: roof.peak_flops,
     });
 }
 
-/// Why a timing is not believed, if it is not. `single_s` is what a call alone takes at least, the
-/// scatter of its round trip taken off.
+/// Why a timing is implausible, if it is. `single_s` is the minimum time of a single call, without
+/// the scatter of its round trip.
 fn doubt(timing: &Timing, single_s: f64, roof: TaskRoof) -> Option<String> {
     let fastest_s = timing.min_s;
     let margin = if roof.memory_bound {

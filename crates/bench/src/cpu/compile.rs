@@ -20,8 +20,10 @@ use crate::cache::{CANDIDATE, Cache};
 use crate::confine::THEN;
 use crate::cpu::symbols::{self, Finding};
 use crate::cpu::toolchain::{LINKING, Toolchain};
+use crate::kept::{self, Learned};
 use crate::sandbox::user::unprivileged_user;
 use crate::scratch::{Folder, Scratch, no_space};
+use crate::settings::Settings;
 use crate::sys;
 use confined::{ConfinedCompiler, Ended, OUTPUT_BYTES, Run, WALL_S};
 use diagnostics::NO_PROCESS;
@@ -53,18 +55,17 @@ impl Builder {
     /// A builder; makes the precompiled prelude if this machine has none yet.
     pub(crate) fn new(
         toolchain: Toolchain,
-        level: OptLevel,
-        reuse: bool,
+        settings: &Settings,
+        cache: Cache,
         scratch: Arc<Scratch>,
-        roles: PathBuf,
         landlock: bool,
     ) -> Result<Self, BenchError> {
-        let cache = Cache::open()?;
+        let level = settings.how.opt;
         let prelude = Prelude::prepare(&toolchain, level, &cache)?;
         let compiler = ConfinedCompiler {
             toolchain,
             scratch,
-            roles,
+            roles: settings.roles.clone(),
             landlock,
             headers: prelude.folder.clone(),
         };
@@ -72,16 +73,35 @@ impl Builder {
             compiler,
             level,
             cache,
-            reuse,
+            reuse: settings.reuse,
             prelude,
             headers: KnownHeaders::default(),
         };
-        builder.prove()?;
+        if builder.reuse {
+            builder.proved()?;
+        } else {
+            builder.prove()?;
+        }
         Ok(builder)
     }
 
     pub(crate) fn toolchain(&self) -> &Toolchain {
         &self.compiler.toolchain
+    }
+
+    /// Whether [`Builder::prove`] succeeded before, with this program, compiler and kernel.
+    fn proved(&self) -> Result<(), BenchError> {
+        let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        let confined = format!("{kernel} {} {}", self.compiler.landlock, sys::is_root());
+        let name = format!("proof-{}", self.key(&[&confined]));
+        kept::fact(&self.cache, &name, || {
+            self.prove()?;
+            let from = [&self.compiler.roles, &self.compiler.toolchain.path];
+            Ok(Learned {
+                fact: (),
+                from: from.map(PathBuf::clone).to_vec(),
+            })
+        })
     }
 
     /// Compiles a candidate that is right. If that fails, the sandbox or the compiler is at fault,

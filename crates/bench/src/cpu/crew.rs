@@ -1,4 +1,4 @@
-//! The other cores of a slot of several: one thread on each, for what all cores do at once.
+//! The other cores of a slot: one thread on each, for work that all cores do at once.
 #![expect(
     unsafe_code,
     reason = "members work on what the caller borrows, which waits until all are done"
@@ -13,16 +13,16 @@ use crate::sys;
 
 /// How long waking takes.
 const WAKE_S: f64 = 1e-3;
-/// The step of touching: one of each cache line.
+/// The step for touching memory: one byte per cache line.
 const LINE: usize = 64;
 
-/// What a member does, given its number; its answer is a number too.
+/// The work of a member, given its number. It returns a number.
 type Work<'a> = dyn Fn(usize) -> f64 + Sync + 'a;
 
-/// Threads on all cores of a slot but the first, which is the caller's: member 0.
+/// Threads on all cores of a slot except the first, which belongs to the caller, member 0.
 pub(crate) struct Crew {
     members: Vec<Member>,
-    /// Whether members wait at work instead of asleep.
+    /// Whether members stay busy while they wait instead of sleeping.
     awake: Arc<AtomicBool>,
 }
 
@@ -35,7 +35,7 @@ struct Member {
 #[derive(Default)]
 struct Shared {
     asked: AtomicUsize,
-    /// Where the caller keeps its reference to the work that was asked for last.
+    /// The caller's reference to the current work.
     work: AtomicPtr<&'static Work<'static>>,
     answered: AtomicUsize,
     answer: AtomicU64,
@@ -53,9 +53,9 @@ impl Crew {
         }
     }
 
-    /// Keeps all cores at work from now on, whatever is asked of them, until they may rest.
+    /// Keeps all cores busy until [`Self::rest`].
     ///
-    /// A host may put two cores of a virtual machine on one of its own when they wake, and spreads them out
+    /// A host may put two waking cores of a virtual machine on one of its own, and spread them out
     /// only after a while. Cores that never sleep stay where they are.
     pub(crate) fn stay_awake(&self) {
         if !self.awake.swap(true, Ordering::Release) {
@@ -65,15 +65,16 @@ impl Crew {
         }
     }
 
-    /// Leaves the cores to the candidate, or to nobody.
+    /// Leaves the cores idle or to the candidate.
     pub(crate) fn rest(&self) {
         self.awake.store(false, Ordering::Release);
     }
 
-    /// Probes all cores at once: the slowest one's seconds.
+    /// Probes all cores at once and returns the slowest one's seconds.
     ///
-    /// They wait for each other first. Two threads of one core halve each other's pace, and a probe
-    /// that met its neighbour only now and then would tell of their start, not of the machine.
+    /// The threads wait for each other first. Two threads on one core halve each other's speed. If
+    /// probes overlapped only at times, the result would depend on their start and not on the
+    /// machine.
     pub(crate) fn probe(&self) -> f64 {
         let arrived = AtomicUsize::new(0);
         self.all(&|_| {
@@ -85,8 +86,8 @@ impl Crew {
         })
     }
 
-    /// Keeps all cores of a slot of several busy for a moment. While a run is prepared on one core
-    /// the others fall asleep, and waking them would be part of the candidate's time.
+    /// Keeps all cores of a slot busy for a moment. While one core prepares a run the others fall
+    /// asleep, and waking them would count as the candidate's time.
     pub(crate) fn wake(&self) {
         if !self.members.is_empty() {
             self.all(&|_| {
@@ -96,11 +97,12 @@ impl Crew {
         }
     }
 
-    /// Leaves buffers in the caches as a run before would have left them: each core's share of the outputs written by
-    /// it, then inputs read by every core. Otherwise every line would have to come from the cache of
-    /// the core that filled it, which no program outside a bench ever meets. Inputs come last since they drive the
-    /// outputs out of a core's own cache into the one that all share, as they do where a program goes from call to call:
-    /// a line that another core has just written costs more than one that nobody holds.
+    /// Leaves buffers in the caches as an earlier run would have left them: each core writes its
+    /// share of the outputs, then every core reads the inputs. Otherwise every line would come from
+    /// the cache of the core that filled it, which no program outside a bench meets. Inputs come
+    /// last. They push the outputs from a core's own cache into the shared one, as in a program
+    /// that makes call after call. A line that another core has just written costs more than one
+    /// that no core holds.
     pub(crate) fn warm(&self, inputs: &[u8], outputs: &mut [u8]) {
         if self.members.is_empty() {
             return;
@@ -136,13 +138,13 @@ impl Crew {
         });
     }
 
-    /// Lets every member and the caller do `work`; the largest answer.
+    /// Every member and the caller do `work`. Returns the largest result.
     fn all(&self, work: &Work<'_>) -> f64 {
         let place: *const &Work<'_> = &raw const work;
         for member in &self.members {
             member.ask(place.cast_mut().cast());
         }
-        // Even if the work panics here, what the others work on must outlive their work.
+        // Even if the work panics here, its data must outlive the other members' work.
         let waiting = Waiting(self);
         let own = work(0);
         drop(waiting);
@@ -150,7 +152,7 @@ impl Crew {
     }
 }
 
-/// Waits for all members when it goes.
+/// Waits for all members when dropped.
 struct Waiting<'a>(&'a Crew);
 
 impl Drop for Waiting<'_> {
@@ -165,10 +167,11 @@ impl Member {
     fn start(number: usize, core: usize, awake: Arc<AtomicBool>) -> Self {
         let shared = Arc::new(Shared::default());
         let inner = Arc::clone(&shared);
-        // The supervisor's alarm must reach its main thread, so members start with it blocked.
+        // The supervisor's alarm must reach its main thread, so members start with the signal
+        // blocked.
         let handle = sys::without_signals(|| {
             std::thread::spawn(move || {
-                // Without its core the probe is only less telling.
+                // If pinning fails, the probe is only less accurate.
                 drop(sys::pin(0, &[core]));
                 inner.serve(number, &awake);
             })
@@ -211,7 +214,8 @@ impl Shared {
                 }
             }
             done += 1;
-            // SAFETY: `Crew::all` keeps both the reference and what it refers to until this member has answered.
+            // SAFETY: `Crew::all` keeps the reference and its target alive until this member has
+            // answered.
             let work = unsafe { *self.work.load(Ordering::Relaxed) };
             let answer = {
                 let _loud = Loud;
@@ -223,14 +227,15 @@ impl Shared {
     }
 }
 
-/// A microsecond of nothing. Not a pause: a host takes the core away from who pauses for long.
+/// A microsecond of busy waiting. It does not use the pause instruction, because a host takes the
+/// core away from a thread that pauses for long.
 fn idle_work() {
     for round in 0..1_000 {
         std::hint::black_box(round);
     }
 }
 
-/// Ends the process when a member panics: the caller would wait for ever.
+/// Ends the process when a member panics, because the caller would wait forever.
 struct Loud;
 
 impl Drop for Loud {
@@ -254,7 +259,8 @@ fn read(buffer: &[u8]) {
 /// Writes every line of a buffer and changes nothing.
 fn touch(buffer: &mut [u8]) {
     for byte in buffer.iter_mut().step_by(LINE) {
-        // SAFETY: a valid, exclusive reference. A plain store of what is there already could be left out.
+        // SAFETY: a valid, exclusive reference. The compiler could remove a plain store of the same
+        // value.
         unsafe { std::ptr::write_volatile(byte, std::ptr::read_volatile(byte)) };
     }
 }

@@ -1,4 +1,5 @@
-//! The runner's side of `draws.rs`: makes calls, draws between them and notes what it saw.
+//! The runner's side of `draws.rs`: makes calls, draws random places between them and records what
+//! it saw.
 #![expect(
     unsafe_code,
     reason = "reads what a candidate wrote, where it wrote it"
@@ -9,7 +10,7 @@ use std::ffi::c_void;
 use crate::cpu::draws::{Note, shift, spot};
 use crate::cpu::layout::{Layout, Region};
 
-/// Random words that nobody knows before they are drawn, where the processor has them.
+/// Random words that nobody can predict, if the processor provides them.
 struct Dice {
     by_processor: bool,
     state: u64,
@@ -22,7 +23,7 @@ impl Dice {
         {
             return word;
         }
-        // Splitmix: whoever finds the state can foretell it, which is better than nothing drawn at all.
+        // SplitMix. Code that finds the state can predict it, but that is better than no draws.
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.state ^ self.state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -38,35 +39,36 @@ fn by_processor() -> Option<u64> {
             .any(|_| std::arch::x86_64::_rdrand64_step(&mut word) == 1)
             .then_some(word)
     }
-    // SAFETY: called only where the processor has it.
+    // SAFETY: called only if the processor has the instruction.
     unsafe { draw() }
 }
 
-/// The runner's side: makes calls, draws between them and notes what it saw.
+/// The runner's side: makes calls, draws random places between them and records what it saw.
 pub(crate) struct Drawing {
     dice: Dice,
-    /// Which arguments have room, by their place among them.
+    /// The indices of arguments with room.
     roomy: Vec<usize>,
-    /// Which arguments are outputs, and their bytes.
+    /// The indices of output arguments. The next field has their sizes.
     outputs: Vec<usize>,
     output_bytes: Vec<usize>,
     /// Kept here until the run is over.
     notes: Vec<Note>,
-    /// Where the supervisor finds them.
+    /// Where the supervisor finds the notes.
     told: *mut Note,
 }
 
-/// Which calls a run makes, and the seed of its draws.
+/// The calls of a run, and the seed of its draws.
 #[derive(Clone, Copy)]
 pub(crate) struct Batch {
     /// The number of the first call.
     pub(crate) first: usize,
-    /// For draws where the processor has none.
+    /// Seed for draws if the processor provides none.
     pub(crate) seed: u64,
 }
 
 impl Drawing {
-    /// For sets that are all laid out as the first of `layout`; `told` has room for a note of each.
+    /// Creates the drawing for sets that all have the layout of the first in `layout`. `told` has
+    /// room for a note of each.
     pub(crate) fn new(layout: &Layout, told: *mut Note) -> Self {
         let places = layout.sets.first().map_or(&[][..], |set| &set.places);
         let of = |wanted: &dyn Fn(usize) -> bool| {
@@ -88,7 +90,7 @@ impl Drawing {
         }
     }
 
-    /// One run: a call for each of `sets`, the first of them being number `first`.
+    /// Makes one run: a call for each of `sets`, numbered from `first`.
     ///
     /// # Safety
     /// The sets' pointers are those of the layout, and the candidate is confined.
@@ -105,10 +107,10 @@ impl Drawing {
         for set in sets {
             arguments.clone_from(set);
             for index in &self.roomy {
-                // SAFETY: the room was laid out behind the buffer.
+                // SAFETY: the layout has this room after the buffer.
                 arguments[*index] = unsafe { arguments[*index].byte_add(shift(before, *index)) };
             }
-            // SAFETY: by the caller's word.
+            // SAFETY: guaranteed by the caller.
             unsafe { call(arguments.as_ptr()) };
             let after = self.dice.word();
             let noted = spot(after, &self.output_bytes).map_or(0, |(output, byte)| {

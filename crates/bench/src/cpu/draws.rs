@@ -1,38 +1,42 @@
-//! What is drawn between the calls of a team's batch, so that no work of one call is done in another.
+//! Random draws between the calls of a team's batch, so that no work moves from one call to
+//! another.
 //!
-//! A run makes many calls, and all of their inputs are in memory before the first: a team could do them side by side,
-//! which is faster than one after the other, and hand results out as it is called. So where the inputs of a call begin
-//! is drawn just before it, by the processor; whoever guesses works for nothing. And just after it, a place in its
-//! outputs is drawn, and what stands there noted: what was put off to a later call is not there yet. The supervisor
-//! reads the notes when the run is over. One thread gains nothing by either, so only teams have draws.
+//! A run makes many calls, and all of their inputs are in memory before the first. A team could
+//! compute them in parallel, which is faster, and hand out results call by call. So the processor
+//! draws where the inputs of a call begin just before the call, and a wrong guess is wasted work.
+//! Just after the call it draws a place in the outputs and records the value there. Work that was
+//! postponed to a later call is not there yet. The supervisor reads the notes when the run is over.
+//! One thread gains nothing from either trick, so only teams have draws.
 //!
-//! Notes are out of a candidate's sight, not out of its reach: it shares its process with who takes them.
+//! The candidate does not know where the notes are, but it could reach them, because it shares the
+//! process.
 
 use crate::cpu::memory::PAGE;
 
-/// Where inputs can begin: on sixteen pages, at four places on each, which no stagger of other buffers meets.
+/// Where inputs can begin: on sixteen pages, at four places on each. These differ from the offsets
+/// of other buffers.
 const PAGES: usize = 16;
 const PLACES: usize = 4;
 const STEP: usize = 64;
-/// Bytes that a buffer needs besides its own to begin at any of them.
+/// Additional bytes of a buffer so that it can begin at any of them.
 pub(crate) const ROOM: usize = (PAGES - 1) * PAGE + (PLACES - 1) * STEP;
 
-/// What is noted of one call.
+/// The note of one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub(crate) struct Note {
-    /// What was drawn before it.
+    /// The word drawn before it.
     pub(crate) before: u64,
-    /// What was drawn after it.
+    /// The word drawn after it.
     pub(crate) after: u64,
-    /// What then stood in its outputs at [`spot`].
+    /// The value in its outputs at [`spot`] at that time.
     pub(crate) seen: u64,
 }
 
 impl Note {
     pub(crate) const BYTES: usize = size_of::<Self>();
 
-    /// A note as it was copied out of a runner.
+    /// Reads a note that was copied from a runner.
     pub(crate) fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
         let word = |at: usize| u64::from_ne_bytes(std::array::from_fn(|byte| bytes[8 * at + byte]));
         Self {
@@ -43,13 +47,13 @@ impl Note {
     }
 }
 
-/// How far into its room argument `index` begins by the word that was drawn.
+/// The offset of argument `index` within its room, from the drawn word.
 pub(crate) fn shift(word: u64, index: usize) -> usize {
     let drawn = (word >> (6 * index % 60)) as usize % (PAGES * PLACES);
     drawn / PLACES * PAGE + drawn % PLACES * STEP
 }
 
-/// Which output is looked at, of those with so many bytes each, and from which byte on. Four are: no element has fewer.
+/// The output to check and the first of four bytes in it. No element has fewer bytes.
 pub(crate) fn spot(word: u64, outputs: &[usize]) -> Option<(usize, usize)> {
     let output = (word >> 32) as usize % outputs.len().max(1);
     let steps = outputs.get(output)? / 4;

@@ -1,10 +1,10 @@
-//! Where every buffer of every call lies, on both sides of the sandbox.
+//! The place of every buffer of every call, on both sides of the sandbox.
 //!
-//! Inputs and outputs are two memory files. Each buffer has whole pages of its own,
-//! so the candidate's side can map it between guards. A buffer starts at a multiple
-//! of 64 bytes and ends at most 63 bytes before the guard; the slack around it is
-//! filled with random bytes and, for outputs, checked after every run. Inputs of a team's batch have
-//! room: they begin where it is drawn just before their call (`draws.rs`).
+//! Inputs and outputs are two memory files. Each buffer has its own pages, so the candidate's side
+//! can map it between guards. A buffer starts at a multiple of 64 bytes and ends at most 63 bytes
+//! before the guard. The slack around it is filled with random bytes and, for outputs, checked
+//! after every run. Inputs of a team's batch have room. They begin at a place that is drawn just
+//! before their call (`draws.rs`).
 
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +38,7 @@ pub(crate) struct Place {
     pub(crate) lead: usize,
     /// The buffer's length.
     pub(crate) bytes: usize,
-    /// Bytes behind it that are filled alike: it can begin so much later.
+    /// Bytes after it that are filled in the same way, so that it can begin later by this much.
     pub(crate) room: usize,
     /// How much later it began in the last run.
     pub(crate) shift: usize,
@@ -55,7 +55,7 @@ impl Place {
         (self.offset + self.lead, self.bytes + self.room)
     }
 
-    /// The slack before and after it, as (start, length).
+    /// The slack before and after the buffer, as (start, length).
     pub(crate) fn slack(&self) -> [(usize, usize); 2] {
         let (start, length) = self.with_room();
         let end = start + length;
@@ -84,19 +84,20 @@ pub(crate) struct Layout {
     pub(crate) input_bytes: usize,
     /// Length of the outputs' file.
     pub(crate) output_bytes: usize,
-    /// Where notes of the calls lie in the outputs' file, as (offset, pages' length), if they are taken.
+    /// The place of the calls' notes in the outputs' file, as (offset, length in pages), if there
+    /// are notes.
     pub(crate) notes: Option<(usize, usize)>,
 }
 
-/// How tightly buffers lie against the guard behind them.
+/// How close buffers are to the guard after them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fit {
-    /// As close as 64-byte alignment allows: for catching overruns.
+    /// As close as 64-byte alignment allows, to catch overruns.
     Tight,
-    /// At offsets that differ from buffer to buffer: for timing, so that equal
-    /// page offsets (4K aliasing) do not slow an honest candidate.
+    /// At offsets that differ between buffers, for timing. Equal page offsets (4K aliasing) would
+    /// slow an honest candidate.
     Staggered,
-    /// The same, and inputs begin where it is drawn: for timing the batches of teams.
+    /// The same, but inputs begin at drawn places, for timing the batches of teams.
     Drawn,
 }
 
@@ -125,7 +126,7 @@ impl Layout {
                     Fit::Tight => 0,
                     Fit::Staggered | Fit::Drawn => (index + 1) * 320 % PAGE,
                 };
-                // Of other inputs a part is none: row pointers begin with zero.
+                // Other inputs cannot begin later, because row pointers begin with zero.
                 let is_uniform =
                     arg.role == Role::In && matches!(arg.fill, Some(Fill::Uniform(..)));
                 let room = if fit == Fit::Drawn && is_uniform {

@@ -1,9 +1,10 @@
-//! What this machine is: the facts that verdicts carry and `doctor` tells.
+//! The facts about this machine, for verdicts and `doctor`.
 
 use std::sync::Arc;
 
 use hotloop_flow::{BenchError, Device, MachineFacts, Remedy};
 
+use crate::cache::Cache;
 use crate::cores::{self, Core};
 use crate::cpu::blas::{self, OpenBlas};
 use crate::cpu::compile::Builder;
@@ -20,10 +21,11 @@ pub(crate) struct Machine {
     pub(crate) openblas: Option<OpenBlas>,
     pub(crate) builder: Builder,
     pub(crate) facts: MachineFacts,
+    pub(crate) cache: Cache,
 }
 
 impl Machine {
-    /// Looks at the machine and prepares what judging needs.
+    /// Examines the machine and prepares it for judging.
     pub(crate) fn prepare(settings: Settings) -> Result<Self, BenchError> {
         let layers = Layers::probe(&settings.roles, &settings.without);
         if !layers.seccomp {
@@ -32,7 +34,13 @@ impl Machine {
             )
             .hint("use a kernel with CONFIG_SECCOMP_FILTER, or a container that allows seccomp"));
         }
-        let toolchain = Toolchain::find(settings.how.compiler, settings.compiler_path.as_deref())?;
+        let cache = Cache::open()?;
+        let (compiler, path) = (settings.how.compiler, settings.compiler_path.as_deref());
+        let toolchain = if settings.reuse {
+            Toolchain::known(&cache, compiler, path)?
+        } else {
+            Toolchain::find(compiler, path)?
+        };
         let cores = cores::usable();
         if settings.how.threads as usize > cores.len() {
             return Err(BenchError::user(format!(
@@ -43,16 +51,14 @@ impl Machine {
             .hint(format!("use at most {} threads", cores.len()))
             .remedies(&[Remedy::Threads]));
         }
-        let openblas = blas::find(&settings.roles);
+        let openblas = if settings.reuse {
+            blas::known(&cache, &settings.roles)
+        } else {
+            blas::find(&settings.roles)
+        };
         let scratch = Arc::new(Scratch::new()?);
-        let builder = Builder::new(
-            toolchain,
-            settings.how.opt,
-            settings.reuse,
-            scratch,
-            settings.roles.clone(),
-            layers.landlock.is_some(),
-        )?;
+        let has_landlock = layers.landlock.is_some();
+        let builder = Builder::new(toolchain, &settings, cache.clone(), scratch, has_landlock)?;
         let facts = facts(builder.toolchain(), &layers, &cores, openblas.as_ref());
         Ok(Self {
             settings,
@@ -61,6 +67,7 @@ impl Machine {
             openblas,
             builder,
             facts,
+            cache,
         })
     }
 }
@@ -109,7 +116,7 @@ pub(crate) fn simd_level() -> &'static str {
     }
 }
 
-/// The CPU as the system names it, with the numbers that tell nameless virtual CPUs apart.
+/// The system's name of the CPU, with numbers that distinguish nameless virtual CPUs.
 pub(crate) fn cpu_name() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let field = |name: &str| {
@@ -131,7 +138,7 @@ fn read_line(path: &str) -> String {
         .unwrap_or_default()
 }
 
-/// The real file behind a library's name, which usually tells its version.
+/// The real file behind a library's name, which usually contains its version.
 fn file_version(path: &std::path::Path) -> String {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     real.file_name()

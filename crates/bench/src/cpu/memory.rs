@@ -42,7 +42,7 @@ impl Mapping {
 
     /// Bytes `from..from + len`.
     ///
-    /// The child is frozen whenever this is called, so nobody else writes.
+    /// The child is frozen during every call, so nothing else writes.
     pub(crate) fn slice(&self, from: usize, len: usize) -> &[u8] {
         assert!(from + len <= self.bytes, "layout stays inside its file");
         // SAFETY: in bounds by the assertion; see above for aliasing.
@@ -59,21 +59,21 @@ impl Mapping {
     /// Bytes `from..from + len`, writable, while others write elsewhere in the mapping.
     ///
     /// # Safety
-    /// Nobody else reads or writes these bytes meanwhile.
+    /// No other thread may read or write these bytes meanwhile.
     #[expect(
         clippy::mut_from_ref,
         reason = "threads fill disjoint parts of one mapping"
     )]
     pub(crate) unsafe fn part_mut(&self, from: usize, len: usize) -> &mut [u8] {
         assert!(from + len <= self.bytes, "layout stays inside its file");
-        // SAFETY: in bounds by the assertion, and ours alone by the caller's word.
+        // SAFETY: in bounds by the assertion, and the caller guarantees exclusive access.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(from), len) }
     }
 
-    /// Sends the whole mapping out of all caches.
+    /// Flushes the whole mapping from all caches.
     pub(crate) fn flush(&self) {
         for line in (0..self.bytes).step_by(64) {
-            // SAFETY: every line lies within the mapping, and flushing changes no content.
+            // SAFETY: every line is within the mapping, and flushing changes no content.
             unsafe { std::arch::x86_64::_mm_clflush(self.start.add(line)) };
         }
         // SAFETY: a fence only waits.
@@ -88,12 +88,12 @@ impl Mapping {
     }
 }
 
-// SAFETY: shared references only read, but for `part_mut`, whose callers keep to parts of their own.
+// SAFETY: shared references only read, except for `part_mut`, whose callers use disjoint parts.
 unsafe impl Sync for Mapping {}
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: this mapping is ours and unused from here on.
+        // SAFETY: this object owns the mapping, and nothing uses it from here on.
         unsafe { libc::munmap(self.start.cast(), self.bytes) };
     }
 }
@@ -114,7 +114,7 @@ pub(crate) fn map_guarded(
     } else {
         libc::PROT_READ
     };
-    // SAFETY: first reserves room that nothing else uses, then places the file inside of it.
+    // SAFETY: first reserves room that nothing else uses, then maps the file inside it.
     unsafe {
         let room = libc::mmap(
             std::ptr::null_mut(),

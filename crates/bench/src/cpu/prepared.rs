@@ -18,7 +18,7 @@ pub(crate) struct Prepared {
     pub(crate) shim: PathBuf,
     /// The shared object of `reference.c`.
     pub(crate) trusted: PathBuf,
-    /// The shared object of `baseline.c`, where its library is here.
+    /// The shared object of `baseline.c`, if its library is installed.
     pub(crate) baseline: Option<PathBuf>,
 }
 
@@ -29,9 +29,10 @@ pub(crate) struct Preparations {
 }
 
 impl Preparations {
-    /// The built parts of `task`, built now if they are not yet.
+    /// The built parts of `task`, which are built now if necessary.
     pub(crate) fn of(&self, machine: &Machine, task: &Task) -> Result<Arc<Prepared>, BenchError> {
-        // A poisoned lock only means that another thread failed while building; the map is sound.
+        // A poisoned lock only means that another thread failed while building. The map is
+        // consistent.
         let mut known = self.by_hash.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(prepared) = known.get(&task.hash) {
             return Ok(Arc::clone(prepared));
@@ -95,12 +96,12 @@ impl Machine {
             ("LC_ALL".to_owned(), "C".to_owned()),
             ("OMP_NUM_THREADS".to_owned(), threads.to_string()),
             ("OMP_DYNAMIC".to_owned(), "false".to_owned()),
-            // Above the cores on purpose: `num_threads(40)` is slow here, but not wrong.
+            // Above the number of cores on purpose: `num_threads(40)` is slow here, but not wrong.
             ("OMP_THREAD_LIMIT".to_owned(), threads.max(64).to_string()),
             ("OPENBLAS_NUM_THREADS".to_owned(), threads.to_string()),
         ];
         if matches!(work, Work::Verify) {
-            // All threads share one core while verifying: waiting must not burn it.
+            // All threads share one core while verifying, so waiting must not be busy.
             environment.push(("OMP_WAIT_POLICY".to_owned(), "passive".to_owned()));
         }
         if let Some(core) = self.openblas.as_ref().and_then(|blas| blas.forced.clone()) {

@@ -1,10 +1,10 @@
-//! Short probes that tell whether the cores are quiet right now.
+//! Short probes that show whether the cores are quiet right now.
 //!
-//! A probe runs on every core of the slot at once: about ten microseconds of arithmetic on
-//! data in the first-level cache, and for tasks that live on memory a short read of a larger
-//! buffer. The floor is a low quantile over the last minutes: long enough to have seen the
-//! machine clean, since a busy neighbour can stay for seconds, and short enough to follow the
-//! host's clock, which drifts.
+//! A probe runs on every core of the slot at once: about ten microseconds of arithmetic on data in
+//! the L1 cache, and for memory-bound tasks a short read of a larger buffer. The floor is a low
+//! quantile over the last minutes. That is long enough to have seen the machine undisturbed,
+//! because a busy neighbour can stay for seconds. It is short enough to follow the host's clock,
+//! which drifts.
 
 use std::collections::VecDeque;
 
@@ -13,11 +13,11 @@ use hotloop_flow::statistics::quantile;
 use crate::cpu::crew::Crew;
 use crate::sys;
 
-/// The history keeps the fastest probe of each slice of time, and as many slices as make minutes.
+/// The history keeps the fastest probe of each slice of time, for some minutes.
 const SLICE_S: f64 = 0.25;
 const SLICES: usize = 600;
 const FLOOR_QUANTILE: f64 = 0.1;
-/// Seconds of probing before the first candidate, to have a floor at all.
+/// Seconds of probing before the first candidate, to get a floor.
 const FIRST_S: f64 = 0.1;
 const STREAM_BYTES: usize = 8 << 20;
 const STREAM_STEP: usize = 256 << 10;
@@ -47,11 +47,12 @@ impl Prober {
         prober
     }
 
-    /// Probes now; the answer is relative to the floor, 1 is the floor.
+    /// Probes now. The result is relative to the floor, which is 1.
     pub(crate) fn probe(&mut self, crew: &Crew, memory: bool) -> f64 {
         let mut relative = self.arithmetic.compare(crew.probe());
         if memory {
-            // Memory is shared with the whole host and never as steady as a core: its excess counts a third.
+            // Memory is shared with the whole host and never as steady as a core, so its excess
+            // counts a third.
             let seconds = self.memory_probe();
             relative = relative.max(1.0 + (self.memory.compare(seconds) - 1.0) / 3.0);
         }
@@ -70,7 +71,7 @@ impl Prober {
     }
 }
 
-/// The fastest that a probe runs on this machine these minutes.
+/// The fastest probes of the last minutes.
 #[derive(Default)]
 struct Floor {
     /// Start of the newest slice of time.
@@ -81,7 +82,7 @@ struct Floor {
 }
 
 impl Floor {
-    /// Takes a probe into the history and compares it with the floor.
+    /// Adds a probe to the history and compares it with the floor.
     fn compare(&mut self, seconds: f64) -> f64 {
         let now = sys::now();
         let is_new = now - self.newest >= SLICE_S || self.fastest.is_empty();

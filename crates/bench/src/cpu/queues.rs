@@ -1,4 +1,4 @@
-//! The candidates on their way through the bench: submitted, examined, timed.
+//! The queues of the bench: submitted, examined and timed candidates.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::mpsc::Sender;
@@ -10,8 +10,9 @@ use hotloop_flow::{BenchError, Job, JobKey, Judgement, Verdict};
 use crate::cpu::examine::Examined;
 use crate::cpu::machine::Machine;
 use crate::cpu::prepared::Preparations;
+use crate::cpu::quiet_budget::QuietBudget;
 
-/// A judged candidate, and when its verdict was reached: not when somebody asked for it.
+/// A judged candidate, and the time of its verdict, not of the request for it.
 pub(super) type Finished = (JobKey, Instant, Result<Judgement, BenchError>);
 
 pub(super) type Replies = Sender<Finished>;
@@ -21,7 +22,8 @@ pub(super) struct Shared {
     pub(super) preparations: Preparations,
     pub(super) queues: Mutex<Queues>,
     pub(super) changed: Condvar,
-    /// Read by those who examine, written by those who time, on machines where the two disturb each other.
+    /// Examiners hold it for reading and clocks for writing, on machines where the two disturb each
+    /// other.
     pub(super) quiet: Option<RwLock<()>>,
 }
 
@@ -30,11 +32,13 @@ pub(super) struct Queues {
     pub(super) submitted: VecDeque<(JobKey, Job)>,
     pub(super) examined: VecDeque<Waiting>,
     pub(super) cancelled: HashSet<JobKey>,
+    pub(super) quiet: QuietBudget,
     pub(super) closed: bool,
 }
 
 impl Queues {
-    /// The next candidate to be timed. None of them is once the bench closes: nobody would hear of it.
+    /// The next candidate to time; `None` once the bench closes, because nobody would get the
+    /// result.
     pub(super) fn next_examined(&mut self) -> Option<Waiting> {
         while !self.closed {
             let waiting = self.examined.pop_front()?;
@@ -51,7 +55,7 @@ pub(super) struct Waiting {
     pub(super) key: JobKey,
     pub(super) job: Job,
     pub(super) examined: Examined,
-    /// What earlier tries gave, on a machine that was not quiet.
+    /// The number of earlier timings on a noisy machine.
     pub(super) tries: u32,
     pub(super) steadiest: Option<Verdict>,
     pub(super) run_s: f64,
@@ -59,11 +63,11 @@ pub(super) struct Waiting {
 
 impl Shared {
     pub(super) fn lock(&self) -> MutexGuard<'_, Queues> {
-        // The queues stay sound whatever a panicking thread was doing.
+        // The queues stay consistent, whatever a panicking thread was doing.
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for what `take` gives; `None` when the bench closes.
+    /// Waits until `take` returns something; `None` when the bench closes.
     pub(super) fn wait<T>(&self, mut take: impl FnMut(&mut Queues) -> Option<T>) -> Option<T> {
         let mut queues = self.lock();
         loop {

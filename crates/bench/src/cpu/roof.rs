@@ -1,4 +1,4 @@
-//! What this machine can do at best, measured through the same runner as candidates.
+//! The machine's limits, measured through the same runner as candidates.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,6 +7,7 @@ use hotloop_flow::how::Estimator;
 use hotloop_flow::interface::Arg;
 use hotloop_flow::task::{Task, TaskFiles};
 use hotloop_flow::{BenchError, ErrorKind, Timing};
+use serde::{Deserialize, Serialize};
 
 use crate::cpu::machine::{self, Machine};
 use crate::cpu::prepared::Prepared;
@@ -27,9 +28,9 @@ pub(crate) struct Roof {
 }
 
 /// What bounds one task on this machine.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct TaskRoof {
-    /// Seconds that one call needs at least: arithmetic or traffic, whichever is slower.
+    /// Minimum seconds of one call: arithmetic or traffic, whichever is slower.
     pub(crate) bound_s: f64,
     /// Whether traffic is the slower one.
     pub(crate) memory_bound: bool,
@@ -39,7 +40,7 @@ pub(crate) struct TaskRoof {
     pub(crate) quiet: bool,
 }
 
-/// A kernel of the bench's own.
+/// One of the bench's own kernels.
 struct Own {
     task: Task,
     object: PathBuf,
@@ -130,56 +131,57 @@ pub(crate) struct Subject<'a> {
 pub(crate) struct BaselineWork {
     /// Whether memory must be quiet, too.
     pub(crate) memory_bound: bool,
-    /// Rounds of samples at most.
+    /// Maximum number of rounds of samples.
     pub(crate) rounds: u32,
 }
 
 impl Roof {
-    /// Measures null round trip and arithmetic peak on `slot`.
-    pub(crate) fn measure(
-        machine: &Machine,
-        slot: &mut Slot,
-        user: Option<u32>,
-    ) -> Result<Self, BenchError> {
-        let threads = machine.settings.how.threads;
+    /// Measures the seconds of a run that does nothing.
+    pub(crate) fn null(machine: &Machine, bay: &mut Bay<'_>) -> Result<f64, BenchError> {
         let null = own(
             machine,
             include_str!("roof/null.toml"),
             include_str!("roof/null.c"),
             None,
         )?;
-        let null_s = match slot.ask(
-            &request(machine, &null, threads, user, Work::Null),
-            PATIENCE,
-        )? {
-            Answer::Null(seconds) => seconds,
-            other => {
-                return Err(BenchError::machine(format!(
-                    "the null round trip failed on this machine: {other:?}"
-                )));
-            }
-        };
-        let peak = own(
-            machine,
-            include_str!("roof/peak.toml"),
-            include_str!("roof/peak.c"),
-            None,
-        )?;
-        let width = match machine::simd_level() {
-            "avx512" => 8.0,
-            "avx2" => 4.0,
-            _ => 2.0,
-        };
-        let work = peak.task.work(&peak.task.function().sizes.timed);
-        let flops = work.flops.unwrap_or(0.0) * width * f64::from(threads);
-        let seconds = best_of(machine, slot, user, &peak, null_s, 1.0)?;
+        let threads = machine.settings.how.threads;
+        let request = request(machine, &null, threads, bay.user, Work::Null);
+        match bay.slot.ask(&request, PATIENCE)? {
+            Answer::Null(seconds) => Ok(seconds),
+            other => Err(BenchError::machine(format!(
+                "the null round trip failed on this machine: {other:?}"
+            ))),
+        }
+    }
+
+    /// Measures null round trip and arithmetic peak.
+    pub(crate) fn measure(machine: &Machine, bay: &mut Bay<'_>) -> Result<Self, BenchError> {
+        let null_s = Self::null(machine, bay)?;
+        let (peak, flops) = peak(machine)?;
+        let seconds = best_of(machine, bay, &peak, null_s, 1.0)?;
         Ok(Self {
             null_s,
             peak_flops: flops / seconds,
         })
     }
 
-    /// The better of two measurements: a roof is what the machine can do at best.
+    /// The arithmetic of the peak timed for a short while, and the seconds that the roof says.
+    pub(crate) fn peak_again(
+        &self,
+        machine: &Machine,
+        bay: &mut Bay<'_>,
+    ) -> Result<(Timing, f64), BenchError> {
+        let (peak, flops) = peak(machine)?;
+        let work = TimeWork {
+            rounds: 1,
+            ..work(self.null_s, 1, false)
+        };
+        let threads = machine.settings.how.threads;
+        let request = request(machine, &peak, threads, bay.user, Work::Time(work));
+        Ok((timing(bay.slot, &request)?, flops / self.peak_flops))
+    }
+
+    /// The better of two measurements, because a roof is the machine's best.
     pub(crate) fn or_better(self, other: Self) -> Self {
         Self {
             null_s: other.null_s,
@@ -191,7 +193,7 @@ impl Roof {
     pub(crate) fn of_task(
         &self,
         machine: &Machine,
-        bay: Bay<'_>,
+        bay: &mut Bay<'_>,
         subject: Subject<'_>,
     ) -> Result<TaskRoof, BenchError> {
         let task = subject.task;
@@ -205,14 +207,8 @@ impl Roof {
             include_str!("roof/stream.c"),
             Some(numbers),
         )?;
-        let traffic_s = best_of(
-            machine,
-            bay.slot,
-            bay.user,
-            &stream,
-            self.null_s,
-            f64::from(machine.settings.how.threads),
-        )?;
+        let shared = f64::from(machine.settings.how.threads);
+        let traffic_s = best_of(machine, bay, &stream, self.null_s, shared)?;
         let arithmetic_s = work.flops.unwrap_or(0.0) / self.peak_flops;
         let memory_bound = traffic_s > arithmetic_s;
         let bound = TaskRoof {
@@ -237,7 +233,7 @@ impl Roof {
     pub(crate) fn baseline(
         &self,
         machine: &Machine,
-        Bay { slot, user }: Bay<'_>,
+        bay: &mut Bay<'_>,
         Subject { task, prepared }: Subject<'_>,
         BaselineWork {
             memory_bound,
@@ -252,16 +248,34 @@ impl Roof {
             verified: true,
             ..work(self.null_s, 1, memory_bound)
         };
-        let mut request = machine.request(task, prepared, object, user, Work::Time(work));
+        let mut request = machine.request(task, prepared, object, bay.user, Work::Time(work));
         request.libraries.push(blas.path.clone());
-        // A library is trusted to end: what keeps it for seconds is the machine.
+        // A library is trusted to end. If it takes seconds, the machine is the reason.
         request.limit_s = request.limit_s.max(PATIENCE.as_secs_f64() / 3.0);
-        timing(slot, &request).map(Some)
+        timing(bay.slot, &request).map(Some)
     }
 }
 
-/// Bytes of all buffers of one call. What is read and written in place moves twice, but only its
-/// own size must come from memory.
+/// The kernel of the arithmetic peak, and the operations of one call of it.
+fn peak(machine: &Machine) -> Result<(Own, f64), BenchError> {
+    let peak = own(
+        machine,
+        include_str!("roof/peak.toml"),
+        include_str!("roof/peak.c"),
+        None,
+    )?;
+    let width = match machine::simd_level() {
+        "avx512" => 8.0,
+        "avx2" => 4.0,
+        _ => 2.0,
+    };
+    let work = peak.task.work(&peak.task.function().sizes.timed);
+    let threads = f64::from(machine.settings.how.threads);
+    Ok((peak, work.flops.unwrap_or(0.0) * width * threads))
+}
+
+/// Bytes of all buffers of one call. A buffer that is read and written in place moves twice, but
+/// only its own size must come from memory.
 fn footprint(task: &Task) -> f64 {
     let sizes = &task.function().sizes.timed;
     let bytes = |arg: &Arg| {
@@ -276,16 +290,16 @@ fn footprint(task: &Task) -> f64 {
         .sum::<usize>() as f64
 }
 
-/// The fastest call of a roof at the bench's threads, or on one core as if the others were as
-/// fast and joining them were free: several cores are rarely all quiet at once, and a roof that
-/// was measured too low would make honest candidates suspect. Traffic alone has the sets of the team's run,
-/// since few of them lie in a nearer cache than a team's candidates ever find theirs in.
+/// The fastest call of a roof with the bench's threads, or scaled from one core. Several cores are
+/// rarely all quiet at once, and a roof that is too low would make honest candidates suspect. On
+/// one core, traffic uses as many sets as the team's run, because fewer sets would be in a closer
+/// cache than a team's.
 ///
-/// `shared` is how many parts of one thread's work all threads share: 1 where each does its own.
+/// `shared` is the number of parts of one thread's work that all threads share; 1 if each does its
+/// own.
 fn best_of(
     machine: &Machine,
-    slot: &mut Slot,
-    user: Option<u32>,
+    bay: &mut Bay<'_>,
     own: &Own,
     null_s: f64,
     shared: f64,
@@ -293,10 +307,8 @@ fn best_of(
     let memory_bound = shared > 1.0;
     let mut at = |threads, calls| {
         let work = work(null_s, calls, memory_bound);
-        timing(
-            slot,
-            &request(machine, own, threads, user, Work::Time(work)),
-        )
+        let request = request(machine, own, threads, bay.user, Work::Time(work));
+        timing(bay.slot, &request)
     };
     let threads = machine.settings.how.threads;
     if threads == 1 {
@@ -325,7 +337,7 @@ impl TaskRoof {
         }
     }
 
-    /// The better bound of two measurements, with the later baseline.
+    /// The better bound of two measurements with the later baseline.
     pub(crate) fn or_better(self, other: Self) -> Self {
         // A baseline that met a busy moment would flatter every candidate until it is measured again.
         let baseline_s = self

@@ -17,8 +17,8 @@ pub(crate) fn candidate(function: &Function) -> String {
         ),
         None => format!("{call};"),
     };
-    // Objects are linked without the compiler's start files, which would bring the handle that
-    // static storage with destructors asks for.
+    // Objects are linked without the compiler's start files, which would define the handle that
+    // static storage with destructors needs.
     let handle = "__attribute__((weak, visibility(\"hidden\"))) void *__dso_handle;";
     format!(
         "{handle}\n{};\nvoid hotloop_call(void *const *a) {{ {body} }}\n",
@@ -68,7 +68,7 @@ fn parameters(function: &Function, buffer: impl Fn(&Arg) -> String) -> Vec<Strin
     function.args.iter().map(of).collect()
 }
 
-/// The arguments as the candidate takes them: no return value among them.
+/// The arguments of the candidate, without the return value.
 fn values(function: &Function, extra_per_output: usize) -> Vec<String> {
     let count = function
         .args
@@ -81,7 +81,7 @@ fn values(function: &Function, extra_per_output: usize) -> Vec<String> {
         .collect()
 }
 
-/// `a[i]` for each argument, `extra_per_output` more entries behind each output.
+/// `a[i]` for each argument, with `extra_per_output` more entries after each output.
 fn pointers(function: &Function, extra_per_output: usize) -> Vec<String> {
     let mut index = 0;
     let mut list = Vec::new();

@@ -1,7 +1,6 @@
-//! A supervisor process as the bench sees it: asked, answered, watched, restarted.
+//! The bench's side of a supervisor process: requests, answers, timeouts and restarts.
 
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -13,10 +12,11 @@ use crate::cpu::supervisor::protocol::{Answer, CORES, Request};
 use crate::role::names::SUPERVISOR;
 use crate::sys;
 
-/// Waiting is counted in slices: one that outlasts a stop of the program counts no more than any other.
+/// Waiting is counted in slices. A slice during which the program was stopped counts no more than
+/// any other.
 const SLICE: Duration = Duration::from_secs(1);
 
-/// A slot: a supervisor on cores of its own. It lives and dies with the thread that owns it.
+/// A slot: a supervisor on its own cores. It lives as long as the thread that owns it.
 pub(crate) struct Slot {
     roles: PathBuf,
     cores: Vec<usize>,
@@ -41,8 +41,8 @@ impl Slot {
         }
     }
 
-    /// Asks, and waits at most `patience` for the answer. A supervisor that does not answer is
-    /// killed, its candidate with it, and the next request starts a new one.
+    /// Sends a request, and waits at most `patience` for the answer. A supervisor that does not
+    /// answer is killed together with its candidate, and the next request starts a new one.
     pub(crate) fn ask(
         &mut self,
         request: &Request,
@@ -112,8 +112,6 @@ impl Process {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            // What a terminal sends to the program, as Ctrl-Z, is not for the candidate that runs.
-            .process_group(0)
             .spawn()
             .map_err(|error| {
                 BenchError::machine(format!("a supervisor could not be started: {error}"))
@@ -122,7 +120,7 @@ impl Process {
             return Err(BenchError::machine("a supervisor has no pipes"));
         };
         let (sender, lines) = channel();
-        // Before the thread, so that without one the supervisor ends as well.
+        // Created before the thread, so that the supervisor ends if no thread can be started.
         let process = Self {
             child,
             stdin,
@@ -138,7 +136,7 @@ impl Process {
         Ok(process)
     }
 
-    /// The next line within `patience`, of which nothing passes while this program is stopped.
+    /// The next line within `patience`. Time does not count while this program is stopped.
     fn next_line(&self, patience: Duration) -> Result<String, RecvTimeoutError> {
         let mut left = patience;
         loop {

@@ -1,4 +1,4 @@
-//! The compiler of this machine: where it lives, what it is made of, what it targets.
+//! The compiler of this machine: its path, its parts and its target.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -6,11 +6,14 @@ use std::process::{Command, Stdio};
 
 use hotloop_flow::how::Compiler;
 use hotloop_flow::{BenchError, Remedy};
+use serde::{Deserialize, Serialize};
 
+use crate::cache::Cache;
+use crate::kept::{self, Learned};
 use crate::sandbox::files::OpenFiles;
 
 /// A compiler that can be used.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Toolchain {
     /// Which compiler.
     pub(crate) compiler: Compiler,
@@ -18,18 +21,21 @@ pub(crate) struct Toolchain {
     pub(crate) path: PathBuf,
     /// Its first line of `--version`.
     pub(crate) version: String,
-    /// Versions of compiler, assembler, linker, OpenMP and C library, and the resolved target: all
-    /// that a compiled object depends on besides its source.
+    /// Versions of compiler, assembler, linker, OpenMP and C library, and the resolved target:
+    /// everything that a compiled object depends on besides its source.
     pub(crate) identity: String,
     /// The OpenMP runtime that its objects need.
     pub(crate) openmp: PathBuf,
-    /// What the compiler must reach when confined.
+    /// The library of vectorised mathematics, if there is one.
+    vector_math: Option<PathBuf>,
+    /// The files that the confined compiler must reach.
     pub(crate) files: OpenFiles,
     /// How to link without the compiler's driver, which takes longer than the linker itself.
     pub(crate) linker: Option<Linker>,
 }
 
-/// What clang's `-###` says of the target. The rest names temporary files and the current folder, which differ each time.
+/// The target in the output of clang's `-###`. The rest names temporary files and the current
+/// folder, which differ each time.
 fn targeted(said: &str) -> String {
     let words: Vec<&str> = said.split_whitespace().collect();
     let about = [
@@ -45,22 +51,23 @@ fn targeted(said: &str) -> String {
         .join("\n")
 }
 
-/// How candidates are linked: constants never on pages with code, whatever a linker does by itself, as code they could be run.
+/// Linker flags for candidates. Constants must never be on pages with code, whatever the linker's
+/// default, because they could be executed there.
 pub(crate) const LINKING: &str = "-Wl,-Bsymbolic,-z,now,-z,separate-code";
 
 /// The linker's command line around the object files.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Linker {
     /// The program, by absolute path.
     pub(crate) path: PathBuf,
     /// Arguments before the objects.
     pub(crate) before: Vec<String>,
-    /// Arguments behind the objects: the libraries.
+    /// Arguments after the objects: the libraries.
     pub(crate) behind: Vec<String>,
 }
 
 impl Toolchain {
-    /// Finds a compiler: `path` if given, else by its name.
+    /// Finds a compiler by `path` if given, otherwise by its name.
     pub(crate) fn find(compiler: Compiler, path: Option<&Path>) -> Result<Self, BenchError> {
         let name = compiler.name();
         let path = match path {
@@ -105,6 +112,7 @@ impl Toolchain {
         let linker = (compiler == Compiler::Gcc).then(|| linker(&path)).flatten();
         Ok(Self {
             compiler,
+            vector_math: file(&path, "libmvec.so.1"),
             path,
             version,
             identity,
@@ -114,7 +122,40 @@ impl Toolchain {
         })
     }
 
-    /// Flags that every candidate is compiled with, apart from the level.
+    /// The same, from the cache where nothing has changed: asking takes some forty processes.
+    pub(crate) fn known(
+        cache: &Cache,
+        compiler: Compiler,
+        path: Option<&Path>,
+    ) -> Result<Self, BenchError> {
+        let path = path
+            .map(Path::to_owned)
+            .or_else(|| search_path(compiler.name()));
+        let Some(path) = path else {
+            return Err(missing(compiler));
+        };
+        let mut name = blake3::Hasher::new();
+        for part in [
+            compiler.name().into(),
+            path.as_os_str().to_owned(),
+            std::env::var_os("PATH").unwrap_or_default(),
+            cpu_flags().into(),
+            env!("CARGO_PKG_VERSION").into(),
+        ] {
+            name.update(part.as_encoded_bytes());
+            name.update(b"\0");
+        }
+        let name = format!("toolchain-{}", &name.finalize().to_hex()[..16]);
+        kept::fact(cache, &name, || {
+            let found = Self::find(compiler, Some(&path))?;
+            let linker = found.linker.iter().map(|linker| &linker.path);
+            let files = found.files.read.iter().chain(&found.files.execute);
+            let from = files.chain(linker).chain([&path]).cloned().collect();
+            Ok(Learned { fact: found, from })
+        })
+    }
+
+    /// The compiler flags of every candidate, except for the level.
     pub(crate) fn flags(&self) -> Vec<&'static str> {
         let mut flags = vec![
             "-march=native",
@@ -144,9 +185,7 @@ impl Toolchain {
     /// Libraries that a runner loads before it is confined.
     pub(crate) fn libraries(&self) -> Vec<PathBuf> {
         let mut libraries = vec![PathBuf::from("libm.so.6"), self.openmp.clone()];
-        if let Some(vector) = file(&self.path, "libmvec.so.1") {
-            libraries.push(vector);
-        }
+        libraries.extend(self.vector_math.clone());
         libraries
     }
 }
@@ -164,6 +203,23 @@ fn missing(compiler: Compiler) -> BenchError {
         "apt-get install -y {package}, or name the path of another one"
     ))
     .remedies(&[Remedy::CompilerPath])
+}
+
+/// The CPU flags that `-march=native` depends on.
+pub(crate) fn cpu_flags() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let about = ["vendor_id", "cpu family", "model", "stepping", "flags"];
+    let is_about = |line: &&str| {
+        line.split_once(':')
+            .is_some_and(|(key, _)| about.contains(&key.trim()))
+    };
+    // The first processor represents all.
+    let first = text.split("\n\n").next().unwrap_or_default();
+    first
+        .lines()
+        .filter(is_about)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn c_library() -> Option<String> {
@@ -204,7 +260,7 @@ fn say_error(program: &Path, arguments: &[&str]) -> Option<String> {
     run(program, arguments).map(|(_, error)| error)
 }
 
-/// A file that the compiler finds by name; `None` when it only repeats the name.
+/// A file that the compiler finds by name; `None` if it only repeats the name.
 fn file(compiler: &Path, name: &str) -> Option<PathBuf> {
     let answer = say(compiler, &[&format!("-print-file-name={name}")])?;
     let path = PathBuf::from(answer.trim());
@@ -222,8 +278,8 @@ fn program(compiler: &Path, name: &str) -> Option<PathBuf> {
     }
 }
 
-/// Asks the driver how it would link a candidate: everything but the plugin, the object that
-/// stands for the candidate's, and the name of the output.
+/// Asks the driver how it would link a candidate. The plugin, the placeholder object and the
+/// output's name are left out.
 fn linker(compiler: &Path) -> Option<Linker> {
     let object = file(compiler, "libgcc.a")?.display().to_string();
     let output = "hotloop-linker-output";
@@ -270,8 +326,8 @@ fn openmp_runtime(compiler: Compiler, path: &Path) -> Option<PathBuf> {
     names.iter().find_map(|name| file(path, name))
 }
 
-/// Everything that the confined compiler must reach: its programs and their libraries, headers,
-/// and the few files that it links. Single files where a folder would hold other libraries.
+/// Everything that the confined compiler must reach: its programs and their libraries, headers, and
+/// the few files that it links. It lists single files if their folder contains other libraries.
 fn files_of(compiler: Compiler, path: &Path, programs: &[PathBuf]) -> OpenFiles {
     let mut execute: BTreeSet<PathBuf> = BTreeSet::new();
     let mut read: BTreeSet<PathBuf> = BTreeSet::new();
@@ -328,7 +384,7 @@ fn files_of(compiler: Compiler, path: &Path, programs: &[PathBuf]) -> OpenFiles 
     }
 }
 
-/// What a candidate's object is linked with.
+/// The files that a candidate's object is linked with.
 const LINKED: [&str; 15] = [
     "libc.so",
     "libc.so.6",

@@ -24,7 +24,7 @@ pub(crate) struct Baseline {
 
 fn open(path: &Path, flags: i32) -> Result<*mut c_void, String> {
     let name = CString::new(path.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
-    // SAFETY: trusted code; handles stay open for the life of the supervisor.
+    // SAFETY: trusted code, and handles stay open for the life of the supervisor.
     let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | flags) };
     if handle.is_null() {
         Err(format!("{}: cannot be loaded", path.display()))
@@ -76,7 +76,8 @@ impl Trusted {
         }
     }
 
-    /// Writes right values and scales: one pointer per argument, outputs followed by their scale.
+    /// Writes the correct values and scales. There is one pointer per argument, and outputs are
+    /// followed by their scale.
     pub(crate) fn reference(&self, pointers: &[*mut c_void]) {
         // SAFETY: the caller lays out pointers as the shim reads them.
         unsafe { (self.reference)(pointers.as_ptr()) };
@@ -84,14 +85,14 @@ impl Trusted {
 
     /// The worst error by random projection, in units of scale.
     pub(crate) fn check(&self, pointers: &[*mut c_void], vector: &[f64]) -> Option<f64> {
-        // SAFETY: as above; the vector has the length that the task declares.
+        // SAFETY: as above, and the vector has the length that the task declares.
         self.check
             .map(|check| unsafe { check(pointers.as_ptr(), vector.as_ptr()) })
     }
 
-    /// The right value of element `index` of the first output.
+    /// The correct value of element `index` of the first output.
     pub(crate) fn point(&self, pointers: &[*mut c_void], index: usize) -> Option<f64> {
-        // SAFETY: as above; the index is within the output.
+        // SAFETY: as above, and the index is within the output.
         self.point
             .map(|point| unsafe { point(pointers.as_ptr(), index as libc::c_long) })
     }
@@ -111,7 +112,7 @@ impl Baseline {
         })
     }
 
-    /// Calls it: one pointer per argument.
+    /// Calls it with one pointer per argument.
     pub(crate) fn call(&self, pointers: &[*mut c_void]) {
         // SAFETY: as in `Trusted::reference`.
         unsafe { (self.call)(pointers.as_ptr()) };

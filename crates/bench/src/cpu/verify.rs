@@ -1,7 +1,7 @@
-//! Whether what a candidate left in its buffers is right. The candidate is frozen meanwhile.
+//! Checks the buffers that a candidate left. The candidate is frozen meanwhile.
 //!
-//! Two modes, both always computed: `strict` looks at every element with a bound that knows
-//! the reference's scale; `paper` looks at 105 points with a relative error of 1e-6.
+//! It always computes two checks. `strict` looks at every element, with a bound relative to the
+//! reference's scale. `paper` looks at 105 points, with a relative error of 1e-6.
 
 mod buffers;
 mod elements;
@@ -38,9 +38,9 @@ pub(crate) struct Verifier {
     /// Absent only for the bench's own roofs, which are never checked.
     trusted: Option<Trusted>,
     baseline: Option<Baseline>,
-    /// What slack bytes were filled with for the run in flight.
+    /// The value of slack bytes for the current run.
     canary: u8,
-    /// Copies of in-out buffers as the candidate got them, by set and argument.
+    /// Copies of in-out buffers before the call, by set and argument.
     initial: Vec<Vec<Vec<u8>>>,
     /// What was found so far.
     found: Found,
@@ -53,14 +53,14 @@ struct Call<'a> {
     index: usize,
 }
 
-/// Right values and scales of one output.
+/// Correct values and scales of one output.
 struct Expected {
     values: Vec<u64>, // 8-byte aligned storage
     scale: Vec<f64>,
 }
 
 impl Verifier {
-    /// A verifier that has seen nothing yet.
+    /// A verifier without results.
     pub(crate) fn new(
         spec: TaskSpec,
         trusted: Option<Trusted>,
@@ -76,7 +76,7 @@ impl Verifier {
         }
     }
 
-    /// What the checks add up to so far.
+    /// The combined checks so far.
     pub(crate) fn checks(&self) -> Checks {
         self.found.checks.clone()
     }
@@ -95,7 +95,8 @@ impl Verifier {
         })
     }
 
-    /// Gives the sets of `calls` fresh inputs, poisoned outputs and fresh canaries, shared among the crew.
+    /// Gives the sets of `calls` fresh inputs, poisoned outputs and fresh canaries, shared among
+    /// the crew.
     pub(crate) fn freshen(
         &mut self,
         fresh: &mut Fresh,
@@ -123,7 +124,8 @@ impl Verifier {
         });
     }
 
-    /// Checks what the candidate left in the sets of `calls`, shared among the crew. With `paper`, the 105 points too.
+    /// Checks the sets of `calls`, shared among the crew. With `paper` it also checks the 105
+    /// points.
     pub(crate) fn check(
         &mut self,
         fresh: &mut Fresh,
@@ -230,7 +232,8 @@ impl Verifier {
         }
     }
 
-    /// What was seen when the call had returned must be there still: nothing of it was left for a later call.
+    /// The value that was seen after the call must still be there. Otherwise the candidate
+    /// postponed work to a later call.
     fn check_note(&self, call: &Call<'_>, found: &mut Found) {
         let Call {
             buffers,
@@ -292,7 +295,7 @@ impl Verifier {
         expected
     }
 
-    /// Every element against the reference.
+    /// Compares every element with the reference.
     fn compare(&self, call: &Call<'_>, expected: &[Expected], bound: f64, found: &mut Found) {
         let Call { buffers, set, .. } = *call;
         for (Output { arg, place }, expected) in outputs(&self.spec, set).zip(expected) {
@@ -349,7 +352,8 @@ impl Verifier {
         }
     }
 
-    /// The right values at `points`: by the library if there is one, else by the task's reference.
+    /// The correct values at `points`, from the library if there is one, otherwise from the task's
+    /// reference.
     fn right_values(
         &self,
         call: &Call<'_>,
@@ -364,8 +368,8 @@ impl Verifier {
                 .map(|point| number(arg.kind, bytes, *point))
                 .collect()
         };
-        // Library and `point` read the buffers as the candidate left them: that will not do where it
-        // overwrote what they need, or where they would write into its other outputs.
+        // The library and `point` read the buffers as the candidate left them. This fails if the
+        // candidate overwrote their inputs, or if they would write into its other outputs.
         let is_plain = arg.role == Role::Out && outputs(&self.spec, set).count() == 1;
         if let Some(baseline) = self.baseline.as_ref().filter(|_| is_plain) {
             let mut values = vec![0u64; place.bytes.div_ceil(8)];

@@ -1,4 +1,4 @@
-//! The threads of the bench: examiners side by side, clocks on cores of their own.
+//! The threads of the bench: examiners in parallel, and clocks on their own cores.
 
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use crate::sys;
 /// The pause before candidates are timed again that met no quiet.
 const RETRY_AFTER: Duration = Duration::from_millis(200);
 
-/// What `work` gives. A mistake of ours must not cost the job its reply, nor the bench its thread.
+/// Runs `work` and catches a panic. A bug must not cost the job its reply or the bench its thread.
 fn guarded<T>(what: &str, work: impl FnOnce() -> Result<T, BenchError>) -> Result<T, BenchError> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|_| {
         Err(BenchError::machine(format!(
@@ -29,7 +29,7 @@ fn guarded<T>(what: &str, work: impl FnOnce() -> Result<T, BenchError>) -> Resul
 
 pub(super) fn run_examiner(shared: &Shared, replies: &Replies, core: usize, index: u32) {
     let machine = &shared.machine;
-    // Compilers inherit it; a core that went away is no reason to stop.
+    // Compilers inherit the core. A core that went offline is no reason to stop.
     drop(sys::pin(0, &[core]));
     let user = machine.user(index);
     let mut slot = Slot::new(
@@ -62,7 +62,10 @@ pub(super) fn run_examiner(shared: &Shared, replies: &Replies, core: usize, inde
                     steadiest: None,
                     run_s: 0.0,
                 };
-                shared.lock().examined.push_back(waiting);
+                let mut queues = shared.lock();
+                queues.quiet.earn(sys::now() - begin);
+                queues.examined.push_back(waiting);
+                drop(queues);
                 shared.changed.notify_all();
                 continue;
             }
@@ -102,7 +105,7 @@ pub(super) fn run_clock(shared: &Shared, replies: &Replies, cores: Vec<usize>, i
             }
         };
         if !again.is_empty() {
-            // Let the busy spell pass, and the examiners work meanwhile.
+            // Waits for the busy spell to pass, while the examiners work.
             std::thread::sleep(RETRY_AFTER);
             shared.lock().examined.extend(again);
         }
@@ -118,20 +121,26 @@ fn time_all(shared: &Shared, replies: &Replies, clock: &mut Clock) -> Option<Vec
             return Some(again);
         };
         let begin = sys::now();
+        let rounds = shared.lock().quiet.rounds(shared.machine.settings.rounds);
         let timed = guarded("timing", || {
-            clock.time(&shared.machine, &waiting.job, &waiting.examined)
+            clock.time(&shared.machine, &waiting.job, &waiting.examined, rounds)
         });
         waiting.run_s += sys::now() - begin;
         waiting.tries += 1;
         let judged = match timed {
             Ok(verdict) => {
                 let verdict = steadier(waiting.steadiest.take(), verdict);
-                if is_unquiet(&verdict, &shared.machine.settings)
-                    && waiting.tries < shared.machine.settings.rounds
-                {
-                    waiting.steadiest = Some(verdict);
-                    again.push(waiting);
-                    continue;
+                if is_unquiet(&verdict, &shared.machine.settings) {
+                    let quiet = &mut shared.lock().quiet;
+                    quiet.spend_rounds(rounds);
+                    if waiting.tries < shared.machine.settings.rounds
+                        && quiet.allows(RETRY_AFTER.as_secs_f64())
+                    {
+                        quiet.spend(RETRY_AFTER.as_secs_f64());
+                        waiting.steadiest = Some(verdict);
+                        again.push(waiting);
+                        continue;
+                    }
                 }
                 Ok(judgement(
                     verdict,
@@ -147,7 +156,7 @@ fn time_all(shared: &Shared, replies: &Replies, clock: &mut Clock) -> Option<Vec
     }
 }
 
-/// Whether a timing should be tried again when the machine may be quieter.
+/// Whether to time again later, when the machine may be quieter.
 fn is_unquiet(verdict: &Verdict, settings: &Settings) -> bool {
     let gated = settings.how.timing == Estimator::Gated;
     gated
@@ -157,8 +166,8 @@ fn is_unquiet(verdict: &Verdict, settings: &Settings) -> bool {
             .is_some_and(|measured| !measured.timing.quiet)
 }
 
-/// Of two tries the one to believe: a failure, else a quiet one, else the one that varies least.
-/// Never simply the faster one, which would make luck a reward.
+/// The more reliable of two timings: a failure, otherwise a quiet one, otherwise the one that
+/// varies least. It is never simply the faster one, because that would reward luck.
 fn steadier(before: Option<Verdict>, now: Verdict) -> Verdict {
     let Some(before) = before else { return now };
     match (before.measured(), now.measured()) {

@@ -1,13 +1,13 @@
-//! What the linter says of a task.
+//! The findings of the linter.
 
-/// How one check came out.
+/// The result of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// As it should be.
+    /// The task passes.
     Ok,
-    /// Usable, but look at it.
+    /// The task is usable, but someone should look at it.
     Warn,
-    /// Not to be used.
+    /// The task must not be used.
     Error,
 }
 

@@ -1,7 +1,7 @@
-//! The task linter: a task must accept its seed, and refuse what is no answer to it.
+//! The task linter. A task must accept its seed and refuse wrong answers.
 //!
-//! Everything that can be tried is tried on the real bench: bad answers are generated from the
-//! task's signature and its reference, and none of them may be judged correct.
+//! It tries everything on the real bench. It generates bad answers from the task's signature and
+//! its reference, and none of them may be judged correct.
 
 mod finding;
 mod probes;
@@ -22,8 +22,8 @@ const SEED_S: std::ops::RangeInclusive<f64> = 0.05e-3..=20e-3;
 /// Bytes of all buffers together at the timed size.
 const BUFFERS: f64 = 16e6;
 
-/// Checks a task. `judge` returns the reply to each of the jobs that it is given, in any order, or
-/// the caller's own error, which ends the check.
+/// Checks a task. `judge` returns the reply to each job in any order, or the caller's own error,
+/// which ends the check.
 pub fn lint<E: From<BenchError>>(
     task: Task,
     judge: &mut dyn FnMut(Vec<Job>) -> Result<Vec<Reply>, E>,
@@ -47,7 +47,8 @@ pub fn lint<E: From<BenchError>>(
     Ok(findings)
 }
 
-/// The task without the sizes that are drawn, whose buffers a probe cannot tell the lengths of: every one would be wrong.
+/// The task without drawn sizes, because probes cannot know the lengths of their buffers and would
+/// all be wrong.
 fn listed(task: &Task) -> Task {
     let mut task = task.clone();
     task.spec.function_mut().sizes.drawn.clear();
@@ -130,7 +131,7 @@ fn seed<E: From<BenchError>>(
             );
             (measured, Mark::Ok, says)
         }
-        // Right, but its work cannot be what the task says it costs.
+        // Correct, but faster than the task's cost allows.
         Verdict::Suspect { measured, .. } => (
             measured,
             Mark::Error,

@@ -7,7 +7,7 @@ use hotloop_flow::formula::{self, Sizes};
 use hotloop_flow::interface::{Arg, Kind, Role};
 use hotloop_flow::language::c::type_name;
 
-/// What a sound task makes of a probe.
+/// The expected verdict of a probe for a sound task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Expect {
     /// Anything but correct.
@@ -16,14 +16,14 @@ pub(crate) enum Expect {
     Success,
 }
 
-/// One candidate that tells something about its task.
+/// A candidate that tests its task.
 pub(crate) struct Probe {
-    /// What it answers.
+    /// What it does.
     pub(crate) about: String,
     pub(crate) expect: Expect,
-    /// What it means when the expectation holds.
+    /// What it means if the expectation holds.
     pub(crate) then: &'static str,
-    /// What it means when it does not.
+    /// What it means if it does not.
     pub(crate) otherwise: &'static str,
     /// C.
     pub(crate) source: String,
@@ -64,7 +64,8 @@ pub(crate) fn all(task: &Task) -> Vec<Probe> {
         about: "reference".to_owned(),
         expect: Expect::Success,
         then: "passes its own check, with scales that are sound",
-        otherwise: "does not pass its own check, or its scales are not finite, negative, or all zero",
+        otherwise: "does not pass its own check, or its scales are not finite, negative, or all \
+            zero",
         source: sane(task),
     });
     let has_doubles = task
@@ -112,7 +113,7 @@ fn copies(task: &Task) -> impl Iterator<Item = Probe> {
         .filter(|arg| matches!(arg.role, Role::In | Role::Inout));
     inputs.map(move |input| {
         let (name, count) = (&input.name, count(input));
-        // An output in place is its own copy already.
+        // An in-out argument is already its own copy.
         let copy = |output: &Arg| {
             if output.name == *name {
                 String::new()
@@ -132,7 +133,7 @@ fn outputs(task: &Task) -> impl Iterator<Item = &Arg> {
     task.function().args.iter().filter(|arg| arg.is_output())
 }
 
-/// How the generated code names an output: a return value is a local array of one.
+/// The name of an output in the generated code. A return value is a local array of one.
 fn name(arg: &Arg) -> String {
     if arg.role == Role::Return {
         "returned".to_owned()
@@ -149,7 +150,7 @@ fn count(arg: &Arg) -> String {
     }
 }
 
-/// The entry point around `body`, with the number of elements of every buffer at hand.
+/// The entry point around `body`, with the number of elements of every buffer in a variable.
 fn entry(task: &Task, body: &str) -> String {
     let function = task.function();
     let mut code = format!("{} {{\n", task.signature());
@@ -177,8 +178,8 @@ fn entry(task: &Task, body: &str) -> String {
     code
 }
 
-/// The number of elements of `arg`, told by the scalars that a candidate sees. Where several
-/// problems look alike, the smallest: reading less is always safe.
+/// The number of elements of `arg`, derived from the scalars that a candidate sees. If several
+/// problems match, it is the smallest, because reading less is always safe.
 fn elements(task: &Task, arg: &Arg) -> String {
     let sets =
         || std::iter::once(&task.function().sizes.timed).chain(&task.function().sizes.hidden);
@@ -243,7 +244,7 @@ fn plain(task: &Task, value: impl Fn(&Arg) -> String) -> String {
     entry(task, &body)
 }
 
-/// The reference under other names, so that nothing clashes.
+/// The reference with other names, to avoid clashes.
 fn reference(task: &Task) -> String {
     format!(
         "#include <math.h>\n#include <stdlib.h>\n#include <string.h>\n\
@@ -253,7 +254,7 @@ fn reference(task: &Task) -> String {
     )
 }
 
-/// Calls the reference into the outputs and into scales of its own.
+/// Calls the reference with the outputs and separate scales.
 fn call(task: &Task) -> String {
     let sets =
         || std::iter::once(&task.function().sizes.timed).chain(&task.function().sizes.hidden);
@@ -280,13 +281,13 @@ fn call(task: &Task) -> String {
     code
 }
 
-/// The right answer, spoilt by `statement` for each element of each output.
+/// The correct answer, spoilt by `statement` for each element of each output.
 fn by_reference(task: &Task, statement: impl Fn(&Arg) -> String) -> String {
     let body = call(task) + &loops(task, statement);
     reference(task) + &entry(task, &body)
 }
 
-/// The right answer, unless its scales are not sound.
+/// The correct answer, unless its scales are not sound.
 fn sane(task: &Task) -> String {
     let timed = &task.function().sizes.timed;
     let exact = task.bound(timed) == 0.0;
@@ -300,7 +301,8 @@ fn sane(task: &Task) -> String {
             body,
             "        bad |= !(s >= 0 && s <= 1e300); scaled |= s > 0; nonzero |= {name}[i] != 0; }}"
         );
-        // A bound of zero asks for equality and needs no scale; a tiny problem may be all boundary.
+        // A bound of zero means equality and needs no scale. A tiny problem may consist of boundary
+        // only.
         let elements = arg.elements(timed).unwrap_or(1);
         let all_zero = if exact {
             "0".to_owned()
@@ -315,7 +317,7 @@ fn sane(task: &Task) -> String {
     reference(task) + &entry(task, &body)
 }
 
-/// Computes once, and gives the same answer again for other inputs of the same size.
+/// Computes once, and returns the same answer for other inputs of the same size.
 fn stale(task: &Task) -> String {
     let mut body = String::from("    static int calls;\n    calls++;\n");
     let mut again = String::new();

@@ -1,10 +1,10 @@
-//! Whether the hidden sizes show what is right only for the timed problem.
+//! Checks that hidden sizes expose candidates that are correct only for the timed problem.
 
 use hotloop_flow::Task;
 
 use crate::lint::finding::{Finding, Mark, finding};
 
-/// Words by which a prompt promises that a candidate is asked for more than the timed size.
+/// Words in a prompt that promise more sizes than the timed one.
 const PROMISES: [&str; 9] = [
     "any size",
     "all sizes",
@@ -17,7 +17,7 @@ const PROMISES: [&str; 9] = [
     "correct for all",
 ];
 
-/// What the hidden sizes of a task are good for.
+/// Findings about the hidden sizes of a task.
 pub(super) fn hidden(task: &Task) -> Vec<Finding> {
     let words = task.prompt.to_lowercase();
     let promised = PROMISES.iter().any(|promise| words.contains(promise));
@@ -43,7 +43,7 @@ pub(super) fn hidden(task: &Task) -> Vec<Finding> {
         about,
         format!("{} are verified in a second process", hidden.len()),
     )];
-    // Loops and scratch that end at the timed size pass otherwise.
+    // Otherwise loops and scratch memory that end at the timed size would pass.
     let is_beyond = |name: &str, size: i64| {
         hidden
             .iter()
@@ -91,7 +91,8 @@ mod tests {
             [(Mark::Ok, "2 are verified in a second process".to_owned())]
         );
         let short = json!({ "timed": { "M": 5, "N": 7 }, "hidden": [{ "M": 6, "N": 1 }, { "M": 1, "N": 7 }] });
-        let says = "none has N above 7, the timed one: what is right only up to there passes; add one, or write the number in its place if it never changes";
+        let says = "none has N above 7, the timed one: what is right only up to there passes; add \
+            one, or write the number in its place if it never changes";
         assert_eq!(found(any, short)[1..], [(Mark::Error, says.to_owned())]);
         let both = json!({ "timed": { "M": 5, "N": 7 }, "hidden": [{ "M": 1, "N": 1 }] });
         assert_eq!(found(any, both.clone()).len(), 3);

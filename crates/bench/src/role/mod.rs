@@ -1,8 +1,8 @@
 //! The hidden roles of the executable.
 //!
-//! Judging needs processes that are small, single-threaded and born clean: the supervisor
-//! of a timing slot, the runner that becomes the candidate, the confined compiler. All are
-//! this same executable, started again with the name of a role.
+//! Judging needs processes that are small, single-threaded and start clean: the supervisor of a
+//! timing slot, the runner that becomes the candidate, and the confined compiler. All are this
+//! executable, started with the name of a role.
 
 pub(crate) mod names;
 mod play;

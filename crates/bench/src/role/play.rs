@@ -19,9 +19,17 @@ pub fn play_if_asked() {
     };
     sys::ignore_requests_to_end();
     let status = match role {
-        SUPERVISOR => supervisor::serve(),
+        SUPERVISOR => {
+            // What a terminal sends to the program, as Ctrl-Z, is not for the candidate that runs.
+            sys::lead_own_group();
+            supervisor::serve()
+        }
         RUNNER => runner::run(),
-        CONFINE => confine::run(arguments),
+        CONFINE => {
+            // The time limit kills the whole group.
+            sys::lead_own_group();
+            confine::run(arguments)
+        }
         BLAS_CORE => arguments
             .next()
             .map_or(1, |library| blas::print_core(Path::new(&library))),

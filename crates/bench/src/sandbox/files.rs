@@ -1,4 +1,4 @@
-//! Landlock: which files a confined process may still touch.
+//! Landlock: the files that a confined process may access.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use landlock::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The files that stay open to a confined process; all others are closed.
+/// The files that a confined process may access. All others are closed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OpenFiles {
     /// Files and folders that may be read.
@@ -26,7 +26,7 @@ pub(crate) fn landlock_version() -> Option<u32> {
 
 /// Closes all files but `open` to this thread and those it starts.
 pub(crate) fn confine(open: &OpenFiles) -> Result<(), String> {
-    // Best effort: what a later version adds is used where the kernel knows it.
+    // Best effort: rules of later versions apply if the kernel supports them.
     let newest = ABI::V6;
     let explain = |error: RulesetError| format!("landlock: {error}");
     let mut rules = Ruleset::default()
@@ -59,11 +59,11 @@ fn allow(
     path: &Path,
     access: BitFlags<AccessFs>,
 ) -> Result<RulesetCreated, String> {
-    // What does not exist needs no rule: compilers name folders that some systems lack.
+    // A missing path needs no rule. Compilers name folders that some systems lack.
     let Ok(fd) = PathFd::new(path) else {
         return Ok(rules);
     };
-    // Folder rights on a plain file are an error to the kernel.
+    // The kernel refuses folder rights on a plain file.
     let access = if path.is_dir() {
         access
     } else {

@@ -6,14 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::sys;
 
-/// What a confined process may use.
+/// The resource limits of a confined process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Limits {
     /// Bytes of address space.
     pub(crate) address_space: u64,
     /// Bytes of the largest file it may write.
     pub(crate) file_bytes: u64,
-    /// Open files.
     pub(crate) open_files: u64,
     /// Processes and threads of its user.
     pub(crate) threads: u64,
@@ -22,13 +21,14 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Applies them to this process, for ever.
+    /// Applies them to this process permanently.
     pub(crate) fn apply(&self) -> io::Result<()> {
         sys::limit(libc::RLIMIT_AS, self.address_space)?;
         sys::limit(libc::RLIMIT_FSIZE, self.file_bytes)?;
         sys::limit(libc::RLIMIT_NOFILE, self.open_files)?;
         sys::limit_within(libc::RLIMIT_NPROC, self.threads)?;
-        // A second apart: the softer signal comes first and tells this limit from other kills.
+        // The soft limit is a second lower. Its signal comes first and distinguishes this limit
+        // from other kills.
         sys::limit_softly(libc::RLIMIT_CPU, self.cpu_s, self.cpu_s + 1)?;
         sys::limit(libc::RLIMIT_CORE, 0)?;
         sys::limit(libc::RLIMIT_MEMLOCK, 0)?;
@@ -36,12 +36,13 @@ impl Limits {
     }
 }
 
-/// Processes and threads that others of a user may start while one is confined, and not have it fail: many compilers and
-/// teams start at once on a large machine. Few enough to stop what multiplies.
+/// Processes and threads that others of the same user may start without making a confined process
+/// fail. Many compilers and teams start at once on a large machine. The number is small enough to
+/// stop a fork bomb.
 const OTHERS: u64 = 2048;
 
-/// The limit for a process that needs `own` processes and threads, where its whole user is counted: the calling one, or
-/// `user`, whom only benches become.
+/// The limit for a process that needs `own` processes and threads, if the limit counts its whole
+/// user: the calling user, or `user`, which only benches use.
 pub(crate) fn beside_others(own: u64, user: Option<u32>) -> u64 {
     let running = if user.is_some() { 0 } else { threads_of_user() };
     own + running + OTHERS

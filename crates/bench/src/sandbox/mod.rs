@@ -1,4 +1,4 @@
-//! What keeps a candidate in: its layers, and an honest report of which hold here.
+//! The sandbox: its layers, and a report of those that are active here.
 //!
 //! | layer | what it stops | where it is missing |
 //! |---|---|---|
@@ -31,7 +31,7 @@ pub enum Layer {
     Namespaces,
 }
 
-/// The layers that hold on this machine.
+/// The layers that are active on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layers {
     /// Landlock's version, if the kernel has it.

@@ -12,13 +12,13 @@ pub(crate) fn enter() -> std::io::Result<()> {
     sys::unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWIPC)
 }
 
-/// The role: whether this process can enter them, once it is no longer root, as the runner is not.
+/// The role: whether this process can enter them after it has dropped root, like the runner.
 pub(crate) fn can_enter() -> bool {
     let dropped = !sys::is_root() || sys::become_user(unprivileged_user(0)).is_ok();
     dropped && enter().is_ok()
 }
 
-/// Whether an unprivileged process may make namespaces here: tried in a process of its own.
+/// Whether an unprivileged process may make namespaces here, tested in a separate process.
 pub(crate) fn work(roles: &Path) -> bool {
     Command::new(roles)
         .arg(TRY_NAMESPACES)

@@ -1,19 +1,20 @@
-//! What a confined candidate may do beyond plain computing: threads of its own, code on its stacks.
+//! What a confined candidate may do beyond plain computing: create threads, and run code on its
+//! stack.
 
 use serde::{Deserialize, Serialize};
 
 /// Threads that a candidate makes by hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum OwnThreads {
-    /// It may, and its source makes none.
+    /// It may create threads, but its source creates none.
     Unused,
     /// It makes some.
     Used,
-    /// Its stage forbids them, and it gets none however it asks.
+    /// Its stage forbids them, and it cannot create any.
     Forbidden,
 }
 
-/// What stacks are for, those of threads to come too.
+/// Whether stacks may hold code, including those of later threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Stacks {
     /// Data alone.

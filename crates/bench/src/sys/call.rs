@@ -17,7 +17,7 @@ pub(super) fn check(status: libc::c_int) -> io::Result<libc::c_int> {
     }
 }
 
-/// Seconds of the raw monotonic clock, which no time service bends.
+/// Seconds of the raw monotonic clock, which no time service adjusts.
 pub(crate) fn now() -> f64 {
     let mut time = libc::timespec {
         tv_sec: 0,

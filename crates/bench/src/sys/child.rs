@@ -1,4 +1,4 @@
-//! Processes that this one started: waited for, signalled, reaped.
+//! Child processes: waits for them, signals them and reaps them.
 #![expect(
     unsafe_code,
     reason = "system calls; every wrapper checks its return value"
@@ -12,25 +12,25 @@ use std::time::Duration;
 
 use crate::sys::call::{Pid, check};
 
-/// What became of a child that was waited for.
+/// The result of waiting for a child.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Change {
     /// Every thread is in group-stop by this signal.
     Stopped(i32),
     /// It exited with this status.
     Exited(i32),
-    /// A signal ended it, after it had used so much.
+    /// A signal ended it, after this usage.
     Killed(i32, Usage),
     /// The timer of [`set_alarm`] interrupted the wait.
     Interrupted,
 }
 
-/// What a child that has ended used.
+/// The resource usage of an ended child.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Usage {
-    /// Processor time of it and of those it reaped.
+    /// Processor time of the child and of those that it reaped.
     pub(crate) processor_s: f64,
-    /// The most memory that it, or one of those, held at a time.
+    /// Peak memory of the child or of one of those.
     pub(crate) peak_bytes: u64,
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn wait_change(pid: Pid) -> io::Result<Change> {
 
 fn wait(pid: Pid, options: libc::c_int) -> io::Result<(ExitStatus, Usage)> {
     let mut status = 0;
-    // SAFETY: an all-zero usage is valid; both outlive the call.
+    // SAFETY: an all-zero usage is valid, and both outlive the call.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     check(unsafe { libc::wait4(pid, &raw mut status, options, &raw mut usage) })?;
     let seconds = |time: libc::timeval| time.tv_sec as f64 + 1e-6 * time.tv_usec as f64;
@@ -63,9 +63,9 @@ fn wait(pid: Pid, options: libc::c_int) -> io::Result<(ExitStatus, Usage)> {
     ))
 }
 
-/// Waits for the process to end; `false` when `timeout` passed first.
+/// Waits for the process to end; `false` if `timeout` passed first.
 pub(crate) fn wait_end(pid: Pid, timeout: Duration) -> io::Result<bool> {
-    // SAFETY: the descriptor is fresh and ours; `poll` gets one valid entry.
+    // SAFETY: the descriptor is new and owned here, and `poll` gets one valid entry.
     unsafe {
         let fd = check(libc::syscall(libc::SYS_pidfd_open, pid, 0) as libc::c_int)?;
         let fd = OwnedFd::from_raw_fd(fd);
@@ -108,6 +108,11 @@ pub(crate) fn was_continued(pid: Pid) -> io::Result<bool> {
 pub(crate) fn signal(pid: Pid, signal: i32) -> io::Result<()> {
     // SAFETY: plain system call.
     check(unsafe { libc::kill(pid, signal) }).map(drop)
+}
+
+/// Kills a process and the group that it leads, if it leads one by now.
+pub(crate) fn kill_group(leader: Pid) -> io::Result<()> {
+    signal(-leader, libc::SIGKILL).or_else(|_| signal(leader, libc::SIGKILL))
 }
 
 /// The name of a signal, for people.

@@ -12,10 +12,10 @@ use std::path::Path;
 
 use crate::sys::call::check;
 
-/// What raises the limit on the size of files, which files in memory have too.
+/// How to raise the limit on file sizes, which also applies to memory files.
 pub const RAISE: &str = "raise the limit on the size of files (ulimit -f)";
 
-/// An error that has no place for a hint, with the remedy of one that needs it.
+/// Adds the remedy to the message of an error that cannot carry a hint.
 fn with_remedy(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::FileTooLarge => io::Error::new(error.kind(), format!("{error}; {RAISE}")),
@@ -23,7 +23,7 @@ fn with_remedy(error: io::Error) -> io::Error {
     }
 }
 
-/// What mends a failure to write: the limit where that is in the way, else `room`.
+/// The remedy for a failed write: to raise the limit if that is the cause, otherwise `room`.
 pub(crate) fn remedy(error: &io::Error, room: &'static str) -> &'static str {
     if error.kind() == io::ErrorKind::FileTooLarge {
         RAISE
@@ -35,7 +35,7 @@ pub(crate) fn remedy(error: &io::Error, room: &'static str) -> &'static str {
 /// A memory file of `bytes` zeros that can still be sealed.
 pub(crate) fn memory_file(name: &str, bytes: usize) -> io::Result<OwnedFd> {
     let name = CString::new(name)?;
-    // SAFETY: `name` is a C string; the descriptor is fresh and ours.
+    // SAFETY: `name` is a C string, and the descriptor is new and owned here.
     let file = unsafe {
         let fd = check(libc::memfd_create(
             name.as_ptr(),
@@ -51,8 +51,8 @@ pub(crate) fn memory_file(name: &str, bytes: usize) -> io::Result<OwnedFd> {
 
 /// Forbids changes of size and, with `contents`, any new writable mapping.
 ///
-/// `F_SEAL_FUTURE_WRITE` needs Linux 5.1; where it is missing the read-only
-/// descriptor alone keeps the content safe, so its absence is not an error.
+/// `F_SEAL_FUTURE_WRITE` needs Linux 5.1. Without it the read-only descriptor alone protects the
+/// content, so its absence is not an error.
 pub(crate) fn seal(file: &OwnedFd, contents: bool) -> io::Result<()> {
     // SAFETY: plain system call on an open descriptor.
     let add = |seals: libc::c_int| unsafe {
@@ -72,7 +72,7 @@ pub(crate) fn seal(file: &OwnedFd, contents: bool) -> io::Result<()> {
 /// The same memory file through a descriptor that cannot write.
 pub(crate) fn reopen_readonly(file: &OwnedFd) -> io::Result<OwnedFd> {
     let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
-    // SAFETY: `path` is a C string; the descriptor is fresh and ours.
+    // SAFETY: `path` is a C string, and the descriptor is new and owned here.
     unsafe {
         Ok(OwnedFd::from_raw_fd(check(libc::open(
             path.as_ptr(),
@@ -84,7 +84,7 @@ pub(crate) fn reopen_readonly(file: &OwnedFd) -> io::Result<OwnedFd> {
 /// A pipe: (read end, write end).
 pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];
-    // SAFETY: two fresh descriptors, ours alone.
+    // SAFETY: two new descriptors that nothing else owns.
     unsafe {
         check(libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC))?;
         Ok((OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])))
@@ -104,14 +104,15 @@ pub(crate) fn inherit_as(source: RawFd, target: RawFd) -> io::Result<()> {
 
 /// Takes the descriptor that the parent left at `fd`.
 pub(crate) fn inherited(fd: RawFd) -> OwnedFd {
-    // SAFETY: the protocol of the hidden roles says that `fd` is open and that nobody else owns it.
+    // SAFETY: the protocol of the hidden roles guarantees that `fd` is open and that nothing else
+    // owns it.
     unsafe { OwnedFd::from_raw_fd(fd) }
 }
 
 /// Closes every descriptor from `first` on.
 pub(crate) fn close_from(first: RawFd) {
-    // SAFETY: callers keep nothing above `first`; old kernels lack the call and lose nothing but tidiness,
-    // since all our descriptors are close-on-exec.
+    // SAFETY: callers need nothing above `first`. Old kernels lack the call, which is harmless
+    // because all our descriptors are close-on-exec.
     unsafe {
         libc::syscall(
             libc::SYS_close_range,
@@ -122,7 +123,7 @@ pub(crate) fn close_from(first: RawFd) {
     };
 }
 
-/// Bytes that can still be written where `path` lies; none where no file can be made.
+/// Free bytes on the file system of `path`; 0 if no file can be created.
 pub(crate) fn free_bytes(path: &Path) -> u64 {
     let Ok(path) = CString::new(path.as_os_str().as_bytes()) else {
         return 0;

@@ -12,26 +12,26 @@ use hotloop_flow::BenchError;
 
 use crate::sys::call::{Pid, check};
 
-/// The process that started this one; another one, if that has ended.
+/// The parent process; another one if the original parent has ended.
 pub(crate) fn parent() -> Pid {
     // SAFETY: cannot fail.
     unsafe { libc::getppid() }
 }
 
-/// Has this process killed when the thread that started it ends.
+/// Kills this process when the thread that started it ends.
 pub(crate) fn die_with_parent() -> io::Result<()> {
     // SAFETY: plain system call.
     check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) }).map(drop)
 }
 
-/// Puts this thread and all that it starts from now on before others on its cores. Without the right to, it stays where
-/// it is.
+/// Raises the priority of this thread and of everything that it starts from now on. Without the
+/// permission nothing changes.
 pub(crate) fn go_first() {
     // SAFETY: plain system call.
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) };
 }
 
-/// Gives up new privileges by exec, for ever. Landlock and seccomp need it.
+/// Permanently gives up gaining privileges by exec, which Landlock and seccomp require.
 pub(crate) fn no_new_privileges() -> io::Result<()> {
     // SAFETY: plain system call.
     check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }).map(drop)
@@ -49,9 +49,9 @@ pub(crate) fn is_root() -> bool {
     unsafe { libc::geteuid() == 0 }
 }
 
-/// Becomes `uid` without groups and capabilities, for ever.
+/// Permanently becomes `uid` without groups and capabilities.
 pub(crate) fn become_user(uid: u32) -> io::Result<()> {
-    // SAFETY: plain system calls; order matters: groups first, while still allowed.
+    // SAFETY: plain system calls. Groups come first, while changing them is still allowed.
     unsafe {
         check(libc::setgroups(0, std::ptr::null()))?;
         check(libc::setresgid(uid, uid, uid))?;
@@ -79,7 +79,7 @@ pub(crate) fn affinity(tid: Pid) -> io::Result<Vec<usize>> {
 
 /// Pins a thread to cores (0: the calling thread).
 pub(crate) fn pin(tid: Pid, cores: &[usize]) -> io::Result<()> {
-    // SAFETY: an all-zero set is valid; indices are checked by CPU_SET's bound below.
+    // SAFETY: an all-zero set is valid, and CPU_SET's bound below checks indices.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     for core in cores
         .iter()
@@ -109,7 +109,7 @@ pub(crate) fn limit_softly(
     check(unsafe { libc::setrlimit(resource, &raw const limit) }).map(drop)
 }
 
-/// Sets both limits of a resource, as far as the hard one allows.
+/// Sets both limits of a resource, up to the hard limit.
 pub(crate) fn limit_within(resource: libc::__rlimit_resource_t, value: u64) -> io::Result<()> {
     let mut now = libc::rlimit {
         rlim_cur: 0,
@@ -120,10 +120,10 @@ pub(crate) fn limit_within(resource: libc::__rlimit_resource_t, value: u64) -> i
     limit(resource, value.min(now.rlim_max))
 }
 
-/// Whether this process's libraries, the mathematics among them, have a symbol.
+/// Whether this process's libraries, including the math library, have a symbol.
 pub(crate) fn symbol_exists(name: &str) -> bool {
     static MATHEMATICS: std::sync::Once = std::sync::Once::new();
-    // SAFETY: trusted system libraries; names are C strings.
+    // SAFETY: trusted system libraries, and names are C strings.
     unsafe {
         MATHEMATICS.call_once(|| {
             libc::dlopen(c"libm.so.6".as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL);
@@ -133,7 +133,7 @@ pub(crate) fn symbol_exists(name: &str) -> bool {
     }
 }
 
-/// Starts a thread. A machine that has no thread left has failed.
+/// Starts a thread. If the machine has no thread left, that is its failure.
 pub(crate) fn spawn(work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, BenchError> {
     let started = std::thread::Builder::new().spawn(work);
     started.map_err(|error| {

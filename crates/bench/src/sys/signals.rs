@@ -123,6 +123,28 @@ pub(crate) fn without_signals<T>(start: impl FnOnce() -> T) -> T {
     }
 }
 
+/// Makes this process the leader of its own group: Ctrl-Z in a terminal does not reach it any more.
+///
+/// A process that calls this right after it started can always be continued. If its parent had put
+/// it into the group before it started, as `Command::process_group` does, a stop signal could arrive
+/// between the two. It would stop a process that no `SIGCONT` to the old group reaches, and the
+/// parent would wait for it forever.
+pub(crate) fn lead_own_group() {
+    // SAFETY: plain system calls on a set that lives on this stack.
+    unsafe {
+        let mut stop: libc::sigset_t = std::mem::zeroed();
+        let mut before: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut stop);
+        libc::sigaddset(&raw mut stop, libc::SIGTSTP);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const stop, &raw mut before);
+        libc::setpgid(0, 0);
+        // Ignoring a signal discards the one that is pending from the old group.
+        libc::signal(libc::SIGTSTP, libc::SIG_IGN);
+        libc::signal(libc::SIGTSTP, libc::SIG_DFL);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
+    }
+}
+
 /// Stops this process's whole thread group: "I am done".
 pub(crate) fn stop_self() {
     // SAFETY: plain system calls. Not `raise`: that would go through code that a candidate may reach.
@@ -138,6 +160,32 @@ pub(crate) fn stop_self() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stop_that_was_meant_for_the_old_group_does_not_stop_the_new_one() {
+        // SAFETY: the child only makes system calls before it ends.
+        let status = unsafe {
+            let child = libc::fork();
+            if child == 0 {
+                let mut stop: libc::sigset_t = std::mem::zeroed();
+                libc::sigemptyset(&raw mut stop);
+                libc::sigaddset(&raw mut stop, libc::SIGTSTP);
+                libc::sigprocmask(libc::SIG_BLOCK, &raw const stop, std::ptr::null_mut());
+                libc::kill(libc::getpid(), libc::SIGTSTP);
+                lead_own_group();
+                libc::sigprocmask(libc::SIG_UNBLOCK, &raw const stop, std::ptr::null_mut());
+                libc::_exit(i32::from(libc::getpgid(0) != libc::getpid()));
+            }
+            let mut status = 0;
+            libc::waitpid(child, &raw mut status, libc::WUNTRACED);
+            if libc::WIFSTOPPED(status) {
+                libc::kill(child, libc::SIGKILL);
+                libc::waitpid(child, std::ptr::null_mut(), 0);
+            }
+            status
+        };
+        assert_eq!(status, 0);
+    }
 
     #[test]
     fn who_outlives_the_file_limit_leaves_it_to_others() {

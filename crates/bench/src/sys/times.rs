@@ -5,26 +5,27 @@ use crate::sys::call::Pid;
 /// Ticks of a second in the kernel's counters.
 pub(crate) const TICKS: f64 = 100.0;
 
-/// What a process has had of processors.
+/// The processor time of a process.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Times {
     /// The process group that it belongs to.
     pub(crate) group: Pid,
-    /// All its threads together.
+    /// Seconds of all its threads.
     pub(crate) own_s: f64,
-    /// The children that it has reaped.
+    /// Seconds of the children that it has reaped.
     pub(crate) reaped_s: f64,
 }
 
 impl Times {
-    /// Of a running process; none once it is gone, or where the kernel shows none.
+    /// The times of a running process; `None` if it is gone or the kernel does not show them.
     pub(crate) fn of(pid: Pid) -> Option<Self> {
         Self::read(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    /// In such a text.
+    /// Reads the times from the text of `stat`.
     pub(crate) fn read(stat: &str) -> Option<Self> {
-        // Behind the command's name, which may hold anything: state, parent, group; from the twelfth on, the times.
+        // The fields after the command's name, which may contain anything: state, parent, group;
+        // from the twelfth on, the times.
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let seconds = |first: usize| -> Option<f64> {
             let both: Option<Vec<f64>> = fields

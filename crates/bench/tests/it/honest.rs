@@ -20,8 +20,8 @@ fn every_honest_candidate_is_correct() {
             .is_none_or(|only| candidate.name.contains(only))
     });
     assert!(
-        only.is_some() || honest.len() >= 40,
-        "the suite has at least 40 candidates"
+        only.is_some() || honest.len() >= 120,
+        "the suite has at least 120 candidates"
     );
     let mut surprises = Vec::new();
     for (candidate, judgement) in honest.iter().zip(fixtures::judge(&settings, &honest)) {

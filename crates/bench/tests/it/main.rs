@@ -9,6 +9,7 @@ mod cheats; // none is ever correct
 mod fixtures; // candidates in files, and what is expected of them
 mod honest; // none is ever refused
 mod leftovers; // nothing stays behind hostile candidates
+mod mutants; // cheats hidden automatically; none is ever correct
 mod outside; // signals from outside change no verdict
 mod paper; // where the paper's check decides
 mod roles; // arguments that no shipped task has

@@ -1,11 +1,12 @@
-//! The paper's check decides where it is asked to, and then on every run.
+//! The paper's check decides if requested, and then on every run.
 
 use hotloop_flow::Label;
 
 use crate::fixtures::{self, Fixture};
 use crate::settings;
 
-/// Right in the first three calls of the timed size, which the paper verifies; nothing afterwards.
+/// Correct in the first three calls of the timed size, which the paper verifies, and does nothing
+/// afterwards.
 const LATE: &str = "
 static int calls;
 void matvec(double *A, double *x, double *y, int M, int N) {

@@ -1,4 +1,4 @@
-//! Arguments of every role: a task that no shipped one resembles.
+//! A task with arguments of every role, unlike any shipped one.
 
 use hotloop_bench::Settings;
 use hotloop_flow::Label;

@@ -1,4 +1,4 @@
-//! The bench's own kernels do what they are taken for.
+//! The bench's own kernels do what their results assume.
 
 use hotloop_flow::Label;
 
@@ -47,7 +47,8 @@ void whole(double *in, double *out, long long n) {
 }
 ";
 
-/// A number that it left out would make the roof lower than any candidate can reach; one read twice, higher.
+/// If the kernel left out a number, the roof would be lower than any candidate can reach. If it
+/// read one twice, it would be higher.
 #[test]
 fn the_memory_roof_reads_every_number_once() {
     let _turn = crate::turn();

@@ -34,7 +34,7 @@ fn every_seed_is_correct() {
 #[test]
 fn a_task_that_starts_cold_is_slower_than_the_same_task_warm() {
     let _turn = crate::turn();
-    // Large enough to hurt: twelve megabytes that the supervisor has just written, or not.
+    // Large enough to matter: twelve megabytes that the supervisor has just written, or not.
     let warm = hotloop_bench::tasks::load("transpose").unwrap();
     let mut cold = warm.clone();
     cold.spec.cache = hotloop_flow::task::CacheState::Cold;

@@ -17,7 +17,7 @@ fn is_root() -> bool {
         .is_ok_and(|data| std::os::unix::fs::MetadataExt::uid(&data) == 0)
 }
 
-/// Cheats whose stop depends on the layer that is missing, and a few that do not.
+/// Cheats that the missing layer would stop, and a few others.
 const TELLING: [&str; 12] = [
     "read-passwd",
     "read-maps",
@@ -116,7 +116,7 @@ fn a_missing_compiler_is_an_error_with_a_remedy() {
     assert!(error.what.contains("/nonexistent/gcc"), "{error}");
 }
 
-/// gcc as it is, but that it has no process left while `crowded` is there.
+/// A gcc that cannot start a process while the file `crowded` exists.
 #[test]
 fn a_compiler_that_can_start_no_process_is_a_machine_error_and_nothing_is_kept() {
     let room = tempfile::tempdir().unwrap();
@@ -151,7 +151,7 @@ fn a_compiler_that_can_start_no_process_is_a_machine_error_and_nothing_is_kept()
         "{error}"
     );
     std::fs::remove_file(&crowded).unwrap();
-    // Only now: gcc slept between its attempts most of the time.
+    // The turn starts only now, because gcc slept between its attempts most of the time.
     let _turn = turn_of_one_beside();
     let verdict = judged().unwrap().verdict;
     assert_eq!(verdict.label(), Label::Correct, "{}", verdict.detail());
@@ -176,12 +176,13 @@ fn too_many_threads_are_named() {
 #[test]
 fn a_frozen_supervisor_is_a_machine_error_and_the_next_job_is_judged() {
     let _beside = beside();
-    // A reference that never returns stands for any failure of the trusted side. It sleeps, so that others may judge.
+    // A reference that never returns represents any failure of the trusted side. It sleeps, so that
+    // others can judge.
     let mut task = hotloop_bench::tasks::load("transpose").unwrap();
     let never = "#include <unistd.h>\nvoid reference(const double *in, double *out, double *scale, int M, int N) { for (;;) pause(); }";
     task.reference = never.into();
     task.hash = "endless".into();
-    // One examiner: who was frozen examines the next one, too.
+    // There is one examiner, so the one that was frozen also examines the next candidate.
     let mut bench = LocalBench::start(Settings {
         limit_s: 0.2,
         jobs: 1,
@@ -209,7 +210,8 @@ fn a_frozen_supervisor_is_a_machine_error_and_the_next_job_is_judged() {
 #[test]
 fn a_mistake_in_the_clock_costs_one_job_its_verdict_and_no_other() {
     let _turn = turn();
-    // What `Task::parse` would refuse stands for any mistake that shows only when a candidate is timed.
+    // A task that `Task::parse` would refuse represents any mistake that shows only when a
+    // candidate is timed.
     let mut task = hotloop_bench::tasks::load("transpose").unwrap();
     task.spec.cost.flops = Some("unknown".into());
     task.hash = "mistaken".into();
@@ -236,7 +238,7 @@ fn a_mistake_in_the_clock_costs_one_job_its_verdict_and_no_other() {
     );
 }
 
-/// Clusters raise the limit on the stack, and every thread of a process would reserve as much.
+/// Clusters raise the stack limit, and every thread of a process would reserve that much.
 #[test]
 fn a_raised_stack_limit_changes_no_verdict() {
     let _turn = turn();
@@ -272,7 +274,7 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// The suites once more as a user without any rights. Only root can become one.
+/// Runs the suites again as an unprivileged user. Only root can become one.
 #[test]
 fn an_unprivileged_user_judges_the_same() {
     if !is_root() {
@@ -289,7 +291,8 @@ fn an_unprivileged_user_judges_the_same() {
     }
     let roles = room.path().join("roles");
     let suites = room.path().join("suites");
-    // By another process: what this one has open for writing, a fork in another thread keeps busy.
+    // Another process copies the files. If this one had them open for writing, a fork in another
+    // thread would keep them busy.
     for (from, to) in [
         (env!("CARGO_BIN_EXE_bench-roles").into(), &roles),
         (std::env::current_exe().unwrap(), &suites),

@@ -1,4 +1,4 @@
-//! A task that counts no operations is judged like any other; it has no GFLOPS.
+//! A task that counts no operations is judged like any other, but has no GFLOPS.
 
 use std::sync::Arc;
 

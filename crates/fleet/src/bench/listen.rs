@@ -1,4 +1,4 @@
-//! What a coordinator hears: replies, advisories, and the silence of groups that vanished.
+//! The coordinator's listeners: for replies, for advisories, and for groups that vanished.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,13 +21,13 @@ use crate::link::{Link, is_missing};
 use crate::reminder::Reminder;
 use crate::wire::{Beat, GroupReply, State};
 
-/// How long one request for messages stands.
+/// How long one request for messages lasts.
 const STANDS: Duration = Duration::from_secs(5);
-/// How often outstanding groups are looked at.
+/// How often outstanding groups are checked.
 const AUDIT: Duration = Duration::from_secs(3);
-/// Looks at most, of each audit: the oldest groups first.
+/// Maximum number of groups checked per audit, the oldest first.
 const LOOKS: usize = 64;
-/// Without a reply for so long, the workers are looked at too.
+/// After this time without a reply, the workers are checked, too.
 const QUIET: Duration = Duration::from_secs(20);
 
 /// What the listeners share.
@@ -42,7 +42,7 @@ pub(super) struct Listening {
 
 type Pull = Consumer<pull::Config>;
 
-/// Starts the listeners; they end with the runtime, or when nobody hears them.
+/// Starts the listeners. They end with the runtime, or when their receiver is gone.
 pub(super) fn start(runtime: &Runtime, listening: Listening, verdicts: Pull, lost: Pull) {
     let Listening {
         link, events, log, ..
@@ -78,7 +78,7 @@ async fn replies(stream: Stream, consumer: Pull, events: Sender<Event>, log: Log
     }
 }
 
-/// What the server says of a message that was delivered too often.
+/// The server's advisory on a message that was delivered too often.
 #[derive(Deserialize)]
 struct Advisory {
     stream_seq: u64,
@@ -109,7 +109,7 @@ async fn advisories(stream: Stream, consumer: Pull, events: Sender<Event>) {
     }
 }
 
-/// A consumer's messages, one after the other, through cut connections.
+/// A consumer's messages in order, across cut connections.
 struct Messages {
     stream: Stream,
     consumer: Pull,
@@ -139,7 +139,7 @@ impl Messages {
             };
             match batch.next().await {
                 Some(Ok(message)) => return Some(message.split()),
-                // It has brought all it was asked for, or stood long enough.
+                // The request is complete, or has expired.
                 None => self.batch = None,
                 Some(Err(_)) => {
                     self.batch = None;
@@ -149,7 +149,7 @@ impl Messages {
         }
     }
 
-    /// After an error: a pause, and whether there is still anything to listen to.
+    /// Pauses after an error, and returns whether there is still something to listen to.
     async fn is_ours(&self, events: &Sender<Event>) -> Option<()> {
         tokio::time::sleep(Duration::from_millis(200)).await;
         let name = &self.consumer.cached_info().name;
@@ -166,7 +166,8 @@ impl Messages {
     }
 }
 
-/// Looks for groups that are no longer queued though no reply came, and for workers that are all gone or take nothing.
+/// Looks for groups that left the queue without a reply, and reports if all workers are gone or
+/// take nothing.
 async fn audit(listening: Listening) {
     let Listening {
         link,
@@ -202,7 +203,8 @@ async fn audit(listening: Listening) {
             if matches!(link.jobs.get_raw_message(sequence).await, Err(error) if is_missing(&error))
             {
                 let times = missing.get(&sequence).copied().unwrap_or(0) + 1;
-                // A reply is stored before its group leaves the queue, and may be on its way.
+                // A reply is stored before its group leaves the queue, so it may still be on its
+                // way.
                 if times >= 2 {
                     if events.send(Event::Gone { sequence }).is_err() {
                         return;
@@ -221,7 +223,7 @@ async fn audit(listening: Listening) {
             continue;
         };
         beats.retain(|beat| beat.class == class);
-        // One that takes no more may still be at what it has.
+        // A worker that takes no more jobs may still be working on earlier ones.
         if beats
             .iter()
             .any(|beat| beat.state == State::Ready || beat.busy > 0)
@@ -249,7 +251,8 @@ async fn audit(listening: Listening) {
     }
 }
 
-/// Who waits while no worker of its class, of which `beats` are heard, takes anything.
+/// A message if jobs wait while no worker of their class takes anything. `beats` are those of the
+/// class's workers.
 fn unserved(open: &Outstanding, class: &str, beats: &[Beat]) -> String {
     let candidates = open.lock().by_sequence.values().map(Vec::len).sum();
     let candidates = count(candidates, "candidate");

@@ -1,11 +1,11 @@
-//! What to say where workers are missing.
+//! Messages about missing workers.
 
 use crate::wire::{Beat, State};
 
-/// Who lacks workers looks here.
+/// The hint if workers are missing.
 pub(super) const LOOK: &str = "look at the fleet's workers, or start some";
 
-/// Why the first of them that is in quarantine is there.
+/// Why the first quarantined worker is in quarantine.
 pub(super) fn quarantine(beats: &[Beat]) -> String {
     let why = beats.iter().find_map(|beat| match &beat.state {
         State::Quarantined(why) => Some(format!(" ({} is in quarantine: {why})", beat.worker)),

@@ -1,4 +1,4 @@
-//! Opening a fleet: which machines judge, and what an earlier coordinator left.
+//! Opens a fleet: chooses the machines, and finds what an earlier coordinator left.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,26 +23,26 @@ use crate::runtime::{nonce, runtime};
 use crate::wire::{self, Beat, GroupReply, Judged, State, Terms};
 use crate::{Access, Log};
 
-/// A reply that was fetched and not taken comes again after this time.
+/// A reply that was fetched but not acknowledged comes again after this time.
 const LEASE: Duration = Duration::from_secs(15);
-/// How long who waits for a worker waits before it looks again.
+/// Pause between two checks for a worker.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// What a fleet is opened with.
+/// Settings for opening a fleet.
 #[derive(Clone)]
 pub struct Opening {
     /// How to reach its server.
     pub access: Access,
-    /// How to judge; slots, jobs and roles are the workers' own.
+    /// How to judge. Workers choose their own slots, jobs and roles.
     pub settings: Settings,
-    /// The name under which replies are kept. The same name again, after a restart, attaches to
-    /// what is under way; while two use it, the later one gets all.
+    /// The name under which replies are kept. A restart with the same name attaches to the jobs in
+    /// progress. If two use it at once, the later one gets all replies.
     pub scope: String,
-    /// The machine class to judge on; the one with most slots, if none is named.
+    /// The machine class to judge on; by default the one with most slots.
     pub class: Option<String>,
-    /// Whether every job is a group of its own, for any worker.
+    /// Whether every job is a separate group, for any worker.
     pub spread: bool,
-    /// How long a server or a worker may be missing.
+    /// How long the server or a worker may be missing.
     pub patience: Duration,
     /// Where notices go.
     pub log: Log,
@@ -68,7 +68,8 @@ impl FleetBench {
             let (class, facts) =
                 machine(&link, &terms.how, class.as_deref(), patience, &log).await?;
             take_over(&link, &scope).await?;
-            // In this order: a reply is stored before its group leaves the queue, so what has left it by now is among the replies.
+            // The order matters. A reply is stored before its group leaves the queue, so every
+            // group that has left by now is among the replies.
             let open = outstanding(&link, &class, &scope).await?;
             let consumers = consumers(&link, &scope)
                 .await
@@ -109,7 +110,7 @@ impl FleetBench {
     }
 }
 
-/// The class to judge on, and what its machines are.
+/// The class to judge on, and the facts about its machines.
 async fn machine(
     link: &Link,
     how: &How,
@@ -122,7 +123,7 @@ async fn machine(
     loop {
         let beats = match link.beats().await {
             Ok(beats) => beats,
-            // A server that has its hands full lets a question lapse, and one that is just starting answers none, at once.
+            // A busy server may not answer a request in time, and a starting server answers none.
             Err(_) if begin.elapsed() < patience => {
                 tokio::time::sleep(PAUSE).await;
                 continue;
@@ -160,7 +161,7 @@ fn choose(beats: &[Beat], how: How, class: Option<&str>) -> Option<(String, Mach
             slots.entry(&beat.class).or_insert((0, facts)).0 += beat.slots;
         }
     }
-    // By name among equals, so that two coordinators choose alike.
+    // Ties are broken by name, so that two coordinators choose the same class.
     let (class, (_, facts)) = slots
         .into_iter()
         .max_by_key(|(class, (slots, _))| (*slots, *class))?;

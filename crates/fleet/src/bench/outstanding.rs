@@ -1,4 +1,4 @@
-//! Groups in the work queue, and what the listeners report of them.
+//! Groups in the work queue, and the events that listeners report.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,7 +25,7 @@ pub(super) struct Groups {
 
 impl Outstanding {
     pub(super) fn lock(&self) -> MutexGuard<'_, Groups> {
-        // A plain map: it is sound whatever a panicking thread was doing.
+        // A plain map stays consistent, whatever a panicking thread was doing.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -37,7 +37,7 @@ impl Outstanding {
     }
 }
 
-/// What the listeners tell.
+/// An event from the listeners.
 pub(super) enum Event {
     /// A worker's answer, and when it came.
     Reply(GroupReply, Arc<Acker>, Instant),
@@ -45,6 +45,6 @@ pub(super) enum Event {
     Lost { sequence: u64, deliveries: u64 },
     /// A group has left the queue, and no reply came.
     Gone { sequence: u64 },
-    /// The fleet cannot be used any more.
+    /// The fleet has become unusable.
     Over(BenchError),
 }

@@ -1,4 +1,4 @@
-//! A scope on the server: taken over from an earlier coordinator, and left.
+//! Takes over a scope on the server from an earlier coordinator, and leaves it.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use hotloop_flow::BenchError;
 
 use crate::link::Link;
 
-/// How long parting may take.
+/// Timeout for leaving.
 const PARTING: Duration = Duration::from_secs(2);
 
-/// Makes an earlier coordinator of this scope end: replies go to one only.
+/// Ends an earlier coordinator of this scope, because only one can get the replies.
 pub(super) async fn take_over(link: &Link, scope: &str) -> Result<(), BenchError> {
     for stream in [&link.verdicts, &link.lost] {
         let names: Vec<String> = stream
@@ -27,6 +27,6 @@ pub(super) async fn take_over(link: &Link, scope: &str) -> Result<(), BenchError
 
 /// Leaves nothing behind on the server.
 pub(super) async fn close(link: &Link, scope: &str) {
-    // A server that is away forgets them by itself after a day.
+    // An unreachable server forgets them after a day.
     drop(tokio::time::timeout(PARTING, take_over(link, scope)).await);
 }

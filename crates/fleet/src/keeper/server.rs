@@ -1,4 +1,4 @@
-//! The server that a keeper starts or finds, here or there.
+//! The server that a keeper starts or finds, locally or over ssh.
 
 use std::path::Path;
 use std::process::Child;
@@ -12,17 +12,17 @@ use crate::server::{self, DAYS, Spec};
 use crate::site::{Side, end, quote};
 use crate::{Access, Log};
 
-/// How long a server may need until it answers.
+/// How long a server may take to answer after its start.
 const STARTING: Duration = Duration::from_secs(30);
-/// How long one try to reach it is.
+/// Timeout of one attempt to reach it.
 const TRY: Duration = Duration::from_secs(1);
-/// The pause before the next.
+/// The pause before the next attempt.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// A server that is kept.
 pub(super) struct Kept {
     config: Config,
-    /// Its process, if this keeper started it here; others are known by the number in `nats.pid`.
+    /// Its process, if this keeper started it here. Others are identified by `nats.pid`.
     child: Option<Child>,
     log: Log,
 }
@@ -36,7 +36,7 @@ impl Kept {
         }
     }
 
-    /// Finds the server answering, or writes its files and starts it; gives notices for people.
+    /// Finds a running server, or writes its files and starts it. Returns notices for people.
     pub(super) fn open(
         &mut self,
         side: &Side,
@@ -49,7 +49,7 @@ impl Kept {
         }
         notices.extend(self.write_files(side)?);
         if let Err(error) = self.start(side).and_then(|()| self.wait(side, is_asked)) {
-            // Nobody would keep it.
+            // Nothing would keep it running.
             if let Some(why) = self.end(side) {
                 (self.log)(&why, &[]);
             }
@@ -59,7 +59,7 @@ impl Kept {
         Ok(notices)
     }
 
-    /// Waits until one that was started answers.
+    /// Waits until the started server answers.
     fn wait(&self, side: &Side, is_asked: &dyn Fn() -> bool) -> Result<(), BenchError> {
         let begin = Instant::now();
         while let Err(error) = self.answers() {
@@ -79,8 +79,8 @@ impl Kept {
         Ok(())
     }
 
-    /// Whether a server of an earlier keeper answers. While its process lives it is waited for: a second one could
-    /// not listen, and new files would shut everybody out of the first.
+    /// Whether a server of an earlier keeper answers. If its process is alive, the keeper waits for
+    /// it. A second server could not listen, and new files would lock everybody out of the first.
     fn is_found(&mut self, side: &Side, is_asked: &dyn Fn() -> bool) -> Result<bool, BenchError> {
         let begin = Instant::now();
         loop {
@@ -111,7 +111,7 @@ impl Kept {
         })
     }
 
-    /// Whether its process lives; an error says that nobody can tell.
+    /// Whether its process is alive; an error if that is unknown.
     fn runs(&mut self, side: &Side) -> Result<bool, BenchError> {
         if let Some(child) = &mut self.child {
             return Ok(matches!(child.try_wait(), Ok(None)));
@@ -167,7 +167,7 @@ impl Kept {
         self.fit(side, Path::new(&folder))
     }
 
-    /// The server as nodes reach it.
+    /// The server's address for nodes.
     fn reach(&self, host: &str) -> String {
         let server = &self.config.server;
         match &server.reach {
@@ -186,7 +186,7 @@ impl Kept {
             Side::There { .. } => {
                 let path = quote(&format!("{}/nats.conf", folder.display()));
                 let program = quote(&program);
-                // The same as `server::fit`, where the program is.
+                // The same as `server::fit`, on the server's machine.
                 let line = format!(
                     "PATH=$PATH:/usr/sbin:/usr/local/bin; {program} --version >/dev/null || exit 9; \
                      {program} -t -c {path} >/dev/null 2>&1 || {{ sed -i /sync_interval/d {path} && \
@@ -208,7 +208,8 @@ impl Kept {
                 server::write(folder, &[("nats.pid", child.id().to_string())])
             }
             Side::There { folder, .. } => {
-                // In one line with a look: a start whose answer was lost may have started it.
+                // Checks and starts in one line, because an earlier start whose answer was lost may
+                // have worked.
                 let line = format!(
                     "cd {} && PATH=$PATH:/usr/sbin:/usr/local/bin && {{ {} || {{ setsid nohup {} -c nats.conf \
                      </dev/null >>nats.log 2>&1 & echo $! >nats.pid; }}; }}",
@@ -225,11 +226,11 @@ impl Kept {
     pub(super) fn tend(&mut self, side: &Side) -> Option<String> {
         match self.runs(side) {
             Ok(true) => return None,
-            // Who cannot be asked is not known to be dead.
+            // A server that cannot be checked is not known to be dead.
             Err(error) => return Some(format!("the server cannot be looked at: {}", error.what)),
             Ok(false) => {}
         }
-        // One that was found may run under a number that was lost.
+        // A server that was found may run although its process number was lost.
         if self.child.is_none() && self.answers().is_ok() {
             return None;
         }
@@ -240,14 +241,14 @@ impl Kept {
         Some(format!("the server has ended: {again}"))
     }
 
-    /// Ends it; says why it could not.
+    /// Stops it, or returns why that failed.
     pub(super) fn end(&mut self, side: &Side) -> Option<String> {
         match self.child.take() {
             Some(mut child) => {
                 end(&mut child, Duration::from_secs(10));
                 None
             }
-            // One that has ended by itself needs no ending.
+            // A server that already ended needs no stop.
             None => side
                 .shell(&format!("{} && kill $p; true", is_it(side)))
                 .err()
@@ -256,7 +257,8 @@ impl Kept {
     }
 }
 
-/// A condition for a shell: the process of `nats.pid`, `$p` from there on, is the server's. Another may have its number.
+/// A shell condition: the process in `nats.pid`, which it stores in `$p`, is the server. Another
+/// process may have reused its number.
 fn is_it(side: &Side) -> String {
     let path = quote(&format!("{}/nats.pid", side.folder()));
     format!("p=$(cat {path} 2>/dev/null) && grep -q nats.conf /proc/$p/cmdline 2>/dev/null")

@@ -1,4 +1,4 @@
-//! The one forwarded port, over the one connection that everything shares, kept open.
+//! Keeps the forwarded port open, over the connection that everything shares.
 
 use std::io::Read;
 use std::process::Child;
@@ -11,7 +11,6 @@ use crate::site::{Ssh, end};
 /// The pause before it is opened again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// A tunnel.
 pub(super) struct Tunnel {
     ssh: Ssh,
     port: u16,
@@ -31,7 +30,7 @@ impl Tunnel {
         }
     }
 
-    /// Opens it, and waits until it stands.
+    /// Opens it, and waits until it is up.
     pub(super) fn open(&mut self, patience: Duration) -> Result<(), BenchError> {
         let begin = Instant::now();
         self.child = Some(self.ssh.master(self.port, &self.target)?);
@@ -57,7 +56,7 @@ impl Tunnel {
         self.child.is_some()
     }
 
-    /// Opens it again if it has ended; says what happened.
+    /// Reopens it if it has ended, and returns what happened.
     pub(super) fn tend(&mut self) -> Vec<String> {
         let mut said = Vec::new();
         if let Some(why) = self.ended() {
@@ -83,7 +82,7 @@ impl Tunnel {
         let status = child.try_wait().ok()??;
         let mut said = String::new();
         if let Some(stderr) = &mut child.stderr {
-            // Whatever it managed to say.
+            // Reads whatever it printed.
             drop(stderr.read_to_string(&mut said));
         }
         self.child = None;

@@ -1,7 +1,7 @@
 //! Workers that are processes of the keeper: on this machine, or on hosts through ssh.
 //!
-//! Each reads from the keeper and stops when there is nothing to read any more: whatever ends the
-//! keeper or the connection ends the worker too, and it finishes first.
+//! Each reads from the keeper and stops when its input ends. So whatever ends the keeper or the
+//! connection also ends the worker, after it has finished its jobs.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -250,7 +250,7 @@ mod tests {
         let side = Side::Here {
             folder: folder.path().to_owned(),
         };
-        // A program that does as a worker does: it reads until there is nothing to read any more.
+        // A program that behaves like a worker: it reads until its input ends.
         let program = folder.path().join("worker");
         std::fs::write(&program, "#!/bin/sh\necho \"$@\"\nexec cat\n").unwrap();
         std::fs::set_permissions(

@@ -1,4 +1,4 @@
-//! Workers that are jobs of a scheduler: Slurm's pilots, or whatever a command starts.
+//! Workers that are scheduler jobs: pilot jobs of Slurm, or jobs that a command starts.
 
 use std::time::Duration;
 
@@ -17,7 +17,8 @@ pub(super) struct Jobs {
 }
 
 impl Jobs {
-    /// One job a node, alone on it. Slurm decides where and when; a job that ends is replaced.
+    /// One exclusive job per node. Slurm decides where and when it runs. A job that ends is
+    /// replaced.
     pub(super) fn slurm(
         config: &Config,
         nodes: &Nodes,
@@ -37,7 +38,7 @@ impl Jobs {
         .to_vec();
         words.push(format!("--job-name={name}"));
         words.push(format!("--output={}/slurm-%j.log", side.folder()));
-        // A worker whose node fails is replaced by us, sooner than by a requeue.
+        // The keeper replaces a worker whose node fails sooner than a requeue would.
         words.push("--no-requeue".to_owned());
         if let Nodes::Slurm {
             partition,
@@ -66,7 +67,7 @@ impl Jobs {
         words.push(format!("--wrap=exec {worker}"));
         Self {
             start: line(&words),
-            // A job that Slurm suspends keeps its node, and goes on later.
+            // A job that Slurm suspends keeps its node and continues later.
             list: format!(
                 "squeue --noheader --format=%i --name={} --states=PENDING,CONFIGURING,RUNNING,SUSPENDED",
                 quote(&name)
@@ -76,7 +77,7 @@ impl Jobs {
         }
     }
 
-    /// Whatever the templates say.
+    /// Jobs started by the user's command templates.
     pub(super) fn command(
         config: &Config,
         side: Side,
@@ -101,7 +102,7 @@ impl Jobs {
 impl Launcher for Jobs {
     fn start(&mut self, _place: usize) -> Result<String, BenchError> {
         let said = self.side.shell(&self.start)?;
-        // Slurm adds the cluster's name behind a semicolon.
+        // Slurm adds the cluster's name after a semicolon.
         let id = said
             .split_whitespace()
             .last()
@@ -138,7 +139,7 @@ impl Launcher for Jobs {
     }
 
     fn finish(&mut self, _patience: Duration) {
-        // The scheduler sees to it.
+        // The scheduler does this.
     }
 }
 
@@ -154,7 +155,7 @@ mod tests {
         };
         let config: Config = toml::from_str("").unwrap();
         let at = folder.path().display();
-        // A scheduler of three lines: a job is a file that holds its command.
+        // A scheduler of three lines, in which a job is a file with its command.
         let templates = [
             format!("printf %s {{command}} > {at}/7.job; echo submitted job 7"),
             format!("cd {at} && ls *.job 2>/dev/null | sed s/.job//"),

@@ -1,4 +1,4 @@
-//! What runs workers, and the command line that it gives them.
+//! The interface for running workers, and their command line.
 
 use std::time::Duration;
 
@@ -7,15 +7,15 @@ use hotloop_flow::BenchError;
 use crate::config::Config;
 use crate::site::quote;
 
-/// Something that runs workers, each under an id.
+/// Runs workers, each with an id.
 pub(super) trait Launcher {
-    /// Starts the worker of a place and gives its id.
+    /// Starts the worker of a place and returns its id.
     fn start(&mut self, place: usize) -> Result<String, BenchError>;
-    /// Of these ids, those whose workers live or will.
+    /// The ids among these whose workers are alive or will be.
     fn living(&mut self, ids: &[String]) -> Result<Vec<String>, BenchError>;
     /// Tells a worker to finish.
     fn stop(&mut self, id: &str) -> Result<(), BenchError>;
-    /// Waits until those that were told to have finished.
+    /// Waits until the stopped workers have finished.
     fn finish(&mut self, patience: Duration);
     /// Removes what starting workers left elsewhere; gives what cannot be removed, in words.
     fn clean(&mut self) -> Vec<String> {

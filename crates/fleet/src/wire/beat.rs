@@ -1,4 +1,4 @@
-//! What a worker says of itself every few seconds.
+//! A worker's report about itself, sent every few seconds.
 
 use hotloop_flow::MachineFacts;
 use hotloop_flow::how::Compiler;
@@ -18,19 +18,19 @@ pub struct WorkerNoise {
     pub peak_gflops: f64,
 }
 
-/// What a worker is up to.
+/// The state of a worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
     /// It takes jobs.
     Ready,
-    /// It finishes what it has and takes no more.
+    /// It finishes its jobs and takes no more.
     Draining,
     /// Its machine is not fit to judge; it takes nothing.
     Quarantined(String),
 }
 
-/// What a worker says of itself every few seconds.
+/// A worker's report about itself, sent every few seconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Beat {
@@ -45,17 +45,17 @@ pub struct Beat {
     pub class: String,
     /// The machine, for each compiler that candidates can be built with.
     pub machine: Vec<(Compiler, MachineFacts)>,
-    /// Candidates it can time side by side.
+    /// Number of candidates that it can time at the same time.
     pub slots: u32,
     /// Its logical cores.
     pub cores: Vec<usize>,
-    /// Threads that a candidate can have at most: one on each physical core.
+    /// Maximum number of threads of a candidate: one per physical core.
     pub threads: u32,
     /// What it is up to.
     pub state: State,
     /// How steady its machine is.
     pub noise: Option<WorkerNoise>,
-    /// Candidates it has.
+    /// Number of candidates in progress.
     pub busy: u32,
     /// Verdicts since it began.
     pub judged: u64,
@@ -69,7 +69,7 @@ pub struct Beat {
     pub last_error: Option<String>,
 }
 
-/// What is known of a worker that speaks another version. The first one named no version.
+/// What is known about a worker with another version. The first version had no version number.
 #[derive(Deserialize)]
 struct Stranger {
     #[serde(default = "first")]
@@ -88,15 +88,16 @@ fn first() -> u32 {
 }
 
 impl Beat {
-    /// Reads a beat. A worker that speaks another version appears as quarantined, with the reason:
-    /// whoever waits for workers learns why this one takes nothing.
+    /// Reads a beat. A worker with another version appears as quarantined, with the reason, so that
+    /// users who wait for workers learn why it takes no jobs.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let stranger: Stranger = serde_json::from_slice(bytes).ok()?;
         if stranger.version == VERSION {
             return serde_json::from_slice(bytes).ok();
         }
         let why = format!(
-            "version {} of the messages wrote its beat, and this hotloop reads version {VERSION}: use one hotloop everywhere",
+            "version {} of the messages wrote its beat, and this hotloop reads version {VERSION}: \
+             use one hotloop everywhere",
             stranger.version
         );
         Some(Self {

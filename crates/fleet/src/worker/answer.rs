@@ -1,4 +1,4 @@
-//! Answers: stored first, and only then is the group let go.
+//! Sends answers. An answer is stored before its group is acknowledged.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use super::pull::Came;
 use crate::link::{Link, with_id};
 use crate::wire::{self, Beat, Group, GroupReply, Judged, MESSAGE_BYTES, WireReply, WorkerNoise};
 
-/// How long the server may be away while an answer is handed to it.
+/// How long the server may be unreachable while an answer is sent.
 const PATIENCE: Duration = Duration::from_mins(10);
-/// Tries to have it confirmed that a group was let go; after that it comes again and is known.
+/// Attempts to acknowledge a group. If all fail, the group comes again and is recognised.
 const TRIES: u32 = 5;
 
-/// Answers on their way.
+/// Answers in transit.
 pub(super) struct Answers<'a> {
     runtime: &'a Runtime,
     link: Link,
@@ -60,7 +60,7 @@ impl<'a> Answers<'a> {
             bytes = GroupReply::new(at, worker, Some(noise), replies).bytes();
         }
         let subject = wire::verdicts_subject(scope);
-        // The same delivery or a later one of the same group: the server keeps the first answer.
+        // For several deliveries of the same group, the server keeps the first answer.
         let headers = with_id(&format!("{scope}-{}", came.sequence));
         let link = self.link.clone();
         self.go(async move {
@@ -100,7 +100,7 @@ impl<'a> Answers<'a> {
         self.send(came, &group.scope, worker, noise, replies);
     }
 
-    /// Gives groups back to the queue, for others to take at once.
+    /// Returns groups to the queue, so that others can take them at once.
     pub(super) fn hand_back(&mut self, groups: Vec<Came>) {
         for came in groups {
             self.go(async move {
@@ -110,7 +110,7 @@ impl<'a> Answers<'a> {
         }
     }
 
-    /// Takes a group that cannot be read out of the queue.
+    /// Removes an unreadable group from the queue.
     pub(super) fn refuse(&mut self, came: Came) {
         self.go(async move {
             drop(came.acker.double_ack_with(AckKind::Term).await);
@@ -118,7 +118,7 @@ impl<'a> Answers<'a> {
         });
     }
 
-    /// Says that the worker lives; nobody waits for it.
+    /// Sends a beat without waiting.
     pub(super) fn beat(&mut self, beat: &Beat) {
         let subject = wire::worker_subject(&beat.worker);
         let bytes = serde_json::to_vec(beat).unwrap_or_default();
@@ -141,7 +141,7 @@ impl<'a> Answers<'a> {
         }));
     }
 
-    /// Takes the worker off the list, and lets the last words out.
+    /// Removes the worker from the list and flushes the connection.
     pub(super) fn part(&self, worker: &str) {
         let subject = wire::worker_subject(worker);
         let parting = async {

@@ -1,28 +1,28 @@
-//! What a worker is to do.
+//! The settings of a worker.
 
 use std::time::Duration;
 
 use crate::{Access, Log};
 
-/// What a worker is to do.
+/// The settings of a worker.
 pub struct Duty {
     /// How to reach the server.
     pub access: Access,
-    /// Candidates timed side by side; 0 means one.
+    /// Number of candidates timed at the same time; 0 means one.
     pub slots: u32,
-    /// Logical cores as in `0-3,8`; all that the process may use, if none are named.
+    /// Logical cores such as `0-3,8`; by default all that the process may use.
     pub cores: Option<String>,
-    /// Whether cores may be another worker's too.
+    /// Whether other workers may use the same cores.
     pub share_cores: bool,
-    /// A worker that is silent for so long loses its group to another.
+    /// A worker that is silent for this long loses its group to another.
     pub lease: Duration,
-    /// Times that a group is given to a worker.
+    /// Maximum number of deliveries of a group.
     pub deliveries: u32,
-    /// Below this share of calm probes the worker takes nothing.
+    /// The worker takes no jobs below this share of calm probes.
     pub calm: f64,
-    /// How long a worker that is asked to stop may finish what it has.
+    /// How long a worker may take to finish its jobs after it was asked to stop.
     pub grace: Duration,
-    /// How long the server may be missing at the start.
+    /// How long to wait for the server at the start.
     pub patience: Duration,
     /// Where notices go.
     pub log: Log,

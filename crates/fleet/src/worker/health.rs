@@ -1,7 +1,7 @@
 //! Whether a worker's machine is fit to judge.
 //!
-//! Failures of three different candidates in a row raise the suspicion; the seed of their task,
-//! judged next, decides. A machine that is not quiet is listened to again every minute.
+//! Failures on three different candidates in a row make the machine suspect. The worker then judges
+//! the seed of their task, which decides. A noisy machine is measured again every minute.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -10,11 +10,11 @@ use hotloop_flow::BenchError;
 
 use crate::wire::{State, WorkerNoise};
 
-/// Failures in a row, of different candidates, that raise the suspicion.
+/// Failures in a row, on different candidates, that make the machine suspect.
 const IN_A_ROW: usize = 3;
-/// How often a machine that was not quiet is listened to.
+/// How often the noise of a noisy machine is measured.
 const LISTEN: Duration = Duration::from_mins(1);
-/// What a rate is told over.
+/// The period of rates.
 const MINUTE: Duration = Duration::from_mins(1);
 
 /// The health of a worker's machine.
@@ -69,7 +69,7 @@ impl Health {
         self.recent.push_back(Instant::now());
     }
 
-    /// Counts a failure that came with `candidate`; true when it is time to suspect the machine.
+    /// Counts a failure on `candidate`. Returns true if the machine is suspect now.
     pub(super) fn failed(&mut self, candidate: &str, error: &BenchError) -> bool {
         self.failed += 1;
         self.last_error = Some(error.what.clone());
@@ -79,12 +79,12 @@ impl Health {
         self.failures.len() >= IN_A_ROW
     }
 
-    /// The seed was judged: the candidates were at fault.
+    /// The seed could be judged, so the candidates were at fault.
     pub(super) fn acquit(&mut self) {
         self.failures.clear();
     }
 
-    /// The machine is not fit; only a new start mends that.
+    /// The machine is unfit. Only a restart of the worker changes that.
     pub(super) fn condemn(&mut self, error: &BenchError) {
         self.last_error = Some(error.what.clone());
         if self.state != State::Draining {

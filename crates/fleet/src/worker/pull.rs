@@ -1,4 +1,4 @@
-//! Taking groups from the queue, one when there is room, and keeping the lease on each.
+//! Takes groups from the queue while there is room, and keeps the lease on each.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -17,12 +17,12 @@ use super::duty::Duty;
 use crate::link::Link;
 use crate::wire;
 
-/// How long one request for a group stands; as long may stopping take.
+/// How long one request for a group lasts. Stopping may take as long.
 const STANDS: Duration = Duration::from_secs(1);
-/// How often room is looked for.
+/// How often to check for room.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// A group as it came, on lease.
+/// A leased group.
 pub(super) struct Came {
     message: async_nats::Message,
     pub(super) acker: Arc<Acker>,
@@ -114,10 +114,10 @@ impl Puller {
         }
     }
 
-    /// Stops pulling, and gives what came meanwhile.
+    /// Stops pulling, and returns the groups that came meanwhile.
     pub(super) fn close(self) -> Vec<Came> {
         self.closed.store(true, Ordering::Relaxed);
-        // The sender ends with the loop, whose last request stands a moment.
+        // The sender ends with the loop, whose last request lasts for a moment.
         let mut rest = Vec::new();
         while let Ok(came) = self.came.recv_timeout(STANDS * 4) {
             rest.push(came);
@@ -162,7 +162,7 @@ impl Loop {
                         return;
                     }
                 }
-                // The server or the connection is away; it comes back.
+                // The server or the connection is down and will come back.
                 Some(Err(_)) => tokio::time::sleep(Duration::from_millis(200)).await,
                 None => {}
             }
@@ -185,7 +185,7 @@ impl Loop {
         let lease = tokio::spawn(async move {
             loop {
                 tokio::time::sleep(pause).await;
-                // One that is lost is followed by others.
+                // A lost message is followed by others.
                 drop(kept.ack_with(AckKind::Progress).await);
             }
         });

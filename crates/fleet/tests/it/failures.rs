@@ -1,4 +1,4 @@
-//! Workers, servers, tunnels and coordinators that end: nothing is lost, doubled or punished.
+//! Workers, servers, tunnels and coordinators end, and nothing is lost, duplicated or punished.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ fn submit_pairs(bench: &mut dyn Bench, pairs: u64, rehearse: &str) {
     }
 }
 
-/// The process that has jobs, if any has.
+/// The worker process that has jobs, if any.
 fn busy(bench: &FleetBench) -> Option<u32> {
     bench
         .workers()
@@ -69,7 +69,7 @@ fn a_worker_that_stalls_past_its_lease_is_not_believed_twice() {
     let came = replies(&mut bench, 2);
     assert!(came.iter().all(|reply| reply.judged.is_ok()));
     stalled.signal("-CONT");
-    // It finishes, and its answer is one too many.
+    // It finishes, and its answer is a duplicate.
     bench.submit(vec![job(2, "0", 2)]).unwrap();
     assert_eq!(replies(&mut bench, 1)[0].id, JobId(2));
     assert!(
@@ -101,7 +101,7 @@ fn a_candidate_that_ends_every_worker_is_the_machines_failure() {
         let error = reply.judged.as_ref().unwrap_err();
         assert!(error.what.contains("3 times"), "{error}");
     }
-    // The innocent one is judged when it is tried again by itself; a retry is a new attempt.
+    // The innocent candidate is judged when it is retried alone. A retry is a new attempt.
     assert!(!fourth.has_ended(), "the fourth never gets it");
     bench.submit(vec![job(1, "0.1", 1)]).unwrap();
     assert!(replies(&mut bench, 1)[0].judged.is_ok());
@@ -158,11 +158,11 @@ fn a_coordinator_that_is_restarted_finds_its_jobs() {
     submit_pairs(&mut first, 6, "0.3");
     let told = replies(&mut first, 2);
     assert_eq!(told.len(), 2);
-    // As if it were killed: it takes no leave and keeps its place.
+    // Like a killed coordinator, it does not leave its scope.
     std::mem::forget(first);
     let mut second = open(&server, "coordinator");
     let judged_before = judged(&second);
-    // What remains, in other groups than before: it is under way all the same.
+    // The rest is submitted in other groups than before, but its jobs are in progress all the same.
     second
         .submit((2..12).map(|id| job(id, "0.3", id)).collect())
         .unwrap();
@@ -176,7 +176,8 @@ fn a_coordinator_that_is_restarted_finds_its_jobs() {
     );
 }
 
-/// Replies are stored and groups leave the queue while a coordinator looks for both: what it misses in one it must find in the other.
+/// Replies are stored and groups leave the queue while a coordinator reads both. A job that it
+/// misses in one it must find in the other.
 #[test]
 fn a_coordinator_that_is_restarted_again_and_again_has_nothing_judged_twice() {
     const JOBS: u64 = 160;
@@ -208,7 +209,7 @@ fn a_coordinator_that_is_restarted_again_and_again_has_nothing_judged_twice() {
     );
 }
 
-/// A stored message holds the replies of a whole group, and is kept until each of them was taken.
+/// A stored message holds the replies of a whole group, and is kept until all of them were taken.
 #[test]
 fn a_coordinator_that_is_restarted_may_ask_for_one_of_a_group_before_the_other() {
     let Some(server) = Server::start() else {
@@ -224,7 +225,7 @@ fn a_coordinator_that_is_restarted_may_ask_for_one_of_a_group_before_the_other()
     let mut second = open(&server, "one by one");
     second.submit(vec![job(0, "0.01", 0)]).unwrap();
     assert_eq!(replies(&mut second, 1).len(), 1);
-    // Long enough for a message that is let go of to have gone.
+    // Long enough for an acknowledged message to be gone.
     assert!(second.next(Duration::from_secs(1)).unwrap().is_none());
     std::mem::forget(second);
     let mut third = open(&server, "one by one");
@@ -250,7 +251,8 @@ fn a_batch_that_is_submitted_again_attaches() {
     };
     let _worker = Worker::steady(&server.access_file(), "rehearse");
     let mut first = open(&server, "again");
-    // A pair takes longer than the second needs to open: until then the first, which lives on, takes replies away.
+    // A pair takes longer than the second coordinator needs to open. Until then the first, which is
+    // still alive, takes the replies.
     submit_pairs(&mut first, 2, "3");
     std::mem::forget(first);
     let mut second = open(&server, "again");
@@ -395,7 +397,7 @@ fn a_machine_that_fails_thrice_puts_itself_away_but_no_candidate_can_do_that() {
         };
     wait_until("it puts itself away", || quarantined(&bench));
     drop(broken);
-    // On a sound machine the same failures come from the candidates, and it stays.
+    // On a sound machine the candidates cause the same failures, and the worker stays.
     let _sound = Worker::start(&server.access_file(), "rehearse");
     bench
         .submit((10..16).map(|id| job(id, "fail", id)).collect())
@@ -415,14 +417,14 @@ fn a_machine_that_fails_thrice_puts_itself_away_but_no_candidate_can_do_that() {
     );
 }
 
-/// A coordinator whose candidates are judged otherwise than those of [`open`]: a worker needs another bench for them.
+/// A coordinator with other terms than [`open`], for which a worker needs another bench.
 fn otherwise(server: &Server, scope: &str) -> FleetBench {
     let mut opening = opening(server.access(), scope);
     opening.settings.runs += 1;
     FleetBench::open(opening).unwrap()
 }
 
-/// A worker with room for several groups, to which none comes back that it loses.
+/// A worker with room for several groups that gets no lost group again.
 fn roomy(server: &Server) -> Worker {
     Worker::with(&server.access_file(), "rehearse", "3600", "4")
 }
@@ -450,7 +452,7 @@ fn a_group_that_waits_does_not_take_the_bench_from_a_trial() {
     };
     let _worker = roomy(&server);
     let (mut first, mut second) = (open(&server, "first"), otherwise(&server, "second"));
-    // Its last three failures raise a suspicion just when it ends and the bench is wanted for the other group.
+    // Its last three failures make the machine suspect just when the other group needs the bench.
     first
         .submit(
             (0..7)

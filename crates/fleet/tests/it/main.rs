@@ -1,4 +1,4 @@
-//! A real server, real workers in processes of their own, and what goes wrong between them.
+//! A real server, real workers in separate processes, and failures between them.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod conformance; // what every bench must do, here and far away

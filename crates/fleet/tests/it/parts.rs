@@ -13,7 +13,7 @@ use hotloop_fleet::{Access, FleetBench, Log, Opening};
 use hotloop_flow::{Bench, Candidate, Job, JobId, Remedy, Reply};
 use tempfile::TempDir;
 
-/// Longer than anything here takes on a busy machine.
+/// A timeout longer than anything here takes on a busy machine.
 pub(crate) const LONG: Duration = Duration::from_secs(90);
 
 /// A NATS server with token and TLS.
@@ -24,12 +24,12 @@ pub(crate) struct Server {
     child: Option<Child>,
 }
 
-/// The program, or a word on what is left out without it.
+/// The program; prints what is skipped without it.
 pub(crate) fn program() -> Option<String> {
     let named = std::env::var("HOTLOOP_TEST_NATS").ok();
     let found = server::program(named.as_deref());
     if found.is_err() {
-        // Past the harness, which keeps what passing tests print.
+        // Bypasses the harness, which hides the output of passing tests.
         std::io::stderr()
             .write_all(b"left out: nats-server is not installed\n")
             .unwrap();
@@ -105,7 +105,7 @@ impl Server {
         Access::read(&self.access_file()).unwrap()
     }
 
-    /// An access file that leads through another port.
+    /// An access file for another port.
     pub(crate) fn access_through(&self, port: u16) -> PathBuf {
         let token = self.access().token;
         server::write_access(
@@ -125,7 +125,7 @@ impl Drop for Server {
     }
 }
 
-/// A worker in a process of its own.
+/// A worker in a separate process.
 pub(crate) struct Worker(Child);
 
 impl Worker {
@@ -133,7 +133,7 @@ impl Worker {
         Self::with(access, kind, "3", "1")
     }
 
-    /// One that no stall of the machine makes lose its jobs: for tests that count what is judged.
+    /// A worker that loses no jobs when the machine stalls, for tests that count judgements.
     pub(crate) fn steady(access: &Path, kind: &str) -> Self {
         Self::with(access, kind, "60", "1")
     }
@@ -229,7 +229,7 @@ pub(crate) fn open(server: &Server, scope: &str) -> FleetBench {
     FleetBench::open(opening(server.access(), scope)).unwrap()
 }
 
-/// A candidate that the rehearsal does as told with; `number` tells it from others.
+/// A candidate with a rehearsal comment. `number` makes it distinct.
 pub(crate) fn job(id: u64, rehearse: &str, number: u64) -> Job {
     let task = Arc::new(hotloop_bench::tasks::load("transpose").unwrap());
     let source = format!("// rehearse: {rehearse} \n// {number}\n{}", task.seed);
@@ -242,7 +242,7 @@ pub(crate) fn job(id: u64, rehearse: &str, number: u64) -> Job {
     }
 }
 
-/// So many replies, each job's once, sorted.
+/// `count` replies, one per job, sorted.
 pub(crate) fn replies(bench: &mut dyn Bench, count: usize) -> Vec<Reply> {
     let mut came: Vec<Reply> = Vec::new();
     let begin = Instant::now();
@@ -258,7 +258,7 @@ pub(crate) fn replies(bench: &mut dyn Bench, count: usize) -> Vec<Reply> {
     came
 }
 
-/// All of them are verdicts of ids 0 to `count`, and nothing follows.
+/// Asserts that ids 0 to `count` get verdicts and nothing follows.
 pub(crate) fn all_judged(bench: &mut dyn Bench, count: usize) {
     let came = replies(bench, count);
     for (id, reply) in came.iter().enumerate() {

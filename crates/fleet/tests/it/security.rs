@@ -80,7 +80,7 @@ fn another_authoritys_server_and_a_server_without_encryption_are_refused() {
         ..server.access()
     });
     assert!(said.contains("certificate"), "{said}");
-    // Who asks for no encryption gets it all the same, or nothing.
+    // A client that asks for no encryption still gets it, or no connection.
     let plain = server.access().url.replace("tls://", "nats://");
     let said = refused(Access {
         url: plain,
@@ -90,7 +90,7 @@ fn another_authoritys_server_and_a_server_without_encryption_are_refused() {
     assert!(said.contains("certificate"), "{said}");
 }
 
-/// A worker that answers as it likes: it has the token and nothing else.
+/// A hostile worker that sends any answer. It has the token and nothing else.
 struct Hostile {
     runtime: tokio::runtime::Runtime,
     context: jetstream::Context,
@@ -115,7 +115,7 @@ impl Hostile {
         Self { runtime, context }
     }
 
-    /// Takes the next group and answers with what `answer` makes of its sequence and text.
+    /// Takes the next group and answers with the result of `answer` for its sequence and text.
     fn answer(&self, answer: impl Fn(u64, &serde_json::Value) -> Vec<u8>) {
         self.runtime.block_on(async {
             let stream = self.context.get_stream("HOTLOOP_JOBS").await.unwrap();
@@ -175,10 +175,10 @@ fn hostile_replies_are_refused_and_the_job_is_judged_by_another() {
     honest.signal("-STOP");
     let hostile = Hostile::new(&server.access());
     bench.submit(vec![job(0, "0", 0)]).unwrap();
-    // Not even JSON, and much of it.
+    // A large answer that is not JSON.
     hostile.answer(|_, _| vec![b'['; 7 << 20]);
     wait(&mut bench, &notices, "bytes are more than");
-    // Answers a job that nobody asked for.
+    // Answers a job that nobody submitted.
     hostile.answer(|sequence, _| reply(sequence, &["0123"], "refused"));
     wait(&mut bench, &notices, "answers other jobs");
     honest.signal("-CONT");
@@ -204,7 +204,8 @@ fn malformed_replies_are_refused_whatever_they_hold() {
     let hostile = Hostile::new(&server.access());
     let first = |group: &serde_json::Value| group["jobs"][0]["id"].as_str().unwrap().to_owned();
     bench.submit(vec![job(0, "0", 0)]).unwrap();
-    // The same job twice, then a verdict that does not exist, then a text of a megabyte: three times, and it is an error.
+    // The same job twice, then an unknown verdict, then a text of a megabyte. After three times it
+    // is an error.
     hostile.answer(|sequence, group| reply(sequence, &[&first(group), &first(group)], "refused"));
     wait(&mut bench, &notices, "answers other jobs");
     hostile.answer(|sequence, group| reply(sequence, &[&first(group)], "excellent"));
@@ -225,7 +226,7 @@ fn malformed_replies_are_refused_whatever_they_hold() {
     );
 }
 
-/// Lets the bench listen until a notice holds `word`, and the job has been sent again.
+/// Runs the bench until a notice contains `word` and the job was sent again.
 fn wait(bench: &mut FleetBench, notices: &Notices, word: &str) {
     let sent = notices.count("sent again");
     crate::parts::wait_until(word, || {

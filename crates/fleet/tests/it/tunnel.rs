@@ -1,4 +1,4 @@
-//! A tunnel that can be cut: every byte passes through here.
+//! A tunnel that can be cut. Every byte passes through it.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -42,7 +42,7 @@ impl Tunnel {
         tunnel
     }
 
-    /// Cuts what there is, and lets nobody through.
+    /// Cuts all connections and accepts no new ones.
     pub(crate) fn cut(&mut self) {
         self.is_cut.store(true, Ordering::Relaxed);
         for stream in self.streams.lock().unwrap().drain(..) {

@@ -40,7 +40,7 @@ fn accepts(source: &str) -> bool {
 }
 
 #[test]
-fn a_block_is_taken_as_it_is() {
+fn a_block_is_taken_unchanged() {
     let source = format!(
         "#include <stdio.h>\n/* note */\n{}int main() {{ return 0; }}\n",
         whole("C[0] = 1;")
@@ -63,7 +63,7 @@ fn a_block_is_taken_as_it_is() {
 }
 
 #[test]
-fn the_last_whole_definition_wins() {
+fn the_last_complete_definition_wins() {
     let (first, second) = (whole("C[0] = 1;"), whole("C[0] = 2;"));
     gives(&format!("{}\n{}", fenced(&first), fenced(&second)), &second);
     gives(
@@ -87,7 +87,7 @@ fn the_last_whole_definition_wins() {
 }
 
 #[test]
-fn a_cut_off_answer_keeps_its_whole_functions() {
+fn a_cut_off_answer_keeps_its_complete_functions() {
     let source = whole("C[0] = 1;");
     let candidate = gives(
         &format!("```c\n{source}\nint main() {{\n    double A["),
@@ -99,7 +99,7 @@ fn a_cut_off_answer_keeps_its_whole_functions() {
 }
 
 #[test]
-fn braces_inside_a_closed_block_are_the_compilers_to_judge() {
+fn the_compiler_judges_braces_inside_a_closed_block() {
     let source = format!("{HEAD} {{ if (M) {{ C[0] = 1; }}\n");
     gives(&fenced(&source), &source);
 }
@@ -147,7 +147,7 @@ fn other_names_and_missing_bodies_are_malformed() {
 }
 
 #[test]
-fn signatures_may_differ_where_a_call_does_not_care() {
+fn signatures_may_differ_where_a_call_is_unaffected() {
     for head in [
         "void matmul_optimized(const double *restrict a, const double *__restrict__ b, double *const c, const int m, int n, signed k)",
         "void matmul_optimized(double A[], double B[M0*K0], double C[restrict static 4], int M, int N, int K)",
@@ -229,7 +229,7 @@ fn signatures_that_a_call_would_break_are_malformed() {
 }
 
 #[test]
-fn macros_that_name_each_other_end() {
+fn macros_that_name_each_other_terminate() {
     let define = |level| format!("#define T{level} T{0} T{0}\n", level + 1);
     let source: String = (0..60).map(define).collect();
     assert!(!accepts(&format!(
@@ -268,7 +268,7 @@ fn storage_words_that_hide_the_entry_point_are_dropped() {
 }
 
 #[test]
-fn a_dropped_storage_word_uncovers_nothing() {
+fn dropping_a_storage_word_uncovers_nothing() {
     let source = whole("C[0] = 1;");
     for hidden in [
         "static #line 1 \"immintrin.h\" 3",
@@ -278,7 +278,7 @@ fn a_dropped_storage_word_uncovers_nothing() {
     ] {
         fails(
             &fenced(&format!("[[gnu::hot\n{hidden}\n]] {source}")),
-            "other code would stand there",
+            "the code would change its meaning",
         );
         assert!(
             !accepts(&format!("[[gnu::hot\n{hidden}\n]] {HEAD};\n{source}")),
@@ -403,7 +403,7 @@ fn copies_have_the_same_normal_form() {
 }
 
 #[test]
-fn a_megabyte_of_anything_takes_no_time() {
+fn a_megabyte_of_anything_is_read_quickly() {
     let task = task();
     for unit in [
         "{}",
@@ -426,7 +426,7 @@ fn a_megabyte_of_anything_takes_no_time() {
     }
 }
 
-/// Looking for each call in each block takes ten times as long.
+/// Searching each block for each call would take ten times as long.
 #[test]
 fn helpers_are_found_among_many_blocks() {
     let many =

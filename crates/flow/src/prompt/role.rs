@@ -1,18 +1,18 @@
-//! Why a parent is asked about.
+//! Why the search chose a parent.
 
 use serde::{Deserialize, Serialize};
 
-/// Why a parent is asked about.
+/// Why the search chose a parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// Begin from the seed, or from nothing but a fixed prompt.
+    /// Start from the seed, or only from a fixed prompt.
     Explore,
-    /// Take a fast one to the next stage.
+    /// Take a fast candidate to the next stage.
     Deepen,
-    /// Vary a middling one at its stage.
+    /// Vary a mediocre candidate at its stage.
     Improve,
-    /// Correct one that failed.
+    /// Correct a failed candidate.
     Repair,
 }
 
@@ -20,7 +20,7 @@ impl Role {
     /// All roles.
     pub const ALL: [Self; 4] = [Self::Explore, Self::Deepen, Self::Improve, Self::Repair];
 
-    /// The name as JSON and people write it.
+    /// The name in JSON and in text.
     pub fn name(self) -> &'static str {
         match self {
             Self::Explore => "explore",

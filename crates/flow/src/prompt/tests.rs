@@ -135,7 +135,7 @@ fn an_endless_message_is_cut_between_characters() {
 }
 
 #[test]
-fn a_begun_answer_makes_a_candidate_of_a_bare_body_and_breaks_no_stage() {
+fn the_beginning_of_an_answer_completes_a_bare_body_and_breaks_no_stage() {
     let task = matmul();
     for stage in stages::SIX {
         let parent = Some(Shown {
@@ -159,7 +159,7 @@ fn a_begun_answer_makes_a_candidate_of_a_bare_body_and_breaks_no_stage() {
 }
 
 #[test]
-fn a_stage_speaks_for_itself_unless_the_wording_does() {
+fn a_stage_uses_its_own_text_unless_the_wording_has_one() {
     let task = matmul();
     let said = |wording: &Wording| {
         stages::SIX.map(|stage| {

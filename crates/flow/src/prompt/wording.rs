@@ -1,4 +1,4 @@
-//! What prompts say, as data.
+//! The texts of prompts, as data.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::stage::Rules;
 
 const DEFAULT: &str = include_str!("default.toml");
 
-/// What prompts say, apart from the task's own statement.
+/// The texts of prompts, except for the task's own statement.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wording {
@@ -19,7 +19,7 @@ pub struct Wording {
     deepen: String,
     improve: String,
     repair: String,
-    /// Instead of a stage's own wording, by its number or its name.
+    /// Texts that replace a stage's own wording, by its number or name.
     #[serde(default)]
     stages: BTreeMap<String, String>,
 }
@@ -41,8 +41,7 @@ impl Wording {
         toml::from_str(text).map_err(|error| WordingError(error.to_string().trim().to_owned()))
     }
 
-    /// What there is words for, a number or a name each: a run checks that its tasks have such
-    /// stages.
+    /// The stages with a text, by number or name. A run checks that its tasks have these stages.
     pub fn stages(&self) -> impl Iterator<Item = &str> {
         self.stages.keys().map(String::as_str)
     }
@@ -57,20 +56,20 @@ impl Wording {
         self.fixed.len()
     }
 
-    /// A fixed prompt; they repeat.
+    /// A fixed prompt. The numbers wrap around.
     pub fn fixed(&self, variant: usize) -> Option<&str> {
         let at = variant.checked_rem(self.fixed.len())?;
         Some(&self.fixed[at])
     }
 
-    /// What a stage asks for: the words here, or its own.
+    /// The text of a stage: the one here, or its own.
     pub fn stage<'a>(&'a self, rules: Rules<'a>) -> &'a str {
         let here = self.stages.get(&rules.stage.number().to_string());
         here.or_else(|| self.stages.get(&rules.spec.name))
             .unwrap_or(&rules.spec.wording)
     }
 
-    /// How a parent is spoken of.
+    /// The text about a parent with this role.
     pub fn role(&self, role: Role) -> &str {
         match role {
             Role::Explore => &self.explore,

@@ -1,10 +1,10 @@
 //! Staged quality-diversity search (SQD, Mikasa et al. fig. 1).
 //!
-//! Each iteration chooses parents from what the last one produced: fast ones go to the
-//! next stage, middling ones are varied, failed ones repaired, and the seed is always
-//! asked again. Taken literally the parents multiply by G each time; here at most
+//! Each iteration chooses parents among the candidates of the last one: fast ones go to the next
+//! stage, mediocre ones are varied, and failed ones are repaired. The seed is always a parent. In
+//! the paper the parents multiply by G in each iteration. Here at most
 //! [`Settings::parents`] are chosen. [`node`] is one judged candidate, [`pool`] holds an
-//! iteration's nodes by stage, [`mod@select`] chooses.
+//! iteration's nodes by stage, and [`mod@select`] chooses.
 
 pub mod node;
 pub mod pool;

@@ -1,4 +1,4 @@
-//! One judged candidate, as far as the search cares.
+//! One judged candidate, as far as it matters for the search.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,18 +10,18 @@ use crate::verdict::Label;
 pub struct Node {
     /// The candidate's hash.
     pub hash: String,
-    /// The hash of its normalised source: copies share it.
+    /// The hash of its normalised source, which copies share.
     pub normal: String,
     /// The stage that it was asked for.
     pub stage: Stage,
-    /// How it fared.
+    /// Its verdict.
     pub label: Label,
-    /// Its speed in the unit of its task, when it is correct.
+    /// Its speed in the unit of its task, if it is correct.
     pub speed: Option<f64>,
 }
 
 impl Node {
-    /// The speed that it is ranked by: only correct nodes have one, and only where it is a number.
+    /// The speed for ranking. Only correct nodes with a finite speed have one.
     pub fn rank(&self) -> Option<f64> {
         self.speed
             .filter(|speed| self.label == Label::Correct && speed.is_finite())

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::node::Node;
 use crate::stage::Stage;
 
-/// The nodes of one iteration, by stage, in the order in which they were born.
+/// The nodes of one iteration, by stage, in the order of creation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pool {
     nodes: BTreeMap<Stage, Vec<Node>>,
@@ -34,8 +34,8 @@ impl Pool {
         self.nodes.is_empty()
     }
 
-    /// The correct nodes of a stage without copies, fastest first. Of copies the fastest
-    /// stands for all; ties keep the order of birth.
+    /// The correct nodes of a stage without copies, fastest first. The fastest copy represents the
+    /// others, and ties keep the order of creation.
     pub fn correct(&self, stage: Stage) -> Vec<&Node> {
         let mut nodes: Vec<(&Node, f64)> = self
             .of(stage)
@@ -60,7 +60,7 @@ impl Pool {
             .collect()
     }
 
-    /// The fastest `count` of each stage, as a pool to begin the next iteration with.
+    /// The fastest `count` of each stage, as the initial pool of the next iteration.
     #[must_use]
     pub fn elites(&self, count: usize) -> Self {
         let mut pool = Self::default();

@@ -10,29 +10,29 @@ use crate::prompt::Role;
 use crate::random::Random;
 use crate::stage::Stage;
 
-/// Of a stage's correct nodes, the share that deepens.
+/// The share of a stage's correct nodes that is deepened.
 const TOP: f64 = 0.4;
-/// And the share behind it that is improved.
+/// The following share, which is improved.
 const MIDDLE: f64 = 0.3;
-/// Of a stage's failed nodes, the share that is repaired.
+/// The share of a stage's failed nodes that is repaired.
 const FAILED: f64 = 0.3;
-/// The roles in the order in which they are served, with their shares of the places.
+/// The roles in order, with their shares of the places.
 const SHARES: [(Role, f64); 3] = [
     (Role::Deepen, TOP),
     (Role::Improve, MIDDLE),
     (Role::Repair, FAILED),
 ];
 
-/// The rules of the search, and what an ablation switches off.
+/// The rules of the search, and switches for ablations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
-    /// Parents per iteration at most, the seed among them.
+    /// Maximum number of parents per iteration, including the seed.
     pub parents: usize,
-    /// Stages with their rules; without them the last is asked from the start.
+    /// Whether to use stages and their rules. Otherwise the search starts with the last stage.
     pub stages: bool,
-    /// Failed candidates are repaired.
+    /// Whether to repair failed candidates.
     pub repair: bool,
-    /// Fast candidates go to the next stage; without it they stay at theirs.
+    /// Whether fast candidates go to the next stage. Otherwise they stay at theirs.
     pub deepening: bool,
     /// How many of each stage's fastest stay for the next iteration; 0 in the paper.
     pub elites: usize,
@@ -41,12 +41,12 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The stage that the seed is asked for.
+    /// The stage of the seed's prompt.
     pub fn first_stage(self) -> Stage {
         if self.stages { Stage::FIRST } else { self.last }
     }
 
-    /// The stage that a good candidate advances to; the last leads to itself.
+    /// The next stage for a good candidate. The last stage leads to itself.
     fn deeper(self, stage: Stage) -> Stage {
         if stage < self.last {
             Stage::numbered(stage.number() + 1)
@@ -60,21 +60,21 @@ impl Settings {
     }
 }
 
-/// A node chosen to be expanded.
+/// A node to expand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parent {
-    /// The candidate's hash; none for the seed.
+    /// The candidate's hash; `None` for the seed.
     pub hash: Option<String>,
     /// Why it was chosen.
     pub role: Role,
-    /// The stage that its children are asked for.
+    /// The stage of its children.
     pub stage: Stage,
 }
 
-/// The parents of the next iteration: the seed first, then 40 % to deepen, 30 % to
-/// improve and 30 % to repair, each taken in turn from the stages that have some. Places
-/// that a role cannot fill go to the others. No code is chosen twice, nor a copy of the
-/// seed, whose normalised hash is `seed_normal`.
+/// The parents of the next iteration: the seed first, then 40 % to deepen, 30 % to improve and 30 %
+/// to repair, each taken in turn from the stages that have some. Places that a role cannot fill go
+/// to the others. No code is chosen twice, and no copy of the seed, whose normalised hash is
+/// `seed_normal`.
 pub fn select(
     pool: &Pool,
     seed_normal: &str,
@@ -102,7 +102,7 @@ pub fn select(
             parents.extend(take(queue, *role, settings, &mut taken));
         }
     }
-    // What is left over goes round.
+    // The remaining places go to the roles in turn.
     while parents.len() <= places {
         let before = parents.len();
         for (role, queue) in &mut queues {
@@ -117,9 +117,9 @@ pub fn select(
     parents
 }
 
-/// The nodes of a role, one from each stage in turn. There are fewer places than stages:
-/// deepening begins with the deepest, or the search would never reach the last ones; the
-/// other roles begin anywhere.
+/// The nodes of a role, one from each stage in turn. There are fewer places than stages. So
+/// deepening starts with the deepest stage, because otherwise the search would never reach the last
+/// ones. The other roles start with a random stage.
 fn queue<'p>(pool: &'p Pool, role: Role, random: &mut Random) -> VecDeque<&'p Node> {
     let mut stages: Vec<VecDeque<&Node>> = pool
         .stages()
@@ -164,7 +164,7 @@ fn band<'p>(pool: &'p Pool, stage: Stage, role: Role, random: &mut Random) -> Ve
     }
 }
 
-/// A share of a few is at least one.
+/// A share of a number of nodes, but at least one.
 fn share(count: usize, share: f64) -> usize {
     ((count as f64 * share).ceil() as usize).min(count)
 }
@@ -193,7 +193,7 @@ fn quotas(places: usize, roles: &[Role]) -> Vec<usize> {
     quotas
 }
 
-/// The next node of a queue that is not yet taken.
+/// The next node of a queue that was not taken yet.
 fn take(
     queue: &mut VecDeque<&Node>,
     role: Role,

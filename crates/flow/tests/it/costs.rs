@@ -1,4 +1,4 @@
-//! What a task counts of one call.
+//! The operations that a task counts.
 
 use hotloop_flow::task::{Task, TaskFiles};
 
@@ -15,7 +15,7 @@ fn parse(flops: &str) -> Result<Task, String> {
 }
 
 #[test]
-fn no_operations_are_counted_where_the_formula_is_absent_or_0() {
+fn no_operations_are_counted_if_the_formula_is_absent_or_0() {
     for flops in ["", "flops = \"0\", ", "flops = \"0*M\", "] {
         let task = parse(flops).expect("the key is optional");
         assert!(!task.counts_operations(), "{flops:?}");

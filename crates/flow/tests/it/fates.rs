@@ -1,4 +1,4 @@
-//! What becomes of completions in the style of real ones.
+//! The results of extraction for realistic completions.
 
 use hotloop_flow::{Candidate, Malformed};
 
@@ -37,8 +37,8 @@ fn fate(name: &str) -> Result<Candidate, Malformed> {
 }
 
 #[test]
-fn usable_completions_become_these_candidates() {
-    // Name, how the source begins, how it ends, and how many things were mended.
+fn usable_completions_become_the_expected_candidates() {
+    // Name, beginning and end of the source, and the number of repairs.
     let table = [
         (
             "plain.md",
@@ -85,7 +85,7 @@ fn usable_completions_become_these_candidates() {
             0,
         ),
     ];
-    for (name, begin, end, mended) in table {
+    for (name, begin, end, repaired) in table {
         let candidate = fate(name).unwrap_or_else(|malformed| panic!("{name}: {malformed}"));
         assert!(
             candidate.source().starts_with(begin),
@@ -99,7 +99,7 @@ fn usable_completions_become_these_candidates() {
         );
         assert_eq!(
             candidate.notes().len(),
-            mended,
+            repaired,
             "{name}: {:?}",
             candidate.notes()
         );

@@ -1,4 +1,4 @@
-//! Completions as models print them, text that no model would, and what a task counts.
+//! Completions as models write them, arbitrary text, and the work that tasks count.
 
 mod costs;
 mod fates;

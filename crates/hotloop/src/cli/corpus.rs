@@ -43,13 +43,15 @@ pub(crate) struct DrawnArgs {
 
 /// `hotloop corpus synth`
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Writes train-*.jsonl and validation-*.jsonl with `task`, `stage`, `role`, `prompt` and `answer` in each \
-line, the tokenizer, and manifest.json with counts and hashes. The same seed gives the same bytes.
+#[command(
+    after_help = "Writes train-*.jsonl and validation-*.jsonl with `task`, `stage`, `role`, \
+`prompt` and `answer` in each line, the tokenizer, and manifest.json with counts and hashes. The \
+same seed gives the same bytes.
 
 Examples:
   hotloop corpus synth --out corpus
-  hotloop corpus synth --out small --programs 2000 --records 5000")]
+  hotloop corpus synth --out small --programs 2000 --records 5000"
+)]
 pub(crate) struct SynthArgs {
     /// The folder to write, which must not exist yet
     #[arg(long, value_name = "DIR")]
@@ -80,11 +82,21 @@ pub(crate) struct ChatsArgs {
     #[arg(long, value_name = "TASK", default_value = "matmul")]
     pub(crate) task: String,
     /// Maximum number of chats
-    #[arg(long, value_name = "N", default_value_t = 4000, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 4000,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     pub(crate) count: u32,
     /// Percentage of the single-threaded matmul tiles with named accumulators that declare these
     /// `register`. The word makes code fast at -O0 and changes nothing at other levels
-    #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=100))]
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        default_value_t = 0,
+        value_parser = clap::value_parser!(u32).range(..=100)
+    )]
     pub(crate) registers: u32,
     /// Seed of every random choice
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -112,7 +124,12 @@ pub(crate) struct WinnersArgs {
     #[arg(long, value_name = "FILE.jsonl")]
     pub(crate) out: PathBuf,
     /// Keep only this percentage of each stage's correct answers, the fastest ones
-    #[arg(long, value_name = "PERCENT", default_value_t = 100, value_parser = clap::value_parser!(u8).range(1..=100))]
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        default_value_t = 100,
+        value_parser = clap::value_parser!(u8).range(1..=100)
+    )]
     pub(crate) fastest: u8,
     /// Keep only this policy's answers, by its name in the evaluation [default: all]
     #[arg(long, value_name = "NAME")]
@@ -121,14 +138,16 @@ pub(crate) struct WinnersArgs {
 
 /// `hotloop corpus nearest`
 #[derive(Debug, Args)]
-#[command(after_help = "\
-The distance is the share of tokens to change, insert or delete. 0 is the same program, and 1 has nothing in common. \
-Comments, white space and #include do not count. `distance` treats all names that a program defines as equal, so \
-renaming does not raise it. `as written` compares the names too, with the same candidate.
+#[command(
+    after_help = "The distance is the share of tokens to change, insert or delete. 0 is the \
+same program, and 1 has nothing in common. Comments, white space and #include do not count. \
+`distance` treats all names that a program defines as equal, so renaming does not raise it. `as \
+written` compares the names too, with the same candidate.
 
 Examples:
   hotloop corpus nearest runs/learns/candidates/*.c
-  hotloop corpus nearest best.c --count 4000        against what `corpus chats --count 4000` writes")]
+  hotloop corpus nearest best.c --count 4000        against what `corpus chats --count 4000` writes"
+)]
 pub(crate) struct NearestArgs {
     /// C programs
     #[arg(required = true, value_name = "FILE.c")]
@@ -150,10 +169,11 @@ pub(crate) struct NearestArgs {
 
 /// `hotloop corpus nano`
 #[derive(Debug, Args)]
-#[command(after_help = "\
-This takes minutes on a GPU and hours on two cores. The program carries the weights in models/nano, which this \
-command reproduces:
-  hotloop corpus nano --out nano --device cuda")]
+#[command(
+    after_help = "This takes minutes on a GPU and hours on two cores. The program carries \
+the weights in models/nano, which this command reproduces:
+  hotloop corpus nano --out nano --device cuda"
+)]
 pub(crate) struct NanoArgs {
     /// The folder to write, which must not exist yet
     #[arg(long, value_name = "DIR")]
@@ -162,7 +182,12 @@ pub(crate) struct NanoArgs {
     #[command(flatten)]
     pub(crate) drawn: DrawnArgs,
     /// Passes over the records
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 3,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     pub(crate) epochs: u32,
     /// The highest learning rate
     #[arg(long, value_name = "RATE", default_value_t = 2e-3)]
@@ -176,18 +201,19 @@ pub(crate) struct NanoArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Each line of DATA is {\"prompt\": \"...\", \"answer\": \"...\"} or {\"messages\": [{\"role\": \"user\", \"content\":
-\"...\"}, {\"role\": \"assistant\", \"content\": \"...\"}]}; only answers are learned. With --lora-rank 0 the folder is a \
-whole model, otherwise an adapter for `--adapter`.
+\"...\"}, {\"role\": \"assistant\", \"content\": \"...\"}]}; only answers are learned. With \
+--lora-rank 0 the folder is a whole model, otherwise an adapter for `--adapter`.
 
-If a loss or a gradient is NaN or infinite, tuning stops and does not write --out. OUT.diverged then holds the last \
-good adapter and step.json: the step's loss, gradient norm, rate and examples, and the steps before.
+If a loss or a gradient is NaN or infinite, tuning stops and does not write --out. OUT.diverged \
+then holds the last good adapter and step.json: the step's loss, gradient norm, rate and examples, \
+and the steps before.
 
 Examples:
   hotloop tune --model qwen.gguf --data winners.jsonl --out warm
   hotloop sample --model qwen.gguf --adapter warm --task matmul --stage 3 --count 8
 
-Exit status: 0 done; 1 your error, or a loss that is NaN; 3 the machine failed; 130 stopped, and the adapter so far \
-is written.")]
+Exit status: 0 done; 1 your error, or a loss that is NaN; 3 the machine failed; 130 stopped, and \
+the adapter so far is written.")]
 pub(crate) struct TuneArgs {
     /// A folder, a GGUF file or a hub name that was downloaded before
     #[arg(long, value_name = "MODEL")]
@@ -214,13 +240,23 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "RATE", default_value_t = 1e-4)]
     pub(crate) rate: f64,
     /// Passes over the examples
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     pub(crate) epochs: u32,
     /// Approximate number of tokens in a step
     #[arg(long, value_name = "N", default_value_t = 16384)]
     pub(crate) batch_tokens: usize,
     /// Percentage of the examples to hold out, to distinguish learning from memorising
-    #[arg(long, value_name = "PERCENT", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=50))]
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        default_value_t = 2,
+        value_parser = clap::value_parser!(u32).range(0..=50)
+    )]
     pub(crate) held_out: u32,
     /// Seed of the order of examples and of the adapter's initial values
     #[arg(long, value_name = "N", default_value_t = 1)]

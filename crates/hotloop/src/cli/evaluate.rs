@@ -7,19 +7,21 @@ use hotloop_flow::how::OptLevel;
 
 /// `hotloop evaluate`
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Each policy gets the prompts of a run's probe: the stages' prompts with the seed and the start of the answer. With a \
-run's seed, temperature, count and task this repeats that run's probe. One bench judges all policies, one after the \
-other.
+#[command(
+    after_help = "Each policy gets the prompts of a run's probe: the stages' prompts with \
+the seed and the start of the answer. With a run's seed, temperature, count and task this repeats \
+that run's probe. One bench judges all policies, one after the other.
 
-The directory of a run stands for its last checkpoint, be it an adapter or a whole model. URL#NAME is an OpenAI-compatible endpoint, as in a run file (`hotloop train --help`).
+The directory of a run stands for its last checkpoint, be it an adapter or a whole model. URL#NAME \
+is an OpenAI-compatible endpoint, as in a run file (`hotloop train --help`).
 
 Examples:
   hotloop evaluate --model nano --task matmul,matvec --count 16
   hotloop evaluate --model qwen.gguf --adapter none,warm,runs/learns --task matmul-any,matvec,stencil2d
   hotloop evaluate --model qwen.gguf --task matmul --stage 3 --temperature 1 --opt O0 --json
 
-Exit status: 0 done, whatever the verdicts; 1 your error; 3 the machine failed; 130 stopped.")]
+Exit status: 0 done, whatever the verdicts; 1 your error; 3 the machine failed; 130 stopped."
+)]
 pub(crate) struct EvaluateArgs {
     /// A folder, a GGUF file, a hub name that was downloaded before, `nano`, a run's directory, or
     /// URL#NAME; may be repeated
@@ -32,13 +34,23 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "TASK,...", required = true)]
     pub(crate) task: Vec<String>,
     /// Answers to each stage's prompt
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 64,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     pub(crate) count: u32,
     /// The stages of each task to ask for, by number or name, or all of them
     #[arg(long, value_name = "STAGE,...|all", default_value = "all", value_parser = parse_stages)]
     pub(crate) stage: Stages,
     /// Sampling temperature; 0 always takes the most likely token
-    #[arg(long, value_name = "T", default_value_t = 0.2, value_parser = super::learn::parse_temperature)]
+    #[arg(
+        long,
+        value_name = "T",
+        default_value_t = 0.2,
+        value_parser = super::learn::parse_temperature
+    )]
     pub(crate) temperature: f64,
     /// Maximum number of tokens of an answer [default: as in runs]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -47,13 +59,29 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// The optimisation level
-    #[arg(long, value_name = "LEVEL", default_value = "O3", ignore_case = true, value_parser = super::values::one_of::<OptLevel>(OptLevel::NAMES))]
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        default_value = "O3",
+        ignore_case = true,
+        value_parser = super::values::one_of::<OptLevel>(OptLevel::NAMES)
+    )]
     pub(crate) opt: OptLevel,
     /// OpenMP threads of a candidate
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     pub(crate) threads: u32,
     /// Candidates timed at the same time, each on its own cores
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     pub(crate) slots: u32,
     /// Override another key of the run file, such as device=cpu; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]

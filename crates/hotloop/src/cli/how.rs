@@ -11,7 +11,13 @@ use super::values::{LayerName, Threads, one_of, parse_limit, parse_threads};
 #[derive(Debug, Args)]
 pub(crate) struct HowArgs {
     /// The optimisation level
-    #[arg(long, value_name = "LEVEL", default_value = "O3", ignore_case = true, value_parser = one_of::<OptLevel>(OptLevel::NAMES))]
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        default_value = "O3",
+        ignore_case = true,
+        value_parser = one_of::<OptLevel>(OptLevel::NAMES)
+    )]
     pub(crate) opt: OptLevel,
     /// The compiler
     #[arg(long, default_value = "gcc", value_parser = one_of::<Compiler>(Compiler::NAMES))]
@@ -23,7 +29,12 @@ pub(crate) struct HowArgs {
     #[arg(long, value_name = "N", default_value = "1", value_parser = parse_threads)]
     pub(crate) threads: Threads,
     /// Candidates timed at the same time, each on its own cores
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     pub(crate) slots: u32,
     /// Candidates compiled and verified at the same time [default: one per remaining core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

@@ -46,15 +46,17 @@ Examples:
 
 /// `hotloop model pull`
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Files go to the cache that all Hugging Face tools share (HF_HUB_CACHE, HF_HOME, or ~/.cache/huggingface/hub), \
-where `--model OWNER/NAME` finds them. An interrupted download continues where it stopped. HF_ENDPOINT names another \
-hub, HF_TOKEN a token for models that need one.
+#[command(
+    after_help = "Files go to the cache that all Hugging Face tools share (HF_HUB_CACHE, \
+HF_HOME, or ~/.cache/huggingface/hub), where `--model OWNER/NAME` finds them. An interrupted \
+download continues where it stopped. HF_ENDPOINT names another hub, HF_TOKEN a token for models \
+that need one.
 
 Examples:
   hotloop model pull Qwen/Qwen2.5-Coder-0.5B-Instruct
   hotloop model pull Qwen/Qwen2.5-Coder-0.5B-Instruct --to ./qwen
-  hotloop model pull Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF --file qwen2.5-coder-0.5b-instruct-q8_0.gguf")]
+  hotloop model pull Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF --file qwen2.5-coder-0.5b-instruct-q8_0.gguf"
+)]
 pub(crate) struct PullArgs {
     /// A hub name, such as Qwen/Qwen2.5-Coder-0.5B-Instruct
     pub(crate) name: String,
@@ -126,7 +128,12 @@ pub(crate) struct DrawArgs {
     #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = parse_share)]
     pub(crate) min_p: f64,
     /// Maximum number of tokens of an answer
-    #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 512,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     pub(crate) max_tokens: u32,
     /// Answer number n draws from seed + n
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -137,9 +144,9 @@ pub(crate) struct DrawArgs {
 #[derive(Debug, Args)]
 #[command(
     group(clap::ArgGroup::new("asked").required(true).args(["prompt", "task", "chats"])),
-    after_help = "\
-With --task the model gets the prompt of a run: the task's prompt, the stage's, and the seed. The answer starts \
-with a code fence, headers and the signature (with --api only if the URL ends in /completions).
+    after_help = "With --task the model gets the prompt of a run: the task's prompt, the stage's, \
+and the seed. The answer starts with a code fence, headers and the signature (with --api only if \
+the URL ends in /completions).
 
 Each line of --chats is {\"messages\": [{\"role\": \"user\", \"content\": \"...\"}], \"begun\": \"...\"}, \
 `begun` is optional.
@@ -169,7 +176,12 @@ pub(crate) struct SampleArgs {
     #[arg(long, value_name = "FILE.jsonl")]
     pub(crate) chats: Option<PathBuf>,
     /// Answers to each chat
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     pub(crate) count: u32,
     /// How answers are drawn.
     #[command(flatten)]
@@ -210,16 +222,17 @@ pub(crate) struct ChatArgs {
 #[derive(Debug, Args)]
 #[command(
     group(clap::ArgGroup::new("which").required(true).args(["file", "resume"])),
-    after_help = "\
-A run file names only the keys that differ from the defaults. `hotloop train --defaults` prints all keys with a \
-sentence each. `model` is a folder, a GGUF file, a hub name that was downloaded before, or URL#NAME for an \
-OpenAI-compatible endpoint, which searches without learning. HOTLOOP_API_KEY holds the key of the endpoint, and \
-HOTLOOP_API_PER_MINUTE its quota of requests. A URL that ends in /completions gets texts instead of chats, for base \
-models. `device` selects a GPU if there is one. On the CPU sampling and judging take turns unless the run file sets loop.overlap.
+    after_help = "A run file names only the keys that differ from the defaults. `hotloop train \
+--defaults` prints all keys with a sentence each. `model` is a folder, a GGUF file, a hub name \
+that was downloaded before, or URL#NAME for an OpenAI-compatible endpoint, which searches without \
+learning. HOTLOOP_API_KEY holds the key of the endpoint, and HOTLOOP_API_PER_MINUTE its quota of \
+requests. A URL that ends in /completions gets texts instead of chats, for base models. `device` \
+selects a GPU if there is one. On the CPU sampling and judging take turns unless the run file sets \
+loop.overlap.
 
-Ctrl-C pauses the run as soon as possible, and a second Ctrl-C stops it at once. Neither loses more than the current \
-step, and `--resume` continues. A run ends before its budget if its policy breaks or if nothing can be learned any \
-more, and says why.
+Ctrl-C pauses the run as soon as possible, and a second Ctrl-C stops it at once. Neither loses \
+more than the current step, and `--resume` continues. A run ends before its budget if its policy \
+breaks or if nothing can be learned any more, and says why.
 
 Examples:
   hotloop train run.toml
@@ -228,7 +241,8 @@ Examples:
   hotloop train run.toml --set model=http://localhost:8000/v1/completions#qwen-base
   hotloop train --resume runs/run
 
-Exit status: 0 the run is over; 1 your error; 3 the run paused because the machine failed; 130 stopped."
+Exit status: 0 the run is over; 1 your error; 3 the run paused because the machine failed; 130 \
+stopped."
 )]
 pub(crate) struct TrainArgs {
     /// The run file
@@ -247,15 +261,16 @@ pub(crate) struct TrainArgs {
 
 /// `hotloop quickstart`
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Probes the nano policy, trains it by GRPO and staged search on timings of one core, probes it again, and writes a \
-report. The nano policy knows matmul, matmul-any, matvec, transpose, stencil2d and softmax. The program carries its \
-weights and downloads nothing.
+#[command(
+    after_help = "Probes the nano policy, trains it by GRPO and staged search on timings of \
+one core, probes it again, and writes a report. The nano policy knows matmul, matmul-any, matvec, \
+transpose, stencil2d and softmax. The program carries its weights and downloads nothing.
 
 Examples:
   hotloop quickstart
   hotloop quickstart --task stencil2d --seconds 120 --out runs/stencil
-  hotloop quickstart --control --seed 2 --out runs/second")]
+  hotloop quickstart --control --seed 2 --out runs/second"
+)]
 pub(crate) struct QuickstartArgs {
     /// Seconds of learning; the probes before and after take extra time
     #[arg(long, value_name = "SECONDS", default_value_t = 240.0, value_parser = parse_seconds)]
@@ -309,17 +324,19 @@ pub(crate) struct ReportArgs {
 
 /// `hotloop experiment`
 #[derive(Debug, Args)]
-#[command(after_help = "\
-exp1: hyperparameters with fixed prompts, 12 runs; exp2: staged search with and without learning, 6 runs. \
-At full scale they need the paper's model. A plan is a file of your own: runs and other commands in order, each with a \
-time limit, all within a budget (experiments/README.md). Finished jobs are skipped, and interrupted runs continue.
+#[command(
+    after_help = "exp1: hyperparameters with fixed prompts, 12 runs; exp2: staged search \
+with and without learning, 6 runs. At full scale they need the paper's model. A plan is a file of \
+your own: runs and other commands in order, each with a time limit, all within a budget \
+(experiments/README.md). Finished jobs are skipped, and interrupted runs continue.
 
 Examples:
   hotloop experiment exp2 --dry-run
   hotloop experiment exp2 --scale 0.05 --set model=smollm2.gguf --set bench.threads=1
   hotloop experiment exp2 --only O3-lr0 --set model=smollm2.gguf
   hotloop experiment plan.toml --let model=qwen.gguf --dry-run
-  hotloop experiment plan.toml --let model=qwen.gguf --budget 1700 --out work")]
+  hotloop experiment plan.toml --let model=qwen.gguf --budget 1700 --out work"
+)]
 pub(crate) struct ExperimentArgs {
     /// exp1, exp2, or a plan such as my-plan.toml
     #[arg(value_name = "EXPERIMENT")]

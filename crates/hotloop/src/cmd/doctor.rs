@@ -303,8 +303,16 @@ fn sandbox(survey: &Survey) -> Vec<Finding> {
             "candidates get their own user and IPC namespaces",
         )
     } else {
-        Finding::new("namespaces", Mark::Missing, "the limit on threads counts the whole user instead")
-            .hint("sysctl -w kernel.unprivileged_userns_clone=1, or allow user namespaces in the container")
+        Finding::new(
+            "namespaces",
+            Mark::Missing,
+            "the limit on threads counts the whole user \
+            instead",
+        )
+        .hint(
+            "sysctl -w kernel.unprivileged_userns_clone=1, or allow user namespaces in the \
+                container",
+        )
     };
     let root = if layers.drops_root {
         Finding::new(

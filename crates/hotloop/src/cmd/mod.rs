@@ -8,6 +8,7 @@ pub(crate) mod evaluate;
 pub(crate) mod experiment;
 pub(crate) mod fleet;
 pub(crate) mod judge;
+pub(crate) mod manual;
 pub(crate) mod model;
 pub(crate) mod pull;
 pub(crate) mod quickstart;

@@ -160,8 +160,8 @@ fn failure(hub: &Hub, name: &str, error: HubError) -> Failure {
     match error {
         HubError::Unreachable(why) => {
             Failure::machine(format!("{} cannot be reached: {why}", hub.endpoint())).hint(format!(
-                "without network, do `hotloop model pull {name} --to DIR` elsewhere, copy DIR here and name it; \
-                 HF_ENDPOINT names another hub"
+                "without network, do `hotloop model pull {name} --to DIR` elsewhere, copy DIR here \
+                 and name it; HF_ENDPOINT names another hub"
             ))
         }
         HubError::Forbidden(what) if hub.has_token() => Failure::user(what).hint(format!(
@@ -169,26 +169,35 @@ fn failure(hub: &Hub, name: &str, error: HubError) -> Failure {
             hub.endpoint()
         )),
         HubError::Forbidden(what) => Failure::user(what).hint(format!(
-            "there is no public model of that name: check the name, or set HF_TOKEN and ask for access at {}/{name}",
+            "there is no public model of that name: check the name, or set HF_TOKEN and ask for \
+             access at {}/{name}",
             hub.endpoint()
         )),
-        HubError::Missing(what) => Failure::user(what).hint(format!("see {}/{name}", hub.endpoint())),
-        HubError::Broken(what) => Failure::machine(what).hint(again),
-        HubError::Disk(error) => {
-            Failure::machine(error.to_string()).hint(again).of_file(error.kind())
+        HubError::Missing(what) => {
+            Failure::user(what).hint(format!("see {}/{name}", hub.endpoint()))
         }
+        HubError::Broken(what) => Failure::machine(what).hint(again),
+        HubError::Disk(error) => Failure::machine(error.to_string())
+            .hint(again)
+            .of_file(error.kind()),
         HubError::Stopped => Failure::interrupted().about("stopped").hint(again),
     }
 }
 
 fn unfit(name: &str, why: Unfit) -> Failure {
     match why {
-        Unfit::NoSuchFile(there) => {
-            Failure::user(format!("{name} has no such file")).hint(format!("it has {}", there.join(", ")))
+        Unfit::NoSuchFile(there) => Failure::user(format!("{name} has no such file"))
+            .hint(format!("it has {}", there.join(", "))),
+        Unfit::OnlyGguf(names) => Failure::user(format!(
+            "{name} contains several GGUF files, and \
+            one is enough"
+        ))
+        .hint(format!("choose one with --file: {}", names.join(", "))),
+        Unfit::Lacks(what) => {
+            Failure::user(format!("{name} has no {what}: hotloop cannot load it")).hint(
+                "it needs config.json and model.safetensors (or shards with their index), or a \
+                GGUF file",
+            )
         }
-        Unfit::OnlyGguf(names) => Failure::user(format!("{name} contains several GGUF files, and one is enough"))
-            .hint(format!("choose one with --file: {}", names.join(", "))),
-        Unfit::Lacks(what) => Failure::user(format!("{name} has no {what}: hotloop cannot load it"))
-            .hint("it needs config.json and model.safetensors (or shards with their index), or a GGUF file"),
     }
 }

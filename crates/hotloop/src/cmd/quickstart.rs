@@ -24,9 +24,9 @@ pub(crate) fn run(arguments: &QuickstartArgs) -> Result<Status, Failure> {
     let folder = &arguments.out;
     let stop = Stop::listen()?;
     say(&format!(
-        "The nano policy (a small sampler over a grammar of C, not a code model) learns to write fast \
-         `{}`:\nit is probed, learns for {} s from the rewards of its candidates on this machine, and is \
-         probed again.\nCtrl-C pauses; the same command continues.\n",
+        "The nano policy (a small sampler over a grammar of C, not a code model) learns to write \
+         fast `{}`:\nit is probed, learns for {} s from the rewards of its candidates on this \
+         machine, and is probed again.\nCtrl-C pauses; the same command continues.\n",
         arguments.task.as_deref().unwrap_or("matmul"),
         number(arguments.seconds)
     ));
@@ -82,7 +82,8 @@ fn one(
 fn told(learned: &RunReport, control: Option<&RunReport>, folder: &Path) -> String {
     let mut lines = vec![String::new(), probes(learned, control).render()];
     if control.is_none() {
-        let same = "A control does not learn, so its policy stays unchanged; --control runs one, which takes the same time again.";
+        let same = "A control does not learn, so its policy stays unchanged; --control runs one, \
+            which takes the same time again.";
         lines.push(same.to_owned());
     }
     let (against, name) = match control {
@@ -115,7 +116,8 @@ fn compared(after: Estimate, before: Estimate, name: &str) -> String {
     };
     let times = after.value / before.value;
     format!(
-        "After learning the mean is {times:.1} times {name} (failures count 0); the intervals {apart}."
+        "After learning the mean is {times:.1} times {name} (failures count 0); the intervals \
+         {apart}."
     )
 }
 

@@ -3,6 +3,7 @@
 use hotloop_bench::{Settings, lint};
 use hotloop_flow::formula::Sizes;
 use hotloop_flow::{Rules, Task};
+use serde_json::{Value, json};
 
 use crate::cli::{TaskArgs, TaskCommand};
 use crate::cmd::judge::load;
@@ -14,7 +15,7 @@ use crate::stop::Stop;
 
 pub(crate) fn run(arguments: &TaskArgs) -> Result<Status, Failure> {
     match &arguments.command {
-        TaskCommand::List => list(),
+        TaskCommand::List { json } => list(*json),
         TaskCommand::Show { task } => show(task),
         TaskCommand::Check { task } => check(task),
     }
@@ -28,7 +29,29 @@ fn sizes(sizes: &Sizes) -> String {
     list.join(", ")
 }
 
-fn list() -> Result<Status, Failure> {
+/// What `task list --json` prints of a task.
+fn facts(task: &Task) -> Value {
+    let (spec, function) = (&task.spec, task.function());
+    let stages = spec.stages.iter().map(|rules| &rules.spec.name);
+    json!({
+        "task": spec.name,
+        "summary": spec.summary,
+        "language": spec.language,
+        "signature": task.signature(),
+        "timed": function.sizes.timed,
+        "hidden": function.sizes.hidden,
+        "stages": stages.collect::<Vec<_>>(),
+        "hash": task.hash,
+    })
+}
+
+fn list(json: bool) -> Result<Status, Failure> {
+    if json {
+        for name in hotloop_bench::tasks::shipped() {
+            say(&facts(&load(name)?).to_string());
+        }
+        return Ok(Status::Fine);
+    }
     let mut table = Table::new().left("task").left("summary");
     for name in hotloop_bench::tasks::shipped() {
         let task = load(name)?;

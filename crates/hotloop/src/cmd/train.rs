@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use hotloop_flow::{ErrorKind, Policy};
+use hotloop_run::config::OVERRIDE;
 use hotloop_run::{
     Config, Ended, Event, Interrupt, Layered, Mistake, Parts, Plan, RunState, Store,
 };
@@ -90,14 +91,14 @@ pub(crate) fn plan(
     let layered = read(&fitted).map_err(|all| mistakes(&all))?;
     if let Some(failure) = runs::missing_model(&layered.config) {
         let mistake = layered.mistake("model", failure.what());
-        return Err(failure.about(mistake.to_string()));
+        return Err(failure.about(line(&mistake)));
     }
     let plan = Plan::new(&layered, name, &task).map_err(|all| mistakes(&all))?;
     if nano::speaks(&plan.config.model)
         && let Err(failure) = plan.tasks().try_for_each(|(_, task)| nano::check(task))
     {
         let mistake = layered.mistake("task", failure.what());
-        return Err(failure.about(mistake.to_string()));
+        return Err(failure.about(line(&mistake)));
     }
     Ok(plan)
 }
@@ -112,9 +113,18 @@ pub(crate) fn begun(directory: &Path, sets: &[String]) -> Result<Plan, Failure> 
     Plan::resume(directory, sets, &task).map_err(|all| mistakes(&all))
 }
 
+/// A mistake in one line. An override comes from the flag of this program.
+fn line(mistake: &Mistake) -> String {
+    let mut mistake = mistake.clone();
+    if mistake.file == OVERRIDE {
+        "--set".clone_into(&mut mistake.file);
+    }
+    mistake.to_string()
+}
+
 /// All mistakes, one per line.
 pub(crate) fn mistakes(all: &[Mistake]) -> Failure {
-    let lines: Vec<String> = all.iter().map(ToString::to_string).collect();
+    let lines: Vec<String> = all.iter().map(line).collect();
     let hint = match all {
         [one] if one.key == "directory" => "name a directory that can be written",
         [one] if one.key == "task" => {

@@ -206,7 +206,10 @@ fn people_read_a_table_and_mistakes_are_reported_before_loading() {
         assert!(told.contains(words), "{words} is missing in\n{told}");
     }
     for (arguments, words) in [
-        (["--task", "fft", "--count", "2"], "never taught `fft`"),
+        (
+            ["--task", "fft", "--count", "2"],
+            "was not trained on `fft`",
+        ),
         (["--task", "matmul", "--stage", "7"], "--stage"),
         (
             ["--task", "matmul", "--adapter", "none,nowhere"],

@@ -561,7 +561,7 @@ fn mistakes_of_a_fleet_are_named_with_a_remedy() {
     fails(&["fleet", "up", path], &["[[nodes]]", "hint:"]);
     fails(
         &["judge", "transpose", "--fleet", path],
-        &["none is not up", "hint:", "fleet up"],
+        &["`none` is not up", "hint:", "fleet up"],
     );
     fails(
         &["judge", "transpose", "--fleet", path, "--slots", "2"],

@@ -29,7 +29,7 @@ fn user_errors_are_named_before_anything_runs() {
     fails(
         &mut hotloop(&["judge", "matmul", "missing.c"]),
         1,
-        &["hotloop: missing.c: no such file", "hint:"],
+        &["hotloop: missing.c: No such file", "hint:"],
     );
     fails(
         &mut hotloop(&["judge", "matmul", here]),
@@ -213,7 +213,7 @@ fn a_file_without_permission_is_a_users_error() {
         fails(
             &mut hotloop(&["judge", "matmul", &file]),
             1,
-            &["closed.c", "permission denied"],
+            &["closed.c", "Permission denied"],
         );
     }
 }

@@ -143,7 +143,7 @@ fn a_task_it_was_not_trained_on_is_reported_at_once() {
         let (status, _, error) = ended(hotloop(&["quickstart", "--task", task, "--out"]).arg(&out));
         assert_eq!(status, 1);
         let told = error.contains("task")
-            && error.contains("never taught `fft`")
+            && error.contains("was not trained on `fft`")
             && error.contains("stencil2d");
         assert!(told, "{error}");
     }

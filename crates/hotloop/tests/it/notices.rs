@@ -12,10 +12,13 @@ const WRITE: &str = "HOTLOOP_WRITE_NOTICES";
 const HEAD: &str = "\
 # Third-party software
 
-The crates that are compiled into the program `hotloop` on Linux on x86-64: name, version, licence as the authors state
-it, and source. `.ci/third-party` writes this file from `Cargo.lock`, and a test fails when the file is out of date.
+The crates that are compiled into the program `hotloop` on Linux on x86-64: name, version, licence \
+as the authors state
+it, and source. `.ci/third-party` writes this file from `Cargo.lock`, and a test fails when the \
+file is out of date.
 
-The standard library of Rust (MIT OR Apache-2.0, https://github.com/rust-lang/rust) comes with the compiler.
+The standard library of Rust (MIT OR Apache-2.0, https://github.com/rust-lang/rust) comes with the \
+compiler.
 
 | crate | version | licence | source |
 |---|---|---|---|

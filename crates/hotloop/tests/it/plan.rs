@@ -194,7 +194,7 @@ fn mistakes_are_found_before_anything_runs() {
         assert!(error.contains(words), "{words} is missing in {error}");
     };
     for (more, words) in [
-        (["--let", "model="], "give it with --let model=VALUE"),
+        (["--let", "model="], "`model` has no value"),
         (["--let", "most=much"], "seconds = \"much+10\""),
         (["--let", "rate=fast"], "learning.rate"),
         (["--only", "nowhere"], "there is no job `nowhere`"),

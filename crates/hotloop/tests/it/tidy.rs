@@ -128,6 +128,64 @@ fn no_source_file_is_too_long() {
     }
 }
 
+/// Files that write command lines: of compilers, of Slurm, of workers and of a plan's jobs.
+const COMMAND_LINES: [&str; 8] = [
+    "crates/bench/src/confine.rs",
+    "crates/bench/src/cpu/toolchain.rs",
+    "crates/fleet/src/keeper/server.rs",
+    "crates/fleet/src/nodes/",
+    "crates/fleet/src/server.rs",
+    "crates/policy/src/cuda/kernels.rs",
+    "crates/run/src/experiment/plan.rs",
+    "crates/run/src/report/",
+];
+
+#[test]
+fn libraries_name_no_flag_of_the_program() {
+    let mut named = Vec::new();
+    for file in sources(&root().join("crates")) {
+        let path = file.strip_prefix(root()).unwrap().display().to_string();
+        let is_library = path.contains("/src/") && !path.starts_with("crates/hotloop/");
+        if !is_library
+            || path.ends_with("tests.rs")
+            || COMMAND_LINES.iter().any(|start| path.starts_with(start))
+        {
+            continue;
+        }
+        let text = std::fs::read_to_string(&file).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        let lines = code
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"));
+        named.extend(
+            lines
+                .filter(|line| names_flag(line))
+                .map(|line| format!("{path}: {}", line.trim())),
+        );
+    }
+    assert!(
+        named.is_empty(),
+        "give the error a remedy, and let the program name its flag:\n{}",
+        named.join("\n")
+    );
+}
+
+/// Whether a line holds two dashes before a lower-case letter, and nothing of a word before them.
+fn names_flag(line: &str) -> bool {
+    line.match_indices("--").any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        let after = line[at + 2..].chars().next();
+        !before.is_some_and(|c| c.is_alphanumeric() || c == '-')
+            && after.is_some_and(|c| c.is_ascii_lowercase())
+    })
+}
+
+#[test]
+fn flags_are_found_in_messages() {
+    assert!(names_flag(r#"hint("set --threads 4")"#) && names_flag("`--json`"));
+    assert!(!names_flag("// ---- line") && !names_flag("models--a--b") && !names_flag("x -- y"));
+}
+
 #[test]
 fn only_the_program_prints() {
     for path in sources(&root().join("crates")) {
@@ -141,6 +199,11 @@ fn only_the_program_prints() {
         }
         let text = std::fs::read_to_string(&path).unwrap();
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        // An example in a comment may print.
+        let code: String = code
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"))
+            .collect();
         for word in ["println!(", "eprintln!(", "print!(", "eprint!(", "dbg!("] {
             assert!(!code.contains(word), "{inside} uses {word}");
         }

@@ -10,9 +10,9 @@
 //! cuda_check ... --models 7B,14B   what is measured, of 0.5B, 1.5B, 7B and 14B; a section has its own otherwise
 //! ```
 //!
-//! Every section ends in a line `PASS` or `FAIL`; the exit code is 1 if any failed. Tiny models
-//! also run on `tests/cuda_emulator`, without a GPU. `HOTLOOP_CUDA_SYNC=1` makes device errors name
-//! their kernel for certain.
+//! Every section ends with a line `PASS` or `FAIL`. The exit code is 1 if any section failed. Tiny
+//! models also run on `tests/cuda_emulator`, without a GPU. With `HOTLOOP_CUDA_SYNC=1` device
+//! errors always name the right kernel.
 
 #![expect(clippy::print_stdout, reason = "a command that reports")]
 
@@ -33,7 +33,7 @@ use crate::speed::Asked;
 
 type Outcome = Result<(), Box<dyn Error>>;
 
-/// Sections and the seconds they may take.
+/// Sections and their timeouts in seconds.
 const SECTIONS: [(&str, u64); 11] = [
     ("device", 60),
     ("f32", 120),
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
     if arguments.first().is_some_and(|first| first == "--run") {
         return inside(&arguments[1..]);
     }
-    // Checked here, read again in the processes of sections.
+    // The options are checked here and read again in the processes of sections.
     let options = arguments
         .iter()
         .position(|argument| argument.starts_with("--"))
@@ -86,7 +86,7 @@ fn main() -> ExitCode {
     outside(&sections, &options)
 }
 
-/// Runs sections in processes of their own, so that none can hang or take the others down.
+/// Runs each section in a separate process, so that a hang or a crash does not affect the others.
 fn outside(sections: &[(&str, u64)], rest: &[String]) -> ExitCode {
     let mut failed = Vec::new();
     for (section, seconds) in sections {
@@ -179,7 +179,8 @@ fn device() -> Outcome {
             let facts = engine.facts()?;
             let (major, minor) = facts.capability;
             println!(
-                "{}, compute capability {major}.{minor}, {precision:?} heads of {dim}: kernels compiled in {:.2?}",
+                "{}, compute capability {major}.{minor}, {precision:?} heads of {dim}: kernels \
+                 compiled in {:.2?}",
                 facts.name, facts.compile_time
             );
         }
@@ -187,7 +188,7 @@ fn device() -> Outcome {
     Ok(())
 }
 
-/// Prints a measured error beside its bound, and remembers whether all held.
+/// Prints measured errors with their bounds, and records whether all passed.
 #[derive(Default)]
 struct Verdicts {
     failed: usize,
@@ -195,7 +196,7 @@ struct Verdicts {
 
 impl Verdicts {
     fn check(&mut self, what: &str, error: f64, bound: f64) {
-        // Not a number is no pass.
+        // NaN does not pass.
         let holds = error <= bound;
         let mark = if holds { "  " } else { "!!" };
         println!("{mark} {what:<58} {error:9.2e}  (bound {bound:.0e})");

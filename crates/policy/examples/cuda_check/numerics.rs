@@ -17,19 +17,19 @@ use crate::{Outcome, Verdicts, relative};
 fn bounds(precision: Precision) -> (f64, f64) {
     match precision {
         Precision::F32 => (1e-4, 1e-4),
-        // The gradients of q and k pass through differences of rounded values: 2 to 3e-2 with tiny
-        // random models.
+        // The gradients of q and k are differences of rounded values, which gives errors of 2 to
+        // 3e-2 with tiny random models.
         Precision::Bf16 => (2e-2, 4e-2),
     }
 }
 
-/// A slope of its own for each token, as reinforcement learning has it.
+/// A different slope for each token, as in reinforcement learning.
 fn slope(index: usize, _: Scored) -> f32 {
     noise(77, index as u64) / 100.0
 }
 
-/// Logits, scores and every gradient of every family, with an adapter and in full, kept and
-/// recomputed.
+/// Checks logits, scores and every gradient of every family, with an adapter and in full, with kept
+/// and with recomputed activations.
 pub(crate) fn gradients(precision: Precision) -> Outcome {
     let mut verdicts = Verdicts::default();
     let (near, far) = bounds(precision);
@@ -162,7 +162,7 @@ fn host_gradient(
     gradient
 }
 
-/// The worst tensor of each kind is printed; every tensor must hold.
+/// Prints the worst tensor of each kind. Every tensor must pass.
 fn compare_gradients(
     verdicts: &mut Verdicts,
     what: &str,
@@ -183,8 +183,8 @@ fn compare_gradients(
         .sum::<f64>()
         .sqrt();
     for (found, wanted) in found.iter().zip(wanted) {
-        // A gradient that is zero but for rounding (a key's bias shifts all scores alike) is
-        // measured by the whole.
+        // A gradient that is zero except for rounding (a key's bias shifts all scores equally) is
+        // compared with the whole gradient's norm.
         let small = norm(&wanted.data) < 1e-3 * whole;
         let difference: Vec<f32> = found.iter().zip(&wanted.data).map(|(a, b)| a - b).collect();
         let error = if small {
@@ -216,8 +216,8 @@ fn compare_gradients(
     }
 }
 
-/// The loss falls along the gradient as fast as the gradient is long, by the device's own
-/// arithmetic.
+/// Checks with the device's own arithmetic that the loss falls along the gradient at the rate of
+/// its norm.
 fn directional(
     verdicts: &mut Verdicts,
     label: &str,
@@ -250,8 +250,8 @@ fn directional(
             for (value, g) in tensor.data.iter_mut().zip(gradient) {
                 *value += factor * g;
                 if precision == Precision::Bf16 {
-                    // Products read the rounded weight: many stay where they were, some go further
-                    // than asked.
+                    // Products read the rounded weight. Many weights stay unchanged, and some move
+                    // further than requested.
                     *value = tiny::rounded(*value);
                 }
             }
@@ -285,8 +285,8 @@ fn directional(
     Ok(())
 }
 
-/// Ten steps of `AdamW` by supervised learning and some by GRPO with clip and divergence, against
-/// the CPU.
+/// Compares ten supervised steps of `AdamW`, and some GRPO steps with clipping and KL divergence,
+/// with the CPU.
 pub(crate) fn training() -> Outcome {
     let mut verdicts = Verdicts::default();
     for precision in [Precision::F32, Precision::Bf16] {
@@ -350,7 +350,7 @@ fn compare_values(
     Ok(())
 }
 
-/// Answers whose advantages differ, and whose logprobs are not the trainer's.
+/// Answers with different advantages, whose logprobs differ from the trainer's.
 fn rollouts(sequences: &[Sequence]) -> Vec<WeightedTokens> {
     let rollout = |(nth, sequence): (usize, &Sequence)| {
         let prompt = sequence
@@ -359,8 +359,7 @@ fn rollouts(sequences: &[Sequence]) -> Vec<WeightedTokens> {
             .take_while(|scored| !**scored)
             .count();
         let answer = sequence.tokens[prompt..].to_vec();
-        // Sampler logprobs that differ from the trainer's, so that the truncated weight has work to
-        // do.
+        // Sampler logprobs differ from the trainer's, so that the truncated weight takes effect.
         let logprobs = (0..answer.len())
             .map(|i| -4.5 + noise(nth as u64, i as u64))
             .collect();
@@ -437,8 +436,8 @@ fn reinforce(
         "   {label}: GRPO loss {:.5} kl {:.5} clipped {:.3} gap {:.3}",
         b.loss, b.kl, b.clipped, b.sampler_gap
     );
-    // The clip is a cliff: a token at its edge may fall on either side, and the weight truncates
-    // likewise.
+    // Clipping is discontinuous, so a token at its edge may fall on either side. The same holds for
+    // the truncated weight.
     verdicts.check(
         &format!("{label}: GRPO loss"),
         near(a.loss, b.loss),

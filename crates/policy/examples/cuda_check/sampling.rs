@@ -75,7 +75,7 @@ fn learners(kind: Kind, precision: Precision) -> Result<(Learner, Learner), cuda
     ))
 }
 
-/// Both, or bf16 alone if `HOTLOOP_CHECK_BF16` is set: the emulator is slow.
+/// Both precisions, or only bf16 if `HOTLOOP_CHECK_BF16` is set, because the emulator is slow.
 fn precisions() -> Vec<Precision> {
     let both = std::env::var_os("HOTLOOP_CHECK_BF16").is_none();
     both.then_some(Precision::F32)
@@ -84,7 +84,8 @@ fn precisions() -> Vec<Precision> {
         .collect()
 }
 
-/// Sampler against trainer, draws against the CPU's, continuous batching.
+/// Compares the sampler with the trainer and its draws with the CPU's, and checks continuous
+/// batching.
 pub(crate) fn all() -> Outcome {
     let mut verdicts = Verdicts::default();
     for precision in precisions() {
@@ -119,7 +120,7 @@ pub(crate) fn all() -> Outcome {
     verdicts.done()
 }
 
-/// Mean distance of the sampler's logprobs to the trainer's.
+/// Mean distance between the sampler's and the trainer's logprobs.
 fn sampler_gap(device: &Learner) -> Result<f64, Box<dyn std::error::Error>> {
     let prompts = prompts(&device.model.network.config);
     let answers = device
@@ -138,8 +139,8 @@ fn sampler_gap(device: &Learner) -> Result<f64, Box<dyn std::error::Error>> {
     Ok(gap / tokens as f64)
 }
 
-/// Greedy answers: equal to the CPU's in f32; in bf16 each token is as good as the CPU's best but
-/// for rounding.
+/// Checks greedy answers. In f32 they equal the CPU's. In bf16 each token is as good as the CPU's
+/// best, except for rounding.
 fn greedy(
     verdicts: &mut Verdicts,
     label: &str,
@@ -185,7 +186,8 @@ fn greedy(
     Ok(())
 }
 
-/// Draws by the same seeds, with every truncation; slots and stop tokens must not change them.
+/// Checks draws with the same seeds and every kind of truncation. Slots and stop tokens must not
+/// change them.
 fn draws(verdicts: &mut Verdicts, label: &str, (host, device): &(Learner, Learner)) -> Outcome {
     let prompts = prompts(&host.model.network.config);
     let cases = [
@@ -224,8 +226,8 @@ fn draws(verdicts: &mut Verdicts, label: &str, (host, device): &(Learner, Learne
                 device
                     .model
                     .generate(&prompts, 6, &generation(draw, slots, 30, &[2, 9]))?;
-            // A draw at the edge between two tokens may fall on either side; what follows then
-            // differs too.
+            // A draw at the edge between two tokens may fall on either side. The tokens after it
+            // then differ, too.
             let differ = found
                 .iter()
                 .zip(&wanted)
@@ -264,7 +266,7 @@ fn draws(verdicts: &mut Verdicts, label: &str, (host, device): &(Learner, Learne
     Ok(())
 }
 
-/// Where each token has a twin that is as likely, truncation keeps both on either device.
+/// If each token has an equally likely twin, truncation keeps both on either device.
 fn twins(verdicts: &mut Verdicts, label: &str, kind: Kind) -> Outcome {
     let network = || {
         let mut network = kind.network();
@@ -317,7 +319,8 @@ fn twins(verdicts: &mut Verdicts, label: &str, kind: Kind) -> Outcome {
     Ok(())
 }
 
-/// What does not fit or cannot be served is an error with its numbers, not a crash.
+/// Checks that requests which do not fit or are not supported give an error with numbers, not a
+/// crash.
 pub(crate) fn limits() -> Outcome {
     let kind = Kind::ALL[0];
     let mut config = hotloop_policy::model::Config {
@@ -350,8 +353,8 @@ pub(crate) fn limits() -> Outcome {
         Err(other) => return Err(other.into()),
         Ok(()) => return Err("answers of seventy billion tokens fit: impossible".into()),
     }
-    // What does not fit at once is answered one after the other: each may have a quarter of the
-    // memory, and ends with its first token, whichever it is.
+    // Answers that do not fit at once are decoded one after the other. Each may use a quarter of
+    // the memory, and ends with its first token.
     let longest = (18..40)
         .take_while(|size| engine.make_room(1, 1 << size, 100).is_ok())
         .last()

@@ -1,5 +1,5 @@
-//! Tokens a second, share of the machine, and peak memory, for the shapes of Qwen2.5 with random
-//! weights.
+//! Tokens per second, share of the machine's peak, and peak memory, for the shapes of Qwen2.5 with
+//! random weights.
 
 use std::error::Error;
 use std::io::Write;
@@ -17,16 +17,16 @@ use serde_json::{Value, json};
 
 use crate::Outcome;
 
-/// Dense bf16 and memory bandwidth by the vendor's sheet of the H200.
+/// The dense bf16 rate and memory bandwidth from the data sheet of the H200.
 const PEAK_FLOPS: f64 = 989e12;
 const PEAK_BYTES: f64 = 4.8e12;
 
-/// What the command line asks of measurements.
+/// The measurement options of the command line.
 #[derive(Default)]
 pub(crate) struct Asked {
-    /// Where rows go besides the screen: appended as JSON lines.
+    /// A file to which rows are also appended as JSON lines.
     json: Option<PathBuf>,
-    /// Names of shapes; without any, a section has its own.
+    /// Names of shapes. If empty, a section uses its own.
     models: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ impl Asked {
         }
     }
 
-    /// The shapes to measure: those that were asked for, else the first so many.
+    /// The shapes to measure: the requested ones, otherwise the first `usual` ones.
     pub(crate) fn shapes(&self, usual: usize) -> Vec<&'static Shape> {
         if self.models.is_empty() {
             return SHAPES[..usual].iter().collect();
@@ -123,7 +123,7 @@ impl Shape {
         }
     }
 
-    /// Values in matrices that rows are multiplied by.
+    /// The number of values in the weight matrices of products.
     fn multiplied(&self) -> f64 {
         let config = self.config();
         let layer: usize = Module::ALL
@@ -144,7 +144,7 @@ pub(crate) fn lora() -> LoraConfig {
     }
 }
 
-/// An adapter of nothing.
+/// An empty adapter.
 pub(crate) fn no_lora() -> LoraConfig {
     LoraConfig {
         targets: Vec::new(),
@@ -152,17 +152,17 @@ pub(crate) fn no_lora() -> LoraConfig {
     }
 }
 
-/// What decoding was measured at.
+/// The measured speed of decoding.
 pub(crate) struct Decoded {
-    /// Tokens a second of all answers.
+    /// Tokens per second over all answers.
     pub(crate) speed: f64,
-    /// Milliseconds a step.
+    /// Milliseconds per step.
     pub(crate) ms: f64,
-    /// Of the memory's bandwidth.
+    /// Share of the memory bandwidth.
     pub(crate) share: f64,
 }
 
-/// Decodes 600 tokens of so many answers.
+/// Decodes 600 tokens of `batch` answers.
 pub(crate) fn decoded(
     engine: &mut Engine,
     shape: &Shape,
@@ -216,8 +216,7 @@ pub(crate) fn decode(asked: &Asked) -> Outcome {
     Ok(())
 }
 
-/// Seconds of one call; room is made for `most` tokens so that memory and graphs are shared between
-/// calls.
+/// Seconds of one call. It reserves room for `most` tokens, so that calls share memory and graphs.
 fn answer(
     engine: &mut Engine,
     with: With,
@@ -225,7 +224,8 @@ fn answer(
     most: usize,
     tokens: usize,
 ) -> Result<f64, cuda::Error> {
-    // The capacity follows the longest prompt and limit: a longer prompt makes up for fewer tokens.
+    // The capacity depends on the longest prompt and limit, so a longer prompt compensates for
+    // fewer tokens.
     let prompt: Vec<u32> = (0..37).map(|i| (i * 7919 + 13) % 40000).collect();
     let stop = Stop {
         tokens: Vec::new(),
@@ -253,7 +253,7 @@ fn answer(
     Ok(start.elapsed().as_secs_f64())
 }
 
-/// Where the time of a decode step of 64 answers goes, and that of a training step.
+/// Shows where the time of a decode step with 64 answers and of a training step goes.
 pub(crate) fn profile() -> Outcome {
     for shape in &SHAPES[..2] {
         let mut engine = Engine::random(&shape.config(), Some(&lora()), Precision::Bf16)?;
@@ -329,7 +329,7 @@ pub(crate) fn train(with_lora: bool, asked: &Asked) -> Outcome {
     }
 }
 
-/// A 14B model with an adapter must fit.
+/// Checks that a 14B model with an adapter fits.
 pub(crate) fn fourteen(asked: &Asked) -> Outcome {
     println!("model  mode  recompute  ms/step  tokens/s  MFU  peak GiB");
     asked.add(&row(&SHAPES[3], true, Recompute::On, 16)?);
@@ -385,8 +385,8 @@ fn row(
     }
     let seconds = start.elapsed().as_secs_f64() / times as f64;
     let rows = pack.rows() as f64;
-    // Products: forward and the gradient of inputs, and in full training that of weights.
-    // Attention: causal halves.
+    // Products count forward and the gradient of inputs, and in full training that of weights.
+    // Causal attention counts half.
     let passes = if with_lora { 4.0 } else { 6.0 };
     let attention = 6.0 * LENGTH as f64 * config.q_width() as f64 * config.layers as f64;
     let flops = rows * (passes * shape.multiplied() + attention);
@@ -401,7 +401,8 @@ fn row(
         gib(engine.take_peak()),
     );
     println!(
-        "{:<6} {mode:<5} {recompute:<9} {ms:>8.1} {speed:>9.0} {:>4.1}% {peak:>8.2}   loss {warm_loss:.3} -> {:.3}, norm {:.3}",
+        "{:<6} {mode:<5} {recompute:<9} {ms:>8.1} {speed:>9.0} {:>4.1}% {peak:>8.2}   loss \
+         {warm_loss:.3} -> {:.3}, norm {:.3}",
         shape.name,
         mfu * 100.0,
         last.0,

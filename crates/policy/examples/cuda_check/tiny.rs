@@ -5,7 +5,7 @@ use hotloop_policy::model::{Adapter, Config, Family, LoraConfig, Module, Weights
 use hotloop_policy::pack::Sequence;
 use hotloop_policy::train::{Decay, OptimConfig, Schedule, Training};
 
-/// A family, tied or not.
+/// A family, with tied embeddings or not.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Kind {
     pub(crate) family: Family,
@@ -32,7 +32,7 @@ impl Kind {
         },
     ];
 
-    /// All kinds, or those of the family that `HOTLOOP_CHECK_FAMILY` names: the emulator is slow.
+    /// All kinds, or those of the family in `HOTLOOP_CHECK_FAMILY`, because the emulator is slow.
     pub(crate) fn chosen() -> Vec<Self> {
         let family = std::env::var("HOTLOOP_CHECK_FAMILY").ok();
         let wanted = |kind: &Self| {
@@ -56,7 +56,7 @@ impl Kind {
             family: self.family,
             hidden: asked("HOTLOOP_CHECK_HIDDEN").unwrap_or(64),
             layers: 2,
-            // Heads of an even group are attended to in pairs.
+            // Attention handles the heads of an even group in pairs.
             heads: if self.family == Family::Llama { 4 } else { 6 },
             kv_heads: 2,
             head_dim,
@@ -73,7 +73,7 @@ impl Kind {
     }
 
     pub(crate) fn network(self) -> Network {
-        // Heads of 64 and 128 take the tensor cores in decoding too.
+        // Heads of 64 and 128 use tensor cores in decoding, too.
         let usual = match (self.family, self.tied) {
             (Family::Llama, _) => 128,
             (Family::Qwen2, false) => 64,
@@ -95,7 +95,7 @@ impl Kind {
     }
 }
 
-/// Another size than the usual one, for kernels that take several ways.
+/// A size from the environment, for kernels with several code paths.
 fn asked(variable: &str) -> Option<usize> {
     std::env::var(variable)
         .ok()
@@ -116,7 +116,7 @@ pub(crate) fn noise(seed: u64, index: u64) -> f32 {
     (z >> 40) as f32 / (1u64 << 23) as f32 - 1.0
 }
 
-/// An adapter whose B is not zero, so that every gradient shows.
+/// An adapter whose B is not zero, so that no gradient is zero.
 pub(crate) fn adapter(config: &Config, dropout: f32) -> Adapter {
     let rank = asked("HOTLOOP_CHECK_RANK").unwrap_or(8);
     let lora = LoraConfig {
@@ -137,7 +137,8 @@ pub(crate) fn adapter(config: &Config, dropout: f32) -> Adapter {
     adapter
 }
 
-/// Sequences of several lengths, one of three tiles of attention, most of them scored.
+/// Sequences of several lengths, one of which spans three tiles of attention. Most of them are
+/// scored.
 pub(crate) fn sequences(config: &Config) -> Vec<Sequence> {
     let lengths = [(3, 130), (20, 13), (1, 63), (2, 0)];
     let token = |seed: usize, index: usize| {

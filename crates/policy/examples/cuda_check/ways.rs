@@ -1,4 +1,4 @@
-//! The ways to decode: whether they agree, and how fast each is.
+//! Compares the ways to decode: their results and their speed.
 
 use hotloop_flow::policy::Completion;
 use hotloop_policy::Precision;
@@ -11,7 +11,7 @@ use crate::speed::{self, Asked};
 use crate::tiny::{self, Kind};
 use crate::{Outcome, Verdicts};
 
-/// Every way on tiny models against the trainer's logprobs.
+/// Compares every way with the trainer's logprobs on tiny models.
 pub(crate) fn all() -> Outcome {
     let mut verdicts = Verdicts::default();
     for kind in Kind::chosen() {
@@ -20,8 +20,8 @@ pub(crate) fn all() -> Outcome {
     verdicts.done()
 }
 
-/// With and without an adapter, at several numbers of slots, so that rows are padded and slots
-/// filled again.
+/// Tests with and without an adapter, and with several numbers of slots, so that rows are padded
+/// and slots refilled.
 fn agree(verdicts: &mut Verdicts, kind: Kind) -> Outcome {
     let network = kind.network();
     let adapter = tiny::adapter(&network.config, 0.0);
@@ -46,7 +46,7 @@ fn agree(verdicts: &mut Verdicts, kind: Kind) -> Outcome {
             if engine.decode_way() != way {
                 println!("   {label}: does not serve here, so it is the plain way");
             }
-            // Rows are padded to 16, 32 and 64: each of these is a kernel of its own.
+            // Rows are padded to 16, 32 and 64. Each has a separate kernel.
             for (slots, asked, count, tokens) in [
                 (2, &asked[..], 1, 24),
                 (12, &asked, 5, 24),
@@ -80,8 +80,8 @@ fn agree(verdicts: &mut Verdicts, kind: Kind) -> Outcome {
                 plain = greedy;
                 continue;
             }
-            // Where tokens part, both must have been as good: the trainer's logprob of each is the
-            // best's but for rounding.
+            // If tokens differ, both must have been equally good: the trainer's logprob of each
+            // equals the best, except for rounding.
             let same = plain
                 .iter()
                 .zip(&greedy)
@@ -98,8 +98,8 @@ fn agree(verdicts: &mut Verdicts, kind: Kind) -> Outcome {
     Ok(())
 }
 
-/// Of answers that begin alike, the share whose next token is another: by the same seeds, so only
-/// at the edge of two tokens.
+/// The share of answers with the same beginning whose next token differs. The seeds are equal, so
+/// this happens only at the edge between two tokens.
 fn apart(a: &[Completion], b: &[Completion]) -> f64 {
     let alike: Vec<_> = a
         .iter()
@@ -113,7 +113,7 @@ fn apart(a: &[Completion], b: &[Completion]) -> f64 {
         / alike.len() as f64
 }
 
-/// Mean distance of the sampler's logprobs to the trainer's.
+/// Mean distance between the sampler's and the trainer's logprobs.
 fn gap(
     engine: &mut Engine,
     with: With,
@@ -133,10 +133,10 @@ fn gap(
     Ok(gap / tokens as f64)
 }
 
-/// Numbers of answers that speeds are measured at.
+/// Numbers of answers for measuring speed.
 const BATCHES: [usize; 3] = [1, 16, 64];
 
-/// Milliseconds a step of every way, one table.
+/// Prints a table with the milliseconds per step of every way.
 pub(crate) fn paces(asked: &Asked) -> Outcome {
     let names = DecodeWay::ALL
         .map(|way| format!("{:>8}", way.name()))

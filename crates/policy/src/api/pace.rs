@@ -1,19 +1,20 @@
-//! When the next request may go out: the user's own limit, and the pause that a server asks for.
+//! Decides when the next request may go out: the user's own limit, and pauses that a server asks
+//! for.
 
 use std::num::NonZeroU32;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// The requests of a policy, one after the other in time however many threads ask. A limit spaces
-/// them evenly: servers measure a quota of a minute over shorter times too, and refuse a burst.
+/// Spaces the requests of all threads of a policy evenly. Servers enforce a quota per minute over
+/// shorter times, too, and refuse bursts.
 pub(super) struct Pace {
     interval: Duration,
-    /// Nothing goes out before.
+    /// No request goes out before this time.
     next: Mutex<Option<Instant>>,
 }
 
 impl Pace {
-    /// At most so many requests a minute; none sets no limit.
+    /// A maximum number of requests per minute; `None` sets no limit.
     pub(super) fn new(per_minute: Option<NonZeroU32>) -> Self {
         let interval =
             per_minute.map_or(Duration::ZERO, |limit| Duration::from_mins(1) / limit.get());
@@ -23,7 +24,7 @@ impl Pace {
         }
     }
 
-    /// Lets a request out, or says how long to wait before asking again.
+    /// Allows a request, or returns how long to wait.
     pub(super) fn turn(&self, now: Instant) -> Result<(), Duration> {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         let wait = next
@@ -35,15 +36,16 @@ impl Pace {
         wait.map_or(Ok(()), Err)
     }
 
-    /// Lets nothing out before `until`: a server's limit counts the requests of all threads.
+    /// Allows no request before `until`, because a server's limit counts the requests of all
+    /// threads.
     pub(super) fn hold(&self, until: Instant) {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         *next = (*next).max(Some(until));
     }
 }
 
-/// The tries of a request. Where a server lets some through and puts the others off, these wait for
-/// their turn: their tries count from the last answer that another had.
+/// The attempts of a request. If a server answers some requests and defers others, the deferred
+/// ones wait for their turn. Their attempts count from the last answer to another request.
 pub(super) struct Tries {
     all: u32,
     left: u32,
@@ -51,7 +53,7 @@ pub(super) struct Tries {
 }
 
 impl Tries {
-    /// So many in a row, with so many requests answered until now.
+    /// At most `all` attempts in a row. `answered` is the number of requests answered so far.
     pub(super) fn new(all: u32, answered: usize) -> Self {
         Self {
             all,
@@ -60,7 +62,8 @@ impl Tries {
         }
     }
 
-    /// After a try that failed; `put_off` if the server named a pause. Whether there is another.
+    /// Counts a failed attempt and returns whether there is another. `put_off` means that the
+    /// server named a pause.
     pub(super) fn spend(&mut self, put_off: bool, answered: usize) -> bool {
         if put_off && answered != self.answered {
             (self.left, self.answered) = (self.all, answered);
@@ -70,7 +73,7 @@ impl Tries {
     }
 }
 
-/// The limits that a server may report: what is left of each, and when it is whole again.
+/// The limits that a server may report: the remaining amount of each, and when it resets.
 const LIMITS: [(&str, &str); 4] = [
     (
         "x-ratelimit-remaining-requests",
@@ -81,9 +84,8 @@ const LIMITS: [(&str, &str); 4] = [
     ("ratelimit-remaining", "ratelimit-reset"),
 ];
 
-/// The pause that a reply's headers ask for: `retry-after-ms`, `retry-after` (seconds or a date),
-/// or else the longest time until a limit of which nothing is left is whole again. None where that
-/// is over.
+/// The pause in a reply's headers: `retry-after-ms`, `retry-after` (seconds or a date), or else the
+/// longest time until an exhausted limit resets; `None` if that is over.
 pub(super) fn asked<'a>(
     header: impl Fn(&str) -> Option<&'a str>,
     now: SystemTime,
@@ -94,8 +96,8 @@ pub(super) fn asked<'a>(
     };
     let after = || {
         let text = header("retry-after")?.trim();
-        // A date is meant by the server's clock, which it mostly sends along: the two clocks need
-        // not agree.
+        // A date refers to the server's clock, which may differ from ours. Most servers send their
+        // time along.
         let clock = || {
             header("date")
                 .and_then(|date| httpdate::parse_http_date(date.trim()).ok())
@@ -122,14 +124,15 @@ fn seconds(text: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(text.parse().ok()?).ok()
 }
 
-/// `20`, `1.5s`, `6m0s` or `20ms`; or when, as seconds or milliseconds since 1970.
+/// `20`, `1.5s`, `6m0s` or `20ms`; or a time in seconds or milliseconds since 1970.
 fn until_reset(text: &str, now: SystemTime) -> Option<Duration> {
     let Ok(number) = text.parse::<f64>() else {
         return spelled(text);
     };
     let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
     match number {
-        // Seconds up to here are a year; milliseconds from here on are of this century.
+        // Seconds below this are a duration of up to a year. Milliseconds above are a date of this
+        // century.
         ..3.2e7 => seconds(text),
         ..9e11 => seconds(text).map(|at| at.saturating_sub(since)),
         _ => Duration::try_from_secs_f64(number / 1e3)
@@ -192,7 +195,7 @@ mod tests {
         assert_eq!(pace.turn(begin), Ok(()));
         assert_eq!(pace.turn(after(100)), Err(Duration::from_millis(400)));
         assert_eq!(pace.turn(after(500)), Ok(()));
-        // Who comes late is not given what was missed.
+        // A late request does not get the missed turns.
         assert_eq!(pace.turn(after(5000)), Ok(()));
         assert_eq!(pace.turn(after(5000)), Err(Duration::from_millis(500)));
     }
@@ -214,28 +217,27 @@ mod tests {
     }
 
     #[test]
-    fn tries_count_from_the_last_answer_that_another_had() {
+    fn attempts_count_from_the_last_answer_to_another_request() {
         let mut tries = Tries::new(3, 5);
         assert_eq!(
             [true, true].map(|put_off| tries.spend(put_off, 5)),
             [true, true]
         );
-        // A failure is one whatever others are given, and one that is put off has time while they
-        // are answered.
+        // A failure always counts. A deferred request has time as long as others are answered.
         assert!(tries.spend(true, 6) && tries.spend(false, 7));
         assert!(!tries.spend(false, 8));
         assert!(!Tries::new(1, 0).spend(true, 0) && !Tries::new(0, 0).spend(false, 0));
     }
 
     #[test]
-    fn a_pause_is_told_in_seconds_milliseconds_or_as_a_date() {
+    fn a_pause_is_given_in_seconds_milliseconds_or_as_a_date() {
         let now = at(784_111_770);
         assert_eq!(pause(&[("retry-after", "1.5")], now), Some(1.5));
         assert_eq!(
             pause(&[("retry-after", "60"), ("retry-after-ms", "250")], now),
             Some(0.25)
         );
-        // The three ways of writing a date that RFC 9110 knows, seven seconds later.
+        // The three date formats of RFC 9110, seven seconds later.
         for date in [
             "Sun, 06 Nov 1994 08:49:37 GMT",
             "Sunday, 06-Nov-94 08:49:37 GMT",
@@ -263,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_is_used_up_is_waited_for() {
+    fn an_exhausted_limit_causes_a_pause() {
         let now = at(1_750_000_000);
         let told = |left, reset| {
             pause(

@@ -1,5 +1,4 @@
-//! The API policy against a small server of our own: what is asked, what is tried again, what is
-//! refused.
+//! The API policy with a small test server: its requests, retries and refusals.
 
 mod retries;
 
@@ -12,7 +11,7 @@ use hotloop_flow::policy::Message;
 
 use super::*;
 
-/// What the server received: the head and the body.
+/// A request that the server received: head and body.
 type Asked = (String, Value);
 
 /// Reads a request.
@@ -43,7 +42,7 @@ fn reply(stream: &mut TcpStream, head: &str, body: &str) {
     stream.write_all(reply.as_bytes()).unwrap();
 }
 
-/// A server that gives these replies (status line and headers, body), one connection each.
+/// A server that sends these replies (status line and headers, body), one per connection.
 fn server(replies: Vec<(&'static str, String)>) -> (String, Receiver<Asked>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -132,7 +131,7 @@ fn a_chat_is_asked_and_answered() {
 }
 
 #[test]
-fn a_server_that_gives_one_at_a_time_is_asked_again_with_another_seed() {
+fn a_server_that_returns_one_answer_at_a_time_is_asked_again_with_another_seed() {
     let (url, asked) = server(vec![("200 OK", said(&["one"])), ("200 OK", said(&["two"]))]);
     let answers = ApiPolicy::with_key(config(url), None)
         .sample(&[chat("hi")], 2, &sampling())
@@ -215,7 +214,7 @@ fn a_server_without_logprobs_is_asked_without_them_from_then_on() {
 }
 
 #[test]
-fn an_address_that_is_none_is_refused_at_once() {
+fn an_invalid_address_is_refused_at_once() {
     let slow = |url: &str| ApiConfig {
         pause: Duration::from_mins(1),
         ..config(url.into())
@@ -254,7 +253,7 @@ fn after_a_refusal_nothing_more_is_asked() {
     ApiPolicy::with_key(wide, None)
         .sample(&chats, 1, &sampling())
         .unwrap_err();
-    // But for what the other was at.
+    // Except for the request that the other thread was sending.
     let asked = asked.try_iter().count();
     assert!(asked < 40, "{asked}");
 }
@@ -278,7 +277,7 @@ fn a_silent_server_times_out() {
 }
 
 #[test]
-fn plain_completions_join_the_texts_and_tell_length_and_logprobs() {
+fn plain_completions_join_the_texts_and_report_length_and_logprobs() {
     let reply = json!({"choices": [{"text": "c", "finish_reason": "length", "logprobs": {"token_logprobs": [-0.5, -1.5]}}]});
     let (url, asked) = server(vec![("200 OK", reply.to_string())]);
     let plain = ApiConfig {
@@ -375,7 +374,7 @@ fn ended(text: &str, reason: &str) -> Value {
 }
 
 #[test]
-fn what_the_server_broke_off_is_no_answer_of_the_model() {
+fn an_answer_that_the_server_aborted_does_not_count() {
     let mixed =
         json!({"choices": [ended("one", "stop"), ended("", "error"), ended("thr", "length")]})
             .to_string();
@@ -431,7 +430,7 @@ fn a_long_reply_is_read_whole() {
 }
 
 #[test]
-fn a_reply_of_another_kind_fails_at_once_with_its_words() {
+fn an_unexpected_reply_fails_at_once_with_its_text() {
     for (body, wanted) in [
         ("<html>", "not a reply as expected"),
         ("{\"id\": 7}", "without choices: {\"id\": 7}"),

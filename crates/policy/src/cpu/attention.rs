@@ -1,9 +1,9 @@
 //! Causal attention over packed sequences, block-diagonal, with grouped key heads.
 //!
-//! Queries go in blocks: one block's scores against the keys before it are the only score matrix
-//! that ever exists. The backward pass recomputes them from the saved log-sum-exp of each row.
-//! One task serves one sequence and one key head; it works in buffers of its own and the results
-//! are put in place afterwards.
+//! Queries are processed in blocks. The scores of one block against the keys before it are the only
+//! score matrix that ever exists. The backward pass recomputes them from the saved log-sum-exp of
+//! each row. One task handles one sequence and one key head in its own buffers. The results are
+//! copied into place afterwards.
 
 use rayon::prelude::*;
 
@@ -11,15 +11,15 @@ use super::gemm::{Dims, View, product_serial};
 use super::onto::{Onto, Strided};
 use crate::math::{dot, exp, exponentiate, max, vectorised};
 
-/// Queries to a block.
+/// Queries per block.
 const BLOCK: usize = 64;
 
-/// Heads and where sequences begin.
+/// The heads, and where sequences begin.
 #[derive(Clone, Copy)]
 pub(super) struct Shape<'a> {
     /// Key heads.
     pub(super) kv_heads: usize,
-    /// Query heads to a key head.
+    /// Query heads per key head.
     pub(super) group: usize,
     /// Width of a head.
     pub(super) dim: usize,
@@ -72,7 +72,7 @@ pub(super) struct Inputs<'a> {
     pub(super) v: &'a [f32],
 }
 
-/// What the forward pass leaves.
+/// The results of the forward pass.
 pub(super) struct Attended {
     /// (rows, heads * dim).
     pub(super) y: Vec<f32>,
@@ -80,14 +80,12 @@ pub(super) struct Attended {
     pub(super) lse: Vec<f32>,
 }
 
-/// Gradients of the inputs.
 pub(super) struct InputGradients {
     pub(super) q: Vec<f32>,
     pub(super) k: Vec<f32>,
     pub(super) v: Vec<f32>,
 }
 
-/// Attends.
 pub(super) fn forward(shape: Shape, inputs: Inputs) -> Attended {
     let (width, group) = (shape.q_width(), shape.group);
     let rows = inputs.q.len() / width;
@@ -133,7 +131,7 @@ pub(super) fn backward(
     out
 }
 
-/// Copies a task's columns, `part` to a row, into rows of `width`.
+/// Copies a task's columns, `part` per row, into rows of `width`.
 fn place(whole: &mut [f32], piece: &[f32], task: Task, width: usize, part: usize) {
     for (row, from) in piece.chunks_exact(part).enumerate() {
         whole[(task.first + row) * width + task.kv_head * part..][..part].copy_from_slice(from);
@@ -184,7 +182,7 @@ fn forward_task(shape: Shape, inputs: Inputs, task: Task) -> (Vec<f32>, Vec<f32>
     (y, lse)
 }
 
-/// Softmax over the first `seen` values, zero beyond; the log-sum-exp is returned.
+/// Softmax over the first `seen` values, zero beyond. Returns the log-sum-exp.
 fn softmax(scores: &mut [f32], seen: usize) -> f32 {
     vectorised(
         #[inline(always)]

@@ -1,4 +1,5 @@
-//! Decoding with cached keys and values: a prompt is read once, however many answers continue it.
+//! Decoding with cached keys and values. A prompt is prefilled once, however many answers continue
+//! it.
 
 use std::sync::Arc;
 
@@ -9,14 +10,14 @@ use crate::math::{dot, exponentiate, max, vectorised};
 use crate::model::Config;
 use crate::pack::{Pack, Sequence};
 
-/// Keys and values of a prompt, one pair a layer, shared by all answers to it.
+/// Keys and values of a prompt, one pair per layer, which all of its answers share.
 pub struct Prefix {
     tokens: usize,
     keys: Vec<Vec<f32>>,
     values: Vec<Vec<f32>>,
 }
 
-/// The keys and values an answer sees: its prompt's and its own.
+/// The keys and values of an answer: its prompt's and its own.
 pub struct Cache {
     prefix: Arc<Prefix>,
     keys: Vec<Vec<f32>>,
@@ -25,7 +26,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// An answer that continues that prompt.
+    /// The cache of an answer that continues this prompt.
     pub fn new(prefix: Arc<Prefix>) -> Self {
         let layers = prefix.keys.len();
         Self {
@@ -43,7 +44,7 @@ impl Cache {
 }
 
 impl Network {
-    /// Reads a prompt: its keys and values, and the logits of what comes next.
+    /// Prefills a prompt. Returns its keys and values, and the logits of the next token.
     pub fn prefill(&self, adapted: Option<Adapted>, prompt: &[u32]) -> (Prefix, Vec<f32>) {
         assert!(!prompt.is_empty(), "an empty prompt predicts nothing");
         let pack = Pack::new(&[Sequence::answer(prompt, &[])]);
@@ -60,7 +61,7 @@ impl Network {
         (prefix, logits)
     }
 
-    /// Appends one token to every answer, and gives the logits of what comes next, one row an
+    /// Appends one token to every answer and returns the logits of the next token, one row per
     /// answer.
     pub fn decode(
         &self,
@@ -68,7 +69,7 @@ impl Network {
         tokens: &[u32],
         caches: &mut [&mut Cache],
     ) -> Vec<f32> {
-        assert_eq!(tokens.len(), caches.len(), "one token an answer");
+        assert_eq!(tokens.len(), caches.len(), "one token per answer");
         let angles = self.rope.angles(caches.iter().map(|cache| cache.tokens()));
         let mut x = self.embed(tokens);
         let (q_width, kv_width) = (self.config.q_width(), self.config.kv_width());
@@ -98,7 +99,7 @@ impl Network {
     }
 }
 
-/// One query row against all the keys its cache holds.
+/// Attention of one query row over all keys in its cache.
 fn attend(config: &Config, cache: &Cache, layer: usize, q: &[f32], y: &mut [f32]) {
     let (dim, width) = (config.head_dim, config.kv_width());
     let scale = 1.0 / (dim as f32).sqrt();

@@ -1,4 +1,4 @@
-//! Matrix products over strided views: the one place that talks to the `gemm` crates.
+//! Matrix products over strided views. Only this module calls the `gemm` crates.
 
 #![expect(
     unsafe_code,
@@ -12,7 +12,7 @@
 use super::onto::{Onto, Strided};
 use super::skinny::{self, Rows};
 
-/// A matrix inside a slice: the value of row i and column j lies at `i * row + j * col`.
+/// A matrix inside a slice. The value in row i and column j is at `i * row + j * col`.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
     data: &'a [f32],
@@ -55,10 +55,10 @@ impl<'a> View<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Dims(pub(super) usize, pub(super) usize, pub(super) usize);
 
-/// Products with fewer multiplications than this stay on one thread: waking another costs more.
+/// Products with fewer multiplications stay on one thread, because waking another costs more.
 const PARALLEL_FROM: usize = 1 << 21;
 
-/// Up to so many rows a product with the rows of a matrix goes without packing.
+/// Up to this many rows, a product with the rows of a matrix needs no packing.
 const SKINNY: usize = 64;
 
 #[derive(Clone, Copy)]
@@ -83,7 +83,7 @@ unsafe impl Send for Target {}
 // SAFETY: the same.
 unsafe impl Sync for Target {}
 
-/// `c (rows of `stride`) = scale * a b`, or added onto c, on this thread alone.
+/// `c (rows of `stride`) = scale * a b`, or added to c, on this thread only.
 pub(super) fn product_serial(c: Strided, a: View, b: View, dims: Dims, scale: f32, onto: Onto) {
     let target = checked(c, a, b, dims);
     run(target, a, b, dims, scale, onto);
@@ -171,7 +171,7 @@ fn checked(c: Strided, a: View, b: View, Dims(m, n, k): Dims) -> Target {
 }
 
 fn run(c: Target, a: View, b: View, Dims(m, n, k): Dims, scale: f32, onto: Onto) {
-    // The kernels want columns whose values lie together: rows are the columns of the transpose.
+    // The kernels need contiguous columns. Rows are the columns of the transpose.
     let (c, a, b, m, n) = if c.col < c.row {
         (c.t(), b.t(), a.t(), n, m)
     } else {
@@ -182,8 +182,8 @@ fn run(c: Target, a: View, b: View, Dims(m, n, k): Dims, scale: f32, onto: Onto)
         Onto::Add => (1.0, true),
     };
     let signed = |stride: usize| stride as isize;
-    // SAFETY: `checked` has shown that m x n, m x k and k x n values lie inside the three slices,
-    // and c is borrowed mutably by the caller for the whole call.
+    // SAFETY: `checked` has shown that m x n, m x k and k x n values are inside the three slices,
+    // and the caller borrows c mutably for the whole call.
     unsafe {
         gemm_f32::gemm::f32::get_gemm_fn()(
             m,

@@ -1,5 +1,5 @@
-//! Many completions at once: each prompt is read once, and the slot of a completion that ends is
-//! filled again.
+//! Decodes many completions at once. Each prompt is prefilled once, and the slot of a finished
+//! completion is reused.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::network::{Adapted, Network};
 use crate::noise;
 use crate::sample::{Chosen, Generation, Growing, choose};
 
-/// A completion on its way.
+/// A completion in progress.
 struct Slot {
     number: usize,
     cache: Cache,
@@ -20,7 +20,7 @@ struct Slot {
 }
 
 impl Slot {
-    /// Draws the next token by this completion's own seed and position.
+    /// Draws the next token from this completion's own seed and position.
     fn draw(&self, logits: &[f32], how: &Generation) -> Chosen {
         let seed = how.seed.wrapping_add(self.number as u64);
         choose(
@@ -31,7 +31,7 @@ impl Slot {
     }
 }
 
-/// A prompt that has been read: its cache, and the logits of the first token.
+/// A prefilled prompt: its cache, and the logits of the first token.
 struct Read {
     prompt: usize,
     prefix: Arc<Prefix>,
@@ -62,8 +62,8 @@ impl Network {
                     break;
                 };
                 let prompt = number / count;
-                // Completions wait prompt by prompt, so one prompt's cache is all that has to be at
-                // hand.
+                // Completions wait prompt by prompt, so only one prompt's cache is needed at a
+                // time.
                 let current = match read.take().filter(|read| read.prompt == prompt) {
                     Some(current) => current,
                     None => self.read(adapted, prompts, prompt),
@@ -115,7 +115,7 @@ struct Round<'a> {
 }
 
 impl Round<'_> {
-    /// Takes a slot's next token; the slot goes on or its completion is done.
+    /// Takes a slot's next token. The slot continues, or its completion is done.
     fn advance(&mut self, mut slot: Slot, chosen: Chosen, slots: &mut Vec<Slot>) {
         let Self { how, count, .. } = *self;
         match slot.growing.push(chosen, &how.stop, how.decode) {
@@ -127,7 +127,7 @@ impl Round<'_> {
         }
     }
 
-    /// Completions that a halt has left unfinished are empty.
+    /// Completions that a halt left unfinished are empty.
     fn finish(self) -> Vec<Completion> {
         let Self {
             prompts,

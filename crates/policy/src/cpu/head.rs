@@ -1,8 +1,8 @@
 //! From the last hidden states to logprobs of given tokens, and back.
 //!
-//! Only rows that predict a scored token are computed, a chunk at a time: the matrix of all logits
-//! never exists. Every loss in this crate is a sum over tokens of a function of the token's
-//! logprob, so its gradient enters here as one coefficient a token.
+//! Only rows that predict a scored token are computed, one chunk at a time, so the matrix of all
+//! logits never exists. Every loss in this crate is a sum over tokens of a function of the token's
+//! logprob. So its gradient enters here as one coefficient per token.
 
 use rayon::prelude::*;
 
@@ -78,8 +78,7 @@ impl Network {
         scores
     }
 
-    /// Scores every target, asks for its coefficient, and returns the gradient of the hidden
-    /// states.
+    /// Scores every target, gets its coefficient, and returns the gradient of the hidden states.
     pub(super) fn head_gradient(
         &self,
         hidden: &[f32],

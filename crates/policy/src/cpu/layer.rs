@@ -16,7 +16,7 @@ pub(super) struct LayerLora<'a> {
     pub(super) dropout: Option<Dropout>,
 }
 
-/// A layer with all that one pass over it needs.
+/// A layer with everything that one pass over it needs.
 #[derive(Clone, Copy)]
 pub(super) struct LayerPass<'a> {
     pub(super) config: &'a Config,
@@ -25,7 +25,7 @@ pub(super) struct LayerPass<'a> {
     pub(super) angles: &'a Angles,
 }
 
-/// Where a layer's gradients are added: what is not trained is none.
+/// Where a layer's gradients are added; `None` for untrained parts.
 #[derive(Default)]
 pub(super) struct LayerGradient<'a> {
     pub(super) full: Option<&'a mut Layer>,
@@ -46,17 +46,17 @@ impl LayerGradient<'_> {
     }
 }
 
-/// Queries, keys and values, and what backward needs of how they came about.
+/// Queries, keys and values, and the intermediate values that backward needs.
 pub(super) struct Projected {
     normed: Vec<f32>,
-    /// q and k before their head norms, where the family has those.
+    /// q and k before their head norms, if the family has them.
     unnormed: Option<(Vec<f32>, Vec<f32>)>,
     pub(super) q: Vec<f32>,
     pub(super) k: Vec<f32>,
     pub(super) v: Vec<f32>,
 }
 
-/// The second half of a layer, and what backward needs of it.
+/// The second half of a layer, with the values that backward needs.
 struct Mixed {
     middle: Vec<f32>,
     normed: Vec<f32>,
@@ -65,7 +65,7 @@ struct Mixed {
     active: Vec<f32>,
 }
 
-/// All that backward needs of a layer's forward pass.
+/// Everything that backward needs from a layer's forward pass.
 pub(super) struct Saved {
     pub(super) projected: Projected,
     attended: Attended,
@@ -75,7 +75,7 @@ pub(super) struct Saved {
 impl LayerPass<'_> {
     fn projection(&self, module: Module) -> Projection<'_> {
         let part = |lora: LayerLora<'_>| -> Option<LoraPart<'_>> {
-            // Every module drops inputs of its own.
+            // Every module drops different inputs.
             let dropout = lora.dropout.map(|d| Dropout {
                 key: d.key.wrapping_mul(8) + module as u64,
                 ..d
@@ -158,7 +158,7 @@ impl LayerPass<'_> {
         )
     }
 
-    /// The layer's output from its input and what attention gave.
+    /// The layer's output from its input and the output of attention.
     pub(super) fn after_attention(&self, x: &[f32], y: &[f32]) -> Vec<f32> {
         self.mix(x, y).0
     }
@@ -175,7 +175,7 @@ impl LayerPass<'_> {
         }
     }
 
-    /// The layer's output, and what backward needs.
+    /// The layer's output, and the values that backward needs.
     pub(super) fn forward(&self, x: &[f32], starts: &[usize]) -> (Vec<f32>, Saved) {
         let projected = self.before_attention(x);
         let inputs = Inputs {

@@ -1,11 +1,11 @@
-//! Products with a weight matrix, whichever way its values are kept.
+//! Products with a weight matrix in any precision.
 
 use super::bf16;
 use super::gemm::{Dims, View, product};
 use super::onto::{Onto, Strided};
 use crate::model::{Tensor, Values};
 
-/// `y = x w^T`, or added onto y, for rows of x.
+/// `y = x w^T`, or added to y, for rows of x.
 pub(super) fn forward(w: &Tensor, x: &[f32], y: &mut [f32], onto: Onto) {
     let (outputs, inputs) = (w.rows(), w.cols());
     match &w.data {
@@ -33,7 +33,7 @@ pub(super) fn forward(w: &Tensor, x: &[f32], y: &mut [f32], onto: Onto) {
     }
 }
 
-/// `dx = dy w`, or added onto dx, for rows of dy.
+/// `dx = dy w`, or added to dx, for rows of dy.
 pub(super) fn backward(w: &Tensor, dy: &[f32], dx: &mut [f32], onto: Onto) {
     let (outputs, inputs) = (w.rows(), w.cols());
     match &w.data {

@@ -1,9 +1,9 @@
-//! Whether a backward pass keeps what the forward pass computed, or computes it again.
+//! Decides whether backward uses kept activations or recomputes them.
 
 use crate::memory::{Recompute, available_bytes};
 use crate::model::Config;
 
-/// Whether to keep the inner values of so many rows.
+/// Whether to keep the activations of `rows` rows.
 pub(super) fn keeps(recompute: Recompute, config: &Config, rows: usize) -> bool {
     match recompute {
         Recompute::Off => true,
@@ -14,7 +14,7 @@ pub(super) fn keeps(recompute: Recompute, config: &Config, rows: usize) -> bool 
     }
 }
 
-/// Bytes of all layers' inner values.
+/// Bytes of the activations of all layers.
 fn kept_bytes(config: &Config, rows: usize) -> u64 {
     let head_norms = if config.qk_norm() {
         config.q_width() + config.kv_width()
@@ -32,7 +32,7 @@ mod tests {
     use crate::model::Family;
 
     #[test]
-    fn little_is_kept_and_too_much_is_not() {
+    fn small_activations_are_kept_and_large_ones_are_not() {
         let config = Config {
             family: Family::Llama,
             hidden: 576,

@@ -1,5 +1,5 @@
-//! The engine on a CPU: forward, hand-written backward, decoding. All is f32 but frozen matrices,
-//! which may be bf16.
+//! The engine on a CPU: forward, hand-written backward, and decoding. Everything is f32 except
+//! frozen matrices, which may be bf16.
 //!
 //! ```text
 //! gemm, bf16 <- matrix <- projection (weight + bias + adapter) \
@@ -7,8 +7,8 @@
 //!                matrix <- head (logits in chunks)             /
 //! ```
 //!
-//! Rows are tokens of packed sequences: nothing is padded, and only attention knows where one
-//! sequence ends. Threads come from the rayon pool the caller runs in.
+//! Rows are tokens of packed sequences. Nothing is padded, and only attention knows where a
+//! sequence ends. Threads come from the caller's rayon pool.
 
 mod attention;
 mod bf16;

@@ -14,7 +14,6 @@ use crate::pack::{Coefficient, Pack, Scored};
 pub struct Network {
     /// Its shape.
     pub config: Config,
-    /// Its weights.
     pub weights: Weights,
     pub(super) rope: Rope,
 }
@@ -22,9 +21,8 @@ pub struct Network {
 /// An adapter as one pass uses it.
 #[derive(Clone, Copy)]
 pub struct Adapted<'a> {
-    /// The adapter.
     pub adapter: &'a Adapter,
-    /// Seed of this pass's dropout; none switches it off.
+    /// Seed of this pass's dropout; `None` switches it off.
     pub dropout_seed: Option<u64>,
 }
 
@@ -38,14 +36,14 @@ impl<'a> Adapted<'a> {
     }
 }
 
-/// How a pass that learns is run.
+/// Settings of a learning pass.
 #[derive(Clone, Copy)]
 pub struct Pass<'a> {
-    /// The adapter, where there is one.
+    /// The adapter, if there is one.
     pub adapted: Option<Adapted<'a>>,
-    /// The temperature that tokens are scored at.
+    /// The temperature for scoring tokens.
     pub temperature: f32,
-    /// Whether layers are computed again on the way back.
+    /// Whether backward recomputes layers.
     pub recompute: Recompute,
 }
 
@@ -53,12 +51,11 @@ pub struct Pass<'a> {
 pub enum Gradient {
     /// Of every weight.
     Full(Weights),
-    /// Of an adapter.
     Lora(Adapter),
 }
 
 impl Gradient {
-    /// Every tensor, in the order of what it is the gradient of.
+    /// Every tensor, in the order of the parameters.
     pub fn tensors(&self) -> Vec<&Tensor> {
         match self {
             Self::Full(weights) => weights.tensors(),
@@ -66,7 +63,7 @@ impl Gradient {
         }
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     pub fn tensors_mut(&mut self) -> Vec<&mut Tensor> {
         match self {
             Self::Full(weights) => weights.tensors_mut(),
@@ -88,7 +85,7 @@ impl Gradient {
     }
 }
 
-/// What a forward pass keeps of one layer.
+/// What a forward pass keeps for one layer.
 struct Kept {
     input: Vec<f32>,
     saved: Option<Saved>,
@@ -159,7 +156,7 @@ impl Network {
         x
     }
 
-    /// Logits of every row: for tests and small models.
+    /// Logits of every row, for tests and small models.
     pub fn logits(&self, adapted: Option<Adapted>, pack: &Pack) -> Vec<f32> {
         self.head_logits(&self.hidden(adapted, pack, |_, _| ()))
     }
@@ -182,8 +179,8 @@ impl Network {
         self.head_scores(&hidden, &pack.targets, temperature)
     }
 
-    /// Scores every target, asks `coefficient` for d loss / d logprob, and adds the gradient of the
-    /// loss.
+    /// Scores every target, gets d loss / d logprob from `coefficient`, and adds the gradient of
+    /// the loss.
     pub fn learn(
         &self,
         pass: Pass,

@@ -7,7 +7,7 @@
 
 use crate::math::{dot, vectorised};
 
-/// Norms every row of `w.len()` values.
+/// Normalises every row of `w.len()` values.
 pub(super) fn forward(x: &[f32], w: &[f32], eps: f32, y: &mut [f32]) {
     let width = w.len();
     vectorised(
@@ -23,8 +23,7 @@ pub(super) fn forward(x: &[f32], w: &[f32], eps: f32, y: &mut [f32]) {
     );
 }
 
-/// Adds the gradient with respect to x onto `dx`, and with respect to w onto `dw` where it is
-/// wanted.
+/// Adds the gradient with respect to x to `dx`, and the one with respect to w to `dw`, if given.
 pub(super) fn backward(
     x: &[f32],
     w: &[f32],

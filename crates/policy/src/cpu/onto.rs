@@ -1,4 +1,4 @@
-//! Where a product goes, and what becomes of the values that are there.
+//! The destination of a product, and what happens to the values that are there.
 
 /// What happens to the values that are already there.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub(super) enum Onto {
     Add,
 }
 
-/// Rows to be written, `stride` values from row to row.
+/// Rows to write, with `stride` values from row to row.
 pub(super) struct Strided<'a> {
     pub(super) data: &'a mut [f32],
     pub(super) stride: usize,

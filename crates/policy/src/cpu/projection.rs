@@ -7,8 +7,8 @@ use crate::math;
 use crate::model::{Linear, LoraPair};
 use crate::noise;
 
-/// Which inputs of an adapter are dropped: a function of a key, so backward finds the same ones
-/// again.
+/// Which inputs of an adapter are dropped. It is a function of a key, so that backward drops the
+/// same ones.
 #[derive(Clone, Copy)]
 pub(super) struct Dropout {
     pub(super) rate: f32,
@@ -43,7 +43,7 @@ pub(super) struct Projection<'a> {
     pub(super) lora: Option<LoraPart<'a>>,
 }
 
-/// Where gradients are added: what is not trained is none.
+/// Where gradients are added; `None` for untrained parts.
 #[derive(Default)]
 pub(super) struct ProjectionGradient<'a> {
     pub(super) linear: Option<&'a mut Linear>,
@@ -84,7 +84,7 @@ impl Projection<'_> {
         }
     }
 
-    /// Gradient of x from that of y, and of what is trained.
+    /// Computes the gradient of x from that of y, and adds those of trained parts.
     pub(super) fn backward(
         &self,
         x: &[f32],

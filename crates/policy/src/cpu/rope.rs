@@ -1,4 +1,4 @@
-//! Rotary positions: pairs (i, i + half) of every head turn by an angle that grows with the
+//! Rotary positions: pairs (i, i + half) of every head rotate by an angle that grows with the
 //! position.
 
 use crate::model::Config;
@@ -8,12 +8,12 @@ pub(super) struct Rope {
     frequencies: Vec<f64>,
 }
 
-/// Which way to turn.
+/// The direction of the rotation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turn {
     /// As the forward pass does.
     Forward,
-    /// Back, which is also the gradient.
+    /// Backwards, which is also the gradient.
     Back,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Angles {
 }
 
 impl Angles {
-    /// Turns every head of every row.
+    /// Rotates every head of every row.
     pub(super) fn turn(&self, x: &mut [f32], heads: usize, turn: Turn) {
         let half = self.half;
         let sign = if turn == Turn::Forward { 1.0 } else { -1.0 };

@@ -1,6 +1,5 @@
-//! Products of a few rows with a large matrix, as decoding needs them: every weight is read once,
-//! and nothing is packed. General products pay for packing with many rows; a handful of rows never
-//! would.
+//! Products of a few rows with a large matrix, as in decoding. Every weight is read once, and
+//! nothing is packed. Packing pays off only with many rows.
 
 #![expect(
     clippy::inline_always,
@@ -12,7 +11,7 @@ use rayon::prelude::*;
 
 use super::onto::{Onto, Strided};
 
-/// Rows, one after the other from a stride.
+/// Rows with a stride.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<'a, T> {
     pub(super) data: &'a [T],
@@ -27,13 +26,13 @@ impl<'a, T> Rows<'a, T> {
     }
 }
 
-/// Weights as they lie in memory, P to 32 bits.
+/// Weights as stored in memory, P per 32 bits.
 pub(super) trait Weight<const P: usize>: bytemuck::Pod + Sync {
-    /// A register of weights as P registers of f32: the first weight of every 32 bits, then the
-    /// second.
+    /// Widens a register of weights to P registers of f32: the first weight of every 32 bits, then
+    /// the second.
     fn widen<S: Simd>(simd: S, bits: S::u32s) -> [S::f32s; P];
 
-    /// One as f32.
+    /// The weights in one element as f32.
     fn values(self) -> [f32; P];
 }
 
@@ -49,7 +48,7 @@ impl Weight<1> for f32 {
     }
 }
 
-/// Two neighbours in bf16, which is the upper half of f32.
+/// Two neighbours in bf16. A bf16 value is the upper half of an f32.
 impl Weight<2> for u32 {
     #[inline(always)]
     fn widen<S: Simd>(simd: S, bits: S::u32s) -> [S::f32s; 2] {
@@ -70,17 +69,17 @@ impl Weight<2> for u32 {
     }
 }
 
-/// Weight rows to one tile, and x rows to one tile: 16 sums stay in registers with AVX-512.
+/// Weight rows and x rows per tile. With AVX-512 the 16 sums stay in registers.
 const TILE: usize = 4;
 
-/// Values to a cache line.
+/// Values per cache line.
 const LINE: usize = 16;
 
-/// Weight rows to one task.
+/// Weight rows per task.
 const TASK: usize = 128;
 
-/// `y = scale * x w^T`, or added onto y, where x has few rows; `y` has rows of `w.count`, and a row
-/// of w is `length` long.
+/// `y = scale * x w^T`, or added to y, for an x with few rows. `y` has rows of `w.count`, and a row
+/// of w has `length` values.
 pub(super) fn product<T: Weight<P>, const P: usize>(
     y: Strided,
     x: Rows<f32>,
@@ -93,14 +92,14 @@ pub(super) fn product<T: Weight<P>, const P: usize>(
     product_on(Arch::new(), y, x, weights, scale, onto);
 }
 
-/// Weight rows that are `length` long.
+/// Weight rows of `length` values.
 #[derive(Clone, Copy)]
 pub(super) struct Weights<'a, T> {
     pub(super) rows: Rows<'a, T>,
     pub(super) length: usize,
 }
 
-/// The same with given instructions.
+/// The same with the given instruction set.
 pub(super) fn product_on<T: Weight<P>, const P: usize>(
     arch: Arch,
     y: Strided,
@@ -133,7 +132,7 @@ pub(super) fn product_on<T: Weight<P>, const P: usize>(
     place(&sums, x.count, TASK, y, scale, onto);
 }
 
-/// Puts what tasks of `task` weight rows each computed for `rows` rows of x in its place.
+/// Copies the results of tasks with `task` weight rows each, for `rows` rows of x, into place.
 pub(super) fn place(sums: &[f32], rows: usize, task: usize, y: Strided, scale: f32, onto: Onto) {
     let Strided { data, stride } = y;
     for (nth, block) in sums.chunks(task * rows).enumerate() {
@@ -151,8 +150,8 @@ pub(super) fn place(sums: &[f32], rows: usize, task: usize, y: Strided, scale: f
     }
 }
 
-/// Rows that begin on cache lines: a load that crosses two lines costs two, and x is loaded for
-/// every weight. Values lie as widened weights do: the first of every P, then the second.
+/// Rows aligned to cache lines, because a load across two lines costs two and x is loaded for every
+/// weight. Values have the order of widened weights: the first of every P, then the second.
 struct Aligned {
     data: Vec<f32>,
     first: usize,
@@ -274,7 +273,7 @@ fn against_all<S: Simd, T: Weight<P>, const P: usize, const R: usize>(
     }
 }
 
-/// The parts of a row of x as `Aligned` laid them.
+/// The parts of a row of x in the layout of `Aligned`.
 #[inline(always)]
 fn parts<const P: usize>(x: Rows<'_, f32>, index: usize, length: usize) -> [&[f32]; P] {
     let row = &x.data[index * x.stride..];
@@ -307,7 +306,7 @@ fn tile<S: Simd, T: Weight<P>, const P: usize, const R: usize, const M: usize>(
     let x_simd = x.map(|parts| parts.map(S::as_simd_f32s));
     let mut sums = [[simd.splat_f32s(0.0); M]; R];
     let steps = w[0].len();
-    // Said again for the compiler, so that it checks no bounds inside the loop.
+    // Repeated for the compiler, so that it omits bounds checks in the loop.
     let (w, x_body) = (
         w.map(|body| &body[..steps]),
         x_simd.map(|parts| parts.map(|(body, _)| &body[..steps])),

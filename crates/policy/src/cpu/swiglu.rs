@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::math::{sigmoid, vectorised};
 
-/// Values to one task: large enough that a thread is worth waking.
+/// Values per task, enough to be worth waking a thread.
 const PART: usize = 1 << 16;
 
 /// `silu(gate) * up`.

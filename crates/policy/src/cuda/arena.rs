@@ -1,9 +1,8 @@
-//! The memory of what belongs together: all weights of a model, or of an adapter, and what training
-//! adds to them.
+//! The memory of all weights of a model or an adapter, and of their training state.
 //!
 //! Every part has the same offsets, so the optimiser walks one range instead of hundreds of
-//! tensors. In bf16 a trained value is the rounded weight and a 16-bit rest, together the f32
-//! master: 4 bytes rather than the usual 6.
+//! tensors. In bf16 a trained value is the rounded weight and a 16-bit remainder, which together
+//! form the f32 master. This takes 4 bytes instead of the usual 6.
 
 use super::device::{Address, Buffer, Device, Launch, args};
 use super::error::{Result, gib};
@@ -11,20 +10,20 @@ use super::plan::Place;
 use crate::model::Tensor;
 use crate::precision::Precision;
 
-/// Values brought over at a time.
+/// Values copied at a time.
 const STAGE: usize = 16 << 20;
 
 /// Blocks of the sum of squares.
 const SUM_BLOCKS: usize = 1024;
 
-/// What training adds, in f32.
+/// The training state, in f32.
 struct State {
     gradient: Buffer,
     mean: Buffer,
     square: Buffer,
 }
 
-/// Weights, and where they are trained their masters, gradients and moments.
+/// Weights, and their masters, gradients and moments if they are trained.
 pub(super) struct Arena {
     device: Device,
     high: Buffer,
@@ -34,7 +33,7 @@ pub(super) struct Arena {
     matrices: usize,
 }
 
-/// One step's numbers, as `train::AdamW` derives them.
+/// The numbers of one step, as `train::AdamW` computes them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StepSize {
     pub(super) shorten: f32,
@@ -51,7 +50,6 @@ pub(super) struct StepSize {
 pub(super) enum Part {
     /// The master.
     Value,
-    /// Its gradient.
     Gradient,
     /// Running mean of the gradient.
     Mean,
@@ -59,7 +57,7 @@ pub(super) enum Part {
     Square,
 }
 
-/// What fits where so many values cannot be trained.
+/// Advice if there is too little memory to train `total` values.
 fn training_advice(total: usize, halves: bool) -> String {
     let bytes = total * (12 + if halves { 2 } else { 0 });
     format!(
@@ -109,12 +107,12 @@ impl Arena {
         })
     }
 
-    /// A value's place, as products read it.
+    /// The address of a value for products.
     pub(super) fn at(&self, offset: usize) -> Address {
         self.high.address.plus(self.device.reals(offset))
     }
 
-    /// Where a value's gradient is added; none where nothing is trained.
+    /// Where a value's gradient is added; `None` if nothing is trained.
     pub(super) fn gradient(&self, offset: usize) -> Option<Address> {
         self.state
             .as_ref()
@@ -138,7 +136,7 @@ impl Arena {
         Some(buffer.address.plus(offset * 4))
     }
 
-    /// Brings values from the host.
+    /// Copies values from the host.
     pub(super) fn push(&self, part: Part, places: &[Place], tensors: &[&[f32]]) -> Result<()> {
         let stage = self.device.alloc("staging", STAGE * 4)?;
         for (place, data) in places.iter().zip(tensors) {
@@ -170,7 +168,7 @@ impl Arena {
         self.device.wait()
     }
 
-    /// Brings values to the host.
+    /// Copies values to the host.
     pub(super) fn pull(&self, part: Part, places: &[Place]) -> Result<Vec<Vec<f32>>> {
         let stage = self.device.alloc("staging", STAGE * 4)?;
         let mut tensors = Vec::with_capacity(places.len());
@@ -193,8 +191,8 @@ impl Arena {
         Ok(tensors)
     }
 
-    /// Fills weights at random on the device, norms with ones: for speed tests of models that exist
-    /// nowhere.
+    /// Fills weights with random values on the device, and norms with ones, for speed tests without
+    /// model files.
     pub(super) fn randomise(&self, seed: u64) -> Result<()> {
         let matrices = args![&self.high, self.matrices as i64, 0.02f32, seed];
         self.device.launch(
@@ -208,7 +206,7 @@ impl Arena {
             .launch("fill_random", Launch::strided(rest, 4096), vectors)
     }
 
-    /// Forgets the gradients.
+    /// Sets the gradients to zero.
     pub(super) fn clear_gradient(&self) -> Result<()> {
         match &self.state {
             Some(state) => self.device.clear(state.gradient.address, self.total * 4),
@@ -288,7 +286,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_training_takes_is_told_where_it_does_not_fit() {
+    fn the_memory_for_training_is_reported_if_it_does_not_fit() {
         assert!(
             training_advice(1 << 30, true)
                 .starts_with("training takes 14.0 GiB besides the weights: train an")

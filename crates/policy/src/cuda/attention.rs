@@ -1,4 +1,4 @@
-//! Which attention kernels run, and in which shape.
+//! Selects the attention kernels and their grids.
 
 use super::batch::Batch;
 use super::device::{Address, Device, Launch, args};
@@ -71,9 +71,9 @@ impl Attention<'_> {
         1.0 / (self.config.head_dim as f32).sqrt()
     }
 
-    /// A block a tile and head, with room for so many tiles of rows 16 bytes longer than a head.
-    /// Heads of a tile are neighbours: tiles are sorted by their work, and heads share what they
-    /// read.
+    /// One block per tile and head, with room for `tiles` tiles whose rows are 16 bytes longer than
+    /// a head. Heads of a tile are neighbours, because tiles are sorted by their work and heads
+    /// share what they read.
     fn tiles(&self, heads: usize, tiles: usize) -> Launch {
         let shared = tiles * 64 * (self.config.head_dim + 8) * 2;
         Launch {
@@ -91,8 +91,8 @@ impl Attention<'_> {
         if self.flash() {
             let arguments = args![self.qkv, tiles, y, self.lse, heads, kv_heads, self.scale()];
             let [one, pair, ..] = names(dim as usize);
-            // Two heads share what they read, where both have room: on many a GPU two of 128 values
-            // have not.
+            // Two heads share what they read if both fit. On many GPUs two heads of 128 values do
+            // not.
             let paired = (heads / kv_heads) % 2 == 0
                 && self.tiles(1, 6).shared <= self.device.shared_limit();
             let (name, at_once) = if paired { (pair, 2) } else { (one, 1) };

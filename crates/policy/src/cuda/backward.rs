@@ -17,7 +17,8 @@ struct NormFlow {
     add: bool,
 }
 
-/// Rows of a norm: where x lies, how far its memory rows are apart, and how many heads each holds.
+/// Rows of a norm: the address of x, the distance of its memory rows, and the number of heads in
+/// each.
 #[derive(Clone, Copy)]
 struct NormRows {
     x: Address,
@@ -29,7 +30,7 @@ struct NormRows {
 
 impl Pass<'_> {
     /// Turns the gradient of the output, in `space.d`, into that of the input, and adds those of
-    /// what is trained.
+    /// trained parts.
     pub(super) fn backward(
         &self,
         layer: usize,
@@ -173,7 +174,7 @@ impl Pass<'_> {
             .launch("rms_backward", Launch::rows(rows * heads, width), arguments)
     }
 
-    /// Adds the gradient of a norm's weight, where it is trained. Inverse roots must be in
+    /// Adds the gradient of a norm's weight, if it is trained. Inverse roots must be in
     /// `space.inverse`.
     fn norm_weight(
         &self,
@@ -237,7 +238,7 @@ impl Pass<'_> {
         self.finish_columns(gradient, width, space)
     }
 
-    /// The gradient before the head norms, in place of that after them.
+    /// Replaces the gradient after the head norms by the one before them.
     fn backward_head_norms(
         &self,
         layer: usize,
@@ -268,7 +269,7 @@ impl Pass<'_> {
                 width,
                 heads,
             };
-            // The weight's gradient reads what the input's overwrites.
+            // The weight's gradient reads values that the input's gradient overwrites.
             let arguments = args![
                 x,
                 stride as i64,
@@ -317,7 +318,7 @@ impl Pass<'_> {
         self.norm_weight(norm, weight, dy, width, space)
     }
 
-    /// Adds the gradient of the embedding, where it is trained.
+    /// Adds the gradient of the embedding, if it is trained.
     pub(super) fn embed_gradient(&self, batch: &Batch, space: &BackwardSpace) -> Result<()> {
         let Some(gradient) = self.model.arena.gradient(self.model.plan.embed.offset) else {
             return Ok(());

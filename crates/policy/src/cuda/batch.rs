@@ -1,14 +1,14 @@
-//! A pack as the kernels read it: integers of every row, tiles of attention, and the order of equal
-//! tokens.
+//! A pack in the form that kernels read: integers of every row, tiles of attention, and the order
+//! of equal tokens.
 
 use super::device::{Address, Device};
 use super::error::Result;
 use crate::pack::Pack;
 
-/// Rows of a tile of attention, as flash.cu has it.
+/// Rows of a tile of attention, as in flash.cu.
 const TILE: usize = 64;
 
-/// Where the integers of a pack lie on the device.
+/// The addresses of a pack's integers on the device.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Batch {
     pub(super) rows: usize,
@@ -36,7 +36,7 @@ struct Ints {
 }
 
 /// Tiles (row, first, last, which has the nth most queries after it), those with the most keys
-/// first. Work is handed out in this order, so that no long tile is left for the end.
+/// first. Work is assigned in this order, so that no long tile is left for the end.
 fn tiles(spans: &mut [[i32; 3]]) -> Vec<i32> {
     spans.sort_by_key(|[row, first, _]| std::cmp::Reverse(row - first));
     let mut by_queries: Vec<i32> = (0..spans.len() as i32).collect();
@@ -83,7 +83,7 @@ fn ints(pack: &Pack, slots: &[i32]) -> Ints {
     let positions = pack.positions().map(|position| position as i32).collect();
     let tiles = tiles(&mut spans);
     let tile_count = spans.len();
-    // Tiles come first: the kernels read them sixteen bytes at a time.
+    // Tiles come first, because the kernels read them sixteen bytes at a time.
     Ints {
         parts: vec![tiles, tokens, positions, first, last, slot, order, starts],
         tile_count,
@@ -92,8 +92,8 @@ fn ints(pack: &Pack, slots: &[i32]) -> Ints {
 }
 
 impl Batch {
-    /// Brings a pack over into memory for at least `INTS` integers a row. `slots` names the cache
-    /// of each sequence.
+    /// Copies a pack into memory for at least `INTS` integers per row. `slots` names the cache of
+    /// each sequence.
     pub(super) fn upload(device: &Device, to: Address, pack: &Pack, slots: &[i32]) -> Result<Self> {
         let Ints {
             parts,
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_fit_what_a_workspace_gives() {
+    fn integers_fit_into_a_workspace() {
         let ones: Vec<Sequence> = (0..40).map(|i| Sequence::answer(&[i], &[])).collect();
         let pack = Pack::new(&ones);
         let total: usize = ints(&pack, &[]).parts.iter().map(Vec::len).sum();

@@ -1,4 +1,4 @@
-//! Matrix products by cuBLAS, in row-major terms.
+//! Matrix products with cuBLAS, in row-major terms.
 
 #![expect(
     unsafe_code,
@@ -13,14 +13,15 @@ use super::product::{Dims, Operand, Product, Target};
 use super::thin;
 use crate::precision::Precision;
 
-/// Scratch memory of cuBLAS: given once, as a graph being captured cannot allocate.
+/// Size of cuBLAS's scratch memory. It is allocated once, because a graph that is being captured
+/// cannot allocate.
 const WORKSPACE: usize = 64 << 20;
 
 /// A cuBLAS handle on the device's stream.
 pub(crate) struct Blas {
     handle: sys::cublasHandle_t,
     device: Device,
-    /// Held as long as the handle, which uses it.
+    /// Kept alive for the handle, which uses it.
     _workspace: Buffer,
 }
 
@@ -40,8 +41,8 @@ impl Blas {
                 .map_err(at("setting the stream"))?;
             let set = sys::cublasSetWorkspace_v2(handle, workspace.address.0 as *mut _, WORKSPACE);
             set.result().map_err(at("setting the workspace"))?;
-            // Left to itself, cuBLAS may add up parts of a sum in bf16: with few rows, and so when
-            // sampling alone.
+            // By default cuBLAS may add parts of a sum in bf16. It does so with few rows, so only
+            // in sampling.
             let exact = sys::cublasMath_t::CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
             sys::cublasSetMathMode(handle, exact)
                 .result()
@@ -83,7 +84,7 @@ impl Blas {
         })
     }
 
-    /// A product by the algorithm that cuBLAS takes by itself.
+    /// A product with the algorithm that cuBLAS chooses.
     fn multiply(&self, product: &Product) -> Result<()> {
         let Product {
             a,
@@ -110,9 +111,9 @@ impl Blas {
             }
         };
         let beta: f32 = if c.add { 1.0 } else { 0.0 };
-        // Row-major c = a b is column-major c' = b' a': cuBLAS gets the operands in the other
-        // order. SAFETY: the operands lie in live buffers of the shapes that `dims` and the strides
-        // say.
+        // Row-major c = a b is column-major c' = b' a', so cuBLAS gets the operands in reverse
+        // order. SAFETY: the operands are in live buffers with the shapes of `dims` and the
+        // strides.
         let done = unsafe {
             cublas::gemm_ex(
                 self.handle,
@@ -146,7 +147,7 @@ impl Blas {
 impl Drop for Blas {
     fn drop(&mut self) {
         let _ = self.device.enter();
-        // SAFETY: the handle is ours and not used again.
+        // SAFETY: this object owns the handle and does not use it again.
         let _ = unsafe { cublas::destroy_handle(self.handle) };
     }
 }

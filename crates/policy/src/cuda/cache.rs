@@ -1,4 +1,4 @@
-//! Keys and values of answers on their way: one slot an answer, and attention of new tokens over
+//! Keys and values of answers in progress, one slot per answer, and attention of new tokens over
 //! them.
 
 use super::device::{Address, Buffer, Device, Launch, args};
@@ -6,7 +6,7 @@ use super::error::{Error, Result};
 use super::kernels;
 use crate::model::Config;
 
-/// Keys that one block of `decode_attention` takes, as decode.cu has it.
+/// Keys per block of `decode_attention`, as in decode.cu.
 const RUN: usize = 512;
 /// Query heads that share a block there.
 const SHARE: usize = 8;
@@ -23,16 +23,15 @@ pub(super) struct Cache {
     pub(super) identity: Buffer,
     partial: Buffer,
     bounds: Buffer,
-    /// Runs of each row and key head that are done: zeros between steps.
+    /// Finished runs of each row and key head; zero between steps.
     arrivals: Buffer,
 }
 
-/// Bytes of a slot of that capacity.
 pub(super) fn slot_bytes(device: &Device, config: &Config, capacity: usize) -> usize {
     2 * config.layers * device.reals(capacity * config.kv_width())
 }
 
-/// Rows of q, k and v that are new to a cache, and the positions of their tokens.
+/// New rows of q, k and v for a cache, and the positions of their tokens.
 #[derive(Clone, Copy)]
 pub(super) struct NewRows {
     pub(super) qkv: Address,
@@ -43,11 +42,11 @@ pub(super) struct NewRows {
 /// Which tokens are copied from one slot to others.
 #[derive(Clone, Copy)]
 pub(super) struct Copies {
-    /// The slot they come from.
+    /// The source slot.
     pub(super) from: usize,
-    /// The first so many tokens.
+    /// The number of tokens, from the first.
     pub(super) rows: usize,
-    /// Where the numbers of the other slots lie, and how many these are.
+    /// The address of the target slots' numbers, and their count.
     pub(super) targets: Address,
     pub(super) count: usize,
 }
@@ -123,7 +122,7 @@ impl Cache {
         )
     }
 
-    /// Room for the results of runs: their values, their bounds, and how many are done.
+    /// Room for the results of runs: their values, their bounds, and the number of finished ones.
     pub(super) fn scratch(&self) -> [Address; 3] {
         [&self.partial, &self.bounds, &self.arrivals].map(|buffer| buffer.address)
     }
@@ -139,7 +138,7 @@ impl Cache {
         )
     }
 
-    /// Where a layer's keys and values lie.
+    /// The addresses of a layer's keys and values.
     pub(super) fn places(&self, layer: usize) -> [Address; 2] {
         [self.keys(layer), self.values(layer)]
     }

@@ -1,6 +1,6 @@
-//! The kernels of a decode step, and their launches, which overlap (programmatic dependent launch).
-//! A kernel begins once every block of the kernel before it has passed its own wait, or once the
-//! kernel before has ended where that is none of these. It then waits by itself for what it reads
+//! The kernels of a decode step and their overlapping launches (programmatic dependent launch). A
+//! kernel starts once every block of the previous kernel has passed its own wait. If the previous
+//! kernel is not one of these, it must have ended. The kernel then waits itself for its inputs
 //! (`step_wait` of `decode_tile.cu`).
 
 #![expect(
@@ -19,7 +19,7 @@ use super::device::{Arg, Device, Launch};
 use super::error::{Error, Result};
 use super::kernels;
 
-/// A kernel, and the shared memory it may ask for so far.
+/// A kernel, and the shared memory that it is allowed so far.
 struct Function {
     handle: sys::CUfunction,
     shared: usize,
@@ -32,16 +32,16 @@ pub(super) struct Chain {
     functions: Mutex<HashMap<&'static str, Function>>,
 }
 
-// SAFETY: modules and functions may be used by any thread in whose context they are; `launch` takes
-// a lock.
+// SAFETY: any thread with the right context may use modules and functions, and `launch` takes a
+// lock.
 unsafe impl Send for Chain {}
 
-/// What was queued before a kernel.
+/// The work that was queued before a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Follows {
-    /// Anything else: it must have ended.
+    /// Anything else, which must have ended.
     Anything,
-    /// A kernel of the same step, so that this one may begin before it has ended.
+    /// A kernel of the same step, so this one may start before it ends.
     Kernel,
 }
 
@@ -52,7 +52,7 @@ impl Chain {
         let (ptx, _) = kernels::compile_step(head_dim, device.facts()?.capability)?;
         let image = CString::new(ptx.to_src())
             .map_err(|_| Error::Setting("the kernels hold a zero byte".into()))?;
-        // SAFETY: the context is current; the image ends in a zero and is read before the call
+        // SAFETY: the context is current. The image ends with a zero and is read before the call
         // returns.
         let module = unsafe { result::module::load_data(image.as_ptr().cast()) };
         let module = module.map_err(|source| Error::Driver {
@@ -80,13 +80,13 @@ impl Chain {
             let text = CString::new(name).unwrap_or_default();
             // SAFETY: the module is loaded and lives as long as `self`.
             let handle = unsafe { result::module::get_function(self.module, text)? };
-            // Kernels that share a multiprocessor must split its memory alike: all of it is shared
+            // Kernels on the same multiprocessor must split its memory equally. All of it is shared
             // memory.
             let carveout = Attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
             // SAFETY: the function is of the loaded module.
             unsafe { result::function::set_function_attribute(handle, carveout, 100)? };
-            // Asked for from the first byte on: what a kernel declares itself counts into the usual
-            // 48 KB.
+            // The limit is requested from the first byte on, because static shared memory counts
+            // towards the usual 48 KB.
             functions.insert(name, Function { handle, shared: 0 });
         }
         let function = functions.get_mut(name).expect("inserted above");
@@ -174,8 +174,8 @@ impl Chain {
             attrs: attributes.as_mut_ptr(),
             numAttrs: attributes.len() as u32,
         };
-        // SAFETY: the arguments are those of the kernel of that name and are read before the call
-        // returns; the memory they name lives until the stream has come to rest.
+        // SAFETY: the arguments match the kernel of that name and are read before the call returns.
+        // Their memory lives until the stream is idle.
         let launched = unsafe {
             sys::cuLaunchKernelEx(
                 &raw const config,
@@ -191,10 +191,10 @@ impl Chain {
 
 impl Drop for Chain {
     fn drop(&mut self) {
-        // A failure here leaves nothing to do: the process is about to report an earlier one.
+        // A failure here is ignored, because the process is about to report an earlier one.
         let _ = self.device.enter();
         let _ = self.device.wait();
-        // SAFETY: nothing queued uses the module any more.
+        // SAFETY: no queued work uses the module any more.
         let _ = unsafe { result::module::unload(self.module) };
     }
 }

@@ -1,44 +1,45 @@
-//! The shapes in which the products of `decode_product.cu` run: tiles, slices and shared memory, no
-//! device involved.
+//! The launch shapes of `decode_product.cu`: tiles, slices and shared memory. No device is
+//! involved.
 
 use std::ops::RangeInclusive;
 
-/// Rows of a launch at most, as `decode_product.cu` has it.
+/// Maximum number of rows in a launch, as in `decode_product.cu`.
 pub(super) const ROWS: usize = 64;
-/// Inputs of a chunk, and outputs of a warp.
+/// Inputs per chunk, and outputs per warp.
 const CHUNK: usize = 32;
-/// Groups of outputs of a block at most.
+/// Maximum number of output groups per block.
 const GROUPS: usize = 8;
-/// Warps of a block at most.
+/// Maximum number of warps per block.
 const WARPS: usize = 16;
-/// Slices of the inputs at most, `STEP_SLICES` of `decode_tile.cu`: blocks that any device takes as
-/// a cluster.
+/// Maximum number of slices of the inputs, `STEP_SLICES` of `decode_tile.cu`. Any device supports
+/// this many blocks in a cluster.
 const SLICES: usize = 8;
-/// Parts that rows come to shared memory in, `STEP_PARTS` of `decode_tile.cu`.
+/// Number of parts in which rows are loaded to shared memory, `STEP_PARTS` of `decode_tile.cu`.
 const PARTS: usize = 4;
-/// Shared memory that a block must be able to have.
+/// Shared memory that a block must be able to use.
 pub(super) const BLOCK: usize = 227 << 10;
-/// What it may ask for of that: the rest it holds by itself.
+/// Dynamic shared memory of a block. The rest is static.
 const SHARED: usize = BLOCK - 4096;
 
-/// Warps of a block at most, those of adapters included, unless two a group need more: so many were
-/// fastest.
+/// Preferred maximum number of warps per block, including those of adapters, unless two per group
+/// need more. This number was the fastest.
 const WARPS_WISHED: usize = 12;
-/// Blocks that a plan wishes for: one for each multiprocessor of an H200.
+/// Preferred number of blocks: one for each multiprocessor of an H200.
 const BLOCKS: usize = 132;
-/// Slices that inputs are cut into where they fit. So many blocks are a cluster, and clusters that
-/// do not fill a group of multiprocessors (16 or 18 on an H200) leave some idle. Four were faster
-/// at 0.5B by 3 % to 6 % than what `reads` finds.
+/// Preferred number of slices of the inputs, if they fit. This is also the cluster size, and
+/// clusters that do not fill a group of multiprocessors (16 or 18 on an H200) leave some idle. At
+/// 0.5B four slices were 3 % to 6 % faster than the choice of `reads`.
 const SLICES_WISHED: usize = 4;
-/// Warps that share the inputs of a group of gate and up, and of the other products: powers of two.
+/// Number of warps that share the inputs of a group of gate and up, and of the other products. Both
+/// are powers of two.
 const GATE_ACROSS: usize = 4;
 const SPLIT_ACROSS: usize = 8;
-/// `STEP_DEPTH` of `decode_tile.cu`: chunks of 32 inputs under way a warp, for at most 32 rows.
+/// `STEP_DEPTH` of `decode_tile.cu`: chunks of 32 inputs in flight per warp, for at most 32 rows.
 const DEPTH: usize = 3;
-/// `STEP_DEPTH_FULL`: the same for more rows, whose sums need the registers.
+/// `STEP_DEPTH_FULL`: the same for more rows, whose sums need more registers.
 const DEPTH_FULL: usize = 2;
 
-/// What becomes of a product's sums.
+/// What happens to a product's sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// They are kept.
@@ -50,7 +51,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The kernel for so many rows.
+    /// The kernel for `pad` rows.
     pub(super) fn kernel(self, pad: usize) -> &'static str {
         let names = match self {
             Self::Store => ["step_store_16", "step_store_32", "step_store_64"],
@@ -67,7 +68,7 @@ pub(super) struct Work {
     pub(super) kind: Kind,
     pub(super) rows: usize,
     pub(super) inputs: usize,
-    /// Outputs of each module; of gate alone where there is up too.
+    /// Outputs of each module. For gate and up these are only gate's.
     pub(super) outputs: [usize; 3],
     /// Low-rank values of an adapter that a tile needs.
     pub(super) low: usize,
@@ -90,13 +91,13 @@ pub(super) struct Plan {
     pub(super) part: usize,
 }
 
-/// Values of a row of so many chunks in shared memory, and of sums of so many groups:
-/// `step_pitch` and `step_sum_pitch`.
+/// Values in a row of `chunks` chunks in shared memory (`step_pitch`), and in a row of sums of as
+/// many groups (`step_sum_pitch`).
 fn pitch(chunks: usize) -> usize {
     chunks * CHUNK + 8
 }
 
-/// Chunks under way a warp, in the kernel of so many rows.
+/// Chunks in flight per warp, in the kernel for `pad` rows.
 fn depth(pad: usize) -> usize {
     if pad == ROWS { DEPTH_FULL } else { DEPTH }
 }
@@ -119,7 +120,7 @@ impl Plan {
         }
     }
 
-    /// Values that a multiprocessor reads, rows and weights, where all share the blocks.
+    /// Values that a multiprocessor reads, rows and weights, if all share the blocks.
     fn reads(&self) -> usize {
         let resident = (SHARED / self.shared()).clamp(1, 2);
         let waves = (self.tiles * self.slices).div_ceil(BLOCKS * resident);
@@ -127,11 +128,11 @@ impl Plan {
         waves * at_once * (self.pad + self.groups * CHUNK) * self.per * CHUNK
     }
 
-    /// The plan with so many groups a block, warps that share their inputs, and slices, each at
-    /// most.
+    /// The plan with at most these numbers of groups per block, warps that share their inputs, and
+    /// slices.
     fn with(work: Work, groups: usize, most_across: usize, most_slices: usize) -> Option<Self> {
         let lows = work.low.div_ceil(CHUNK);
-        // Two warps at least share the inputs, so that a multiprocessor has enough of them.
+        // At least two warps share the inputs, so that a multiprocessor has enough warps.
         let most = WARPS_WISHED.max((2 * (groups + lows)).min(WARPS));
         if work.rows == 0
             || work.rows > ROWS
@@ -157,8 +158,8 @@ impl Plan {
             across /= 2;
         }
         let slices = chunks.div_ceil(per);
-        // A part is a whole number of turns of all warps, so that weights under way belong to the
-        // next.
+        // A part is a whole number of turns of all warps, so that weights in flight belong to the
+        // next part.
         let turn = across * depth(pad);
         let part = per.div_ceil(PARTS).next_multiple_of(turn);
         let plan = Self {
@@ -179,8 +180,8 @@ impl Plan {
         (self.groups + self.lows) * self.across * 32
     }
 
-    /// Bytes of shared memory: rows with a norm's weights, and in their place sums of all warps and
-    /// low-rank values.
+    /// Bytes of shared memory: rows with a norm's weights. Sums of all warps and low-rank values
+    /// reuse the same memory.
     pub(super) fn shared(&self) -> usize {
         let rows = self.pad * pitch(self.per) * 2 + self.per * CHUNK * 2;
         let sums = self.across * pitch(self.groups + self.lows) * 4;
@@ -195,8 +196,8 @@ impl Plan {
 
 /// Groups of a block of gate and up.
 fn gate_groups(work: Work) -> usize {
-    // Many rows are read as seldom as leaves most multiprocessors a block; with few rows weights
-    // alone count.
+    // With many rows, larger groups read them less often, as long as most multiprocessors get a
+    // block. With few rows only weights matter.
     let blocks = |groups: usize| work.outputs[0].div_ceil(groups * CHUNK / 2);
     let many = (2..=GROUPS)
         .rev()
@@ -277,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_kernel_takes_has_no_plan() {
+    fn an_unsupported_product_has_no_plan() {
         let work = works(896, 14, 4864, 0)[0];
         assert_eq!(Plan::new(Work { rows: 65, ..work }), None);
         assert_eq!(Plan::new(Work { low: 512, ..work }), None);

@@ -1,5 +1,4 @@
-//! The memory of decoding: the slots' states, their caches, and one step of all slots the plain
-//! way.
+//! The memory of decoding: the slots' states and caches, and one plain step of all slots.
 
 use std::collections::HashMap;
 
@@ -11,20 +10,19 @@ use super::resident::{Resident, With};
 use super::workspace::{Saved, Size, StepSpace};
 use crate::sample;
 
-/// Stop tokens that the device itself looks for; more are found by the host.
+/// Maximum number of stop tokens that the device checks. The host checks further ones.
 pub(super) const STOPS: usize = 13;
 
-/// The state of a slot, as sample.cu has it.
+/// The state of a slot, as in sample.cu.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct SlotState {
     pub(super) seed: u64,
     /// The last token: input of the next step.
     pub(super) token: u32,
-    /// Its position.
     pub(super) position: u32,
     /// Tokens drawn.
     pub(super) length: u32,
-    /// Tokens at most.
+    /// Maximum number of tokens.
     pub(super) limit: u32,
     pub(super) done: bool,
 }
@@ -56,7 +54,7 @@ impl SlotState {
     }
 }
 
-/// How tokens are drawn, as sample.cu has it.
+/// The sampling settings, as in sample.cu.
 fn draw_words(draw: sample::Draw, stops: &[u32]) -> [u32; 5 + STOPS] {
     let mut words = [0; 5 + STOPS];
     let count = stops.len().min(STOPS);
@@ -69,7 +67,7 @@ fn draw_words(draw: sample::Draw, stops: &[u32]) -> [u32; 5 + STOPS] {
     words
 }
 
-/// Which slot draws from which row of logits: so many numbers each, on the device.
+/// Which slot draws from which row of logits, as arrays on the device.
 #[derive(Clone, Copy)]
 pub(super) struct Draws {
     pub(super) rows: Address,
@@ -80,9 +78,9 @@ pub(super) struct Draws {
 /// The memory and the graphs of decoding.
 pub(super) struct Decoder {
     pub(super) cache: Cache,
-    /// Tokens of an answer at most.
+    /// Maximum number of tokens of an answer.
     pub(super) answer: usize,
-    /// Slots that were asked for; there are fewer where memory was short.
+    /// The requested number of slots. There are fewer if memory was short.
     pub(super) wished: usize,
     low: usize,
     pub(super) saved: Saved,
@@ -91,7 +89,7 @@ pub(super) struct Decoder {
     pub(super) states: Buffer,
     tokens: Buffer,
     pub(super) positions: Buffer,
-    /// What the fused step needs besides.
+    /// Additional memory of the fused step.
     pub(super) space: Option<StepSpace>,
     pub(super) draw: Buffer,
     pub(super) out_tokens: Buffer,
@@ -137,13 +135,13 @@ impl Decoder {
         })
     }
 
-    /// Whether answers of that size can be decoded in here.
+    /// Whether answers of this size fit.
     pub(super) fn serves(&self, size: Size, capacity: usize, answer: usize) -> bool {
         let fits = self.cache.capacity >= capacity && self.answer >= answer;
         fits && self.wished == size.rows && self.low >= size.low
     }
 
-    /// Sets how tokens are drawn, for the steps to come.
+    /// Sets how the next steps draw tokens.
     pub(super) fn set_draw(
         &self,
         device: &Device,
@@ -199,7 +197,7 @@ impl Decoder {
             .fan_out(&resident.device, &resident.model.config, copies)
     }
 
-    /// Draws the first token of some slots: each from a row of `logits`.
+    /// Draws the first token of some slots, each from a row of `logits`.
     pub(super) fn draw_first(
         &self,
         resident: &Resident,
@@ -258,7 +256,7 @@ impl Decoder {
         }
     }
 
-    /// Queues so many products of the head, and nothing that changes an answer.
+    /// Queues products of the head that change no answer.
     pub(super) fn keep_busy(
         &self,
         resident: &Resident,

@@ -1,4 +1,4 @@
-//! Whether the kernels of a decode step's own serve a model on a device.
+//! Selects the decode kernels for a model on a device.
 
 use super::chain::Chain;
 use super::decode_product::BLOCK;
@@ -9,8 +9,8 @@ use super::kernels;
 use super::way::DecodeWay;
 use crate::model::Config;
 
-/// The kernels for `way`, where they know the model and the device has room for them; none for the
-/// plain way.
+/// The kernels for `way`, if they support the model and fit on the device; `None` for the plain
+/// way.
 pub(super) fn chain(device: &Device, config: &Config, way: DecodeWay) -> Result<Option<Chain>> {
     let known = kernels::decode_flash(device.precision(), config.head_dim).is_some();
     let fits = config.hidden <= joined::WIDEST && device.shared_limit() >= BLOCK;

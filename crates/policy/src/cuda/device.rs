@@ -1,8 +1,8 @@
 //! One GPU: its context, its stream, its kernels, its memory.
 //!
-//! All work goes to one stream, so it happens in the order it was asked for. Memory is freed only
-//! after that stream has come to rest; that is what makes plain addresses, which kernels and cuBLAS
-//! want, safe to pass around in here.
+//! All work goes to one stream, so it runs in the order of submission. Memory is freed only after
+//! that stream is idle. This makes it safe to pass plain addresses around in here, which kernels
+//! and cuBLAS need.
 
 #![expect(
     unsafe_code,
@@ -30,7 +30,7 @@ use super::libraries::missing;
 use super::trace::Trace;
 use crate::precision::Precision;
 
-/// What a GPU is, and how long its kernels took to compile.
+/// Facts about a GPU, and the compile time of its kernels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceFacts {
     pub name: String,
@@ -57,9 +57,9 @@ struct Inner {
     precision: Precision,
     compile_time: Duration,
     shared_limit: usize,
-    /// The last thing asked for, for error messages.
+    /// The last submitted work, for error messages.
     last: Mutex<&'static str>,
-    /// Wait for every kernel, so that errors name the right one.
+    /// Whether to wait for every kernel, so that errors name the right one.
     careful: bool,
     capturing: AtomicBool,
     trace: Mutex<Option<Trace>>,
@@ -75,8 +75,8 @@ impl Device {
         }
         let at = |at| move |source| Error::Driver { at, source };
         let context = CudaContext::new(0).map_err(at("opening the first GPU"))?;
-        // SAFETY: everything runs on one stream, so no event is needed to order it; graphs cannot
-        // capture them.
+        // SAFETY: everything runs on one stream, so events are not needed for ordering. Graphs
+        // cannot capture them.
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(at("making a stream"))?;
         let capability = context
@@ -115,12 +115,12 @@ impl Device {
         self.inner.precision
     }
 
-    /// Bytes of so many weights or activations.
+    /// Bytes of `count` weights or activations.
     pub(super) fn reals(&self, count: usize) -> usize {
         count * self.inner.precision.bytes()
     }
 
-    /// Its name, compute capability, and how long the kernels took to compile.
+    /// Its name, compute capability, and the compile time of the kernels.
     pub(crate) fn facts(&self) -> Result<DeviceFacts> {
         let context = &self.inner.context;
         let name = check("asking for the name", context.name())?;
@@ -154,7 +154,7 @@ impl Device {
         &self.inner.stream
     }
 
-    /// Makes this thread speak to this GPU, as every thread must before its first call.
+    /// Makes the GPU's context current, as every thread must before its first call.
     pub(super) fn enter(&self) -> Result<()> {
         check("entering the context", self.inner.context.bind_to_thread())
     }
@@ -163,7 +163,7 @@ impl Device {
     pub(super) fn alloc(&self, what: &str, bytes: usize) -> Result<Buffer> {
         self.enter()?;
         let size = bytes.max(256);
-        // SAFETY: the context is current; the memory is owned by the buffer alone.
+        // SAFETY: the context is current, and only the buffer owns the memory.
         match unsafe { result::malloc_sync(size) } {
             Ok(address) => {
                 let used = self.inner.used.fetch_add(size as u64, Ordering::Relaxed) + size as u64;
@@ -176,7 +176,10 @@ impl Device {
             }
             Err(DriverError(CUresult::CUDA_ERROR_OUT_OF_MEMORY)) => {
                 let (free, total) = self.memory()?;
-                let fits = "end what else uses the device, choose a smaller model, or ask for less at once".into();
+                let fits =
+                    "end what else uses the device, choose a smaller model, or ask for less \
+                    at once"
+                        .into();
                 Err(Error::OutOfMemory {
                     what: what.into(),
                     wanted: size as u64,
@@ -208,7 +211,7 @@ impl Device {
 
     /// Fills bytes with zeros.
     pub(super) fn clear(&self, at: Address, bytes: usize) -> Result<()> {
-        // SAFETY: callers pass places inside buffers that live; the stream orders the write.
+        // SAFETY: callers pass addresses inside live buffers, and the stream orders the write.
         let done =
             unsafe { result::memset_d8_async(at.0, 0, bytes, self.inner.stream.cu_stream()) };
         check("clearing memory", done)
@@ -216,18 +219,18 @@ impl Device {
 
     /// Copies values from the host.
     pub(super) fn write<T: bytemuck::Pod>(&self, at: Address, values: &[T]) -> Result<()> {
-        // SAFETY: the driver has read pageable memory before it returns; the place lies in a live
+        // SAFETY: the driver reads pageable memory before it returns, and the address is in a live
         // buffer.
         let done =
             unsafe { result::memcpy_htod_async(at.0, values, self.inner.stream.cu_stream()) };
         check("copying to the device", done)
     }
 
-    /// Copies values to the host, once all work before is done.
+    /// Copies values to the host after all earlier work is done.
     pub(super) fn read<T: bytemuck::Pod>(&self, from: Address, count: usize) -> Result<Vec<T>> {
         let mut values = vec![T::zeroed(); count];
         if count > 0 {
-            // SAFETY: the vector outlives the copy, as the stream is waited for below.
+            // SAFETY: the vector outlives the copy, because the code below waits for the stream.
             let done = unsafe {
                 result::memcpy_dtoh_async(&mut values, from.0, self.inner.stream.cu_stream())
             };
@@ -239,7 +242,7 @@ impl Device {
 
     /// Copies within the device.
     pub(super) fn copy(&self, to: Address, from: Address, bytes: usize) -> Result<()> {
-        // SAFETY: both places lie in live buffers and do not overlap.
+        // SAFETY: both ranges are in live buffers and do not overlap.
         let done = unsafe {
             result::memcpy_dtod_async(to.0, from.0, bytes, self.inner.stream.cu_stream())
         };
@@ -255,13 +258,13 @@ impl Device {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Remembers what is being done, for messages; where errors must name their kernel, waits for
+    /// Records the current work for messages. If errors must name their kernel, it also waits for
     /// it.
     pub(super) fn note(&self, at: &'static str) -> Result<()> {
         self.note_sized(at, String::new)
     }
 
-    /// The same for work of several sizes, which a trace lists separately.
+    /// The same for work with a size, which a trace lists separately.
     pub(super) fn note_sized(&self, at: &'static str, size: impl FnOnce() -> String) -> Result<()> {
         *self
             .inner
@@ -286,7 +289,7 @@ impl Device {
         }
     }
 
-    /// An event behind all that is queued.
+    /// An event after all queued work.
     pub(super) fn event(&self) -> Result<CudaEvent> {
         check(
             "an event",
@@ -296,7 +299,7 @@ impl Device {
         )
     }
 
-    /// Begins or ends a trace; gives back what was there.
+    /// Starts or ends a trace, and returns the previous one.
     pub(super) fn set_trace(&self, trace: Option<Trace>) -> Option<Trace> {
         std::mem::replace(
             &mut *self
@@ -308,7 +311,7 @@ impl Device {
         )
     }
 
-    /// Waits until the device has done all it was asked for.
+    /// Waits until the device has finished all work.
     pub(crate) fn wait(&self) -> Result<()> {
         check(self.last(), self.inner.stream.synchronize())
     }
@@ -335,7 +338,7 @@ impl Device {
             .unwrap_or_else(PoisonError::into_inner);
         if !functions.contains_key(name) {
             let function = check(name, self.inner.module.load_function(name))?;
-            // What a kernel declares itself counts into the usual 48 KB too.
+            // Static shared memory also counts towards the usual 48 KB.
             if shared > 40 << 10 {
                 let attribute =
                     CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
@@ -358,16 +361,15 @@ impl Device {
             block_dim: (threads as u32, 1, 1),
             shared_mem_bytes: shared as u32,
         };
-        // SAFETY: the arguments are those of the kernel of that name, checked kernel by kernel
-        // against the CPU by examples/cuda_check.rs; the memory they name lives until the stream
-        // has come to rest.
+        // SAFETY: the arguments match the kernel of that name. examples/cuda_check checks every
+        // kernel against the CPU. Their memory lives until the stream is idle.
         let launched = unsafe { builder.launch(config) };
         check(name, launched)?;
         drop(functions);
         self.note(name)
     }
 
-    /// Records what `work` queues, to be replayed as a whole.
+    /// Records the work that `work` queues, for replay as a whole.
     pub(super) fn capture(&self, work: impl FnOnce() -> Result<()>) -> Result<Graph> {
         self.wait()?;
         let stream = &self.inner.stream;
@@ -385,20 +387,19 @@ impl Device {
         })
     }
 
-    /// Replays a graph.
     pub(super) fn replay(&self, graph: &Graph) -> Result<()> {
         check("replaying a graph", graph.0.launch())?;
         self.note("a replayed graph")
     }
 }
 
-/// Work that was recorded once and can be replayed.
+/// Recorded work that can be replayed.
 pub(super) struct Graph(CudaGraph);
 
 // SAFETY: a graph may move between threads as long as one uses it at a time; `Graph` is not shared.
 unsafe impl Send for Graph {}
 
-/// Memory on the device; freed when dropped, after the stream has come to rest.
+/// Memory on the device. Dropping it waits until the stream is idle and frees it.
 pub(super) struct Buffer {
     pub(super) address: Address,
     bytes: usize,
@@ -413,10 +414,10 @@ impl From<&Buffer> for Arg {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // A failure here leaves nothing to do: the process is about to report an earlier one.
+        // A failure here is ignored, because the process is about to report an earlier one.
         let _ = self.device.enter();
         let _ = self.device.inner.stream.synchronize();
-        // SAFETY: this buffer owns the memory, and nothing queued uses it any more.
+        // SAFETY: this buffer owns the memory, and no queued work uses it any more.
         let _ = unsafe { result::free_sync(self.address.0) };
         self.device
             .inner

@@ -20,14 +20,14 @@ use crate::optim::OptimConfig;
 use crate::pack::{Coefficient, Pack, Scored};
 use crate::precision::Precision;
 
-/// How a pass that learns is run.
+/// Settings of a learning pass.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Learn {
-    /// The temperature that tokens are scored at.
+    /// The temperature for scoring tokens.
     pub temperature: f32,
-    /// Whether layers are computed again on the way back.
+    /// Whether backward recomputes layers.
     pub recompute: Recompute,
-    /// Seed of the adapter's dropout; none switches it off.
+    /// Seed of the adapter's dropout; `None` switches it off.
     pub dropout_seed: Option<u64>,
 }
 
@@ -36,7 +36,7 @@ pub struct Learn {
 pub struct Stepping {
     /// Its constants.
     pub config: OptimConfig,
-    /// Which step, counted from 1.
+    /// The step's number, from 1.
     pub step: u64,
     /// The learning rate.
     pub rate: f64,
@@ -52,7 +52,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Brings a model over.
+    /// Copies a model to the GPU.
     pub fn new(
         config: &Config,
         weights: &Weights,
@@ -70,8 +70,8 @@ impl Engine {
         Self::with(device, blas, model, adapter)
     }
 
-    /// A model of random weights made on the device, for measurements; with a fresh adapter or
-    /// fully trained.
+    /// A model with random weights made on the device, for measurements. It trains a fresh adapter
+    /// or all weights.
     pub fn random(
         config: &Config,
         lora: Option<&LoraConfig>,
@@ -90,7 +90,7 @@ impl Engine {
         Self::with(device, blas, model, adapter.transpose()?)
     }
 
-    /// Decodes as the environment says.
+    /// Sets the decode way from the environment.
     fn with(
         device: Device,
         blas: Blas,
@@ -113,8 +113,8 @@ impl Engine {
         })
     }
 
-    /// How steps are decoded: the plain way where the one asked for does not serve the model or the
-    /// device.
+    /// The decode way in use. It is the plain way if the requested one does not support the model
+    /// or the device.
     pub fn decode_way(&self) -> DecodeWay {
         if self.resident.chain.is_some() {
             DecodeWay::Auto
@@ -123,16 +123,16 @@ impl Engine {
         }
     }
 
-    /// Decodes that way from now on.
+    /// Changes the decode way.
     pub fn set_decode_way(&mut self, way: DecodeWay) -> Result<()> {
-        // Its graphs were recorded with the kernels that go.
+        // The decoder's graphs contain the old kernels.
         self.decoder = None;
         let Resident { device, model, .. } = &self.resident;
         self.resident.chain = decoding::chain(device, &model.config, way)?;
         Ok(())
     }
 
-    /// What the GPU is, and how long its kernels took to compile.
+    /// Facts about the GPU, and the compile time of its kernels.
     pub fn facts(&self) -> Result<DeviceFacts> {
         self.resident.device.facts()
     }
@@ -142,7 +142,7 @@ impl Engine {
         self.resident.device.take_peak()
     }
 
-    /// Waits until the device has come to rest.
+    /// Waits until the device is idle.
     pub fn wait(&self) -> Result<()> {
         self.resident.device.wait()
     }
@@ -174,7 +174,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Makes these weights the frozen copy; the first call does the work.
+    /// Makes these weights the frozen copy. Only the first call does something.
     pub fn set_copy(&mut self, config: &Config, weights: &Weights) -> Result<()> {
         if self.resident.copy.is_none() {
             self.resident.copy = Some(Model::upload(
@@ -187,7 +187,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Makes room for a pass. What is there serves as long as it is large enough.
+    /// Makes room for a pass. Existing room is reused if it is large enough.
     pub(super) fn reserve(&mut self, rows: usize, purpose: Purpose, drops: bool) -> Result<()> {
         self.resident.device.enter()?;
         let rows = rows.next_multiple_of(64);
@@ -204,7 +204,8 @@ impl Engine {
             self.resident.device.precision().bytes(),
         );
         if bytes > self.resident.device.memory()?.0 {
-            // Answers are not drawn while this runs: their cache can be made again.
+            // No answers are sampled meanwhile, so their cache can be freed and allocated again
+            // later.
             self.decoder = None;
         }
         let made = match Workspace::new(
@@ -224,8 +225,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether backward keeps all inner values: as asked, or where they leave a tenth of the free
-    /// memory alone.
+    /// Whether to keep all activations for backward: as requested, or if they leave a tenth of the
+    /// free memory.
     fn keeps(&self, recompute: Recompute, rows: usize, drops: bool) -> Result<bool> {
         match recompute {
             Recompute::Off => Ok(true),
@@ -276,7 +277,7 @@ impl Engine {
         self.workspace.as_ref().expect("reserved before every pass")
     }
 
-    /// Logits of every row: for checks of small models.
+    /// Logits of every row, for checks of small models.
     pub fn logits(&mut self, with: With, pack: &Pack) -> Result<Vec<f32>> {
         self.reserve(pack.rows(), Purpose::Score, false)?;
         let space = self.space();
@@ -308,8 +309,8 @@ impl Engine {
         pass.scores(hidden, &pack.targets, temperature, &space.head)
     }
 
-    /// Scores every target, asks `coefficient` for d loss / d logprob, and adds the gradient of the
-    /// loss.
+    /// Scores every target, gets d loss / d logprob from `coefficient`, and adds the gradient of
+    /// the loss.
     pub fn learn(
         &mut self,
         learn: Learn,
@@ -338,7 +339,7 @@ impl Engine {
         let layers = self.resident.model.config.layers;
         for layer in (0..layers).rev() {
             let (x, saved) = (space.stream(layer), space.saved(layer));
-            // The one shared set still holds the last layer's values when the way back begins.
+            // The shared set still holds the last layer's activations when backward begins.
             if !keep && layer + 1 < layers {
                 pass.forward(layer, x, space.stream(layer + 1), saved)?;
             }
@@ -347,19 +348,18 @@ impl Engine {
         pass.embed_gradient(&batch, backward)
     }
 
-    /// Forgets the gradient.
+    /// Sets the gradient to zero.
     pub fn clear_gradient(&self) -> Result<()> {
         self.resident.device.enter()?;
         self.resident.trained().0.clear_gradient()
     }
 
-    /// The gradient's norm.
     pub fn gradient_norm(&self) -> Result<f64> {
         self.resident.device.enter()?;
         self.resident.trained().0.gradient_norm()
     }
 
-    /// One step of `AdamW` against the gradient, with the same arithmetic as on the CPU.
+    /// Takes one step of `AdamW`, with the same arithmetic as on the CPU.
     pub fn step(&self, stepping: Stepping) -> Result<()> {
         self.resident.device.enter()?;
         let Stepping {
@@ -385,12 +385,11 @@ impl Engine {
         })
     }
 
-    /// The trained tensors, in their order.
+    /// The trained tensors, in order.
     pub fn pull_values(&self) -> Result<Vec<Vec<f32>>> {
         self.pull(Part::Value)
     }
 
-    /// Their gradients.
     pub fn pull_gradients(&self) -> Result<Vec<Vec<f32>>> {
         self.pull(Part::Gradient)
     }

@@ -19,13 +19,13 @@ pub enum Error {
     Compile {
         /// The architecture they were compiled for.
         arch: String,
-        /// What the compiler said.
+        /// The compiler's output.
         log: String,
     },
     /// The model's shape is one the kernels cannot serve.
-    #[error("{0}: the CUDA kernels cannot serve this model, choose the CPU")]
+    #[error("{0}: the CUDA kernels do not support this model; choose the CPU")]
     Shape(String),
-    /// A setting of the environment that means nothing.
+    /// An environment variable has an invalid value.
     #[error("{0}")]
     Setting(String),
     /// Too little memory.
@@ -33,42 +33,41 @@ pub enum Error {
     OutOfMemory {
         /// What the memory was for.
         what: String,
-        /// Bytes it takes.
+        /// Bytes needed.
         wanted: u64,
         /// Bytes free.
         free: u64,
-        /// Bytes there are.
+        /// Bytes in total.
         total: u64,
         /// What would fit.
         fits: String,
     },
     /// The driver reported an error.
     #[error(
-        "{source} at {at}; work runs ahead of the host, HOTLOOP_CUDA_SYNC=1 names the kernel for certain"
+        "{source} at {at}; work runs asynchronously; HOTLOOP_CUDA_SYNC=1 names the exact kernel"
     )]
     Driver {
-        /// The last thing asked of the device.
+        /// The last submitted work.
         at: &'static str,
-        /// What the driver said.
         source: DriverError,
     },
     /// cuBLAS reported an error.
     #[error("cuBLAS: {source:?} at {at}")]
     Blas {
-        /// The product that was asked for.
+        /// The requested product.
         at: &'static str,
-        /// What cuBLAS said.
+        /// cuBLAS's error.
         source: CublasError,
     },
 }
 
 impl Error {
-    /// Whether memory was what failed.
+    /// Whether memory ran out.
     pub fn is_out_of_memory(&self) -> bool {
         matches!(self, Self::OutOfMemory { .. })
     }
 
-    /// The same error with a word on what would fit.
+    /// The same error with advice on what would fit.
     #[must_use]
     pub(super) fn advise(self, advice: impl FnOnce(u64, u64) -> String) -> Self {
         match self {
@@ -93,7 +92,7 @@ impl Error {
     }
 }
 
-/// Bytes as people count memory.
+/// Bytes in GiB.
 pub(super) fn gib(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 30)
 }

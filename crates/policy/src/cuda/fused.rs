@@ -1,6 +1,6 @@
-//! A decode step by five kernels a layer: the products of `decode_product.cu`, with norms, the
-//! MLP's activation, the residual sums and adapters folded in, and attention with biases, head
-//! norms, the rotation and the cache's new entry.
+//! A decode step with five kernels per layer: the products of `decode_product.cu`, which include
+//! norms, the MLP's activation, residual sums and adapters, and attention, which includes biases,
+//! head norms, the rotation and the cache's new entry.
 
 use super::chain::Chain;
 use super::decode_product::{Kind, Plan, Work};
@@ -15,15 +15,15 @@ use super::step::TokenAttention;
 use super::workspace::StepSpace;
 use crate::model::Config;
 
-/// A group's adapter as the kernels take it.
+/// A group's adapter in the form that kernels take.
 #[derive(Clone, Copy)]
 struct Low {
     a: Address,
-    /// Of each module of the group, or none.
+    /// The B matrix of each module of the group, or null.
     b: [Address; 3],
     rank: usize,
     scale: f32,
-    /// Low-rank values that a tile needs: of its own module, or of gate and up.
+    /// Low-rank values that a tile needs: those of its own module, or of gate and up.
     tile: usize,
 }
 
@@ -76,7 +76,7 @@ fn kind(group: Group) -> Kind {
     }
 }
 
-/// The outputs of a group's modules; of gate alone where up is beside it.
+/// The outputs of a group's modules. For gate and up these are only gate's.
 fn outputs(config: &Config, group: Group) -> [usize; 3] {
     let mut outputs = [0; 3];
     for (to, module) in outputs.iter_mut().zip(group.modules()) {
@@ -107,14 +107,14 @@ fn serves(config: &Config, adapted: Option<Adapted>, rows: usize) -> bool {
     eights && Group::ALL.iter().all(planned)
 }
 
-/// A step being queued.
+/// A step that is being queued.
 struct Step<'a> {
     chain: &'a Chain,
     model: &'a Model,
     adapted: Option<Adapted<'a>>,
     space: &'a StepSpace,
     rows: usize,
-    /// Parts that the squares of the stream are in.
+    /// Number of parts of the stream's squares.
     parts: usize,
 }
 
@@ -166,7 +166,7 @@ impl Step<'_> {
 }
 
 impl Decoder {
-    /// Queues one step of the first `rows` slots, if the kernels serve these rows.
+    /// Queues one step of the first `rows` slots, if the kernels support this number.
     pub(super) fn queue_fused(&self, resident: &Resident, with: With, rows: usize) -> Result<bool> {
         let (Some(chain), Some(space)) = (&resident.chain, &self.space) else {
             return Ok(false);

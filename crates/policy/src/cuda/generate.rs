@@ -1,6 +1,6 @@
-//! Many answers at once: each prompt is read once, its cache is copied to its answers, the device
-//! decodes without the host, and every few tokens the host looks which answers have ended and fills
-//! their slots again.
+//! Decodes many answers at once. Each prompt is prefilled once, and its cache is copied to its
+//! answers. The device decodes without the host. Every few tokens the host checks which answers
+//! have ended and refills their slots.
 
 use std::collections::VecDeque;
 
@@ -18,22 +18,22 @@ use super::workspace::{Purpose, Size};
 use crate::pack::{Pack, Sequence};
 use crate::sample::{Chosen, Generation, Growing};
 
-/// Tokens of prompts read at once; a longer prompt is read by itself.
+/// Maximum number of prompt tokens prefilled at once. A longer prompt is prefilled alone.
 const PREFILL: usize = 8192;
-/// Prompts read at once.
+/// Maximum number of prompts prefilled at once.
 const PROMPTS: usize = 64;
-/// Tokens between two looks of the host.
+/// Tokens between two checks of the host.
 const STRIDE: usize = 16;
 
-/// An answer on its way.
+/// An answer in progress.
 struct Active {
     number: usize,
     growing: Growing,
-    /// Tokens drawn when the host last looked.
+    /// Tokens drawn at the host's last check.
     length: usize,
 }
 
-/// A prompt to be read, and the answers that continue it: number and slot.
+/// A prompt to prefill, and the answers that continue it, by number and slot.
 struct Admission {
     prompt: usize,
     answers: Vec<(usize, usize)>,
@@ -50,7 +50,8 @@ struct Round<'a> {
 }
 
 impl Round<'_> {
-    /// Fills free slots, lowest first, with waiting answers: as many prompts as are read at once.
+    /// Fills free slots, lowest first, with waiting answers of as many prompts as are prefilled at
+    /// once.
     fn admit(&mut self) -> Vec<Admission> {
         let mut admissions: Vec<Admission> = Vec::new();
         let mut tokens = 0;
@@ -86,7 +87,7 @@ impl Round<'_> {
         admissions
     }
 
-    /// Steps until the host looks again: no more than the longest answer can still grow.
+    /// Steps until the host's next check, at most as many as the longest answer can still grow.
     fn steps(&self) -> usize {
         let left = |active: &Active| self.how.stop.max_tokens.saturating_sub(active.length);
         self.active
@@ -106,13 +107,14 @@ impl Round<'_> {
             .map_or(0, |highest| highest + 1)
     }
 
-    /// Whether the host has to look at every token: the device knows no texts and only some stop
-    /// tokens.
+    /// Whether the host must check every token, because the device knows no stop texts and only
+    /// some stop tokens.
     fn host_stops(&self) -> bool {
         !self.how.stop.texts.is_empty() || self.how.stop.tokens.len() > STOPS
     }
 
-    /// Takes what the device has drawn; returns the slots whose answers the host has ended.
+    /// Takes the tokens that the device has drawn, and returns the slots whose answers the host
+    /// ended.
     fn collect(&mut self, decoder: &Decoder, device: &Device) -> Result<Vec<usize>> {
         let states = decoder.states(device)?;
         let ended = |(active, state): (&Option<Active>, &SlotState)| active.is_some() && state.done;
@@ -162,7 +164,7 @@ impl Round<'_> {
         Ok(stopped)
     }
 
-    /// Completions that a halt has left unfinished are empty.
+    /// Completions that a halt left unfinished are empty.
     fn finish(self) -> Vec<Completion> {
         let Self {
             prompts,
@@ -194,8 +196,8 @@ impl Engine {
         }
     }
 
-    /// Makes room for decoding. Where memory is short, what only training needs is given up, and
-    /// then slots: fewer answers are decoded at once.
+    /// Makes room for decoding. If memory is short, it frees memory that only training needs, and
+    /// then reduces the number of slots.
     fn prepare_decoder(&mut self, slots: usize, capacity: usize, answer: usize) -> Result<Decoder> {
         let old = self.decoder.take();
         let size = Size {
@@ -229,8 +231,8 @@ impl Engine {
         Ok(decoder)
     }
 
-    /// Makes room for so many slots of so many tokens, of which so many are the answer's: calls
-    /// that need no more then share memory and graphs.
+    /// Makes room for `slots` slots of `capacity` tokens, `answer` of which are the answer's. Calls
+    /// that need no more share memory and graphs.
     pub fn make_room(&mut self, slots: usize, capacity: usize, answer: usize) -> Result<()> {
         self.resident.device.enter()?;
         let decoder = self.prepare_decoder(slots, capacity.next_multiple_of(64), answer)?;
@@ -274,7 +276,7 @@ impl Engine {
             done,
         };
         let result = self.play(with, &mut round, &mut decoder);
-        // After an error or a halt slots may still be running: the decoder is not used again then.
+        // After an error or a halt slots may still be running, so the decoder is not reused.
         result?;
         if !how.halted() {
             self.decoder = Some(decoder);
@@ -314,8 +316,8 @@ impl Engine {
         }
     }
 
-    /// Reads prompts, copies their caches to all their answers, and draws every answer's first
-    /// token.
+    /// Prefills prompts, copies their caches to all of their answers, and draws every answer's
+    /// first token.
     fn read(
         &mut self,
         with: With,

@@ -1,8 +1,8 @@
 //! From the last hidden states to logprobs of given tokens, and back, a chunk of rows at a time.
 //!
-//! The loss itself stays on the host: it answers each token's logprob with a slope, so that every
-//! loss is one pure function that the CPU uses too. A chunk is thousands of rows, so the round trip
-//! is lost in the products around it.
+//! The loss stays on the host. It maps each token's logprob to a slope, so that every loss is one
+//! pure function that the CPU uses, too. A chunk has thousands of rows, so the round trip is
+//! negligible.
 
 use super::device::{Address, Launch, args};
 use super::error::Result;
@@ -19,8 +19,8 @@ impl Pass<'_> {
         )
     }
 
-    /// f32 logits of gathered rows of `hidden`, whose numbers lie at `space.rows`, into
-    /// `space.logits`.
+    /// Computes f32 logits of gathered rows of `hidden` into `space.logits`. The row numbers are at
+    /// `space.rows`.
     pub(super) fn logits(&self, hidden: Address, rows: usize, space: &HeadSpace) -> Result<()> {
         let (width, vocab) = (self.model.config.hidden, self.model.config.vocab);
         let arguments = args![hidden, &space.rows, &space.gathered, width as i32];
@@ -54,7 +54,7 @@ impl Pass<'_> {
         )
     }
 
-    /// Scores of a chunk of targets; the logits stay in `space`.
+    /// Scores a chunk of targets. The logits stay in `space`.
     fn score_chunk(
         &self,
         hidden: Address,
@@ -103,7 +103,7 @@ impl Pass<'_> {
         Ok(scores)
     }
 
-    /// Scores every target, asks for its slope, and leaves the gradient of the hidden states in
+    /// Scores every target, gets its slope, and leaves the gradient of the hidden states in
     /// `space.backward`.
     pub(super) fn head_gradient(
         &self,
@@ -155,8 +155,8 @@ impl Pass<'_> {
                 self.blas
                     .product(d.t(), normed, to, Dims(vocab, width, rows), 1.0)?;
             }
-            // The normed rows have been read for the last time: their place takes the gradient of
-            // the gathered ones.
+            // The normed rows are not needed any more, so their memory takes the gradient of the
+            // gathered rows.
             let d_gathered = space.normed.address;
             self.backward_final_norm(
                 space.gathered.address,

@@ -1,6 +1,6 @@
-//! A decode step by cuBLAS's products, with as little between them as can be: attention takes rows
-//! as the product before leaves them, and every kernel of ours is there, waiting, when the product
-//! before it ends.
+//! A decode step with cuBLAS's products and as little as possible between them. Attention takes
+//! rows as the previous product leaves them. Every kernel of ours is already waiting when the
+//! product before it ends.
 
 use super::chain::Follows;
 use super::decoder::Decoder;
@@ -10,7 +10,7 @@ use super::plan::Group;
 use super::resident::{Resident, With};
 use super::step::TokenAttention;
 
-/// The widest stream whose norm has room in one block's registers.
+/// The widest stream whose norm fits in one block's registers.
 pub(super) const WIDEST: usize = 8192;
 
 impl Decoder {

@@ -1,4 +1,4 @@
-//! The kernels' sources, and their compilation by NVRTC when the device is opened.
+//! The kernels' sources. NVRTC compiles them when the device is opened.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,7 +9,7 @@ use cudarc::nvrtc::{CompileError, CompileOptions, Ptx, compile_ptx_with_opts};
 use super::error::{Error, Result};
 use crate::precision::Precision;
 
-/// Every file, in the order they are compiled as one.
+/// All files, in the order in which they are compiled as one.
 const SOURCES: [(&str, &str); 14] = [
     ("common.cu", include_str!("kernels/common.cu")),
     ("norm.cu", include_str!("kernels/norm.cu")),
@@ -27,7 +27,7 @@ const SOURCES: [(&str, &str); 14] = [
     ("sample.cu", include_str!("kernels/sample.cu")),
 ];
 
-/// The files of a decode step's own kernels, which are compiled where `auto` decodes with them.
+/// The files of the decode step's kernels. They are compiled if `auto` decodes with them.
 const STEP_SOURCES: [(&str, &str); 8] = [
     ("common.cu", include_str!("kernels/common.cu")),
     ("tensor.cu", include_str!("kernels/tensor.cu")),
@@ -42,7 +42,7 @@ const STEP_SOURCES: [(&str, &str); 8] = [
     ("decode_step.cu", include_str!("kernels/decode_step.cu")),
 ];
 
-/// Widths of heads that the tensor-core attention knows.
+/// Head widths that the tensor-core attention supports.
 const FLASH_DIMS: [usize; 5] = [16, 32, 64, 96, 128];
 
 /// Whether attention of such heads runs on tensor cores.
@@ -50,7 +50,7 @@ pub(super) fn has_flash(precision: Precision, head_dim: usize) -> bool {
     precision == Precision::Bf16 && FLASH_DIMS.contains(&head_dim)
 }
 
-/// The kernel that does attention of new tokens with such heads on tensor cores, if one does.
+/// The tensor-core kernel for attention of new tokens with such heads, if there is one.
 pub(super) fn decode_flash(precision: Precision, head_dim: usize) -> Option<&'static str> {
     match (precision, head_dim) {
         (Precision::Bf16, 64) => Some("decode_flash_64"),
@@ -59,11 +59,11 @@ pub(super) fn decode_flash(precision: Precision, head_dim: usize) -> Option<&'st
     }
 }
 
-/// What was compiled before in this process, by the options it was compiled with.
+/// Kernels that this process has compiled, by their options.
 type Compiled = HashMap<Vec<String>, String>;
 static COMPILED: Mutex<Option<Compiled>> = Mutex::new(None);
 
-/// Compiles all kernels for a compute capability, once in a process.
+/// Compiles all kernels for a compute capability, once per process.
 pub(super) fn compile(
     precision: Precision,
     head_dim: usize,
@@ -79,7 +79,7 @@ pub(super) fn compile(
     build(&SOURCES, capability, options)
 }
 
-/// The same of the kernels of a decode step.
+/// The same for the kernels of a decode step.
 pub(super) fn compile_step(head_dim: usize, capability: (i32, i32)) -> Result<(Ptx, Duration)> {
     let options = vec![
         format!("-DHEAD_DIM={head_dim}"),
@@ -88,7 +88,7 @@ pub(super) fn compile_step(head_dim: usize, capability: (i32, i32)) -> Result<(P
     build(&STEP_SOURCES, capability, options)
 }
 
-/// Every file starts its own line count, so that an error names its file and line.
+/// Compiles the files. Each has its own line count, so that an error names file and line.
 fn build(
     sources: &[(&str, &str)],
     capability: (i32, i32),
@@ -143,7 +143,8 @@ mod tests {
     fn every_kernel_compiles() {
         if !nvrtc_present() {
             println!(
-                "skipped: libnvrtc was not found (pip install nvidia-cuda-nvrtc, set LD_LIBRARY_PATH)"
+                "skipped: libnvrtc was not found (pip install nvidia-cuda-nvrtc, set \
+                 LD_LIBRARY_PATH)"
             );
             return;
         }
@@ -170,7 +171,8 @@ mod tests {
     fn every_kernel_of_a_step_compiles() {
         if !nvrtc_present() {
             println!(
-                "skipped: libnvrtc was not found (pip install nvidia-cuda-nvrtc, set LD_LIBRARY_PATH)"
+                "skipped: libnvrtc was not found (pip install nvidia-cuda-nvrtc, set \
+                 LD_LIBRARY_PATH)"
             );
             return;
         }

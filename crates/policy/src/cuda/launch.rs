@@ -8,10 +8,10 @@ use std::ptr;
 pub(super) struct Address(pub(super) u64);
 
 impl Address {
-    /// No place.
+    /// The null address.
     pub(super) const NULL: Self = Self(0);
 
-    /// So many bytes further.
+    /// The address `bytes` further.
     pub(super) fn plus(self, bytes: usize) -> Self {
         Self(self.0 + bytes as u64)
     }
@@ -22,16 +22,13 @@ impl Address {
 pub(super) enum Arg {
     /// A pointer, or a 64-bit seed.
     Word(u64),
-    /// An `int`.
     Int(i32),
-    /// An `i64`.
     Long(i64),
-    /// A `float`.
     Float(f32),
 }
 
 impl Arg {
-    /// Where its value lies, as the driver wants it.
+    /// The address of its value, for the driver.
     pub(super) fn place(&self) -> *mut c_void {
         match self {
             Self::Word(value) => ptr::from_ref(value).cast_mut().cast(),
@@ -68,25 +65,25 @@ impl From<f32> for Arg {
     }
 }
 
-/// The arguments of a kernel, each by its own type: `args![address, 3i32, 1.0f32]`.
+/// The arguments of a kernel, each with its own type: `args![address, 3i32, 1.0f32]`.
 macro_rules! args {
     ($($value:expr),* $(,)?) => { &[$($crate::cuda::launch::Arg::from($value)),*] };
 }
 pub(super) use args;
 
-/// How many blocks of how many threads.
+/// The number of blocks and threads.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Launch {
     /// Blocks.
     pub(super) grid: (usize, usize, usize),
-    /// Threads of a block: a whole number of warps.
+    /// Threads per block, a multiple of the warp size.
     pub(super) threads: usize,
     /// Bytes of dynamic shared memory.
     pub(super) shared: usize,
 }
 
 impl Launch {
-    /// One block for each of `rows`, with as many threads as a row of `width` in eights keeps busy.
+    /// One block for each of `rows`, with one thread per eight values of a row of `width`.
     pub(super) fn rows(rows: usize, width: usize) -> Self {
         let threads = width.div_ceil(8).next_multiple_of(32).clamp(32, 256);
         Self {
@@ -96,7 +93,7 @@ impl Launch {
         }
     }
 
-    /// 256 threads a block, a thread for each of `count`.
+    /// 256 threads per block, one thread for each of `count`.
     pub(super) fn each(count: usize) -> Self {
         Self {
             grid: (count.div_ceil(256), 1, 1),
@@ -105,7 +102,7 @@ impl Launch {
         }
     }
 
-    /// 256 threads a block, at most so many blocks: for kernels that stride.
+    /// 256 threads per block, at most `blocks` blocks, for kernels that stride.
     pub(super) fn strided(count: usize, blocks: usize) -> Self {
         Self {
             grid: (count.div_ceil(256).clamp(1, blocks), 1, 1),
@@ -114,7 +111,7 @@ impl Launch {
         }
     }
 
-    /// A grid of its own.
+    /// Any grid.
     pub(super) fn grid(x: usize, y: usize, z: usize, threads: usize) -> Self {
         Self {
             grid: (x, y, z),

@@ -11,13 +11,13 @@ use super::model::Model;
 use super::plan::Group;
 use super::workspace::Saved;
 
-/// What a layer's queries look at.
+/// What a layer's queries attend to.
 #[derive(Clone, Copy)]
 pub(super) enum Sight<'a> {
-    /// The rows before them in their own sequence; keys and values also go to a cache, where there
-    /// is one.
+    /// The rows before them in their own sequence. Keys and values also go to a cache, if there is
+    /// one.
     Pack(&'a Batch, Option<&'a Cache>),
-    /// A cache: row n is slot n.
+    /// A cache, in which row n is slot n.
     Cache(&'a Cache),
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Pass<'a> {
     pub(super) rows: usize,
     pub(super) positions: Address,
     pub(super) sight: Sight<'a>,
-    /// Scratch of adapters: gradients of low-rank values, and dropped inputs.
+    /// Scratch memory of adapters: gradients of low-rank values, and dropped inputs.
     pub(super) d_low: Address,
     pub(super) dropped: Address,
 }
@@ -74,7 +74,7 @@ impl<'a> Pass<'a> {
             .launch("rms_forward", Launch::rows(rows, width), arguments)
     }
 
-    /// The layer's output from its input, in whose place it is left where a token is decoded.
+    /// Computes the layer's output from its input. In decoding the output replaces the input.
     pub(super) fn forward(
         &self,
         layer: usize,
@@ -93,7 +93,7 @@ impl<'a> Pass<'a> {
         let plan = &model.plan.layers[layer];
         self.before_attention(layer, x, saved)?;
         self.attend(layer, saved)?;
-        // What is decoded is never gone back through: the stream may be added to where it lies.
+        // Decoding has no backward pass, so the stream may be updated in place.
         let decodes = self.decodes();
         let (middle, out) = if decodes {
             (x, x)
@@ -137,8 +137,8 @@ impl<'a> Pass<'a> {
         down.forward(saved.active.address, rows, out, true, scratch(Group::Down))
     }
 
-    /// Norm, q, k and v, their biases or head norms, and the rotation; where a token is decoded,
-    /// `place_token` does the last and, without head norms, the biases.
+    /// Norm, q, k and v, their biases or head norms, and the rotation. In decoding `place_token`
+    /// does the rotation and, without head norms, the biases.
     fn before_attention(&self, layer: usize, x: Address, saved: &Saved) -> Result<()> {
         let Self {
             device,
@@ -197,7 +197,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Turns q and k by their positions, or back.
+    /// Rotates q and k by their positions, or back.
     pub(super) fn rotate(&self, qkv: Address, sign: f32) -> Result<()> {
         let Self {
             device,

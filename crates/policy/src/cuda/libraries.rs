@@ -1,4 +1,4 @@
-//! Which of CUDA's libraries are on this machine.
+//! Checks which CUDA libraries are on this machine.
 
 #![expect(
     unsafe_code,
@@ -7,25 +7,25 @@
 
 use super::error::Error;
 
-/// Whether the CUDA driver's library is there. Asking for a context without it would panic.
+/// Whether the CUDA driver's library exists. Creating a context without it would panic.
 pub(super) fn driver_present() -> bool {
-    // SAFETY: opens and closes a library by name; its initialisers are the vendor's.
+    // SAFETY: opens and closes a library by name, and its initialisers are the vendor's.
     unsafe { cudarc::driver::sys::is_culib_present() }
 }
 
-/// Whether the compiler's library is there.
+/// Whether the compiler's library exists.
 pub(super) fn nvrtc_present() -> bool {
     // SAFETY: as above.
     unsafe { cudarc::nvrtc::sys::is_culib_present() }
 }
 
-/// Whether cuBLAS is there.
+/// Whether cuBLAS exists.
 pub(super) fn blas_present() -> bool {
     // SAFETY: as above.
     unsafe { cudarc::cublas::sys::is_culib_present() }
 }
 
-/// The first library that is not there, if any.
+/// The first missing library, if any.
 pub(super) fn missing() -> Option<Error> {
     let needed = [
         (

@@ -8,10 +8,10 @@ use super::model::Model;
 use super::plan::{AdapterPlan, Group, LoraGroup, LoraPart};
 use super::product::{Dims, Operand, Target};
 
-/// Rows that `lora_rows` takes at most, and the widest low-rank values, as lora.cu has it.
+/// Maximum number of rows and maximum width of low-rank values in `lora_rows`, as in lora.cu.
 const FEW_ROWS: usize = 64;
 const FEW_WIDTH: usize = 192;
-/// Parts of a group at most, and rows and outputs that a block of it takes.
+/// Maximum number of parts of a group, and the rows and outputs per block.
 const FEW_PARTS: usize = 3;
 const FEW_TOGETHER: usize = 4;
 const FEW_OUTPUTS: usize = 1024;
@@ -26,7 +26,7 @@ pub(super) struct DeviceAdapter {
 #[derive(Clone, Copy)]
 pub(super) struct Adapted<'a> {
     pub(super) adapter: &'a DeviceAdapter,
-    /// Seed of this pass's dropout; none switches it off.
+    /// Seed of this pass's dropout; `None` switches it off.
     pub(super) dropout_seed: Option<u64>,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Scratch {
     pub(super) low: Address,
     /// The same shape, for its gradient.
     pub(super) d_low: Address,
-    /// (rows, inputs), where inputs are dropped.
+    /// (rows, inputs), if inputs are dropped.
     pub(super) dropped: Address,
 }
 
@@ -130,12 +130,12 @@ impl<'a> Projection<'a> {
         Operand::rows(self.arena.at(self.offset), self.inputs)
     }
 
-    /// A part's place among the low-rank values of a row.
+    /// The address of a part's low-rank values in a row.
     fn reals(&self, at: Address, columns: usize) -> Address {
         at.plus(self.device.reals(columns))
     }
 
-    /// Projects `rows` rows of x into or onto y.
+    /// Projects `rows` rows of x into y, or adds them to y.
     pub(super) fn forward(
         &self,
         x: Address,
@@ -180,13 +180,13 @@ impl<'a> Projection<'a> {
         Ok(())
     }
 
-    /// Whether one kernel does an adapter's share faster than products do.
+    /// Whether a single kernel computes an adapter's part faster than products.
     fn few(&self, lora: &GroupLora, rows: usize) -> bool {
         let fits = lora.rank.is_multiple_of(8) && lora.group.parts.len() * lora.rank <= FEW_WIDTH;
         fits && rows <= FEW_ROWS && lora.dropout.is_none() && self.inputs.is_multiple_of(8)
     }
 
-    /// An adapter's share of few rows.
+    /// An adapter's part for few rows.
     fn forward_few(&self, lora: &GroupLora, x: Rows, y: Address, low: Address) -> Result<()> {
         let Rows { at: x, count: rows } = x;
         let parts = &lora.group.parts;
@@ -229,7 +229,7 @@ impl<'a> Projection<'a> {
         )
     }
 
-    /// `drop(x) A'` of every part: one product where nothing is dropped, as all parts then share
+    /// `drop(x) A'` of every part. Without dropout this is one product, because all parts share
     /// their input.
     fn down(&self, lora: &GroupLora, x: Address, rows: usize, scratch: Scratch) -> Result<()> {
         let (rank, inputs) = (lora.rank, self.inputs);
@@ -286,7 +286,7 @@ impl<'a> Projection<'a> {
         )
     }
 
-    /// Replaces dx by the gradient of x, and adds those of what is trained.
+    /// Replaces dx by the gradient of x, and adds those of trained parts.
     pub(super) fn backward(
         &self,
         x: Address,

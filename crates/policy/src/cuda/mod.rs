@@ -10,8 +10,8 @@
 //! trace (where the time of any of it goes) <- profile
 //! ```
 //!
-//! Libraries are opened when the device is, so one binary serves machines with and without a GPU.
-//! Nothing is added by atomics: the same inputs give the same numbers.
+//! Libraries are loaded when the device is opened, so one binary works with and without a GPU. No
+//! sum uses atomics, so the same inputs give the same numbers.
 
 mod arena;
 mod attention;
@@ -59,7 +59,7 @@ pub use trace::Spent;
 #[doc(hidden)]
 pub use way::DecodeWay;
 
-/// Which of the three libraries are there: the driver, the compiler, cuBLAS.
+/// Which of the three libraries exist: the driver, the compiler, cuBLAS.
 pub fn libraries() -> [(&'static str, bool); 3] {
     [
         ("libcuda", libraries::driver_present()),
@@ -68,22 +68,22 @@ pub fn libraries() -> [(&'static str, bool); 3] {
     ]
 }
 
-/// Whether a GPU can be used: the libraries are there, and the driver has one that the kernels
-/// compile for.
+/// Whether a GPU can be used: the libraries exist, and the driver has a GPU that the kernels
+/// support.
 pub fn available() -> bool {
     let first = || cudarc::driver::CudaContext::new(0)?.compute_capability();
     libraries().iter().all(|(_, present)| *present) && first().is_ok_and(can_compute)
 }
 
-/// The library that keeps this machine's GPU from being used; none where there is no GPU, or no
+/// The missing library that prevents using this machine's GPU; `None` if there is no GPU, or no
 /// library is missing.
 pub fn hindrance() -> Option<Error> {
     let has_gpu = || cudarc::driver::CudaContext::device_count().is_ok_and(|count| count > 0);
     libraries::missing().filter(|_| libraries::driver_present() && has_gpu())
 }
 
-/// Whether a GPU of that compute capability has all that the kernels ask for: sums and copies in
-/// bf16 came with 8.0.
+/// Whether a GPU of that compute capability has everything that the kernels need. bf16 sums and
+/// copies require 8.0.
 fn can_compute(capability: (i32, i32)) -> bool {
     capability >= (8, 0)
 }

@@ -63,7 +63,7 @@ impl Model {
         Ok(model)
     }
 
-    /// The place of the matrix that gives logits, in the arena.
+    /// The offset of the head's matrix in the arena.
     pub(super) fn head_offset(&self) -> usize {
         self.plan.head.unwrap_or(self.plan.embed).offset
     }
@@ -74,7 +74,7 @@ impl Model {
     }
 }
 
-/// Whether the kernels can serve a shape: they read eight values at a time, and a warp holds one
+/// Checks that the kernels support a shape. They read eight values at a time, and a warp holds one
 /// head.
 fn check(config: &Config) -> Result<()> {
     let widths = [

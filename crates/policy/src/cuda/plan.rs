@@ -1,15 +1,15 @@
-//! Where every tensor of a model and of an adapter lies in its arena: offsets in values, no device
+//! The offset of every tensor of a model and of an adapter in its arena, in values. No device is
 //! involved.
 //!
-//! Matrices come first and vectors after them, so that weight decay is two ranges. q, k and v lie
-//! one after the other, and so do gate and up: each group is one matrix to cuBLAS.
+//! Matrices come first and vectors after them, so that weight decay applies to one of two ranges.
+//! q, k and v are adjacent, and so are gate and up, so that each group is one matrix for cuBLAS.
 
 use crate::model::{Adapter, Config, LoraConfig, Module};
 
 /// Groups begin at multiples of this many values: 128 bytes in bf16.
 const ALIGN: usize = 64;
 
-/// Where a tensor lies.
+/// The place of a tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) offset: usize,
@@ -58,7 +58,7 @@ struct Layout {
 }
 
 impl Layout {
-    /// Room for tensors of these sizes one after the other.
+    /// Allocates tensors of these sizes one after the other.
     fn group(&mut self, sizes: impl IntoIterator<Item = usize>) -> Vec<Place> {
         self.end = self.end.next_multiple_of(ALIGN);
         let mut places = Vec::new();

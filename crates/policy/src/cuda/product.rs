@@ -1,8 +1,8 @@
-//! A matrix product as it is asked for, in row-major terms.
+//! A requested matrix product, in row-major terms.
 
 use super::device::Address;
 
-/// An operand: where it lies, how long its rows are in memory, and whether its transpose is meant.
+/// An operand: its address, its row stride, and whether it is transposed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Operand {
     pub(super) at: Address,
@@ -11,7 +11,7 @@ pub(super) struct Operand {
 }
 
 impl Operand {
-    /// Rows of that stride.
+    /// Rows with this stride.
     pub(super) fn rows(at: Address, stride: usize) -> Self {
         Self {
             at,
@@ -30,16 +30,16 @@ impl Operand {
     }
 }
 
-/// Where a product goes.
+/// The destination of a product.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Target {
     /// The place.
     pub(super) at: Address,
     /// Values between its rows.
     pub(super) stride: usize,
-    /// f32 rather than the device's precision.
+    /// Whether it is f32 instead of the device's precision.
     pub(super) wide: bool,
-    /// Added to what is there rather than replacing it.
+    /// Whether to add to the existing values instead of replacing them.
     pub(super) add: bool,
 }
 
@@ -87,7 +87,7 @@ impl Target {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Dims(pub(super) usize, pub(super) usize, pub(super) usize);
 
-/// One product as it is asked for: `c = alpha a b (+ c)`.
+/// One requested product: `c = alpha a b (+ c)`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Product {
     pub(super) a: Operand,

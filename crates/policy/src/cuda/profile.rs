@@ -10,8 +10,8 @@ use super::trace::{Spent, Trace};
 const AHEAD: usize = 200;
 
 impl Engine {
-    /// Records from now on where the device's time goes. Events cost a microsecond or so each;
-    /// graphs are not looked into.
+    /// Starts to record where the device's time goes. Each event costs about a microsecond. Graphs
+    /// are not resolved into kernels.
     pub fn begin_trace(&self) -> Result<()> {
         let device = &self.resident.device;
         device.enter()?;
@@ -19,7 +19,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Where it went since; nothing where nothing was noted.
+    /// Where the time went since the start; empty if nothing was recorded.
     pub fn end_trace(&self) -> Result<Vec<Spent>> {
         let trace = self.resident.device.set_trace(None);
         self.wait()?;
@@ -34,8 +34,8 @@ impl Engine {
         worked.and(spent)
     }
 
-    /// Where the time of one decode step of `rows` answers goes, each `position` tokens long. Room
-    /// must have been made for them.
+    /// Where the time of one decode step goes, for `rows` answers of `position` tokens each. Room
+    /// for them must exist already.
     pub fn trace_decode(&mut self, with: With, rows: usize, position: u32) -> Result<Vec<Spent>> {
         let Some(decoder) = self.decoder.take() else {
             return Ok(Vec::new());

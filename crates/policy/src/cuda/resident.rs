@@ -1,5 +1,5 @@
-//! What stays on the device between passes: the model and its adapters, and what computes with
-//! them.
+//! The state that stays on the device between passes: the model, its adapters, and the objects that
+//! compute with them.
 
 use super::arena::{Arena, Part, slices};
 use super::batch::Batch;
@@ -17,32 +17,31 @@ use crate::model::{Adapter, Config};
 /// What an engine on the device trains.
 #[derive(Debug, Clone, Copy)]
 pub enum Trains<'a> {
-    /// This adapter.
     Lora(&'a Adapter),
     /// All weights.
     Full,
 }
 
-/// With which adapter a pass runs.
+/// The adapter of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum With {
     /// None.
     Nothing,
-    /// The one in training, if an adapter is what is trained.
+    /// The adapter in training, if an adapter is trained.
     Trained,
-    /// The frozen one of the reference.
+    /// The frozen adapter of the reference.
     Reference,
-    /// None, on the frozen copy of all weights.
+    /// No adapter, with the frozen copy of all weights.
     Copy,
 }
 
-/// What stays on the device between passes.
+/// The state that stays on the device between passes.
 pub(super) struct Resident {
     pub(super) model: Model,
     pub(super) adapter: Option<DeviceAdapter>,
     pub(super) reference: Option<DeviceAdapter>,
     pub(super) copy: Option<Model>,
-    /// The kernels of a decode step's own; without them steps are decoded the plain way.
+    /// The kernels of a decode step. Without them steps are decoded the plain way.
     pub(super) chain: Option<Chain>,
     pub(super) blas: Blas,
     pub(super) device: Device,
@@ -105,7 +104,7 @@ impl Resident {
         }
     }
 
-    /// Runs all layers; the hidden states after the last are where the answer says.
+    /// Runs all layers and returns the address of the last hidden states.
     pub(super) fn forward(
         &self,
         pass: &Pass,
@@ -137,7 +136,7 @@ impl Resident {
     }
 }
 
-/// Brings an adapter over.
+/// Copies an adapter to the device.
 pub(super) fn place(
     device: &Device,
     config: &Config,

@@ -1,4 +1,4 @@
-//! What decode steps of our own kernels share: how they begin, attend and draw.
+//! The common parts of decode steps with our own kernels: begin, attention and drawing.
 
 use super::cache::Cache;
 use super::chain::{Chain, Follows};
@@ -9,15 +9,16 @@ use super::model::Model;
 use super::resident::Resident;
 use super::workspace::StepSpace;
 
-/// Attention of every slot's new token over its cache, with all that stands between it and the
-/// product before: biases, head norms, the rotation, and the cache's new entry.
+/// Attention of every slot's new token over its cache, with everything between it and the previous
+/// product: biases, head norms, the rotation, and the cache's new entry.
 pub(super) struct TokenAttention<'a> {
     pub(super) chain: &'a Chain,
     pub(super) model: &'a Model,
     pub(super) cache: &'a Cache,
     pub(super) rows: usize,
     pub(super) positions: Address,
-    /// Whose products take the results: `step_attention` or `step_attention_rows`.
+    /// The kernel for the products that take the results:
+    /// `step_attention` or `step_attention_rows`.
     pub(super) kernel: &'static str,
 }
 
@@ -63,8 +64,8 @@ impl TokenAttention<'_> {
 }
 
 impl Decoder {
-    /// Queues the embeddings of the last tokens and, for products that fold norms in, what these
-    /// need of them.
+    /// Queues the embeddings of the last tokens and, for products that include norms, the values
+    /// that these need.
     pub(super) fn begin_step(
         &self,
         resident: &Resident,

@@ -27,9 +27,9 @@ impl Decoder {
         self.sample(resident, self.logits.address, draws)
     }
 
-    /// Runs `steps` steps of the first `rows` slots. The first step of a number of rows runs by
-    /// itself, as libraries load their kernels then, which a capture does not allow; what follows
-    /// is one graph a step.
+    /// Runs `steps` steps of the first `rows` slots. The first step with a number of rows runs
+    /// without a graph, because libraries load their kernels then, which a capture does not allow.
+    /// Every later step is one graph.
     pub(super) fn steps(
         &mut self,
         resident: &Resident,
@@ -53,7 +53,8 @@ impl Decoder {
         Ok(())
     }
 }
-/// The number of rows a step is captured for: the next power of two, so that few graphs serve all.
+/// The number of rows that a step is captured for: the next power of two, so that few graphs are
+/// enough.
 pub(super) fn bucket(rows: usize, slots: usize) -> usize {
     rows.next_power_of_two().min(slots)
 }

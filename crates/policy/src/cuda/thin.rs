@@ -1,4 +1,4 @@
-//! Products over a short length that add to activations, as adapters need them: the kernels of
+//! Products over a short length that add to activations, as adapters need them, with the kernels of
 //! thin.cu.
 
 use super::device::{Device, Launch, args};
@@ -6,12 +6,12 @@ use super::error::Result;
 use super::product::{Dims, Product};
 use crate::precision::Precision;
 
-/// Fewer rows than this leave most of the device idle, whoever multiplies.
+/// With fewer rows most of the device is idle, whatever computes the product.
 const ROWS: usize = 192;
 /// Blocks that keep a device busy.
 const BLOCKS: usize = 1024;
 
-/// The kernel for a product, if it is one of these.
+/// The kernel for a product, if there is one.
 pub(super) fn kernel(precision: Precision, product: &Product) -> Option<&'static str> {
     let Product { a, b, c, dims, .. } = *product;
     let Dims(rows, columns, length) = dims;
@@ -29,7 +29,7 @@ pub(super) fn kernel(precision: Precision, product: &Product) -> Option<&'static
     }
 }
 
-/// Rows of a block: as many as leave enough blocks, since each begins by reading its columns of b.
+/// Rows per block, as many as leave enough blocks, because each block first reads its columns of b.
 fn span(rows: usize, across: usize) -> usize {
     (rows * across / BLOCKS).next_multiple_of(16).clamp(16, 256)
 }
@@ -65,7 +65,7 @@ mod tests {
     use crate::cuda::product::{Operand, Target};
 
     #[test]
-    fn only_short_aligned_sums_onto_activations_are_taken() {
+    fn only_short_aligned_sums_added_to_activations_are_supported() {
         let a = Operand::rows(Address(256), 16);
         let b = Operand::rows(Address(512), 16).t();
         let to = Target::add(Address(1024), 64);

@@ -1,24 +1,24 @@
-//! Where the device's time goes: an event behind everything that is queued, and the times between
-//! neighbours.
+//! Records where the device's time goes, by an event after each queued piece of work and the times
+//! between them.
 
 use cudarc::driver::CudaEvent;
 
 use super::error::{Error, Result};
 
-/// What was queued, with the event behind each.
+/// The queued work, with the event after each.
 pub(super) struct Trace {
     start: CudaEvent,
     queued: Vec<(String, CudaEvent)>,
 }
 
-/// Everything of one kind that was queued, in the order of first use.
+/// All queued work of one kind, in the order of first use.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spent {
     /// The kernel, or the product and its size.
     pub what: String,
     /// How often.
     pub times: usize,
-    /// Milliseconds in all.
+    /// Total milliseconds.
     pub ms: f64,
 }
 

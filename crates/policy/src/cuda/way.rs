@@ -3,17 +3,17 @@
 use super::error::{Error, Result};
 use crate::model::LoraConfig;
 
-/// The widest model whose adapters `auto` decodes by the fused step. That step was timed with 896
-/// and 1536, where it is faster by 11 to 27 %. At 3584 one answer took 1.7 times as long as by the
-/// plain way (`docs/performance.md`).
+/// The widest model whose adapters `auto` decodes with the fused step. It was measured at 896 and
+/// 1536, where it is 11 to 27 % faster. At 3584 one answer took 1.7 times as long as the plain way
+/// (`docs/performance.md`).
 const FUSED_WIDEST: usize = 2048;
-/// The major compute capability that `auto` was timed on. Other devices take the plain way.
+/// The major compute capability that `auto` was measured on. Other devices use the plain way.
 const TIMED: i32 = 9;
 
 /// How a decode step is done in bf16. In f32 it is always the plain way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DecodeWay {
-    /// Products by cuBLAS, a kernel for everything between them.
+    /// Products with cuBLAS, and a kernel for everything between them.
     Plain,
     /// The fastest way whose results are the same in every process: the fused step (`fused.rs`)
     /// with an adapter on a model that is not wide, and the joined step (`joined.rs`) otherwise.
@@ -24,7 +24,7 @@ pub enum DecodeWay {
 impl DecodeWay {
     pub const ALL: [Self; 2] = [Self::Plain, Self::Auto];
 
-    /// Its name, as `HOTLOOP_DECODE` has it.
+    /// Its name in `HOTLOOP_DECODE`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Plain => "plain",
@@ -43,12 +43,12 @@ impl DecodeWay {
         std::env::var("HOTLOOP_DECODE").map_or(Ok(Self::default()), |text| Self::parse(&text))
     }
 
-    /// Whether a device of that compute capability is one that `auto` was timed on.
+    /// Whether `auto` was measured on devices of this compute capability.
     pub(super) fn is_timed_on(capability: (i32, i32)) -> bool {
         capability.0 == TIMED
     }
 
-    /// Whether `auto` takes the fused step for a model that wide with this adapter.
+    /// Whether `auto` uses the fused step for a model of this width with this adapter.
     pub(super) fn fuses(hidden: usize, lora: Option<&LoraConfig>) -> bool {
         hidden <= FUSED_WIDEST && lora.is_some_and(|lora| !lora.targets.is_empty())
     }

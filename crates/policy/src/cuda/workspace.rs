@@ -1,4 +1,4 @@
-//! The memory of a pass: what forward leaves for backward, and scratch.
+//! The memory of a pass: the activations that forward leaves for backward, and scratch memory.
 
 use super::decode_product::ROWS;
 use super::device::{Address, Buffer, Device};
@@ -11,11 +11,11 @@ use crate::model::Config;
 pub(super) enum Purpose {
     /// Logprobs, or a prompt's cache.
     Score,
-    /// Gradients; `keep` keeps every layer's inner values instead of computing them again.
+    /// Gradients. `keep` keeps every layer's activations instead of recomputing them.
     Learn { keep: bool },
 }
 
-/// Row sums are taken over so many parts of the rows.
+/// Number of parts of the rows for row sums.
 pub(super) const PARTS: usize = 64;
 
 /// Values of one chunk of logits: 1 GiB in f32.
@@ -33,10 +33,10 @@ pub(super) struct Size<'a> {
     pub(super) purpose: Purpose,
 }
 
-/// What a layer's forward pass leaves.
+/// The activations of a layer's forward pass.
 pub(super) struct Saved {
     pub(super) normed: Buffer,
-    /// q, k and v before their head norms, where the family has those.
+    /// q, k and v before their head norms, if the family has them.
     pub(super) raw: Option<Buffer>,
     pub(super) qkv: Buffer,
     pub(super) attended: Buffer,
@@ -187,8 +187,7 @@ pub(super) struct Workspace {
     purpose: Purpose,
     low: usize,
     pub(super) saved: Vec<Saved>,
-    /// The residual stream before each layer and after the last; two in turn where nothing is
-    /// learnt.
+    /// The residual stream before each layer and after the last; two in turn if nothing is learned.
     pub(super) streams: Vec<Buffer>,
     pub(super) ints: Buffer,
     pub(super) dropped: Option<Buffer>,
@@ -196,7 +195,7 @@ pub(super) struct Workspace {
     pub(super) head: HeadSpace,
 }
 
-/// Integers a row of a batch takes at most; see `batch.rs`.
+/// Maximum number of integers per row of a batch; see `batch.rs`.
 pub(super) const INTS: usize = 11;
 
 impl Workspace {
@@ -237,11 +236,13 @@ impl Workspace {
         let (free, total) = device.memory()?;
         let wanted = Self::bytes(size, device.precision().bytes());
         if wanted > free {
-            // Most of it grows with the rows, so their share of what is free is about what fits.
+            // Most of it grows with the rows, so the share of free memory is about the share of
+            // rows that fit.
             let fit = (rows as u64 * free / wanted * 9 / 10 / 64 * 64).max(1);
             let what = format!("a pass over {rows} tokens ({purpose:?})");
             let fits = format!(
-                "about {fit} tokens at once would fit: lower the tokens of a pack or turn recompute on"
+                "about {fit} tokens at once would fit: lower the tokens of a pack or turn \
+                 recompute on"
             );
             return Err(Error::OutOfMemory {
                 what,
@@ -273,7 +274,7 @@ impl Workspace {
         })
     }
 
-    /// Whether a pass of that size can be run in here.
+    /// Whether a pass of this size fits.
     pub(super) fn serves(&self, size: Size) -> bool {
         let purpose = match (self.purpose, size.purpose) {
             (Purpose::Learn { .. }, Purpose::Score) => true,
@@ -285,7 +286,7 @@ impl Workspace {
             && (self.dropped.is_some() || !size.drops)
     }
 
-    /// What a layer leaves: its own, or the one set that all share.
+    /// A layer's activations: its own set, or the one that all layers share.
     pub(super) fn saved(&self, layer: usize) -> &Saved {
         &self.saved[layer % self.saved.len()]
     }
@@ -309,9 +310,9 @@ fn widest_input(config: &Config) -> usize {
         .max()
         .unwrap_or(0)
 }
-/// What the products of a fused decode step leave for each other and for themselves.
+/// Scratch memory of the products in a fused decode step.
 pub(super) struct StepSpace {
-    /// The stream's rows, woven.
+    /// The stream's rows in woven order (`tensor.cu`).
     pub(super) copy: Buffer,
     /// Sums of squares of the stream's rows: (rows, parts), a part for each tile of the product
     /// that wrote them.

@@ -1,4 +1,4 @@
-//! Requests to the hub, and what a repository holds.
+//! Requests to the hub, and the content of a repository.
 
 use std::time::Duration;
 
@@ -7,24 +7,24 @@ use ureq::config::RedirectAuthHeaders;
 use super::error::HubError;
 use super::listing::{Listed, Listing};
 
-/// Where the hub is unless `HF_ENDPOINT` says otherwise.
+/// The hub's default address, which `HF_ENDPOINT` overrides.
 const ENDPOINT: &str = "https://huggingface.co";
-/// How long the line may be silent before it counts as broken.
+/// How long the connection may be silent before it counts as broken.
 const SILENCE: Duration = Duration::from_mins(1);
 
-/// A way to the hub.
+/// A client of the hub.
 pub struct Hub {
     endpoint: String,
     token: Option<String>,
     agent: ureq::Agent,
-    /// Tries in a row that bring nothing before it gives up.
+    /// Attempts in a row without progress before it gives up.
     pub(super) tries: u32,
-    /// The first pause between tries; each further one is twice as long.
+    /// The first pause between attempts. Each further one is twice as long.
     pub(super) pause: Duration,
 }
 
 impl Hub {
-    /// As `HF_ENDPOINT` and `HF_TOKEN` say.
+    /// A client configured by `HF_ENDPOINT` and `HF_TOKEN`.
     pub fn from_environment() -> Self {
         let read = |name: &str| {
             std::env::var(name)
@@ -41,7 +41,7 @@ impl Hub {
             .timeout_connect(Some(Duration::from_secs(20)))
             .timeout_recv_response(Some(SILENCE))
             .timeout_per_read(Some(SILENCE))
-            // Files are sent from other hosts, which must not see the token.
+            // Other hosts send the files and must not see the token.
             .redirect_auth_headers(RedirectAuthHeaders::SameHost)
             .http_status_as_error(false);
         let endpoint = endpoint.trim_end_matches('/').to_owned();
@@ -54,7 +54,7 @@ impl Hub {
         }
     }
 
-    /// Where it is.
+    /// The hub's address.
     pub fn endpoint(&self) -> &str {
         &self.endpoint
     }
@@ -72,7 +72,7 @@ impl Hub {
         }
     }
 
-    /// What a model's repository holds at a branch, tag or commit.
+    /// The content of a model's repository at a branch, tag or commit.
     pub fn list(&self, name: &str, revision: &str) -> Result<Listing, HubError> {
         let path = format!(
             "api/models/{name}/revision/{}?blobs=true",
@@ -99,13 +99,13 @@ impl Hub {
             .map_err(|error| HubError::Broken(error.to_string()))?;
         check_status(response.status().as_u16(), name)?;
         let listed: Listed = serde_json::from_str(&text).map_err(|error| {
-            HubError::Broken(format!("what it says of {name} is not understood: {error}"))
+            HubError::Broken(format!("its answer about {name} cannot be read: {error}"))
         })?;
         listed.into_listing(name)
     }
 }
 
-/// What a status says of `what`.
+/// Turns a status into a result for `what`.
 pub(super) fn check_status(status: u16, what: &str) -> Result<(), HubError> {
     match status {
         200..=299 => Ok(()),
@@ -120,7 +120,7 @@ pub(super) fn check_status(status: u16, what: &str) -> Result<(), HubError> {
     }
 }
 
-/// A request that got no answer at all.
+/// The error for a request without any answer.
 pub(super) fn no_line(error: &ureq::Error) -> HubError {
     use ureq::Error::{BadUri, ConnectionFailed, HostNotFound, Io};
     let nowhere = matches!(error, Io(io) if leads_nowhere(io));
@@ -131,8 +131,7 @@ pub(super) fn no_line(error: &ureq::Error) -> HubError {
     }
 }
 
-/// Whether there is no one at the other end. A name that nobody knows has no kind of its own in the
-/// standard library.
+/// Whether there is no server. The standard library has no error kind for an unknown host name.
 fn leads_nowhere(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{ConnectionRefused, HostUnreachable, NetworkUnreachable};
     matches!(
@@ -143,7 +142,7 @@ fn leads_nowhere(error: &std::io::Error) -> bool {
         .starts_with("failed to lookup address information")
 }
 
-/// A text as part of an address; `path` keeps its slashes.
+/// A text encoded for an address. `path` keeps its slashes.
 pub(super) fn encoded(text: &str, path: bool) -> String {
     let plain = |byte: u8| {
         byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) || (path && byte == b'/')

@@ -1,18 +1,18 @@
-//! Why something did not come from the hub.
+//! Why a download from the hub failed.
 
-/// Why something did not come from the hub.
+/// Why a download from the hub failed.
 #[derive(Debug, thiserror::Error)]
 pub enum HubError {
     /// No connection: no network, or no such host.
     #[error("{0}")]
     Unreachable(String),
-    /// It asks for a token, or refuses this one.
+    /// The hub asks for a token, or refuses this one.
     #[error("{0}")]
     Forbidden(String),
-    /// It does not have that.
+    /// The hub does not have it.
     #[error("{0}")]
     Missing(String),
-    /// The transfer broke off, or brought other bytes than promised.
+    /// The transfer was interrupted, or delivered other bytes than announced.
     #[error("{0}")]
     Broken(String),
     /// This machine could not store it.

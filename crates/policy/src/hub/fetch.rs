@@ -1,7 +1,7 @@
 //! Downloads one file from the hub, however often the connection breaks.
 //!
-//! The bytes so far lie in `NAME.incomplete` until the file is whole and checked; a later call
-//! continues there. Tries that bring some bytes do not count, so a bad connection only takes
+//! The bytes so far are in `NAME.incomplete` until the file is complete and checked. A later call
+//! continues there. Attempts that make progress do not count, so a bad connection only takes
 //! longer.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -18,7 +18,7 @@ use super::place::Place;
 /// Bytes read at once.
 const CHUNK: usize = 1 << 17;
 
-/// A file of which repository, at which commit.
+/// A file to download, with its repository and commit.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted<'a> {
     pub name: &'a str,
@@ -26,11 +26,11 @@ pub struct Wanted<'a> {
     pub entry: &'a Entry,
 }
 
-/// Called on the way with the number of bytes that are here. False asks to stop.
+/// Called during the download with the number of bytes received. Returning false stops it.
 pub type Watch<'a> = dyn FnMut(u64) -> bool + 'a;
 
 impl Hub {
-    /// Brings one file to its place; it is not asked for again if it is there with the right size.
+    /// Downloads one file to its place, unless it exists with the right size.
     pub fn fetch(&self, wanted: Wanted, place: &Place, watch: &mut Watch) -> Result<(), HubError> {
         let whole = place.contents(wanted.entry);
         if fs_err::metadata(&whole)
@@ -55,7 +55,7 @@ impl Hub {
         }
         self.fill(wanted, file, watch)?;
         check(wanted.entry, file, watch).inspect_err(|error| {
-            // What is wrong now will not be right later: the next call begins anew.
+            // Wrong content will not become right, so the next call starts from the beginning.
             if matches!(error, HubError::Broken(_)) {
                 drop(file.set_len(0));
             }
@@ -65,7 +65,7 @@ impl Hub {
             .map_err(HubError::Disk)
     }
 
-    /// Asks until all bytes are there.
+    /// Sends requests until all bytes have arrived.
     fn fill(&self, wanted: Wanted, file: &mut File, watch: &mut Watch) -> Result<(), HubError> {
         let (mut fruitless, mut best) = (0, 0);
         loop {
@@ -75,8 +75,8 @@ impl Hub {
                 Err(HubError::Broken(why) | HubError::Unreachable(why)) => why,
                 Err(error) => return Err(error),
             };
-            // More than ever before: a server without ranges that breaks off now here, now there
-            // brings nothing.
+            // Progress means more bytes than ever before. A server without ranges that disconnects
+            // at random points makes none.
             best = best.max(before);
             if file.metadata().map_err(HubError::Disk)?.len() > best {
                 fruitless = 0;
@@ -97,7 +97,7 @@ impl Hub {
         }
     }
 
-    /// One request for what is missing behind `have`.
+    /// Sends one request for the bytes after `have`.
     fn ask(
         &self,
         wanted: Wanted,
@@ -137,11 +137,11 @@ impl Hub {
         };
         if from > have {
             return Err(HubError::Broken(format!(
-                "{}: bytes {have} on were asked for, {range:?} came",
+                "{}: bytes from {have} on were requested, but {range:?} came",
                 entry.name
             )));
         }
-        // A server that does not know ranges begins at the beginning; so do we then.
+        // A server without ranges starts at the beginning, so the file does, too.
         file.set_len(from)
             .and_then(|()| file.seek(SeekFrom::Start(from)).map(drop))
             .map_err(HubError::Disk)?;
@@ -155,7 +155,7 @@ impl Hub {
     }
 }
 
-/// The partial file beside the whole one.
+/// The partial file next to the complete one.
 fn incomplete(whole: &Path) -> PathBuf {
     let mut name = whole.as_os_str().to_owned();
     name.push(".incomplete");
@@ -189,7 +189,7 @@ fn copy(
         };
         if count == 0 && have < entry.size {
             return Err(HubError::Broken(format!(
-                "the line ended at {have} of {} bytes",
+                "the connection ended at {have} of {} bytes",
                 entry.size
             )));
         }
@@ -199,7 +199,7 @@ fn copy(
             to.set_len(0).map_err(HubError::Disk)?;
             let (name, size) = (&entry.name, entry.size);
             return Err(HubError::Broken(format!(
-                "{name}: more than the {size} bytes that were promised came"
+                "{name}: more than the announced {size} bytes arrived"
             )));
         }
         if !watch(have) {
@@ -211,7 +211,7 @@ fn copy(
     }
 }
 
-/// Compares the contents with the hash that the hub keeps of large files.
+/// Compares the content with the hash that the hub has for large files.
 fn check(entry: &Entry, file: &mut File, watch: &mut Watch) -> Result<(), HubError> {
     let Some(wanted) = &entry.sha256 else {
         return Ok(());
@@ -237,7 +237,7 @@ fn check(entry: &Entry, file: &mut File, watch: &mut Watch) -> Result<(), HubErr
     )))
 }
 
-/// The SHA-256 in the hub's spelling.
+/// The SHA-256 in the hub's notation.
 pub(super) fn spelled(hash: Sha256) -> String {
     hash.finalize()
         .iter()

@@ -7,22 +7,20 @@ use super::error::HubError;
 /// A file of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its path there.
+    /// Its path in the repository.
     pub name: String,
-    /// Its bytes.
+    /// Its size in bytes.
     pub size: u64,
-    /// The name of its contents in the cache: the hash that the hub keeps of it.
+    /// The name of its content in the cache, which is the hub's hash.
     pub id: String,
-    /// The SHA-256 of its contents, which the hub knows of large files.
+    /// The SHA-256 of its content, which the hub has for large files.
     pub sha256: Option<String>,
 }
 
-/// What a repository holds at one commit.
+/// The content of a repository at one commit.
 #[derive(Debug)]
 pub struct Listing {
-    /// The commit.
     pub commit: String,
-    /// Its files.
     pub files: Vec<Entry>,
 }
 
@@ -53,7 +51,7 @@ struct Large {
 
 impl Listed {
     pub(super) fn into_listing(self, name: &str) -> Result<Listing, HubError> {
-        // These become names of files here, so they must not lead elsewhere.
+        // These become file names here, so they must not contain path separators.
         let is_hash =
             |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let is_inside = |path: &str| {

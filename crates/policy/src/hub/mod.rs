@@ -1,7 +1,7 @@
-//! The Hugging Face hub: what a model's repository holds, and downloading its files.
+//! The Hugging Face hub: lists a model's repository and downloads its files.
 //!
-//! `select` says which files a model needs, `fetch` downloads one file however often the connection
-//! breaks, and `place` knows where files lie on this machine.
+//! `select` chooses the files that a model needs. `fetch` downloads one file, however often the
+//! connection breaks. `place` knows where files are on this machine.
 
 mod client;
 mod error;

@@ -1,5 +1,5 @@
-//! Where files from the hub lie on this machine: in the cache that all of Hugging Face's tools
-//! share, or in a folder.
+//! Where files from the hub are on this machine: in the cache that all Hugging Face tools share, or
+//! in a folder.
 //!
 //! ```text
 //! models--owner--name/blobs/HASH              contents
@@ -15,13 +15,13 @@ use super::listing::{Entry, Listing};
 /// Where a model's files go.
 #[derive(Debug)]
 pub enum Place {
-    /// The shared cache: the folder of that model.
+    /// The model's folder in the shared cache.
     Cache(PathBuf),
-    /// A folder of the user's, with plain files.
+    /// The user's folder, with plain files.
     Folder(PathBuf),
 }
 
-/// The folder of a model in the shared cache; none where no home is known.
+/// The folder of a model in the shared cache; `None` if the home folder is unknown.
 fn cached(name: &str) -> Option<PathBuf> {
     let folder = |variable: &str| {
         std::env::var_os(variable)
@@ -47,7 +47,7 @@ impl Place {
             .or_else(|| cached(name).map(Self::Cache))
     }
 
-    /// Where a file's contents end up.
+    /// The final path of a file's content.
     pub(super) fn contents(&self, entry: &Entry) -> PathBuf {
         match self {
             Self::Cache(folder) => folder.join("blobs").join(&entry.id),
@@ -63,8 +63,8 @@ impl Place {
         }
     }
 
-    /// Makes the files appear, once all contents are there. `config.json` comes last, since a
-    /// folder with that file counts as a whole model.
+    /// Makes the files visible once all content has arrived. `config.json` comes last, because a
+    /// folder with that file counts as a complete model.
     pub fn publish(&self, listing: &Listing, revision: &str, files: &[Entry]) -> io::Result<()> {
         let Self::Cache(folder) = self else {
             return Ok(());

@@ -2,8 +2,8 @@
 
 use super::listing::{Entry, Listing};
 
-/// What the engine reads besides weights: shapes, the tokenizer, the chat template. Most models
-/// have only some of these.
+/// The files that the engine reads besides weights: shapes, the tokenizer, the chat template. Most
+/// models have only some of them.
 const SMALL: [&str; 10] = [
     "config.json",
     "generation_config.json",
@@ -21,9 +21,9 @@ const INDEX: &str = "model.safetensors.index.json";
 /// Why no files were chosen.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Unfit {
-    /// There is no such file; these are there.
+    /// There is no such file. These exist.
     NoSuchFile(Vec<String>),
-    /// There are only GGUF files, of which one must be chosen.
+    /// There are only GGUF files, and the user must choose one.
     OnlyGguf(Vec<String>),
     /// This is missing.
     Lacks(&'static str),
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_is_its_weights_and_what_reads_them() {
+    fn a_model_consists_of_its_weights_and_the_files_to_read_them() {
         let names = [
             "README.md",
             "config.json",
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn of_weights_stored_twice_the_indexed_ones_are_taken() {
+    fn if_weights_are_stored_twice_the_indexed_ones_are_taken() {
         let shards = [
             "model-00001-of-00002.safetensors",
             "model-00002-of-00002.safetensors",
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_model_is_told() {
+    fn a_repository_without_a_model_is_reported() {
         assert_eq!(
             chosen(&["README.md", "config.json"]),
             Err(Unfit::Lacks("model.safetensors"))

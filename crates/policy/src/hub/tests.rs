@@ -1,4 +1,4 @@
-//! Fetching from a small server on this machine that behaves as badly as real lines do.
+//! Downloads from a small server on this machine that behaves as badly as real connections.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -19,28 +19,28 @@ const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 /// How the server misbehaves.
 #[derive(Clone, Default)]
 struct Manners {
-    /// Cut the line after so many bytes of every answer.
+    /// Closes the connection after this many bytes of every answer.
     cut: Option<usize>,
-    /// Answer the first so many requests for files with this status.
+    /// Answers the first requests for files with this status.
     fails: (usize, u16),
-    /// Knows no ranges.
+    /// Does not support ranges.
     rangeless: bool,
-    /// Send other bytes than promised, of the same size.
+    /// Sends other bytes than announced, of the same size.
     lies: bool,
-    /// Send so many bytes more than promised.
+    /// Sends this many bytes more than announced.
     extra: usize,
-    /// Wants this token.
+    /// Requires this token.
     token: Option<&'static str>,
 }
 
 struct Server {
     hub: Hub,
-    /// The lines of every request: the first, and those about range and authorization.
+    /// The first line of every request, and its lines about range and authorization.
     asked: Arc<Mutex<Vec<String>>>,
 }
 
-/// A repository `a/b` with these files; those that end in `.safetensors` are large ones, with a
-/// hash.
+/// Serves a repository `a/b` with these files. Those that end in `.safetensors` count as large and
+/// have a hash.
 fn serve(files: &[(&str, &[u8])], manners: Manners) -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
@@ -184,7 +184,7 @@ fn fetch(server: &Server, to: &Path) -> Result<(), HubError> {
 }
 
 #[test]
-fn a_line_that_breaks_again_and_again_brings_the_whole_file() {
+fn a_connection_that_breaks_repeatedly_still_delivers_the_whole_file() {
     let (folder, bytes) = (tempfile::tempdir().unwrap(), weights());
     let manners = Manners {
         cut: Some(150_000),
@@ -214,7 +214,7 @@ fn a_line_that_breaks_again_and_again_brings_the_whole_file() {
 }
 
 #[test]
-fn what_an_earlier_call_brought_is_kept_and_what_is_whole_is_not_asked_for() {
+fn partial_downloads_are_kept_and_complete_files_are_not_requested_again() {
     let (folder, bytes) = (tempfile::tempdir().unwrap(), weights());
     let server = serve(&[("model.safetensors", &bytes)], Manners::default());
     std::fs::write(
@@ -246,7 +246,7 @@ fn what_an_earlier_call_brought_is_kept_and_what_is_whole_is_not_asked_for() {
 }
 
 #[test]
-fn a_stopped_fetch_leaves_its_part() {
+fn a_stopped_download_keeps_its_part() {
     let (folder, bytes) = (tempfile::tempdir().unwrap(), weights());
     let server = serve(&[("model.safetensors", &bytes)], Manners::default());
     let listing = server.hub.list("a/b", "main").unwrap();
@@ -268,7 +268,7 @@ fn a_stopped_fetch_leaves_its_part() {
 }
 
 #[test]
-fn a_server_without_ranges_begins_anew() {
+fn a_server_without_ranges_starts_from_the_beginning() {
     let (folder, bytes) = (tempfile::tempdir().unwrap(), weights());
     let manners = Manners {
         rangeless: true,
@@ -318,7 +318,7 @@ fn wrong_bytes_and_wrong_sizes_never_become_a_model() {
 }
 
 #[test]
-fn passing_failures_pass_and_lasting_ones_are_told() {
+fn temporary_failures_pass_and_lasting_ones_are_reported() {
     let bytes = weights();
     let folder = tempfile::tempdir().unwrap();
     let busy = Manners {
@@ -349,7 +349,7 @@ fn passing_failures_pass_and_lasting_ones_are_told() {
 }
 
 #[test]
-fn models_that_are_not_there_or_not_for_us_are_told_apart() {
+fn missing_and_forbidden_models_are_distinguished() {
     let server = serve(
         &[("config.json", b"{}")],
         Manners {
@@ -378,7 +378,7 @@ fn models_that_are_not_there_or_not_for_us_are_told_apart() {
 }
 
 #[test]
-fn names_that_lead_elsewhere_are_left_out() {
+fn names_with_path_separators_are_left_out() {
     let text = json!({"sha": COMMIT, "siblings": [
         {"rfilename": "../evil", "size": 1, "blobId": "aa"},
         {"rfilename": "/etc/evil", "size": 1, "blobId": "aa"},

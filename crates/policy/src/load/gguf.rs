@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::gguf_blocks::Block;
 use crate::load_error::Problem;
 
-/// Counts above this are damage, not data.
+/// A larger count means that the file is damaged.
 const MAX_COUNT: u64 = 1 << 32;
 
 /// A value of the header.
@@ -21,9 +21,9 @@ pub(super) enum Value {
     Array(Vec<Self>),
 }
 
-/// Where a tensor lies.
+/// The position of a tensor in the file.
 pub(super) struct Entry {
-    /// Rows first, as everywhere in this crate; the file has it the other way round.
+    /// Rows first, as everywhere in this crate. The file has the reverse order.
     pub(super) shape: Vec<usize>,
     kind: u32,
     offset: u64,
@@ -35,14 +35,14 @@ impl Entry {
         Block::from_id(self.kind).is_some_and(|block| block != Block::F32)
     }
 
-    /// How many values it has; none where no machine could count them.
+    /// The number of values; `None` if it overflows.
     fn count(&self) -> Option<usize> {
         self.shape
             .iter()
             .try_fold(1usize, |count, length| count.checked_mul(*length))
     }
 
-    /// How its values are stored, and how many they are.
+    /// The storage format and the number of its values.
     pub(super) fn stored(&self) -> (String, u64) {
         let kind = Block::from_id(self.kind).map_or_else(
             || format!("GGML type {}", self.kind),
@@ -122,8 +122,8 @@ impl<R: Read> Header<R> {
             8 => Value::Text(self.text()?),
             9 => {
                 let (kind, count) = (self.u32()?, self.count()?);
-                // Lists of lists are allowed and unused; without an end to them the stack would be
-                // it.
+                // Nested lists are allowed but unused. They are refused, because unlimited nesting
+                // would overflow the stack.
                 if kind == 9 {
                     return Err(Problem::Damaged("a list of lists in the header".into()));
                 }
@@ -240,7 +240,7 @@ impl GgufFile {
             .checked_mul(block.bytes())
             .ok_or_else(past)?;
         let start = self.data_start.checked_add(entry.offset).ok_or_else(past)?;
-        // Before room is made for them: a damaged length may be more than a machine has.
+        // Checked before the allocation, because a damaged length may exceed the machine's memory.
         let end = start.checked_add(size as u64).ok_or_else(past)?;
         if end > self.file.metadata()?.len() {
             return Err(past());

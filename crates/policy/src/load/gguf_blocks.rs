@@ -1,7 +1,7 @@
 //! The block formats of GGUF, turned into f32.
 //!
-//! A block holds 32 or 256 values as small integers with shared scales. In the K formats eight
-//! groups of 32 have 6-bit scales and minima of their own, packed into twelve bytes.
+//! A block holds 32 or 256 values as small integers with shared scales. In the K formats each of
+//! eight groups of 32 has its own 6-bit scale and minimum, packed into twelve bytes.
 
 use half::{bf16, f16};
 
@@ -21,7 +21,7 @@ pub(super) enum Block {
 }
 
 impl Block {
-    /// By GGML's number.
+    /// The format with GGML's number `id`.
     pub(super) fn from_id(id: u32) -> Option<Self> {
         Some(match id {
             0 => Self::F32,
@@ -38,7 +38,7 @@ impl Block {
         })
     }
 
-    /// As people write it.
+    /// Its usual name.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::F32 => "F32",
@@ -125,7 +125,7 @@ fn q5_0(block: &[u8], out: &mut Vec<f32>) {
     }
 }
 
-/// Scale and minimum of a group of 32, six bits each, out of the twelve packed bytes.
+/// Scale and minimum of a group of 32, six bits each, from the twelve packed bytes.
 fn scale_and_minimum(packed: &[u8], group: usize) -> (f32, f32) {
     let (scale, minimum) = if group < 4 {
         (packed[group] & 63, packed[group + 4] & 63)
@@ -154,7 +154,7 @@ fn k_quants(block: &[u8], fifth: Option<&[u8]>, nibbles: &[u8], out: &mut Vec<f3
     }
 }
 
-/// Six bits: four from `low`, two from `high`; one signed scale to 16 values.
+/// Six bits: four from `low` and two from `high`, with one signed scale per 16 values.
 fn q6k(block: &[u8], out: &mut Vec<f32>) {
     let (low, high, scales) = (&block[..128], &block[128..192], &block[192..208]);
     let scale = half(block, 208);
@@ -201,7 +201,8 @@ mod tests {
             let found = Block::from_id(id).unwrap().dequantise(raw.data());
             assert_eq!(found.len(), wanted.len(), "{name}");
             for (found, wanted) in found.iter().zip(&wanted) {
-                // One rounding apart at most: the order of the multiplications is free.
+                // They differ by at most one rounding, because the order of the multiplications is
+                // free.
                 assert!(
                     (found - wanted).abs() <= 4e-7 * wanted.abs().max(1e-3),
                     "{name}: {found} against {wanted}"

@@ -8,7 +8,7 @@ use crate::load_error::{LoadError, Problem};
 use crate::model::{Config, Family, RopeScaling};
 use crate::text::{ByteBpe, Text, TokenKind};
 
-/// Control tokens that end an answer wherever they are in a vocabulary.
+/// Control tokens that end an answer if the vocabulary contains them.
 const ENDS: [&str; 4] = ["<|endoftext|>", "<|im_end|>", "<|eot_id|>", "<|eom_id|>"];
 
 pub(super) struct GgufModel {
@@ -62,8 +62,8 @@ impl GgufModel {
             });
         }
         let data = self.file.tensor(&stored)?;
-        // llama.cpp stores Llama's q and k for a rotation of neighbours; Qwen's are stored as they
-        // are.
+        // llama.cpp stores Llama's q and k for a rotation of neighbours. Qwen's are stored
+        // unchanged.
         match (self.family, name.rsplit_once(".self_attn.")) {
             (Family::Llama, Some((_, "q_proj.weight"))) => Ok(unpermute(&data, self.heads, shape)),
             (Family::Llama, Some((_, "k_proj.weight"))) => {
@@ -152,9 +152,9 @@ fn token(file: &GgufFile, key: &str) -> Option<u32> {
     file.integer(key).ok().and_then(|id| u32::try_from(id).ok())
 }
 
-/// The tokens that end an answer. A folder lists all of them; a GGUF file names a few, and the rest
-/// are known by name: an instructed Qwen ends by `<|im_end|>`, and now and then by what ended its
-/// texts before.
+/// The tokens that end an answer. A folder lists all of them. A GGUF file names a few, and the rest
+/// are known by name. An instruction-tuned Qwen ends with `<|im_end|>`, and sometimes with the end
+/// token of its pre-training.
 fn ends(file: &GgufFile) -> Vec<u32> {
     let keys = ["eos", "eot", "eom"].map(|end| format!("tokenizer.ggml.{end}_token_id"));
     let mut ends: Vec<u32> = keys.iter().filter_map(|key| token(file, key)).collect();
@@ -180,7 +180,7 @@ fn ends(file: &GgufFile) -> Vec<u32> {
     ends
 }
 
-/// Variants of the families that the engine does not compute must not load as if it did.
+/// Refuses variants of the families that the engine does not compute.
 fn refuse_variants(file: &GgufFile, config: &Config) -> Result<(), Problem> {
     let refuse = |key: &str, found: String, wanted: &str| {
         Err(Problem::BadKey {
@@ -190,7 +190,8 @@ fn refuse_variants(file: &GgufFile, config: &Config) -> Result<(), Problem> {
         })
     };
     let key = |suffix: &str| format!("{}.{suffix}", config.family.model_type());
-    // As llama.cpp has it: a factor without a type is linear, and the type alone stretches nothing.
+    // As in llama.cpp, a factor without a type is linear, and a type without a factor has no
+    // effect.
     let kind = if file.keys.contains_key(&key("rope.scaling.type")) {
         file.text(&key("rope.scaling.type"))?
     } else {
@@ -240,8 +241,8 @@ fn refuse_variants(file: &GgufFile, config: &Config) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The rule behind a table of divisors, one a frequency. GGUF keeps only the table; every Llama 3
-/// model uses the same bounds and another factor, and whatever else made a table is refused.
+/// The scaling rule behind a table of divisors, one per frequency. GGUF keeps only the table. All
+/// Llama 3 models use the same bounds with different factors. Any other table is refused.
 fn stretching(divisors: &[f32], theta: f64) -> Result<RopeScaling, Problem> {
     let factor = divisors.iter().copied().fold(1.0, f32::max);
     let rule = RopeScaling {
@@ -265,7 +266,7 @@ fn stretching(divisors: &[f32], theta: f64) -> Result<RopeScaling, Problem> {
     })
 }
 
-/// What llama.cpp calls a tensor.
+/// llama.cpp's name of a tensor.
 fn stored_name(name: &str) -> Option<String> {
     let whole = match name {
         "model.embed_tokens.weight" => Some("token_embd.weight"),
@@ -309,7 +310,7 @@ fn unpermute(data: &[f32], heads: usize, shape: &[usize]) -> Vec<f32> {
     out
 }
 
-/// llama.cpp's numbers: 3 is a control token, 4 one that users defined.
+/// llama.cpp's numbers: 3 is a control token, 4 a user-defined one.
 fn token_kind(kind: &Value) -> TokenKind {
     match kind {
         Value::Integer(3) => TokenKind::Control,
@@ -322,12 +323,11 @@ fn byte_bpe(file: &GgufFile) -> Result<ByteBpe, Problem> {
     let model = file.text("tokenizer.ggml.model")?;
     if model != "gpt2" {
         return Err(Problem::Tokenizer(format!(
-            "its tokenizer is of kind `{model}`, and only byte-level BPE (`gpt2`) is read from GGUF: \
-             use the Hugging Face directory of this model"
+            "its tokenizer is of kind `{model}`, and only byte-level BPE (`gpt2`) is read from \
+             GGUF: use the Hugging Face directory of this model"
         )));
     }
-    // Old converters named no rule, and their users got GPT-2's whatever the model was trained
-    // with.
+    // Old converters did not name a rule, and llama.cpp used GPT-2's for all models.
     let split = file
         .keys
         .get("tokenizer.ggml.pre")

@@ -55,7 +55,7 @@ impl OneOrMany {
     }
 }
 
-/// Reads `config.json`, and the ends of answers from `generation_config.json` where there is one.
+/// Reads `config.json`, and the end tokens from `generation_config.json` if it exists.
 pub(super) fn read(directory: &Path) -> Result<Config, LoadError> {
     let path = directory.join("config.json");
     let mut config = read_config(&path).map_err(|problem| problem.at(&path))?;
@@ -85,7 +85,8 @@ fn read_eos(path: &Path) -> Result<Vec<u32>, Problem> {
 
 fn read_config(path: &Path) -> Result<Config, Problem> {
     let text = fs_err::read_to_string(path)?;
-    // The architecture first: a foreign model should be called by its name, not by a key it lacks.
+    // The architecture comes first, so that the error for an unknown model names its architecture
+    // and not a missing key.
     let value: Value = serde_json::from_str(&text)?;
     let model_type = value["model_type"]
         .as_str()
@@ -127,7 +128,7 @@ fn read_config(path: &Path) -> Result<Config, Problem> {
         .map_or(Ok(config), |fault| Err(Problem::BadShape(fault)))
 }
 
-/// Variants of the families that the engine does not compute must not load as if it did.
+/// Refuses variants of the families that the engine does not compute.
 fn refuse_variants(raw: &Raw) -> Result<(), Problem> {
     let refuse = |key: &str, found: &str, wanted: &str| {
         Err(Problem::BadKey {

@@ -1,8 +1,7 @@
 //! Models from files: Hugging Face directories with safetensors, and GGUF.
 //!
-//! Tensors are read one at a time and come as f32 under their Hugging Face names, whatever the file
-//! calls them. Matrices that nothing trains may be kept in bf16, each rounded as soon as it is
-//! read.
+//! Tensors are read one at a time, as f32 and under their Hugging Face names, whatever their names
+//! in the file are. Frozen matrices may be kept in bf16. Each is rounded as soon as it is read.
 
 mod gguf;
 mod gguf_blocks;
@@ -67,7 +66,7 @@ impl Checkpoint {
         }
     }
 
-    /// The kinds in which values are stored, each with how many they are.
+    /// The storage formats, with the number of values in each.
     pub fn kinds(&self) -> BTreeMap<String, u64> {
         let mut kinds = BTreeMap::new();
         let mut add = |(kind, values): (String, u64)| *kinds.entry(kind).or_default() += values;
@@ -78,7 +77,7 @@ impl Checkpoint {
         kinds
     }
 
-    /// Whether the file has 16 bits or fewer for a value of that tensor.
+    /// Whether the file stores that tensor in 16 bits or fewer.
     fn is_narrow(&self, name: &str) -> bool {
         match &self.source {
             Source::HuggingFace(files) => files.is_narrow(name),
@@ -86,14 +85,14 @@ impl Checkpoint {
         }
     }
 
-    /// All weights of a model that nothing trains, and the fingerprint of what the file has.
-    /// Matrices are kept in that precision; without one each is kept in bf16 if the file has 16
-    /// bits or fewer for its values.
+    /// All weights of a frozen model, and the fingerprint of the file's values. Matrices have this
+    /// precision. Without one, a matrix is bf16 if the file stores it in 16 bits or fewer.
     pub fn frozen(&self, precision: Option<Precision>) -> Result<(Weights, String), LoadError> {
         let mut fingerprint = Fingerprint::default();
         let weights = Weights::build(&self.config, |name, shape| {
             let data = self.tensor(name, shape)?;
-            // Of the values before rounding, so that an adapter fits its base in either precision.
+            // The fingerprint covers the values before rounding, so that an adapter fits its base
+            // in either precision.
             fingerprint.add(name, shape, &data);
             let rounds = match precision {
                 Some(Precision::Bf16) => true,
@@ -124,7 +123,8 @@ impl Checkpoint {
     }
 }
 
-/// A model that is shallower than its files would answer, and badly.
+/// Refuses a configuration with fewer layers than the files, because such a model would answer
+/// badly.
 fn check_depth(config: &Config, files: &TensorFiles) -> Result<(), LoadError> {
     let further = format!("model.layers.{}.", config.layers);
     let Some(name) = files

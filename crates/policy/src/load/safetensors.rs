@@ -10,10 +10,10 @@ use safetensors::tensor::Metadata;
 
 use crate::load_error::{LoadError, Problem};
 
-/// Headers longer than this are damage, not data.
+/// A longer header means that the file is damaged.
 const MAX_HEADER: u64 = 100_000_000;
 
-/// Weights as other libraries keep them.
+/// Weight files of other libraries.
 const OTHERS: [&str; 3] = [
     "pytorch_model.bin",
     "pytorch_model.bin.index.json",
@@ -36,7 +36,7 @@ struct TensorFile {
 }
 
 impl TensorFiles {
-    /// The files of a model: `model.safetensors`, or the shards its index names.
+    /// Opens the files of a model: `model.safetensors`, or the shards in its index.
     pub(crate) fn open(directory: &Path) -> Result<Self, LoadError> {
         let (index, whole) = (
             directory.join("model.safetensors.index.json"),
@@ -55,7 +55,7 @@ impl TensorFiles {
         Self::open_files(directory, &paths)
     }
 
-    /// These files.
+    /// Opens these files.
     pub(crate) fn open_files(directory: &Path, paths: &[PathBuf]) -> Result<Self, LoadError> {
         let files = paths
             .iter()
@@ -79,7 +79,7 @@ impl TensorFiles {
         &self.directory
     }
 
-    /// A note in the header of one of the files.
+    /// An entry in the metadata of one of the files.
     pub(crate) fn note(&self, key: &str) -> Option<&str> {
         self.files
             .iter()
@@ -161,7 +161,8 @@ impl TensorFile {
         }
         let mut header = vec![0; length as usize];
         file.file().read_exact_at(&mut header, 8)?;
-        // The crate checks the header's offsets against each other; the file's end is checked here.
+        // The crate checks the consistency of the header's offsets. The code here checks the file's
+        // end.
         let metadata: Metadata = serde_json::from_slice(&header)
             .map_err(|error| damaged(format!("its header: {error}")))?;
         let data_start = length + 8;

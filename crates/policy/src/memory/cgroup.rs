@@ -1,12 +1,12 @@
-//! Memory that the control groups of this process leave it: in a container the machine has more
-//! than may be used.
+//! Memory that the control groups of this process allow. In a container this is less than the
+//! machine has.
 
-/// Where a version of control groups reports memory.
+/// The files in which a version of control groups reports memory.
 struct Files {
     root: &'static str,
     limit: &'static str,
     used: &'static str,
-    /// Pages of files among what is used, which are given up when memory is short.
+    /// The key for page cache, which the kernel reclaims when memory is short.
     given_up: &'static str,
 }
 
@@ -23,13 +23,13 @@ const V2: Files = Files {
     given_up: "inactive_file",
 };
 
-/// The least that any group around this process has left; none without a limit.
+/// The smallest remaining memory of any group around this process; `None` without a limit.
 pub(super) fn free_bytes() -> Option<u64> {
     let groups = fs_err::read_to_string("/proc/self/cgroup").ok()?;
     free_in(&groups, &|path| fs_err::read_to_string(path).ok())
 }
 
-/// The same for the groups of such a list, with files read by `read`.
+/// The same for a list of groups, with files read by `read`.
 fn free_in(groups: &str, read: &dyn Fn(&str) -> Option<String>) -> Option<u64> {
     let of_line = |line: &str| {
         let mut parts = line.splitn(3, ':');
@@ -47,11 +47,11 @@ fn free_in(groups: &str, read: &dyn Fn(&str) -> Option<String>) -> Option<u64> {
 }
 
 impl Files {
-    /// The least that the group of that path, or one around it, has left.
+    /// The smallest remaining memory of the group at `path` and the groups around it.
     fn least_free(&self, path: &str, read: &dyn Fn(&str) -> Option<String>) -> Option<u64> {
         let mut path = path.trim_end_matches('/');
         let mut least = self.free(path, read);
-        // A container sees its own group as the root, whatever its path says.
+        // A container sees its own group as the root, whatever its path is.
         while let Some((around, _)) = path.rsplit_once('/') {
             path = around;
             least = least.into_iter().chain(self.free(path, read)).min();
@@ -59,8 +59,8 @@ impl Files {
         least
     }
 
-    /// What one group has left. Version 2 writes `max` where there is no limit, version 1 a number
-    /// beyond any machine.
+    /// The remaining memory of one group. Without a limit version 2 writes `max`, and version 1 a
+    /// huge number.
     fn free(&self, path: &str, read: &dyn Fn(&str) -> Option<String>) -> Option<u64> {
         let file = |name: &str| read(&format!("{}{path}/{name}", self.root));
         let number = |name: &str| file(name)?.trim().parse::<u64>().ok();

@@ -1,21 +1,21 @@
-//! How much memory this machine has to give, and whether a backward pass spends it.
+//! The available memory of this machine, and whether backward uses it for activations.
 
 mod cgroup;
 
-/// What happens to a layer's inner values between forward and backward.
+/// What happens to a layer's activations between forward and backward.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recompute {
-    /// Kept: a forward pass less, and tens of times the memory.
+    /// They are kept. This saves a forward pass and needs tens of times the memory.
     Off,
-    /// Computed again, layer by layer: only each layer's input is kept.
+    /// They are recomputed layer by layer. Only each layer's input is kept.
     On,
-    /// Kept if they take no more than half of the memory that is free. The numbers are the same
-    /// either way.
+    /// They are kept if they need at most half of the free memory. The results are the same either
+    /// way.
     Auto,
 }
 
-/// Memory that can be had without swapping, and without going beyond what the control groups of
-/// this process may have; none where the system does not say.
+/// Memory that is available without swapping and within the limits of this process's control
+/// groups; `None` if unknown.
 pub fn available_bytes() -> Option<u64> {
     let facts = fs_err::read_to_string("/proc/meminfo").ok()?;
     let line = facts

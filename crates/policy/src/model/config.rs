@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The model families the engine knows; they differ in a few details of attention only.
+/// The model families that the engine supports. They differ only in a few details of attention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
     /// Llama and its relatives, such as `SmolLM2`.
@@ -43,22 +43,22 @@ impl Family {
     }
 }
 
-/// Llama 3's stretching of the rotation for long contexts.
+/// Llama 3's scaling of the rotation for long contexts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RopeScaling {
-    /// How far low frequencies are slowed.
+    /// The factor by which low frequencies are slowed.
     pub factor: f64,
-    /// Wavelengths longer than the original context over this are slowed in full.
+    /// Wavelengths longer than the original context divided by this are fully slowed.
     pub low_freq_factor: f64,
-    /// Wavelengths shorter than the original context over this stay as they are.
+    /// Wavelengths shorter than the original context divided by this stay unchanged.
     pub high_freq_factor: f64,
     /// The context the model was first trained with.
     pub original_max_position_embeddings: f64,
 }
 
 impl RopeScaling {
-    /// A frequency after stretching: wavelengths beyond the old context are slowed, short ones
-    /// stay, and those between are blended.
+    /// A scaled frequency. Wavelengths beyond the old context are slowed, short ones stay, and
+    /// those between are blended.
     pub fn stretch(&self, frequency: f64) -> f64 {
         let wavelength = std::f64::consts::TAU / frequency;
         let old = self.original_max_position_embeddings;
@@ -77,7 +77,6 @@ impl RopeScaling {
 /// The shape of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    /// Which family.
     pub family: Family,
     /// Width of the residual stream.
     pub hidden: usize,
@@ -97,11 +96,11 @@ pub struct Config {
     pub norm_eps: f64,
     /// Base of the rotary frequencies.
     pub rope_theta: f64,
-    /// Stretching of the rotation, where the model has one.
+    /// Scaling of the rotation, if the model has it.
     pub rope_scaling: Option<RopeScaling>,
     /// Whether the head is the embedding.
     pub tied: bool,
-    /// Tokens at most.
+    /// Maximum number of tokens.
     pub context: usize,
     /// The token that begins a text, if the model has one.
     pub bos: Option<u32>,
@@ -120,7 +119,7 @@ impl Config {
         self.kv_heads * self.head_dim
     }
 
-    /// Query heads to one key head.
+    /// Query heads per key head.
     pub fn group(&self) -> usize {
         self.heads / self.kv_heads
     }
@@ -135,7 +134,7 @@ impl Config {
         self.family == Family::Qwen3
     }
 
-    /// Frequencies of the rotation, one a pair of a head, slowest last.
+    /// Frequencies of the rotation, one per pair of a head, slowest last.
     pub fn rope_frequencies(&self) -> Vec<f64> {
         let half = self.head_dim / 2;
         let plain = |i| self.rope_theta.powf(-(i as f64) / half as f64);
@@ -146,7 +145,7 @@ impl Config {
         (0..half).map(plain).map(scaled).collect()
     }
 
-    /// What is wrong with the shape, if anything: a name and why.
+    /// What is wrong with the shape, if anything.
     pub fn fault(&self) -> Option<String> {
         let sizes = [
             ("hidden_size", self.hidden),
@@ -161,7 +160,7 @@ impl Config {
         if let Some((key, _)) = sizes.into_iter().find(|(_, value)| *value == 0) {
             return Some(format!("{key} is 0"));
         }
-        // Room for the layers is made before the first tensor is looked for.
+        // Limits the sizes, because the layers are allocated before the first tensor is read.
         let most = |key: &str| {
             if key == "num_hidden_layers" {
                 1 << 12

@@ -1,10 +1,10 @@
-//! Low-rank adapters: `y = W x + (alpha / rank) B A x` on the projections of their choice.
+//! Low-rank adapters: `y = W x + (alpha / rank) B A x` on selected projections.
 
 use super::config::Config;
 use super::module::Module;
 use super::weights::Tensor;
 
-/// How an adapter is made.
+/// The settings of an adapter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoraConfig {
     /// Rank of the update.
@@ -13,7 +13,7 @@ pub struct LoraConfig {
     pub alpha: f32,
     /// Share of the adapter's inputs dropped in supervised training; 0 in reinforcement learning.
     pub dropout: f32,
-    /// Which projections carry one.
+    /// The projections with an adapter.
     pub targets: Vec<Module>,
 }
 
@@ -36,16 +36,15 @@ pub struct LoraPair {
 /// The pairs of one layer, in [`Module`]'s order.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LayerAdapter {
-    /// None where the projection is not a target.
+    /// `None` if the projection is not a target.
     pub pairs: [Option<LoraPair>; 7],
 }
 
 /// A low-rank adapter of a whole model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Adapter {
-    /// How it was made.
     pub config: LoraConfig,
-    /// One entry a layer.
+    /// One entry per layer.
     pub layers: Vec<LayerAdapter>,
 }
 
@@ -90,8 +89,8 @@ impl Adapter {
         })
     }
 
-    /// A fresh adapter: A uniform within 1/sqrt(inputs) as PEFT has it, B zero, so that it changes
-    /// nothing yet.
+    /// A fresh adapter. A is uniform within 1/sqrt(inputs), as in PEFT, and B is zero, so that it
+    /// has no effect yet.
     #[must_use]
     pub fn fresh(model: &Config, config: &LoraConfig, seed: u64) -> Self {
         let mut nth = 0u64;
@@ -111,7 +110,7 @@ impl Adapter {
         }
     }
 
-    /// Zeros of the same shape: an empty gradient.
+    /// Zeros of the same shape, as an empty gradient.
     #[must_use]
     pub fn zeroed(&self) -> Self {
         let mut zeros = self.clone();
@@ -131,7 +130,7 @@ impl Adapter {
             .collect()
     }
 
-    /// Every tensor in the same order, to be changed.
+    /// Every tensor in the same order, mutable.
     pub fn tensors_mut(&mut self) -> Vec<&mut Tensor> {
         let pairs = self
             .layers

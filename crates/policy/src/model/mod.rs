@@ -1,4 +1,4 @@
-//! What a language model is made of, apart from any device: its configuration, its weights and its
+//! The device-independent parts of a language model: its configuration, its weights and its
 //! adapters.
 
 mod config;

@@ -6,21 +6,20 @@ use std::ops::{Deref, DerefMut};
 use half::bf16;
 use half::slice::HalfFloatSliceExt;
 
-/// Values in f32, or in bf16 where they are those of a frozen matrix.
+/// Values in f32, or in bf16 for a frozen matrix.
 ///
-/// Whatever is trained is in f32, and so are norms and biases: they are read and written as the
-/// slice of f32 that they are. Only products with matrices know both kinds; to take bf16 for a
-/// slice of f32 is a bug.
+/// Trained values, norms and biases are always f32 and can be used as slices of f32. Only products
+/// with matrices support both kinds. Using bf16 values as a slice of f32 is a bug.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// As they are.
     F32(Vec<f32>),
-    /// Rounded to the nearest: half the bytes to keep and to read.
+    /// Rounded to nearest, which halves memory and reads.
     Bf16(Vec<bf16>),
 }
 
 impl Values {
-    /// How many there are.
+    /// The number of values.
     pub fn len(&self) -> usize {
         match self {
             Self::F32(values) => values.len(),
@@ -123,7 +122,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "taken for one in f32")]
-    fn halves_are_no_slice_of_f32() {
+    fn bf16_values_are_not_a_slice_of_f32() {
         let _ = &Values::from(vec![1.0]).rounded()[..];
     }
 }

@@ -1,7 +1,7 @@
 //! The weights of a model on the host, and their names.
 //!
-//! A gradient has the same type as the weights it belongs to, so that optimiser, clipping, saving
-//! and tests walk both by the same list.
+//! A gradient has the same type as its weights, so that optimiser, clipping, saving and tests
+//! iterate over both in the same way.
 
 use super::config::Config;
 use super::module::Module;
@@ -12,9 +12,7 @@ use super::values::Values;
 pub struct Tensor {
     /// Its name in a Hugging Face checkpoint.
     pub name: String,
-    /// Its shape.
     pub shape: Vec<usize>,
-    /// Its values.
     pub data: Values,
 }
 
@@ -79,13 +77,13 @@ impl Layer {
 /// All weights of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weights {
-    /// One row a token.
+    /// One row per token.
     pub embed: Tensor,
     /// The layers, first to last.
     pub layers: Vec<Layer>,
     /// RMS norm before the head.
     pub norm: Tensor,
-    /// The head; none where it is the embedding.
+    /// The head; `None` if it is the embedding.
     pub head: Option<Tensor>,
 }
 
@@ -129,7 +127,7 @@ impl Weights {
         })
     }
 
-    /// How many numbers a model of this shape has.
+    /// The number of parameters of a model of this shape.
     pub fn count(config: &Config) -> u64 {
         let matrices = Module::ALL.map(|module| {
             let (rows, cols) = module.shape(config);
@@ -151,7 +149,7 @@ impl Weights {
         (embeddings + config.layers * layer + config.hidden) as u64
     }
 
-    /// Small random weights from a seed, norms at one: what tests and toy runs start from.
+    /// Small random weights from a seed, and norms of one, for tests and toy runs.
     #[must_use]
     pub fn random(config: &Config, seed: u64) -> Self {
         let mut nth = 0;
@@ -171,7 +169,7 @@ impl Weights {
         }
     }
 
-    /// Zeros of the same shape: an empty gradient.
+    /// Zeros of the same shape, as an empty gradient.
     #[must_use]
     pub fn zeroed(&self) -> Self {
         let mut zeros = self.clone();
@@ -181,7 +179,7 @@ impl Weights {
         zeros
     }
 
-    /// The same weights with all matrices in bf16; norms and biases stay as they are.
+    /// The same weights with all matrices in bf16. Norms and biases stay unchanged.
     #[must_use]
     pub fn rounded(mut self) -> Self {
         for tensor in self.tensors_mut() {
@@ -224,7 +222,7 @@ impl Weights {
         all
     }
 
-    /// Every tensor in the same order, to be changed.
+    /// Every tensor in the same order, mutable.
     pub fn tensors_mut(&mut self) -> Vec<&mut Tensor> {
         let mut all = vec![&mut self.embed];
         for layer in &mut self.layers {
@@ -242,8 +240,8 @@ impl Weights {
         all
     }
 
-    /// A hash over names, shapes and values: the same model from GGUF and from safetensors has the
-    /// same one.
+    /// A hash over names, shapes and values. It is the same for a model from GGUF and from
+    /// safetensors.
     pub fn fingerprint(&self) -> String {
         let mut fingerprint = Fingerprint::default();
         for tensor in self.tensors() {
@@ -253,12 +251,12 @@ impl Weights {
     }
 }
 
-/// A hash that takes in one tensor after the other, in the order of [`Weights::tensors`].
+/// A hash over tensors that are added one by one, in the order of [`Weights::tensors`].
 #[derive(Default)]
 pub(crate) struct Fingerprint(blake3::Hasher);
 
 impl Fingerprint {
-    /// Takes in a tensor.
+    /// Adds a tensor.
     pub(crate) fn add(&mut self, name: &str, shape: &[usize], data: &[f32]) {
         self.0.update(name.as_bytes());
         for size in shape {
@@ -267,7 +265,7 @@ impl Fingerprint {
         self.0.update(bytemuck::cast_slice(data));
     }
 
-    /// The hash of all that was taken in.
+    /// The hash of all added tensors.
     pub(crate) fn finish(&self) -> String {
         self.0.finalize().to_hex().to_string()
     }

@@ -9,12 +9,12 @@ use crate::math::{exponentiate, max, sum, vectorised};
 pub struct Draw {
     /// 0 is greedy.
     pub temperature: f32,
-    /// Keep the k likeliest tokens, and those as likely as the last of them; 0 keeps all.
+    /// Keep the k most likely tokens, and those as likely as the last of them; 0 keeps all.
     pub top_k: usize,
-    /// Keep the likeliest tokens up to this mass, and those as likely as the last of them; 1 keeps
-    /// all.
+    /// Keep the most likely tokens up to this mass, and those as likely as the last of them; 1
+    /// keeps all.
     pub top_p: f32,
-    /// Keep tokens at least this likely relative to the likeliest; 0 keeps all.
+    /// Keep tokens at least this likely relative to the most likely one; 0 keeps all.
     pub min_p: f32,
 }
 
@@ -31,13 +31,14 @@ impl From<&Sampling> for Draw {
 }
 
 impl Draw {
-    /// Whether some tokens can never be drawn: then logprobs do not describe what was drawn from.
+    /// Whether some tokens can never be drawn. Then logprobs do not describe the sampling
+    /// distribution.
     pub fn truncates(&self) -> bool {
         self.top_k > 0 || self.top_p < 1.0 || self.min_p > 0.0
     }
 
-    /// The same where logits can be divided by the temperature. Below the normal numbers of f32
-    /// they cannot, and such draws are greedy.
+    /// The same with a temperature that logits can be divided by. A subnormal temperature becomes
+    /// 0, which is greedy.
     #[must_use]
     pub fn divisible(self) -> Self {
         if self.temperature >= f32::MIN_POSITIVE {
@@ -50,7 +51,7 @@ impl Draw {
         }
     }
 
-    /// The temperature that logprobs are reported at: greedy answers are scored at 1.
+    /// The temperature of reported logprobs. Greedy answers are scored at 1.
     pub fn scoring_temperature(&self) -> f32 {
         if self.temperature > 0.0 {
             self.temperature
@@ -63,14 +64,12 @@ impl Draw {
 /// A token, and its logprob at the drawing temperature over the whole vocabulary.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Chosen {
-    /// The token.
     pub token: u32,
-    /// Its logprob.
     pub logprob: f32,
 }
 
-/// Chooses a token; `uniform` in [0, 1) decides which. Logits with NaN give a logprob of NaN.
-/// Greedy ties go to the lower token.
+/// Chooses a token by `uniform` in [0, 1). NaN among the logits gives a logprob of NaN. Greedy ties
+/// go to the lower token.
 pub fn choose(logits: &[f32], draw: Draw, uniform: f64) -> Chosen {
     let factor = 1.0 / draw.scoring_temperature();
     let top = vectorised(
@@ -103,8 +102,8 @@ struct Eligible {
     weight: f32,
 }
 
-/// Keeps the `count` likeliest tokens, and those as likely as the last of them: a token's number
-/// makes no difference.
+/// Keeps the `count` most likely tokens, and those as likely as the last of them, so that a token's
+/// number makes no difference.
 fn keep(kept: &mut Vec<Eligible>, count: usize) {
     if let Some(last) = count
         .checked_sub(1)
@@ -117,7 +116,7 @@ fn keep(kept: &mut Vec<Eligible>, count: usize) {
     }
 }
 
-/// Inverts the cumulative weights of the tokens that are kept.
+/// Inverts the cumulative weights of the kept tokens.
 fn pick(logits: &[f32], weights: &[f32], draw: Draw, uniform: f64) -> Option<usize> {
     if !draw.truncates() {
         return invert(weights, uniform);
@@ -146,17 +145,17 @@ fn pick(logits: &[f32], weights: &[f32], draw: Draw, uniform: f64) -> Option<usi
         let count = count.count();
         keep(&mut kept, count);
     }
-    // The likeliest weight is one.
+    // The largest weight is one.
     kept.retain(|kept| kept.weight >= draw.min_p);
-    // In the order of the tokens, as without a filter and as on a GPU: the same number draws the
-    // same token.
+    // In the order of the tokens, as without a filter and as on a GPU, so that the same number
+    // draws the same token.
     kept.sort_by_key(|kept| kept.token);
     let weights: Vec<f32> = kept.iter().map(|kept| kept.weight).collect();
     invert(&weights, uniform).map(|index| kept[index].token)
 }
 
-/// The index at which the cumulative weights pass `uniform` of their sum. Runs are summed first, so
-/// that only one of them is walked value by value.
+/// The index at which the cumulative weights pass `uniform` times their sum. Runs are summed first,
+/// so that only one of them is searched value by value.
 fn invert(weights: &[f32], uniform: f64) -> Option<usize> {
     const RUN: usize = 512;
     let mut sums = vec![0.0; weights.len().div_ceil(RUN)];
@@ -183,7 +182,7 @@ fn invert(weights: &[f32], uniform: f64) -> Option<usize> {
             return Some(index);
         }
     }
-    // Rounding may leave a rest at the very end: the last token that can be drawn takes it.
+    // Rounding may leave a remainder at the end. The last token that can be drawn takes it.
     weights.iter().rposition(|weight| *weight > 0.0)
 }
 
@@ -268,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_logits_give_no_logprob() {
+    fn nan_logits_give_a_nan_logprob() {
         assert!(choose(&[0.0, f32::NAN, 1.0], ALL, 0.5).logprob.is_nan());
         assert!(
             choose(
@@ -311,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_as_likely_as_the_last_that_is_kept_is_kept_too() {
+    fn tokens_as_likely_as_the_last_kept_one_are_kept_too() {
         // Probabilities 0.2, 0.1, 0.2, 0.3, 0.2.
         let logits = [0.2f32, 0.1, 0.2, 0.3, 0.2].map(f32::ln);
         let drawn = |draw| {

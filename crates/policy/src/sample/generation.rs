@@ -11,7 +11,7 @@ pub struct Stop {
     pub tokens: Vec<u32>,
     /// These texts.
     pub texts: Vec<String>,
-    /// So many tokens.
+    /// The maximum number of tokens.
     pub max_tokens: usize,
 }
 
@@ -33,17 +33,17 @@ pub struct Generation<'a> {
     pub draw: Draw,
     /// What ends a completion.
     pub stop: Stop,
-    /// Completion number n draws from seed + n.
+    /// Completion number n uses seed + n.
     pub seed: u64,
     /// Completions decoded at the same time.
     pub slots: usize,
     /// Tokens to text, for stop texts.
     pub decode: &'a (dyn Fn(&[u32]) -> String + Sync),
-    /// Ends all completions where they are once it is set. Their caller throws them away then.
+    /// Once set, all completions end where they are, and their caller discards them.
     pub halt: &'a AtomicBool,
 }
 
-/// The halt of work that nobody stops.
+/// A halt flag that is never set.
 pub static NEVER: AtomicBool = AtomicBool::new(false);
 
 impl Generation<'_> {

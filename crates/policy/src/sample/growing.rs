@@ -5,16 +5,16 @@ use hotloop_flow::policy::{Completion, Ending};
 use super::choose::Chosen;
 use super::generation::{Generation, Stop};
 
-/// A completion as it grows: tokens as they were chosen, the token that ends it included.
+/// A growing completion: the chosen tokens, including the one that ends it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Growing {
     pub(crate) tokens: Vec<u32>,
-    /// One logprob a token.
+    /// One logprob per token.
     pub(crate) logprobs: Vec<f32>,
 }
 
 impl Growing {
-    /// Takes one more token, and returns why the completion ends with it, if it does.
+    /// Adds a token, and returns why the completion ends with it, if it does.
     pub(crate) fn push(
         &mut self,
         chosen: Chosen,
@@ -29,8 +29,8 @@ impl Growing {
         (self.tokens.len() >= stop.max_tokens).then_some(Ending::Length)
     }
 
-    /// Whether a stop text has just been completed. Only the tail is decoded: a token is at least
-    /// one byte, so the longest stop text lies within as many tokens as it has bytes.
+    /// Whether the last token completed a stop text. Only the tail is decoded. A token has at least
+    /// one byte, so the longest stop text spans at most as many tokens as it has bytes.
     fn ends_in(&self, texts: &[String], decode: &dyn Fn(&[u32]) -> String) -> bool {
         let Some(longest) = texts.iter().map(String::len).max() else {
             return false;
@@ -39,7 +39,7 @@ impl Growing {
         texts.iter().any(|text| tail.contains(text.as_str()))
     }
 
-    /// The completion of a prompt that has ended; its text goes up to a stop text.
+    /// The finished completion of a prompt. Its text ends before a stop text.
     pub(crate) fn finish(self, prompt: &[u32], ending: Ending, how: &Generation) -> Completion {
         let text = match &self.tokens[..] {
             [] => String::new(),

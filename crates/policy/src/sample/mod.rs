@@ -1,5 +1,4 @@
-//! How completions are drawn, apart from any device: the choice of a token, and when a completion
-//! ends.
+//! The device-independent parts of sampling: the choice of a token, and when a completion ends.
 
 mod choose;
 mod generation;

@@ -1,8 +1,8 @@
-//! A directory that appears whole or not at all.
+//! Writes a directory atomically.
 //!
-//! Files are written beside their destination, synced, and renamed into place. A directory that is
-//! replaced steps aside as `NAME.old` for the moment between two renames; `settle` puts it back if
-//! a crash fell into that moment.
+//! Files are written next to their destination, synced, and renamed into place. A replaced
+//! directory is called `NAME.old` between two renames. `settle` restores it after a crash in
+//! between.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ pub struct SaveError {
     pub source: std::io::Error,
 }
 
-/// `NAME.suffix` beside `path`.
+/// `NAME.suffix` next to `path`.
 fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".");
@@ -24,7 +24,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Fills a fresh directory by `fill` and puts it at `path`, in place of what was there.
+/// Fills a new directory with `fill` and moves it to `path`, where it replaces an old one.
 pub(super) fn directory(
     path: &Path,
     fill: impl FnOnce(&Path) -> std::io::Result<()>,
@@ -51,7 +51,7 @@ fn replace(path: &Path, fill: impl FnOnce(&Path) -> std::io::Result<()>) -> std:
         fs_err::rename(path, &old)?;
     }
     fs_err::rename(&fresh, path)?;
-    // The rename itself must be on disk before the old directory goes.
+    // The rename must be on disk before the old directory is removed.
     let parent = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
@@ -62,8 +62,8 @@ fn replace(path: &Path, fill: impl FnOnce(&Path) -> std::io::Result<()>) -> std:
     Ok(())
 }
 
-/// Finishes what a crash interrupted: either the old directory is put back, or it is no longer
-/// needed.
+/// Finishes an interrupted replacement: restores the old directory, or removes it if it is no
+/// longer needed.
 pub(super) fn settle(path: &Path) -> std::io::Result<()> {
     let old = beside(path, "old");
     if !old.exists() {

@@ -8,7 +8,7 @@ use crate::load::config_to_json;
 use crate::model::{Config, Weights};
 use crate::text::Text;
 
-/// Writes `config.json`, `model.safetensors` and, where there is one, the tokenizer.
+/// Writes `config.json`, `model.safetensors` and, if there is one, the tokenizer.
 pub fn model(
     directory: &Path,
     config: &Config,

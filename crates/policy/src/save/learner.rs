@@ -1,5 +1,4 @@
-//! A learner on disk: what it trains, and the optimiser's state, enough to go on bit by bit as
-//! before.
+//! A learner on disk: the trained part and the optimiser's state, enough to continue bit for bit.
 
 use std::path::Path;
 
@@ -21,7 +20,7 @@ struct Progress {
     steps: u64,
 }
 
-/// Writes an adapter or a full model, with the optimiser's state beside it.
+/// Writes an adapter or a full model, with the optimiser's state next to it.
 pub fn learner(
     directory: &Path,
     learner: &Learner,
@@ -63,7 +62,7 @@ pub fn learner(
     })
 }
 
-/// Puts what `learner` wrote back into a learner of the same kind.
+/// Restores the files of `learner` into a learner of the same kind.
 pub fn resume(directory: &Path, learner: &mut Learner, base_hash: &str) -> Result<(), LoadError> {
     atomic::settle(directory).map_err(|error| Problem::from(error).at(directory))?;
     let config = learner.model.network.config.clone();
@@ -72,8 +71,8 @@ pub fn resume(directory: &Path, learner: &mut Learner, base_hash: &str) -> Resul
         Ok(serde_json::from_str(&fs_err::read_to_string(&path)?)?)
     };
     let progress = read().map_err(|problem| problem.at(&path))?;
-    // Everything is read before anything is changed: a damaged checkpoint leaves the learner as it
-    // was.
+    // Everything is read before anything changes, so a damaged checkpoint leaves the learner
+    // unchanged.
     let values: Vec<Tensor> = match &learner.model.trained {
         Trained::Lora(adapter) => {
             let loaded = peft::load_adapter(directory, &config, base_hash)?;

@@ -1,5 +1,4 @@
-//! Models, adapters and optimiser state on disk, whole or not at all, as transformers and PEFT read
-//! them.
+//! Writes models, adapters and optimiser state atomically, in the formats of transformers and PEFT.
 
 mod atomic;
 mod huggingface;

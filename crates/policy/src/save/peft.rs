@@ -1,7 +1,7 @@
-//! Adapters as PEFT writes them: `adapter_config.json` and `adapter_model.safetensors`.
+//! Adapters in PEFT's format: `adapter_config.json` and `adapter_model.safetensors`.
 //!
-//! The fingerprint of the base stands among the notes of the safetensors file: PEFT warns of keys
-//! in its settings that it does not know, and advises an upgrade that would not help.
+//! The base's fingerprint is in the metadata of the safetensors file. PEFT warns about unknown keys
+//! in its settings and advises an upgrade that would not help.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -15,10 +15,10 @@ use crate::load::TensorFiles;
 use crate::load_error::{LoadError, Problem};
 use crate::model::{Adapter, Config, LoraConfig, Module};
 
-/// The note that holds the base's fingerprint.
+/// The metadata key of the base's fingerprint.
 const BASE_NOTE: &str = "base_model_blake3";
 
-/// The model an adapter was trained on; it fits no other.
+/// The model that an adapter was trained on. It fits no other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Base {
     /// Its name or path.
@@ -27,9 +27,8 @@ pub struct Base {
     pub hash: String,
 }
 
-/// Keys that PEFT has for adapters which compute something else than plain
-/// `LoRA`. Not among them is `fan_in_fan_out`, which PEFT itself ignores for the linear layers of
-/// these models.
+/// PEFT's keys for adapters that compute something other than plain `LoRA`. `fan_in_fan_out` is not
+/// among them, because PEFT ignores it for the linear layers of these models.
 const VARIANTS: [&str; 10] = [
     "use_rslora",
     "use_dora",
@@ -106,7 +105,7 @@ pub(super) fn write(to: &Path, adapter: &Adapter, base: &Base) -> std::io::Resul
     )
 }
 
-/// How an adapter was made.
+/// The settings of an adapter.
 pub fn adapter_config(directory: &Path) -> Result<LoraConfig, LoadError> {
     let path = directory.join("adapter_config.json");
     atomic::settle(directory).map_err(|error| Problem::from(error).at(directory))?;
@@ -115,7 +114,7 @@ pub fn adapter_config(directory: &Path) -> Result<LoraConfig, LoadError> {
         .map_err(|problem| problem.at(&path))
 }
 
-/// Reads an adapter for that model; one that records another base is refused.
+/// Reads an adapter for that model. An adapter with another base is refused.
 pub fn load_adapter(
     directory: &Path,
     model: &Config,
@@ -126,11 +125,12 @@ pub fn load_adapter(
     let (config, base_name) = read_settings(&path).map_err(|problem| problem.at(&path))?;
     let path = directory.join("adapter_model.safetensors");
     let files = TensorFiles::open_files(directory, std::slice::from_ref(&path))?;
-    // Adapters that PEFT wrote have no such note.
+    // Adapters from PEFT have no fingerprint.
     if let Some(hash) = files.note(BASE_NOTE).filter(|hash| *hash != base_hash) {
         let (key, found) = (BASE_NOTE.to_owned(), hash.to_owned());
         let wanted = format!(
-            "the loaded model's is {base_hash}: this adapter was trained on `{base_name}` and fits no other"
+            "the loaded model's is {base_hash}: this adapter was trained on `{base_name}` and fits \
+             no other"
         );
         return Err(Problem::BadKey { key, found, wanted }.at(&path));
     }
@@ -189,7 +189,7 @@ fn read_settings(path: &Path) -> Result<(LoraConfig, String), Problem> {
                 "a list of q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj is needed",
             )
         })?;
-    // PEFT keeps a set, in any order; one order here makes tensors and optimiser state line up.
+    // PEFT stores a set in any order. A fixed order here makes tensors and optimiser state match.
     targets.sort_by_key(|module| *module as usize);
     let config = LoraConfig {
         rank: settings.r,

@@ -1,4 +1,4 @@
-//! Tensors into one safetensors file.
+//! Writes tensors into one safetensors file.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use safetensors::tensor::{Dtype, TensorView, serialize_to_file};
 pub enum Storage {
     /// As they are.
     F32,
-    /// Rounded to 8 bits of mantissa: half the size.
+    /// Rounded to 8 bits of mantissa, which halves the size.
     Bf16,
 }
 
@@ -38,8 +38,7 @@ impl Storage {
     }
 }
 
-/// Writes named arrays and a few notes, marked as PyTorch's kind of file so that transformers takes
-/// it.
+/// Writes named arrays and metadata, marked as a PyTorch file so that transformers accepts it.
 pub(super) fn write<'a>(
     path: &Path,
     tensors: impl IntoIterator<Item = (String, &'a [usize], &'a [f32])>,
@@ -65,8 +64,8 @@ pub(super) fn write<'a>(
         .chain([&format])
         .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
         .collect();
-    // The crate writes a file that is its owner's alone and renames it: whom the user's mask lets
-    // read others may read it.
+    // The crate writes a file that only its owner may read. This applies the user's umask, so that
+    // others may read it like any other file.
     let rights = fs_err::File::create(path)?.metadata()?.permissions();
     serialize_to_file(views, Some(metadata), path).map_err(|error| match error {
         SafeTensorError::IoError(error) => error,

@@ -1,6 +1,6 @@
-//! A byte-level BPE tokenizer from its bare tables, written as `tokenizer.json`.
+//! Builds a `tokenizer.json` of a byte-level BPE tokenizer from its tables.
 //!
-//! GGUF files hold tokens and merges, and only the name of the rule that splits text before
+//! GGUF files contain tokens and merges, but only the name of the rule that splits text before
 //! merging.
 
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ pub enum TokenKind {
     Plain,
     /// Matched whole in a text.
     Whole,
-    /// Matched whole, and left out when tokens are turned into text.
+    /// Matched whole, and left out of decoded text.
     Control,
 }
 
@@ -20,9 +20,9 @@ pub enum TokenKind {
 pub struct ByteBpe {
     /// Tokens by id.
     pub tokens: Vec<String>,
-    /// Merges in order, two tokens with a space between.
+    /// Merges in order, each two tokens with a space between.
     pub merges: Vec<String>,
-    /// What each token is; may be shorter than `tokens`, the rest are plain.
+    /// The kind of each token. It may be shorter than `tokens`; the rest are plain.
     pub kinds: Vec<TokenKind>,
     /// llama.cpp's name of the splitting rule.
     pub split: String,
@@ -61,8 +61,8 @@ impl ByteBpe {
             "gpt-2" => (Value::Null, bytes(true), false),
             other => {
                 return Err(format!(
-                    "the splitting rule `{other}` is unknown (known: qwen2, llama-bpe, smollm, gpt-2): \
-                     use the Hugging Face directory of this model"
+                    "the splitting rule `{other}` is unknown (known: qwen2, llama-bpe, smollm, \
+                     gpt-2): use the Hugging Face directory of this model"
                 ));
             }
         };

@@ -1,10 +1,10 @@
-//! Chat templates: Jinja programs that models bring along.
+//! Chat templates: Jinja programs that come with models.
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Value;
 use minijinja::{Environment, Error, ErrorKind, context};
 
-/// Something said in a chat.
+/// A message of a chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turn {
     /// `system`, `user` or `assistant`.
@@ -13,12 +13,13 @@ pub struct Turn {
     pub content: String,
 }
 
-/// Why a chat could not be written out.
+/// Why a chat could not be rendered.
 #[derive(Debug, thiserror::Error)]
 pub enum TemplateError {
-    /// The model has none.
+    /// The model has no template.
     #[error(
-        "the model has no chat template: add `chat_template` to its tokenizer_config.json, or use an instruct model"
+        "the model has no chat template: add `chat_template` to its tokenizer_config.json, or use \
+         an instruct model"
     )]
     None,
     /// The template refuses or is broken.
@@ -26,7 +27,8 @@ pub enum TemplateError {
     Failed(#[from] Error),
     /// The tokens of the answer cannot be separated.
     #[error(
-        "the chat template writes the turns before answer {0} differently once the answer is there: its tokens cannot be separated"
+        "the chat template writes the turns before answer {0} differently once the answer is \
+         there: its tokens cannot be separated"
     )]
     Unstable(usize),
 }
@@ -38,7 +40,7 @@ pub struct ChatTemplate {
 }
 
 impl ChatTemplate {
-    /// Compiles a template with the functions transformers gives it.
+    /// Compiles a template with the functions that transformers provides.
     pub fn new(source: String) -> Result<Self, Error> {
         let mut environment = Environment::new();
         environment.set_syntax(
@@ -56,7 +58,7 @@ impl ChatTemplate {
             },
         );
         environment.add_filter("tojson", |value: Value| -> Result<Value, Error> {
-            // The built-in filter escapes for HTML; models were trained on plain JSON.
+            // The built-in filter escapes for HTML, but models were trained on plain JSON.
             let text = serde_json::to_string(&value);
             let text =
                 text.map_err(|error| Error::new(ErrorKind::InvalidOperation, error.to_string()))?;
@@ -74,7 +76,7 @@ impl ChatTemplate {
         &self.source
     }
 
-    /// Writes a chat out; with `ask`, up to where the next answer begins.
+    /// Renders a chat. With `ask` it ends where the next answer begins.
     pub fn render(
         &self,
         turns: &[Turn],

@@ -1,15 +1,15 @@
-//! Texts that go on from others, for tokenizers that begin every text with a space.
+//! Continued texts, for tokenizers that begin every text with a space.
 //!
-//! Those of `SentencePiece` do, and take it off when tokens become text again: right for whole
-//! texts, and wrong for a begun answer, which follows a prompt, and for its continuation, which may
-//! begin with spaces of its own.
+//! `SentencePiece` adds this space and removes it in decoding. That is right for whole texts. It is
+//! wrong for the beginning of an answer, which follows a prompt, and for its continuation, which
+//! may really begin with spaces.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokenizers::Tokenizer;
 
-/// The tokenizer of texts that go on from others; none where it is that of whole texts.
+/// The tokenizer for continued texts; `None` if it is the same as for whole texts.
 pub(super) fn tokenizer(whole: &Tokenizer) -> tokenizers::Result<Option<Tokenizer>> {
     let (normalizer, before) = without(whole.get_normalizer())?;
     let (pre_tokenizer, splitting) = without(whole.get_pre_tokenizer())?;
@@ -24,8 +24,8 @@ pub(super) fn tokenizer(whole: &Tokenizer) -> tokenizers::Result<Option<Tokenize
     Ok(Some(continued))
 }
 
-/// A part without what puts a space before a text or takes one off, and whether there was such a
-/// thing.
+/// A part of a tokenizer without the rules that add or remove a leading space, and whether there
+/// were any.
 fn without<T: Serialize + DeserializeOwned>(
     part: Option<&T>,
 ) -> tokenizers::Result<(Option<T>, bool)> {
@@ -76,7 +76,7 @@ mod tests {
     const TEMPLATE: &str = "{% for m in messages %}{% if m.role == 'user' %}<s>[{{ m.content }}]\
                             {% else %} {{ m.content }}</s>{% endif %}{% endfor %}";
 
-    /// Letters, spaces and bytes with some merges, as Llama 2 has them.
+    /// Letters, spaces and bytes with some merges, as in Llama 2.
     fn sentence_piece(parts: &Value) -> Text {
         let mut tokens: Vec<String> = ["<unk>", "<s>", "</s>"].map(str::to_owned).into();
         tokens.extend((0..=255).map(|byte| format!("<0x{byte:02X}>")));
@@ -111,7 +111,7 @@ mod tests {
         Text::new(json.to_string(), TEMPLATE.into(), "</s>".into()).unwrap()
     }
 
-    /// As older and newer files say it.
+    /// The rules in the form of older and newer files.
     fn both() -> [Text; 2] {
         let replace = |from: &str, to: &str| json!({"type": "Replace", "pattern": {"String": from}, "content": to});
         let strip = json!({"type": "Strip", "content": " ", "start": 1, "stop": 0});
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn tokenizers_that_put_no_space_are_their_own() {
+    fn tokenizers_without_a_leading_space_need_no_second_one() {
         let bytes = json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": false, "use_regex": true});
         let decoder = json!({"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": true});
         let text = sentence_piece(

@@ -16,10 +16,10 @@ use crate::load_error::{LoadError, Problem};
 /// A model's tokenizer and chat template.
 pub struct Text {
     tokenizer: Tokenizer,
-    /// Of texts that go on from others, where it is another.
+    /// The tokenizer for continued texts, if it differs.
     continued: Option<Tokenizer>,
     template: Option<ChatTemplate>,
-    /// `tokenizer.json`, kept to be saved with the model.
+    /// `tokenizer.json`, kept for saving with the model.
     json: String,
     bos: Option<String>,
     eos: Option<String>,
@@ -30,7 +30,8 @@ impl Text {
     pub fn from_directory(directory: &Path) -> Result<Self, LoadError> {
         let path = directory.join("tokenizer.json");
         if !path.exists() {
-            let why = "there is none: copy it from the model's page, or give a GGUF file, which holds its tokenizer";
+            let why = "there is none: copy it from the model's page, or give a GGUF file, which \
+                holds its tokenizer";
             return Err(Problem::Tokenizer(why.into()).at(&path));
         }
         let json = fs_err::read_to_string(&path).map_err(|error| Problem::from(error).at(&path))?;
@@ -68,10 +69,13 @@ impl Text {
         eos: Option<String>,
     ) -> Result<Self, String> {
         let mut tokenizer = Tokenizer::from_bytes(json.as_bytes()).map_err(|error| {
-            format!("no tokenizer as Hugging Face's library writes it: {error}. Copy it from the model's page")
+            format!(
+                "no tokenizer as Hugging Face's library writes it: {error}. Copy it from the \
+                model's page"
+            )
         })?;
-        // Trainers leave their own here. Obeyed, they would cut prompts and answers short, or fill
-        // them up, in silence.
+        // Trainers leave their own truncation and padding settings here. They would silently cut or
+        // pad prompts and answers.
         tokenizer
             .with_truncation(None)
             .map_err(|error| error.to_string())?;
@@ -91,18 +95,17 @@ impl Text {
         })
     }
 
-    /// Tokens of a text; special tokens written out in it are recognised, none is added.
+    /// Tokens of a text. Special tokens in it are recognised, and none is added.
     pub fn encode(&self, text: &str) -> Vec<u32> {
-        // Encoding fails only for tokenizers with an unknown-token rule that has no token;
-        // byte-level ones have none.
+        // Encoding fails only if the tokenizer's unknown token is missing from its vocabulary.
+        // Byte-level tokenizers have no unknown token.
         self.tokenizer
             .encode_fast(text, false)
             .map(|encoding| encoding.get_ids().to_vec())
             .unwrap_or_default()
     }
 
-    /// Tokens of a text that goes on from another: without the space that some tokenizers put
-    /// before a text.
+    /// Tokens of a continued text, without the space that some tokenizers put before a text.
     fn encode_on(&self, text: &str) -> Vec<u32> {
         let Some(continued) = &self.continued else {
             return self.encode(text);
@@ -110,7 +113,7 @@ impl Text {
         let Ok(whole) = self.tokenizer.encode(text, false) else {
             return Vec::new();
         };
-        // Behind a special token stands what stands there in a whole text.
+        // After a special token the text is encoded as in a whole text.
         let added = self
             .tokenizer
             .get_added_vocabulary()
@@ -127,8 +130,7 @@ impl Text {
         tokens
     }
 
-    /// The text of tokens that go on from others, as those of an answer do; special ones are left
-    /// out.
+    /// The text of continued tokens, such as those of an answer, without special tokens.
     pub fn decode(&self, tokens: &[u32]) -> String {
         self.continued
             .as_ref()
@@ -137,14 +139,14 @@ impl Text {
             .unwrap_or_default()
     }
 
-    /// An answer that was not begun for the model, without the space that its tokenizer begins
-    /// every text with.
+    /// An answer that the prompt did not begin, without the leading space that its tokenizer adds
+    /// to every text.
     pub fn opening<'a>(&self, answer: &'a str) -> &'a str {
         let puts = self.continued.is_some();
         answer.strip_prefix(' ').filter(|_| puts).unwrap_or(answer)
     }
 
-    /// The token of that name.
+    /// The token with this name.
     #[cfg(test)]
     fn token(&self, name: &str) -> u32 {
         self.tokenizer
@@ -152,7 +154,7 @@ impl Text {
             .unwrap_or_else(|| panic!("there is no token {name}"))
     }
 
-    /// The special token that is written so, if there is one.
+    /// The special token with this text, if there is one.
     pub fn special(&self, text: &str) -> Option<u32> {
         let is_special = self.tokenizer.get_added_vocabulary().is_special_token(text);
         is_special
@@ -160,19 +162,18 @@ impl Text {
             .flatten()
     }
 
-    /// A chat as the model expects it, up to where its answer begins, followed by `begun`.
+    /// A chat in the model's format, up to the beginning of its answer, followed by `begun`.
     pub fn prompt(&self, turns: &[Turn], begun: &str) -> Result<Vec<u32>, TemplateError> {
         let template = self.template.as_ref().ok_or(TemplateError::None)?;
         let text = template.render(turns, true, self.bos.as_deref(), self.eos.as_deref())?;
         let mut tokens = self.encode(&text);
-        // Appended as tokens of its own: the template's last token stays what the model was trained
-        // on.
+        // Appended as separate tokens, so that the template's last token is the one from training.
         tokens.extend(self.encode_on(begun));
         Ok(tokens)
     }
 
-    /// A chat with its answers, and which tokens are the assistant's: what supervised training
-    /// scores.
+    /// A chat with its answers, and which tokens are the assistant's. Supervised training scores
+    /// those.
     pub fn example(&self, turns: &[Turn]) -> Result<(Vec<u32>, Vec<bool>), TemplateError> {
         let template = self.template.as_ref().ok_or(TemplateError::None)?;
         let render = |turns: &[Turn], ask| {
@@ -205,7 +206,7 @@ impl Text {
         Ok((tokens, scored))
     }
 
-    /// Whether the model brings a chat template.
+    /// Whether the model has a chat template.
     pub fn has_template(&self) -> bool {
         self.template.is_some()
     }
@@ -236,7 +237,7 @@ fn read_settings(path: &Path) -> Result<Value, LoadError> {
     read().map_err(|problem| problem.at(path))
 }
 
-/// A template is a text, or a list of named ones of which `default` is ours.
+/// A template is a string, or a list of named templates, from which `default` is used.
 fn template_of(settings: &Value) -> Option<String> {
     match &settings["chat_template"] {
         Value::String(template) => Some(template.clone()),
@@ -250,7 +251,7 @@ fn template_of(settings: &Value) -> Option<String> {
     }
 }
 
-/// A token is a text, or a record with its `content`.
+/// A token is a string, or a record with its `content`.
 fn token_of(value: &Value) -> Option<String> {
     value
         .as_str()

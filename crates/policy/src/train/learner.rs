@@ -1,4 +1,4 @@
-//! The learner: a placed model, and one optimiser step at a time.
+//! The learner: a model on its device that takes one optimiser step at a time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,17 +16,16 @@ use crate::pack::{Coefficient, Pack, Scored, Sequence, split};
 use crate::placed::{Place, Placed, Trained, lock};
 use crate::precision::Precision;
 
-/// How the learner learns, whatever the loss.
+/// Training settings that are independent of the loss.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Training {
     /// `AdamW`'s constants.
     pub optim: OptimConfig,
     /// The learning rate.
     pub schedule: Schedule,
-    /// Tokens that go through the network at once; a batch is the sum of as many passes as it
-    /// needs.
+    /// Tokens per pass through the network. A batch is the sum of as many passes as it needs.
     pub pack_tokens: usize,
-    /// Whether layers are computed again in the backward pass.
+    /// Whether backward recomputes layers.
     pub recompute: Recompute,
     /// Seed of dropout.
     pub seed: u64,
@@ -34,10 +33,10 @@ pub struct Training {
 
 /// A model that learns.
 ///
-/// On a GPU what is trained lives on the device between steps. The host's tensors are brought up to
-/// date only to be saved (`mirror`) and sent back after loading (`restore`).
+/// On a GPU the trained part stays on the device between steps. The host's tensors are updated only
+/// for saving (`mirror`), and copied back after loading (`restore`).
 pub struct Learner {
-    /// The model, where it computes.
+    /// The model on its device.
     pub model: Placed,
     /// The optimiser and its state.
     pub optimiser: AdamW,
@@ -77,7 +76,7 @@ impl Learner {
         Ok(Self::bare(model, training))
     }
 
-    /// Without gradients and moments: those of a model on a GPU live there.
+    /// A learner without gradients and moments, because those of a model on a GPU live there.
     pub(super) fn bare(model: Placed, training: Training) -> Self {
         Self {
             model,
@@ -88,18 +87,18 @@ impl Learner {
         }
     }
 
-    /// From now on answers and updates end with an error soon after this flag is set: between two
-    /// tokens, or two packs.
+    /// Once this flag is set, answers and updates end with an error between two tokens or two
+    /// packs.
     pub fn stop_on(&mut self, halt: Arc<AtomicBool>) {
         self.halt = halt;
     }
 
-    /// That flag.
+    /// The stop flag.
     pub fn halt(&self) -> &AtomicBool {
         &self.halt
     }
 
-    /// Whether to go on.
+    /// Fails if the stop flag is set.
     pub(super) fn check_halt(&self) -> Result<(), TrainError> {
         if self.halt.load(Ordering::Relaxed) {
             Err(TrainError::Stopped)
@@ -108,7 +107,7 @@ impl Learner {
         }
     }
 
-    /// Changes how fast it learns from the next step on.
+    /// Changes the learning rate schedule from the next step on.
     pub fn set_schedule(&mut self, schedule: Schedule) {
         self.training.schedule = schedule;
     }
@@ -118,13 +117,13 @@ impl Learner {
         &self.gradient
     }
 
-    /// Scores every target of a pack at that temperature, with what is trained.
+    /// Scores every target of a pack at that temperature, with the trained part.
     pub fn score(&self, pack: &Pack, temperature: f32) -> Result<Vec<Scored>, TrainError> {
         self.check_halt()?;
         Ok(self.model.score(pack, temperature)?)
     }
 
-    /// One step of supervised learning: the mean cross-entropy of the scored tokens goes down.
+    /// Takes one step of supervised learning on the mean cross-entropy of the scored tokens.
     pub fn supervise(&mut self, batch: &[Sequence]) -> Result<Update, TrainError> {
         self.check_tokens(batch.iter().map(|sequence| &sequence.tokens[..]))?;
         let packs = self.packs(batch);
@@ -136,7 +135,7 @@ impl Learner {
         let mut sums = Sums::default();
         self.clear()?;
         for (nth, pack) in packs.iter().enumerate() {
-            // The seed moves with the step and the pass, so that no two passes drop the same
+            // The seed changes with the step and the pass, so that no two passes drop the same
             // inputs.
             let moved = self
                 .optimiser
@@ -206,7 +205,7 @@ impl Learner {
         packs.filter(|pack| !pack.targets.is_empty()).collect()
     }
 
-    /// Forgets the gradient.
+    /// Sets the gradient to zero.
     pub(super) fn clear(&mut self) -> Result<(), TrainError> {
         match &self.model.place {
             Place::Cpu => self

@@ -1,9 +1,8 @@
 //! Losses of one token, as pure functions of its logprob.
 //!
-//! A batch's loss is the sum over its tokens of `share * loss`, where the share says how tokens are
-//! averaged. Every function returns its value and its slope: d loss / d logprob.
+//! A batch's loss is the sum over its tokens of `share * loss`, where the share determines how
+//! tokens are averaged. Every function returns its value and its slope: d loss / d logprob.
 
-/// Cross-entropy: how surprised the model is by the token that was written.
 pub fn cross_entropy(logprob: f32) -> TokenLoss {
     TokenLoss {
         loss: -logprob,
@@ -16,7 +15,7 @@ pub fn cross_entropy(logprob: f32) -> TokenLoss {
 /// How the tokens of a batch are averaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Normalisation {
-    /// Every answer counts the same, however long.
+    /// Every answer counts the same, whatever its length.
     Sequence,
     /// Every token counts the same.
     Token,
@@ -39,46 +38,44 @@ impl Normalisation {
 /// The constants of GRPO.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Clip {
-    /// The ratio counts down to 1 - low.
+    /// The ratio is clipped below 1 - low.
     pub low: f32,
-    /// The ratio counts up to 1 + high.
+    /// The ratio is clipped above 1 + high.
     pub high: f32,
-    /// Weight of the divergence from the reference.
+    /// Weight of the KL divergence from the reference.
     pub kl: f32,
 }
 
-/// The truncation of the weight that corrects for a sampler that differs from the trainer.
+/// The maximum of the weight that corrects for a sampler that differs from the trainer.
 pub const MAX_WEIGHT: f32 = 2.0;
 
-/// What GRPO knows of one token. All logprobs are at the sampling temperature.
+/// GRPO's inputs for one token. All logprobs are at the sampling temperature.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GrpoToken {
-    /// Of the policy as it is now.
+    /// Logprob of the current policy.
     pub current: f32,
-    /// Of the trainer's policy when the update began.
+    /// Logprob of the trainer's policy at the start of the update.
     pub trainer: f32,
-    /// Of the sampler that drew the token.
+    /// Logprob of the sampler that drew the token.
     pub sampler: f32,
-    /// Of the frozen reference; none where the divergence has no weight.
+    /// Logprob of the frozen reference; `None` if the KL divergence has no weight.
     pub reference: Option<f32>,
     /// The answer's advantage.
     pub advantage: f32,
 }
 
-/// The loss of one token.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TokenLoss {
-    /// The loss.
     pub loss: f32,
     /// d loss / d logprob of the current policy.
     pub slope: f32,
-    /// Estimated divergence from the reference at this token.
+    /// Estimated KL divergence from the reference at this token.
     pub kl: f32,
-    /// Whether the ratio's clip took the gradient away.
+    /// Whether clipping the ratio removed the gradient.
     pub clipped: bool,
 }
 
-/// GRPO's loss of one token, to be minimised (Mikasa et al. 2026, eq. 2, with the sign turned):
+/// GRPO's loss of one token, to minimise (Mikasa et al. 2026, eq. 2, with the sign reversed):
 ///
 /// ```text
 /// rho  = exp(current - trainer)
@@ -91,7 +88,7 @@ pub fn grpo(token: GrpoToken, clip: Clip) -> TokenLoss {
     let weight = (token.trainer - token.sampler).exp().min(MAX_WEIGHT);
     let advantage = token.advantage;
     let bounded = ratio.clamp(1.0 - clip.low, 1.0 + clip.high);
-    // The minimum takes the clipped branch only where that lowers the objective.
+    // The minimum takes the clipped branch only if that lowers the objective.
     let clipped = bounded * advantage < ratio * advantage;
     let gain = if clipped {
         bounded * advantage
@@ -154,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clip_takes_the_gradient_only_where_the_objective_would_grow() {
+    fn clipping_removes_the_gradient_only_where_the_objective_would_grow() {
         let clip = Clip { kl: 0.0, ..CLIP };
         let at = |ratio: f32, advantage| {
             grpo(

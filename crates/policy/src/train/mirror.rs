@@ -1,5 +1,5 @@
-//! Copies of a learner's state on the CPU: to save what lives on a GPU, to send it back, and to
-//! keep a state.
+//! Copies of a learner's state on the CPU: to save a state from a GPU, to send it back, and to keep
+//! a snapshot.
 
 use super::error::TrainError;
 use super::learner::Learner;
@@ -9,8 +9,8 @@ use crate::optim::Moments;
 use crate::placed::{Place, Placed, Trained, lock};
 
 impl Learner {
-    /// A learner on the CPU with all that is on the device, for saving; none where it already is on
-    /// the CPU. With an adapter the base's weights are left out: they are not what changes.
+    /// A learner on the CPU with the state of the device, for saving; `None` if it already is on
+    /// the CPU. With an adapter the base's weights are left out, because they do not change.
     pub fn mirror(&self) -> Result<Option<Self>, TrainError> {
         let Place::Cuda(engine) = &self.model.place else {
             return Ok(None);
@@ -39,8 +39,8 @@ impl Learner {
         Ok(Some(mirror))
     }
 
-    /// The adapter and the optimiser's state as they are now, in memory of their own; none where
-    /// all weights are trained, which would take their memory again.
+    /// A copy of the adapter and the optimiser's state; `None` if all weights are trained, because
+    /// a copy would double their memory.
     pub fn copy(&self) -> Result<Option<Self>, TrainError> {
         let Trained::Lora(adapter) = &self.model.trained else {
             return Ok(None);
@@ -55,7 +55,7 @@ impl Learner {
         }))
     }
 
-    /// Sends the state of a mirror, changed by loading, to the device.
+    /// Sends the state of a mirror to the device after loading changed it.
     pub fn restore(&mut self, mirror: Self) -> Result<(), TrainError> {
         let Place::Cuda(engine) = &self.model.place else {
             return Ok(());
@@ -76,7 +76,7 @@ impl Learner {
         Ok(())
     }
 
-    /// A learner on the CPU that holds a state, and has no gradients to learn with.
+    /// A learner on the CPU that holds a state and has no gradients.
     fn holding(&self, weights: Weights, trained: Trained) -> Self {
         let network = Network::new(self.model.network.config.clone(), weights);
         Self::bare(Placed::on_cpu(network, trained), self.training.clone())

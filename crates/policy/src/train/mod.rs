@@ -1,4 +1,4 @@
-//! Learning: losses as pure functions, and the learner that brings them to a placed model.
+//! Learning: losses as pure functions, and the learner that applies them to a model.
 
 mod error;
 mod learner;

@@ -14,9 +14,9 @@ use crate::placed::{Place, lock};
 
 /// The frozen policy that GRPO stays close to.
 pub enum Reference {
-    /// None: the divergence is not computed.
+    /// No reference. The KL divergence is not computed.
     None,
-    /// The network without adapter: right for an adapter that began fresh.
+    /// The network without an adapter, for an adapter that started fresh.
     Base,
     /// The network with a frozen adapter.
     Adapter(Adapter),
@@ -27,7 +27,7 @@ pub enum Reference {
 /// The settings of GRPO.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Grpo {
-    /// Clip range and weight of the divergence.
+    /// Clip range and weight of the KL divergence.
     pub clip: Clip,
     /// How tokens are averaged.
     pub normalisation: Normalisation,
@@ -42,7 +42,7 @@ struct Weighed {
 }
 
 impl Learner {
-    /// An update by GRPO: answers with positive advantage become likelier, the others less so.
+    /// A GRPO update: answers with a positive advantage become more likely, the others less likely.
     pub fn reinforce(
         &mut self,
         batch: &[WeightedTokens],
@@ -55,7 +55,7 @@ impl Learner {
             .map(|answer| Sequence::answer(&answer.prompt_tokens, &answer.tokens))
             .collect();
         let packs = self.packs(&sequences);
-        // Targets run answer by answer, so each token's facts are found by one running index.
+        // Targets are ordered by answer, so one running index finds each token's facts.
         let lengths: Vec<usize> = sequences.iter().map(scored_tokens).collect();
         let shares = grpo.normalisation.shares(&lengths);
         let mut tokens: Vec<Weighed> = Vec::with_capacity(lengths.iter().sum());
@@ -113,8 +113,8 @@ impl Learner {
                 let Weighed { token, share } = &mut here[index];
                 token.current = scored.logprob;
                 if grpo.epochs <= 1 {
-                    // A single epoch begins where the update begins: the ratio is one, with the
-                    // gradient it has there.
+                    // With a single epoch the trainer's logprob is the current one. The ratio is
+                    // one, with its gradient there.
                     token.trainer = scored.logprob;
                 }
                 let out = loss::grpo(*token, grpo.clip);
@@ -127,7 +127,7 @@ impl Learner {
         Ok(sums.update(gradient_norm, self.optimiser.steps))
     }
 
-    /// Brings the reference to where scores are computed, once for all packs of an update.
+    /// Moves the reference to the device, once for all packs of an update.
     fn place_reference(&self, reference: &Reference) -> Result<(), TrainError> {
         let Place::Cuda(engine) = &self.model.place else {
             return Ok(());
@@ -140,7 +140,7 @@ impl Learner {
         Ok(())
     }
 
-    /// Notes the scores by the reference that was placed, if there is one.
+    /// Records the scores of the reference, if there is one.
     fn score_frozen(
         &self,
         pack: &Pack,
@@ -176,7 +176,7 @@ impl Learner {
         Ok(())
     }
 
-    /// Notes the scores by the trainer as the update begins, which several epochs compare with.
+    /// Records the trainer's scores at the start of the update, for ratios in several epochs.
     fn score_trainer(
         &self,
         pack: &Pack,
@@ -189,7 +189,7 @@ impl Learner {
         Ok(())
     }
 
-    /// Checks a batch, and returns the temperature that it was drawn at.
+    /// Checks a batch and returns its sampling temperature.
     fn check_batch(&self, batch: &[WeightedTokens]) -> Result<f32, TrainError> {
         for (index, answer) in batch.iter().enumerate() {
             let tokens = answer.tokens.len();

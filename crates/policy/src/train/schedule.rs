@@ -7,7 +7,7 @@ pub enum Decay {
     Constant,
     /// Half a cosine down to zero at `total` steps.
     Cosine {
-        /// Steps of the whole training, warm-up included.
+        /// Steps of the whole training, including the warm-up.
         total: u64,
     },
 }

@@ -3,20 +3,20 @@
 use super::loss::TokenLoss;
 use crate::pack::Scored;
 
-/// What an update did, averaged over its epochs where not said otherwise.
+/// The statistics of an update, averaged over its epochs unless noted otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Update {
     /// The loss of the first epoch.
     pub loss: f64,
     /// Norm of the last gradient before clipping.
     pub gradient_norm: f64,
-    /// Mean divergence from the reference.
+    /// Mean KL divergence from the reference.
     pub kl: f64,
     /// Share of tokens whose ratio was clipped.
     pub clipped: f64,
     /// Mean entropy.
     pub entropy: f64,
-    /// Mean distance between the trainer's and the sampler's logprobs; above 0.02 the sampler is
+    /// Mean distance between the trainer's and the sampler's logprobs. Above 0.02 the sampler is
     /// suspect.
     pub sampler_gap: f64,
     /// Tokens scored.
@@ -26,7 +26,7 @@ pub struct Update {
 }
 
 impl Update {
-    /// This epoch's facts after those before it.
+    /// Combines the statistics of earlier epochs with those of the next.
     pub(super) fn then(self, next: Self, epoch: u32) -> Self {
         let mean = |old: f64, new: f64| (old * f64::from(epoch) + new) / f64::from(epoch + 1);
         Self {
@@ -58,7 +58,7 @@ impl Sums {
         self.tokens += 1;
     }
 
-    /// Means over the tokens, after so many steps.
+    /// Means over the tokens.
     pub(super) fn update(&self, gradient_norm: f64, step: u64) -> Update {
         let mean = |sum: f64| sum / self.tokens.max(1) as f64;
         Update {

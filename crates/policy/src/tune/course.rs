@@ -1,5 +1,5 @@
-//! The course of a tuning: one step after another, a look at held-out examples now and then, and
-//! what to do when the loss is not a number.
+//! The course of a tuning: step after step, with an occasional evaluation on held-out examples, and
+//! a reaction if the loss is NaN.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use crate::engine::{Engine, EngineError, Kept};
 use crate::pack::Sequence;
 use crate::train::TrainError;
 
-/// Looks that are taken over the whole tuning.
+/// Number of evaluations over the whole tuning.
 const LOOKS: usize = 20;
-/// Held-out examples that a look takes the loss over.
+/// Maximum number of held-out examples in an evaluation.
 const HELD_OUT: usize = 512;
-/// Steps before a step that gives NaN which are reported with it.
+/// Number of earlier steps that are reported with a NaN step.
 const PAST: usize = 20;
 
 /// How the tuning ended.
@@ -22,23 +22,23 @@ const PAST: usize = 20;
 pub struct Tuned {
     /// Steps taken.
     pub steps: u64,
-    /// Tokens seen, prompts included.
+    /// Tokens seen, including prompts.
     pub tokens: u64,
     /// The loss on held-out examples before, if there are any.
     pub before: Option<f64>,
-    /// The same after.
+    /// The same afterwards.
     pub after: Option<f64>,
     /// Whether it was stopped from outside.
     pub stopped: bool,
 }
 
-/// A look at a tuning under way.
+/// An evaluation during a tuning.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Look {
-    /// Steps taken, and of how many.
+    /// Steps taken, and the total number.
     pub steps: u64,
     pub of: u64,
-    /// Tokens seen, prompts included.
+    /// Tokens seen, including prompts.
     pub tokens: u64,
     /// The loss of the last step.
     pub loss: f64,
@@ -48,7 +48,7 @@ pub struct Look {
 
 /// Follows a tuning, and may stop it.
 pub trait Watch {
-    /// Whether the tuning is to end before its next step.
+    /// Whether the tuning should end before its next step.
     fn stops(&mut self) -> bool {
         false
     }
@@ -56,15 +56,15 @@ pub trait Watch {
     /// A step was taken.
     fn stepped(&mut self) {}
 
-    /// A look was taken: about twenty times over the whole tuning.
+    /// Called after each evaluation, about twenty times over the whole tuning.
     fn looked(&mut self, _look: &Look) {}
 }
 
-/// Follows nothing.
+/// Ignores everything.
 impl Watch for () {}
 
-/// Teaches `engine` all lessons, or as many as `watch` lets it. Where the loss becomes NaN, the
-/// facts and the last good state are written beside `out`.
+/// Trains `engine` on all lessons, or until `watch` stops it. If the loss becomes NaN, the facts
+/// and the last good state are written next to `out`.
 pub fn tune(
     engine: &mut Engine,
     lessons: &Lessons,
@@ -118,20 +118,20 @@ pub fn tune(
     course.end(engine)
 }
 
-/// A tuning under way.
+/// A tuning in progress.
 struct Course<'a> {
     lessons: &'a Lessons,
     out: &'a Path,
     held_out: &'a [Sequence],
     total: u64,
     tuned: Tuned,
-    /// What the last steps gave.
+    /// The results of the last steps.
     past: Vec<Gave>,
     /// The examples of the last step.
     last: Vec<usize>,
-    /// The last adapter whose loss was finite, and after which step.
+    /// The last adapter with a finite loss, and its step.
     good: Option<(u64, Kept)>,
-    /// An adapter whose loss the next step shows.
+    /// An adapter whose loss the next step will show.
     unproved: Option<(u64, Kept)>,
 }
 
@@ -157,7 +157,7 @@ impl Course<'_> {
             }
             Err(error) => return Err(error.into()),
         };
-        // Its loss is that of the model before it, which is thereby proved.
+        // The loss belongs to the model before this step, which is now known to be good.
         self.good = self.unproved.take().or_else(|| self.good.take());
         self.tuned.steps = step;
         self.tuned.tokens += batch
@@ -172,7 +172,8 @@ impl Course<'_> {
         Ok(update.loss)
     }
 
-    /// The loss on held-out examples, if there are any; and the adapter is kept as it is.
+    /// Returns the loss on held-out examples, if there are any, and keeps a snapshot of the
+    /// adapter.
     fn look(&mut self, engine: &Engine) -> Result<Option<f64>, TuneError> {
         let held = loss(engine, self.held_out)?;
         self.check(engine, held)?;
@@ -180,8 +181,8 @@ impl Course<'_> {
         Ok(held)
     }
 
-    /// A broken state shows in the loss of the next step. The last step has none, so its state is
-    /// looked at here.
+    /// A broken state shows in the loss of the next step. The last step has no next one, so its
+    /// state is checked here.
     fn end(mut self, engine: &Engine) -> Result<Tuned, TuneError> {
         self.tuned.after = loss(engine, self.held_out)?;
         let now = self.tuned.after.map_or_else(
@@ -192,7 +193,7 @@ impl Course<'_> {
         Ok(self.tuned)
     }
 
-    /// A loss after the last step that is not finite ends the tuning.
+    /// Ends the tuning with an error if the loss after the last step is not finite.
     fn check(&mut self, engine: &Engine, now: Option<f64>) -> Result<(), TuneError> {
         match (now, self.past.pop()) {
             (Some(now), Some(gave)) if !now.is_finite() => {
@@ -221,7 +222,7 @@ impl Course<'_> {
             };
             matches!(loss(engine, known), Ok(Some(loss)) if loss.is_finite())
         };
-        // A step that was not taken leaves what was learned before it; that may be what is broken.
+        // A step that failed leaves the earlier state, which may itself be broken.
         let good = if after.is_none() && self.tuned.steps > 0 && is_good() {
             Some((self.tuned.steps, Good::Now))
         } else {

@@ -1,8 +1,7 @@
-//! A step whose loss is not finite: the facts of the step are written down, with the last state
-//! whose loss was finite.
+//! Reports a step whose loss is not finite: its facts, and the last state with a finite loss.
 //!
-//! Everything lies in `OUT.diverged`, beside the folder that was to be written and is not:
-//! `step.json` with the facts, and `adapter` or `model`. It appears whole or not at all.
+//! Everything is in `OUT.diverged`, next to the output folder, which is not written: `step.json`
+//! with the facts, and `adapter` or `model`. It is written atomically.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +13,7 @@ use crate::engine::{Engine, EngineError, Kept, Learning};
 use crate::pack::Sequence;
 use crate::save::Storage;
 
-/// A number that may be NaN or infinite: JSON knows neither, so they are texts there.
+/// A number that may be NaN or infinite. JSON supports neither, so they become strings.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Number(pub(super) f64);
 
@@ -28,10 +27,10 @@ impl Serialize for Number {
     }
 }
 
-/// What a step gave.
+/// The result of a step.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(super) struct Gave {
-    /// Which step, from 1.
+    /// The step's number, from 1.
     pub(super) step: u64,
     /// The loss before it was taken.
     pub(super) loss: Number,
@@ -45,9 +44,9 @@ struct Seen<'a> {
     /// Where it comes from.
     example: &'a str,
     tokens: usize,
-    /// Of these, how many are learned.
+    /// The number of scored tokens.
     scored: usize,
-    /// Its own loss now, of the model as it is.
+    /// Its loss with the current model.
     loss: Option<Number>,
 }
 
@@ -58,11 +57,10 @@ struct Facts<'a> {
     gave: Gave,
     /// Of how many steps.
     of: u64,
-    /// Whether it was taken, and the loss after it.
+    /// Whether the step was taken, and the loss after it.
     taken: bool,
     loss_after: Option<Number>,
-    /// Where the last state with a finite loss lies, and after which step; none where there is
-    /// none.
+    /// The path of the last state with a finite loss, and its step; `None` if there is none.
     kept: Option<&'a str>,
     kept_step: Option<u64>,
     /// What it learned from.
@@ -71,11 +69,11 @@ struct Facts<'a> {
     before: &'a [Gave],
 }
 
-/// A state to go back to.
+/// A state to return to.
 pub(super) enum Good {
-    /// The engine as it is.
+    /// The engine's current state.
     Now,
-    /// What was kept of it.
+    /// A snapshot.
     Before(Kept),
 }
 
@@ -85,18 +83,18 @@ pub(super) struct Diverged<'a> {
     pub(super) gave: Gave,
     /// Of how many steps.
     pub(super) of: u64,
-    /// The loss after it, where it was taken.
+    /// The loss after it, if it was taken.
     pub(super) after: Option<f64>,
     /// The numbers of its examples.
     pub(super) batch: &'a [usize],
     /// The steps before it.
     pub(super) before: &'a [Gave],
-    /// The last state with a finite loss, and after which step.
+    /// The last state with a finite loss, and its step.
     pub(super) good: Option<(u64, Good)>,
 }
 
 impl Diverged<'_> {
-    /// Writes the facts and the last good state beside `out`.
+    /// Writes the facts and the last good state next to `out`.
     pub(super) fn report(&self, engine: &Engine, out: &Path) -> Divergence {
         let Gave {
             step,
@@ -198,7 +196,6 @@ fn save(engine: &Engine, to: &Path) -> Result<(), EngineError> {
     }
 }
 
-/// `OUT.suffix`.
 fn beside(out: &Path, suffix: &str) -> PathBuf {
     let mut name = out.file_name().unwrap_or_default().to_owned();
     name.push(".");
@@ -206,8 +203,8 @@ fn beside(out: &Path, suffix: &str) -> PathBuf {
     out.with_file_name(name)
 }
 
-/// `OUT.diverged`, or that with the first number under which there is nothing: an earlier one is
-/// never overwritten.
+/// `OUT.diverged`, with the first unused number if it exists, so that an earlier one is never
+/// overwritten.
 fn free(out: &Path) -> PathBuf {
     let numbered = (2..).map(|number: u32| beside(out, &format!("diverged-{number}")));
     let mut all = std::iter::once(beside(out, "diverged")).chain(numbered);

@@ -25,15 +25,15 @@ impl From<Divergence> for TuneError {
     }
 }
 
-/// The state before a divergence, as it was written.
+/// The saved state before a divergence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptState {
-    /// After which step.
+    /// The step that it follows.
     pub step: u64,
     pub folder: PathBuf,
 }
 
-/// What was written about a divergence.
+/// The files about a divergence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     /// The file with the facts of the step.
@@ -45,7 +45,7 @@ pub struct Written {
 /// A step whose loss is not finite.
 #[derive(Debug, thiserror::Error)]
 pub struct Divergence {
-    /// Which step, from 1, and of how many.
+    /// The step's number, from 1, and the number of steps.
     pub step: u64,
     pub of: u64,
     /// Its learning rate.
@@ -53,18 +53,18 @@ pub struct Divergence {
     /// The loss before it.
     pub loss: f64,
     pub gradient_norm: f64,
-    /// The loss after it, where it was taken.
+    /// The loss after it, if it was taken.
     pub after: Option<f64>,
-    /// What is learned: `adapter` or `model`.
+    /// What is trained: `adapter` or `model`.
     pub learned: &'static str,
-    /// The folder that was to be written.
+    /// The output folder, which was not written.
     pub out: PathBuf,
-    /// What was written beside it, or why nothing could be.
+    /// The files written next to it, or why writing failed.
     pub written: Result<Written, String>,
 }
 
 impl Divergence {
-    /// Whether it is the first step that could not be taken: then no learning rate is to blame.
+    /// Whether the first step already failed. Then the learning rate cannot be the cause.
     pub fn is_at_the_start(&self) -> bool {
         self.after.is_none() && self.step == 1
     }
@@ -88,7 +88,8 @@ impl fmt::Display for Divergence {
             )?,
             None => write!(
                 f,
-                "step {step} of {of}: loss {loss}, gradient norm {gradient_norm}, rate {rate:.1e}; it was not taken"
+                "step {step} of {of}: loss {loss}, gradient norm {gradient_norm}, rate {rate:.1e}; \
+                 it was not taken"
             )?,
         }
         let written = match &self.written {

@@ -1,23 +1,23 @@
-//! What is learned from: examples, in batches of about as many tokens.
+//! The training data: examples in batches of about equally many tokens.
 
 use hotloop_flow::random::{Random, seed};
 
 use crate::pack::Sequence;
 use crate::text::Turn;
 
-/// What is learned from, and in which portions.
+/// The training data and its batches.
 pub struct Lessons {
-    /// To learn.
+    /// Examples for training.
     pub examples: Vec<Sequence>,
-    /// Where each of them comes from, as in `chats.jsonl:12`.
+    /// The origin of each example, such as `chats.jsonl:12`.
     pub origins: Vec<String>,
-    /// To look at only.
+    /// Examples for evaluation.
     pub held_out: Vec<Sequence>,
-    /// Tokens of one step, about.
+    /// Approximate number of tokens per step.
     pub batch_tokens: usize,
-    /// Times that every example is seen.
+    /// Number of passes over the examples.
     pub epochs: u32,
-    /// Fixes the order.
+    /// Seed of the order.
     pub seed: u64,
 }
 
@@ -29,7 +29,7 @@ impl Lessons {
             .sum()
     }
 
-    /// Which examples each step of an epoch sees.
+    /// The examples of each step in an epoch.
     pub(super) fn batches(&self, epoch: u32) -> Vec<Vec<usize>> {
         let mut order: Vec<usize> = (0..self.examples.len()).collect();
         Random::new(seed(self.seed, &[u64::from(epoch)])).shuffle(&mut order);

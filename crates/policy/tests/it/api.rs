@@ -1,13 +1,13 @@
-//! The API policy against a real server, where one is named: `HOTLOOP_API_URL` (up to the version)
-//! and `HOTLOOP_API_MODEL`. `transformers serve MODEL --port 8000` is one such server. The model
-//! must know capitals: Qwen2.5-Coder-0.5B-Instruct does, SmolLM2-135M-Instruct does not.
+//! The API policy with a real server, if `HOTLOOP_API_URL` (up to the version) and
+//! `HOTLOOP_API_MODEL` name one. `transformers serve MODEL --port 8000` is one such server. The
+//! model must know capitals: Qwen2.5-Coder-0.5B-Instruct does, SmolLM2-135M-Instruct does not.
 
 use std::time::Duration;
 
 use hotloop_flow::policy::{Chat, Completion, Message, Policy, Sampling, Speaker};
 use hotloop_policy::api::{ApiConfig, ApiPolicy, Protocol};
 
-/// That server; none where the environment names none.
+/// That server; `None` if the environment names none.
 fn server(protocol: Protocol) -> Option<ApiPolicy> {
     let (Ok(url), Ok(model)) = (
         std::env::var("HOTLOOP_API_URL"),

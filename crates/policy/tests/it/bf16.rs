@@ -28,7 +28,7 @@ fn twice(network: Network) -> (Network, Network) {
     )
 }
 
-/// Wide enough for the matrix unit's tiles, and odd where it may be.
+/// A model wide enough for the matrix unit's tiles, with odd sizes where possible.
 fn wide_enough() -> Network {
     let config = Config {
         family: Family::Qwen2,
@@ -68,7 +68,7 @@ fn adapter(config: &Config) -> Adapter {
         targets: Module::ALL.to_vec(),
     };
     let mut adapter = Adapter::fresh(config, &lora, 5);
-    // A fresh adapter adds nothing, and would show nothing.
+    // A fresh adapter has no effect, so the test fills it.
     for (nth, tensor) in adapter.tensors_mut().into_iter().enumerate() {
         tensor
             .data
@@ -191,7 +191,7 @@ fn halves(engine: &Engine) -> usize {
 }
 
 #[test]
-fn matrices_are_kept_in_the_bits_their_file_has_unless_told_otherwise() {
+fn matrices_keep_the_precision_of_their_file_by_default() {
     let whole = Checkpoint::open(&folder().join("tiny.gguf")).unwrap();
     let (weights, text) = (whole.weights().unwrap(), whole.text().unwrap());
     let matrices = weights

@@ -109,7 +109,7 @@ fn chats_are_answered_chat_by_chat() {
 }
 
 #[test]
-fn an_update_that_is_no_number_is_told_apart_from_a_machine_that_failed() {
+fn a_nan_update_is_distinguished_from_a_machine_failure() {
     let mut policy = policy(lora());
     let completions = policy.sample(&[chat("hello")], 2, &sampling()).unwrap();
     let mut batch = weighted(&completions);
@@ -120,7 +120,7 @@ fn an_update_that_is_no_number_is_told_apart_from_a_machine_that_failed() {
 }
 
 #[test]
-fn an_update_makes_what_was_praised_likelier_and_resumes_bit_by_bit() {
+fn an_update_raises_rewarded_answers_and_resumes_bit_for_bit() {
     for learning in [lora(), Learning::Full] {
         let mut straight = policy(learning.clone());
         let completions = straight.sample(&[chat("hello")], 8, &sampling()).unwrap();
@@ -149,7 +149,7 @@ fn an_update_makes_what_was_praised_likelier_and_resumes_bit_by_bit() {
 }
 
 #[test]
-fn what_was_kept_is_saved_as_it_was_then() {
+fn a_snapshot_is_saved_as_it_was_taken() {
     let directory = tempfile::tempdir().unwrap();
     let mut engine = Engine::open(&folder().join("tiny.gguf"), settings(lora(), 0.02)).unwrap();
     let turn = |role, content: &str| hotloop_policy::text::Turn {
@@ -169,7 +169,7 @@ fn what_was_kept_is_saved_as_it_was_then() {
     engine.save(&now).unwrap();
     let read = |path: &std::path::Path| {
         let bytes = |name: &str| fs_err::read(path.join(name)).unwrap();
-        // By their contents: the order of what a header tells besides is left to chance.
+        // Compares the content, because the order of other entries in the header is random.
         let tensors = ["adapter_model.safetensors", "optimiser.safetensors"].map(|name| {
             let bytes = bytes(name);
             let read = safetensors::SafeTensors::deserialize(&bytes).unwrap();
@@ -201,7 +201,7 @@ fn what_was_kept_is_saved_as_it_was_then() {
 }
 
 #[test]
-fn praise_raises_and_blame_lowers_the_logprob() {
+fn positive_advantages_raise_and_negative_ones_lower_the_logprob() {
     let mut policy = policy(lora());
     let completions = policy.sample(&[chat("hello")], 8, &sampling()).unwrap();
     let batch = weighted(&completions);
@@ -298,7 +298,7 @@ fn prompts_that_no_model_can_continue_are_errors() {
 fn a_stop_text_ends_an_answer_and_is_cut_off() {
     let mut policy = policy(Learning::None);
     let free = policy.sample(&[chat("hello")], 12, &sampling()).unwrap();
-    // Whatever the random model says, a piece of its longest answer will do as a stop text.
+    // A piece of the random model's longest answer serves as a stop text.
     let longest = free
         .iter()
         .max_by_key(|completion| completion.text.chars().count())
@@ -362,7 +362,7 @@ fn a_stop_text_that_is_a_special_token_ends_an_answer() {
 }
 
 #[test]
-fn an_adapter_goes_on_as_the_reference_of_the_next_training() {
+fn an_adapter_becomes_the_reference_of_the_next_training() {
     let mut first = policy(lora());
     let completions = first.sample(&[chat("hello")], 4, &sampling()).unwrap();
     first.update(&weighted(&completions)).unwrap();
@@ -390,7 +390,7 @@ fn an_adapter_goes_on_as_the_reference_of_the_next_training() {
 }
 
 #[test]
-fn without_a_reference_no_divergence_is_told() {
+fn without_a_reference_no_divergence_is_reported() {
     for (weight, measured) in [(0.0, false), (0.02, true)] {
         let engine = Engine::open(&folder().join("tiny.gguf"), settings(lora(), weight)).unwrap();
         let mut policy = EnginePolicy::new(engine);
@@ -405,7 +405,7 @@ fn without_a_reference_no_divergence_is_told() {
 }
 
 #[test]
-fn an_adapter_is_what_learns_where_all_weights_were_to() {
+fn an_opened_adapter_learns_instead_of_all_weights() {
     let first = policy(lora());
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("adapter");
@@ -435,7 +435,7 @@ fn an_adapter_is_what_learns_where_all_weights_were_to() {
 }
 
 #[test]
-fn a_model_is_saved_only_where_all_of_it_learned() {
+fn a_model_is_saved_only_after_full_training() {
     let directory = tempfile::tempdir().unwrap();
     for learning in [lora(), Learning::None] {
         let path = directory.path().join("adapted");
@@ -488,7 +488,7 @@ fn policies_may_move_to_another_thread() {
 }
 
 #[test]
-fn a_stopped_engine_has_learned_nothing_and_goes_on_when_it_may() {
+fn a_stopped_engine_has_learned_nothing_and_continues_later() {
     let mut policy = policy(lora());
     let halt = Arc::new(AtomicBool::new(false));
     policy.engine_mut().stop_on(Arc::clone(&halt));

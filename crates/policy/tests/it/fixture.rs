@@ -101,7 +101,8 @@ impl Fixture {
         Adapter::build(&network.config, &config, fill).unwrap()
     }
 
-    /// Every tensor within `bound` of PyTorch's, by the norm of the difference over the norm.
+    /// Asserts that every tensor is within `bound` of PyTorch's, by the norm of the difference
+    /// divided by the norm.
     pub(crate) fn compare(&self, prefix: &str, tensors: &[&Tensor], bound: f64) {
         for tensor in tensors {
             let wanted = self.floats(&format!("{prefix}{}", tensor.name));

@@ -1,5 +1,4 @@
-//! GGUF files that say more, less or other than the engine can do: `tiny.gguf` with its header
-//! patched.
+//! GGUF files that the engine cannot fully support: `tiny.gguf` with a patched header.
 
 use std::path::Path;
 
@@ -71,8 +70,8 @@ impl Patch {
         );
         let first_tensor = find(&bytes, &text("token_embd.weight"));
         let (keys, tensors) = (self.keys.concat(), self.tensors.concat());
-        // What is added is a multiple of the alignment, so that the data lies where it did behind
-        // the header.
+        // The additions are a multiple of the alignment, so that the data keeps its place after the
+        // header.
         let without = keys.len() + tensors.len() + text("filler").len() + 4 + 8;
         let filler = "-".repeat(without.next_multiple_of(32) - without);
         let filler = [&text("filler")[..], &8u32.to_le_bytes(), &text(&filler)].concat();
@@ -86,7 +85,7 @@ impl Patch {
         [&head, &keys, &filler, old_keys, &tensors, rest].concat()
     }
 
-    /// What opening it and reading all of it comes to.
+    /// Opens the file and reads all of it.
     fn load(self) -> Result<Checkpoint, String> {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("patched.gguf");
@@ -135,7 +134,7 @@ fn variants_that_the_engine_does_not_compute_are_refused() {
                 .float("llama.rope.scaling.factor", 2.0),
             "factor` is 2",
         ),
-        // Without a type llama.cpp takes it as linear; older files have the last of these keys.
+        // Without a type llama.cpp assumes linear. Older files have the last of these keys.
         (
             new().float("llama.rope.scaling.factor", 2.0),
             "`llama.rope.scaling.factor` is 2",
@@ -211,7 +210,7 @@ fn answers_end_by_every_token_that_ends_one() {
         [2, 5, 6]
     );
     assert_eq!(ends(new().count("tokenizer.ggml.eom_token_id", 2)), [2]);
-    // `<|im_end|>` is a control token whatever the file says ends a text.
+    // `<|im_end|>` is a control token, whatever end token the file names.
     let other = || new().renamed("tokenizer.ggml.eos_token_id", "tokenizer.ggml.xxx_token_id");
     assert_eq!(ends(other()), [2]);
     assert_eq!(
@@ -221,14 +220,14 @@ fn answers_end_by_every_token_that_ends_one() {
 }
 
 #[test]
-fn damage_is_refused_in_words() {
+fn damage_is_refused_with_a_message() {
     let wide = |name: &'static str| {
         new()
             .renamed("output_norm.weight", "output_norx.weight")
             .tensor_at(name, &[1 << 32, 1 << 32, 32], 0)
     };
     let norm = || new().renamed("output_norm.weight", "output_norx.weight");
-    // With one of the two leads a character of two bytes lies over the eightieth byte.
+    // With one of the two prefixes a two-byte character spans the eightieth byte.
     let long = |lead: usize| format!("{}{}", "a".repeat(lead), "é".repeat(60));
     let context = || new().renamed("llama.context_length", "llama.contexx_length");
     let mut nested = [9u32.to_le_bytes().as_slice(), &1u64.to_le_bytes()]

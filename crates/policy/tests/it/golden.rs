@@ -1,4 +1,4 @@
-//! Numbers against PyTorch's, in f64: logits, loss, every gradient, ten `AdamW` steps, GRPO
+//! Comparison with PyTorch in f64: logits, loss, every gradient, ten `AdamW` steps, and GRPO
 //! updates.
 
 use hotloop_flow::policy::WeightedTokens;
@@ -118,9 +118,9 @@ fn ten_adamw_steps_agree() {
             close(update.gradient_norm, norm, 1e-3);
         }
         fixture.compare("ten.", &learner.model.parameters(), BOUND);
-        // The weights hardly move in ten steps, so the moves are compared too. AdamW divides by the
-        // root of the square: where a gradient is nearly zero, rounding decides its sign, hence the
-        // wider bound.
+        // The weights hardly change in ten steps, so the changes are compared, too. AdamW divides
+        // by the root of the square. If a gradient is nearly zero, rounding decides its sign, so
+        // the bound is wider.
         for (old, new) in before.tensors().iter().zip(learner.model.parameters()) {
             let wanted = fixture.floats(&format!("ten.{}", new.name));
             let moved: Vec<f32> = new

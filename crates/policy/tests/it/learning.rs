@@ -1,4 +1,4 @@
-//! Does it learn? A tiny random model, a toy corpus and a toy reward.
+//! Tests that a tiny random model learns a toy corpus and a toy reward.
 
 use hotloop_flow::policy::WeightedTokens;
 use hotloop_policy::cpu::{Adapted, Gradient, Network, Pass};
@@ -75,7 +75,7 @@ fn corpus() -> Vec<Sequence> {
 }
 
 #[test]
-fn a_toy_corpus_is_learnt_in_full_and_by_an_adapter() {
+fn a_toy_corpus_is_learned_in_full_and_by_an_adapter() {
     for full in [true, false] {
         let network = tiny();
         let (trained, rate) = if full {
@@ -93,8 +93,8 @@ fn a_toy_corpus_is_learnt_in_full_and_by_an_adapter() {
             first > 3.0 && last < 0.15,
             "full {full}: the loss went from {first} to {last}"
         );
-        // In full it learns to count from a start that the corpus lacks; an adapter on random
-        // weights knows the starts it has seen.
+        // Full training learns to count from a start that the corpus lacks. An adapter on random
+        // weights knows only the starts it has seen.
         let start = if full { 12 } else { 13 };
         let answers = learner.model.network.generate(
             learner.model.adapted(),
@@ -116,7 +116,7 @@ fn reward(tokens: &[u32]) -> f32 {
 }
 
 #[test]
-fn a_toy_reward_is_learnt_by_grpo() {
+fn a_toy_reward_is_learned_by_grpo() {
     let network = tiny();
     let trained = lora(&network, 0.0);
     let mut learner = Learner::new(network, trained, training(1e-2));
@@ -195,7 +195,7 @@ fn sampler_and_trainer_agree_after_one_and_twenty_steps() {
     }
 }
 
-/// Loss along a direction, and the slope that the gradient predicts: they must agree.
+/// The change of the loss along a direction must agree with the slope that the gradient predicts.
 #[test]
 fn gradients_predict_the_loss_along_a_random_direction() {
     for name in ["llama", "qwen2", "qwen3"] {
@@ -298,7 +298,7 @@ fn dropout_changes_passes_but_not_scores() {
 }
 
 #[test]
-fn a_loss_that_is_not_a_number_stops_before_the_weights_change() {
+fn a_nan_loss_stops_before_the_weights_change() {
     let mut network = tiny();
     network.weights.norm.data[0] = f32::NAN;
     let mut learner = Learner::new(network, Trained::Full, training(1e-2));

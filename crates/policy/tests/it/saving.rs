@@ -1,5 +1,4 @@
-//! What is saved comes back: models, adapters, and a learner that goes on as if nothing had
-//! happened.
+//! Saved models and adapters can be loaded, and a learner continues as if nothing had happened.
 
 use hotloop_policy::cpu::Network;
 use hotloop_policy::load::Checkpoint;
@@ -20,7 +19,7 @@ fn base(network: &Network) -> Base {
 }
 
 #[test]
-fn a_saved_model_comes_back_bit_by_bit() {
+fn a_saved_model_is_loaded_bit_for_bit() {
     for name in FAMILIES {
         let network = Fixture::load(name).network();
         let directory = tempfile::tempdir().unwrap();
@@ -33,7 +32,7 @@ fn a_saved_model_comes_back_bit_by_bit() {
 }
 
 #[test]
-fn tensors_may_be_read_by_whoever_may_read_the_rest() {
+fn tensor_files_have_the_permissions_of_other_files() {
     use std::os::unix::fs::PermissionsExt;
     let network = Fixture::load("llama").network();
     let directory = tempfile::tempdir().unwrap();
@@ -79,7 +78,7 @@ fn a_model_from_gguf_saves_its_tokenizer_too() {
 }
 
 #[test]
-fn an_adapter_comes_back_and_fits_its_own_base_only() {
+fn an_adapter_is_loaded_and_fits_only_its_own_base() {
     let fixture = Fixture::load("qwen2");
     let network = fixture.network();
     let adapter = fixture.adapter(&network);
@@ -132,7 +131,7 @@ fn an_adapter_with_parts_that_the_engine_does_not_compute_is_refused() {
             "{refusal}"
         );
     }
-    // PEFT writes some of them empty, and ignores the last for linear layers.
+    // PEFT writes some of these empty, and ignores the last for linear layers.
     for (key, value) in [
         ("lora_bias", json!(false)),
         ("trainable_token_indices", json!(null)),
@@ -151,7 +150,7 @@ fn a_tensor_that_no_adapter_has_is_refused_by_name() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("adapter");
     save::adapter(&path, &fixture.adapter(&network), &base(&network)).unwrap();
-    // Fewer targets than the file has tensors for: those of v_proj are left over.
+    // There are fewer targets than the file has tensors for. Those of v_proj are left over.
     let settings = path.join("adapter_config.json");
     let text = fs_err::read_to_string(&settings).unwrap();
     let mut json: Value = serde_json::from_str(&text).unwrap();
@@ -163,11 +162,12 @@ fn a_tensor_that_no_adapter_has_is_refused_by_name() {
     let refusal = save::load_adapter(&path, &network.config, &network.weights.fingerprint())
         .unwrap_err()
         .to_string();
-    let wanted = "`base_model.model.model.layers.0.self_attn.v_proj.lora_A.weight` is among the tensors, but";
+    let wanted = "`base_model.model.model.layers.0.self_attn.v_proj.lora_A.weight` is among the \
+        tensors, but";
     assert!(refusal.contains(wanted), "{refusal}");
 }
 
-/// A learner with dropout, so that its randomness has to resume too.
+/// A learner with dropout, so that its randomness must resume, too.
 fn learner(lora: bool) -> (Learner, Vec<Sequence>) {
     let fixture = Fixture::load("qwen3");
     let network = fixture.network();
@@ -194,7 +194,7 @@ fn learner(lora: bool) -> (Learner, Vec<Sequence>) {
 }
 
 #[test]
-fn a_resumed_learner_goes_on_bit_by_bit() {
+fn a_resumed_learner_continues_bit_for_bit() {
     for lora in [true, false] {
         let (mut straight, batch) = learner(lora);
         let hash = straight.model.network.weights.fingerprint();
@@ -228,7 +228,7 @@ fn a_resumed_learner_goes_on_bit_by_bit() {
 }
 
 #[test]
-fn a_damaged_checkpoint_leaves_the_learner_as_it_was() {
+fn a_damaged_checkpoint_leaves_the_learner_unchanged() {
     let (mut learner_, batch) = learner(true);
     learner_.supervise(&batch).unwrap();
     let hash = learner_.model.network.weights.fingerprint();

@@ -1,4 +1,4 @@
-//! Layers of a configuration: `default.toml` < run file < `--set key=value`.
+//! Layers of a configuration: `default.toml` < run file < overrides (`key=value`).
 //!
 //! Defaults live nowhere else. A key that is missing from `default.toml` is a mistake.
 
@@ -10,6 +10,8 @@ use super::schema::Config;
 
 /// The embedded defaults, with a comment for every key.
 pub const DEFAULT: &str = include_str!("../default.toml");
+/// What a mistake in an override names instead of a file. A program may print its own flag.
+pub const OVERRIDE: &str = "override";
 /// Keys whose value is a table that is replaced as a whole, not a section with keys.
 const WHOLE: [&str; 1] = ["reward"];
 /// A key whose value is a string, or a list of strings.
@@ -21,7 +23,7 @@ const RENAMED: [(&str, &str); 1] = [("bench.verify", "check")];
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}: {}{what}", if key.is_empty() { String::new() } else { format!("{key}: ") })]
 pub struct Mistake {
-    /// The file, or `--set`.
+    /// The file, or [`OVERRIDE`].
     pub file: String,
     /// The key, as a path.
     pub key: String,
@@ -45,7 +47,7 @@ pub struct Layered {
     /// The configuration.
     pub config: Config,
     origins: BTreeMap<String, String>,
-    /// Where the user should set a key that no layer has set: the run file, or `--set` without one.
+    /// Where the user should set a key that no layer has set: the run file, or an override without one.
     place: String,
 }
 
@@ -55,7 +57,7 @@ impl Layered {
         let defaults: Table = DEFAULT.parse().expect("a test reads the embedded defaults");
         let mut table = defaults.clone();
         let mut laid = Laid::default();
-        let place = file.map_or("--set", |(name, _)| name).to_owned();
+        let place = file.map_or(OVERRIDE, |(name, _)| name).to_owned();
         if let Some((name, text)) = file {
             let layer: Table = text
                 .parse()
@@ -64,7 +66,7 @@ impl Layered {
         }
         for set in overrides {
             match parse_override(set, &defaults) {
-                Ok(layer) => laid.lay(&mut table, &layer, &defaults, ("--set", "")),
+                Ok(layer) => laid.lay(&mut table, &layer, &defaults, (OVERRIDE, "")),
                 Err(mistake) => laid.mistakes.push(mistake),
             }
         }
@@ -293,7 +295,7 @@ fn kind(value: &Value) -> &'static str {
 
 /// `a.b=c` as a table. A bare word is a string if the key holds strings.
 fn parse_override(set: &str, defaults: &Table) -> Result<Table, Mistake> {
-    let wrong = |what: &str| Mistake::new("--set", set, what);
+    let wrong = |what: &str| Mistake::new(OVERRIDE, set, what);
     let (key, value) = set
         .split_once('=')
         .ok_or_else(|| wrong("expected key=value"))?;

@@ -107,10 +107,7 @@ impl Plan {
         let jobs = jobs(&parsed, here, asked).map_err(mistake)?;
         Ok(Self {
             budget_s: parsed.budget,
-            jobs: chosen(jobs, &asked.only).map_err(|what| PlanMistake {
-                file: "--only".to_owned(),
-                what,
-            })?,
+            jobs: chosen(jobs, &asked.only).map_err(mistake)?,
         })
     }
 }
@@ -141,7 +138,7 @@ fn jobs(file: &File, here: &Path, asked: &Asked) -> Result<Vec<Job>, String> {
         .find(|(name, _)| !known.contains(&name.as_str()))
     {
         return Err(format!(
-            "--have {unknown}: there is no such job; there are {}",
+            "there is no job `{unknown}` whose folder could be given; there are {}",
             known.join(", ")
         ));
     }
@@ -191,7 +188,7 @@ fn variables(file: &File, here: &Path, asked: &Asked) -> Result<Variables, Strin
         let Some(known) = variables.values.get_mut(name) else {
             let names: Vec<&str> = file.values.keys().map(String::as_str).collect();
             return Err(format!(
-                "--let {name}: the plan's [let] has no such name; it has {}",
+                "there is no `{name}` in the plan's [let]; it has {}",
                 names.join(", ")
             ));
         };

@@ -63,7 +63,7 @@ impl Variables {
                 self.names().join(", ")
             )),
             Some("") => Err(format!(
-                "`{name}` has no value: give it with --let {name}=VALUE"
+                "`{name}` has no value: the plan's [let] leaves it to whoever starts the plan"
             )),
             Some(value) => Ok(value.to_owned()),
         }
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn mistakes_say_what_to_do() {
         for (text, words) in [
-            ("{model}", "give it with --let model=VALUE"),
+            ("{model}", "`model` has no value"),
             ("{secs}", "there are kind, limit, model, round, seconds"),
             ("{job:cold}", "there is no job `cold`"),
             ("{best:cold}", "there is no job `cold`"),

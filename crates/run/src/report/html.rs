@@ -16,7 +16,10 @@ pub fn page(report: &Report) -> String {
         runs => format!("{} runs", runs.len()),
     };
     let mut html = format!(
-        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\"><title>hotloop: {0}</title><style>{1}{STYLE}</style></head><body><main><h1>{0}</h1>",
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
+         content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light \
+         dark\"><title>hotloop: \
+         {0}</title><style>{1}{STYLE}</style></head><body><main><h1>{0}</h1>",
         escape(&title),
         svg::COLOURS
     );
@@ -92,7 +95,13 @@ fn probes(report: &Report, html: &mut String) {
     if report.runs.iter().all(|run| run.before.is_none()) {
         return;
     }
-    html.push_str("<h2>Probe</h2><p class=lead>Six stage prompts, answered with the same seeds before and after the run at the training temperature; failures count as 0. In brackets: 95 % bootstrap intervals.</p><div class=scroll><table><thead><tr><th>run</th><th>learning rate</th><th>when</th><th>answers</th><th>correct</th><th>mean speed</th><th>best of each stage, mean speed</th></tr></thead><tbody>");
+    html.push_str(
+        "<h2>Probe</h2><p class=lead>Six stage prompts, answered with the same seeds \
+        before and after the run at the training temperature; failures count as 0. In brackets: 95 \
+        % bootstrap intervals.</p><div class=scroll><table><thead><tr><th>run</th><th>learning \
+        rate</th><th>when</th><th>answers</th><th>correct</th><th>mean speed</th><th>best of each \
+        stage, mean speed</th></tr></thead><tbody>",
+    );
     let pooled = report.pooled.iter().map(|pooled| Probed {
         name: &pooled.name,
         rate: pooled.rate,
@@ -165,7 +174,10 @@ fn practice(report: &Report, html: &mut String) {
     };
     put!(
         html,
-        "<h2>Practised tasks</h2><p class=lead>Asked and learned from beside the run's own task, a group a step, in turns over tasks and stages. Quarters are of the steps that asked the task; speed-ups are over its seed, of the correct answers.</p><div class=scroll><table><thead><tr>{}</tr></thead><tbody>",
+        "<h2>Practised tasks</h2><p class=lead>Asked and learned from beside the run's own task, a \
+         group a step, in turns over tasks and stages. Quarters are of the steps that asked the \
+         task; speed-ups are over its seed, of the correct answers.</p><div \
+         class=scroll><table><thead><tr>{}</tr></thead><tbody>",
         cells(&practised::HEAD.map(str::to_owned), "th")
     );
     for row in &rows {
@@ -225,7 +237,8 @@ fn code(best: &BestCode, unit: &str, html: &mut String) {
         .map_or("none".to_owned(), |bits| format!("{bits} bits"));
     put!(
         html,
-        "<p>{:.2} {unit}{}, found in step {}. Blocking {}; threads: {}; prefetch: {}; {}; register tile {tile}; explicit vectors: {simd}; {} the output.</p>",
+        "<p>{:.2} {unit}{}, found in step {}. Blocking {}; threads: {}; prefetch: {}; {}; register \
+         tile {tile}; explicit vectors: {simd}; {} the output.</p>",
         best.speed,
         match best.confirmed {
             0 => String::new(),
@@ -261,7 +274,8 @@ fn code(best: &BestCode, unit: &str, html: &mut String) {
 
 fn lineage(best: &BestCode, unit: &str, html: &mut String) {
     html.push_str(
-        "<div class=path><div class=node style=\"border-left-color:var(--correct)\"><b>seed</b>the task's own</div>",
+        "<div class=path><div class=node style=\"border-left-color:var(--correct)\"><b>seed</b>the \
+         task's own</div>",
     );
     for ancestor in &best.lineage {
         let colour = ancestor.label.map_or("masked", hotloop_flow::Label::name);
@@ -274,7 +288,9 @@ fn lineage(best: &BestCode, unit: &str, html: &mut String) {
             .unwrap_or_default();
         put!(
             html,
-            "<span class=arrow>&rarr;</span><div class=node style=\"border-left-color:var(--{colour})\" title=\"{}\"><b>{speed}</b>{}{stage}, step {}</div>",
+            "<span class=arrow>&rarr;</span><div class=node \
+             style=\"border-left-color:var(--{colour})\" title=\"{}\"><b>{speed}</b>{}{stage}, \
+             step {}</div>",
             escape(&ancestor.hash),
             ancestor.role.name(),
             ancestor.step + 1
@@ -317,7 +333,8 @@ fn summary(report: &Report, html: &mut String) {
 }
 
 fn machines(report: &Report, html: &mut String) {
-    html.push_str("<h2>Machine</h2><div class=scroll><table><thead><tr><th>run</th><th>device</th><th>vectors</th><th>cores</th><th>compiler</th><th>libraries</th><th>kernel</th><th>sandbox</th><th>class</th></tr></thead><tbody>");
+    html.push_str("<h2>Machine</h2><div \
+        class=scroll><table><thead><tr><th>run</th><th>device</th><th>vectors</th><th>cores</th><th>compiler</th><th>libraries</th><th>kernel</th><th>sandbox</th><th>class</th></tr></thead><tbody>");
     for run in &report.runs {
         let Some(machine) = &run.machine else {
             continue;

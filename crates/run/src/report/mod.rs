@@ -1,7 +1,7 @@
 //! From run directories to something a person can read.
 //!
 //! [`Report::read`] folds the journals. [`html`], [`text`] and [`csv`] render the report, and
-//! [`tensorboard`] writes the curves for TensorBoard. A [`figure`] is laid out once, as marks,
+//! [`tensorboard`] writes the curves for `TensorBoard`. A [`figure`] is laid out once, as marks,
 //! which `svg` writes.
 
 /// Adds formatted text to a `String`.

@@ -16,7 +16,8 @@ impl Figure {
     pub fn inline(&self) -> String {
         let drawing = Drawing::of(self);
         let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {}\" role=\"img\" aria-label=\"{}\" font-family=\"system-ui,sans-serif\" font-size=\"{TEXT}\">",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {}\" role=\"img\" \
+             aria-label=\"{}\" font-family=\"system-ui,sans-serif\" font-size=\"{TEXT}\">",
             drawing.height,
             escape(&self.title)
         );
@@ -81,7 +82,8 @@ fn write(mark: &Mark, svg: &mut String) {
             };
             put!(
                 svg,
-                "<path d=\"{}\" fill=\"none\" stroke=\"var(--{colour})\" stroke-width=\"{width}\" stroke-linejoin=\"round\"{dash}/>",
+                "<path d=\"{}\" fill=\"none\" stroke=\"var(--{colour})\" stroke-width=\"{width}\" \
+                 stroke-linejoin=\"round\"{dash}/>",
                 path(points)
             );
         }

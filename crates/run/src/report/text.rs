@@ -55,7 +55,8 @@ pub fn step_line(state: &RunState) -> Option<String> {
         .collect();
     let seconds = &point.seconds;
     Some(format!(
-        "step {:>4}  {asked:<12}  reward {} (best {})  |  {speed}  |  {}  |  sampling {:.1} s, judging {:.1} s, updating {:.1} s  |  idle: policy {:.1} s, bench {:.1} s{}{}",
+        "step {:>4}  {asked:<12}  reward {} (best {})  |  {speed}  |  {}  |  sampling {:.1} s, \
+         judging {:.1} s, updating {:.1} s  |  idle: policy {:.1} s, bench {:.1} s{}{}",
         step.number + 1,
         shown(point.mean_reward),
         shown(point.best_reward),

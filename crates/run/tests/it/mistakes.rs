@@ -87,7 +87,7 @@ fn each_bad_value_is_named() {
     );
     check(
         &nano("directory = \"/proc/hotloop\""),
-        "run.toml: directory: `/proc/hotloop` cannot be written: no such file or directory",
+        "run.toml: directory: `/proc/hotloop` cannot be written: No such file or directory (os error 2)",
     );
 }
 
@@ -148,7 +148,7 @@ fn a_missing_value_is_reported_in_the_users_file() {
     );
     assert_eq!(
         told(None),
-        "--set",
+        hotloop_run::config::OVERRIDE,
         "without a file there is nothing else to set it with"
     );
 }

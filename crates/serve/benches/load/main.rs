@@ -1,12 +1,13 @@
-//! The service under load: many requests from many connections, alone and then among hostile clients.
+//! The service under load: many requests from many connections, alone and then among hostile
+//! clients.
 //!
 //! ```text
 //! cargo bench -p hotloop-serve --bench load              10,000 requests of each round, from 64 connections
 //! cargo bench -p hotloop-serve --bench load -- 1000 128  requests, connections
 //! ```
 //!
-//! The bench is a stub that gives the same verdict for every candidate at once, so that only the service is measured.
-//! Clients and service share this process, and its memory is that of both.
+//! The bench is a stub that gives every candidate the same verdict at once, so that only the
+//! service is measured. Clients and service share this process, so its memory is that of both.
 
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 
@@ -105,8 +106,8 @@ fn among_hostile(address: SocketAddr, numbers: Range<usize>, connections: usize)
     })
 }
 
-/// One round, in which every request has a candidate of its own with one of these numbers. Prints a row and returns the
-/// number of errors.
+/// Runs one round, in which every request has a different candidate with one of these numbers.
+/// Prints a row and returns the number of errors.
 fn round(clients: &str, address: SocketAddr, numbers: Range<usize>, connections: usize) -> usize {
     let requests = numbers.len();
     let began = Instant::now();
@@ -148,7 +149,7 @@ fn round(clients: &str, address: SocketAddr, numbers: Range<usize>, connections:
     errors
 }
 
-/// The memory that this process has, in MiB.
+/// The memory of this process in MiB.
 fn memory_mib() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let kib = status.lines().find_map(|line| {
@@ -161,7 +162,7 @@ fn memory_mib() -> f64 {
     kib.unwrap_or(f64::NAN) / 1024.0
 }
 
-/// A bench that says the same of every candidate, at once.
+/// A bench that gives every candidate the same verdict at once.
 struct Stub(VecDeque<JobId>);
 
 impl Bench for Stub {

@@ -1,8 +1,8 @@
 //! The protocols of trainers and environments that hotloop did not invent.
 //!
-//! Most of them have only numbers. There, a machine's failure is a status that makes their clients
-//! retry, and a masked verdict (`suspect`: too fast to be believed) gets the reward of the task's
-//! seed: it gains nothing, and is not punished either.
+//! Most of them know only numbers. For these, a machine's failure is a status that makes their
+//! clients retry. A masked verdict (`suspect`, which is implausibly fast) gets the reward of the
+//! task's seed, so it is neither rewarded nor punished.
 
 pub(crate) mod kernelgym;
 pub(crate) mod openenv;
@@ -35,7 +35,7 @@ impl Graded {
         &self.judgement.verdict
     }
 
-    /// How many times as fast as the task's seed, when it is correct.
+    /// How many times as fast as the task's seed, if it is correct.
     pub(crate) fn speedup(&self) -> Option<f64> {
         Some(self.context.seed_s? / self.verdict().correct()?.seconds)
     }

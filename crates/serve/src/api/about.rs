@@ -1,4 +1,4 @@
-//! What a service says of itself.
+//! What a service says about itself.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ struct Health {
     version: &'static str,
 }
 
-/// 200 while the bench judges, 503 while it does not. Needs no token and tells no more than that.
+/// 200 while the bench judges, 503 while it does not. It needs no token and reveals nothing else.
 pub(crate) async fn health(State(app): State<Arc<App>>) -> impl IntoResponse {
     let look = app.judging.desk.look();
     let (code, status, bench) = match look.bench {

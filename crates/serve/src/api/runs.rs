@@ -17,13 +17,14 @@ use crate::fault::Fault;
 use crate::notice::tame;
 use crate::searches::is_name;
 
-/// The most runs that are listed.
+/// Maximum number of runs in the list.
 const MOST: usize = 1000;
 
 /// The service's folder of runs.
 struct Runs {
     folder: PathBuf,
-    /// Runs that were read before, with the length of their journals then: journals only grow.
+    /// Runs that were read earlier, with the length of their journals at that time. Journals only
+    /// grow.
     read: Mutex<HashMap<PathBuf, (u64, Listed)>>,
 }
 
@@ -49,7 +50,7 @@ struct Listed {
     iterations: usize,
     seed_gflops: Option<f64>,
     best_gflops: Option<f64>,
-    /// What the speeds below are given in: GFLOPS, or times the seed.
+    /// The unit of the speeds below: GFLOPS, or multiples of the seed's speed.
     unit: Option<&'static str>,
     seed_speed: Option<f64>,
     best_speed: Option<f64>,
@@ -77,7 +78,7 @@ async fn list(State(runs): State<Arc<Runs>>) -> Result<Json<Vec<Listed>>, Fault>
 }
 
 impl Runs {
-    /// A run in a line, read anew only when its journal has grown.
+    /// A run in a line. It is read again only if its journal has grown.
     fn remembered(&self, path: &std::path::Path) -> Option<Listed> {
         let length = std::fs::metadata(store::journal_path(path)).ok()?.len();
         let lock = || self.read.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! `GET /v1/tasks`: what may be asked for.
+//! `GET /v1/tasks`: the tasks of the service.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>) -> Json<Vec<Listed>> {
     )
 }
 
-/// One task: what a model is told, and the candidate that a search starts from.
+/// One task: its prompt, and the candidate that a search starts from.
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,

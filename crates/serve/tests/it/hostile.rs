@@ -62,6 +62,18 @@ fn clients_that_hang_up_leave_nothing_behind() {
 }
 
 #[test]
+fn many_clients_at_once_get_every_answer() {
+    let service = Service::start(|_| {});
+    std::thread::scope(|scope| {
+        for client in 0..16 {
+            let service = &service;
+            scope.spawn(move || (0..20).for_each(|turn| is_served(service, client * 100 + turn)));
+        }
+    });
+    assert_eq!(service.submitted(), 320);
+}
+
+#[test]
 fn garbage_is_answered_by_an_error_or_by_nothing() {
     let service = Service::start(|_| {});
     let garbage: [&[u8]; 8] = [

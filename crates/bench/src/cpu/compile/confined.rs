@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Seek};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
@@ -122,13 +122,12 @@ impl ConfinedCompiler {
             .stdin(Stdio::null())
             .stdout(stdout.try_clone().map_err(failed)?)
             .stderr(stderr.try_clone().map_err(failed)?)
-            .process_group(0)
             .spawn()
             .map_err(failed)?;
         let pid = child.id() as sys::Pid;
         let waited = PATIENCE.wait(pid);
         // The whole group, whatever the driver left; not reaped yet, so the group is still its own.
-        drop(sys::signal(-pid, libc::SIGKILL));
+        drop(sys::kill_group(pid));
         let (status, usage) = sys::reap_with_usage(pid)
             .map_err(|error| BenchError::machine(format!("the compiler was lost: {error}")))?;
         let waited = waited.map_err(|error| {

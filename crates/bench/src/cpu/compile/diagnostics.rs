@@ -2,23 +2,30 @@
 
 use hotloop_flow::{BenchError, Remedy};
 
-/// What a compiler's driver says of a program of its own that wrote a file beyond the limit. Only believed of trusted code.
+/// The compiler driver's message if one of its programs exceeded the file size limit. It is trusted
+/// only for trusted code.
 pub(super) const FILE_LIMIT: &str = "File size limit exceeded";
-/// How a compiler says that it could not start a process, whoever's limit that was.
+/// A compiler's message if it could not start a process, whatever the limit was.
 pub(super) const NO_PROCESS: &str = "Resource temporarily unavailable";
-/// How everything says that a disk is full.
+/// The usual message for a full disk.
 pub(super) const NO_SPACE: &str = "No space left on device";
-/// Characters of diagnostics that a verdict keeps.
+/// Maximum number of characters of diagnostics in a verdict.
 const DIAGNOSTICS: usize = 2000;
 
-/// A compiler that cannot start its processes, with the remedy.
+/// The error for a compiler that cannot start its processes, with the remedy.
 pub(super) fn no_process(said: &str) -> BenchError {
-    BenchError::machine(format!("the compiler cannot start its processes: {}", said.trim()))
-        .hint("raise the limit on processes (ulimit -u, or the container's), or judge fewer candidates at once")
-        .remedies(&[Remedy::Jobs])
+    BenchError::machine(format!(
+        "the compiler cannot start its processes: {}",
+        said.trim()
+    ))
+    .hint(
+        "raise the limit on processes (ulimit -u, or the container's), or judge fewer \
+            candidates at once",
+    )
+    .remedies(&[Remedy::Jobs])
 }
 
-/// The lines that matter, up to a limit: errors before notes, no paths of this machine.
+/// The relevant lines, up to a limit: errors before notes, without paths of this machine.
 pub(super) fn shorten(text: &str) -> String {
     let telling_words = [
         "error",

@@ -1,39 +1,39 @@
-//! How long a compiler may take: by the clock, but no shorter than it had a processor.
+//! How long a compiler may take: wall-clock time, extended while it had no processor.
 //!
-//! A host that takes cores away, or other work on them, makes any compiler slow. That is no verdict.
+//! A host that takes cores away, or other work on them, makes any compiler slow. That must not
+//! become a verdict.
 
 use std::io;
 use std::time::Duration;
 
 use crate::sys::{self, Pid, Times};
 
-/// How often is looked once the clock's limit has passed.
+/// How often to check after the wall-clock limit has passed.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// What became of a compiler that was waited for.
+/// The result of waiting for a compiler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waited {
-    /// It ended.
     Ended,
-    /// It had its time and did not.
+    /// It had its processor time and did not end.
     TooLong,
-    /// It did not, and hardly had a processor.
+    /// It did not end, but it hardly had a processor.
     Starved,
 }
 
 /// Limits in seconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Patience {
-    /// By the clock.
+    /// Wall-clock seconds.
     pub(super) wall: f64,
-    /// Of processor time, without which the clock's limit is put off.
+    /// Processor seconds. With less than this, the wall-clock limit is extended.
     pub(super) processor: f64,
-    /// By which it can be put off before the machine has failed.
+    /// Maximum extension before it counts as the machine's failure.
     pub(super) put_off: f64,
 }
 
 impl Patience {
-    /// Waits for a process that leads its own group. An error says that it cannot be watched.
+    /// Waits for a process that leads its own group. Returns an error if it cannot be watched.
     pub(super) fn wait(self, pid: Pid) -> io::Result<Waited> {
         let begin = sys::now();
         let mut next = Duration::from_secs_f64(self.wall);
@@ -46,8 +46,8 @@ impl Patience {
         Ok(Waited::Ended)
     }
 
-    /// What a process is that has not ended after so long with so much processor time, where anybody counts it;
-    /// nothing while there is hope.
+    /// Judges a process that has not ended after this time with this much processor time, if known;
+    /// `None` while it may continue.
     fn judge(self, passed_s: f64, processor_s: Option<f64>) -> Option<Waited> {
         if processor_s.is_none_or(|seconds| seconds >= self.processor) {
             return Some(Waited::TooLong);
@@ -56,7 +56,8 @@ impl Patience {
     }
 }
 
-/// Processor time of all processes of a group so far, and of those that they reaped; none where the kernel shows none.
+/// Processor time of all processes of a group so far, including reaped ones; `None` if the kernel
+/// does not show it.
 fn group_processor_s(group: Pid) -> Option<f64> {
     let processes = std::fs::read_dir("/proc").ok()?.filter_map(Result::ok);
     let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<Pid>().ok());

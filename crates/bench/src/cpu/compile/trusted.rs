@@ -1,4 +1,4 @@
-//! Compiling code that the bench trusts: shims, references and baselines of tasks.
+//! Compiles code that the bench trusts: shims, references and baselines of tasks.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -11,13 +11,13 @@ use crate::scratch::no_space;
 use crate::sys;
 
 impl Builder {
-    /// Compiles trusted sources into one shared object, kept by content. The task's author is to
-    /// blame for sources that do not compile.
+    /// Compiles trusted sources into one shared object, cached by content. If they do not compile,
+    /// that is the task author's fault.
     pub(crate) fn trusted(&self, what: &str, sources: &[&str]) -> Result<PathBuf, BenchError> {
         self.build_trusted(what, sources, true)
     }
 
-    /// Compiles a shim into an object file for the linker, kept by content.
+    /// Compiles a shim into an object file for the linker, cached by content.
     pub(crate) fn shim(&self, source: &str) -> Result<PathBuf, BenchError> {
         self.build_trusted("the generated shim", &[source], false)
     }

@@ -11,8 +11,9 @@ use crate::cpu::supervisor::session::Session;
 use crate::cpu::supervisor::verifier::verifier;
 use crate::cpu::verify::Verifier;
 
-/// The timed size once, then all hidden sizes and some that are drawn now in a second process. Once is enough to keep
-/// what is wrong away from the clock, which verifies every run of its own.
+/// Verifies the timed size once, then in a second process all hidden sizes and some that are drawn
+/// now. Once is enough to keep wrong candidates away from the clock, which verifies every run
+/// again.
 pub(super) fn verify(instruments: &mut Instruments, request: &Request) -> Result<Answer, Failure> {
     let mut verifier = verifier(request)?;
     let timed = std::slice::from_ref(&request.task.function().sizes.timed);
@@ -24,7 +25,7 @@ pub(super) fn verify(instruments: &mut Instruments, request: &Request) -> Result
     let mut pick =
         |least: i64, most: i64| least + instruments.fresh.index((most - least + 1) as usize) as i64;
     let drawn: Vec<Sizes> = (0..DRAWN).map_while(|_| sizes.draw(&mut pick)).collect();
-    // Twice: what a small problem leaves behind shows itself in the next of its size.
+    // Twice, because state that a small problem leaves behind shows in the next one of its size.
     others.extend(drawn.iter().chain(&drawn).cloned());
     if !others.is_empty()
         && let Some(wrong) = verify_calls(instruments, request, &mut verifier, &others)?
@@ -34,7 +35,7 @@ pub(super) fn verify(instruments: &mut Instruments, request: &Request) -> Result
     Ok(Answer::Verified(verifier.checks()))
 }
 
-/// One call a run, each checked before the next.
+/// One call per run, each checked before the next.
 fn verify_calls(
     instruments: &mut Instruments,
     request: &Request,

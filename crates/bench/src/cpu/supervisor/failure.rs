@@ -1,9 +1,9 @@
 //! How a candidate's process fails.
 
-/// Why a candidate's process did not do as it was asked.
+/// Why a candidate's process failed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Failure {
-    /// It ended itself, in words.
+    /// It crashed or exited, in words.
     Crashed(String),
     /// It did not stop within this many seconds.
     TimedOut(f64),

@@ -19,7 +19,7 @@ impl Instruments {
         sys::die_with_parent()?;
         sys::catch_alarms()?;
         sys::count_continues()?;
-        // Inputs and outputs are files in memory, and one that is too large is the machine's failure.
+        // Inputs and outputs are memory files, and one that is too large is the machine's failure.
         sys::outlive_file_limit()?;
         let cores: Vec<usize> = std::env::var(CORES)
             .unwrap_or_default()
@@ -31,9 +31,10 @@ impl Instruments {
         } else {
             cores
         };
-        // On the candidate's first core, fresh inputs are in the cache that will read them.
+        // On the candidate's first core, fresh inputs are already in its cache.
         sys::pin(0, &cores[..1])?;
-        // Whoever wakes up on a busy core has it for milliseconds, and a team waits for its slowest thread.
+        // A process that wakes up on a busy core keeps it for milliseconds, and a team waits for
+        // its slowest thread.
         sys::go_first();
         Ok(Self {
             crew: Crew::new(&cores),

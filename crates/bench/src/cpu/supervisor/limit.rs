@@ -1,24 +1,27 @@
-//! A candidate's limit: seconds that its cores were there, not seconds on a clock.
+//! A candidate's time limit, in seconds during which its cores were available, not in wall-clock
+//! seconds.
 //!
-//! A host that takes cores away stalls a candidate that did nothing wrong, and so do other processes
-//! on its cores. Neither is a verdict.
+//! A host that takes cores away stalls an innocent candidate, and so do other processes on its
+//! cores. Neither must become a verdict.
 
 use std::time::Duration;
 
 use crate::cpu::supervisor::failure::Failure;
 use crate::sys::{self, Pid, TICKS, Times};
 
-/// The part of a limit after which the counters are first read: nearly all runs are over by then and cost nothing.
+/// The share of a limit after which the counters are first read. Nearly all runs are over by then
+/// and cost nothing.
 const FIRST_LOOK: f64 = 0.125;
-/// What a core may lack of the time on the clock and still count as there: counters are coarse.
+/// The share of wall-clock time that a core may lack and still count as available, because counters
+/// are coarse.
 const COARSE_SHARE: f64 = 0.1;
 const COARSE_S: f64 = 0.05;
-/// Seconds that a candidate is granted which hardly had a processor, though its cores were there.
+/// Extra seconds for a candidate that hardly had a processor although its cores were available.
 const STARVED_S: f64 = 0.9;
-/// Seconds that a host can put a limit off before the machine has failed.
+/// Maximum extension of a limit in seconds before it counts as the machine's failure.
 const PUT_OFF_S: f64 = 20.0;
 
-/// The limit of one run, from its start on. Sets the alarm, and takes it back when dropped.
+/// The limit of one run. It sets the alarm, and cancels it when dropped.
 pub(crate) struct Limit {
     pid: Pid,
     cores: Vec<usize>,
@@ -26,27 +29,28 @@ pub(crate) struct Limit {
     first: Option<Look>,
 }
 
-/// What the kernel's counters say at one moment.
+/// The kernel's counters at one moment.
 #[derive(Debug, Clone)]
 struct Look {
     at: f64,
     /// Processor time of the candidate.
     processor_s: f64,
-    /// The counters of each core; none where nobody counts.
+    /// The counters of each core; `None` if the kernel does not count.
     cores: Vec<Option<Counters>>,
 }
 
 /// A core's seconds since its start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Counters {
-    /// At work or idle. While a host has a busy core, nothing of it is counted.
+    /// Seconds at work or idle. Nothing counts while the host has taken a busy core.
     there_s: f64,
-    /// Taken away by the host, counted once it is back; of an idle core it is counted above as well.
+    /// Seconds taken away by the host, counted once the core is back. For an idle core they also
+    /// count above.
     stolen_s: f64,
 }
 
 impl Limit {
-    /// A limit of so many seconds for process `pid` on `cores`, from now on.
+    /// Starts a limit for process `pid` on `cores`.
     pub(crate) fn start(pid: Pid, cores: &[usize], seconds: f64) -> Self {
         sys::set_alarm(Some(Duration::from_secs_f64(FIRST_LOOK * seconds)));
         Self {
@@ -57,13 +61,13 @@ impl Limit {
         }
     }
 
-    /// To be called whenever the alarm rings: an error once the limit has passed.
+    /// Must be called whenever the alarm rings. Returns an error once the limit has passed.
     pub(crate) fn check(&mut self) -> Result<(), Failure> {
         let now = self.look();
         if let Some(first) = &self.first {
             return over(self.seconds, first, &now).map_or(Ok(()), Err);
         }
-        // However late the first alarm was: until then the supervisor itself had no core.
+        // Even if the first alarm was late, because the supervisor itself had no core until then.
         self.first = Some(now);
         sys::set_alarm(Some(Duration::from_secs_f64(
             (1.0 - FIRST_LOOK) * self.seconds,
@@ -78,7 +82,7 @@ impl Limit {
             .iter()
             .map(|core| counters(&stat, *core))
             .collect();
-        // One that nobody counts is not starved.
+        // A process without counters is not considered starved.
         let processor_s = Times::of(self.pid).map_or(f64::INFINITY, |times| times.own_s);
         Look {
             at: sys::now(),
@@ -94,10 +98,10 @@ impl Drop for Limit {
     }
 }
 
-/// What has come of a limit between the first look at it and now; nothing while it lasts.
+/// The outcome of a limit between the first look and now; `None` while it has not passed.
 fn over(limit_s: f64, first: &Look, now: &Look) -> Option<Failure> {
     let passed = now.at - first.at;
-    // A team waits for its slowest thread: the core that lacked most counts.
+    // A team waits for its slowest thread, so the core that lacked most counts.
     let there = first
         .cores
         .iter()
@@ -154,7 +158,7 @@ fn counters(stat: &str, core: usize) -> Option<Counters> {
 mod tests {
     use super::*;
 
-    /// A look at cores that were there and stolen for so many seconds.
+    /// A look at cores with these available and stolen seconds.
     fn look(at: f64, processor_s: f64, cores: &[(f64, f64)]) -> Look {
         let cores = cores.iter().map(|(there_s, stolen_s)| {
             Some(Counters {

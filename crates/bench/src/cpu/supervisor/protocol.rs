@@ -1,4 +1,4 @@
-//! What the bench asks a supervisor, and what it answers: one JSON object a line.
+//! The protocol between the bench and a supervisor: one JSON object per line.
 
 use std::path::PathBuf;
 
@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::sandbox::rights::OwnThreads;
 
-/// The variable that tells a supervisor its cores, the first being its own.
+/// The environment variable with a supervisor's cores. The first is its own.
 pub(crate) const CORES: &str = "HOTLOOP_SLOT_CORES";
 
-/// Problems that are drawn for a candidate, where its task draws any: so many that few mistakes of one remainder pass.
+/// Number of problems drawn for a candidate, if its task draws any. It is large enough that few
+/// candidates with a mistake in one remainder pass.
 pub(crate) const DRAWN: usize = 8;
 
 /// One piece of work for a supervisor.
@@ -29,7 +30,6 @@ pub(crate) struct Request {
     pub(crate) libraries: Vec<PathBuf>,
     /// Environment of the runner.
     pub(crate) environment: Vec<(String, String)>,
-    /// The task.
     pub(crate) task: TaskSpec,
     /// OpenMP threads.
     pub(crate) threads: u32,
@@ -68,48 +68,48 @@ pub(crate) enum Work {
 pub(crate) struct TimeWork {
     /// Seconds of the null round trip at equal threads.
     pub(crate) null_s: f64,
-    /// Runs at most, the warm-up not counted.
+    /// Maximum number of runs, without the warm-up.
     pub(crate) runs: u32,
-    /// Calls per run at least: 1, or those of a timing that it is to stand beside. How many sets of buffers a run goes
-    /// through decides which cache holds them.
+    /// Minimum number of calls per run: 1, or that of a timing to compare with. The number of
+    /// buffer sets in a run decides which cache holds them.
     pub(crate) calls: u32,
-    /// Rounds of samples at most, if they are gated.
+    /// Maximum number of rounds of samples, if they are gated.
     pub(crate) rounds: u32,
-    /// The gated estimator samples until enough samples are quiet.
+    /// The estimator. The gated one samples until enough samples are quiet.
     pub(crate) timing: Estimator,
-    /// Whether memory is the task's roof, so that memory must be quiet too.
+    /// Whether memory is the task's roof, so that memory must be quiet, too.
     pub(crate) memory_bound: bool,
     /// Whether every run is verified. Only the bench's own roof kernels are not.
     pub(crate) verified: bool,
 }
 
-/// What came of it.
+/// The result of a request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Answer {
     /// Everything was right.
     Verified(Checks),
-    /// Everything was right, and timed.
+    /// Everything was correct and timed.
     Timed {
         /// Both checks over all runs.
         checks: Checks,
         /// Both estimators.
         timing: Timing,
-        /// Seconds of one call on its own, at its fastest, the null round trip taken off.
+        /// The fastest seconds of a single call, without the null round trip.
         single_s: f64,
     },
     /// Seconds of the null round trip: a low quantile.
     Null(f64),
-    /// It ended its process, in words.
+    /// Its process crashed or exited, in words.
     Crashed(String),
     /// It did not stop within the limit.
     TimedOut(f64),
-    /// It left something wrong.
+    /// Its outputs were wrong.
     Wrong(Mismatch),
     /// Something from outside killed it.
     Killed,
     /// The task's own code cannot be used.
     Task(String),
-    /// The machine failed; nothing is known of the candidate.
+    /// The machine failed, and nothing is known about the candidate.
     Machine(String),
 }

@@ -1,4 +1,4 @@
-//! One request at a time, from standard input to standard output.
+//! Serves one request at a time, from standard input to standard output.
 
 use std::io::{BufRead, Write};
 
@@ -35,8 +35,8 @@ pub(crate) fn serve() -> i32 {
     0
 }
 
-/// What becomes of `request`. Who stops this process, as a scheduler that suspends a job, stops its candidate too, and
-/// either may go on first: whatever was seen meanwhile is nothing, and is done again.
+/// Serves `request`. A scheduler that suspends a job stops this process and its candidate, and
+/// either may continue first. Whatever was measured meanwhile is discarded and repeated.
 fn answer(instruments: &mut Instruments, request: &Request) -> Answer {
     loop {
         let continued = sys::times_continued();

@@ -19,9 +19,9 @@ use crate::sandbox::limits::{self, Limits};
 use crate::sandbox::rights::{OwnThreads, Stacks};
 use crate::sys;
 
-/// Threads that a candidate may have besides its pool: nested regions, `num_threads(40)`.
+/// Threads that a candidate may have in addition to its pool: nested regions, `num_threads(40)`.
 const SPARE_THREADS: u64 = 80;
-/// Address space that a candidate may use besides its buffers, and per thread.
+/// Address space that a candidate may use in addition to its buffers, and per thread.
 const SPARE_BYTES: u64 = 3 << 30;
 const THREAD_BYTES: u64 = 80 << 20;
 
@@ -48,7 +48,7 @@ impl Session {
         sys::seal(&outputs_file, false).map_err(machine("outputs"))?;
         let inputs_readonly = sys::reopen_readonly(&inputs_file).map_err(machine("inputs"))?;
         let threads_cap = u64::from(request.threads) * 2 + SPARE_THREADS;
-        // In a namespace of its own only the candidate counts.
+        // In its own namespace only the candidate counts.
         let threads = if request.namespaces {
             threads_cap
         } else {
@@ -58,7 +58,7 @@ impl Session {
             object: request.object.clone(),
             libraries: request.libraries.clone(),
             stacks: Stacks::after_loading(request.libraries.iter().chain([&request.object])),
-            // A team that waits there could be found, by whoever may have none.
+            // A waiting team could be found and used by a candidate that may have no threads.
             threads: if request.own_threads == OwnThreads::Forbidden {
                 1
             } else {
@@ -110,7 +110,7 @@ impl Session {
         verifier.freshen(fresh, crew, &mut self.buffers, calls);
     }
 
-    /// Sends all buffers out of the caches, for tasks that start cold.
+    /// Flushes all buffers from the caches, for tasks that start cold.
     pub(crate) fn chill(&self) {
         self.buffers.inputs.flush();
         self.buffers.outputs.flush();
@@ -128,7 +128,7 @@ impl Session {
         );
     }
 
-    /// One run of `calls`; seconds until all was frozen again.
+    /// Makes one run of `calls`. Returns the seconds until everything was frozen again.
     pub(crate) fn run(
         &mut self,
         fresh: &mut Fresh,
@@ -145,7 +145,7 @@ impl Session {
         Ok(seconds)
     }
 
-    /// Learns from a runner's notes where the inputs of its calls began.
+    /// Reads from a runner's notes where the inputs of its calls began.
     fn read_notes(&mut self) {
         let Buffers {
             outputs,
@@ -188,7 +188,7 @@ impl Session {
         Ok(())
     }
 
-    /// Calls that have buffers.
+    /// The number of calls with buffers.
     pub(crate) fn calls(&self) -> usize {
         self.buffers.layout.sets.len()
     }

@@ -13,8 +13,8 @@ pub(super) fn verifier(request: &Request) -> Result<Verifier, Failure> {
         .map(Trusted::load)
         .transpose()
         .map_err(Failure::Task)?;
-    // The library is asked once, when a candidate is examined. On the clock the reference's own
-    // points do as well, to thirteen digits, and ten times as fast.
+    // The library is called once, when a candidate is examined. During timing the reference's own
+    // points are as good, to thirteen digits, and ten times as fast.
     let baseline = match &request.baseline {
         Some((library, object)) if matches!(request.work, Work::Verify) => {
             Some(Baseline::load(library, object).map_err(Failure::Task)?)

@@ -1,4 +1,4 @@
-//! The buffers of all calls as the trusted side sees them.
+//! The buffers of all calls on the trusted side.
 
 use std::ffi::c_void;
 
@@ -10,14 +10,14 @@ use crate::cpu::layout::{Layout, Place, Region, Set};
 use crate::cpu::memory::Mapping;
 use crate::inputs::{self, Fresh};
 
-/// Both memory files, mapped on the trusted side, and what lies where in them.
+/// Both memory files, mapped on the trusted side, and their layout.
 pub(crate) struct Buffers {
     /// Read-only for the candidate.
     pub(crate) inputs: Mapping,
     /// Writable for the candidate.
     pub(crate) outputs: Mapping,
     pub(crate) layout: Layout,
-    /// What was noted of each call of the last run, if that is done.
+    /// The notes of each call of the last run, if there are any.
     pub(crate) notes: Vec<Note>,
 }
 
@@ -62,7 +62,8 @@ pub(super) fn pointers(buffers: &Buffers, set: &Set) -> Vec<*mut c_void> {
         .collect()
 }
 
-/// Fresh inputs, a poisoned output and canaries for one set; copies of what is in and out.
+/// Fills one set with fresh inputs, poisoned outputs and canaries. Returns copies of in-out
+/// buffers.
 #[expect(
     unsafe_code,
     reason = "the sets of one mapping are filled side by side"
@@ -77,7 +78,7 @@ pub(super) fn freshen_set(
     for (arg, place) in spec.function().args.iter().zip(&set.places) {
         let mapping = buffers.mapping(place.region);
         for (start, length) in place.slack() {
-            // SAFETY: places do not overlap, a set is filled by one thread, and the candidate is frozen.
+            // SAFETY: places do not overlap, one thread fills a set, and the candidate is frozen.
             unsafe { mapping.part_mut(start, length) }.fill(canary);
         }
         let rows: &[u8] = match &arg.fill {

@@ -1,4 +1,4 @@
-//! Elements of a buffer as numbers, and how far two buffers are apart.
+//! Elements of a buffer as numbers, and the distance of two buffers.
 
 use hotloop_flow::interface::Kind;
 
@@ -6,7 +6,7 @@ use crate::cpu::verify::found::within;
 
 #[expect(unsafe_code, reason = "words are bytes too")]
 pub(super) fn as_bytes(values: &[u64], length: usize) -> &[u8] {
-    // SAFETY: every byte of a word is a valid byte, and the middle part is all of them.
+    // SAFETY: every byte of a word is a valid byte, and the middle part contains all of them.
     let (_, bytes, _) = unsafe { values.align_to::<u8>() };
     &bytes[..length]
 }
@@ -43,8 +43,8 @@ pub(super) fn worst(kind: Kind, got: &[u8], want: &[u8], scale: &[f64]) -> (f64,
     }
 }
 
-/// The same for elements of so many bytes that are `off` from each other: one kind a loop, since every element of every
-/// call comes by.
+/// The same for elements of `BYTES` bytes with the difference `off`. Each kind has its own loop,
+/// because every element of every call is compared.
 fn worst_of<const BYTES: usize>(
     got: &[u8],
     want: &[u8],

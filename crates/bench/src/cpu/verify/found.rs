@@ -1,8 +1,8 @@
-//! What all checks of a candidate add up to.
+//! The combined result of all checks of a candidate.
 
 use hotloop_flow::verdict::Checks;
 
-/// What all checks of a candidate add up to.
+/// The combined result of all checks of a candidate.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
     pub(super) checks: Checks,
@@ -40,7 +40,7 @@ impl Found {
         self.strict_why.get_or_insert(why);
     }
 
-    /// Fails both checks: something was written that is not the candidate's to write.
+    /// Fails both checks, because the candidate wrote where it must not.
     pub(super) fn fail_both(&mut self, why: String) {
         self.checks = Checks {
             paper: false,
@@ -51,7 +51,7 @@ impl Found {
         self.paper_why.get_or_insert(why);
     }
 
-    /// Takes in what was found later.
+    /// Adds a later result.
     pub(super) fn add(&mut self, later: Self) {
         self.note_error(later.checks.error);
         self.checks.strict &= later.checks.strict;
@@ -61,7 +61,7 @@ impl Found {
     }
 }
 
-/// Whether an error is small enough; NaN never is, which `error > bound` would forget.
+/// Whether an error is small enough. NaN never is, which `error > bound` would miss.
 pub(super) fn within(error: f64, bound: f64) -> bool {
     error <= bound
 }

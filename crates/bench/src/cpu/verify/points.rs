@@ -1,4 +1,4 @@
-//! An output as a matrix: the points that the paper looks at, and what elements are called.
+//! An output as a matrix: the points of the paper's check, and the names of elements.
 
 use hotloop_flow::formula;
 use hotloop_flow::interface::Arg;
@@ -8,7 +8,7 @@ use crate::inputs::Fresh;
 
 const PAPER_POINTS: usize = 105;
 
-/// An output as a matrix: all dimensions but the last are rows.
+/// An output as a matrix, in which all dimensions but the last are rows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Matrix {
     rows: usize,

@@ -1,4 +1,4 @@
-//! What a prompt says of the machine, and how a right answer begins.
+//! What a prompt says about the machine, and how a correct answer begins.
 
 use super::prototype::prototype;
 use crate::interface::Function;
@@ -9,7 +9,7 @@ fn allows(stage: Option<Rules<'_>>, technique: Technique) -> bool {
     stage.is_none_or(|stage| !stage.forbids(technique))
 }
 
-/// Names the vectors where the stage allows them: intrinsics that the machine lacks are a crash,
+/// Names the vector extensions if the stage allows them. Intrinsics that the machine lacks crash,
 /// and models guess AVX-512.
 pub fn machine_hint(simd: &str, stage: Option<Rules<'_>>) -> Option<&'static str> {
     if !allows(stage, Technique::Simd) {
@@ -23,8 +23,8 @@ pub fn machine_hint(simd: &str, stage: Option<Rules<'_>>) -> Option<&'static str
     }
 }
 
-/// Headers, the prototype and its opening brace. Including a header is no use of it, but a stage
-/// that forbids a technique should not suggest it either.
+/// Headers, the prototype and its opening brace. Including a header does not use a technique, but a
+/// stage that forbids one should not suggest it either.
 pub fn beginning(function: &Function, stage: Option<Rules<'_>>) -> String {
     let mut text = String::new();
     if allows(stage, Technique::Simd) {

@@ -1,31 +1,30 @@
 //! From a completion, or a file, to a source: C that defines the entry point.
 //!
-//! **Which code.** Of the fenced blocks that define the entry point with the right
-//! signature, the last whole one wins: models improve on themselves, and a last one that
-//! was cut off does not spoil the one before. Where no block has it, bare text counts:
-//! from its first line that looks like C to the end of its last whole function.
+//! **Which code.** The last complete fenced block that defines the entry point with the right
+//! signature wins. Models improve on themselves, and a last block that was cut off must not spoil
+//! the one before. If no block has the entry point, bare text counts: from its first line that
+//! looks like C to the end of its last complete function.
 //!
-//! **What is mended**, each time with a note:
-//! - a block that was never closed ends after its last whole function;
-//! - `static` and `inline` on the entry point are dropped (but `extern inline` stays), for
-//!   the linker must see it;
-//! - where the chosen block calls a function that it neither defines nor declares, and
-//!   exactly one other block defines it, that block is put in front (one that defines a
-//!   function of the chosen block again is not).
+//! **What is repaired**, each time with a note:
+//! - a block that was never closed ends after its last complete function;
+//! - `static` and `inline` on the entry point are dropped (but `extern inline` stays), because the
+//!   linker must see it;
+//! - if the chosen block calls a function that it neither defines nor declares, and exactly one
+//!   other block defines it, that block is put in front. A block that redefines a function of the
+//!   chosen one is not.
 //!
 //! A last line without its newline gets one. Nothing else is ever edited.
 //!
-//! **What is malformed**: no function of the entry's name; a prototype without a body, or
-//! an old-style definition; an entry point that was cut off; another return type, number
-//! or types of parameters. Qualifiers and parameter names are free, `double A[]` is
-//! `double *A`, and typedefs and macros of the source are resolved; a type that stays
-//! unknown, or one of another size or sign (`size_t` for `int`), is wrong. Also: a NUL
-//! byte, more than 256 KiB of source or 1 MiB of completion, a raw string literal, a
-//! carriage return that ends no line, `\u00e9` in a word, and `#line`, since these four hide
-//! from a scan what the compiler will see.
+//! **What is malformed**: no function with the entry's name; a prototype without a body, or an
+//! old-style definition; an entry point that was cut off; another return type, number or types of
+//! parameters. Qualifiers and parameter names are free, `double A[]` equals `double *A`, and
+//! typedefs and macros of the source are resolved. A type that stays unknown, or has another size
+//! or sign (`size_t` for `int`), is wrong. Also malformed are a NUL byte, more than 256 KiB of
+//! source or 1 MiB of completion, a raw string literal, a carriage return that ends no line,
+//! `\u00e9` in a word, and `#line`. The last four hide from a scan what the compiler will see.
 //!
-//! Braces that do not match inside a closed block or a file are the compiler's to judge,
-//! as are macros that clash with parameters. A `main` is harmless and stays.
+//! The compiler judges unbalanced braces inside a closed block or a file, and macros that clash
+//! with parameters. A `main` is harmless and stays.
 
 mod blocks;
 mod outline;
@@ -46,7 +45,7 @@ fn malformed<T>(why: impl Into<String>) -> Result<T, Malformed> {
     Err(Malformed { why: why.into() })
 }
 
-/// How near a text comes to a definition of the entry point. Later is nearer.
+/// How close a text comes to a definition of the entry point. Later variants are closer.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
     Absent,
@@ -56,7 +55,7 @@ enum Fit {
     Whole,
 }
 
-/// A text that may hold the candidate.
+/// A text that may contain the candidate.
 struct Part<'a> {
     block: Block<'a>,
     outline: Outline<'a>,
@@ -74,7 +73,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// The text, up to the end of its last whole function where nothing else marks its end.
+    /// The text, up to the end of its last complete function if nothing else marks its end.
     fn text(&self) -> &'a str {
         let text = self.block.text;
         if self.block.kind == BlockKind::Closed {
@@ -87,7 +86,7 @@ impl<'a> Part<'a> {
             .filter_map(|function| function.end)
             .max()
             .unwrap_or(text.len());
-        // Directives behind it, such as the end of a guard, belong to it.
+        // Directives after it, such as the end of a guard, belong to it.
         let belongs = |line: &&str| {
             let name = line
                 .trim_start()
@@ -133,7 +132,7 @@ fn fit(outline: &Outline<'_>, wanted: &Function) -> Fit {
         .unwrap_or(Fit::Absent)
 }
 
-/// Finds the candidate in what a model printed.
+/// Finds the candidate in a completion.
 pub fn extract(completion: &str, wanted: &Function) -> Result<Extracted, Malformed> {
     if completion.len() > COMPLETION_BYTES {
         return malformed(format!(
@@ -154,7 +153,7 @@ pub fn extract(completion: &str, wanted: &Function) -> Result<Extracted, Malform
             part.block.kind != BlockKind::Bare,
         )
     };
-    // `max_by_key` takes the last of equals.
+    // `max_by_key` returns the last of equals.
     let Some((chosen, part)) = parts
         .iter()
         .enumerate()
@@ -174,7 +173,7 @@ pub fn extract(completion: &str, wanted: &Function) -> Result<Extracted, Malform
     }
     let (helpers, names) = helpers(&parts, chosen);
     let merged = helpers + text;
-    // A helper that is not whole must not spoil what stood on its own.
+    // An incomplete helper must not spoil a block that works without it.
     if Part::of(
         Block {
             text: &merged,
@@ -194,7 +193,7 @@ pub fn extract(completion: &str, wanted: &Function) -> Result<Extracted, Malform
     finish(merged, notes, wanted)
 }
 
-/// Makes a candidate of a file's content.
+/// Makes a candidate from the content of a file.
 pub fn read(bytes: &[u8], wanted: &Function) -> Result<Extracted, Malformed> {
     if bytes.len() > SOURCE_BYTES {
         return malformed(format!("the source is longer than {SOURCE_BYTES} bytes"));
@@ -237,7 +236,7 @@ fn finish(
     refuse_disguises(&lexed)?;
     let dropped = storage_words(&Outline::of(&lexed), &wanted.entry);
     if !dropped.is_empty() {
-        source = mended(&source, &lexed, &dropped, &wanted.entry)?;
+        source = repaired(&source, &lexed, &dropped, &wanted.entry)?;
         notes.push(format!(
             "storage words are dropped from `{}`: the linker must see it",
             wanted.entry
@@ -253,7 +252,7 @@ fn why_none(parts: &[Part<'_>], wanted: &Function) -> String {
     let entry = &wanted.entry;
     match parts.iter().map(|part| &part.fit).max() {
         None | Some(Fit::Absent) => format!(
-            "no function `{entry}` is defined; wanted is `{}`",
+            "no function `{entry}` is defined; expected `{}`",
             prototype(wanted, &wanted.entry)
         ),
         Some(Fit::Declared) => {
@@ -267,8 +266,8 @@ fn why_none(parts: &[Part<'_>], wanted: &Function) -> String {
     }
 }
 
-/// The line of the first carriage return that no newline follows. To some compilers it is a
-/// newline, to others it undoes the splice that a backslash before it would be.
+/// The line of the first carriage return without a newline after it. Some compilers read it as a
+/// newline. For others it undoes the splice of a backslash before it.
 fn lone_return(source: &str) -> Option<usize> {
     let at = source
         .match_indices('\r')
@@ -277,7 +276,7 @@ fn lone_return(source: &str) -> Option<usize> {
     Some(source[..at].bytes().filter(|&byte| byte == b'\n').count() + 1)
 }
 
-/// Three constructs that let a compiler see other code than a scan does.
+/// Refuses three constructs that let a compiler see other code than a scan does.
 fn refuse_disguises(lexed: &Lexed<'_>) -> Result<(), Malformed> {
     if let Some(line) = lexed.raw_string {
         return malformed(format!(
@@ -286,7 +285,8 @@ fn refuse_disguises(lexed: &Lexed<'_>) -> Result<(), Malformed> {
     }
     if let Some(line) = lex::universal_name(lexed) {
         return malformed(format!(
-            "line {line} has a universal character name in a word, which is the same as another word"
+            "line {line} has a universal character name in a word, which is the same as another \
+             word"
         ));
     }
     let marker = lexed.items.iter().find_map(|item| match item {
@@ -305,8 +305,8 @@ fn refuse_disguises(lexed: &Lexed<'_>) -> Result<(), Malformed> {
     })
 }
 
-/// The blocks that define functions which the chosen one calls and does not have, and
-/// for each block the names that it defines.
+/// The blocks that define functions which the chosen block calls but lacks, with the names that
+/// each block defines.
 fn helpers(parts: &[Part<'_>], chosen: usize) -> (String, Vec<String>) {
     let part = &parts[chosen];
     let own = part.outline.defined();
@@ -326,8 +326,8 @@ fn helpers(parts: &[Part<'_>], chosen: usize) -> (String, Vec<String>) {
         })
         .map(|(_, other)| (other, other.outline.defined()))
         .collect();
-    // The one block that defines a name, or none where several do. Looked up, since an answer may
-    // hold thousands of blocks and of calls.
+    // The only block that defines a name; `None` if several do. A map, because an answer may
+    // contain thousands of blocks and calls.
     let mut definers: BTreeMap<&str, Option<usize>> = BTreeMap::new();
     for (at, (_, defined)) in others.iter().enumerate() {
         for name in defined {
@@ -362,7 +362,7 @@ fn helpers(parts: &[Part<'_>], chosen: usize) -> (String, Vec<String>) {
     (source, names)
 }
 
-/// Where the words stand that keep the entry point from the linker, in order.
+/// The positions of the words that hide the entry point from the linker, in order.
 fn storage_words(outline: &Outline<'_>, entry: &str) -> Vec<Range<usize>> {
     let mut words = Vec::new();
     for function in outline
@@ -386,9 +386,9 @@ fn storage_words(outline: &Outline<'_>, entry: &str) -> Vec<Range<usize>> {
     words
 }
 
-/// The source without the storage words at `dropped`, where nothing else of it becomes other code
-/// by that: behind `static` a `#` begins no directive, and where that was it does.
-fn mended(
+/// The source without the storage words at `dropped`. It is malformed if that would change other
+/// code: a `#` after `static` begins no directive, but it does once `static` is gone.
+fn repaired(
     source: &str,
     lexed: &Lexed<'_>,
     dropped: &[Range<usize>],
@@ -410,11 +410,11 @@ fn mended(
         return Ok(text);
     }
     malformed(format!(
-        "without the storage words of `{entry}` other code would stand there"
+        "without the storage words of `{entry}` the code would change its meaning"
     ))
 }
 
-/// The source without `dropped`, each with one blank behind it.
+/// The source without the ranges `dropped`, each with one blank after it.
 fn without(source: &str, dropped: &[Range<usize>]) -> String {
     let mut text = String::with_capacity(source.len());
     let mut kept = 0;

@@ -1,8 +1,9 @@
-//! A source without what makes no difference.
+//! The normal form of a source.
 
 use super::lex::{self, Item, Token, TokenKind};
 
-/// The source without comments and white space: equal for two sources that differ in nothing else.
+/// The source without comments and white space. It is equal for sources that differ in nothing
+/// else.
 pub fn normalise(source: &str) -> String {
     let mut text = String::with_capacity(source.len());
     for item in lex::lex(source).items {
@@ -19,7 +20,7 @@ pub fn normalise(source: &str) -> String {
                     text.extend([" <", header.as_ref(), ">"]);
                 }
                 for token in directive.body.iter().filter(|_| directive.header.is_none()) {
-                    // A space tells `#define F (x)` from `#define F(x)`.
+                    // The space matters: `#define F (x)` differs from `#define F(x)`.
                     if !token.is_punct("(") || token.offset != end {
                         text.push(' ');
                     }
@@ -35,7 +36,7 @@ pub fn normalise(source: &str) -> String {
 
 fn write(source: &str, token: &Token<'_>, text: &mut String) {
     match token.kind {
-        // As written: a decoded literal could read like another one.
+        // As written, because a decoded literal could look like another one.
         TokenKind::Str | TokenKind::Char => {
             text.push_str(source.get(token.offset..token.end).unwrap_or(&token.text));
         }

@@ -16,7 +16,7 @@ pub fn type_name(kind: Kind) -> &'static str {
     }
 }
 
-/// `Err` says which argument C tasks cannot have.
+/// `Err` names an argument that C tasks cannot have.
 pub fn check(function: &Function) -> Result<(), String> {
     let odd = function
         .args

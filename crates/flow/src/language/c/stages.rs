@@ -1,4 +1,4 @@
-//! The stages of a C task that names none of its own.
+//! The stages of a C task that does not define its own.
 
 use serde::Deserialize;
 

@@ -153,7 +153,7 @@ fn places_that_a_role_cannot_fill_go_to_the_others() {
 }
 
 #[test]
-fn what_cannot_be_repaired_or_believed_is_no_parent() {
+fn candidates_that_cannot_be_repaired_or_are_suspect_are_not_parents() {
     let mut pool = Pool::default();
     pool.add(node("m", stages::REGISTER_BLOCKING, Label::Malformed, None));
     pool.add(node(

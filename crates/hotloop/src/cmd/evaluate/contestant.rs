@@ -154,8 +154,13 @@ fn contestant(
     if let Some(path) = adapter {
         let folder = checkpoint(path).unwrap_or_else(|| path.to_owned());
         if !folder.join("adapter_config.json").exists() {
-            return Err(Failure::user(format!("{}: there is no adapter_config.json in it", folder.display())).hint(
-                "--adapter names a folder that `hotloop tune` or a run with LoRA wrote, a run's directory, or `none`",
+            return Err(Failure::user(format!(
+                "{}: there is no adapter_config.json in it",
+                folder.display()
+            ))
+            .hint(
+                "--adapter names a folder that `hotloop tune` or a run with LoRA wrote, a run's \
+                 directory, or `none`",
             ));
         }
         sets.push(format!("adapter={}", folder.display()));

@@ -8,7 +8,9 @@ use crate::output::table::Table;
 use crate::output::{count, number, percent, say};
 
 /// Explains the columns, once.
-const FOOT: &str = "Speed-up is relative to the task's naive seed: of the correct answers, and of all with failures as 0. Brackets are bootstrap 95 % intervals.\nBest is the fastest candidate by the median of three fresh timings. Answers that are copies share one timing.";
+const FOOT: &str = "Speed-up is relative to the task's naive seed: of the correct answers, and of \
+    all with failures as 0. Brackets are bootstrap 95 % intervals.\nBest is the fastest candidate \
+    by the median of three fresh timings. Answers that are copies share one timing.";
 
 /// Prints the results, task by task.
 pub(super) fn tell(lines: &[Line]) {

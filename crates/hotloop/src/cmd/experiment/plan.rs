@@ -85,7 +85,10 @@ fn read(file: &Path, out: &Path, arguments: &ExperimentArgs) -> Result<Plan, Fai
     let text = PlanText { file, text: &text };
     Plan::read(text, &asked).map_err(|mistake| {
         Failure::user(mistake.to_string())
-            .hint("experiments/README.md explains how to write plans; --dry-run shows the jobs")
+            .hint(
+            "--let NAME=VALUE, --only JOB and --have JOB=FOLDER fill a plan; --dry-run shows its jobs; \
+             experiments/README.md explains how to write plans",
+        )
     })
 }
 

@@ -51,7 +51,8 @@ impl Item {
 
 /// A stage of a task by its number or its name.
 pub(crate) fn stage(task: &Task, asked: &str) -> Result<Stage, Failure> {
-    let unknown = |error| Failure::user(format!("task {}: {error}", task.spec.name));
+    let name = &task.spec.name;
+    let unknown = |error| Failure::user(format!("--stage {asked}: task {name}: {error}"));
     task.spec.stages.find(asked).map_err(unknown)
 }
 
@@ -141,20 +142,11 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     if path.is_dir() {
         return Err(bad("is a folder, not a file".to_owned()));
     }
-    let file = std::fs::File::open(path).map_err(|error| bad(words(&error)))?;
+    let file = std::fs::File::open(path).map_err(|error| bad(error.to_string()))?;
     file.take(FILE_BYTES)
         .read_to_end(&mut bytes)
-        .map_err(|error| bad(words(&error)))?;
+        .map_err(|error| bad(error.to_string()))?;
     Ok(bytes)
-}
-
-/// An error without its number.
-fn words(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error")
-        .next()
-        .unwrap_or_default()
-        .to_lowercase()
 }
 
 /// Why a line is not JSON, without the parser's line number, which is always 1.

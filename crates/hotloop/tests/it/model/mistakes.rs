@@ -40,7 +40,7 @@ fn mistakes_of_a_run_are_named_with_file_and_key() {
     fails(
         &["train", &file, "--set", "model=nano", "--set", "task=fft"],
         1,
-        &["task", "never taught `fft`", "hint:"],
+        &["task", "was not trained on `fft`", "hint:"],
     );
     fails(
         &["train", &file, "--set", "model=http://127.0.0.1:9/v1"],
@@ -63,7 +63,7 @@ fn mistakes_of_a_run_are_named_with_file_and_key() {
     fails(
         &["experiment", "exp2", "--only", "O9"],
         1,
-        &["O9", "--list"],
+        &["O9", "--dry-run"],
     );
 }
 
@@ -99,7 +99,7 @@ fn an_incomplete_model_is_the_users_error() {
     std::fs::write(&weights, broken).unwrap();
     let error = ask(&[]);
     assert!(
-        error.contains("logits are NaN") && error.contains("hint: fetch the model anew"),
+        error.contains("logits are NaN") && error.contains("hint: download the model again"),
         "{error}"
     );
     std::fs::write(&weights, sound).unwrap();

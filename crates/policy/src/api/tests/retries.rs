@@ -1,9 +1,9 @@
-//! What is tried again, how long it waits between, and when it gives up.
+//! What the policy retries, how long it waits, and when it gives up.
 
 use super::*;
 
 #[test]
-fn what_may_pass_is_tried_again_and_the_servers_pause_is_kept() {
+fn temporary_failures_are_retried_after_the_servers_pause() {
     for (limited, pause_ms) in [
         ("429 Too Many Requests\r\nRetry-After: 0.3", 300),
         (
@@ -11,11 +11,13 @@ fn what_may_pass_is_tried_again_and_the_servers_pause_is_kept() {
             300,
         ),
         (
-            "503 Service Unavailable\r\nX-RateLimit-Remaining-Requests: 0\r\nX-RateLimit-Reset-Requests: 300ms",
+            "503 Service Unavailable\r\nX-RateLimit-Remaining-Requests: \
+             0\r\nX-RateLimit-Reset-Requests: 300ms",
             300,
         ),
         (
-            "429 Too Many Requests\r\nDate: Sun, 06 Nov 1994 08:49:36 GMT\r\nRetry-After: Sun, 06 Nov 1994 08:49:37 GMT",
+            "429 Too Many Requests\r\nDate: Sun, 06 Nov 1994 08:49:36 GMT\r\nRetry-After: Sun, 06 \
+             Nov 1994 08:49:37 GMT",
             1000,
         ),
     ] {
@@ -39,7 +41,7 @@ fn what_may_pass_is_tried_again_and_the_servers_pause_is_kept() {
 }
 
 #[test]
-fn a_pause_longer_than_anyone_waits_is_told() {
+fn a_pause_that_is_too_long_is_reported() {
     let (url, _asked) = server(vec![(
         "429 Too Many Requests\r\nRetry-After: 3600",
         "come back".into(),
@@ -59,7 +61,7 @@ fn a_pause_longer_than_anyone_waits_is_told() {
 }
 
 #[test]
-fn no_more_requests_go_out_than_the_user_allows_and_tries_count() {
+fn no_more_requests_go_out_than_the_user_allows_and_retries_count() {
     let busy = ("503 Service Unavailable", "loading model".to_owned());
     let replies = [vec![busy], vec![("200 OK", said(&["same"])); 3]].concat();
     let (url, _asked) = server(replies);
@@ -75,7 +77,7 @@ fn no_more_requests_go_out_than_the_user_allows_and_tries_count() {
         &sampling(),
     );
     assert_eq!(answers.unwrap().len(), 3);
-    // The first of four goes out at once, and the others a tenth of a second each behind the one
+    // The first of four goes out at once. Each other one follows a tenth of a second after the one
     // before.
     assert!(
         start.elapsed() >= Duration::from_millis(300),
@@ -84,7 +86,7 @@ fn no_more_requests_go_out_than_the_user_allows_and_tries_count() {
     );
 }
 
-/// A server that answers one request at a time and then none for a while, as a small quota does.
+/// A server that answers one request and then none for a while, like a small quota.
 fn rationed() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -126,7 +128,7 @@ fn a_small_quota_lets_all_through_in_time() {
 }
 
 #[test]
-fn who_waits_for_the_next_request_can_be_stopped() {
+fn a_wait_for_the_next_request_can_be_stopped() {
     let (url, asked) = server(vec![("200 OK", said(&["same"]))]);
     let slow = ApiConfig {
         per_minute: NonZeroU32::new(1),
@@ -146,7 +148,7 @@ fn who_waits_for_the_next_request_can_be_stopped() {
 }
 
 #[test]
-fn after_the_last_try_the_servers_words_are_told() {
+fn after_the_last_attempt_the_servers_message_is_reported() {
     let broken = || ("503 Service Unavailable", "loading model".to_owned());
     let (url, _asked) = server(vec![broken(), broken(), broken()]);
     let error = ApiPolicy::with_key(config(url), None)
@@ -160,7 +162,7 @@ fn after_the_last_try_the_servers_words_are_told() {
 }
 
 #[test]
-fn what_will_not_pass_fails_at_once() {
+fn permanent_failures_are_not_retried() {
     let (url, asked) = server(vec![("401 Unauthorized", "no such key".into())]);
     let mut policy = ApiPolicy::with_key(config(url), Some("secret".into()));
     let error = policy
@@ -175,7 +177,7 @@ fn what_will_not_pass_fails_at_once() {
 }
 
 #[test]
-fn a_failure_told_under_a_status_of_success_is_tried_again() {
+fn a_failure_reported_with_a_success_status_is_retried() {
     let failed = || {
         (
             "200 OK",

@@ -1,4 +1,4 @@
-//! Products of a batch of answers on the matrix unit: weights go into its tiles straight from
+//! Products of a batch of answers on the matrix unit. Weights go into its tiles straight from
 //! memory, and every weight is read once.
 
 use half::slice::HalfFloatSliceExt;
@@ -10,10 +10,10 @@ use super::tiles::{BLOCK, DEPTH, SIDE, Session, Stream, Sum, TILE, Unit};
 use crate::cpu::onto::{Onto, Strided};
 use crate::cpu::skinny;
 
-/// Weight rows to one task.
+/// Weight rows per task.
 const TASK: usize = 128;
 
-/// `y = x w^T`, or added onto y. The length of the sums is to be a multiple of [`DEPTH`].
+/// `y = x w^T`, or added to y. The length of the sums must be a multiple of [`DEPTH`].
 pub(super) fn product(unit: Unit, y: &mut [f32], x: &[f32], w: Matrix, onto: Onto) {
     let Matrix {
         data,
@@ -101,8 +101,8 @@ fn compute(session: &Session, weights: &[u16], columns: &Columns, out: Strided) 
         };
         for col in (0..rows).step_by(BLOCK) {
             let data = &columns.tiles[col * length..];
-            // Without a second tile of columns the first is taken twice: reading weights takes
-            // longer.
+            // Without a second tile of columns the first one is used twice. Reading weights takes
+            // longer anyway.
             let other = if col + SIDE < rows { steps * TILE } else { 0 };
             let right = Stream {
                 data,

@@ -1,7 +1,7 @@
 //! Products of many rows on the matrix unit: prompts and training, forward and backward.
 //!
-//! A piece of the weights is packed once and shared; threads take panels of rows, whose tiles they
-//! pack for themselves.
+//! A piece of the weights is packed once and shared. Threads take panels of rows and pack their
+//! tiles themselves.
 
 use rayon::prelude::*;
 
@@ -10,17 +10,16 @@ use super::pack::{self, PARTS, Rows, Tiles, Weights};
 use super::tiles::{BLOCK, DEPTH, SIDE, Session, Stream, Sum, TILE, Unit};
 use crate::cpu::onto::{Onto, Strided};
 
-/// Length of the sums that are computed at a time: the parts of 32 rows then stay in the first
-/// cache.
+/// Length of the sums computed at a time, so that the parts of 32 rows stay in the L1 cache.
 const LENGTH: usize = 256;
 
-/// Columns whose weights are packed at a time: they stay in the second cache.
+/// Columns whose weights are packed at a time, so that they stay in the L2 cache.
 const COLUMNS: usize = 4096;
 
-/// Rows of a panel at most.
+/// Maximum number of rows in a panel.
 const PANEL: usize = 128;
 
-/// Which way a product goes through a matrix.
+/// The direction of a product with a matrix.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     /// `y = x w^T`.
@@ -29,18 +28,18 @@ pub(super) enum Way {
     Back,
 }
 
-/// A piece of the product that a panel of rows computes: columns of c, and what its sums run over.
+/// A piece of the product that a panel of rows computes: columns of c, and the terms of its sums.
 #[derive(Clone, Copy)]
 struct Piece<'a> {
     weights: &'a [u16],
-    /// First column, and columns.
+    /// First column and number of columns.
     cols: (usize, usize),
-    /// First term, and terms.
+    /// First term and number of terms.
     terms: (usize, usize),
     onto: Onto,
 }
 
-/// `c = a w^T` or `a w`, or added onto c.
+/// `c = a w^T` or `a w`, or added to c.
 pub(super) fn product(unit: Unit, way: Way, c: &mut [f32], a: &[f32], matrix: Matrix, onto: Onto) {
     let Matrix {
         data,
@@ -70,7 +69,7 @@ pub(super) fn product(unit: Unit, way: Way, c: &mut [f32], a: &[f32], matrix: Ma
                 (term, LENGTH.min(length - term)),
             );
             let steps = terms.1.div_ceil(DEPTH);
-            // Columns go in pairs of tiles, so that the last may be padding.
+            // Columns are processed in pairs of tiles, so the last may be padding.
             let packed = &mut packed[..cols.1.next_multiple_of(BLOCK) * steps * DEPTH];
             packed
                 .par_chunks_mut(steps * TILE)
@@ -160,7 +159,7 @@ fn compute(session: &Session, piece: Piece, c: Strided, a: &[f32], length: usize
     }
 }
 
-/// Puts those sums in place that lie inside c: `used` of each of `rows`.
+/// Stores the sums that are inside c: `used` of each of `rows`.
 fn add_edge(sums: &[f32], c: &mut Strided, rows: usize, used: usize, onto: Onto) {
     for (c, sums) in c
         .data

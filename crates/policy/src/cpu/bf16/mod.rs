@@ -1,5 +1,5 @@
-//! Products with frozen matrices in bf16. Sums are f32, and so are activations and
-//! gradients; the matrix unit sees 16 bits of their mantissa.
+//! Products with frozen matrices in bf16. Sums, activations and gradients are f32. The matrix unit
+//! sees 16 bits of their mantissa.
 //!
 //! ```text
 //! few rows (decoding)           skinny   weights widened in registers, read once
@@ -20,14 +20,14 @@ use super::onto::Onto;
 
 pub(super) use matrix::Matrix;
 
-/// Up to so many rows, weights are widened in registers where there is no matrix unit.
+/// Up to this many rows, weights are widened in registers if there is no matrix unit.
 const SKINNY: usize = 64;
 
-/// From so many rows on the matrix unit takes over: up to four, widening was faster by about a
-/// fifth.
+/// From this many rows on, the matrix unit is used. With up to four rows, widening was about a
+/// fifth faster.
 const FEW_FROM: usize = 8;
 
-/// Up to so many rows weights go into the unit without being packed.
+/// Up to this many rows, weights go into the unit without packing.
 const FEW: usize = 64;
 
 /// How a product is computed.
@@ -61,13 +61,13 @@ impl Path {
     }
 }
 
-/// `y = x w^T`, or added onto y.
+/// `y = x w^T`, or added to y.
 pub(super) fn forward(y: &mut [f32], x: &[f32], w: Matrix, onto: Onto) {
     let path = Path::forward(x.len() / w.inputs, w.inputs);
     forward_by(path, y, x, w, onto);
 }
 
-/// `dx = dy w`, or added onto dx.
+/// `dx = dy w`, or added to dx.
 pub(super) fn backward(dx: &mut [f32], dy: &[f32], w: Matrix, onto: Onto) {
     backward_by(Path::backward(), dx, dy, w, onto);
 }

@@ -1,9 +1,9 @@
-//! Matrices as the tiles of the matrix unit want them.
+//! Packs matrices into the tile layout of the matrix unit.
 //!
-//! A value of bf16 has 8 bits of mantissa. Activations and gradients go into the unit as two such
-//! values, which add up to 16 bits: what is lost is smaller than what the weights lost by hundreds,
-//! and sampler and trainer still agree to 1e-4. A third part would keep all of f32, but training an
-//! adapter was then no faster than with weights in f32.
+//! A bf16 value has 8 bits of mantissa. Activations and gradients go into the unit as two such
+//! values, which together have 16 bits. This loses hundreds of times less than rounding the
+//! weights, and sampler and trainer still agree to 1e-4. A third part would keep all of f32, but
+//! then training an adapter was no faster than with weights in f32.
 
 #![expect(
     clippy::inline_always,
@@ -18,17 +18,18 @@ use half::slice::HalfFloatSliceExt;
 use super::tiles::{DEPTH, SIDE, TILE};
 use crate::math::vectorised;
 
-/// Values of bf16 that stand for one of f32.
+/// Number of bf16 values that represent one f32 value.
 pub(super) const PARTS: usize = 2;
 
-/// Memory for tiles. Their rows are cache lines: one that lay across two would cost two.
+/// Memory for tiles. Their rows are aligned to cache lines, because a row across two lines would
+/// cost two loads.
 pub(super) struct Tiles {
     data: Vec<u16>,
     first: usize,
 }
 
 impl Tiles {
-    /// Room for so many values, all zero.
+    /// Room for `values` values, all zero.
     pub(super) fn zeros(values: usize) -> Self {
         let data = vec![0; values + DEPTH];
         let first = data
@@ -53,17 +54,17 @@ impl DerefMut for Tiles {
     }
 }
 
-/// Rows in f32, some of whose columns are packed.
+/// Rows in f32, and the columns to pack.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<'a> {
     pub(super) data: &'a [f32],
     pub(super) stride: usize,
-    /// First column, and columns.
+    /// First column and number of columns.
     pub(super) cols: (usize, usize),
 }
 
-/// Splits up to sixteen rows into tiles, one part after the other from `distance`; what lies beyond
-/// the rows and columns is zero.
+/// Splits up to sixteen rows into tiles, one part after the other, `distance` apart. Values beyond
+/// the rows and columns are zero.
 pub(super) fn split(rows: Rows, tiles: &mut [u16], distance: usize) {
     let (first, count) = rows.cols;
     let steps = count.div_ceil(DEPTH);
@@ -95,7 +96,7 @@ pub(super) fn split(rows: Rows, tiles: &mut [u16], distance: usize) {
     );
 }
 
-/// Every value as the nearest value of bf16, what is left of it as the next nearest, and so on.
+/// Each value as its nearest bf16 value, its remainder as the next nearest, and so on.
 #[inline(always)]
 fn cut(mut rest: [f32; DEPTH]) -> [[u16; DEPTH]; PARTS] {
     let mut parts = [[0; DEPTH]; PARTS];
@@ -109,8 +110,7 @@ fn cut(mut rest: [f32; DEPTH]) -> [[u16; DEPTH]; PARTS] {
     parts
 }
 
-/// The bits of the nearest value of bf16 as f32, and of the even one of two. What is no number
-/// stays none.
+/// The bits of the nearest bf16 value as f32. Ties round to even, and NaN stays NaN.
 #[inline(always)]
 fn nearest(value: f32) -> u32 {
     let bits = value.to_bits();
@@ -118,7 +118,7 @@ fn nearest(value: f32) -> u32 {
     (if value.is_nan() { bits } else { rounded }) & 0xffff_0000
 }
 
-/// Rows of a tile become columns, two values of depth side by side.
+/// Turns the rows of a tile into columns, with two values of depth next to each other.
 pub(super) fn transpose(tile: &mut [u16]) {
     let mut turned = [[[0u16; 2]; SIDE]; SIDE];
     for (row, values) in tile.chunks_exact(DEPTH).enumerate() {
@@ -129,7 +129,7 @@ pub(super) fn transpose(tile: &mut [u16]) {
     tile.copy_from_slice(turned.as_flattened().as_flattened());
 }
 
-/// A matrix in bf16, from its first to its last column.
+/// A matrix in bf16 with all columns.
 #[derive(Clone, Copy)]
 pub(super) struct Weights<'a> {
     pub(super) data: &'a [bf16],
@@ -137,8 +137,8 @@ pub(super) struct Weights<'a> {
 }
 
 impl Weights<'_> {
-    /// Sixteen rows of the matrix as columns of tiles: `rows` and `cols` are where they begin and
-    /// how many there are.
+    /// Packs sixteen rows of the matrix as columns of tiles. `rows` and `cols` are starts and
+    /// counts.
     pub(super) fn rows_as_columns(
         self,
         rows: (usize, usize),
@@ -158,7 +158,7 @@ impl Weights<'_> {
         tiles.chunks_exact_mut(TILE).for_each(transpose);
     }
 
-    /// Sixteen columns of the matrix as columns of tiles.
+    /// Packs sixteen columns of the matrix as columns of tiles.
     pub(super) fn columns(self, rows: (usize, usize), cols: (usize, usize), tiles: &mut [u16]) {
         let width = cols.1.min(SIDE);
         if width < SIDE || !rows.1.is_multiple_of(DEPTH) {
@@ -180,7 +180,7 @@ impl Weights<'_> {
                     .enumerate()
                 {
                     let upper = row(2 * nth);
-                    // An odd last row has nothing below it.
+                    // An odd last row has no row below it.
                     let lower = if 2 * nth + 1 < rows.1 {
                         row(2 * nth + 1)
                     } else {
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_stays_none() {
+    fn nan_stays_nan() {
         let parts = cut(std::array::from_fn(|i| {
             if i % 2 == 0 { f32::NAN } else { f32::INFINITY }
         }));

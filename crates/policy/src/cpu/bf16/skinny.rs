@@ -1,4 +1,4 @@
-//! A few rows: weights become f32 in registers, two neighbours to 32 bits.
+//! Products of a few rows. Weights become f32 in registers, two neighbours per 32 bits.
 
 use half::slice::HalfFloatSliceExt;
 use pulp::Arch;
@@ -8,12 +8,12 @@ use super::widened;
 use crate::cpu::onto::{Onto, Strided};
 use crate::cpu::skinny::{Rows, Weights, product_on};
 
-/// `y = x w^T`, or added onto y.
+/// `y = x w^T`, or added to y.
 pub(super) fn product(y: &mut [f32], x: &[f32], w: Matrix, onto: Onto) {
     product_with(Arch::new(), y, x, w, onto);
 }
 
-/// The same with given instructions.
+/// The same with the given instruction set.
 pub(super) fn product_with(arch: Arch, y: &mut [f32], x: &[f32], w: Matrix, onto: Onto) {
     let Matrix {
         data,
@@ -25,7 +25,7 @@ pub(super) fn product_with(arch: Arch, y: &mut [f32], x: &[f32], w: Matrix, onto
         stride: inputs,
         count: x.len() / inputs,
     };
-    // Rows of odd length do not begin on 32 bits; no model has them.
+    // Rows of odd length are not aligned to 32 bits. No model has them.
     match bytemuck::try_cast_slice::<u16, u32>(data.reinterpret_cast()) {
         Ok(pairs) if inputs.is_multiple_of(2) => {
             let (stride, length) = (inputs / 2, inputs / 2);

@@ -1,4 +1,4 @@
-//! Every path against sums in f64 over the rounded weights.
+//! Compares every path with sums in f64 over the rounded weights.
 
 use half::bf16;
 use pulp::Arch;
@@ -38,7 +38,7 @@ impl Case {
         }
     }
 
-    /// What a path computes, against plain sums.
+    /// Compares a path with plain sums.
     fn check(
         &self,
         name: &str,
@@ -84,8 +84,8 @@ impl Case {
                         sum += f64::from(self.start[i * to + j]);
                     }
                     let error = (f64::from(y[i * to + j]) - sum).abs();
-                    // Sums in f32 over exact products, or over activations of 16 bits: 8 bits would
-                    // be far more.
+                    // The error of sums in f32 over exact products, or over activations of 16 bits.
+                    // With 8 bits it would be far larger.
                     let bound = if ["few", "many", "chosen"].contains(&name) {
                         8e-6
                     } else {
@@ -181,7 +181,7 @@ fn widening_in_registers_works_with_and_without_vector_instructions() {
 }
 
 #[test]
-fn what_is_no_number_comes_out_as_none() {
+fn nan_comes_out_as_nan() {
     for (name, path) in forward_paths() {
         let mut case = Case::new(5, 40, 64);
         case.x[64 + 3] = f32::NAN;

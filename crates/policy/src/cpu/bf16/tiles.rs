@@ -1,7 +1,7 @@
-//! The matrix unit that some x86 CPUs have (AMX): tiles of bf16 with sums in f32.
+//! The matrix unit of some x86 CPUs (AMX): tiles of bf16 with sums in f32.
 //!
-//! The compiler knows neither its registers nor its instructions yet, so one kernel stands here in
-//! assembly, and what goes in and out of it is plain memory.
+//! The compiler does not support its registers and instructions yet. So one kernel is written in
+//! assembly here, and its inputs and outputs are plain memory.
 
 #![expect(
     unsafe_code,
@@ -18,17 +18,17 @@ use crate::cpu::onto::{Onto, Strided};
 /// Rows of a tile, and columns of a tile of sums.
 pub(super) const SIDE: usize = 16;
 
-/// Values of bf16 in a row of a tile: as many products go into one sum at a time.
+/// bf16 values in a row of a tile, which is also the number of products added to one sum at a time.
 pub(super) const DEPTH: usize = 32;
 
-/// Values of bf16 in a tile.
+/// bf16 values in a tile.
 pub(super) const TILE: usize = SIDE * DEPTH;
 
-/// Rows and columns of what one call of the kernel computes: two tiles by two.
+/// Rows and columns that one call of the kernel computes: two by two tiles.
 pub(super) const BLOCK: usize = 2 * SIDE;
 
-/// Tiles that the kernel reads one after the other: `steps` tiles of `parts` parts each, two rows
-/// of tiles side by side. All distances are in values of bf16.
+/// Tiles that the kernel reads one after the other: `steps` tiles of `parts` parts each, in two
+/// rows of tiles. All distances are in bf16 values.
 #[derive(Clone, Copy)]
 pub(super) struct Stream<'a> {
     /// Where the first tile begins.
@@ -62,16 +62,16 @@ impl Stream<'_> {
 #[derive(Clone, Copy)]
 pub(super) struct Unit(());
 
-/// This thread with the unit's registers laid out; they are given back when this is dropped.
+/// A thread with configured tile registers, which are released on drop.
 pub(super) struct Session(PhantomData<*const ()>);
 
-/// Asks for room for the tiles when this process is switched in and out.
+/// Asks the kernel to save the tiles in context switches of this process.
 const ARCH_REQ_XCOMP_PERM: libc::c_long = 0x1023;
 const XFEATURE_XTILEDATA: libc::c_long = 18;
 const AMX_BF16: u32 = 1 << 22;
 const AMX_TILE: u32 = 1 << 24;
 
-/// What the kernel keeps in memory for want of registers.
+/// Values that the kernel keeps in memory because registers are scarce.
 #[repr(C)]
 struct Far {
     left_next: usize,
@@ -83,7 +83,7 @@ struct Far {
     c_other: *mut f32,
 }
 
-/// Eight tiles of sixteen rows of 64 bytes, in the only palette there is.
+/// Eight tiles of sixteen rows of 64 bytes, in the only palette.
 #[repr(C, align(64))]
 struct Layout {
     palette: u8,
@@ -102,13 +102,13 @@ static LAYOUT: Layout = Layout {
 };
 
 impl Unit {
-    /// The unit, where the CPU has it and the system lets this process use it.
+    /// The unit, if the CPU has it and the system lets this process use it.
     pub(super) fn find() -> Option<Self> {
         static FOUND: OnceLock<bool> = OnceLock::new();
         FOUND
             .get_or_init(|| {
                 let has = |bit: u32| __cpuid_count(7, 0).edx & bit != 0;
-                // SAFETY: this call reads and writes no memory of ours.
+                // SAFETY: this call accesses no memory of this process.
                 let asked = || unsafe {
                     libc::syscall(
                         libc::SYS_arch_prctl,
@@ -129,7 +129,7 @@ impl Drop for Session {
     }
 }
 
-/// What a product of tiles sums over: all parts of all steps.
+/// The terms of a product of tiles: all parts of all steps.
 #[derive(Clone, Copy)]
 pub(super) struct Sum {
     pub(super) steps: usize,
@@ -138,7 +138,7 @@ pub(super) struct Sum {
 }
 
 impl Far {
-    /// Checks that all tiles lie inside their slices.
+    /// Checks that all tiles are inside their slices.
     fn new(left: &Stream, right: &Stream, sum: Sum, c: Strided) -> Self {
         let Sum { steps, parts, onto } = sum;
         let Strided { data: c, stride } = c;
@@ -149,7 +149,8 @@ impl Far {
             stride >= BLOCK && (BLOCK - 1) * stride + BLOCK <= c.len(),
             "the sums reach past their slice"
         );
-        // After the parts of a step the pointers go back to the first and on to the next step.
+        // After the parts of a step, the pointers return to the first part and move to the next
+        // step.
         let next = |stream: &Stream| bytes(stream.step).wrapping_sub(bytes(stream.part) * parts);
         let base = c.as_mut_ptr();
         Self {
@@ -164,22 +165,23 @@ impl Far {
     }
 }
 
-/// Bytes of so many values of bf16.
+/// The size of bf16 values in bytes.
 fn bytes(values: usize) -> usize {
     values * size_of::<u16>()
 }
 
 impl Session {
-    /// Lays out this thread's tiles. That there is a `Unit` shows that it can.
+    /// Configures this thread's tiles. The `Unit` proves that this is allowed.
     pub(super) fn begin(_unit: Unit) -> Self {
-        // SAFETY: a `Unit` is only made where the instruction exists and is allowed; the layout is
-        // a valid one.
+        // SAFETY: a `Unit` exists only if the instruction exists and is allowed, and the layout is
+        // valid.
         unsafe { asm!("ldtilecfg [{}]", in(reg) &raw const LAYOUT, options(nostack, readonly)) };
         Self(PhantomData)
     }
 
-    /// `c = sum of left tile x right tile` over all parts of all steps, or added onto c, for two by
-    /// two tiles. Left tiles hold rows; right tiles hold columns, two values of depth side by side.
+    /// `c = sum of left tile x right tile` over all parts of all steps, or added to c, for two by
+    /// two tiles. Left tiles hold rows. Right tiles hold columns, with two values of depth next to
+    /// each other.
     #[expect(
         clippy::unused_self,
         reason = "only within a session are the tiles laid out"
@@ -189,8 +191,8 @@ impl Session {
         let parts = sum.parts;
         let l = left.data.as_ptr();
         let r = right.data.as_ptr();
-        // SAFETY: `Far::new` has checked that all tiles lie inside the slices. This thread's tiles
-        // are laid out as long as the session lives.
+        // SAFETY: `Far::new` has checked that all tiles are inside the slices. This thread's tiles
+        // stay configured as long as the session lives.
         unsafe {
             asm!(
                 "mov {n}, [{far} + 32]",

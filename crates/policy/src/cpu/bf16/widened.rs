@@ -1,5 +1,5 @@
-//! Many rows without a matrix unit: a chunk of the weights becomes f32 and goes the way of all
-//! products.
+//! Products of many rows without a matrix unit. Each chunk of the weights is widened to f32 and
+//! multiplied like any other matrix.
 
 use half::bf16;
 
@@ -23,12 +23,12 @@ pub(super) fn widen(from: &[bf16], to: &mut [f32]) {
     );
 }
 
-/// Rows of the matrix to a chunk.
+/// Rows of the matrix per chunk.
 fn chunk_rows(w: Matrix) -> usize {
     (CHUNK / w.inputs).clamp(1, w.outputs)
 }
 
-/// `y = x w^T`, or added onto y.
+/// `y = x w^T`, or added to y.
 pub(super) fn forward(y: &mut [f32], x: &[f32], w: Matrix, onto: Onto) {
     let Matrix {
         data,
@@ -53,7 +53,7 @@ pub(super) fn forward(y: &mut [f32], x: &[f32], w: Matrix, onto: Onto) {
     }
 }
 
-/// `dx = dy w`, or added onto dx.
+/// `dx = dy w`, or added to dx.
 pub(super) fn backward(dx: &mut [f32], dy: &[f32], w: Matrix, onto: Onto) {
     let Matrix {
         data,

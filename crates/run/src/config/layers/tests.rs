@@ -108,10 +108,13 @@ fn each_mistake_is_one_line_that_names_file_and_key() {
     };
     assert_eq!(
         set("sampling.group"),
-        "--set: sampling.group: expected key=value"
+        "override: sampling.group: expected key=value"
     );
-    assert_eq!(set("sampling.size=3"), "--set: sampling.size: no such key");
-    assert_eq!(set("folder=some/where"), "--set: folder: no such key");
+    assert_eq!(
+        set("sampling.size=3"),
+        "override: sampling.size: no such key"
+    );
+    assert_eq!(set("folder=some/where"), "override: folder: no such key");
 }
 
 #[test]

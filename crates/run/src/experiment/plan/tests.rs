@@ -180,27 +180,24 @@ fn mistakes_name_file_key_and_remedy() {
         );
     }
     for (asked, words) in [
-        (
-            asked(&[]),
-            "job `warm`: run: `model` has no value: give it with --let model=VALUE",
-        ),
+        (asked(&[]), "job `warm`: run: `model` has no value"),
         (
             asked(&[("models", "x")]),
-            "--let models: the plan's [let] has no such name; it has model, most",
+            "there is no `models` in the plan's [let]; it has model, most",
         ),
         (
             Asked {
                 only: vec!["cold".to_owned()],
                 ..nano.clone()
             },
-            "--only: there is no job `cold`; there are warm",
+            "there is no job `cold`; there are warm",
         ),
         (
             Asked {
                 have: vec![("cold".to_owned(), PathBuf::new())],
                 ..nano
             },
-            "--have cold: there is no such job",
+            "there is no job `cold` whose folder could be given",
         ),
     ] {
         let said = said(PLAN, &asked);

@@ -1,11 +1,10 @@
-//! Where in a completion the code may stand.
+//! The parts of a completion that may contain code.
 
 /// A part of a completion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block<'a> {
-    /// Its text.
     pub(super) text: &'a str,
-    /// How it is marked off.
+    /// How it is delimited.
     pub(super) kind: BlockKind,
 }
 
@@ -20,7 +19,7 @@ pub(super) enum BlockKind {
 }
 
 impl Block<'_> {
-    /// The same block; bare text begins with the first line that looks like C.
+    /// The same block. Bare text begins with the first line that looks like C.
     pub(super) fn code(self, entry: &str) -> Self {
         match self.kind {
             BlockKind::Closed | BlockKind::Open => self,
@@ -47,7 +46,7 @@ fn fence(line: &str) -> Option<Fence<'_>> {
         .filter(|mark| matches!(mark, '`' | '~'))?;
     let info = line.trim_start_matches(mark);
     let length = line.len() - info.len();
-    // More marks behind make it a piece of code within a sentence.
+    // More backticks after it make it a code span within a sentence.
     (length >= 3 && !info.contains('`')).then_some(Fence {
         mark,
         length,
@@ -55,8 +54,9 @@ fn fence(line: &str) -> Option<Fence<'_>> {
     })
 }
 
-/// The blocks of a completion, in order. Fences may be indented, of backticks or tildes,
-/// and with any info string; a fence with one inside an open block begins the next block.
+/// The blocks of a completion, in order. Fences may be indented, may use backticks or tildes, and
+/// may have any info string. A fence with an info string inside an open block begins the next
+/// block.
 pub(super) fn blocks(completion: &str) -> Vec<Block<'_>> {
     let mut found = Vec::new();
     let mut open: Option<Fence<'_>> = None;
@@ -66,7 +66,7 @@ pub(super) fn blocks(completion: &str) -> Vec<Block<'_>> {
         let line_at = at;
         at += line.len();
         let Some(next) = fence(line) else {
-            // The closing fence may stick to the last line of code.
+            // The closing fence may follow the last line of code directly.
             let code = line.trim_end();
             if let Some(fence) = open.as_ref().filter(|_| code.ends_with("```"))
                 && fence.mark == '`'
@@ -164,7 +164,7 @@ fn begins_code(line: &str, entry: &str) -> bool {
         .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
         .next()
         .unwrap_or("");
-    // Sentences begin with such words, too, but do not end like code.
+    // Sentences also begin with such words, but do not end like code.
     let ends_like_code = line.ends_with([';', '{', '}', ')', ',', '\\']) || line.contains(entry);
     WORDS.contains(&first) && (ends_like_code || line == first)
 }
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn code_within_a_sentence_is_no_fence() {
+    fn a_code_span_within_a_sentence_is_not_a_fence() {
         check(
             "```gcc x.c``` builds it",
             &[("```gcc x.c``` builds it", Bare)],

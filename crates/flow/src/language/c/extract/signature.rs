@@ -1,23 +1,23 @@
-//! Whether a function can be called as its task calls it.
+//! Checks that a function can be called as its task calls it.
 
 use super::outline::{Function, Outline, is_attribute};
 use crate::interface::{self, Kind, Role};
 use crate::language::c::lex::{Token, TokenKind};
 use crate::language::c::prototype::{prototype, type_name};
 
-/// Steps that resolving one type may take: macros may name each other without end.
+/// Maximum number of steps to resolve one type, because macros may name each other in a loop.
 const STEPS: usize = 400;
 
-/// A type as far as a call cares: its words, sorted, and how many times it is a pointer.
+/// A type as far as it matters for a call: its sorted words and the number of pointer levels.
 #[derive(Debug, Default)]
 struct Type {
     words: Vec<String>,
     pointers: usize,
-    /// Something that no plain declaration has.
+    /// Whether it contains something that no plain declaration has.
     odd: bool,
 }
 
-/// `Err` says what is wrong with the signature, in words for a repair prompt.
+/// `Err` describes what is wrong with the signature, for a repair prompt.
 pub(super) fn check(
     outline: &Outline<'_>,
     function: &Function,
@@ -72,7 +72,7 @@ impl Type {
                 words.as_slice(),
                 ["int" | "signed" | "int32_t"] | ["int", "signed"]
             ),
-            // `long` and `long long` are the same register and the same 64 bits.
+            // `long` and `long long` have the same 64 bits in the same register.
             Some(Kind::I64) => matches!(
                 words.as_slice(),
                 ["int64_t" | "ptrdiff_t" | "ssize_t" | "intptr_t" | "long"]
@@ -97,7 +97,7 @@ fn resolve(outline: &Outline<'_>, tokens: &[Token<'_>], is_return: bool) -> Type
     resolved
 }
 
-/// Adds what `tokens` say to a type, typedefs and plain macros replaced by what they stand for.
+/// Adds `tokens` to a type, with typedefs and plain macros resolved.
 fn add(
     outline: &Outline<'_>,
     tokens: &[Token<'_>],
@@ -182,8 +182,8 @@ fn split<'t, 'a>(tokens: &'t [Token<'a>]) -> Vec<&'t [Token<'a>]> {
     tokens.split(is_comma).collect()
 }
 
-/// What stands before a parameter's name, and how many brackets stand behind it. The
-/// name is set aside because it may well be a macro's, too.
+/// The tokens before a parameter's name, and the number of brackets after it. The name is left out,
+/// because it may also be a macro's.
 fn parts<'t, 'a>(parameter: &'t [Token<'a>]) -> (&'t [Token<'a>], usize) {
     let ends = |token: &Token<'_>| token.is_punct("[") || is_attribute(token);
     let front = parameter

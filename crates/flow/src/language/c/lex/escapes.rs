@@ -1,7 +1,7 @@
 //! Escape sequences of string and character literals.
 
-/// Whether a literal, as written, has escapes that a string has and the operand of `_Pragma` has
-/// not.
+/// Whether a literal contains escapes that are valid in a string but not in the operand of
+/// `_Pragma`.
 pub(super) fn has_other_escapes(written: &str) -> bool {
     let mut bytes = written.bytes();
     while let Some(byte) = bytes.next() {
@@ -27,7 +27,7 @@ pub(super) fn decode(content: &str) -> String {
             'u' => (16, 4, 0),
             'U' => (16, 8, 0),
             '0'..='7' => (8, 2, escape.to_digit(8).unwrap_or(0)),
-            // To an assembler these end a statement, and the others are blanks.
+            // For an assembler these end a statement, and the others are blanks.
             'n' | 'r' => {
                 decoded.push('\n');
                 continue;
