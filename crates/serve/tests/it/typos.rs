@@ -9,12 +9,11 @@ fn start() -> Service {
     Service::start(|settings| settings.task = Some("matmul".to_owned()))
 }
 
-#[test]
-fn a_typo_is_an_error_and_never_another_reward() {
-    let service = start();
+/// Where a body goes, the body, its wrong key and the key that was meant.
+fn typos() -> [(&'static str, Value, &'static str, &'static str); 12] {
     let code = candidate("8 GFLOPS", 0);
     let query = format!("Write it.{code}");
-    let cases: [(&str, Value, &str, &str); 12] = [
+    [
         (
             "/rm",
             json!({"response": code, "label": {"tsk": "fft"}}),
@@ -77,8 +76,13 @@ fn a_typo_is_an_error_and_never_another_reward() {
         ),
         ("/reset", json!({"tasks": "fft"}), "tasks", "task"),
         ("/step", json!({"action": {"codee": code}}), "codee", "code"),
-    ];
-    for (path, body, wrong, meant) in cases {
+    ]
+}
+
+#[test]
+fn a_typo_is_an_error_and_never_another_reward() {
+    let service = start();
+    for (path, body, wrong, meant) in typos() {
         let (status, told) = service.post(path, &body);
         assert_eq!(status, 400, "{path} {body}: {told}");
         let text = told.to_string();
