@@ -19,7 +19,8 @@ pub(crate) const CANDIDATE: &str = "candidate-";
 /// candidate is judged for two stages at once.
 static PUTS: AtomicU64 = AtomicU64::new(0);
 
-/// An end for the name of a file that is not whole yet, which no other thread and no other process has.
+/// An end for the name of a file that is not whole yet, which no other thread and no other process
+/// has.
 pub(crate) fn own_end() -> String {
     format!(
         "{}.{}",

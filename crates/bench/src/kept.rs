@@ -1,7 +1,7 @@
 //! Facts about this machine that take long to find out, kept in the cache between processes.
 //!
-//! A fact is kept together with the files that it was learned from, and learned again as soon as one
-//! of them has changed.
+//! A fact is kept together with the files that it was learned from, and learned again as soon as
+//! one of them has changed.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -26,7 +26,8 @@ struct Entry<T> {
     states: Vec<Option<State>>,
 }
 
-/// What tells that a file is another one: seconds and nanoseconds of its last change, length, inode.
+/// What tells that a file is another one: seconds and nanoseconds of its last change, length,
+/// inode.
 type State = (i64, i64, u64, u64);
 
 fn states(files: &[PathBuf]) -> Vec<Option<State>> {

@@ -61,8 +61,8 @@ impl Record {
             .map_err(|error| BenchError::machine(error.to_string()))
     }
 
-    /// Remembers what happened; false when it is what happened last. What fails is tried for ever, and would
-    /// push everything else out.
+    /// Remembers what happened; false when it is what happened last. What fails is tried for ever,
+    /// and would push everything else out.
     fn note(&mut self, line: &str) -> bool {
         if self.notes.last().is_some_and(|last| last == line) {
             return false;
@@ -248,7 +248,8 @@ impl Keeper {
         Ok(())
     }
 
-    /// Writes down what is known. A disk that is full for a while must not end a fleet, nor leave it to nobody.
+    /// Writes down what is known. A disk that is full for a while must not end a fleet, nor leave
+    /// it to nobody.
     fn tell(&mut self) {
         let written = self.record.write(&self.config.state);
         if let (Err(error), false) = (&written, self.unwritten) {

@@ -21,9 +21,10 @@ const MEMORY_ROOF_MARGIN: f64 = 1.5;
 /// The cost of entering a parallel region for the roof's own kernels. It matters only for tiny
 /// tasks.
 const ROOF_OVERHEAD_S: f64 = 3e-6;
-/// A batch this much faster per call than a call alone has moved work between calls. One that spreads
-/// its calls over the threads, each call on one of them, gains as many times as there are threads.
-/// Honest candidates gain by waking the threads only once (up to 1.3 times at two threads).
+/// A batch this much faster per call than a call alone has moved work between calls. One that
+/// spreads its calls over the threads, each call on one of them, gains as many times as there are
+/// threads. Honest candidates gain by waking the threads only once (up to 1.3 times at two
+/// threads).
 fn batch_margin(threads: u32) -> f64 {
     if threads == 1 {
         4.0
@@ -33,8 +34,8 @@ fn batch_margin(threads: u32) -> f64 {
 }
 /// Seconds after which roofs and baselines are measured again beside the candidates.
 const ROOF_AGE_S: f64 = 120.0;
-/// And for a candidate that is faster than they are: clocks rise and fall, and what was measured at a lower one would
-/// flatter it. Measuring takes as long as judging a few candidates.
+/// And for a candidate that is faster than they are: clocks rise and fall, and what was measured at
+/// a lower one would flatter it. Measuring takes as long as judging a few candidates.
 const BEATEN_ROOF_AGE_S: f64 = 20.0;
 /// Maximum number of timings of an implausible candidate.
 const TRIES: u32 = 3;

@@ -320,8 +320,8 @@ fn best_of(
 }
 
 impl TaskRoof {
-    /// The same with a baseline, its own included. One that met a busy moment would flatter every candidate until it is
-    /// measured again.
+    /// The same with a baseline, its own included. One that met a busy moment would flatter every
+    /// candidate until it is measured again.
     pub(crate) fn with(self, baseline: &Timing) -> Self {
         let Some(before_s) = self.baseline_s else {
             return Self {
@@ -339,7 +339,8 @@ impl TaskRoof {
 
     /// The better bound of two measurements with the later baseline.
     pub(crate) fn or_better(self, other: Self) -> Self {
-        // A baseline that met a busy moment would flatter every candidate until it is measured again.
+        // A baseline that met a busy moment would flatter every candidate until it is measured
+        // again.
         let baseline_s = self
             .baseline_s
             .into_iter()

@@ -167,8 +167,8 @@ impl Toolchain {
             "-fdiagnostics-color=never",
         ];
         match self.compiler {
-            // A shared object must not lose the inlining that a program would get.
-            // One file has nothing to gain from the linker's plugin, and systems keep it in odd places.
+            // A shared object must not lose the inlining that a program would get. One file has
+            // nothing to gain from the linker's plugin, and systems keep it in odd places.
             Compiler::Gcc => {
                 flags.extend([
                     "-fno-semantic-interposition",

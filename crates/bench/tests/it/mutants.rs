@@ -1,8 +1,8 @@
-//! Cheats that are hidden automatically: whatever hides them, none is correct. Honest programs stay correct in the
-//! same disguise.
+//! Cheats that are hidden automatically: whatever hides them, none is correct. Honest programs stay
+//! correct in the same disguise.
 //!
-//! A mutant counts only if it compiles where nothing screens it. Each run judges a few of them; all of them by
-//! `cargo test -p hotloop-bench --test it mutants -- --ignored --nocapture`.
+//! A mutant counts only if it compiles where nothing screens it. Each run judges a few of them; all
+//! of them by `cargo test -p hotloop-bench --test it mutants -- --ignored --nocapture`.
 
 mod compiler;
 mod macros;
@@ -95,7 +95,8 @@ impl Tally {
         ready
     }
 
-    /// For each way the first fixture, in an order drawn for it, that the way can hide and that compiles then.
+    /// For each way the first fixture, in an order drawn for it, that the way can hide and that
+    /// compiles then.
     fn sample(&mut self, compiler: &Compiler, fixtures: &[Fixture]) -> Vec<Fixture> {
         let mut first = |way: &Way| {
             let mut order: Vec<&Fixture> = fixtures.iter().collect();
@@ -187,7 +188,8 @@ fn correct(label: Label) -> bool {
     label == Label::Correct
 }
 
-/// The fixtures of a folder that compile as they are, and whose names `HOTLOOP_FIXTURE` asks for, if it asks for any.
+/// The fixtures of a folder that compile as they are, and whose names `HOTLOOP_FIXTURE` asks for,
+/// if it asks for any.
 fn compiling(folder: &str, compiler: &Compiler) -> Vec<Fixture> {
     let only = std::env::var("HOTLOOP_FIXTURE").unwrap_or_default();
     let mut fixtures = fixtures::load(folder);
@@ -201,7 +203,8 @@ fn compiling(folder: &str, compiler: &Compiler) -> Vec<Fixture> {
     fixtures
 }
 
-/// Whether the bench refuses what it is, and not what it computes. Only of these a disguise can help.
+/// Whether the bench refuses what it is, and not what it computes. Only of these a disguise can
+/// help.
 fn is_refused(fixture: &Fixture) -> bool {
     fixture.expect.iter().any(|label| label == "refused")
 }

@@ -47,7 +47,8 @@ pub struct Layered {
     /// The configuration.
     pub config: Config,
     origins: BTreeMap<String, String>,
-    /// Where the user should set a key that no layer has set: the run file, or an override without one.
+    /// Where the user should set a key that no layer has set: the run file, or an override without
+    /// one.
     place: String,
 }
 

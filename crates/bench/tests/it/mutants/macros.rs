@@ -116,7 +116,8 @@ pub(super) fn uint32_c(source: &str) -> Option<String> {
     by_suffix(source, "UINT32_C", "U")
 }
 
-/// Macros of headers that stand for one keyword: the header (the prelude has the first), the macro, the keyword.
+/// Macros of headers that stand for one keyword: the header (the prelude has the first), the macro,
+/// the keyword.
 const KEYWORDS: [(&str, &str, &str); 4] = [
     ("", "bool", "_Bool"),
     ("complex.h", "complex", "_Complex"),

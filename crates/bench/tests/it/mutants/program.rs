@@ -1,6 +1,7 @@
 //! A C source as the tokens that a mutation moves about.
 //!
-//! The reader is simpler than the bench's own and shares nothing with it: both would be blind to the same things.
+//! The reader is simpler than the bench's own and shares nothing with it: both would be blind to
+//! the same things.
 
 use std::ops::Range;
 

@@ -30,8 +30,8 @@ const PLAIN: [&str; 12] = [
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) text: String,
-    /// Also outside of functions and in macros. Plain words are not, and no parameter is: the entry point's signature is
-    /// read before there is a preprocessor.
+    /// Also outside of functions and in macros. Plain words are not, and no parameter is: the entry
+    /// point's signature is read before there is a preprocessor.
     everywhere: bool,
 }
 
@@ -85,8 +85,9 @@ pub(super) fn is_called(program: &Program<'_>, index: usize) -> bool {
         && !KEYWORDS.contains(&program.text(token))
 }
 
-/// The words that give a program away, the most telling first: what opens attributes, assembly and pragmas; the names
-/// of attributes and of the implementation; functions from elsewhere. Plain words where there is none of these.
+/// The words that give a program away, the most telling first: what opens attributes, assembly and
+/// pragmas; the names of attributes and of the implementation; functions from elsewhere. Plain
+/// words where there is none of these.
 pub(super) fn telling(program: &Program<'_>) -> Vec<Word> {
     let functions = program.functions();
     let own: Vec<&str> = functions
