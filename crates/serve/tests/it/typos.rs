@@ -138,3 +138,50 @@ fn every_text_has_its_label_or_none_has_one() {
         assert_eq!(service.post("/get_reward", &lists).0, 200, "{lists}");
     }
 }
+
+/// JSON and its schemas make no difference between 4 and 4.0.
+#[test]
+fn whole_numbers_may_have_a_point_and_other_kinds_are_refused() {
+    let service = start();
+    let code = candidate("8 GFLOPS", 0);
+    let cases = [
+        (
+            "/rm",
+            json!({"response": code, "label": {"stage": 4.0}}),
+            200,
+        ),
+        (
+            "/rm",
+            json!({"response": code, "label": {"stage": 4.5}}),
+            400,
+        ),
+        (
+            "/rm",
+            json!({"response": code, "label": {"object": {}}}),
+            400,
+        ),
+        (
+            "/v1/prompts",
+            json!({"run": "r", "task": "matmul", "n": 2.0}),
+            200,
+        ),
+        ("/v1/prompts", json!({"run": "r", "n": 0.5}), 400),
+        ("/v1/judge", json!({"stage": 1.0, "candidates": []}), 200),
+        ("/reset", json!({"stage": 6.0, "seed": {}}), 200),
+        ("/reset", json!({"stage": 7}), 404),
+        (
+            "/run_code",
+            json!({"code": code, "language": "c", "memory_limit_MB": {}}),
+            400,
+        ),
+        (
+            "/v1/judge",
+            json!({"reward": {"shape": "ladder-log", "low": 5, "high": 1}, "candidates": []}),
+            409,
+        ),
+    ];
+    for (path, body, status) in cases {
+        let (got, told) = service.post(path, &body);
+        assert_eq!(got, status, "{path} {body}: {told}");
+    }
+}
