@@ -61,7 +61,7 @@ where
         learned,
     };
     if let Ok(bytes) = serde_json::to_vec(&entry) {
-        // A cache that cannot be written costs time, and nothing else.
+        // A cache that cannot be written only costs time.
         drop(cache.replace(&name, &bytes));
     }
     Ok(entry.learned.fact)

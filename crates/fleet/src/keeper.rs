@@ -1,7 +1,8 @@
-//! What keeps a fleet up: server, tunnel and nodes, each started again when it ends.
+//! Keeps a fleet up: restarts server, tunnel and nodes when they end.
 //!
-//! One process per fleet. Others talk to it through files in the fleet's folder: a lock says that
-//! it lives, `fleet.json` what it knows, and a file `stop` asks it to end everything.
+//! There is one keeper process per fleet. Others talk to it through files in the fleet's folder: a
+//! lock shows that it is alive, `fleet.json` holds its state, and a file `stop` asks it to end
+//! everything.
 
 mod server;
 mod tunnel;
@@ -21,34 +22,34 @@ use crate::{Access, Log};
 use server::Kept;
 use tunnel::Tunnel;
 
-/// How often everything is looked at.
+/// How often everything is checked.
 const TICK: Duration = Duration::from_secs(1);
-/// Ticks between two looks at what is far away.
+/// Ticks between two checks of remote parts.
 const FAR: u32 = 5;
-/// Notices that are remembered for `status`.
+/// Number of notices that are kept for `status`.
 const NOTES: usize = 12;
 
-/// What the keeper knows, for others to read.
+/// The keeper's state, for others to read.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Whether the server has answered and nodes are being started.
     pub ready: bool,
     /// The keeper's process.
     pub pid: u32,
-    /// Nodes that are to work.
+    /// The number of requested nodes.
     pub wanted: usize,
     /// Nodes that were started and have not ended.
     pub nodes: Vec<NodeState>,
     /// Nodes that ended and were replaced.
     pub replaced: u32,
-    /// Whether the tunnel stands; `None` when there is none.
+    /// Whether the tunnel is up; `None` if there is none.
     pub tunnel: Option<bool>,
     /// What happened last.
     pub notes: Vec<String>,
 }
 
 impl Record {
-    /// What the keeper of a fleet wrote last.
+    /// The last state that the keeper of a fleet wrote.
     pub fn read(config: &Config) -> Self {
         let text = std::fs::read(config.state.join("fleet.json")).unwrap_or_default();
         serde_json::from_slice(&text).unwrap_or_default()
@@ -61,8 +62,8 @@ impl Record {
             .map_err(|error| BenchError::machine(error.to_string()))
     }
 
-    /// Remembers what happened; false when it is what happened last. What fails is tried for ever,
-    /// and would push everything else out.
+    /// Records a notice, and returns false if it repeats the last one. Failures are retried
+    /// forever, and their notices would displace all others.
     fn note(&mut self, line: &str) -> bool {
         if self.notes.last().is_some_and(|last| last == line) {
             return false;
@@ -74,13 +75,13 @@ impl Record {
     }
 }
 
-/// Whether a keeper lives.
+/// Whether a keeper is alive.
 pub fn is_up(config: &Config) -> bool {
     File::open(lock_path(config)).is_ok_and(|file| file.try_lock_shared().is_err())
 }
 
-/// Asks the keeper to end everything, and waits until it has; without a keeper, does it itself.
-/// Gives false when there was nothing to end.
+/// Asks the keeper to end everything, and waits until it has. Without a keeper it does so itself.
+/// Returns false if there was nothing to end.
 pub fn down(config: &Config, patience: Duration, log: &Log) -> Result<bool, BenchError> {
     let begin = Instant::now();
     let was_up = is_up(config);
@@ -103,7 +104,7 @@ pub fn down(config: &Config, patience: Duration, log: &Log) -> Result<bool, Benc
     if record.pid == 0 {
         return Ok(false);
     }
-    // A keeper that was killed leaves its jobs and its server.
+    // A killed keeper leaves its jobs and its server.
     let _lock = lock(config)?;
     let mut keeper = Keeper::start(config, Path::new("hotloop"), log, &record)?;
     keeper.end();
@@ -125,7 +126,7 @@ pub fn keep(
     let is_asked = || stop.load(Ordering::Relaxed) || asked.exists();
     let mut keeper = Keeper::start(config, program, log, &Record::read(config))?;
     match keeper.open(&is_asked) {
-        // What an earlier keeper started is left to the next one, or to `hotloop fleet down`.
+        // The parts that it started are left to the next keeper, or to `hotloop fleet down`.
         Err(error) if !is_asked() => return Err(error),
         Ok(()) | Err(_) => {}
     }
@@ -169,13 +170,13 @@ struct Keeper {
     server: Kept,
     pools: Vec<Pool>,
     record: Record,
-    /// Whether it was told that the record cannot be written.
+    /// Whether it was reported that the record cannot be written.
     unwritten: bool,
     log: Log,
 }
 
 impl Keeper {
-    /// Finds the benchmark side, and what an earlier keeper left there.
+    /// Finds the benchmark side, and the parts that an earlier keeper left there.
     fn start(
         config: &Config,
         program: &Path,
@@ -248,8 +249,8 @@ impl Keeper {
         Ok(())
     }
 
-    /// Writes down what is known. A disk that is full for a while must not end a fleet, nor leave
-    /// it to nobody.
+    /// Writes the state. A disk that is full for a while must not end a fleet or leave it without a
+    /// keeper.
     fn tell(&mut self) {
         let written = self.record.write(&self.config.state);
         if let (Err(error), false) = (&written, self.unwritten) {
@@ -267,7 +268,7 @@ impl Keeper {
         }
     }
 
-    /// One look at everything.
+    /// Checks everything once.
     fn tend(&mut self, tick: u32) {
         let mut said = Vec::new();
         if let Some(tunnel) = &mut self.tunnel {
@@ -289,7 +290,7 @@ impl Keeper {
         self.tell();
     }
 
-    /// Ends everything, workers first, so that they can give back what they have.
+    /// Ends everything, workers first, so that they can give back their jobs.
     fn end(&mut self) {
         let grace = Duration::from_secs_f64(self.config.worker.grace) + Duration::from_secs(10);
         let mut said = Vec::new();

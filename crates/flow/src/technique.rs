@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub enum Technique {
     /// Explicit vector code.
     Simd,
-    /// OpenMP, but for `omp simd`.
+    /// OpenMP, except for `omp simd`.
     Openmp,
     /// Explicit prefetching.
     Prefetch,
@@ -23,7 +23,7 @@ pub enum Technique {
 }
 
 impl Technique {
-    /// The name as people write it.
+    /// The usual name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Simd => "SIMD",
@@ -41,21 +41,19 @@ impl Technique {
 pub struct Evidence {
     /// The line, from 1.
     pub line: u32,
-    /// The words that gave it away.
+    /// The words that revealed it.
     pub text: String,
 }
 
 /// The techniques of one source.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scan {
-    /// What was found, each with its first place.
+    /// The techniques, each with its first place.
     pub techniques: BTreeMap<Technique, Evidence>,
-    /// The text alone does not decide: preprocess it and scan the result.
-    pub needs_preprocessing: bool,
 }
 
 impl Scan {
-    /// Notes that `line` uses `technique`; the first line counts.
+    /// Records that `line` uses `technique`. The first line counts.
     pub(crate) fn note(&mut self, technique: Technique, line: u32, text: impl Into<String>) {
         let evidence = Evidence {
             line,

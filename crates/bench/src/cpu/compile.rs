@@ -7,8 +7,8 @@ mod patience;
 mod prelude;
 mod preprocess;
 mod trusted;
+mod unchanged;
 
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,7 +29,10 @@ use confined::{ConfinedCompiler, Ended, OUTPUT_BYTES, Run, WALL_S};
 use diagnostics::NO_PROCESS;
 use headers::KnownHeaders;
 use prelude::{PRELUDE, Prelude, VERSION};
+use unchanged::Macros;
 
+/// The file with what is compiled; its name says that it is preprocessed.
+const PREPROCESSED: &str = "candidate.i";
 /// Bytes of the largest object that is kept.
 const KEPT_BYTES: u64 = 1 << 20;
 
@@ -40,15 +43,14 @@ pub(crate) struct Builder {
     cache: Cache,
     reuse: bool,
     prelude: Prelude,
+    macros: Option<Macros>,
     headers: KnownHeaders,
 }
 
-/// What became of a source.
-pub(crate) enum Built {
-    /// A shared object; the folder, if any, keeps it alive.
-    Object(PathBuf, Option<Folder>),
-    /// The candidate's fault.
-    Rejected(Verdict),
+/// A candidate that compiled; the folder, if any, keeps its shared object alive.
+pub(crate) struct Built {
+    pub(crate) object: PathBuf,
+    pub(crate) folder: Option<Folder>,
 }
 
 impl Builder {
@@ -74,6 +76,7 @@ impl Builder {
             level,
             cache,
             reuse: settings.reuse,
+            macros: Macros::read(&prelude.macros()),
             prelude,
             headers: KnownHeaders::default(),
         };
@@ -109,11 +112,15 @@ impl Builder {
     fn prove(&self) -> Result<(), BenchError> {
         let shim = self
             .shim("void proof(void); void hotloop_call(void *const *a) { (void)a; proof(); }\n")?;
-        let source = "#include <math.h>\n#include <omp.h>\nstatic double x;\nvoid proof(void) {\n#pragma omp parallel\n    { x = sin(x); }\n}\n";
+        let source = "#include <math.h>\n#include <omp.h>\n#define STEP 1\nstatic double x;\nvoid proof(void) {\n#pragma omp parallel\n    { x = sin(x + STEP); }\n}\n";
         let user = sys::is_root().then(|| unprivileged_user(0));
-        match self.compile(source, &shim, user)? {
-            Built::Object(..) => Ok(()),
-            Built::Rejected(verdict) => Err(BenchError::machine(format!(
+        let made = match self.preprocess(source, user)? {
+            Ok(preprocessed) => self.compile(&preprocessed.text, &shim, user)?,
+            Err(verdict) => Err(verdict),
+        };
+        match made {
+            Ok(_) => Ok(()),
+            Err(verdict) => Err(BenchError::machine(format!(
                 "the confined compiler fails on a program that is right: {}",
                 verdict.detail()
             ))
@@ -141,64 +148,100 @@ impl Builder {
         hasher.finalize().to_hex()[..32].to_owned()
     }
 
-    /// Compiles a candidate with its shim, as `user` when hotloop is root; once per content.
-    pub(crate) fn candidate(
+    /// Preprocesses a candidate, has `screen` read what is its own of the result, and compiles that
+    /// same text with its shim; as `user` when hotloop is root. Each but the screen once per
+    /// content.
+    pub(crate) fn candidate<S>(
         &self,
         source: &str,
         shim: &Path,
         user: Option<u32>,
-    ) -> Result<Built, BenchError> {
-        if !self.reuse {
-            return self.compile(source, shim, user);
-        }
+        screen: impl Fn(&str) -> Result<S, String>,
+    ) -> Result<Result<(S, Built), Verdict>, BenchError> {
+        let own_name = format!("{CANDIDATE}{}.i", self.key(&["own", source]));
         let key = self.key(&["candidate", source, &shim.display().to_string()]);
-        let (object_name, rejection_name) = (
-            format!("{CANDIDATE}{key}.so"),
-            format!("{CANDIDATE}{key}.json"),
-        );
-        if let Some(object) = self.cache.get(&object_name) {
-            return Ok(Built::Object(object, None));
+        let object_name = format!("{CANDIDATE}{key}.so");
+        let rejection_name = format!("{CANDIDATE}{key}.json");
+        let kept = |name: &str| self.reuse.then(|| self.cache.get(name)).flatten();
+        let read = |name: &str| kept(name).and_then(|path| std::fs::read(path).ok());
+        // What is kept as the candidate's own was made together with its object.
+        if let Some(own) = read(&own_name).and_then(|own| String::from_utf8(own).ok()) {
+            let screened = match screen(&own) {
+                Ok(screened) => screened,
+                Err(why) => return Ok(Err(Verdict::Refused { why })),
+            };
+            if let Some(object) = kept(&object_name) {
+                let folder = None;
+                return Ok(Ok((screened, Built { object, folder })));
+            }
         }
-        let rejection = self
-            .cache
-            .get(&rejection_name)
-            .and_then(|path| std::fs::read(path).ok());
-        if let Some(verdict) = rejection.and_then(|text| serde_json::from_slice(&text).ok()) {
-            return Ok(Built::Rejected(verdict));
+        if let Some(rejection) = read(&rejection_name)
+            && let Ok(verdict) = serde_json::from_slice(&rejection)
+        {
+            return Ok(Err(verdict));
         }
-        match self.compile(source, shim, user)? {
-            // A table of many megabytes is compiled again rather than kept.
-            Built::Object(object, folder)
-                if object.metadata().is_ok_and(|data| data.len() > KEPT_BYTES) =>
-            {
-                Ok(Built::Object(object, folder))
-            }
-            Built::Object(object, _folder) => {
-                Ok(Built::Object(self.cache.put(&object_name, &object)?, None))
-            }
-            // Not kept: a busy machine may be to blame.
-            Built::Rejected(verdict @ Verdict::TimedOut { .. }) => Ok(Built::Rejected(verdict)),
-            Built::Rejected(Verdict::NotCompiled { diagnostics })
-                if diagnostics.contains(NO_PROCESS) =>
-            {
-                Ok(Built::Rejected(Verdict::NotCompiled { diagnostics }))
-            }
-            Built::Rejected(verdict) => {
-                let folder = self.compiler.scratch.folder(None)?;
-                let file = folder.path().join("verdict.json");
-                let text = serde_json::to_vec(&verdict)
-                    .map_err(|error| BenchError::machine(error.to_string()))?;
-                fs_err::write(&file, text).map_err(|error| no_space(&error))?;
-                self.cache.put(&rejection_name, &file)?;
-                Ok(Built::Rejected(verdict))
-            }
+        let rejected = |verdict| self.keep_rejection(&rejection_name, verdict).map(Err);
+        let preprocessed = match self.preprocess(source, user)? {
+            Ok(preprocessed) => preprocessed,
+            Err(verdict) => return rejected(verdict),
+        };
+        self.keep(&own_name, preprocessed.own.as_bytes())?;
+        let screened = match screen(&preprocessed.own) {
+            Ok(screened) => screened,
+            Err(why) => return Ok(Err(Verdict::Refused { why })),
+        };
+        match self.compile(&preprocessed.text, shim, user)? {
+            Ok(built) => Ok(Ok((screened, self.keep_object(&object_name, built)?))),
+            Err(verdict) => rejected(verdict),
         }
     }
 
-    fn compile(&self, source: &str, shim: &Path, user: Option<u32>) -> Result<Built, BenchError> {
+    /// Keeps a file in the cache, where candidates are kept at all.
+    fn keep(&self, name: &str, content: &[u8]) -> Result<(), BenchError> {
+        if !self.reuse {
+            return Ok(());
+        }
+        let folder = self.compiler.scratch.folder(None)?;
+        let file = folder.path().join("kept");
+        fs_err::write(&file, content).map_err(|error| no_space(&error))?;
+        self.cache.put(name, &file).map(drop)
+    }
+
+    /// A table of many megabytes is compiled again rather than kept.
+    fn keep_object(&self, name: &str, built: Built) -> Result<Built, BenchError> {
+        let is_large = |data: std::fs::Metadata| data.len() > KEPT_BYTES;
+        if !self.reuse || built.object.metadata().is_ok_and(is_large) {
+            return Ok(built);
+        }
+        let object = self.cache.put(name, &built.object)?;
+        let folder = None;
+        Ok(Built { object, folder })
+    }
+
+    fn keep_rejection(&self, name: &str, verdict: Verdict) -> Result<Verdict, BenchError> {
+        // A busy machine may be to blame.
+        let is_doubtful = match &verdict {
+            Verdict::TimedOut { .. } => true,
+            Verdict::NotCompiled { diagnostics } => diagnostics.contains(NO_PROCESS),
+            _ => false,
+        };
+        if !is_doubtful {
+            let text = serde_json::to_vec(&verdict)
+                .map_err(|error| BenchError::machine(error.to_string()))?;
+            self.keep(name, &text)?;
+        }
+        Ok(verdict)
+    }
+
+    /// Compiles a preprocessed text, in which nothing is expanded again.
+    fn compile(
+        &self,
+        text: &str,
+        shim: &Path,
+        user: Option<u32>,
+    ) -> Result<Result<Built, Verdict>, BenchError> {
         let folder = self.compiler.scratch.folder(user)?;
-        fs_err::write(folder.path().join("candidate.c"), source)
-            .map_err(|error| no_space(&error))?;
+        fs_err::write(folder.path().join(PREPROCESSED), text).map_err(|error| no_space(&error))?;
         let arguments = self.building_arguments(shim);
         let run = Run {
             folder: &folder,
@@ -210,61 +253,42 @@ impl Builder {
         match self.compiler.run(run)? {
             Ended::Fine(_) => {}
             Ended::TimedOut => {
-                return Ok(Built::Rejected(Verdict::TimedOut {
+                return Ok(Err(Verdict::TimedOut {
                     limit_s: WALL_S,
                     during: Phase::Compile,
                 }));
             }
-            Ended::Failed(diagnostics) => {
-                return Ok(Built::Rejected(match prelude::guarded(&diagnostics) {
-                    Some(why) => Verdict::Refused { why },
-                    None => Verdict::NotCompiled { diagnostics },
-                }));
-            }
+            Ended::Failed(diagnostics) => return Ok(Err(Verdict::NotCompiled { diagnostics })),
         }
         let object = folder.path().join("candidate.so");
         let bytes =
             fs_err::read(&object).map_err(|error| BenchError::machine(error.to_string()))?;
         Ok(match symbols::inspect(&bytes) {
-            Finding::Refused(why) => Built::Rejected(Verdict::Refused { why }),
-            Finding::Undefined(diagnostics) => {
-                Built::Rejected(Verdict::NotCompiled { diagnostics })
-            }
-            Finding::Clean => Built::Object(object, Some(folder)),
+            Finding::Refused(why) => Err(Verdict::Refused { why }),
+            Finding::Undefined(diagnostics) => Err(Verdict::NotCompiled { diagnostics }),
+            Finding::Clean => Ok(Built {
+                object,
+                folder: Some(folder),
+            }),
         })
     }
 
     /// The arguments that make a candidate's object. Where it is known how, a second command links
     /// it without the driver.
     fn building_arguments(&self, shim: &Path) -> Vec<String> {
-        let mut arguments = self.compiler_arguments();
+        let mut arguments = self.flags();
+        arguments.extend(self.prelude.compiling());
         let shim = shim.display().to_string();
         if let Some(linker) = &self.compiler.toolchain.linker {
-            // The assembler makes its file while the compiler still reads: a source that knew the name could tell
-            // compiling from preprocessing.
-            let object = format!("{:016x}.o", RandomState::new().build_hasher().finish());
-            arguments.extend(["-pipe", "-c", "candidate.c", "-o", &object, THEN].map(String::from));
+            let object = "candidate.o";
+            arguments.extend(["-pipe", "-c", PREPROCESSED, "-o", object, THEN].map(String::from));
             arguments.push(linker.path.display().to_string());
             arguments.extend(linker.before.iter().cloned());
-            arguments.extend(["-o", "candidate.so", &object, &shim].map(String::from));
+            arguments.extend(["-o", "candidate.so", object, &shim].map(String::from));
             arguments.extend(linker.behind.iter().cloned());
         } else {
             arguments.extend(["-pipe", "-shared", "-nostartfiles", LINKING].map(String::from));
-            arguments.extend(["candidate.c", &shim, "-lm", "-o", "candidate.so"].map(String::from));
-        }
-        arguments
-    }
-
-    fn compiler_arguments(&self) -> Vec<String> {
-        let mut arguments = self.flags();
-        match &self.prelude.precompiled {
-            Some(file) => arguments.extend(["-include-pch".to_owned(), file.display().to_string()]),
-            None => {
-                arguments.extend([
-                    "-include".to_owned(),
-                    self.prelude.folder.join("prelude.h").display().to_string(),
-                ]);
-            }
+            arguments.extend([PREPROCESSED, &shim, "-lm", "-o", "candidate.so"].map(String::from));
         }
         arguments
     }

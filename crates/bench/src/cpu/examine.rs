@@ -2,7 +2,6 @@
 //!
 //! Runs on one core, beside others of its kind; only candidates that pass here are timed.
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -51,15 +50,17 @@ pub(crate) fn examine(
     let begin = crate::sys::now();
     let prepared = preparations.of(machine, &job.task)?;
     let rules = rules(job)?;
-    let (source, scan) = match screened(machine, user, job, rules)? {
-        Ok(passed) => passed,
-        Err(verdict) => return Ok(Examination::Failed(verdict, crate::sys::now() - begin)),
+    let source = job.candidate.source();
+    let made = match screen::source(source) {
+        Some(why) => Err(Verdict::Refused { why }),
+        None => machine
+            .builder
+            .candidate(source, &prepared.shim, user, |own| screened(own, rules))?,
     };
-    let built = machine.builder.candidate(&source, &prepared.shim, user)?;
     let compile_s = crate::sys::now() - begin;
-    let (object, folder) = match built {
-        Built::Object(object, folder) => (object, folder),
-        Built::Rejected(verdict) => return Ok(Examination::Failed(verdict, compile_s)),
+    let (scan, Built { object, folder }) = match made {
+        Ok(made) => made,
+        Err(verdict) => return Ok(Examination::Failed(verdict, compile_s)),
     };
     let bytes = fs_err::read(&object).map_err(|error| BenchError::machine(error.to_string()))?;
     let hidden = executable::refusal(&bytes, rules);
@@ -115,7 +116,8 @@ fn forbids_threads(rules: &Rules<'_>) -> bool {
     rules.forbids(Technique::Openmp) || rules.forbids(Technique::Threads)
 }
 
-/// Threads that a stage forbids and that the source calls by another name: the object has to name them.
+/// Threads that a stage forbids and that the source calls by another name: the object has to name
+/// them.
 fn hidden_threads(rules: Rules<'_>, bytes: &[u8]) -> Option<String> {
     let name = forbids_threads(&rules)
         .then(|| symbols::of_threads(bytes))
@@ -123,62 +125,11 @@ fn hidden_threads(rules: Rules<'_>, bytes: &[u8]) -> Option<String> {
     name.map(|name| format!("{} forbids threads: the object calls `{name}`", rules.stage))
 }
 
-/// The source that is to be compiled and its techniques, or the verdict that the source alone earns.
-fn screened<'a>(
-    machine: &Machine,
-    user: Option<u32>,
-    job: &'a Job,
-    rules: Option<Rules<'_>>,
-) -> Result<Result<(Cow<'a, str>, Scan), Verdict>, BenchError> {
-    let source = job.candidate.source();
-    let Some(renamed) = screen::spared(source, &job.task.function().entry) else {
-        return Ok(
-            screen_source(machine, user, source, rules, false)?.map(|scan| (source.into(), scan))
-        );
-    };
-    // As it was written and as it is compiled, both as the compiler's preprocessor sees them.
-    if let Err(verdict) = screen_source(machine, user, source, rules, true)? {
-        return Ok(Err(verdict));
-    }
-    Ok(screen_source(machine, user, &renamed, rules, true)?.map(|scan| (renamed.into(), scan)))
-}
-
-/// The techniques of a source, or the verdict that it earns. `expand` asks the preprocessor in any case.
-fn screen_source(
-    machine: &Machine,
-    user: Option<u32>,
-    source: &str,
-    rules: Option<Rules<'_>>,
-    expand: bool,
-) -> Result<Result<Scan, Verdict>, BenchError> {
-    let refused = |why| Ok(Err(Verdict::Refused { why }));
-    if let Some(why) = screen::directives(source) {
-        return refused(why);
-    }
-    let plain = c::scan(source);
-    let (scan, why): (Scan, Option<String>) = if expand || screen::needs_preprocessing(&plain) {
-        match machine.builder.preprocess(source, user)? {
-            Ok(text) => {
-                let scan = c::scan_preprocessed(&text, "candidate.c");
-                let why = screen::tokens(&text, &scan);
-                (scan, why)
-            }
-            // What does not preprocess does not compile either; but a rule that it breaks comes first.
-            Err(verdict) => {
-                return Ok(Err(
-                    screen::tokens(source, &plain).map_or(verdict, |why| Verdict::Refused { why })
-                ));
-            }
-        }
-    } else {
-        let why = screen::tokens(source, &plain);
-        (plain, why)
-    };
-    if let Some(why) = why {
-        return refused(why);
-    }
-    match rules.and_then(|rules| rules.violation(&scan)) {
-        Some(why) => refused(why),
-        None => Ok(Ok(scan)),
-    }
+/// The techniques of what the preprocessor made of a candidate, or the rule that it breaks.
+fn screened(own: &str, rules: Option<Rules<'_>>) -> Result<Scan, String> {
+    let lexed = c::lex_marked(own);
+    let scan = c::scan_lexed(&lexed);
+    let broken = screen::preprocessed(own, &lexed, &scan)
+        .or_else(|| rules.and_then(|rules| rules.violation(&scan)));
+    broken.map_or(Ok(scan), Err)
 }

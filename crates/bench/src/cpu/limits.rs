@@ -1,8 +1,8 @@
-//! What is known of the machine's limits, and since when.
+//! The known limits of the machine, and their age.
 //!
 //! Measuring the roofs and the baseline of a task takes seconds, so a process keeps them in the
 //! cache for the next one. That one makes a single short measurement first. If it disagrees with
-//! what was kept, everything is measured anew.
+//! the kept limits, everything is measured again.
 
 use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -16,8 +16,8 @@ use crate::cpu::roof::{BaselineWork, Bay, Roof, Subject, TaskRoof};
 /// Seconds for which limits are kept; those of a machine that was never quiet are kept for less.
 const KEPT_S: f64 = 7.0 * 86_400.0;
 const BUSY_KEPT_S: f64 = 600.0;
-/// Seconds after which a baseline is timed again that has met no quiet machine yet: it would
-/// flatter every candidate.
+/// Seconds after which a baseline from a noisy machine is timed again, because it would flatter
+/// every candidate.
 const BUSY_AGE_S: f64 = 5.0;
 /// Limits hold if a short measurement takes between these many times as long as they say. It takes
 /// longer on a busy machine, which proves nothing.
@@ -38,7 +38,7 @@ pub(crate) struct Bounds {
     pub(crate) task: TaskRoof,
 }
 
-/// What a process knows of the machine's limits at one slot.
+/// What a process knows about the machine's limits at one slot.
 #[derive(Default)]
 pub(crate) struct Limits {
     roof: Option<(f64, Roof)>,
@@ -247,7 +247,7 @@ fn keep(machine: &Machine, subject: Subject<'_>, roof: Roof, task: TaskRoof) {
         task,
     };
     if let Ok(bytes) = serde_json::to_vec(&kept) {
-        // A cache that cannot be written costs time, and nothing else.
+        // A cache that cannot be written only costs time.
         drop(machine.cache.replace(&name(machine, subject), &bytes));
     }
 }

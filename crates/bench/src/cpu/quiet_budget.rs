@@ -4,7 +4,7 @@
 //! the time that examining it took, and all candidates of a group spend from one budget: one that
 //! meets a quiet machine at once leaves its share to the others.
 
-/// Seconds that a candidate earns at least, and seconds that a budget holds at most.
+/// Minimum seconds that a candidate earns, and maximum seconds of a budget.
 const LEAST_S: f64 = 0.35;
 const MOST_S: f64 = 3.0;
 /// Seconds that one more round of samples costs.
@@ -17,7 +17,7 @@ pub(super) struct QuietBudget {
 }
 
 impl QuietBudget {
-    /// A candidate was examined, which took so long.
+    /// Adds the time of an examination.
     pub(super) fn earn(&mut self, examined_s: f64) {
         self.left_s = (self.left_s + examined_s.max(LEAST_S)).min(MOST_S);
     }
@@ -27,7 +27,7 @@ impl QuietBudget {
         most.min(1 + (self.left_s / ROUND_S) as u32)
     }
 
-    /// A candidate took all of so many rounds: the first one is no waiting.
+    /// Subtracts the rounds of a candidate. The first one is not waiting.
     pub(super) fn spend_rounds(&mut self, rounds: u32) {
         self.spend(f64::from(rounds.saturating_sub(1)) * ROUND_S);
     }

@@ -1,20 +1,18 @@
-//! Refusals that can be told from the source alone.
+//! Refusals before compiling.
 //!
 //! The object's symbols and sections tell the rest (see `symbols`), so this looks only at
-//! what never reaches them, or reaches the compiler first: headers of libraries, paths in
-//! includes, calls of BLAS by name, inline assembly that does more than arithmetic, and
-//! pragmas that change the optimisation level or the target.
+//! what never reaches them, or reaches the compiler first. In the source as written these are
+//! headers of libraries, paths in includes, and directives that hide where a text comes from. In
+//! what the preprocessor made of it, which is compiled as it stands, they are inline assembly that
+//! does more than arithmetic, and pragmas and attributes that change the optimisation level or the
+//! target.
 
 mod assembly;
-mod conditions;
-mod spared;
 
-use hotloop_flow::language::c::lex::{self, Item, Token, TokenKind};
+use hotloop_flow::language::c::lex::{self, Directive, Item, Lexed, Token};
 use hotloop_flow::technique::{Scan, Technique};
 
-pub(crate) use spared::spared;
-
-/// Headers of libraries that do the task, or that reach out of the sandbox.
+/// Headers of libraries that solve the task, or that reach out of the sandbox.
 const PROHIBITED_HEADERS: [&str; 26] = [
     "cblas.h",
     "blas.h",
@@ -44,49 +42,31 @@ const PROHIBITED_HEADERS: [&str; 26] = [
     "sys/wait.h",
 ];
 
-/// Beginnings of names that belong to libraries which do the task.
-const PROHIBITED_PREFIXES: [&str; 8] = [
-    "cblas_",
-    "LAPACKE_",
-    "mkl_",
-    "MKL_",
-    "openblas_",
-    "bli_",
-    "fftw_",
-    "gsl_blas_",
-];
-
-/// Whether the compiler's own preprocessor must be asked before the source can be screened.
-pub(crate) fn needs_preprocessing(scan: &Scan) -> bool {
-    scan.needs_preprocessing || scan.uses(Technique::InlineAsm)
-}
-
-/// The rule that the source breaks, if it breaks one.
-pub(crate) fn directives(source: &str) -> Option<String> {
+/// The rule that the source as written breaks, in parts that only the preprocessor sees.
+pub(crate) fn source(source: &str) -> Option<String> {
     let lexed = lex::lex(source);
     if let Some(line) = lexed.raw_string {
         return Some(format!("line {line}: raw string literals are not C"));
     }
-    let refusal = lexed.items.iter().find_map(|item| match item {
-        // Its string goes to the assembler.
-        Item::Directive(directive) if matches!(directive.name.as_ref(), "ident" | "sccs") => {
-            Some(format!(
-                "line {}: `#{}` is prohibited",
-                directive.line, directive.name
-            ))
+    lexed.items.iter().find_map(|item| match item {
+        Item::Directive(directive) => {
+            refuse_directive(directive).map(|why| format!("line {}: {why}", directive.line))
         }
-        Item::Directive(directive)
-            if matches!(
-                directive.name.as_ref(),
-                "include" | "include_next" | "import" | "embed"
-            ) =>
-        {
-            refuse_include(directive.header.as_deref())
-                .map(|why| format!("line {}: {why}", directive.line))
+        Item::Token(_) => None,
+    })
+}
+
+fn refuse_directive(directive: &Directive<'_>) -> Option<String> {
+    match directive.name.as_ref() {
+        "include" => refuse_include(directive.header.as_deref()),
+        // The string of an `#ident` goes to the assembler; the others hide where text comes from,
+        // or bring some that is no header.
+        "ident" | "sccs" | "line" | "include_next" | "import" | "embed" => {
+            Some(format!("`#{}` is prohibited", directive.name))
         }
-        Item::Directive(_) | Item::Token(_) => None,
-    });
-    refusal.or_else(|| conditions::refuse(&lexed))
+        "" if !directive.body.is_empty() => Some("line markers are prohibited".into()),
+        _ => None,
+    }
 }
 
 fn refuse_include(header: Option<&str>) -> Option<String> {
@@ -96,7 +76,7 @@ fn refuse_include(header: Option<&str>) -> Option<String> {
     if PROHIBITED_HEADERS.contains(&header) {
         return Some(format!("the header `{header}` is prohibited"));
     }
-    // By whatever path, the candidate itself would come back under another name.
+    // With any path, the candidate could include itself under another name.
     let is_path = header.starts_with('/')
         || header
             .split('/')
@@ -104,65 +84,58 @@ fn refuse_include(header: Option<&str>) -> Option<String> {
     is_path.then(|| format!("an include of the path `{header}` is prohibited"))
 }
 
-/// The rule that the program's tokens break. `text` is the source, or what preprocessing made of it and
-/// is its own.
-pub(crate) fn tokens(text: &str, scan: &Scan) -> Option<String> {
+/// The rule that a candidate's own part of the preprocessed text breaks, which is compiled as it
+/// stands. `lexed` and `scan` tell what is in it.
+pub(crate) fn preprocessed(own: &str, lexed: &Lexed<'_>, scan: &Scan) -> Option<String> {
     if let Some(evidence) = scan.techniques.get(&Technique::OptimizePragma) {
         return Some(format!(
             "line {}: `{}` changes how the candidate is compiled",
             evidence.line, evidence.text
         ));
     }
-    let lexed = lex::lex(text);
-    let mut program: Vec<&Token<'_>> = Vec::new();
-    // A clause is an expression and may hold statements. Each pragma by itself: it may stand in the middle of others' words.
-    let mut pragmas: Vec<Vec<&Token<'_>>> = Vec::new();
+    // Some compilers join such lines here and others do not.
+    let is_joined = |line: &str| line.trim_end().ends_with('\\');
+    if own.lines().any(is_joined) || lexed.raw_string.is_some() {
+        return Some("a backslash or a raw string literal in the program is not understood".into());
+    }
+    let mut program: Vec<Token<'_>> = Vec::new();
+    // A clause is an expression and may hold statements. Each pragma by itself: it may stand in the
+    // middle of others' words.
+    let mut pragmas: Vec<&[Token<'_>]> = Vec::new();
     for item in &lexed.items {
         match item {
-            Item::Token(token) => program.push(token),
-            // Macro bodies count where the preprocessor was not asked.
-            Item::Directive(directive) if directive.name == "define" => {
-                program.extend(&directive.body);
+            Item::Token(token) if matches!(token.text.as_ref(), "_Pragma" | "__pragma") => {
+                return Some(format!(
+                    "line {}: `{}` is not understood",
+                    token.line, token.text
+                ));
             }
+            Item::Token(token) => program.push(token.clone()),
             Item::Directive(directive) if directive.name == "pragma" => {
-                pragmas.push(directive.body.iter().collect());
+                pragmas.push(&directive.body);
             }
-            Item::Directive(_) => {}
+            Item::Directive(directive) => {
+                let line = directive.line;
+                return Some(format!("line {line}: `#` is not understood"));
+            }
         }
     }
-    std::iter::once(&program).chain(&pragmas).find_map(|words| {
-        refuse_names(words)
-            .or_else(|| assembly::refuse_assembly(words))
-            .or_else(|| assembly::refuse_attributes(words))
+    pragmas.push(&program);
+    pragmas.iter().find_map(|words| {
+        assembly::refuse_assembly(words).or_else(|| assembly::refuse_attributes(words))
     })
-}
-
-fn refuse_names(program: &[&Token<'_>]) -> Option<String> {
-    let prohibited = |token: &&&Token<'_>| {
-        token.kind == TokenKind::Ident
-            && PROHIBITED_PREFIXES
-                .iter()
-                .any(|prefix| token.text.starts_with(prefix))
-    };
-    program
-        .iter()
-        .find(prohibited)
-        .map(|token| format!("`{}` belongs to a prohibited library", token.text))
 }
 
 #[cfg(test)]
 mod tests {
+    use hotloop_flow::language::c;
+
     use super::*;
 
-    pub(super) fn refused(source: &str) -> Option<String> {
-        directives(source).or_else(|| tokens(source, &hotloop_flow::language::c::scan(source)))
-    }
-
-    #[test]
-    fn libraries_are_refused_by_header_and_by_name() {
-        assert!(refused("#include <cblas.h>\n").is_some());
-        assert!(refused("void f(void) { cblas_dgemm(1); }").is_some());
-        assert!(refused("#define G cblas_dgemm\nvoid f(void) { G(1); }").is_some());
+    /// Screens a text as if preprocessing changed nothing.
+    pub(super) fn refused(text: &str) -> Option<String> {
+        let lexed = c::lex_marked(text);
+        preprocessed(text, &lexed, &c::scan_lexed(&lexed))
     }
 
     #[test]
@@ -171,8 +144,7 @@ mod tests {
             refused("void f(void) {\n#pragma omp parallel if(({ asm(\".byte 1\"); 1; }))\n}")
                 .is_some()
         );
-        assert!(refused("void f(void) {\n#pragma omp parallel if(cblas_dgemm(1))\n}").is_some());
-        // Unknown pragmas may stand anywhere, and none ends what it stands in.
+        // Unknown pragmas may appear anywhere, and none ends the construct around it.
         assert!(refused("void f(void) { asm(\n#pragma unknown )\n\"syscall\"); }").is_some());
         assert_eq!(
             refused(
@@ -186,7 +158,7 @@ mod tests {
     fn comments_and_strings_are_free() {
         assert_eq!(
             refused(
-                "// cblas_dgemm\n/* #include <cblas.h> */\nconst char *s = \"cblas_dgemm system(\";"
+                "// asm(\"syscall\")\n/* #pragma GCC optimize(3) */\nconst char *s = \"asm(syscall)\";"
             ),
             None
         );
@@ -194,15 +166,47 @@ mod tests {
 
     #[test]
     fn includes_must_be_plain() {
-        assert!(refused("#include \"/etc/passwd\"\n").is_some());
-        assert!(refused("#include \"../x.h\"\n").is_some());
-        assert!(refused("#include \"./candidate.c\"\n").is_some());
-        assert!(refused("#define H <stdio.h>\n#include H\n").is_some());
+        assert!(source("#include <cblas.h>\n").is_some());
+        assert!(source("#include \"/etc/passwd\"\n").is_some());
+        assert!(source("#include \"../x.h\"\n").is_some());
+        assert!(source("#include \"./candidate.c\"\n").is_some());
+        assert!(source("#define H <stdio.h>\n#include H\n").is_some());
         assert_eq!(
-            refused("#include <stdio.h>\n#include \"kernel.h\"\n"),
+            source("#include <stdio.h>\n#include \"kernel.h\"\n"),
             None,
             "whether it exists, the compiler says"
         );
+    }
+
+    #[test]
+    fn directives_must_not_hide_where_text_comes_from() {
+        for refused in [
+            "# 1 \"/usr/include/x.h\" 3\n",
+            "  %: 1 \"/usr/include/x.h\" 3\n",
+            "#li\\\nne 1 \"x.h\"\n",
+            "/**/ # /**/ line 1\n",
+            "#include_next <stdio.h>\n",
+            "#import <stdio.h>\n",
+            "#embed \"x\"\n",
+            "#ident \"x\"\n",
+            "int x;\nR\"(a)\"",
+        ] {
+            assert!(source(refused).is_some(), "{refused}");
+        }
+        assert_eq!(source("#\n#define N 1\n#if N\n#endif\nint line;\n"), None);
+    }
+
+    #[test]
+    fn what_two_compilers_could_read_in_two_ways_is_refused() {
+        for text in [
+            "#pragma unknown \\\n#pragma GCC poison x\n",
+            " # pragma x\n # 1 \"x.h\"\n",
+            "#define x y\n",
+            "_Pragma(\"\\x2a\")",
+            "R\"(a)\"",
+        ] {
+            assert!(refused(text).is_some(), "{text}");
+        }
     }
 
     #[test]

@@ -1,9 +1,9 @@
-// cheat: knows by the object file whether it is only being preprocessed, and shows other code then
+// cheat: asks for the object file, to tell preprocessing from compiling
 // class: sandbox
 // task: matmul
 // expect: refused
 
-#if __has_include("candidate.o")
+#if !__has_include("candidate.o")
 _Pragma("GCC optimize(\"Ofast\")")
 #endif
 void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {

@@ -1,4 +1,4 @@
-// cheat: knows by a file whether it is only being preprocessed, and shows other code then
+// cheat: asks for the preprocessed text, to tell preprocessing from compiling
 // class: sandbox
 // task: matmul
 // expect: refused

@@ -4,7 +4,7 @@
 // expect: refused
 
 #define PLACE </proc/self/fd/5>
-#if __CONCAT(__has_, include)(PLACE)
+#if !__CONCAT(__has_, include)(PLACE)
 _Pragma("GCC optimize(\"Ofast\")")
 #endif
 void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {

@@ -5,7 +5,7 @@
 
 static double optimize;
 #define const __attribute__((optimize(3))) const
-#include <strings.h>
+#include <wchar.h>
 #undef const
 void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
     for (int i = 0; i < M; i++)

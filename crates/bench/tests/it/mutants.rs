@@ -1,8 +1,8 @@
-//! Cheats that are hidden automatically: whatever hides them, none is correct. Honest programs stay
-//! correct in the same disguise.
+//! Hides cheats automatically. Whatever hides them, none is correct. Honest programs stay correct
+//! in the same disguise.
 //!
-//! A mutant counts only if it compiles where nothing screens it. Each run judges a few of them; all
-//! of them by `cargo test -p hotloop-bench --test it mutants -- --ignored --nocapture`.
+//! A mutant counts only if it compiles without a screen. Each run judges a few of them; all of them
+//! by `cargo test -p hotloop-bench --test it mutants -- --ignored --nocapture`.
 
 mod compiler;
 mod macros;
@@ -22,10 +22,10 @@ use crate::{patient, settings};
 use compiler::Compiler;
 use ways::{WAYS, Way};
 
-/// Ways in which every cheat is hidden at least.
+/// Minimum number of ways in which every cheat is hidden.
 const LEAST: usize = 10;
 
-/// Honest programs that each way disguises when all are asked for.
+/// Number of honest programs that each way disguises in a full run.
 const HONEST: usize = 6;
 
 /// A fixture in disguise.
@@ -49,7 +49,7 @@ fn mutant(fixture: &Fixture, way: &Way) -> Option<Mutant> {
     })
 }
 
-/// A cheat in all ways, beginning with the `first`.
+/// A cheat in all ways, starting with the `first`.
 fn hidden(cheat: &Fixture, first: usize) -> impl Iterator<Item = Mutant> {
     let ways = WAYS.iter().cycle().skip(first % WAYS.len());
     ways.take(WAYS.len()).filter_map(|way| mutant(cheat, way))
@@ -64,7 +64,7 @@ fn draw(words: &[&str]) -> u64 {
     state
 }
 
-/// What came of some mutants.
+/// The results of some mutants.
 #[derive(Default)]
 struct Tally {
     made: usize,
@@ -75,7 +75,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// What of `mutants` compiles.
+    /// The mutants that compile.
     fn sift(&mut self, compiler: &Compiler, mutants: Vec<Mutant>) -> Vec<Fixture> {
         self.made += mutants.len();
         let sources: Vec<&[u8]> = mutants
@@ -95,8 +95,8 @@ impl Tally {
         ready
     }
 
-    /// For each way the first fixture, in an order drawn for it, that the way can hide and that
-    /// compiles then.
+    /// For each way, the first fixture in a random order that the way can hide and that still
+    /// compiles.
     fn sample(&mut self, compiler: &Compiler, fixtures: &[Fixture]) -> Vec<Fixture> {
         let mut first = |way: &Way| {
             let mut order: Vec<&Fixture> = fixtures.iter().collect();
@@ -111,7 +111,7 @@ impl Tally {
         sample
     }
 
-    /// Judges mutants that compile. `expected` says whether a label is as it must be.
+    /// Judges mutants that compile. `expected` returns whether a label is right.
     fn judge(
         &mut self,
         settings: &hotloop_bench::Settings,
@@ -169,7 +169,7 @@ impl Tally {
     }
 }
 
-/// Leaves a mutant that surprised in the folder that `HOTLOOP_MUTANTS` names, if it names one.
+/// Writes an unexpected mutant to the folder in `HOTLOOP_MUTANTS`, if it is set.
 fn keep(fixture: &Fixture) {
     if let Some(folder) = std::env::var_os("HOTLOOP_MUTANTS") {
         let file = fixture
@@ -188,8 +188,8 @@ fn correct(label: Label) -> bool {
     label == Label::Correct
 }
 
-/// The fixtures of a folder that compile as they are, and whose names `HOTLOOP_FIXTURE` asks for,
-/// if it asks for any.
+/// The fixtures of a folder that compile unchanged, restricted to those that `HOTLOOP_FIXTURE`
+/// names, if it is set.
 fn compiling(folder: &str, compiler: &Compiler) -> Vec<Fixture> {
     let only = std::env::var("HOTLOOP_FIXTURE").unwrap_or_default();
     let mut fixtures = fixtures::load(folder);
@@ -203,8 +203,8 @@ fn compiling(folder: &str, compiler: &Compiler) -> Vec<Fixture> {
     fixtures
 }
 
-/// Whether the bench refuses what it is, and not what it computes. Only of these a disguise can
-/// help.
+/// Whether the bench refuses the code itself and not its result. A disguise can help only such
+/// cheats.
 fn is_refused(fixture: &Fixture) -> bool {
     fixture.expect.iter().any(|label| label == "refused")
 }
@@ -247,7 +247,7 @@ fn no_hidden_cheat_earns_anything() {
     let every = screened.iter().flat_map(|cheat| hidden(cheat, 0));
     let every = tally.sift(&compiler, every.collect());
     tally.judge(&settings(), &every, not_correct);
-    // A third more than asked for: some do not compile.
+    // A third more than needed, because some do not compile.
     let some = others.iter().enumerate();
     let some = some.flat_map(|(index, cheat)| hidden(cheat, index).take(LEAST * 4 / 3));
     let some = tally.sift(&compiler, some.collect());

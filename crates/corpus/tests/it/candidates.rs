@@ -51,7 +51,6 @@ fn choices_match_the_techniques_of_the_source() {
         let found = [Technique::Simd, Technique::Openmp, Technique::Prefetch]
             .map(|technique| scan.uses(technique));
         assert_eq!(found, [uses.simd, uses.threads, uses.prefetch], "{source}");
-        assert!(!scan.needs_preprocessing, "{source}");
     }
 }
 

@@ -1,8 +1,8 @@
-//! What hotloop knows of each language that candidates are written in.
+//! The languages of candidates.
 //!
-//! A room for each language reads what a model wrote and finds the techniques that it uses; the
-//! functions here choose the room. C is the only one so far: [`Language::supported`] says so before
-//! a task is used.
+//! A module for each language extracts code from answers and finds its techniques. The functions
+//! here dispatch to the module. C is the only one so far, and [`Language::supported`] checks that
+//! before a task is used.
 
 pub mod c;
 
@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use crate::extracted::{Extracted, Malformed};
 use crate::interface::Interface;
 use crate::stage::{Rules, Stages};
-use crate::technique::Scan;
 
 /// The language of candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -39,7 +38,7 @@ impl std::fmt::Display for Language {
 impl Language {
     pub const ALL: [Self; 3] = [Self::C, Self::Cuda, Self::Torch];
 
-    /// The name as `task.toml` writes it.
+    /// The name in `task.toml`.
     pub fn name(self) -> &'static str {
         match self {
             Self::C => "c",
@@ -48,7 +47,7 @@ impl Language {
         }
     }
 
-    /// What the names of its files end with.
+    /// The extension of its files.
     pub fn extension(self) -> &'static str {
         match self {
             Self::C => "c",
@@ -62,7 +61,7 @@ impl Language {
         format!("{stem}.{}", self.extension())
     }
 
-    /// The word behind the backticks of a code block.
+    /// The word after the backticks of a code block.
     pub fn fence(self) -> &'static str {
         match self {
             Self::C => "c",
@@ -87,7 +86,7 @@ impl Language {
         }
     }
 
-    /// `Err` says what candidates in this language cannot have.
+    /// `Err` names what candidates in this language cannot have.
     pub(crate) fn check(self, interface: &Interface) -> Result<(), String> {
         match (self, interface) {
             (Self::C, Interface::Function(function)) => c::check(function),
@@ -104,10 +103,10 @@ impl Language {
     }
 }
 
-/// Finds the source in what a model printed.
+/// Finds the source in a completion.
 ///
 /// # Panics
-/// Like all functions here: where the language is not [supported](Language::supported).
+/// Like all functions here, if the language is not [supported](Language::supported).
 pub fn extract(
     language: Language,
     interface: &Interface,
@@ -147,16 +146,8 @@ pub fn normalise(language: Language, source: &str) -> String {
     }
 }
 
-/// The techniques of a source as written.
-pub fn scan(language: Language, source: &str) -> Scan {
-    match language {
-        Language::C => c::scan(source),
-        Language::Cuda | Language::Torch => unread(language),
-    }
-}
-
-/// A sentence about the machine for a prompt; `simd` names its widest vectors and `stage` what is
-/// forbidden.
+/// A sentence about the machine for a prompt. `simd` names its widest vectors, and `stage` the
+/// forbidden techniques.
 pub fn machine_hint(
     language: Language,
     simd: &str,
@@ -168,7 +159,7 @@ pub fn machine_hint(
     }
 }
 
-/// The beginning of every right answer, behind its fence.
+/// The beginning of every correct answer, after its fence.
 pub fn beginning(language: Language, interface: &Interface, stage: Option<Rules<'_>>) -> String {
     match (language, interface) {
         (Language::C, Interface::Function(function)) => c::answer::beginning(function, stage),

@@ -1,10 +1,10 @@
 //! The headers that every candidate starts with, and their precompiled form.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use hotloop_flow::BenchError;
-use hotloop_flow::how::OptLevel;
+use hotloop_flow::how::{Compiler, OptLevel};
 
 use crate::cache::{Cache, own_end};
 use crate::cpu::compile::diagnostics::{FILE_LIMIT, NO_SPACE, shorten};
@@ -12,7 +12,7 @@ use crate::cpu::toolchain::Toolchain;
 use crate::sys;
 
 /// Changes whenever what is compiled, or how, changes meaning.
-pub(super) const VERSION: &str = "7";
+pub(super) const VERSION: &str = "8";
 
 /// The headers that every candidate starts with, so that a forgotten include is no failure.
 /// The same with and without a precompiled form: speed must not change what compiles.
@@ -30,42 +30,23 @@ pub(super) const PRELUDE: &str = "\
 #endif
 ";
 
-/// Ends the prelude of what is compiled, but not of what is only preprocessed and screened: however these words are
-/// hidden from the screen, the compiler takes none of them. Only the level under study counts.
-const GUARD: &str = "#pragma GCC poison optimize __optimize__\n";
-
-/// The header of what is preprocessed and screened.
-pub(super) const SCREENED: &str = "headers.h";
-
-/// Which word is guarded and was used, and what to do about it, if that is what a compiler complains of.
-pub(super) fn guarded(diagnostics: &str) -> Option<String> {
-    let complaint = diagnostics.lines().find(|line| line.contains("poisoned"))?;
-    // gcc names the word; clang shows it below, in a line that is not kept.
-    let named = ["`__optimize__`", "`optimize`"]
-        .into_iter()
-        .find(|word| complaint.contains(&word.replace('`', "\"")));
-    let word = named.or_else(|| {
-        complaint
-            .contains("use a poisoned identifier")
-            .then_some("`optimize` or `__optimize__`")
-    })?;
-    let place = complaint
-        .strip_prefix("candidate.c:")
-        .and_then(|rest| rest.split(':').next()?.parse::<u32>().ok());
-    let line = place
-        .map(|line| format!("line {line}: "))
-        .unwrap_or_default();
-    Some(format!(
-        "{line}{word} may stand in no directive and no attribute; give what is called so another name"
-    ))
-}
-
-/// The prelude's header, and its precompiled form beside it.
+/// The prelude in the forms that compilers want.
+///
+/// gcc has it precompiled: preprocessing leaves one pragma of it, and what was preprocessed loads
+/// it by that pragma. clang preprocesses with the macros of its headers only, and compiles with
+/// what the headers declare, precompiled of their preprocessed text: so there is no macro left that
+/// could be expanded a second time.
 pub(super) struct Prelude {
     pub(super) folder: PathBuf,
-    /// For clang, which wants the precompiled file itself.
-    pub(super) precompiled: Option<PathBuf>,
+    compiler: Compiler,
 }
+
+const HEADER: &str = "prelude.h";
+const PRECOMPILED: &str = "prelude.h.gch";
+const MACROS: &str = "macros.h";
+/// clang's.
+const PREPROCESSED: &str = "prelude.i";
+const DECLARATIONS: &str = "prelude.pch";
 
 impl Prelude {
     /// Made now if this machine has none yet.
@@ -77,77 +58,135 @@ impl Prelude {
         let mut flags = vec![level.flag()];
         flags.extend(toolchain.flags());
         let mut hasher = blake3::Hasher::new();
-        for part in [
-            VERSION,
-            PRELUDE,
-            GUARD,
-            &toolchain.identity,
-            &flags.join(" "),
-        ] {
+        for part in [VERSION, PRELUDE, &toolchain.identity, &flags.join(" ")] {
             hasher.update(part.as_bytes());
         }
         let key = &hasher.finalize().to_hex()[..16];
-        let folder = cache.path(&format!("prelude-{key}"));
-        let is_clang = toolchain.compiler == hotloop_flow::how::Compiler::Clang;
-        let output = folder.join(if is_clang {
-            "prelude.pch"
-        } else {
-            "prelude.h.gch"
-        });
-        if !output.exists() {
-            build_prelude(toolchain, &flags, &folder, &output)?;
+        let prelude = Self {
+            folder: cache.path(&format!("prelude-{key}")),
+            compiler: toolchain.compiler,
+        };
+        let steps = prelude.steps();
+        if let Some(last) = steps.last()
+            && !prelude.folder.join(last.output).exists()
+        {
+            prelude.build(toolchain, &flags, &steps)?;
         }
-        Ok(Self {
-            folder,
-            precompiled: is_clang.then_some(output),
-        })
+        Ok(prelude)
+    }
+
+    /// How the compiler makes its forms of the header.
+    fn steps(&self) -> Vec<Step> {
+        let step = |arguments, input, output| Step {
+            arguments,
+            input,
+            output,
+        };
+        match self.compiler {
+            Compiler::Gcc => vec![
+                step(&["-E", "-dM"], HEADER, MACROS),
+                step(&["-x", "c-header"], HEADER, PRECOMPILED),
+            ],
+            Compiler::Clang => vec![
+                step(&["-E", "-dM"], HEADER, MACROS),
+                step(&["-E"], HEADER, PREPROCESSED),
+                step(&["-undef", "-x", "c-header"], PREPROCESSED, DECLARATIONS),
+            ],
+        }
+    }
+
+    /// The file that lists the macros of its headers and of the compiler.
+    pub(super) fn macros(&self) -> PathBuf {
+        self.folder.join(MACROS)
+    }
+
+    /// The arguments that preprocess a source with the prelude.
+    pub(super) fn preprocessing(&self) -> Vec<String> {
+        let (flag, file) = match self.compiler {
+            Compiler::Gcc => ("-include", HEADER),
+            Compiler::Clang => ("-imacros", MACROS),
+        };
+        let file = self.folder.join(file).display().to_string();
+        let mut arguments = vec![flag.to_owned(), file, "-E".to_owned()];
+        if self.compiler == Compiler::Gcc {
+            arguments.push("-fpch-preprocess".to_owned());
+        }
+        arguments
+    }
+
+    /// The arguments that compile what was preprocessed, and expand nothing in it.
+    pub(super) fn compiling(&self) -> Vec<String> {
+        match self.compiler {
+            Compiler::Gcc => vec!["-fpreprocessed".to_owned()],
+            Compiler::Clang => {
+                let declarations = self.folder.join(DECLARATIONS).display().to_string();
+                ["-include-pch", &declarations, "-undef"]
+                    .into_iter()
+                    .flat_map(|word| ["-Xclang".to_owned(), word.to_owned()])
+                    .collect()
+            }
+        }
+    }
+
+    /// The line of preprocessed text by which a compiler loads the prelude, if it does so.
+    pub(super) fn loading(&self) -> Option<String> {
+        let file = self.folder.join(PRECOMPILED);
+        (self.compiler == Compiler::Gcc)
+            .then(|| format!("#pragma GCC {LOADS} \"{}\"", file.display()))
+    }
+
+    /// Written beside its final place and moved there, so that two benches can do it at once, of
+    /// one program or of two.
+    fn build(
+        &self,
+        toolchain: &Toolchain,
+        flags: &[&str],
+        steps: &[Step],
+    ) -> Result<(), BenchError> {
+        fs_err::create_dir_all(&self.folder).map_err(|error| failed(&error))?;
+        let partial = self.folder.join(format!(".prelude.{}", own_end()));
+        fs_err::write(&partial, PRELUDE).map_err(|error| failed(&error))?;
+        fs_err::rename(&partial, self.folder.join(HEADER)).map_err(|error| failed(&error))?;
+        for step in steps {
+            let made = Command::new(&toolchain.path)
+                .args(flags)
+                .args(step.arguments)
+                .arg(self.folder.join(step.input))
+                .arg("-o")
+                .arg(&partial)
+                .env("LC_ALL", "C")
+                .stdin(Stdio::null())
+                .output()
+                .map_err(|error| failed(&error))?;
+            if !made.status.success() {
+                drop(std::fs::remove_file(&partial));
+                let said = String::from_utf8_lossy(&made.stderr).into_owned();
+                return Err(BenchError::machine(format!(
+                    "the prelude does not compile:\n{}",
+                    shorten(&said)
+                ))
+                .hint(remedy(&said)));
+            }
+            fs_err::rename(&partial, self.folder.join(step.output))
+                .map_err(|error| failed(&error))?;
+        }
+        Ok(())
     }
 }
 
-/// Written beside its final place and moved there, so that two benches can do it at once, of one program or of two.
-fn build_prelude(
-    toolchain: &Toolchain,
-    flags: &[&str],
-    folder: &Path,
-    output: &Path,
-) -> Result<(), BenchError> {
-    let failed = |error: std::io::Error| {
-        let hint = sys::remedy(&error, "free some space");
-        BenchError::machine(format!("the precompiled prelude: {error}")).hint(hint)
-    };
-    fs_err::create_dir_all(folder).map_err(failed)?;
-    let header = folder.join("prelude.h");
-    for (file, text) in [
-        (folder.join(SCREENED), PRELUDE.to_owned()),
-        (header.clone(), format!("{PRELUDE}{GUARD}")),
-    ] {
-        if !file.exists() {
-            let partial = folder.join(format!(".prelude.{}", own_end()));
-            fs_err::write(&partial, text).map_err(failed)?;
-            fs_err::rename(&partial, &file).map_err(failed)?;
-        }
-    }
-    let partial = folder.join(format!(".precompiled.{}", own_end()));
-    let made = Command::new(&toolchain.path)
-        .args(flags)
-        .args(["-x", "c-header"])
-        .arg(&header)
-        .arg("-o")
-        .arg(&partial)
-        .env("LC_ALL", "C")
-        .stdin(Stdio::null())
-        .output()
-        .map_err(failed)?;
-    if !made.status.success() {
-        drop(std::fs::remove_file(&partial));
-        let said = String::from_utf8_lossy(&made.stderr).into_owned();
-        return Err(BenchError::machine(format!(
-            "the prelude does not compile:\n{}",
-            shorten(&said)
-        ))
-        .hint(remedy(&said)));
-    }
-    fs_err::rename(&partial, output).map_err(failed)
+/// One run of the compiler that makes a form of the prelude.
+struct Step {
+    arguments: &'static [&'static str],
+    input: &'static str,
+    output: &'static str,
+}
+
+/// The pragma that loads a precompiled header.
+pub(super) const LOADS: &str = "pch_preprocess";
+
+fn failed(error: &std::io::Error) -> BenchError {
+    let hint = sys::remedy(error, "free some space");
+    BenchError::machine(format!("the precompiled prelude: {error}")).hint(hint)
 }
 
 /// What mends a prelude that does not compile. It is our own, so what is said of the disk is true.
@@ -186,7 +225,7 @@ mod tests {
             let left = std::fs::read_dir(made.unwrap()).unwrap().count();
             assert_eq!(
                 left, 3,
-                "two headers, one of them also precompiled, and nothing unfinished"
+                "the header, its macros, its precompiled form, and nothing unfinished"
             );
         }
     }
@@ -201,26 +240,6 @@ mod tests {
         assert!(
             remedy("prelude.h:1:10: fatal error: stdio.h: No such file or directory")
                 .contains("libc6-dev")
-        );
-    }
-
-    #[test]
-    fn a_guarded_word_is_named_with_its_line_and_a_remedy() {
-        let what =
-            "may stand in no directive and no attribute; give what is called so another name";
-        let gcc = "candidate.c:1:3: error: attempt to use poisoned \"optimize\"";
-        assert_eq!(guarded(gcc), Some(format!("line 1: `optimize` {what}")));
-        let reserved = "error: attempt to use poisoned \"__optimize__\"";
-        assert_eq!(guarded(reserved), Some(format!("`__optimize__` {what}")));
-        let clang = "candidate.c:12:3: error: attempt to use a poisoned identifier";
-        assert_eq!(
-            guarded(clang),
-            Some(format!("line 12: `optimize` or `__optimize__` {what}"))
-        );
-        assert_eq!(guarded("error: expected ';' before \"optimize\""), None);
-        assert_eq!(
-            guarded("candidate.c:1:2: error: #error poisoned \"well\""),
-            None
         );
     }
 }

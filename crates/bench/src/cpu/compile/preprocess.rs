@@ -1,4 +1,4 @@
-//! What the preprocessor makes of a candidate, without what its headers say.
+//! Preprocesses a candidate into the one text that is screened and compiled.
 
 use std::path::Path;
 
@@ -9,35 +9,67 @@ use hotloop_flow::{BenchError, Verdict};
 use crate::cpu::compile::Builder;
 use crate::cpu::compile::confined::{Ended, PREPROCESSED_BYTES, Run, WALL_S, read_start};
 use crate::cpu::compile::headers::Lines;
-use crate::cpu::compile::prelude::SCREENED;
+use crate::cpu::compile::prelude::LOADS;
 use crate::scratch::no_space;
 
+/// The file name in line markers of the candidate's own text.
+pub(super) const SOURCE: &str = "candidate.c";
+
+/// What the preprocessor made of a candidate.
+pub(super) struct Preprocessed {
+    /// The whole text, which is compiled unchanged.
+    pub(super) text: String,
+    /// The candidate's own part, which is screened. It includes text that the candidate's macros
+    /// put into a header.
+    pub(super) own: String,
+}
+
 impl Builder {
-    /// What the preprocessor makes of a candidate and is the candidate's own, or its complaint. What its macros put
-    /// into a header is its own too.
-    pub(crate) fn preprocess(
+    /// Preprocesses a candidate, or returns the verdict if that fails.
+    pub(super) fn preprocess(
         &self,
         source: &str,
         user: Option<u32>,
-    ) -> Result<Result<String, Verdict>, BenchError> {
-        let text = match self.preprocess_all(source, user)? {
-            Ok(text) => text,
-            Err(verdict) => return Ok(Err(verdict)),
+    ) -> Result<Result<Preprocessed, Verdict>, BenchError> {
+        let loading = self.prelude.loading();
+        let plain = self
+            .macros
+            .as_ref()
+            .and_then(|macros| macros.preprocessed(source));
+        let text = match plain {
+            Some(plain) => {
+                let loading = loading.as_deref().unwrap_or_default();
+                format!("# 0 \"{SOURCE}\"\n# 0 \"<prelude>\"\n{loading}\n# 1 \"{SOURCE}\"\n{plain}")
+            }
+            None => match self.preprocess_all(source, user)? {
+                Ok(text) => text,
+                Err(verdict) => return Ok(Err(verdict)),
+            },
         };
-        let lexed = c::lex::lex(source);
-        if !c::may_change_headers(&lexed) {
-            return Ok(Ok(c::own_text(&text, "candidate.c", |_| true)));
+        // Nobody has screened what the candidate's own pragma would load.
+        if text.matches(LOADS).count() > usize::from(loading.is_some()) {
+            let why = format!("`{LOADS}` is prohibited");
+            return Ok(Err(Verdict::Refused { why }));
         }
-        Ok(self
-            .header_lines(c::headers_alone(&lexed), user)?
-            .map(|known| {
-                c::own_text(&text, "candidate.c", |line| {
-                    self.headers.is_among(&known, line)
-                })
-            }))
+        let loads = |line: &str| loading.as_deref() == Some(line.trim_end());
+        let mut has_headers = false;
+        let own = c::own_text(&text, SOURCE, |line| {
+            has_headers |= !loads(line);
+            true
+        });
+        if !has_headers {
+            return Ok(Ok(Preprocessed { text, own }));
+        }
+        let alone = c::headers_alone(&c::lex::lex(source));
+        Ok(self.header_lines(alone, user)?.map(|known| {
+            let own = c::own_text(&text, SOURCE, |line| {
+                loads(line) || self.headers.is_among(&known, line)
+            });
+            Preprocessed { text, own }
+        }))
     }
 
-    /// The lines that the preprocessor makes of nothing but headers.
+    /// The lines that the preprocessor produces for the headers alone.
     fn header_lines(
         &self,
         source: String,
@@ -46,8 +78,13 @@ impl Builder {
         if let Some(known) = self.headers.get(&source) {
             return Ok(Ok(known));
         }
-        let text = self.preprocess_all(&source, user)?;
-        Ok(text.map(|text| self.headers.remember(source, &text)))
+        // Where they say nothing by themselves, all that they say is the candidate's.
+        let text = match self.preprocess_all(&source, user)? {
+            Ok(text) => text,
+            Err(Verdict::NotCompiled { .. }) => String::new(),
+            Err(verdict) => return Ok(Err(verdict)),
+        };
+        Ok(Ok(self.headers.remember(source, &text)))
     }
 
     fn preprocess_all(
@@ -56,12 +93,10 @@ impl Builder {
         user: Option<u32>,
     ) -> Result<Result<String, Verdict>, BenchError> {
         let folder = self.compiler.scratch.folder(user)?;
-        fs_err::write(folder.path().join("candidate.c"), source)
-            .map_err(|error| no_space(&error))?;
+        fs_err::write(folder.path().join(SOURCE), source).map_err(|error| no_space(&error))?;
         let mut arguments = self.flags();
-        let headers = self.prelude.folder.join(SCREENED).display().to_string();
-        arguments.extend(["-include".to_owned(), headers]);
-        arguments.extend(["-E", "candidate.c"].map(String::from));
+        arguments.extend(self.prelude.preprocessing());
+        arguments.push(SOURCE.to_owned());
         let run = Run {
             folder: &folder,
             arguments: &arguments,

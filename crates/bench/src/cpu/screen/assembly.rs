@@ -1,5 +1,6 @@
 //! Inline assembly may compute and nothing else, and no other text may reach the assembler.
 
+use hotloop_flow::language::c;
 use hotloop_flow::language::c::lex::{Token, TokenKind};
 
 /// Instructions that have no place in arithmetic: system calls, clocks, jumps out of the statement.
@@ -10,7 +11,7 @@ const PROHIBITED_INSTRUCTIONS: [&str; 35] = [
     "ud2", "swapgs", "lgdt", "clflush",
 ];
 
-/// Words that only prefix the instruction behind them.
+/// Words that only prefix the next instruction.
 const PREFIXES: [&str; 30] = [
     "lock", "rep", "repe", "repz", "repne", "repnz", "data16", "data32", "addr16", "addr32",
     "notrack", "bnd", "xacquire", "xrelease", "cs", "ds", "es", "fs", "gs", "ss", "rex", "rex64",
@@ -21,12 +22,8 @@ const PREFIXES: [&str; 30] = [
 const PLAIN_DIRECTIVES: [&str; 3] = [".align", ".p2align", ".balign"];
 
 /// The rule that the program's inline assembly breaks.
-pub(super) fn refuse_assembly(program: &[&Token<'_>]) -> Option<String> {
-    let is_asm = |token: &Token<'_>| {
-        ["asm", "__asm", "__asm__"]
-            .iter()
-            .any(|name| token.is_ident(name))
-    };
+pub(super) fn refuse_assembly(program: &[Token<'_>]) -> Option<String> {
+    let is_asm = |token: &Token<'_>| token.kind == TokenKind::Ident && c::is_asm(&token.text);
     for (at, _) in program
         .iter()
         .enumerate()
@@ -35,7 +32,7 @@ pub(super) fn refuse_assembly(program: &[&Token<'_>]) -> Option<String> {
         let mut text = String::new();
         let mut depth = 0;
         for token in &program[at + 1..] {
-            // Read up to the next one only, so that every token is read once.
+            // Reads up to the next statement only, so that every token is read once.
             if is_asm(token) {
                 if depth > 0 {
                     return Some("inline assembly within inline assembly is not understood".into());
@@ -86,8 +83,8 @@ fn refuse_instructions(text: &str) -> Option<String> {
             }
             continue;
         }
-        // `register double x asm("%xmm0")` names a register; anything else that is no plain word may
-        // become one: an operand's name, `{att|intel}`.
+        // `register double x asm("%xmm0")` names a register; anything else that is no plain word
+        // may become one: an operand's name, `{att|intel}`.
         let is_register = statement.trim().strip_prefix('%').is_some_and(|name| {
             name.len() > 2
                 && name.chars().all(|c| c.is_ascii_alphanumeric())
@@ -106,8 +103,8 @@ fn refuse_instructions(text: &str) -> Option<String> {
     None
 }
 
-/// Assembly without comments, as the assembler reads it: `#` hides the rest of its line, `/*` in it included. A
-/// quote would hide either, and arithmetic has no use for one.
+/// Assembly without comments, as the assembler reads it: `#` hides the rest of its line, `/*` in it
+/// included. A quote would hide either, and arithmetic has no use for one.
 fn without_comments(text: &str) -> Option<String> {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -130,39 +127,19 @@ fn without_comments(text: &str) -> Option<String> {
     Some(plain)
 }
 
-/// The rule that a string of an attribute breaks. A section's name goes to the assembler as it is, with whatever
-/// newlines and directives are in it.
-pub(super) fn refuse_attributes(program: &[&Token<'_>]) -> Option<String> {
-    let opens = |at: usize| {
-        let is = |name: &str| program[at].is_ident(name);
-        is("__attribute__") || is("__attribute") || is("__declspec") || program[at].is_punct("::")
-    };
-    let mut read = 0;
-    for at in (0..program.len()).filter(|at| opens(*at)) {
-        // One within another was read with it.
-        if at < read {
-            continue;
-        }
-        let mut depth = 0;
-        read = program.len();
-        for (place, token) in program.iter().enumerate().skip(at + 1) {
-            depth += i32::from(token.is_punct("(")) - i32::from(token.is_punct(")"));
-            let is_plain =
-                |c: char| c.is_alphanumeric() || c == ' ' || "_.,:=+-/()[]<>%$@*!?'&".contains(c);
-            if depth > 0 && token.kind == TokenKind::Str && !token.text.chars().all(is_plain) {
-                return Some(format!(
-                    "the string {:?} in an attribute is not understood",
-                    token.text
-                ));
-            }
-            // An attribute without parentheses ends at once; one with them, where they close.
-            if depth <= 0 && token.kind != TokenKind::Ident {
-                read = place;
-                break;
-            }
-        }
-    }
-    None
+/// The rule that a string of an attribute breaks. A section's name goes to the assembler as it is,
+/// with whatever newlines and directives are in it.
+pub(super) fn refuse_attributes(program: &[Token<'_>]) -> Option<String> {
+    let is_plain =
+        |c: char| c.is_alphanumeric() || c == ' ' || "_.,:=+-/()[]<>%$@*!?'&".contains(c);
+    let strange =
+        |token: &&Token<'_>| token.kind == TokenKind::Str && !token.text.chars().all(is_plain);
+    let groups = c::attributes(program);
+    let token = groups.into_iter().flatten().find(strange)?;
+    Some(format!(
+        "the string {:?} in an attribute is not understood",
+        token.text
+    ))
 }
 
 #[cfg(test)]
@@ -277,7 +254,7 @@ mod tests {
         assert!(refused("__attribute__((a)) [[gnu::section(\"\\n\")]] void f(void);").is_some());
     }
 
-    /// Reading from each to the end of the source, these take more than a minute.
+    /// If each were read to the end of the source, this would take more than a minute.
     #[test]
     fn a_source_of_nothing_but_assembly_or_attributes_is_read_once() {
         for word in ["asm ", "__attribute__ ", "__attribute__((", ":: ("] {

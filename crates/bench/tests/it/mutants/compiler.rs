@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// As the bench compiles, apart from what only changes diagnostics.
+/// The bench's flags, except for those that only change diagnostics.
 const FLAGS: [&str; 8] = [
     "-O3",
     "-march=native",
@@ -72,12 +72,12 @@ impl Compiler {
         let arguments = ["-include", "prelude.h", "-pipe", "-c", &file, "-o", &object];
         let compiled = self.run(&arguments.map(Path::new));
         std::fs::remove_file(path).unwrap();
-        // There is none where it failed.
+        // There is no output if it failed.
         drop(std::fs::remove_file(self.room.path().join(object)));
         compiled
     }
 
-    /// Which of `sources` compile, by as many processes as there are cores.
+    /// Which of `sources` compile. It runs one process per core.
     pub(super) fn which_compile(&self, sources: &[&[u8]]) -> Vec<bool> {
         let next = AtomicUsize::new(0);
         let work = || {

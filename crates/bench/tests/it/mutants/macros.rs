@@ -7,7 +7,7 @@ use super::words::{Word, telling};
 /// Words that one mutant hides.
 const WORDS: usize = 4;
 
-/// How a word is written instead.
+/// The replacement of a word.
 struct Written {
     /// A header that the definition needs.
     header: &'static str,
@@ -23,7 +23,7 @@ fn written(definition: impl Into<String>, used: impl Into<String>) -> Written {
     }
 }
 
-/// Hides the most telling words, each by what `write` says of it and of its number.
+/// Hides the most telling words, each with the result of `write` for the word and its number.
 fn through<W: Into<Option<Written>>>(
     source: &str,
     write: impl Fn(&Word, usize) -> W,
@@ -218,7 +218,7 @@ pub(super) fn include_level(source: &str) -> Option<String> {
     })
 }
 
-/// The meaning is put away and comes back behind another.
+/// The definition is pushed, and popped after another one.
 pub(super) fn push_macro(source: &str) -> Option<String> {
     through(source, |word, n| {
         written(
@@ -231,7 +231,7 @@ pub(super) fn push_macro(source: &str) -> Option<String> {
     })
 }
 
-/// The same by the operator, whose string has escapes.
+/// The same with the operator, whose string has escapes.
 pub(super) fn push_macro_operator(source: &str) -> Option<String> {
     through(source, |word, n| {
         written(

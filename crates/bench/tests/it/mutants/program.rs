@@ -1,11 +1,11 @@
-//! A C source as the tokens that a mutation moves about.
+//! A C source as tokens for mutations.
 //!
-//! The reader is simpler than the bench's own and shares nothing with it: both would be blind to
-//! the same things.
+//! The reader is simpler than the bench's own and shares nothing with it. Otherwise both would have
+//! the same blind spots.
 
 use std::ops::Range;
 
-/// What a token is, as far as a mutation cares.
+/// The kind of a token, as far as it matters for mutations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Word,
@@ -14,13 +14,13 @@ pub(super) enum Kind {
     Mark,
 }
 
-/// Where a token stands.
+/// The context of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Program,
     /// In what a macro stands for, and no operand of `#` or `##`.
     Definition,
-    /// Anywhere else in a directive, where no macro is replaced or none may be.
+    /// Anywhere else in a directive, where macros are not replaced or must not be.
     Directive,
 }
 
@@ -130,7 +130,7 @@ impl<'a> Program<'a> {
         None
     }
 
-    /// The functions that are defined here: where their names stand, and where their bodies begin.
+    /// The functions that are defined here: the positions of their names and of their bodies.
     pub(super) fn functions(&self) -> Vec<(usize, usize)> {
         let is_head = |index: usize| {
             let token = &self.tokens[index];
@@ -143,7 +143,8 @@ impl<'a> Program<'a> {
             .collect()
     }
 
-    /// The source with `edits` made and `head` in front of the first of them, behind the headers.
+    /// The source with `edits` applied, and with `head` before the first of them and after the
+    /// headers.
     pub(super) fn rewritten(&self, head: &str, mut edits: Vec<Edit>) -> Option<String> {
         edits.sort_by_key(|edit| edit.range.start);
         let first = edits.first()?.range.start;
@@ -179,7 +180,7 @@ enum Piece {
     Token(Kind),
 }
 
-/// What stands at `at`, and where it ends.
+/// The token at `at`, and its end.
 fn piece(source: &str, at: usize) -> (Piece, usize) {
     let rest = &source[at..];
     let first = rest.chars().next().unwrap_or(' ');
@@ -246,7 +247,7 @@ fn literal(rest: &str, quote: usize) -> usize {
     end
 }
 
-/// The state of reading: what came so far.
+/// The state of the reader.
 #[derive(Default)]
 struct Reader {
     tokens: Vec<Token>,

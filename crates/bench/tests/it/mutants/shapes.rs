@@ -14,7 +14,7 @@ pub(super) fn operators(source: &str) -> String {
     .unwrap_or_else(|| joined(source))
 }
 
-/// Writes each `#pragma` as `write` says of its words.
+/// Replaces each `#pragma` by the result of `write` for its words.
 fn pragmas(source: &str, write: impl Fn(&str) -> String) -> Option<String> {
     let source = joined(source);
     let program = Program::read(&source);
@@ -22,7 +22,7 @@ fn pragmas(source: &str, write: impl Fn(&str) -> String) -> Option<String> {
     for directive in program.directives.iter().filter(|d| d.name == "pragma") {
         let text = &source[directive.range.clone()];
         let words = text.split_once("pragma")?.1.trim();
-        // Comments in it would become its words.
+        // Its comments would become words.
         if !words.contains("//") && !words.contains("/*") {
             edits.push(Edit {
                 range: directive.range.clone(),
@@ -51,7 +51,7 @@ pub(super) fn pragma_wide(source: &str) -> Option<String> {
     })
 }
 
-/// The string's escapes are undone, and comments in it are none of its words.
+/// The string's escapes are decoded, and its comments are not words.
 pub(super) fn pragma_commented(source: &str) -> Option<String> {
     pragmas(source, |words| {
         let words = words.replace('\\', "\\\\").replace('"', "\\\"");
@@ -66,7 +66,7 @@ pub(super) fn pragma_spliced(source: &str) -> Option<String> {
     })
 }
 
-/// Writes each place of the telling words as `write` says.
+/// Replaces each occurrence of the telling words by the result of `write`.
 fn reshaped(source: &str, write: impl Fn(&Word) -> Option<String>) -> Option<String> {
     let source = operators(source);
     let program = Program::read(&source);

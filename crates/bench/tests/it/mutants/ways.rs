@@ -2,7 +2,7 @@
 
 use super::{macros, shapes, statements};
 
-/// A way to hide what a program does. `None` where it has nothing that could be hidden so.
+/// A way to hide what a program does. `None` if the program has nothing that it could hide.
 pub(super) struct Way {
     pub(super) name: &'static str,
     pub(super) hide: fn(&str) -> Option<String>,

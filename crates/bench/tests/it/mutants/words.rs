@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::program::{Edit, Kind, Place, Program, Token};
 
-/// Words that open what the bench looks into.
+/// Words that open constructs which the bench examines.
 const OPENERS: [&str; 6] = [
     "_Pragma",
     "__attribute__",
@@ -20,7 +20,7 @@ const KEYWORDS: [&str; 14] = [
     "int", "double", "void",
 ];
 
-/// Words that are hidden where a program has nothing better.
+/// Words to hide if a program has nothing better.
 const PLAIN: [&str; 12] = [
     "for", "return", "double", "float", "while", "if", "int", "sizeof", "static", "goto", "long",
     "const",
@@ -30,8 +30,8 @@ const PLAIN: [&str; 12] = [
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) text: String,
-    /// Also outside of functions and in macros. Plain words are not, and no parameter is: the entry
-    /// point's signature is read before there is a preprocessor.
+    /// Whether it is also hidden outside functions and in macros. Plain words and parameters are
+    /// not, because the entry point's signature is read before preprocessing.
     everywhere: bool,
 }
 
@@ -85,9 +85,9 @@ pub(super) fn is_called(program: &Program<'_>, index: usize) -> bool {
         && !KEYWORDS.contains(&program.text(token))
 }
 
-/// The words that give a program away, the most telling first: what opens attributes, assembly and
-/// pragmas; the names of attributes and of the implementation; functions from elsewhere. Plain
-/// words where there is none of these.
+/// The words that reveal a program, the most telling first: words that open attributes, assembly
+/// and pragmas, names of attributes and of the implementation, and external functions. If there are
+/// none, plain words.
 pub(super) fn telling(program: &Program<'_>) -> Vec<Word> {
     let functions = program.functions();
     let own: Vec<&str> = functions

@@ -1,48 +1,23 @@
-//! What a source's macros can do to the headers that it includes.
+//! Separates a source's own part of a preprocessed text from that of its headers.
 //!
-//! A macro that a header expands puts a source's own words into the header's text, where
-//! nobody would look for them: `#define __BEGIN_DECLS _Pragma("...")` before an include.
+//! A macro that a header expands puts a source's own words into the header's text, where nobody
+//! would look for them: `#define __BEGIN_DECLS _Pragma("...")` before an include. So a header's
+//! text is dropped only where it reads as it does without the source.
 
 use std::fmt::Write;
 
-use super::lex::{Item, Lexed, Token, TokenKind};
+use super::lex::{Item, Lexed};
 use super::line_marker::marker;
 
-/// Whether a macro stands before an include whose header could expand it. Numbers and
-/// nothing at all are harmless: `#define _GNU_SOURCE`, `#define N 256`.
-pub fn may_change_headers(lexed: &Lexed<'_>) -> bool {
-    let is_harmless = |body: &[Token<'_>]| match body {
-        [_name] => true,
-        [_name, value] => value.kind == TokenKind::Number,
-        _ => false,
-    };
-    let mut changed = false;
-    for item in &lexed.items {
-        let Item::Directive(directive) = item else {
-            continue;
-        };
-        match directive.name.as_ref() {
-            "define" => changed |= !is_harmless(&directive.body),
-            "undef" => changed = true,
-            "include" | "include_next" | "import" if changed => return true,
-            _ => {}
-        }
-    }
-    false
-}
-
-/// The headers that a source names, as a source of their own.
+/// The headers that a source includes, as a separate source.
 pub fn headers_alone(lexed: &Lexed<'_>) -> String {
     let mut text = String::new();
     for item in &lexed.items {
         if let Item::Directive(directive) = item
-            && matches!(
-                directive.name.as_ref(),
-                "include" | "include_next" | "import"
-            )
+            && directive.name == "include"
             && let Some(header) = &directive.header
         {
-            // Those of dead branches may not exist.
+            // Headers in dead branches may not exist.
             writeln!(
                 text,
                 "#if __has_include(<{header}>)\n#include <{header}>\n#endif"
@@ -54,18 +29,39 @@ pub fn headers_alone(lexed: &Lexed<'_>) -> String {
 }
 
 /// The lines of the compiler's `-E` output that are the source's own: those of `file_name`, and
-/// those of headers that are not `known`. Line markers stay true for the former.
-pub fn own_text(text: &str, file_name: &str, known: impl Fn(&str) -> bool) -> String {
+/// those declarations of headers that have a line which is not `known`. Line markers stay true for
+/// the former. The flags of a marker say nothing: compilers mark what a header's macro gives as the
+/// header's, in the midst of the source's own lines.
+pub fn own_text(text: &str, file_name: &str, mut known: impl FnMut(&str) -> bool) -> String {
     let mut own = String::new();
     let mut ours = true;
-    for line in text.split_inclusive('\n') {
-        if let Some((number, file)) = marker(line) {
-            ours = file == file_name || file == "<stdin>";
-            if ours {
-                writeln!(own, "# {number} \"{file_name}\"").expect("a string takes all");
+    // A header's declaration so far, and whether all of it is known.
+    let mut declaration = String::new();
+    let mut plain = true;
+    for line in text.split_inclusive('\n').chain([""]) {
+        let marked = marker(line);
+        let is_over = line.is_empty() || marked.as_ref().is_some_and(|(_, file)| file == file_name);
+        let ends = !ours && marked.is_none() && line.trim_end().ends_with([';', '}']);
+        if !ours && marked.is_none() {
+            declaration.push_str(line);
+            plain &= line.trim().is_empty() || known(line);
+        }
+        if is_over || ends {
+            if !plain {
+                own.push_str(&declaration);
             }
-        } else if ours || (!line.trim().is_empty() && !known(line)) {
-            own.push_str(line);
+            declaration.clear();
+            plain = true;
+        }
+        match marked {
+            Some((number, file)) => {
+                ours = file == file_name;
+                if ours {
+                    writeln!(own, "# {number} \"{file_name}\"").expect("a string takes all");
+                }
+            }
+            None if ours => own.push_str(line),
+            None => {}
         }
     }
     own
@@ -77,34 +73,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn macros_before_headers_may_change_them() {
-        for source in [
-            "#define __BEGIN_DECLS x\n#include <pthread.h>\n",
-            "#define F(x)\n#include <stdio.h>\n",
-            "#undef __THROW\n#include <stdio.h>\n",
-        ] {
-            assert!(may_change_headers(&lex(source)), "{source}");
-        }
-        for source in [
-            "#define _GNU_SOURCE\n#define _POSIX_C_SOURCE 200809L\n#include <stdio.h>\n",
-            "#include <stdio.h>\n#define MIN(a, b) a\n",
-            "#define MIN(a, b) a\n",
-        ] {
-            assert!(!may_change_headers(&lex(source)), "{source}");
-        }
-    }
-
-    #[test]
     fn what_a_header_says_only_here_is_the_sources_own() {
-        let text = "# 1 \"a.h\" 1\nint a;\nint hooked;\n# 3 \"candidate.c\" 2\nint b;\n # 1 \"a.h\"\nint c;\n";
+        let text = "# 1 \"a.h\" 1\nint a;\nint\nhooked;\n# 3 \"candidate.c\" 2\nint b;\n# 4 \"candidate.c\" 3\nint d;\n # 1 \"a.h\"\nint c;\n";
+        let own =
+            "# 3 \"candidate.c\"\nint b;\n# 4 \"candidate.c\"\nint d;\n # 1 \"a.h\"\nint c;\n";
         assert_eq!(
-            own_text(text, "candidate.c", |line| line == "int a;\n"),
-            "int hooked;\n# 3 \"candidate.c\"\nint b;\n # 1 \"a.h\"\nint c;\n"
+            own_text(text, "candidate.c", |line| line != "hooked;\n"),
+            format!("int\nhooked;\n{own}"),
+            "with what stands around it"
         );
         assert_eq!(
             own_text(text, "candidate.c", |_| true),
-            "# 3 \"candidate.c\"\nint b;\n # 1 \"a.h\"\nint c;\n",
-            "only a compiler's markers are believed"
+            own,
+            "only a compiler's markers are believed, and not their flags"
+        );
+    }
+
+    #[test]
+    fn what_a_header_does_not_end_is_not_lost() {
+        let text = "# 1 \"a.h\" 1\nhooked\n# 3 \"candidate.c\" 2\nint b;\n# 1 \"a.h\"\nint a";
+        assert_eq!(
+            own_text(text, "candidate.c", |line| line == "int a"),
+            "hooked\n# 3 \"candidate.c\"\nint b;\n"
         );
     }
 

@@ -1,32 +1,31 @@
-//! A C lexer for text that nobody vouches for: any input, no panic, linear time.
+//! A C lexer for untrusted text: any input, no panic, linear time.
 //!
-//! It follows what compilers do with `gnu17` where a trick could hide there: spliced
-//! lines join even inside a word or a `//` comment, digraphs are their plain
-//! punctuators, a directive may stand behind a comment, and trigraphs do nothing.
-//! `_Pragma("...")` comes out as the `#pragma` that it is.
+//! It follows compilers with `gnu17` wherever a trick could hide: spliced lines join even inside a
+//! word or a `//` comment, digraphs are plain punctuators, a directive may follow a comment, and
+//! trigraphs do nothing. `_Pragma("...")` becomes the equivalent `#pragma`.
 
 mod condition;
 mod escapes;
 
 use std::borrow::Cow;
 
-pub use condition::{Live, live};
+pub use condition::live;
 use escapes::{decode, has_other_escapes};
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenKind {
     /// A name or a keyword.
     Ident,
-    /// A number, as the preprocessor sees it.
+    /// A preprocessing number.
     Number,
-    /// A string literal; the text is its content.
+    /// A string literal. The text is its content.
     Str,
-    /// A character literal; the text is its content.
+    /// A character literal. The text is its content.
     Char,
-    /// A punctuator; digraphs appear as what they mean.
+    /// A punctuator. Digraphs appear as the plain form.
     Punct,
-    /// Anything that C has no use for.
+    /// Anything that is not C.
     Other,
 }
 
@@ -35,10 +34,10 @@ pub enum TokenKind {
 pub struct Token<'a> {
     /// What it is.
     pub kind: TokenKind,
-    /// Its text without splices; for literals the decoded content.
+    /// Its text without splices. For literals this is the decoded content.
     pub text: Cow<'a, str>,
     /// Whether it is a literal with other escapes than `\\"` and `\\\\`, the two that `_Pragma`
-    /// undoes.
+    /// decodes.
     pub escaped: bool,
     /// Its first byte in the source.
     pub offset: usize,
@@ -76,9 +75,9 @@ impl Token<'_> {
 pub struct Directive<'a> {
     /// `include`, `define`, `pragma`, ...; empty for `#` alone and for line markers.
     pub name: Cow<'a, str>,
-    /// What an `#include` names literally.
+    /// The literal name in an `#include`.
     pub header: Option<Cow<'a, str>>,
-    /// The tokens behind the name.
+    /// The tokens after the name.
     pub body: Vec<Token<'a>>,
     /// The first byte in the source.
     pub offset: usize,
@@ -115,12 +114,12 @@ pub enum Item<'a> {
 pub struct Lexed<'a> {
     /// The items.
     pub items: Vec<Item<'a>>,
-    /// The line of the first `R"`: compilers disagree on where such a literal ends,
-    /// so what follows cannot be trusted.
+    /// The line of the first `R"`. Compilers disagree on where such a literal ends, so the rest
+    /// cannot be trusted.
     pub raw_string: Option<u32>,
 }
 
-/// Takes a source apart.
+/// Splits a source into items.
 pub fn lex(source: &str) -> Lexed<'_> {
     let Some((joined, cuts)) = join_lines(source) else {
         return Lexer::new(source).run();
@@ -146,8 +145,8 @@ pub fn lex(source: &str) -> Lexed<'_> {
     Lexed { items, raw_string }
 }
 
-/// The line of the first `\u00e9` in a word, which is to a compiler the word with that character
-/// and here is not.
+/// The line of the first `\u00e9` in a word. A compiler reads it as that character, but this lexer
+/// does not.
 pub fn universal_name(lexed: &Lexed<'_>) -> Option<u32> {
     let mut after_backslash = false;
     let mut is_one = |token: &Token<'_>| {
@@ -166,14 +165,6 @@ pub fn universal_name(lexed: &Lexed<'_>) -> Option<u32> {
             .find(|token| is_one(token))
             .map(|token| token.line),
     })
-}
-
-/// The pragmas that literal `_Pragma("...")` in `tokens` stand for.
-pub fn pragmas(tokens: &[Token<'_>]) -> Vec<Directive<'static>> {
-    (0..tokens.len())
-        .filter_map(|at| pragma_at(|ahead| tokens.get(at + ahead)))
-        .map(|(pragma, _)| pragma)
-        .collect()
 }
 
 /// A place where a spliced line was joined.
@@ -226,7 +217,7 @@ fn lines_before(cuts: &[Cut], at: usize) -> u32 {
 
 fn unjoin(cuts: &[Cut], offset: usize, end: usize) -> (usize, usize) {
     let bytes = |at| cut_before(cuts, at).map_or(0, |cut| cut.bytes);
-    // The end follows its last byte, not a splice behind it.
+    // The end follows its last byte, not a splice after it.
     (
         offset + bytes(offset),
         end + bytes(end.saturating_sub(1).max(offset)),
@@ -239,7 +230,7 @@ fn unjoin_token(mut token: Token<'static>, cuts: &[Cut]) -> Token<'static> {
     token
 }
 
-/// Longest first: the first that fits is taken.
+/// Longest first, because the first match is taken.
 const PUNCTUATORS: [(&str, &str); 30] = [
     ("%:%:", "##"),
     ("<<=", "<<="),
@@ -273,7 +264,7 @@ const PUNCTUATORS: [(&str, &str); 30] = [
     ("::", "::"),
 ];
 
-/// A pragma operator's operand is short; looking further would cost quadratic time.
+/// A pragma operator's operand is short. Looking further would cost quadratic time.
 const PRAGMA_REACH: usize = 256;
 
 struct Lexer<'a> {
@@ -286,7 +277,7 @@ struct Lexer<'a> {
 
 impl<'a> Lexer<'a> {
     fn new(text: &'a str) -> Self {
-        // Compilers pass over a byte order mark, so the first line may well be a directive.
+        // Compilers skip a byte order mark, so the first line may be a directive.
         let at = if text.starts_with('\u{feff}') {
             '\u{feff}'.len_utf8()
         } else {
@@ -329,7 +320,8 @@ impl<'a> Lexer<'a> {
         self.text.as_bytes().get(self.at + ahead).copied()
     }
 
-    /// Skips white space and comments; false when nothing is left (of the line, if `within_line`).
+    /// Skips white space and comments. Returns false if nothing is left (of the line, if
+    /// `within_line`).
     fn skip_blanks(&mut self, within_line: bool) -> bool {
         loop {
             match (self.byte(0), self.byte(1)) {
@@ -463,7 +455,7 @@ impl<'a> Lexer<'a> {
             self.at += written.len();
             return (TokenKind::Punct, Cow::Borrowed(meant));
         }
-        // Every byte from 128 up is part of a word, so this one is a character of its own.
+        // Every byte from 128 up is part of a word, so this byte is a complete character.
         let text = &self.text[self.at..=self.at];
         self.at += 1;
         let kind = if first.is_ascii_punctuation() && !matches!(first, b'\\' | b'@' | b'`') {
@@ -485,7 +477,7 @@ impl<'a> Lexer<'a> {
         &self.text[start..self.at]
     }
 
-    /// A string or character literal; one that is not closed ends with its line.
+    /// A string or character literal. An unclosed one ends with its line.
     fn literal(&mut self, quote: u8) -> (TokenKind, Cow<'a, str>) {
         self.at += 1;
         let start = self.at;
@@ -493,7 +485,7 @@ impl<'a> Lexer<'a> {
             let escaped = byte == b'\\' && self.byte(1).is_some_and(|next| next != b'\n');
             self.at += if escaped { 2 } else { 1 };
         }
-        // An escape may have stepped into a character of several bytes.
+        // An escape may have ended inside a multi-byte character.
         while !self.text.is_char_boundary(self.at) {
             self.at += 1;
         }
@@ -575,7 +567,7 @@ fn pragma_at<'t, 'a: 't>(
 }
 
 impl Lexer<'_> {
-    /// All tokens, standing where `place` stands.
+    /// All tokens, at the position of `place`.
     fn words(mut self, place: &Token<'_>) -> Vec<Token<'static>> {
         let mut words = Vec::new();
         while self.skip_blanks(false) {

@@ -1,4 +1,4 @@
-//! C: reading what a model wrote, and finding the techniques that it uses.
+//! C: extracts code from answers, and finds its techniques.
 
 pub mod answer;
 mod extract;
@@ -11,7 +11,8 @@ mod scan;
 pub mod stages;
 
 pub use extract::{extract, read};
-pub use headers::{headers_alone, may_change_headers, own_text};
+pub use headers::{headers_alone, own_text};
+pub use line_marker::lex_marked;
 pub use normalise::normalise;
 pub use prototype::{check, prototype, type_name};
-pub use scan::{scan, scan_preprocessed};
+pub use scan::{attributes, is_asm, scan, scan_lexed};

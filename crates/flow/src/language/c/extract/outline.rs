@@ -1,7 +1,7 @@
 //! The file scope of a source: its functions, prototypes, typedefs and macros.
 //!
-//! This is no parser. It finds what stands between braces at file scope, and survives
-//! text that is not C at all.
+//! This is not a parser. It finds declarations at file scope, and accepts text that is not C at
+//! all.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -11,23 +11,23 @@ use crate::language::c::lex::{self, Item, Lexed, Token, TokenKind};
 /// A function or its prototype. Ranges count tokens.
 #[derive(Debug, Clone)]
 pub(super) struct Function {
-    /// What stands before the name.
+    /// The tokens before the name.
     pub(super) head: Range<usize>,
     /// The name.
     pub(super) name: usize,
-    /// What stands between the parentheses.
+    /// The tokens between the parentheses.
     pub(super) parameters: Range<usize>,
-    /// The byte after its last one, when its braces are balanced.
+    /// The byte after its last one, if its braces are balanced.
     pub(super) end: Option<usize>,
 }
 
-/// What a source has at file scope, dead branches left out.
+/// The file scope of a source, without dead branches.
 #[derive(Debug, Default)]
 pub(super) struct Outline<'a> {
     pub(super) tokens: Vec<Token<'a>>,
     pub(super) functions: Vec<Function>,
     pub(super) prototypes: Vec<Function>,
-    /// The type that a typedef's name stands for.
+    /// The type of each typedef.
     pub(super) typedefs: BTreeMap<String, Range<usize>>,
     /// Macros without parameters.
     pub(super) macros: BTreeMap<String, Vec<Token<'a>>>,
@@ -37,7 +37,7 @@ pub(super) struct Outline<'a> {
 struct Place {
     braces: usize,
     parentheses: usize,
-    /// Where the declaration that is being read began.
+    /// The start of the current declaration.
     start: usize,
     /// The function whose body this is.
     body: Option<usize>,
@@ -62,11 +62,11 @@ impl<'a> Outline<'a> {
         let mut outline = Self::default();
         let mut place = Place::default();
         let mut places = Vec::new();
-        for item in lex::live(lexed).items {
+        for item in lex::live(lexed) {
             match item {
                 Item::Token(token) => outline.meet(token, &mut place),
                 Item::Directive(directive) => match directive.name.as_ref() {
-                    // Each branch of an undecided conditional begins with the same braces open.
+                    // Each branch of an undecided conditional starts with the same open braces.
                     "if" | "ifdef" | "ifndef" => places.push(place),
                     "else" | "elif" | "elifdef" | "elifndef" => {
                         if let Some(before) = places.last() {
@@ -107,7 +107,7 @@ impl<'a> Outline<'a> {
                 place.parentheses = 0;
                 if matches!(open, [word, language] if word.is_ident("extern") && language.kind == TokenKind::Str)
                 {
-                    // What follows is at file scope still.
+                    // The next token is still at file scope.
                     place.start = at + 1;
                     return;
                 }
@@ -126,7 +126,7 @@ impl<'a> Outline<'a> {
             }
             ("}", 1) => {
                 place.braces = 0;
-                // Also behind a structure: its name alone is nothing to be found here.
+                // This also applies after a structure, whose name alone does not matter here.
                 place.start = at + 1;
                 if let Some(body) = place.body.take() {
                     self.functions[body].end = Some(token.end);
@@ -147,8 +147,8 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// Reads `range` as what stands before a function's body: its last parentheses that
-    /// belong to no attribute are the parameters, and the word before them is the name.
+    /// Reads `range` as the tokens before a function's body. The last parentheses that belong to no
+    /// attribute are the parameters, and the word before them is the name.
     fn declarator(&self, range: Range<usize>) -> Option<Function> {
         let mut depth = 0usize;
         let mut found = None;
@@ -204,7 +204,7 @@ impl<'a> Outline<'a> {
             ));
         }
         let Some(name) = name else { return };
-        // Only attributes may follow; an array or a vector is not what its name seems.
+        // Only attributes may follow. An array or a vector is not the type that its name suggests.
         let behind = &self.tokens[name + 1..range.end];
         let plain = behind.first().is_none_or(is_attribute);
         let vector = self.tokens[range.clone()].iter().any(|token| {
@@ -231,7 +231,7 @@ impl<'a> Outline<'a> {
             .collect()
     }
 
-    /// The names that something calls.
+    /// The names of called functions.
     pub(super) fn called(&self) -> BTreeSet<&str> {
         let calls = self
             .tokens

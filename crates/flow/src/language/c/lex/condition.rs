@@ -1,16 +1,6 @@
-//! Which parts of a source its `#if`s leave alive, as far as text alone can tell.
+//! Finds the parts of a source that its `#if`s keep, as far as the text decides that.
 
 use super::{Directive, Item, Lexed, Token, TokenKind};
-
-/// The items that may reach the compiler.
-#[derive(Debug)]
-pub struct Live<'l, 'a> {
-    /// Without the dead branches. The directives of conditionals that text alone
-    /// cannot decide are kept, and all their branches.
-    pub items: Vec<&'l Item<'a>>,
-    /// Whether every conditional was decided.
-    pub certain: bool,
-}
 
 #[derive(Clone, Copy, PartialEq)]
 enum Branch {
@@ -22,20 +12,19 @@ enum Branch {
 struct Frame {
     /// The branch being read.
     branch: Branch,
-    /// Whether the whole conditional lies in a dead branch, or a live branch was already read.
+    /// Whether the whole conditional is in a dead branch, or a live branch was already read.
     settled: bool,
-    /// Began undecided: its directives are kept.
+    /// Whether it started undecided, so that its directives are kept.
     kept: bool,
     guard: bool,
 }
 
-/// Drops what `#if 0`, `#if 1`, an include guard and `#ifdef __cplusplus` leave dead.
-pub fn live<'l, 'a>(lexed: &'l Lexed<'a>) -> Live<'l, 'a> {
+/// The items that may reach the compiler: without what `#if 0`, `#if 1`, an include guard and
+/// `#ifdef __cplusplus` leave dead. The directives of conditionals that text alone cannot decide
+/// are kept, and all their branches.
+pub fn live<'l, 'a>(lexed: &'l Lexed<'a>) -> Vec<&'l Item<'a>> {
     let plus_defined = lexed.items.iter().any(|item| defines(item, "__cplusplus"));
-    let mut live = Live {
-        items: Vec::with_capacity(lexed.items.len()),
-        certain: true,
-    };
+    let mut live = Vec::with_capacity(lexed.items.len());
     let mut frames: Vec<Frame> = Vec::new();
     let mut dead = 0usize;
     for (index, item) in lexed.items.iter().enumerate() {
@@ -43,7 +32,7 @@ pub fn live<'l, 'a>(lexed: &'l Lexed<'a>) -> Live<'l, 'a> {
             Item::Directive(directive) if is_conditional(&directive.name) => directive,
             Item::Directive(_) | Item::Token(_) => {
                 if dead == 0 {
-                    live.items.push(item);
+                    live.push(item);
                 }
                 continue;
             }
@@ -54,7 +43,6 @@ pub fn live<'l, 'a>(lexed: &'l Lexed<'a>) -> Live<'l, 'a> {
                 if let Some(frame) = frames.last_mut() {
                     let was_dead = frame.branch == Branch::Dead;
                     next_branch(frame, directive, plus_defined);
-                    live.certain &= frame.branch != Branch::Unknown;
                     dead = dead + usize::from(frame.branch == Branch::Dead) - usize::from(was_dead);
                     keep = frame.kept;
                 }
@@ -72,7 +60,6 @@ pub fn live<'l, 'a>(lexed: &'l Lexed<'a>) -> Live<'l, 'a> {
                 } else {
                     decide(directive, plus_defined)
                 };
-                live.certain &= branch != Branch::Unknown;
                 keep = branch == Branch::Unknown;
                 frames.push(Frame {
                     branch,
@@ -84,7 +71,7 @@ pub fn live<'l, 'a>(lexed: &'l Lexed<'a>) -> Live<'l, 'a> {
             }
         }
         if keep && dead == 0 {
-            live.items.push(item);
+            live.push(item);
         }
     }
     live
@@ -92,7 +79,7 @@ pub fn live<'l, 'a>(lexed: &'l Lexed<'a>) -> Live<'l, 'a> {
 
 fn next_branch(frame: &mut Frame, directive: &Directive<'_>, plus_defined: bool) {
     frame.branch = if frame.guard || frame.branch == Branch::Unknown {
-        // The other branch of a guard lives where the compiler itself defines the name.
+        // The other branch of a guard is live if the compiler itself defines the name.
         Branch::Unknown
     } else if frame.settled {
         Branch::Dead
@@ -112,7 +99,7 @@ fn is_conditional(name: &str) -> bool {
 }
 
 fn decide(directive: &Directive<'_>, plus_defined: bool) -> Branch {
-    // The text of `'0'` is that of `0`, and its value is 48.
+    // `'0'` has the same text as `0`, but its value is 48.
     let is_literal = |token: &Token<'_>| matches!(token.kind, TokenKind::Str | TokenKind::Char);
     if directive.body.iter().any(is_literal) {
         return Branch::Unknown;
@@ -125,7 +112,7 @@ fn decide(directive: &Directive<'_>, plus_defined: bool) -> Branch {
     let decided = match (directive.name.as_ref(), words.as_slice()) {
         ("if" | "elif", ["0"]) => Some(false),
         ("if" | "elif", ["1"]) => Some(true),
-        // `elifdef` and `elifndef` are not among them: older compilers pass over both.
+        // `elifdef` and `elifndef` are not among them, because older compilers ignore both.
         ("ifdef", ["__cplusplus"]) if !plus_defined => Some(false),
         ("if" | "elif", ["defined", "__cplusplus"] | ["defined", "(", "__cplusplus", ")"])
             if !plus_defined =>
@@ -159,59 +146,45 @@ mod tests {
     use super::super::lex;
     use super::*;
 
-    fn check(source: &str, words: &str, certain: bool) {
+    fn check(source: &str, words: &str) {
         let lexed = lex(source);
         let live = live(&lexed);
-        let texts = live.items.iter().map(|item| match item {
+        let texts = live.iter().map(|item| match item {
             Item::Token(token) => token.text.to_string(),
             Item::Directive(directive) => format!("#{}", directive.name),
         });
         assert_eq!(texts.collect::<Vec<_>>().join(" "), words, "{source}");
-        assert_eq!(live.certain, certain, "{source}");
     }
 
     #[test]
     fn known_conditionals_leave_one_branch() {
-        check("a\n#if 0\nb\n#else\nc\n#endif\nd", "a c d", true);
-        check("#if 1\na\n#else\nb\n#endif", "a", true);
+        check("a\n#if 0\nb\n#else\nc\n#endif\nd", "a c d");
+        check("#if 1\na\n#else\nb\n#endif", "a");
         check(
             "#if 0\n#ifdef X\na\n#else\nb\n#endif\n#elif 1\nc\n#else\nd\n#endif",
             "c",
-            true,
         );
-        check("#ifdef __cplusplus\nextern \"C\" {\n#endif\na", "a", true);
-        check("#ifndef A_H\n#define A_H\na\n#endif", "#define a", true);
+        check("#ifdef __cplusplus\nextern \"C\" {\n#endif\na", "a");
+        check("#ifndef A_H\n#define A_H\na\n#endif", "#define a");
     }
 
     #[test]
     fn unknown_conditionals_keep_every_branch() {
-        check(
-            "#ifdef X\na\n#else\nb\n#endif",
-            "#ifdef a #else b #endif",
-            false,
-        );
-        check("#if 0\na\n#elif X\nb\n#else\nc\n#endif", "b c", false);
-        check("#if X\na\n#if 0\nb\n#endif\n#endif", "#if a #endif", false);
+        check("#ifdef X\na\n#else\nb\n#endif", "#ifdef a #else b #endif");
+        check("#if 0\na\n#elif X\nb\n#else\nc\n#endif", "b c");
+        check("#if X\na\n#if 0\nb\n#endif\n#endif", "#if a #endif");
     }
 
     #[test]
     fn a_character_is_not_the_digit_that_it_shows() {
-        check("#if '0'\na\n#endif", "#if a #endif", false);
-        check("#if 0\n#elif '1'\na\n#else\nb\n#endif", "a b", false);
+        check("#if '0'\na\n#endif", "#if a #endif");
+        check("#if 0\n#elif '1'\na\n#else\nb\n#endif", "a b");
     }
 
     #[test]
     fn what_older_compilers_pass_over_decides_nothing() {
-        check(
-            "#if 0\n#elifndef __cplusplus\na\n#else\nb\n#endif",
-            "a b",
-            false,
-        );
-        check(
-            "#if 0\n#elifdef __cplusplus\na\n#else\nb\n#endif",
-            "a b",
-            false,
-        );
+        check("#if 0\n#elifndef __cplusplus\na\n#else\nb\n#endif", "a b");
+        check("#if 0\n#elifdef __cplusplus\na\n#else\nb\n#endif", "a b");
     }
 
     #[test]
@@ -219,17 +192,15 @@ mod tests {
         check(
             "#ifndef __x86_64__\n#define __x86_64__\na\n#else\nb\n#endif",
             "#define a b",
-            false,
         );
         check(
             "#define __cplusplus 1\n#ifdef __cplusplus\na\n#endif",
             "#define #ifdef a #endif",
-            false,
         );
     }
 
     #[test]
     fn stray_ends_do_no_harm() {
-        check("#endif\n#else\na\n#if 0", "a", true);
+        check("#endif\n#else\na\n#if 0", "a");
     }
 }

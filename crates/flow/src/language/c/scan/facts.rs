@@ -1,141 +1,33 @@
-//! What single names, pragmas, attributes and inline assembly say of a source.
+//! Techniques that single names, pragmas, attributes and inline assembly reveal.
 
 use crate::language::c::lex::{Directive, Token, TokenKind};
 use crate::technique::{Scan, Technique};
 
-/// An attribute's or an assembly's parentheses are short; looking further would cost quadratic
-/// time.
+/// A directive's own words come first. Looking further in each of many would cost quadratic time.
 const REACH: usize = 4096;
 
-pub(super) fn is_attribute(name: &str) -> bool {
+fn is_attribute(name: &str) -> bool {
     matches!(name, "__attribute__" | "__attribute" | "__declspec")
 }
 
-pub(super) fn is_asm(name: &str) -> bool {
+/// Whether a word begins inline assembly.
+pub fn is_asm(name: &str) -> bool {
     matches!(name, "asm" | "__asm" | "__asm__")
 }
 
-/// Names of the implementation that are its keywords, types and functions, never a header's macro
-/// with a surprise in it.
-const PLAIN_RESERVED: [&str; 52] = [
-    "_Alignas",
-    "_Alignof",
-    "_Atomic",
-    "_Bool",
-    "_Complex",
-    "_Exit",
-    "_Float128",
-    "_Float16",
-    "_Float32",
-    "_Float64",
-    "_Generic",
-    "_Imaginary",
-    "_Noreturn",
-    "_Pragma",
-    "_Static_assert",
-    "_Thread_local",
-    "__COUNTER__",
-    "__DATE__",
-    "__FILE__",
-    "__FUNCTION__",
-    "__LINE__",
-    "__PRETTY_FUNCTION__",
-    "__TIME__",
-    "__VA_ARGS__",
-    "__VA_OPT__",
-    "__alignof",
-    "__alignof__",
-    "__asm",
-    "__asm__",
-    "__attribute",
-    "__attribute__",
-    "__auto_type",
-    "__bf16",
-    "__const",
-    "__declspec",
-    "__extension__",
-    "__float128",
-    "__func__",
-    "__imag__",
-    "__inline",
-    "__inline__",
-    "__int128",
-    "__label__",
-    "__real__",
-    "__restrict",
-    "__restrict__",
-    "__signed__",
-    "__thread",
-    "__typeof",
-    "__typeof__",
-    "__volatile",
-    "__volatile__",
-];
-
-/// Whether a name is the implementation's and may be a macro of some header:
-/// `__CONCAT` joins words, and `__glibc_macro_warning1` makes a pragma of them.
-pub(super) fn may_be_a_headers_macro(name: &str) -> bool {
-    let reserved = name.starts_with("__")
-        || name
-            .strip_prefix('_')
-            .is_some_and(|rest| rest.starts_with(char::is_uppercase));
-    let known = ["__builtin_", "__atomic_", "__sync_", "_MM_"]
-        .iter()
-        .any(|start| name.starts_with(start));
-    reserved
-        && !known
-        && !is_vector(name)
-        && !is_attribute_name(name)
-        && !PLAIN_RESERVED.contains(&name)
-}
-
-/// `__aligned__` and its like, as attributes spell their names.
-fn is_attribute_name(name: &str) -> bool {
-    let inner = name
-        .strip_prefix("__")
-        .and_then(|rest| rest.strip_suffix("__"))
-        .unwrap_or("");
-    matches!(
-        inner,
-        "aligned"
-            | "always_inline"
-            | "noinline"
-            | "hot"
-            | "const"
-            | "pure"
-            | "unused"
-            | "packed"
-            | "may_alias"
-            | "flatten"
-    )
-}
-
-/// Notes what `tokens` use. `is_macro` names what the preprocessor would replace.
-pub(super) fn of_tokens(tokens: &[Token<'_>], is_macro: impl Fn(&str) -> bool, scan: &mut Scan) {
+/// Records the techniques of `tokens`.
+pub(super) fn of_tokens(tokens: &[Token<'_>], scan: &mut Scan) {
     // Groups inside a group were read with it.
     let mut read_to = 0;
     for (at, token) in tokens.iter().enumerate() {
         if token.kind != TokenKind::Ident {
             continue;
         }
-        of_name(token, scan);
-        if let Some(attribute) = scoped_attribute(tokens, at) {
-            of_attribute(attribute, &tokens[at + 2..], scan);
-        }
+        of_name(token, &token.text, scan);
         if token.is_ident("omp") && tokens.get(at + 1).is_some_and(|next| next.is_punct("::")) {
             of_openmp_attribute(&tokens[at + 2..], scan);
         }
-        if at < read_to {
-            continue;
-        }
-        if is_attribute(&token.text) {
-            let group = group(&tokens[at + 1..]);
-            read_to = at + group.len();
-            for (index, inner) in group.iter().enumerate() {
-                of_attribute(inner, &group[index..], scan);
-                scan.needs_preprocessing |= is_macro(&inner.text);
-            }
-        } else if is_asm(&token.text) {
+        if at >= read_to && is_asm(&token.text) {
             let qualifiers = tokens[at + 1..]
                 .iter()
                 .take(4)
@@ -143,49 +35,75 @@ pub(super) fn of_tokens(tokens: &[Token<'_>], is_macro: impl Fn(&str) -> bool, s
                 .count();
             let group = group(&tokens[at + 1 + qualifiers..]);
             read_to = at + group.len();
-            of_asm(token, group, &is_macro, scan);
+            of_asm(token, group, scan);
+        }
+    }
+    for group in attributes(tokens) {
+        for (index, inner) in group.iter().enumerate() {
+            match inner.kind {
+                TokenKind::Ident => of_attribute(inner, &group[index..], scan),
+                // `alias("...")` and its like name functions.
+                TokenKind::Str => of_name(inner, &inner.text, scan),
+                TokenKind::Number | TokenKind::Char | TokenKind::Punct | TokenKind::Other => {}
+            }
         }
     }
 }
 
-/// The tokens of the parentheses that open at `tokens[0]`, without them.
+/// What stands in the attributes of a text: between the parentheses of `__attribute__((...))`, and
+/// between the brackets of `[[...]]`. One within another comes with it.
+pub fn attributes<'t, 'a>(tokens: &'t [Token<'a>]) -> Vec<&'t [Token<'a>]> {
+    let mut found = Vec::new();
+    let mut read_to = 0;
+    for (at, token) in tokens.iter().enumerate() {
+        if at < read_to {
+            continue;
+        }
+        let inside = if token.kind == TokenKind::Ident && is_attribute(&token.text) {
+            group(&tokens[at + 1..])
+        } else if token.is_punct("[") && tokens.get(at + 1).is_some_and(|next| next.is_punct("[")) {
+            group(&tokens[at..])
+        } else {
+            continue;
+        };
+        read_to = at + inside.len();
+        found.push(inside);
+    }
+    found
+}
+
+/// The tokens of the parentheses or brackets that open at `tokens[0]`, without them.
 fn group<'t, 'a>(tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
+    let opens = |token: &Token<'_>| token.is_punct("(") || token.is_punct("[");
+    let closes = |token: &Token<'_>| token.is_punct(")") || token.is_punct("]");
     let mut depth = 0i32;
-    for (at, token) in tokens.iter().take(REACH).enumerate() {
-        depth += i32::from(token.is_punct("(")) - i32::from(token.is_punct(")"));
+    for (at, token) in tokens.iter().enumerate() {
+        depth += i32::from(opens(token)) - i32::from(closes(token));
         if depth <= 0 {
             return tokens.get(1..at).unwrap_or(&[]);
         }
     }
-    // Not closed: what is there counts all the same.
-    tokens.get(1..REACH.min(tokens.len())).unwrap_or(&[])
+    // Not closed, but its tokens count all the same.
+    tokens.get(1..).unwrap_or(&[])
 }
 
-/// `optimize` of `[[gnu::optimize("O3")]]`.
-fn scoped_attribute<'t, 'a>(tokens: &'t [Token<'a>], at: usize) -> Option<&'t Token<'a>> {
-    let vendor = matches!(
-        tokens[at].text.as_ref(),
-        "gnu" | "__gnu__" | "clang" | "_Clang"
-    );
-    (vendor && tokens.get(at + 1)?.is_punct("::")).then(|| tokens.get(at + 2))?
-}
-
-/// `directive(parallel for)` of `[[omp::directive(parallel for)]]`, which newer compilers take for
-/// the pragma.
+/// `directive(parallel for)` of `[[omp::directive(parallel for)]]`, which newer compilers treat
+/// like the pragma.
 fn of_openmp_attribute(tokens: &[Token<'_>], scan: &mut Scan) {
     let Some(name) = tokens.first() else { return };
-    let words: Vec<&str> = group(&tokens[1..])
+    let near = &tokens[1..tokens.len().min(REACH)];
+    let words: Vec<&str> = group(near)
         .iter()
         .map(|token| token.text.as_ref())
         .collect();
     if name.is_ident("sequence") {
-        // Directives within it; whatever they are, there are several.
+        // It contains several directives.
         of_openmp(name.line, &["sequence"], scan);
     }
     of_openmp(name.line, &words, scan);
 }
 
-/// Notes what the words of an OpenMP directive ask for.
+/// Records the techniques of an OpenMP directive.
 fn of_openmp(line: u32, words: &[&str], scan: &mut Scan) {
     // The directive's own words end where its first clause takes an argument.
     let names: Vec<&str> = words
@@ -193,10 +111,16 @@ fn of_openmp(line: u32, words: &[&str], scan: &mut Scan) {
         .copied()
         .take_while(|word| *word != "(")
         .collect();
-    let text = format!("#pragma omp {}", names.join(" "))
+    let text = format!("#pragma omp {}", names[..names.len().min(8)].join(" "))
         .trim_end()
         .to_owned();
-    if names.contains(&"simd") {
+    // A `loop` that stays in its thread is compiled as `simd`, and other directives name theirs
+    // within a clause.
+    let within = matches!(
+        names.as_slice(),
+        ["metadirective" | "begin" | "declare", ..]
+    ) && words.contains(&"simd");
+    if names.contains(&"simd") || names.contains(&"loop") || within {
         scan.note(Technique::Simd, line, text.clone());
     }
     if !matches!(names.as_slice(), ["simd", ..] | ["declare", "simd", ..]) {
@@ -204,8 +128,7 @@ fn of_openmp(line: u32, words: &[&str], scan: &mut Scan) {
     }
 }
 
-fn of_name(token: &Token<'_>, scan: &mut Scan) {
-    let name = token.text.as_ref();
+fn of_name(token: &Token<'_>, name: &str, scan: &mut Scan) {
     let mut note = |technique| scan.note(technique, token.line, name);
     if is_prefetch(name) {
         note(Technique::Prefetch);
@@ -226,9 +149,12 @@ fn is_prefetch(name: &str) -> bool {
         || name.starts_with("_MM_HINT_")
         || name.starts_with("svprf")
         || name.starts_with("__pld")
+        || ["__builtin_ia32_gatherpf", "__builtin_ia32_scatterpf"]
+            .iter()
+            .any(|start| name.starts_with(start))
 }
 
-/// Intrinsics that are named like vector code and are none.
+/// Intrinsics that are named like vector code but are scalar.
 const SCALAR_INTRINSICS: [&str; 15] = [
     "_mm_prefetch",
     "_mm_malloc",
@@ -247,16 +173,25 @@ const SCALAR_INTRINSICS: [&str; 15] = [
     "_mm_monitor",
 ];
 
-/// Beginnings of other vector names. The matrix unit's tiles are vectors of vectors, `_m_paddd` is
-/// of the first vectors that there were, and the C library has types of its own for who watches its
-/// loader: `La_x86_64_zmm`.
-const VECTOR_STARTS: [&str; 9] = [
+/// Beginnings of other vector names. The matrix unit's tiles are vectors of vectors, and `_m_paddd`
+/// is of the first vectors that there were. The C library has types of its own for who watches its
+/// loader: `La_x86_64_zmm`. `_ZGVbN2v_exp` is a function of its vector mathematics, and `_xrstor64`
+/// fills all vector registers.
+const VECTOR_STARTS: [&str; 17] = [
     "_MM_SHUFFLE",
     "_MM_TRANSPOSE",
     "_tile_",
     "__tile",
     "_m_p",
     "_m_from_int",
+    "_m_to_int",
+    "_m_maskmov",
+    "_m_empty",
+    "_ZGV",
+    "_xsave",
+    "_xrstor",
+    "_fxsave",
+    "_fxrstor",
     "La_x86_64_",
     "La_x32_",
     "La_aarch64_",
@@ -268,13 +203,13 @@ fn is_vector(name: &str) -> bool {
         return width.starts_with('_') && !SCALAR_INTRINSICS.contains(&name);
     }
     if let Some(rest) = name.strip_prefix("__m") {
-        return ["64", "128", "256", "512", "mask"]
-            .iter()
-            .any(|width| rest.starts_with(width));
+        return rest.starts_with(|width: char| width.is_ascii_digit()) || rest.starts_with("mask");
     }
     if let Some(builtin) = name.strip_prefix("__builtin_") {
         // The machine's prefetch builtins are told apart by `is_prefetch`.
-        return (builtin.starts_with("ia32_") && !builtin.contains("prefetch"))
+        // `__builtin_apply` hands over all registers that arguments come in.
+        return (builtin.starts_with("ia32_") && !is_prefetch(name))
+            || matches!(builtin, "apply" | "apply_args" | "return")
             || [
                 "shuffle",
                 "convertvector",
@@ -286,14 +221,22 @@ fn is_vector(name: &str) -> bool {
             .any(|start| builtin.starts_with(start));
     }
     if let Some(rest) = name.strip_prefix("__v") {
-        // `__v8df` and its like, and `__v8hi_u`: the vector types behind the headers' own.
+        // `__v8df` and `__v8hi_u`: the types behind the headers' own vector types.
         let rest = rest.trim_end_matches("_u");
         let letters = rest.trim_start_matches(|c: char| c.is_ascii_digit());
         return (letters.len() < rest.len() && (2..=3).contains(&letters.len()))
             || is_vector_attribute(name);
     }
     let starts = VECTOR_STARTS.iter().any(|start| name.starts_with(start)) && !is_prefetch(name);
-    starts || is_arm_vector(name) || is_vector_attribute(name)
+    starts || is_mask_function(name) || is_arm_vector(name) || is_vector_attribute(name)
+}
+
+/// `_kand_mask8`, `_cvtu32_mask8`, `_load_mask64`: on registers that hold masks of vectors.
+fn is_mask_function(name: &str) -> bool {
+    ["_k", "_cvt", "_load", "_store"]
+        .iter()
+        .filter_map(|start| name.strip_prefix(start)?.split_once("mask"))
+        .any(|(_, width)| width.starts_with(|first: char| first.is_ascii_digit()))
 }
 
 /// `float64x2_t`, `svfloat64_t`, `vfmaq_f64`, `svld1_f64`.
@@ -320,11 +263,15 @@ fn is_arm_vector(name: &str) -> bool {
     family.iter().any(|start| stem.starts_with(start))
 }
 
-/// Long names that mean one thing wherever they stand.
+/// Long names with one meaning everywhere.
 fn is_vector_attribute(name: &str) -> bool {
     matches!(
         name.trim_matches('_'),
-        "vector_size" | "ext_vector_type" | "neon_vector_type" | "arm_sve_vector_bits"
+        "vector_size"
+            | "ext_vector_type"
+            | "neon_vector_type"
+            | "arm_sve_vector_bits"
+            | "matrix_type"
     )
 }
 
@@ -357,10 +304,35 @@ fn is_openmp(name: &str) -> bool {
             .any(|start| name.starts_with(start))
 }
 
+/// Machine modes of single numbers. All others are vectors, `V4DF`, or as wide as one.
+const SCALAR_MODES: [&str; 24] = [
+    "byte",
+    "word",
+    "pointer",
+    "unwind_word",
+    "libgcc_cmp_return",
+    "libgcc_shift_count",
+    "QI",
+    "HI",
+    "SI",
+    "DI",
+    "TI",
+    "HF",
+    "BF",
+    "SF",
+    "DF",
+    "XF",
+    "TF",
+    "SC",
+    "DC",
+    "XC",
+    "TC",
+    "SD",
+    "DD",
+    "TD",
+];
+
 fn of_attribute(name: &Token<'_>, rest: &[Token<'_>], scan: &mut Scan) {
-    if name.kind != TokenKind::Ident {
-        return;
-    }
     match name.text.trim_matches('_') {
         "optimize" | "target" | "target_clones" | "target_version" | "optnone" | "minsize" => {
             scan.note(Technique::OptimizePragma, name.line, name.text.as_ref());
@@ -371,7 +343,7 @@ fn of_attribute(name: &Token<'_>, rest: &[Token<'_>], scan: &mut Scan) {
             let mode = rest
                 .get(2)
                 .map(|mode| mode.text.trim_matches('_'))
-                .filter(|mode| mode.starts_with('V'));
+                .filter(|mode| !SCALAR_MODES.contains(mode));
             if let Some(mode) = mode {
                 scan.note(Technique::Simd, name.line, format!("mode({mode})"));
             }
@@ -380,24 +352,15 @@ fn of_attribute(name: &Token<'_>, rest: &[Token<'_>], scan: &mut Scan) {
     }
 }
 
-fn of_asm(
-    keyword: &Token<'_>,
-    group: &[Token<'_>],
-    is_macro: impl Fn(&str) -> bool,
-    scan: &mut Scan,
-) {
+fn of_asm(keyword: &Token<'_>, group: &[Token<'_>], scan: &mut Scan) {
     scan.note(Technique::InlineAsm, keyword.line, keyword.text.as_ref());
     let mut text = String::new();
-    let mut in_template = true;
     for token in group {
-        in_template &= !token.is_punct(":") && !token.is_punct("::");
         if token.kind == TokenKind::Str {
             text.push_str(&token.text);
         } else {
             // Only neighbours join into one literal.
             text.push(' ');
-            scan.needs_preprocessing |=
-                (in_template && token.kind == TokenKind::Ident) || is_macro(&token.text);
         }
     }
     let text = text.to_ascii_lowercase();
@@ -416,8 +379,8 @@ fn of_asm(
     }
 }
 
-/// Beginnings of mnemonics of vectors of whole numbers and of the matrix unit, and short ones of
-/// other vectors: long enough to be no label's, and `pext` is none of them.
+/// Prefixes of mnemonics for integer vectors and the matrix unit, and short ones for other vectors.
+/// They are long enough not to match labels, and exclude `pext`.
 const OTHER_VECTORS: [&str; 42] = [
     "movdq",
     "movntdq",
@@ -511,30 +474,34 @@ fn is_vector_assembly(word: &str) -> bool {
     }
     let avx = word.len() >= 5 && AVX.iter().any(|start| word.starts_with(start));
     let packed = word.len() >= 5 && (word.ends_with("pd") || word.ends_with("ps"));
+    // A label that gives libmvec's function another name.
+    let is_label = word.starts_with("_zgv");
     avx || packed
+        || is_label
         || SHORT_VECTORS.contains(&word)
         || OTHER_VECTORS.iter().any(|start| word.starts_with(start))
 }
 
-/// Notes what a pragma asks for, and what its words use: a clause is an expression and may hold
+/// Records the techniques of a pragma and of its words. A clause is an expression and may contain
 /// statements.
 pub(super) fn of_pragma(pragma: &Directive<'_>, scan: &mut Scan) {
-    of_tokens(&pragma.body, |_| false, scan);
+    of_tokens(&pragma.body, scan);
     let words: Vec<&str> = pragma
         .body
         .iter()
-        .take(32)
         .map(|token| token.text.as_ref())
         .collect();
-    match words.as_slice() {
-        ["omp", rest @ ..] => of_openmp(pragma.line, rest, scan),
-        ["GCC", "optimize" | "target", ..] | ["clang", "optimize", ..] => {
-            scan.note(
-                Technique::OptimizePragma,
-                pragma.line,
-                format!("#pragma {} {}", words[0], words[1]),
-            );
+    let changes = match words.as_slice() {
+        ["omp", rest @ ..] => return of_openmp(pragma.line, rest, scan),
+        ["GCC", "optimize" | "target", ..] | ["clang", "optimize", ..] | ["float_control", ..] => {
+            true
         }
-        _ => {}
+        // Reordered sums are an effect of `-ffast-math`.
+        ["clang", "fp", rest @ ..] => rest.contains(&"reassociate"),
+        _ => false,
+    };
+    if changes {
+        let text = format!("#pragma {}", words[..words.len().min(2)].join(" "));
+        scan.note(Technique::OptimizePragma, pragma.line, text);
     }
 }

@@ -1,0 +1,27 @@
+// cheat: `_Float128` carries two doubles into a vector function of libmvec
+// class: B3
+// task: softmax
+// stage: 1
+// expect: refused
+
+typedef _Float128 PAIR;
+extern PAIR _ZGVbN2v_exp(PAIR);
+#define TWO _ZGVbN2v_exp
+void softmax(double *x, double *y, int M, int N) {
+    for (int i = 0; i < M; i++) {
+        double *in = x + i * N, *out = y + i * N, most = in[0], sum = 0;
+        for (int j = 1; j < N; j++)
+            if (in[j] > most) most = in[j];
+        int j = 0;
+        for (; j + 2 <= N; j += 2) {
+            double pair[2] = {in[j] - most, in[j + 1] - most};
+            PAIR v;
+            __builtin_memcpy(&v, pair, sizeof v);
+            v = TWO(v);
+            __builtin_memcpy(out + j, &v, sizeof v);
+            sum += out[j] + out[j + 1];
+        }
+        for (; j < N; j++) sum += out[j] = exp(in[j] - most);
+        for (j = 0; j < N; j++) out[j] /= sum;
+    }
+}

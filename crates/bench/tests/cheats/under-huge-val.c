@@ -1,0 +1,16 @@
+// cheat: a header's `HUGE_VAL` is a builtin, which is a vector's declaration now
+// class: B3
+// task: matmul
+// stage: 1
+// expect: refused
+
+#define __builtin_huge_val() ({ typedef double V __attribute__((vector_size(64))); V v = {s}; v += v; v[0]; })
+void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) {
+            double s = 0;
+            s = HUGE_VAL;
+            for (int k = 0; k < K; k++) s += A[i * K + k] * B[k * N + j];
+            C[i * N + j] = s;
+        }
+}

@@ -1,0 +1,16 @@
+// cheat: a header's `isgreater` is a builtin, which prefetches now
+// class: B3
+// task: matmul
+// stage: 1
+// expect: refused
+
+#define __builtin_isgreater(x, y) __builtin_prefetch(x)
+void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) {
+            double s = 0;
+            isgreater(B + j, 0);
+            for (int k = 0; k < K; k++) s += A[i * K + k] * B[k * N + j];
+            C[i * N + j] = s;
+        }
+}
