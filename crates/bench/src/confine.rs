@@ -1,6 +1,12 @@
 //! The confined compiler: a process that limits itself and then becomes a command, or two.
+//!
+//! It complains through a pipe that it finds at its standard input and that no command inherits: what
+//! a compiler prints, and its exit status, a source may choose.
 
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -20,9 +26,6 @@ pub(crate) struct Confinement {
     pub(crate) files: Option<files::OpenFiles>,
 }
 
-/// Exit status when the command could not be confined or started.
-pub(crate) const NOT_STARTED: i32 = 125;
-
 /// What could not be done when limits could not be set.
 pub(crate) const NO_LIMITS: &str = "limits";
 
@@ -32,17 +35,25 @@ pub(crate) const THEN: &str = "--then";
 /// The role: `CONFINEMENT COMMAND ARGUMENT... [--then COMMAND ARGUMENT...]`.
 pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> i32 {
     let arguments: Vec<OsString> = arguments.collect();
+    let Ok(mut complaints) = take_complaints() else {
+        return 1;
+    };
     match confine_and_become(&arguments) {
         Ok(status) => status,
         Err(why) => {
-            // Read by the bench from the diagnostics file; there is no one else to tell.
-            drop(std::io::Write::write_all(
-                &mut std::io::stderr(),
-                format!("hotloop: {why}\n").as_bytes(),
-            ));
-            NOT_STARTED
+            // Without the pipe there is no one else to tell.
+            drop(complaints.write_all(why.as_bytes()));
+            1
         }
     }
+}
+
+/// The pipe at standard input, which becomes empty for the command.
+fn take_complaints() -> std::io::Result<File> {
+    let complaints = std::io::stdin().as_fd().try_clone_to_owned()?;
+    let nothing = File::open("/dev/null")?;
+    sys::inherit_as(nothing.as_raw_fd(), 0)?;
+    Ok(complaints.into())
 }
 
 /// Returns the status of the first command if it failed; never returns if all goes well.

@@ -18,7 +18,7 @@ use hotloop_flow::{BenchError, Remedy, Verdict};
 
 use crate::cache::{CANDIDATE, Cache};
 use crate::confine::THEN;
-use crate::cpu::symbols::{self, Finding};
+use crate::cpu::object_file::{self, Finding};
 use crate::cpu::toolchain::{LINKING, Toolchain};
 use crate::kept::{self, Learned};
 use crate::sandbox::user::unprivileged_user;
@@ -263,7 +263,7 @@ impl Builder {
         let object = folder.path().join("candidate.so");
         let bytes =
             fs_err::read(&object).map_err(|error| BenchError::machine(error.to_string()))?;
-        Ok(match symbols::inspect(&bytes) {
+        Ok(match object_file::inspect(&bytes) {
             Finding::Refused(why) => Err(Verdict::Refused { why }),
             Finding::Undefined(diagnostics) => Err(Verdict::NotCompiled { diagnostics }),
             Finding::Clean => Ok(Built {

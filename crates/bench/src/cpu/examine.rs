@@ -13,11 +13,11 @@ use hotloop_flow::{BenchError, Job, Rules, Verdict};
 use crate::cpu::compile::Built;
 use crate::cpu::executable;
 use crate::cpu::machine::Machine;
+use crate::cpu::object_file;
 use crate::cpu::prepared::{Preparations, Prepared};
 use crate::cpu::screen;
 use crate::cpu::slot::Slot;
 use crate::cpu::supervisor::protocol::{Answer, DRAWN, Work};
-use crate::cpu::symbols;
 use crate::sandbox::rights::OwnThreads;
 use crate::scratch::Folder;
 
@@ -120,7 +120,7 @@ fn forbids_threads(rules: &Rules<'_>) -> bool {
 /// them.
 fn hidden_threads(rules: Rules<'_>, bytes: &[u8]) -> Option<String> {
     let name = forbids_threads(&rules)
-        .then(|| symbols::of_threads(bytes))
+        .then(|| object_file::of_threads(bytes))
         .flatten();
     name.map(|name| format!("{} forbids threads: the object calls `{name}`", rules.stage))
 }

@@ -1,19 +1,17 @@
-//! Machine code that no compiler made: where an object has room for it.
+//! Stacks that hold code: where an object has room for machine code that no compiler made.
 //!
-//! What a stage forbids is looked for in the source, and a level of optimisation is the compiler's. Code that a
-//! candidate holds as data knows neither. Once a candidate is loaded no memory becomes executable (see
-//! `sandbox::calls`), so data must be executable from the start to be run: among the functions, or on the stack.
+//! What a stage forbids is looked for in the source, and a level of optimisation is the compiler's.
+//! Code that a candidate holds as data knows neither. `object_file` reads all that is executable
+//! from the start, and once a candidate is loaded no memory becomes executable (see
+//! `sandbox::calls`). The stack may be both.
 
 use std::io::Read;
 use std::path::PathBuf;
 
 use hotloop_flow::Rules;
-use object::elf::{
-    FileHeader64, PF_X, PT_GNU_STACK, SHF_EXECINSTR, SHF_WRITE, STT_FILE, STT_FUNC, STT_NOTYPE,
-    STT_SECTION,
-};
-use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader};
-use object::{Endianness, Object, ObjectSection, ObjectSymbol, SectionKind};
+use object::Endianness;
+use object::elf::{FileHeader64, PF_X, PT_GNU_STACK};
+use object::read::elf::{FileHeader, ProgramHeader};
 
 use crate::sandbox::rights::Stacks;
 
@@ -21,8 +19,8 @@ use crate::sandbox::rights::Stacks;
 const HEAD: u64 = 4096;
 
 impl Stacks {
-    /// As they are once `files` are loaded. A library that is known by name alone is the C library's own and leaves
-    /// them plain.
+    /// As they are once `files` are loaded. A library that is known by name alone is the C
+    /// library's own and leaves them plain.
     pub(crate) fn after_loading<'a>(mut files: impl Iterator<Item = &'a PathBuf>) -> Self {
         let asks = |file: &PathBuf| {
             let mut head = Vec::new();
@@ -40,12 +38,10 @@ impl Stacks {
 
 /// Why the machine code of an object may not be the compiler's alone.
 ///
-/// A nested function whose address is taken runs from the stack, so the stack of honest code may be executable. Then the
-/// candidate may write code there, as it may write assembly: only where a stage forbids something is that refused.
+/// A nested function whose address is taken runs from the stack, so the stack of honest code may be
+/// executable. Then the candidate may write code there, as it may write assembly: only where a
+/// stage forbids something is that refused.
 pub(crate) fn refusal(bytes: &[u8], rules: Option<Rules<'_>>) -> Option<String> {
-    if let Some(why) = strange_code(bytes) {
-        return Some(why);
-    }
     let restricts = |rules: &Rules<'_>| !rules.spec.forbids.is_empty();
     let rules = rules.filter(|rules| restricts(rules) && has_executable_stack(bytes))?;
     Some(format!(
@@ -67,41 +63,4 @@ fn has_executable_stack(bytes: &[u8]) -> bool {
             .find(|header| header.p_type(endian) == PT_GNU_STACK);
         stack.is_none_or(|stack| stack.p_flags(endian) & PF_X == PF_X)
     })
-}
-
-/// Code where no compiler puts any by itself, or something else than functions among it. Machine code in an array, or in a
-/// string, which has no symbol of its own, can be run where a section makes its whole segment executable.
-fn strange_code(bytes: &[u8]) -> Option<String> {
-    let file = ElfFile64::<Endianness>::parse(bytes).ok()?;
-    let endian = file.endian();
-    for section in file.sections() {
-        let flags = section.elf_section_header().sh_flags(endian);
-        let name = section.name().unwrap_or("?");
-        let is_plain = [".text", ".plt"]
-            .iter()
-            .any(|plain| name.starts_with(plain))
-            && !flags.contains(SHF_WRITE);
-        if flags.contains(SHF_EXECINSTR) && !is_plain {
-            return Some(format!("code in the section `{name}` is prohibited"));
-        }
-    }
-    let in_code = |symbol: &object::read::elf::ElfSymbol64<'_, '_, Endianness>| {
-        let section = symbol
-            .section_index()
-            .and_then(|index| file.section_by_index(index).ok());
-        section.is_some_and(|section| section.kind() == SectionKind::Text)
-    };
-    let is_data = |symbol: &object::read::elf::ElfSymbol64<'_, '_, Endianness>| {
-        !matches!(
-            symbol.elf_symbol().st_type(),
-            STT_FUNC | STT_NOTYPE | STT_SECTION | STT_FILE
-        )
-    };
-    let mut data = file.symbols().chain(file.dynamic_symbols()).filter(is_data);
-    let name = data
-        .find(in_code)
-        .map(|symbol| symbol.name().unwrap_or("?").to_owned())?;
-    Some(format!(
-        "`{name}` is data in a section of code, which is prohibited"
-    ))
 }

@@ -32,11 +32,14 @@ pub(crate) const OUTPUTS_FD: i32 = 5;
 pub(crate) const PLAN_FD: i32 = 6;
 pub(crate) const REPORT_FD: i32 = 7;
 
-/// Exit statuses of a runner that never reached its first stop.
-pub(crate) const SETUP_FAILED: i32 = 96;
+/// The exit status of a runner that could not load the candidate. It only chooses words: any
+/// candidate can exit with it.
 pub(crate) const NOT_LOADED: i32 = 97;
+/// The exit status of a runner that fails otherwise. What happened, its report says.
+const FAILED: i32 = 1;
 
-/// What a runner reports when all that is trusted is done: from here on, the candidate is to blame.
+/// What a runner reports when all that is trusted is done. From here on the candidate is to blame for
+/// whatever ends the process, and there is nothing left that it could report by.
 pub(crate) const LOADING: &str = "loading";
 
 /// What a runner must know before it locks itself in.
@@ -87,21 +90,21 @@ pub(crate) fn run() -> i32 {
     match prepare() {
         Ok((spec, plan, sets, drawing)) => {
             if report.write_all(LOADING.as_bytes()).is_err() {
-                return SETUP_FAILED;
+                return FAILED;
             }
             drop(report);
             let Some(call) = load_candidate(&spec.object) else {
                 return NOT_LOADED;
             };
             if calls::close_last_doors(spec.stacks).is_err() {
-                return SETUP_FAILED;
+                return FAILED;
             }
             run_plans(plan, &sets, drawing, call)
         }
         Err(why) => {
-            // If even the report cannot be written, the status still says what happened.
+            // If even the report cannot be written, its absence still says that nothing was loaded.
             drop(report.write_all(why.as_bytes()));
-            SETUP_FAILED
+            FAILED
         }
     }
 }

@@ -13,39 +13,30 @@ use crate::sys::Pid;
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Calls that a candidate may make freely: memory, threads, time, reading its own object.
-const FREE: [i64; 44] = [
+/// Calls that a candidate needs as it runs: memory, threads, time, printing. `docs/bench.md` says why,
+/// call by call.
+const RUNNING: [i64; 33] = [
     libc::SYS_brk,
     libc::SYS_clock_getres,
     libc::SYS_clock_gettime,
     libc::SYS_clock_nanosleep,
     libc::SYS_clone3,
-    libc::SYS_close,
     libc::SYS_exit,
     libc::SYS_exit_group,
-    libc::SYS_fstat,
     libc::SYS_futex,
     libc::SYS_getcpu,
     libc::SYS_getpid,
     libc::SYS_getrandom,
-    libc::SYS_getrusage,
     libc::SYS_gettid,
     libc::SYS_gettimeofday,
     libc::SYS_ioctl,
-    libc::SYS_lseek,
-    libc::SYS_madvise,
     libc::SYS_mbind,
-    libc::SYS_membarrier,
     libc::SYS_mmap,
     libc::SYS_mprotect,
     libc::SYS_mremap,
     libc::SYS_munmap,
     libc::SYS_nanosleep,
-    libc::SYS_newfstatat,
-    libc::SYS_openat,
     libc::SYS_prctl,
-    libc::SYS_pread64,
-    libc::SYS_read,
     libc::SYS_restart_syscall,
     libc::SYS_rseq,
     libc::SYS_rt_sigaction,
@@ -54,11 +45,41 @@ const FREE: [i64; 44] = [
     libc::SYS_sched_getaffinity,
     libc::SYS_sched_setaffinity,
     libc::SYS_sched_yield,
-    libc::SYS_seccomp, // filters can only take away more
     libc::SYS_set_robust_list,
     libc::SYS_sigaltstack,
     libc::SYS_sysinfo,
     libc::SYS_write,
+];
+
+/// Calls that loading needs, and no candidate: they find and read its object, and close the doors
+/// behind it. Afterwards they fail. They do not kill, because honest libraries try them: `printf`
+/// asks what it writes to, and `sysconf` reads files that count cores.
+const LOADING: [i64; 9] = [
+    libc::SYS_close,
+    libc::SYS_fcntl,
+    libc::SYS_fstat,
+    libc::SYS_lseek,
+    libc::SYS_newfstatat,
+    libc::SYS_openat,
+    libc::SYS_pread64,
+    libc::SYS_read,
+    libc::SYS_seccomp, // filters can only take away more
+];
+
+/// Advice on memory that honest allocators and candidates give. Other advice punches holes into the
+/// buffers, shares pages with other processes, or takes them offline.
+const ADVICE: [i32; 11] = [
+    libc::MADV_NORMAL,
+    libc::MADV_RANDOM,
+    libc::MADV_SEQUENTIAL,
+    libc::MADV_WILLNEED,
+    libc::MADV_DONTNEED,
+    libc::MADV_FREE,
+    libc::MADV_HUGEPAGE,
+    libc::MADV_NOHUGEPAGE,
+    libc::MADV_POPULATE_READ,
+    libc::MADV_POPULATE_WRITE,
+    libc::MADV_COLLAPSE,
 ];
 
 /// Calls that honest libraries try and can do without: they fail instead of killing.
@@ -134,6 +155,11 @@ fn condition(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<Vec<Sec
     Ok(vec![SeccompRule::new(vec![condition]).map_err(explain)?])
 }
 
+/// Rules that hold where an argument has a value.
+fn argument_is(argument: u8, value: u64) -> Result<Vec<SeccompRule>, String> {
+    condition(argument, SeccompCmpOp::Eq, value)
+}
+
 /// A candidate may signal itself, but only its supervisor lets it go on once it has stopped, and what ends by SIGKILL
 /// was killed from outside.
 fn signals_itself(pid: Pid, signal: u8) -> Result<Vec<SeccompRule>, String> {
@@ -194,7 +220,8 @@ struct FilterProgram {
 
 /// Leaves this process, all threads included, only what a candidate needs.
 pub(crate) fn confine_candidate(pid: Pid, own_threads: OwnThreads) -> Result<(), String> {
-    let mut rules: Rules = FREE.iter().map(|call| (*call, vec![])).collect();
+    let free = RUNNING.iter().chain(&LOADING);
+    let mut rules: Rules = free.map(|call| (*call, vec![])).collect();
     let threads_only = (libc::CLONE_VM | libc::CLONE_THREAD) as u64;
     let looked_at = threads_only | NAMESPACES as u64;
     // Whose stage forbids threads gets none, by whatever name or address it finds the way to them.
@@ -208,11 +235,12 @@ pub(crate) fn confine_candidate(pid: Pid, own_threads: OwnThreads) -> Result<(),
     for (call, signal) in [(libc::SYS_kill, 1), (libc::SYS_tgkill, 2)] {
         rules.insert(call, signals_itself(pid, signal)?);
     }
-    rules.insert(
-        libc::SYS_fcntl,
-        condition(1, SeccompCmpOp::Eq, libc::F_GETFD as u64)?,
-    ); // Rust asks before closing
-    rules.insert(libc::SYS_prlimit64, condition(2, SeccompCmpOp::Eq, 0)?); // reading limits only
+    // Rust asks before closing.
+    rules.insert(libc::SYS_fcntl, argument_is(1, libc::F_GETFD as u64)?);
+    rules.insert(libc::SYS_prlimit64, argument_is(2, 0)?); // reading limits only
+    let advice = ADVICE.iter().map(|advice| argument_is(2, *advice as u64));
+    let advice: Result<Vec<_>, String> = advice.collect();
+    rules.insert(libc::SYS_madvise, advice?.concat());
     for (call, errno) in FAILING {
         install(
             [(call, vec![])].into(),
@@ -223,10 +251,11 @@ pub(crate) fn confine_candidate(pid: Pid, own_threads: OwnThreads) -> Result<(),
     install(rules, SeccompAction::Allow, SeccompAction::KillProcess)
 }
 
-/// Closes the last doors, once the candidate's object is loaded: no file opens any more, no filter is added, and no
-/// memory becomes executable, but where stacks are and the C library makes those of new threads so too.
+/// Closes the last doors, once the candidate's object is loaded: no file is opened, read or asked for
+/// any more, no filter is added, and no memory becomes executable. Where stacks are executable it
+/// still can: the C library makes those of new threads so too.
 pub(crate) fn close_last_doors(stacks: Stacks) -> Result<(), String> {
-    let mut rules: Rules = [(libc::SYS_openat, vec![]), (libc::SYS_seccomp, vec![])].into();
+    let mut rules: Rules = LOADING.iter().map(|call| (*call, vec![])).collect();
     if stacks == Stacks::Plain {
         let executable = libc::PROT_EXEC as u64;
         for call in [libc::SYS_mmap, libc::SYS_mprotect] {

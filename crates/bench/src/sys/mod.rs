@@ -3,6 +3,7 @@
 mod call;
 mod child;
 mod files;
+mod memory;
 mod own;
 mod signals;
 mod times;
@@ -11,6 +12,7 @@ pub(crate) use call::*;
 pub(crate) use child::*;
 pub use files::RAISE;
 pub(crate) use files::*;
+pub(crate) use memory::*;
 pub(crate) use own::*;
 pub(crate) use signals::*;
 pub(crate) use times::*;

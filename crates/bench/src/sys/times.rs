@@ -10,6 +10,8 @@ pub(crate) const TICKS: f64 = 100.0;
 pub(crate) struct Times {
     /// The process group that it belongs to.
     pub(crate) group: Pid,
+    /// Whether it waits for something else than a processor or a disk.
+    pub(crate) sleeps: bool,
     /// Seconds of all its threads.
     pub(crate) own_s: f64,
     /// Seconds of the children that it has reaped.
@@ -37,6 +39,7 @@ impl Times {
         };
         Some(Self {
             group: fields.get(2)?.parse().ok()?,
+            sleeps: *fields.first()? == "S",
             own_s: seconds(11)?,
             reaped_s: seconds(13)?,
         })
@@ -54,6 +57,7 @@ mod tests {
             Times::read(stat),
             Some(Times {
                 group: 42,
+                sleeps: false,
                 own_s: 1.2,
                 reaped_s: 0.1
             })

@@ -128,7 +128,10 @@ pub(crate) fn judge_each(
 }
 
 /// Judges `jobs`. A machine that had no processor to give has told nothing of a candidate, and is asked again.
-fn ask(bench: &mut LocalBench, jobs: Vec<Job>) -> BTreeMap<usize, Result<Judgement, BenchError>> {
+pub(crate) fn ask(
+    bench: &mut LocalBench,
+    jobs: Vec<Job>,
+) -> BTreeMap<usize, Result<Judgement, BenchError>> {
     let mut judged = BTreeMap::new();
     let mut left = jobs;
     let mut attempts = 0;

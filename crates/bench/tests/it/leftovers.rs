@@ -28,7 +28,7 @@ const HOSTILE: [&str; 14] = [
 ];
 const ROUNDS: usize = 36;
 
-fn names(folder: &str) -> BTreeSet<String> {
+pub(crate) fn names(folder: &str) -> BTreeSet<String> {
     let entries = std::fs::read_dir(folder)
         .map(Iterator::collect::<Vec<_>>)
         .unwrap_or_default();
@@ -51,7 +51,7 @@ fn lines(file: &str) -> usize {
 
 /// Processes of this suite's own executable, ended but unreaped children included. By its file,
 /// so that a bench that someone else runs on this machine is not counted.
-fn role_processes() -> Vec<String> {
+pub(crate) fn role_processes() -> Vec<String> {
     let roles = settings().roles.canonicalize().unwrap();
     names("/proc")
         .into_iter()
@@ -75,7 +75,7 @@ fn role_processes() -> Vec<String> {
 }
 
 /// What the machine shares between processes.
-fn shared_memory() -> [usize; 4] {
+pub(crate) fn shared_memory() -> [usize; 4] {
     [
         count("/dev/shm"),
         lines("/proc/sysvipc/shm"),
@@ -85,7 +85,7 @@ fn shared_memory() -> [usize; 4] {
 }
 
 /// Descriptors and maps, fifty of these for one, that supervisors hold.
-fn held_by_supervisors() -> usize {
+pub(crate) fn held_by_supervisors() -> usize {
     role_processes()
         .iter()
         .filter(|line| line.contains("__supervisor"))

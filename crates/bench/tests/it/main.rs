@@ -16,6 +16,7 @@ mod roles; // arguments that no shipped task has
 mod roof; // the bench's own kernels do what they are taken for
 mod seeds; // every shipped task judges its own seed
 mod slow_start; // the calls per run are the bench's choice
+mod soak; // 500 hostile candidates, then 100 honest ones; asked for by name
 mod surroundings; // other users, missing layers, missing tools
 mod uncounted; // a task without operations
 

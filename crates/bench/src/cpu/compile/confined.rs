@@ -2,14 +2,15 @@
 
 use std::fs::File;
 use std::io::{Read, Seek};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::Command;
 use std::sync::Arc;
 
 use hotloop_flow::{BenchError, Remedy};
 
-use crate::confine::{Confinement, NO_LIMITS, NOT_STARTED};
+use crate::confine::{Confinement, NO_LIMITS};
 use crate::cpu::compile::diagnostics::{NO_PROCESS, NO_SPACE, no_process, shorten};
 use crate::cpu::compile::patience::{Patience, Waited};
 use crate::cpu::toolchain::Toolchain;
@@ -33,6 +34,9 @@ const PATIENCE: Patience = Patience {
 /// Bytes of address space of each of its processes, and how many they may be.
 const MEMORY_BYTES: u64 = 4 << 30;
 const PROCESSES: u64 = 64;
+/// Memory that one of them may hold and still be a victim when the machine's runs out: a plain source
+/// takes a tenth of it.
+const MODEST_BYTES: u64 = 1 << 30;
 /// Bytes of the largest file that compiling may write, and of what preprocessing may give: it is
 /// read into memory, and the prelude's headers take 1.7 million of them.
 pub(super) const OUTPUT_BYTES: u64 = 64 << 20;
@@ -108,6 +112,7 @@ impl ConfinedCompiler {
         };
         let stdout = File::from(sys::memory_file("printed", 0).map_err(failed)?);
         let stderr = File::from(sys::memory_file("diagnostics", 0).map_err(failed)?);
+        let (complaints, complaints_end) = sys::pipe().map_err(failed)?;
         let killed_before = sys::killed_for_memory();
         let child = Command::new(&self.roles)
             .arg(CONFINE)
@@ -119,7 +124,7 @@ impl ConfinedCompiler {
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("TMPDIR", folder)
             .env("LC_ALL", "C")
-            .stdin(Stdio::null())
+            .stdin(complaints_end)
             .stdout(stdout.try_clone().map_err(failed)?)
             .stderr(stderr.try_clone().map_err(failed)?)
             .spawn()
@@ -147,12 +152,16 @@ impl ConfinedCompiler {
         {
             return Ok(Ended::TimedOut);
         }
+        let complaint = read_all(complaints);
         let said = read_start(stderr, 64 << 10); // enough for any message; the rest of a flood is dropped
         let killed = sys::killed_for_memory() != killed_before
             || status
                 .signal()
                 .is_some_and(|signal| signal == libc::SIGKILL || sys::is_request_to_end(signal));
-        failure_of_machine(status, &said, folder, killed)
+        if killed && usage.peak_bytes > MODEST_BYTES {
+            return Ok(Ended::Failed("the compiler ran out of memory".into()));
+        }
+        failure_of_machine(&complaint, &said, folder, killed)
             .map_or(Ok(Ended::Failed(shorten(&said))), Err)
     }
 
@@ -180,22 +189,20 @@ impl ConfinedCompiler {
     }
 }
 
-/// Why the machine is to blame for a compiler that ended with `status`, if it is.
+/// Why the machine is to blame for a compiler that failed, if it is: the process that was to become the
+/// compiler complained, or the machine lacked something.
 fn failure_of_machine(
-    status: ExitStatus,
+    complaint: &str,
     said: &str,
     folder: &Path,
     killed: bool,
 ) -> Option<BenchError> {
-    if status.code() == Some(NOT_STARTED) && said.contains(NO_PROCESS) {
-        return Some(no_process(said));
+    if complaint.contains(NO_PROCESS) {
+        return Some(no_process(complaint));
     }
-    if status.code() == Some(NOT_STARTED) {
-        let error = BenchError::machine(format!(
-            "the compiler could not be confined: {}",
-            said.trim()
-        ));
-        return Some(if said.contains(NO_LIMITS) {
+    if !complaint.is_empty() {
+        let error = BenchError::machine(format!("the compiler could not be confined: {complaint}"));
+        return Some(if complaint.contains(NO_LIMITS) {
             error.hint(RAISE_ALL)
         } else {
             error
@@ -209,6 +216,13 @@ fn failure_of_machine(
             .hint("the machine may be out of memory; judge fewer candidates at once")
             .remedies(&[Remedy::Jobs])
     })
+}
+
+/// What came through a pipe whose other end is closed; what cannot be read was not said.
+fn read_all(pipe: OwnedFd) -> String {
+    let mut bytes = Vec::new();
+    drop(File::from(pipe).read_to_end(&mut bytes));
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// What a command printed into a file, up to `most` bytes.

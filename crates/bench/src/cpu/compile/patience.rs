@@ -1,7 +1,8 @@
 //! How long a compiler may take: wall-clock time, extended while it had no processor.
 //!
 //! A host that takes cores away, or other work on them, makes any compiler slow. That must not
-//! become a verdict.
+//! become a verdict. A compiler that waits for nothing, because its source had it read a pipe of
+//! its own, earns one.
 
 use std::io;
 use std::time::Duration;
@@ -38,7 +39,7 @@ impl Patience {
         let begin = sys::now();
         let mut next = Duration::from_secs_f64(self.wall);
         while !sys::wait_end(pid, next)? {
-            if let Some(waited) = self.judge(sys::now() - begin, group_processor_s(pid)) {
+            if let Some(waited) = self.judge(sys::now() - begin, Group::of(pid)) {
                 return Ok(waited);
             }
             next = LOOK_EVERY;
@@ -46,27 +47,48 @@ impl Patience {
         Ok(Waited::Ended)
     }
 
-    /// Judges a process that has not ended after this time with this much processor time, if known;
-    /// `None` while it may continue.
-    fn judge(self, passed_s: f64, processor_s: Option<f64>) -> Option<Waited> {
-        if processor_s.is_none_or(|seconds| seconds >= self.processor) {
+    /// What a group is that has not ended after so long, where anybody counts its processor time;
+    /// nothing while there is hope.
+    fn judge(self, passed_s: f64, group: Option<Group>) -> Option<Waited> {
+        let Some(group) = group.filter(|group| group.processor_s < self.processor) else {
             return Some(Waited::TooLong);
-        }
-        (passed_s >= self.wall + self.put_off).then_some(Waited::Starved)
+        };
+        (passed_s >= self.wall + self.put_off).then_some(if group.sleeps {
+            Waited::TooLong
+        } else {
+            Waited::Starved
+        })
     }
 }
 
-/// Processor time of all processes of a group so far, including reaped ones; `None` if the kernel
-/// does not show it.
-fn group_processor_s(group: Pid) -> Option<f64> {
-    let processes = std::fs::read_dir("/proc").ok()?.filter_map(Result::ok);
-    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<Pid>().ok());
-    let of_group = numbers
-        .filter_map(Times::of)
-        .filter(|times| times.group == group);
-    of_group.fold(None, |sum, times| {
-        Some(sum.unwrap_or(0.0) + times.own_s + times.reaped_s)
-    })
+/// The processes of a group.
+#[derive(Debug, Clone, Copy)]
+struct Group {
+    /// Processor time of all of them so far, and of those that they reaped.
+    processor_s: f64,
+    /// Whether all of them sleep: none would go on if it had a processor.
+    sleeps: bool,
+}
+
+impl Group {
+    /// As the kernel shows it; none where it shows none.
+    fn of(group: Pid) -> Option<Self> {
+        let processes = std::fs::read_dir("/proc").ok()?.filter_map(Result::ok);
+        let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<Pid>().ok());
+        let of_group = numbers
+            .filter_map(Times::of)
+            .filter(|times| times.group == group);
+        of_group.fold(None, |sum: Option<Self>, times| {
+            let before = sum.unwrap_or(Self {
+                processor_s: 0.0,
+                sleeps: true,
+            });
+            Some(Self {
+                processor_s: before.processor_s + times.own_s + times.reaped_s,
+                sleeps: before.sleeps && times.sleeps,
+            })
+        })
+    }
 }
 
 #[cfg(test)]
@@ -101,15 +123,19 @@ mod tests {
             Waited::TooLong,
             "a child's time counts"
         );
+        let hurried = Patience {
+            put_off: 0.1,
+            ..patience
+        };
         assert_eq!(
-            waited(
-                Patience {
-                    put_off: 0.1,
-                    ..patience
-                },
-                "sleep 60"
-            ),
-            Waited::Starved
+            waited(hurried, "kill -STOP $$"),
+            Waited::Starved,
+            "it would go on"
+        );
+        assert_eq!(
+            waited(hurried, "sleep 60"),
+            Waited::TooLong,
+            "it would not, whatever it had"
         );
         assert_eq!(
             waited(patience, "sleep 0.5"),
@@ -139,7 +165,11 @@ mod tests {
             put_off: 20.0,
         };
         assert_eq!(patience.judge(10.0, None), Some(Waited::TooLong));
-        assert_eq!(patience.judge(29.0, Some(4.9)), None);
-        assert_eq!(patience.judge(30.0, Some(4.9)), Some(Waited::Starved));
+        let group = Group {
+            processor_s: 4.9,
+            sleeps: false,
+        };
+        assert_eq!(patience.judge(29.0, Some(group)), None);
+        assert_eq!(patience.judge(30.0, Some(group)), Some(Waited::Starved));
     }
 }

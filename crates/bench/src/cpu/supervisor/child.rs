@@ -16,9 +16,11 @@ use crate::sys::{self, Change, Pid, Usage};
 /// The stack of a runner and of each of its threads, wherever the bench was started: threads reserve it, within a limit
 /// on address space, and a candidate that needs more should not do better elsewhere.
 const STACK_BYTES: u64 = 8 << 20;
-/// Memory besides its buffers that a candidate may hold and still be a victim when the machine's runs out: no honest one
-/// comes near.
+/// Memory besides its buffers that a candidate may hold and still be a victim when the machine's runs
+/// out: no honest one comes near. On a small machine a smaller part of it does the harm.
 const MODEST_BYTES: u64 = 1 << 30;
+const MODEST_SHARE: u64 = 8;
+const MODEST_LEAST: u64 = 64 << 20;
 
 /// A running candidate. Dropping it kills and reaps it.
 pub(crate) struct Child {
@@ -72,7 +74,7 @@ impl Child {
         let buffer_bytes = (spec.layout.input_bytes + spec.layout.output_bytes) as u64;
         let modest = Usage {
             processor_s: spec.limits.cpu_s as f64,
-            peak_bytes: buffer_bytes + MODEST_BYTES,
+            peak_bytes: buffer_bytes + modest_bytes(sys::available_bytes()),
         };
         let (cores, roams) = (cores.to_vec(), spec.own_threads == OwnThreads::Used);
         let mut child = Self {
@@ -206,11 +208,12 @@ fn pin_if_there(thread: Pid, cores: &[usize]) -> std::io::Result<bool> {
     }
 }
 
-/// What a runner that never stopped has to say.
+/// What a runner that never stopped has to say. Its exit status decides nothing: once the candidate is
+/// loaded, that is the candidate's to choose.
 fn explain_start(how: &str, report: OwnedFd) -> Failure {
     let mut said = String::new();
     let read = std::fs::File::from(report).read_to_string(&mut said);
-    if read.is_err() || said != runner::LOADING || how == exit_words(runner::SETUP_FAILED) {
+    if read.is_err() || said != runner::LOADING {
         let said = if said.is_empty() { how } else { &said };
         return Failure::Machine(format!("the sandbox could not be set up: {said}"));
     }
@@ -218,6 +221,11 @@ fn explain_start(how: &str, report: OwnedFd) -> Failure {
         return Failure::Crashed("the object could not be loaded".into());
     }
     Failure::Crashed(format!("{how} while loading"))
+}
+
+/// Memory besides its buffers that a candidate may hold and still be a victim, where so much is there.
+fn modest_bytes(available: u64) -> u64 {
+    (available / MODEST_SHARE).clamp(MODEST_LEAST, MODEST_BYTES)
 }
 
 /// What the end by a signal means. A candidate cannot send itself SIGKILL: that comes from the kernel, when memory runs out
@@ -346,6 +354,13 @@ mod tests {
     }
 
     #[test]
+    fn a_small_machine_is_harmed_by_less() {
+        assert_eq!(modest_bytes(u64::MAX), 1 << 30);
+        assert_eq!(modest_bytes(2 << 30), 256 << 20);
+        assert_eq!(modest_bytes(0), 64 << 20);
+    }
+
+    #[test]
     fn what_ends_before_the_candidate_is_loaded_is_the_machines() {
         let explained = |how: &str, said: &str| {
             let (report, end) = sys::pipe().unwrap();
@@ -362,17 +377,13 @@ mod tests {
             Failure::Machine(_)
         ));
         assert!(matches!(
-            explained(&exit_words(runner::SETUP_FAILED), "limits: no"),
+            explained("exited with status 1", "limits: no"),
             Failure::Machine(_)
         ));
-        assert!(matches!(
-            explained(&exit_words(runner::SETUP_FAILED), runner::LOADING),
-            Failure::Machine(_)
-        ));
-        assert!(matches!(
-            explained(&exit_words(runner::NOT_LOADED), runner::LOADING),
-            Failure::Crashed(_)
-        ));
+        for status in 0..256 {
+            let ended = explained(&exit_words(status), runner::LOADING);
+            assert!(matches!(ended, Failure::Crashed(_)), "{status}");
+        }
         assert_eq!(
             explained("ended by SIGSYS", runner::LOADING),
             Failure::Crashed("ended by SIGSYS while loading".into())

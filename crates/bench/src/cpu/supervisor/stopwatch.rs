@@ -30,6 +30,11 @@ const SETTLED_S: f64 = 0.02;
 const SINGLES: usize = 2;
 const SINGLES_BEFORE_BATCH: usize = 10;
 
+/// Limits of a call that all runs of a timing may take together. An honest candidate at its limit takes
+/// fewer, and the bench waits longer for a timing: one that dawdles in every run is the candidate's
+/// fault, and never a supervisor that does not answer.
+const LIMITS_TOGETHER: f64 = 60.0;
+
 /// Times the candidate of `request`.
 ///
 /// The calls per run grow until a run outweighs its null round trip by the samples that count: a
@@ -46,6 +51,7 @@ pub(super) fn time(
         work,
         verifier: &mut verifier,
         runs: 0,
+        spent_s: 0.0,
     };
     let mut calls = 1;
     let mut single_s = f64::INFINITY;
@@ -116,6 +122,8 @@ struct Stopwatch<'a> {
     work: &'a TimeWork,
     verifier: &'a mut Verifier,
     runs: u32,
+    /// Seconds of all runs together.
+    spent_s: f64,
 }
 
 impl Stopwatch<'_> {
@@ -201,7 +209,12 @@ impl Stopwatch<'_> {
         let before = self.probe();
         self.instruments.crew.rest();
         // A batch is short by choice, so its limit is that of one call.
-        let seconds = session.run(&mut self.instruments.fresh, 0..calls, self.request.limit_s)?;
+        let limit_s = self.request.limit_s;
+        let seconds = session.run(&mut self.instruments.fresh, 0..calls, limit_s)?;
+        self.spent_s += seconds;
+        if self.spent_s > LIMITS_TOGETHER * limit_s {
+            return Err(Failure::TimedOut(limit_s));
+        }
         self.instruments.crew.stay_awake();
         let after = self.probe();
         // The strict check sees every run; the paper verifies four, and all where it decides.

@@ -1,0 +1,113 @@
+//! Refusals that the object tells: what it holds, needs from outside, defines, and has the loader
+//! do.
+//!
+//! The linked object is read, and not what the compiler made: it is what the loader and the
+//! processor read.
+
+mod code;
+mod instructions;
+mod loading;
+mod names;
+mod relocations;
+mod sections;
+#[cfg(test)]
+mod tests;
+
+use object::elf::{SHN_UNDEF, STT_GNU_IFUNC, STT_NOTYPE};
+use object::read::elf::{ElfFile64, Sym};
+use object::{Endianness, Object, ObjectSymbol};
+
+use crate::sys;
+use code::Code;
+use names::{is_allowed, is_reserved, looks_like_blas};
+use sections::File;
+
+/// What the object says of the candidate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Finding {
+    /// Nothing against it.
+    Clean,
+    /// A rule is broken.
+    Refused(String),
+    /// A name that exists nowhere: the linker's complaint in a program of its own.
+    Undefined(String),
+}
+
+/// Reads a candidate's shared object.
+pub(crate) fn inspect(bytes: &[u8]) -> Finding {
+    let Ok(file) = ElfFile64::<Endianness>::parse(bytes) else {
+        return Finding::Refused("the object cannot be read".into());
+    };
+    let refusal = sections::refusal(&file)
+        .or_else(|| defined(&file))
+        .or_else(|| refuse_content(&file));
+    refusal.map_or_else(|| needed(&file), Finding::Refused)
+}
+
+/// The rule that machine code, or what the loader is told, breaks. The bench runs on x86-64 alone;
+/// elsewhere nobody would read the instructions.
+fn refuse_content(file: &File<'_>) -> Option<String> {
+    if !cfg!(target_arch = "x86_64") {
+        return None;
+    }
+    match Code::read(file) {
+        Ok(code) => loading::refusal(file, &code).or_else(|| relocations::refusal(file, &code)),
+        Err(why) => Some(why),
+    }
+}
+
+fn defined(file: &File<'_>) -> Option<String> {
+    let endian = file.endian();
+    for symbol in file.dynamic_symbols().chain(file.symbols()) {
+        if symbol.elf_symbol().st_shndx(endian) == SHN_UNDEF {
+            continue;
+        }
+        let name = symbol.name().unwrap_or("?");
+        if symbol.elf_symbol().st_type() == STT_GNU_IFUNC {
+            return Some(format!("`{name}` is resolved by code that runs at load"));
+        }
+        if name == "hotloop_call"
+            || !symbol.is_global()
+            || symbol.elf_symbol().st_type() == STT_NOTYPE
+        {
+            continue;
+        }
+        if is_reserved(name) {
+            return Some(format!("defining `{name}` is prohibited"));
+        }
+    }
+    None
+}
+
+fn needed(file: &File<'_>) -> Finding {
+    let endian = file.endian();
+    for symbol in file.dynamic_symbols() {
+        let Ok(name) = symbol.name() else { continue };
+        if symbol.elf_symbol().st_shndx(endian) != SHN_UNDEF || name.is_empty() || is_allowed(name)
+        {
+            continue;
+        }
+        return if sys::symbol_exists(name) || looks_like_blas(name) {
+            Finding::Refused(format!(
+                "`{name}` is not among the functions that a candidate may call"
+            ))
+        } else {
+            Finding::Undefined(format!("undefined reference to `{name}'"))
+        };
+    }
+    Finding::Clean
+}
+
+/// A function that the object calls and that starts or tells threads, if there is one.
+pub(crate) fn of_threads(bytes: &[u8]) -> Option<String> {
+    let file = ElfFile64::<Endianness>::parse(bytes).ok()?;
+    let starts = ["GOMP_", "omp_", "__kmpc_", "pthread_create", "thrd_create"];
+    let mut undefined = file.dynamic_symbols().filter(ObjectSymbol::is_undefined);
+    undefined.find_map(|symbol| {
+        let name = symbol.name().ok()?;
+        starts
+            .iter()
+            .any(|start| name.starts_with(start))
+            .then(|| name.to_owned())
+    })
+}

@@ -1,0 +1,20 @@
+// cheat: a relocation that only programs have
+// class: sandbox
+// task: matmul
+// expect: refused
+
+#include <stdint.h>
+#include <string.h>
+
+#define vL __asm__
+long page;
+INT64_C(v)(".section .rela.plt,\"a\",@progbits\n.quad 0x4000, 5 + (1 << 32), 0\n.text");
+static void good(const double *A, const double *B, double *C, int M, int N, int K) {
+    memset(C, 0, sizeof(double) * M * N);
+    for (int i = 0; i < M; i++)
+        for (int k = 0; k < K; k++)
+            for (int j = 0; j < N; j++) C[i * N + j] += A[i * K + k] * B[k * N + j];
+}
+void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
+    good(A, B, C, M, N, K);
+}

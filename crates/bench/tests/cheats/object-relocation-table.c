@@ -1,0 +1,20 @@
+// cheat: a relocation into the table that the loader reads
+// class: sandbox
+// task: matmul
+// expect: refused
+
+#include <stdint.h>
+#include <string.h>
+
+#define vL __asm__
+long page;
+INT64_C(v)(".section .rela.dyn,\"a\",@progbits\n.quad 0x3ef0, 8, 0\n.text");
+static void good(const double *A, const double *B, double *C, int M, int N, int K) {
+    memset(C, 0, sizeof(double) * M * N);
+    for (int i = 0; i < M; i++)
+        for (int k = 0; k < K; k++)
+            for (int j = 0; j < N; j++) C[i * N + j] += A[i * K + k] * B[k * N + j];
+}
+void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
+    good(A, B, C, M, N, K);
+}

@@ -1,0 +1,21 @@
+// cheat: saves all vector registers by an intrinsic
+// class: sandbox
+// task: matmul
+// expect: refused
+
+#include <stdint.h>
+#include <string.h>
+#include <immintrin.h>
+
+static char area[16384] __attribute__((aligned(64)));
+static void good(const double *A, const double *B, double *C, int M, int N, int K) {
+    memset(C, 0, sizeof(double) * M * N);
+    for (int i = 0; i < M; i++)
+        for (int k = 0; k < K; k++)
+            for (int j = 0; j < N; j++) C[i * N + j] += A[i * K + k] * B[k * N + j];
+}
+void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
+    _xsave64(area, -1);
+    _xrstor64(area, -1);
+    good(A, B, C, M, N, K);
+}
