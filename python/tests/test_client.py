@@ -5,6 +5,8 @@ import contextlib
 import email.utils
 import http.server
 import json
+import logging
+import socket
 import threading
 import time
 
@@ -133,3 +135,107 @@ def test_nobody_there_is_a_machine_failure_and_no_number():
     assert judged.reward is None and judged.status == "machine-failure"
     with pytest.raises(MachineFailure):
         client.tasks()
+
+
+@contextlib.contextmanager
+def closed():
+    """A port that nobody listens on."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield held.getsockname()[1]
+
+
+@contextlib.contextmanager
+def full():
+    """A port whose queue is full, so that no connection is made."""
+    with socket.socket() as listener, contextlib.ExitStack() as waiting:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        for _ in range(4):
+            one = waiting.enter_context(socket.socket())
+            one.setblocking(False)
+            one.connect_ex(listener.getsockname())
+        yield listener.getsockname()[1]
+
+
+def said_when_nobody_answers(url, caplog):
+    """What the client has said when it has tried for two seconds and goes on."""
+    with caplog.at_level(logging.WARNING, "hotloop"):
+        asking = threading.Thread(target=lambda: Client(url, first_s=10).judge(["x"]), daemon=True)
+        asking.start()
+        asking.join(2.0)
+        said = [record.getMessage() for record in caplog.records]
+        assert asking.is_alive(), "it goes on trying"
+    return said
+
+
+def test_it_says_soon_that_nobody_answers_and_why(caplog):
+    with closed() as port:
+        [said] = said_when_nobody_answers(f"http://127.0.0.1:{port}", caplog)
+    assert "no service listens on this port" in said and "hotloop serve" in said
+
+
+def test_a_host_that_does_not_exist_is_named(caplog):
+    [said] = said_when_nobody_answers("http://no-such-host.invalid:8000", caplog)
+    assert "no-such-host.invalid" in said and "no host has this name" in said
+
+
+def test_a_connection_that_is_never_made_is_told_of(caplog):
+    with full() as port:
+        [said] = said_when_nobody_answers(f"http://127.0.0.1:{port}", caplog)
+    assert "no connection yet" in said
+
+
+@contextlib.contextmanager
+def answering(answer):
+    """A port where everybody gets these bytes, whatever they say."""
+
+    def serve():
+        with contextlib.suppress(OSError):
+            while True:
+                one, _ = listener.accept()
+                with one:
+                    one.recv(4096)
+                    one.sendall(answer)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=serve, daemon=True).start()
+        yield listener.getsockname()[1]
+
+
+def test_a_wrong_scheme_is_named(caplog):
+    with answering(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n") as port:
+        [said] = said_when_nobody_answers(f"https://127.0.0.1:{port}", caplog)
+    assert "try http:// instead of https://" in said
+
+
+def test_plain_words_to_a_service_with_tls_are_told_of(caplog):
+    with answering(b"") as port:
+        [said] = said_when_nobody_answers(f"http://127.0.0.1:{port}", caplog)
+    assert "try https:// instead of http://" in said
+
+
+@pytest.mark.parametrize("url", ["localhost:8000", "127.0.0.1:8000", "ftp://localhost", "http://", "bench"])
+def test_a_url_without_a_scheme_is_an_error_at_once(url):
+    with pytest.raises(RequestError, match="http://HOST:PORT"):
+        Client(url)
+
+
+def test_it_gives_up_when_nothing_ever_answered():
+    with closed() as port:
+        client = Client(f"http://127.0.0.1:{port}", first_s=0.5)
+        with pytest.raises(MachineFailure, match="no service listens"):
+            client.tasks()
+    assert Client("http://127.0.0.1:9").first_s == 60
+
+
+def test_a_string_is_a_completion_and_other_mistakes_are_named():
+    with flaky() as (url, asked):
+        [judged] = Client(url).judge(["```c\nint x;\n```"])
+        assert judged.reward == 2.5 and len(asked) == 1
+        for wrong, remedy in [("int x;", "list"), ({"source": "int x;"}, "list"), ([7], "mapping"), ([None], "mapping")]:
+            with pytest.raises(TypeError, match=remedy):
+                Client(url).judge(wrong)
+            with pytest.raises(TypeError, match=remedy):
+                asyncio.run(Client(url).ajudge(wrong))
+    assert len(asked) == 1

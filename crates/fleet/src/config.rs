@@ -378,7 +378,10 @@ mod tests {
     #[test]
     fn the_example_is_sound_and_holds_every_kind() {
         let config = parse(EXAMPLE).unwrap();
-        assert_eq!(config.nodes.len(), 2, "{config:?}");
+        assert!(
+            matches!(config.nodes.as_slice(), [Nodes::Local { count: 1, .. }]),
+            "it works on this machine as it is: {config:?}"
+        );
         // The commented parts must be valid, too. [site] and local nodes exclude each other.
         let shown = EXAMPLE.replace("\n# ", "\n");
         let shown = shown

@@ -174,6 +174,7 @@ impl Pool {
             }
         }
         self.launcher.finish(patience);
+        self.launcher.clean().into_iter().for_each(say);
     }
 
     pub(crate) fn states(&self) -> impl Iterator<Item = NodeState> {

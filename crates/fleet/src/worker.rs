@@ -9,7 +9,7 @@ mod duty;
 mod health;
 mod pull;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use hotloop_flow::how::Compiler;
@@ -31,6 +31,8 @@ use pull::{Came, Puller};
 const BEAT: Duration = Duration::from_secs(2);
 /// How long one wait for a verdict or a group is.
 const GLANCE: Duration = Duration::from_millis(20);
+/// How long after a process of the bench the worker itself may be asked to stop.
+const TOGETHER: Duration = Duration::from_millis(100);
 
 /// A group under way.
 struct Held {
@@ -44,6 +46,8 @@ struct Held {
 struct Worker<'a> {
     duty: Duty,
     judges: &'a dyn Judges,
+    /// How often the worker was asked to stop.
+    asked: &'a AtomicU32,
     name: String,
     class: String,
     machine: Vec<(Compiler, MachineFacts)>,
@@ -61,8 +65,9 @@ struct Worker<'a> {
     begun: Instant,
 }
 
-/// Works until `stop` is set, and then until what it has is finished.
-pub fn work(duty: Duty, judges: &dyn Judges, stop: &AtomicBool) -> Result<(), BenchError> {
+/// Works until it is asked to stop, and then finishes what it has. Asked twice, it gives back at
+/// once what it has.
+pub fn work(duty: Duty, judges: &dyn Judges, asked: &AtomicU32) -> Result<(), BenchError> {
     let cores = claim(&duty)?;
     let _owned = cores::own(&cores, duty.share_cores)?;
     let machine = judges.machine()?;
@@ -100,6 +105,7 @@ pub fn work(duty: Duty, judges: &dyn Judges, stop: &AtomicBool) -> Result<(), Be
     let mut worker = Worker {
         duty,
         judges,
+        asked,
         name,
         class,
         machine,
@@ -113,7 +119,7 @@ pub fn work(duty: Duty, judges: &dyn Judges, stop: &AtomicBool) -> Result<(), Be
         health,
         begun: Instant::now(),
     };
-    worker.serve(&runtime, &link, stop)
+    worker.serve(&runtime, &link)
 }
 
 /// The worker's cores; the process and all it starts keep to them.
@@ -153,18 +159,14 @@ fn wordly(text: &str) -> String {
 }
 
 impl Worker<'_> {
-    fn serve(
-        &mut self,
-        runtime: &Runtime,
-        link: &Link,
-        stop: &AtomicBool,
-    ) -> Result<(), BenchError> {
+    fn serve(&mut self, runtime: &Runtime, link: &Link) -> Result<(), BenchError> {
         let puller = Puller::start(runtime, link, &self.class, &self.duty, self.room())?;
         let mut answers = Answers::new(runtime, link);
         let mut beaten: Option<Instant> = None;
         let mut stopping: Option<Instant> = None;
         loop {
-            if stop.load(Ordering::Relaxed) && stopping.is_none() {
+            let asked = self.asked.load(Ordering::Relaxed);
+            if asked > 0 && stopping.is_none() {
                 stopping = Some(Instant::now());
                 self.health.drain();
             }
@@ -179,7 +181,7 @@ impl Worker<'_> {
                 if self.held.is_empty() && self.parked.is_empty() {
                     break;
                 }
-                if since.elapsed() >= self.duty.grace {
+                if asked > 1 || since.elapsed() >= self.duty.grace {
                     break;
                 }
             }
@@ -216,6 +218,7 @@ impl Worker<'_> {
         match next {
             Ok(None) => {}
             Ok(Some(reply)) => self.judged(reply, answers),
+            Err(_) if self.is_leaving() => self.abandon(answers),
             // The bench itself is broken: whoever waits for it is told, and the next group gets a new one.
             Err(error) => {
                 self.bench = None;
@@ -284,6 +287,7 @@ impl Worker<'_> {
                     judged,
                 });
             }
+            Err(_) if self.is_leaving() => answers.hand_back(vec![came]),
             Err(error) => {
                 (self.duty.log)(&format!("group {}: {error}", came.sequence), &[]);
                 self.health.failed(&came.sequence.to_string(), &error);
@@ -335,6 +339,11 @@ impl Worker<'_> {
         let place = (id - self.held[at].first) as usize;
         match &reply.judged {
             Ok(_) => self.health.judged(),
+            Err(_) if self.is_leaving() => {
+                let held = self.held.swap_remove(at);
+                answers.hand_back(vec![held.came]);
+                return;
+            }
             Err(error) => {
                 let source = wire::hash(&[&self.held[at].group.jobs[place].source]);
                 if self.health.failed(&source, error) && self.trial.is_none() {
@@ -395,6 +404,22 @@ impl Worker<'_> {
                 .chain(parked)
                 .collect(),
         );
+    }
+
+    /// Whether the worker was asked to stop. A failure then says nothing about the machine or the
+    /// group: a scheduler asks every process of a job, one after the other, and the worker need not
+    /// be the first.
+    fn is_leaving(&self) -> bool {
+        let begin = Instant::now();
+        loop {
+            if self.asked.load(Ordering::Relaxed) > 0 {
+                return true;
+            }
+            if begin.elapsed() >= TOGETHER {
+                return false;
+            }
+            std::thread::sleep(TOGETHER / 20);
+        }
     }
 
     /// A machine that was not quiet is listened to again, now and then.

@@ -15,7 +15,7 @@ use crate::verdict::{Phase, Verdict};
     tag = "shape",
     rename_all = "kebab-case",
     rename_all_fields = "kebab-case",
-    deny_unknown_fields
+    from = "Written"
 )]
 pub enum Reward {
     /// Mikasa et al. eq. 3: -100 malformed or refused, -40 not compiled, -30 timed out,
@@ -28,10 +28,8 @@ pub enum Reward {
     /// correct earns `1 + log2(the seed's seconds / its own)` within `[low, high]`.
     LadderLog {
         /// The least that a correct candidate earns.
-        #[serde(default = "log_low")]
         low: f64,
         /// The most that a correct candidate earns.
-        #[serde(default = "log_high")]
         high: f64,
     },
     /// Gulati: 0.4 for compiling, 0.4 for being correct, 0.2 for beating the baseline.
@@ -40,22 +38,73 @@ pub enum Reward {
     /// with the baseline's seconds as `t0`.
     Composite {
         /// For compiling.
-        #[serde(default = "one_third")]
         alpha: f64,
         /// For being correct.
-        #[serde(default = "one_third")]
         beta: f64,
         /// For each time that it is as fast as the baseline.
-        #[serde(default = "one_third")]
         gamma: f64,
         /// Where the speedup is cut off.
-        #[serde(default = "r_max")]
         r_max: f64,
     },
     /// How near the roof: `1 / (1 + (t - t_sol) / (t_base - t_sol))` for correct, else 0.
     /// The baseline earns 0.5 and the roof 1. Faster than the roof earns 1. Where the
     /// baseline is no slower than the roof the scale is gone: `t_sol / t`.
     Sol,
+}
+
+/// A reward as it is written. Serde refuses unknown keys of these variants, and would ignore those
+/// of unit variants.
+#[derive(Deserialize)]
+#[serde(
+    tag = "shape",
+    rename_all = "kebab-case",
+    rename_all_fields = "kebab-case",
+    deny_unknown_fields
+)]
+enum Written {
+    Ladder {},
+    LadderGroup {},
+    LadderLog {
+        #[serde(default = "log_low")]
+        low: f64,
+        #[serde(default = "log_high")]
+        high: f64,
+    },
+    Weighted {},
+    Composite {
+        #[serde(default = "one_third")]
+        alpha: f64,
+        #[serde(default = "one_third")]
+        beta: f64,
+        #[serde(default = "one_third")]
+        gamma: f64,
+        #[serde(default = "r_max")]
+        r_max: f64,
+    },
+    Sol {},
+}
+
+impl From<Written> for Reward {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Ladder {} => Self::Ladder,
+            Written::LadderGroup {} => Self::LadderGroup,
+            Written::LadderLog { low, high } => Self::LadderLog { low, high },
+            Written::Weighted {} => Self::Weighted,
+            Written::Composite {
+                alpha,
+                beta,
+                gamma,
+                r_max,
+            } => Self::Composite {
+                alpha,
+                beta,
+                gamma,
+                r_max,
+            },
+            Written::Sol {} => Self::Sol,
+        }
+    }
 }
 
 fn log_low() -> f64 {

@@ -1,10 +1,11 @@
 //! Stops cleanly: the first signal asks, the second one ends the program at once.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::flag;
+use signal_hook::iterator::Signals;
 
 use crate::failure::Failure;
 
@@ -48,4 +49,19 @@ impl Stop {
     pub(crate) fn ask(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
+}
+
+/// Counts in `asked` how often a signal asks the program to stop, whichever of them a scheduler
+/// sends. The third one ends the program at once.
+pub(crate) fn count_requests(asked: Arc<AtomicU32>) -> Result<(), Failure> {
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2])
+        .map_err(|error| Failure::machine(format!("signals cannot be caught: {error}")))?;
+    std::thread::spawn(move || {
+        for _ in signals.forever() {
+            if asked.fetch_add(1, Ordering::Relaxed) >= 2 {
+                std::process::exit(130);
+            }
+        }
+    });
+    Ok(())
 }

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use axum::body::{self, Body};
+use axum::body;
 use axum::extract::{FromRef, FromRequest, Request};
 use axum::http::{StatusCode, header};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::fault::Fault;
+use crate::keys;
 use crate::settings::Limits;
 
 /// Bytes of one permit.
@@ -20,6 +22,22 @@ const MARK: usize = 256;
 pub(crate) struct Received<T> {
     pub(crate) value: T,
     _share: OwnedSemaphorePermit,
+}
+
+/// What a request's body may hold. It refuses keys that it does not know.
+pub(crate) trait Body: DeserializeOwned {
+    /// Names a key in `body` that is not known here, if that is why it cannot be read.
+    fn unknown_key(body: &Value) -> Option<Fault> {
+        keys::unknown(body, keys::of::<Self>())
+    }
+}
+
+/// Why a body cannot be read.
+fn unreadable<T: Body>(json: &[u8], error: &serde_json::Error) -> Fault {
+    serde_json::from_slice(json)
+        .ok()
+        .and_then(|body| T::unknown_key(&body))
+        .unwrap_or_else(|| Fault::bad(format!("the body is not what is expected here: {error}")))
 }
 
 /// The memory that all bodies share, and what one of them may take.
@@ -97,7 +115,7 @@ impl Bodies {
     }
 }
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Received<T>
+impl<S: Send + Sync, T: Body> FromRequest<S> for Received<T>
 where
     Bodies: FromRef<S>,
 {
@@ -119,9 +137,8 @@ where
         }
         drop(share.split(share.num_permits().saturating_sub(units(bytes.len()))));
         share.merge(bodies.room(bytes)?);
-        let value = serde_json::from_slice(bytes).map_err(|error| {
-            Fault::bad(format!("the body is not what is expected here: {error}"))
-        })?;
+        let value =
+            serde_json::from_slice(bytes).map_err(|error| unreadable::<T>(bytes, &error))?;
         Ok(Self {
             value,
             _share: share,
@@ -145,7 +162,7 @@ fn marks(json: &[u8]) -> usize {
 }
 
 /// The whole body; `true` when it is longer than `limit`.
-async fn read(body: Body, limit: usize) -> Result<body::Bytes, bool> {
+async fn read(body: body::Body, limit: usize) -> Result<body::Bytes, bool> {
     body::to_bytes(body, limit).await.map_err(|error| {
         let error: &(dyn std::error::Error + 'static) = &error;
         std::iter::successors(Some(error), |error| error.source())

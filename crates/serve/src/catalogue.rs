@@ -33,7 +33,7 @@ impl Catalogue {
             .filter(|name| !name.is_empty())
             .or(self.default.as_deref())
         else {
-            return Err(Fault::bad("the request names no task").hint(hint()));
+            return Err(Fault::unknown("the request names no task").hint(hint()));
         };
         let unknown = || Fault::unknown(format!("there is no task `{}`", tame(name))).hint(hint());
         self.tasks.get(name).cloned().ok_or_else(unknown)

@@ -42,6 +42,11 @@ impl Fault {
         Self::new(StatusCode::BAD_REQUEST, what)
     }
 
+    /// Well formed, but its parts contradict each other or what is there.
+    pub(crate) fn conflict(what: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, what)
+    }
+
     /// There is no such thing.
     pub(crate) fn unknown(what: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, what)
@@ -70,6 +75,14 @@ impl Fault {
     /// A bug in this service: a task panicked.
     pub(crate) fn bug() -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "a bug in hotloop")
+    }
+
+    /// What failed and what may help, in one sentence.
+    pub(crate) fn told(&self) -> String {
+        match &self.hint {
+            Some(hint) => format!("{} ({hint})", self.what),
+            None => self.what.clone(),
+        }
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {

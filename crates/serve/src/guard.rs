@@ -1,4 +1,4 @@
-//! Checks tokens and rates before anything is done for a request.
+//! Checks tokens, names and rates before anything is done for a request.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -13,6 +13,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
 use crate::fault::Fault;
+use crate::hosts::Hosts;
 use crate::metrics::Metrics;
 use crate::notice::{Listener, Notice, tame};
 
@@ -100,6 +101,7 @@ impl Rates {
 /// What decides whether a request passes.
 pub(crate) struct Guard {
     tokens: Tokens,
+    hosts: Hosts,
     rates: Rates,
     /// Requests a second from one address.
     rate: f64,
@@ -110,12 +112,14 @@ pub(crate) struct Guard {
 impl Guard {
     pub(crate) fn new(
         tokens: &[String],
+        hosts: Hosts,
         rate: f64,
         metrics: Arc<Metrics>,
         listener: Listener,
     ) -> Self {
         Self {
             tokens: Tokens::new(tokens),
+            hosts,
             rates: Rates::default(),
             rate,
             metrics,
@@ -141,6 +145,15 @@ impl Guard {
             );
             return Some(fault.hint(
                 "send the header `Authorization: Bearer TOKEN`, or use http://any:TOKEN@host/",
+            ));
+        }
+        if self.tokens.0.is_empty() && !self.hosts.admit(request) {
+            let fault = Fault::new(
+                StatusCode::FORBIDDEN,
+                "without a token, only requests to a name of this machine are served",
+            );
+            return Some(fault.hint(
+                "ask for localhost, start the service with a token, or start it with this name allowed",
             ));
         }
         if self.tokens.0.is_empty() && is_from_a_page(request.headers()) {

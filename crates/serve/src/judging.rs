@@ -202,6 +202,6 @@ fn check_stage(task: &Task, stage: Option<Stage>) -> Result<(), Fault> {
         let known = task.spec.stages.get(stage);
         known
             .map(drop)
-            .map_err(|error| Fault::bad(error.to_string()))
+            .map_err(|error| Fault::unknown(error.to_string()))
     })
 }

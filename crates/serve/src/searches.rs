@@ -255,10 +255,9 @@ impl Searches {
         };
         if let Some(task) = task.filter(|task| *task != run_task.spec.name) {
             let (is, asked) = (&run_task.spec.name, tame(task));
-            return Err(Fault::new(
-                StatusCode::CONFLICT,
-                format!("this run is about {is}, not {asked}"),
-            ));
+            return Err(Fault::conflict(format!(
+                "this run is about {is}, not {asked}"
+            )));
         }
         if !judged {
             // Everything is measured against the seed, so it comes first.
@@ -283,7 +282,7 @@ impl Searches {
         let exists = directory.join("run.toml").is_file();
         if !exists && task.is_none() {
             return Err(Fault::unknown(format!("there is no run `{name}`"))
-                .hint("name a task to begin it, as in /v1/prompts?run=NAME&task=matmul&n=8"));
+                .hint("name a task to begin it, as in {\"run\": \"NAME\", \"task\": \"matmul\", \"n\": 8}"));
         }
         if let Some(idle) = make_room(&mut open, &self.limits)? {
             (self.listener)(&Notice::RunClosed { run: idle });

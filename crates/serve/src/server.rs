@@ -12,6 +12,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::app::App;
 use crate::desk::Factory;
 use crate::guard::Guard;
+use crate::hosts::Hosts;
 use crate::notice::{Listener, patient};
 use crate::router::router;
 use crate::settings::{Refusal, Settings};
@@ -58,6 +59,7 @@ impl Server {
         let metrics = Arc::clone(&app.metrics);
         let guard = Arc::new(Guard::new(
             &settings.tokens,
+            Hosts::new(address.ip(), &settings.hosts),
             settings.limits.rate,
             Arc::clone(&metrics),
             Arc::clone(&listener),

@@ -18,6 +18,9 @@ pub struct Settings {
     pub bind: SocketAddr,
     /// Who may ask; empty for everybody on this machine.
     pub tokens: Vec<String>,
+    /// More names that the service answers to where it has no token. It always answers to
+    /// `localhost`, to loopback addresses and to the address that it listens on.
+    pub hosts: Vec<String>,
     /// Certificate chain and key, both PEM files.
     pub tls: Option<(PathBuf, PathBuf)>,
     /// The tasks that may be asked for, by name. Nothing else is ever looked up.
@@ -61,6 +64,10 @@ pub struct Limits {
     pub rate: f64,
     /// Connections at most.
     pub connections: usize,
+    /// Connections from one address at most.
+    pub connections_each: usize,
+    /// How long a new connection may stay without a request.
+    pub silence: Duration,
     /// Tries after a machine's failure, before it is told.
     pub retries: u32,
     /// Runs of foreign trainers that are open at once.
@@ -84,6 +91,8 @@ impl Default for Limits {
             candidates: 1024,
             rate: 500.0,
             connections: 1024,
+            connections_each: 512,
+            silence: Duration::from_secs(5),
             retries: 2,
             runs: 64,
             idle: Duration::from_mins(10),
@@ -124,6 +133,7 @@ impl Settings {
         Self {
             bind: SocketAddr::from(([127, 0, 0, 1], 0)),
             tokens: Vec::new(),
+            hosts: Vec::new(),
             tls: None,
             tasks: tasks
                 .into_iter()

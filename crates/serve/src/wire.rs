@@ -12,7 +12,6 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
@@ -22,6 +21,7 @@ use tower_service::Service;
 use crate::guard::Peer;
 use crate::metrics::Metrics;
 use crate::notice::{Listener, Notice};
+use crate::places::{Place, Places};
 use crate::settings::{Limits, Refusal};
 
 /// How often the service checks whether it should stop.
@@ -68,9 +68,10 @@ pub(crate) fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, Re
 pub(crate) struct Door {
     router: Router,
     tls: Option<TlsAcceptor>,
-    /// The most connections at once.
-    most: usize,
+    places: Arc<Places>,
     patience: Duration,
+    /// How long a new connection may stay without a request.
+    silence: Duration,
     metrics: Arc<Metrics>,
     listener: Listener,
 }
@@ -86,8 +87,9 @@ impl Door {
         Self {
             router,
             tls,
-            most: limits.connections,
+            places: Places::new(limits.connections, limits.connections_each),
             patience: limits.patience,
+            silence: limits.silence,
             metrics,
             listener,
         }
@@ -95,7 +97,6 @@ impl Door {
 
     /// Accepts connections until `stop` is set.
     pub(crate) async fn accept(self: Arc<Self>, port: TcpListener, stop: &AtomicBool) {
-        let places = Arc::new(Semaphore::new(self.most));
         let mut open = tokio::task::JoinSet::new();
         while !stop.load(Ordering::Relaxed) {
             while open.try_join_next().is_some() {}
@@ -107,16 +108,18 @@ impl Door {
                 tokio::time::sleep(GLANCE).await;
                 continue;
             };
-            let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
-                self.dropped(Peer(peer), "too many connections".to_owned());
-                continue;
+            let place = match self.places.take(peer.ip()) {
+                Ok(place) => Arc::new(place),
+                Err(why) => {
+                    self.dropped(Peer(peer), why.to_owned());
+                    continue;
+                }
             };
             let door = Arc::clone(&self);
             open.spawn(async move {
                 door.metrics.connected(1);
-                door.serve(stream, Peer(peer)).await;
+                door.serve(stream, Peer(peer), place).await;
                 door.metrics.connected(-1);
-                drop(place);
             });
         }
         drop(port);
@@ -125,17 +128,17 @@ impl Door {
         drop(tokio::time::timeout(LEAVE, leaving).await);
     }
 
-    async fn serve(&self, stream: TcpStream, peer: Peer) {
+    async fn serve(&self, stream: TcpStream, peer: Peer, place: Arc<Place>) {
         let socket = socket2::SockRef::from(&stream);
         // A connection works without these options, too.
         drop(socket.set_tcp_nodelay(true));
         drop(socket.set_tcp_user_timeout(Some(UNREAD)));
         drop(socket.set_keepalive(true));
         let Some(tls) = &self.tls else {
-            return self.converse(stream, peer).await;
+            return self.converse(stream, peer, place).await;
         };
-        match tokio::time::timeout(self.patience, tls.accept(stream)).await {
-            Ok(Ok(stream)) => self.converse(stream, peer).await,
+        match tokio::time::timeout(self.silence, tls.accept(stream)).await {
+            Ok(Ok(stream)) => self.converse(stream, peer, place).await,
             Ok(Err(error)) => self.dropped(peer, format!("TLS: {error}")),
             Err(_) => self.dropped(peer, "TLS: too slow".to_owned()),
         }
@@ -145,11 +148,17 @@ impl Door {
         &self,
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
         peer: Peer,
+        place: Arc<Place>,
     ) {
         let router = self.router.clone();
+        let asked = Arc::new(AtomicBool::new(false));
+        let has_asked = Arc::clone(&asked);
         let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
+            has_asked.store(true, Ordering::Relaxed);
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(peer);
+            // Whoever keeps the connection, as a socket does, keeps its place.
+            request.extensions_mut().insert(Arc::clone(&place));
             // A router is always ready.
             router.clone().call(request)
         });
@@ -159,7 +168,14 @@ impl Door {
             .max_buf_size(BUFFER)
             .serve_connection(TokioIo::new(stream), service)
             .with_upgrades();
-        if let Err(error) = conversation.await {
+        let mut conversation = std::pin::pin!(conversation);
+        let opening = tokio::time::timeout(self.silence, &mut conversation).await;
+        let ended = match opening {
+            Ok(ended) => ended,
+            Err(_) if asked.load(Ordering::Relaxed) => conversation.await,
+            Err(_) => return self.dropped(peer, "no request came".to_owned()),
+        };
+        if let Err(error) = ended {
             self.dropped(peer, error.to_string());
         }
     }

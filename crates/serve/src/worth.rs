@@ -46,7 +46,7 @@ impl Worth {
         }
         let name = &task.spec.name;
         let candidate =
-            seed::candidate(task).map_err(|unusable| Fault::bad(unusable.to_string()))?;
+            seed::candidate(task).map_err(|unusable| Fault::conflict(unusable.to_string()))?;
         let wait = Duration::from_secs(5);
         let wanted = Wanted {
             task,
@@ -104,7 +104,7 @@ pub(crate) fn earned(
 ) -> Result<Vec<Earned>, Fault> {
     let rewards = reward
         .of_group(verdicts, context)
-        .map_err(|error| Fault::bad(error.to_string()))?;
+        .map_err(|error| Fault::conflict(error.to_string()))?;
     let mut earned = Vec::with_capacity(rewards.len());
     for (verdict, reward_of) in verdicts.iter().zip(rewards) {
         let noise = match (verdict, reward_of) {

@@ -13,23 +13,27 @@ use crate::{confine, sys};
 pub fn play_if_asked() {
     let mut arguments = std::env::args_os().skip(1);
     let Some(role) = arguments.next() else { return };
-    let status = match role.to_str() {
-        Some(SUPERVISOR) => {
+    let Some(role @ (SUPERVISOR | RUNNER | CONFINE | BLAS_CORE | TRY_NAMESPACES)) = role.to_str()
+    else {
+        return;
+    };
+    sys::ignore_requests_to_end();
+    let status = match role {
+        SUPERVISOR => {
             // What a terminal sends to the program, as Ctrl-Z, is not for the candidate that runs.
             sys::lead_own_group();
             supervisor::serve()
         }
-        Some(RUNNER) => runner::run(),
-        Some(CONFINE) => {
+        RUNNER => runner::run(),
+        CONFINE => {
             // The time limit kills the whole group.
             sys::lead_own_group();
             confine::run(arguments)
         }
-        Some(BLAS_CORE) => arguments
+        BLAS_CORE => arguments
             .next()
             .map_or(1, |library| blas::print_core(Path::new(&library))),
-        Some(TRY_NAMESPACES) => i32::from(!namespaces::can_enter()),
-        _ => return,
+        _ => i32::from(!namespaces::can_enter()),
     };
     std::process::exit(status);
 }

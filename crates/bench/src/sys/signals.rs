@@ -65,6 +65,32 @@ pub(crate) fn outlive_file_limit() -> io::Result<()> {
     catch(libc::SIGXFSZ, on_file_limit, libc::SA_RESTART)
 }
 
+/// Signals by which a terminal, a scheduler or a person asks a program to end.
+const REQUESTS: [libc::c_int; 6] = [
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGTERM,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+];
+
+/// Ignores requests to end, in this process and in all that it starts or becomes. A scheduler asks
+/// every process of a job, and a judgement must not lose its compiler, its candidate or its
+/// supervisor to that. The program that judges decides what becomes of the judgement; this process
+/// ends with it.
+pub(crate) fn ignore_requests_to_end() {
+    for signal in REQUESTS {
+        // SAFETY: the signals exist and can be ignored, so the call cannot fail.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+}
+
+/// Whether `signal` is one that [`ignore_requests_to_end`] ignores.
+pub(crate) fn is_request_to_end(signal: libc::c_int) -> bool {
+    REQUESTS.contains(&signal)
+}
+
 static CONTINUED: AtomicUsize = AtomicUsize::new(0);
 
 extern "C" fn on_continued(_: libc::c_int) {

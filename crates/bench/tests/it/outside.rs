@@ -95,6 +95,60 @@ fn a_suspended_bench_judges_again_what_it_was_judging() {
     assert_eq!(verdict.label(), Label::Correct, "{}", verdict.detail());
 }
 
+/// As a scheduler does with every process of a job.
+#[test]
+fn processes_of_the_bench_that_are_asked_to_end_go_on() {
+    let _alone = alone();
+    for name in ["TERM", "INT", "HUP", "USR1"] {
+        let verdict = judged(2, |candidate, supervisor| {
+            signal(name, candidate);
+            signal(name, supervisor);
+        });
+        let verdict = verdict.unwrap().verdict;
+        assert_eq!(verdict.label(), Label::Correct, "{}", verdict.detail());
+    }
+}
+
+/// A compiler and those between it and us.
+fn compiling() -> Option<Vec<String>> {
+    let own = std::process::id().to_string();
+    let entries = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let pids = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    pids.filter(|pid| {
+        std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name == "cc1\n")
+    })
+    .find_map(|pid| {
+        let mut line = vec![pid];
+        while line.len() < 5 {
+            let (_, parent) = state_and_parent(line.last()?)?;
+            if parent == own {
+                return Some(line);
+            }
+            line.push(parent);
+        }
+        None
+    })
+}
+
+#[test]
+fn a_compiler_that_is_asked_to_end_goes_on() {
+    let _alone = alone();
+    let mut bench = LocalBench::start(settings()).unwrap();
+    // Enough to compile for someone to come in between.
+    let functions: Vec<String> = (0..1500)
+        .map(|n| format!("double f{n}(double x) {{ for (int i = 0; i < 9; i++) x = x * x + {n}; return x; }}\n"))
+        .collect();
+    let source = format!("{}{SLOW}", functions.concat());
+    bench.submit(vec![job(0, "transpose", &source)]).unwrap();
+    let asked = Command::new("kill")
+        .args(["-s", "TERM", "--"])
+        .args(wait_for(compiling))
+        .status();
+    assert!(asked.unwrap().success());
+    let verdict = drain(&mut bench).remove(0).judged.unwrap().verdict;
+    assert_eq!(verdict.label(), Label::Correct, "{}", verdict.detail());
+}
+
 #[test]
 fn a_candidate_that_is_killed_from_outside_has_no_verdict() {
     let _alone = alone();

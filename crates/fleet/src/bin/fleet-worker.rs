@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use hotloop_fleet::{Access, Duty, Judges, RealJudges, RehearsalJudges};
@@ -37,11 +37,11 @@ fn main() -> Result<(), hotloop_flow::BenchError> {
         log: Arc::new(|_, _| {}),
     };
     // It stops when there is nothing to read any more.
-    let stop = Arc::new(AtomicBool::new(false));
-    let asked = Arc::clone(&stop);
+    let asked = Arc::new(AtomicU32::new(0));
+    let stop = Arc::clone(&asked);
     std::thread::spawn(move || {
         drop(std::io::copy(&mut std::io::stdin(), &mut std::io::sink()));
-        asked.store(true, Ordering::Relaxed);
+        stop.store(1, Ordering::Relaxed);
     });
-    hotloop_fleet::work(duty, judges.as_ref(), &stop)
+    hotloop_fleet::work(duty, judges.as_ref(), &asked)
 }

@@ -12,7 +12,25 @@ use hotloop_flow::BenchError;
 
 use super::launch::{Launcher, command, line};
 use crate::config::{Config, Nodes};
-use crate::site::{Side, Ssh, wait};
+use crate::site::{Side, Ssh, quote, wait};
+
+/// What a worker on a host reads: how to reach the server, and whom to believe.
+const FILES: [&str; 2] = ["worker.toml", "ca.pem"];
+
+fn ssh(host: &str, config: Option<&PathBuf>) -> Ssh {
+    Ssh {
+        host: host.to_owned(),
+        config: config.cloned(),
+        control: None,
+    }
+}
+
+fn there(host: &str, config: Option<&PathBuf>, folder: &str) -> Side {
+    Side::There {
+        ssh: ssh(host, config),
+        folder: folder.to_owned(),
+    }
+}
 
 /// Processes that are workers.
 pub(super) struct Hosts {
@@ -137,26 +155,19 @@ impl Launcher for Hosts {
                 folder,
             } => {
                 let host = hosts[place].clone();
-                let ssh = Ssh {
-                    host: host.clone(),
-                    config: ssh_config.clone(),
-                    control: None,
-                };
-                let side = Side::There {
-                    ssh: ssh.clone(),
-                    folder: folder.clone(),
-                };
+                let side = there(&host, ssh_config.as_ref(), folder);
                 let read = |name: &str| {
                     fs_err::read_to_string(self.config.state.join(name))
                         .map_err(|error| BenchError::machine(error.to_string()))
                 };
-                side.put("ca.pem", &read("ca.pem")?)?;
+                let [access_file, authority] = FILES;
+                side.put(authority, &read(authority)?)?;
                 let mut access: crate::Access = crate::Access::read(&self.config.access_file())?;
                 access.url = format!("tls://127.0.0.1:{port}");
-                access.ca = Some("ca.pem".into());
-                side.put("worker.toml", &access.text())?;
+                access.ca = Some(authority.into());
+                side.put(access_file, &access.text())?;
                 let target = self.config.url().trim_start_matches("tls://").to_owned();
-                let mut command = ssh.command();
+                let mut command = ssh(&host, ssh_config.as_ref()).command();
                 command.args([
                     "-o",
                     "ExitOnForwardFailure=yes",
@@ -188,6 +199,34 @@ impl Launcher for Hosts {
             self.ending.push(child);
         }
         Ok(())
+    }
+
+    fn clean(&mut self) -> Vec<String> {
+        let Way::Ssh {
+            hosts,
+            ssh_config,
+            folder,
+            ..
+        } = &self.way
+        else {
+            return Vec::new();
+        };
+        let files = FILES.map(|name| quote(&format!("{folder}/{name}")));
+        // The folder may hold what others put there.
+        let line = format!(
+            "rm -f {}; rmdir {} 2>/dev/null || true",
+            files.join(" "),
+            quote(folder)
+        );
+        let remove = |host: &String| {
+            let side = there(host, ssh_config.as_ref(), folder);
+            let error = side.shell(&line).err()?;
+            Some(format!(
+                "token and certificate are left on {host}: {}",
+                error.what
+            ))
+        };
+        hosts.iter().filter_map(remove).collect()
     }
 
     fn finish(&mut self, patience: Duration) {

@@ -67,9 +67,10 @@ impl Jobs {
         words.push(format!("--wrap=exec {worker}"));
         Self {
             start: line(&words),
-            // A job that Slurm suspends keeps its node and continues later.
+            // A suspended job keeps its node and continues later. A job that Slurm queues again is
+            // completing first, and another one in its place would be one too many.
             list: format!(
-                "squeue --noheader --format=%i --name={} --states=PENDING,CONFIGURING,RUNNING,SUSPENDED",
+                "squeue --noheader --format=%i --name={} --states=PENDING,CONFIGURING,RUNNING,SUSPENDED,COMPLETING",
                 quote(&name)
             ),
             stop: "scancel {id}".to_owned(),

@@ -17,6 +17,10 @@ pub(super) trait Launcher {
     fn stop(&mut self, id: &str) -> Result<(), BenchError>;
     /// Waits until the stopped workers have finished.
     fn finish(&mut self, patience: Duration);
+    /// Removes what starting workers left elsewhere; gives what cannot be removed, in words.
+    fn clean(&mut self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// A worker's command line, as words.

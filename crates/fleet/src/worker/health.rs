@@ -106,7 +106,7 @@ impl Health {
         self.listened = Instant::now();
         self.state = if noise.calm < self.calm {
             State::Quarantined(format!(
-                "not quiet: {:.0} % of probes were calm, {:.0} % are asked for",
+                "not quiet: {:.0} % of probes were calm, and worker.calm asks for {:.0} %",
                 noise.calm * 100.0,
                 self.calm * 100.0
             ))

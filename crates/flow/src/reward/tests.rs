@@ -329,4 +329,5 @@ fn configuration_names_a_shape_and_may_change_its_numbers() {
     let composite: Reward = toml::from_str("shape = \"composite\"\nr-max = 5.0").unwrap();
     assert!(matches!(composite, Reward::Composite { r_max, .. } if (r_max - 5.0).abs() < 1e-12));
     assert!(toml::from_str::<Reward>("shape = \"composite\"\nrmax = 5.0").is_err());
+    assert!(toml::from_str::<Reward>("shape = \"sol\"\nhihg = 6.0").is_err());
 }

@@ -9,8 +9,8 @@ use clap::{Args, Subcommand};
 #[command(after_help = "\
 A worker takes groups of candidates for its machine class, judges them and answers. At the start it measures how \
 quiet the machine is, and it takes nothing while the machine is not quiet. It stops taking jobs after the machine \
-fails on three candidates in a row and then on the task's own seed. On SIGTERM or Ctrl-C it finishes its jobs; a \
-second signal ends it at once.
+fails on three candidates in a row and then on the task's own seed. On SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 or \
+Ctrl-C it finishes its jobs; at a second signal it gives them back at once, and a third one ends it.
 
 Anyone with the access file can run code here: candidates in the sandbox, but references of tasks as this user.
 
@@ -71,7 +71,9 @@ Examples:
   hotloop fleet example > fleet.toml
   hotloop fleet up fleet.toml
   hotloop judge matmul --fleet fleet.toml *.c
-  hotloop train run.toml --set fleet=fleet.toml")]
+  hotloop train run.toml --set fleet=fleet.toml
+
+Prints what is up, what is not and why. Exit status: 0 when a worker is ready, 3 when none is yet.")]
     Up {
         /// The fleet's file
         #[arg(value_name = "FLEET.toml", default_value = "fleet.toml")]
@@ -79,8 +81,8 @@ Examples:
         /// Stay in the foreground until a signal
         #[arg(long)]
         foreground: bool,
-        /// Seconds to wait for the first worker
-        #[arg(long, value_name = "SECONDS", default_value_t = 120.0)]
+        /// Seconds to wait for the first worker; the fleet goes on starting after that
+        #[arg(long, value_name = "SECONDS", default_value_t = 12.0)]
         wait: f64,
         /// Print one JSON object
         #[arg(long, conflicts_with = "foreground")]

@@ -12,11 +12,12 @@ use super::how::HowArgs;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Trainers use POST /v1/judge, or their own protocol: /get_reward (OpenRLHF), /rm (slime), /run_code \
-(SandboxFusion, verl), /evaluate (KernelGYM), /reset, /step, /state and /ws (OpenEnv). GET /v1/prompts hands out prompts of the \
+(SandboxFusion, verl), /reset, /step, /state and /ws (OpenEnv). POST /v1/prompts hands out prompts of the \
 staged search, /openapi.json describes every route, /metrics is for Prometheus.
 
 Anyone who may ask can run C code here, in the bench's sandbox. So the service listens on loopback by default. \
-Elsewhere it needs a token: one a line in --token-file, or in the environment variable HOTLOOP_TOKEN.
+Elsewhere it needs a token: one a line in --token-file, or in the environment variable HOTLOOP_TOKEN. \
+Without a token it answers only requests whose Host is localhost, a loopback address or a name that --host allows.
 
 Examples:
   hotloop serve
@@ -30,6 +31,10 @@ pub(crate) struct ServeArgs {
     /// A file with one token per line; requests without one of them are refused
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
+    /// A name besides localhost that requests may use for this machine where there is no token; may
+    /// be repeated
+    #[arg(long, value_name = "NAME")]
+    pub(crate) host: Vec<String>,
     /// The certificate chain for TLS, a PEM file
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub(crate) tls_cert: Option<PathBuf>,

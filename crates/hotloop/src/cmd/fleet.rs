@@ -107,15 +107,12 @@ fn up(config: &Config, file: &Path, wait: f64, json: bool) -> Result<Status, Fai
         }
         let status = status::of_fleet(config, Duration::ZERO, &fleets::silent());
         let is_late = begin.elapsed().as_secs_f64() >= wait;
-        if stop.asked() || is_late || status.workers.iter().any(|beat| beat.state == State::Ready) {
+        let wanted = status.keeper.wanted;
+        let all_are_heard = wanted > 0 && status.workers.len() >= wanted;
+        if stop.asked() || is_late || all_are_heard || is_ready(&status) {
             drop(progress);
             tell(&status, json);
-            let is_ready = status.workers.iter().any(|beat| beat.state == State::Ready);
-            return Ok(if is_ready {
-                Status::Fine
-            } else {
-                Status::MachineFailed
-            });
+            return Ok(outcome(&status));
         }
         if let Some(note) = status.keeper.notes.last() {
             progress.message(note.clone());
@@ -130,12 +127,19 @@ fn show(fleet: &str, json: bool) -> Result<Status, Failure> {
         Named::Access(access) => status::of_server(&access, PATIENCE, &fleets::silent())?,
     };
     tell(&status, json);
-    let is_ready = status.workers.iter().any(|beat| beat.state == State::Ready);
-    Ok(if is_ready {
+    Ok(outcome(&status))
+}
+
+fn is_ready(status: &FleetStatus) -> bool {
+    status.workers.iter().any(|beat| beat.state == State::Ready)
+}
+
+fn outcome(status: &FleetStatus) -> Status {
+    if is_ready(status) {
         Status::Fine
     } else {
         Status::MachineFailed
-    })
+    }
 }
 
 fn tell(status: &FleetStatus, json: bool) {
@@ -162,6 +166,7 @@ fn text(status: &FleetStatus) -> String {
         lines.push(String::new());
         lines.push(format!("Nodes: {}", ids.join(", ")));
     }
+    lines.extend(absent(status));
     if !status.keeper.notes.is_empty() {
         lines.push(String::new());
         lines.push("Last:".to_owned());
@@ -174,6 +179,36 @@ fn text(status: &FleetStatus) -> String {
         );
     }
     lines.join("\n")
+}
+
+/// What is to work and does not yet, and why.
+fn absent(status: &FleetStatus) -> Vec<String> {
+    let keeper = &status.keeper;
+    let silent = keeper.nodes.len().saturating_sub(status.workers.len());
+    let unstarted = keeper.wanted.saturating_sub(keeper.nodes.len());
+    let mut lines = Vec::new();
+    if silent > 0 {
+        lines.push(format!(
+            "Not heard yet: {}. A worker first measures how quiet its machine is, and a job may wait in its queue.",
+            count(silent, "node")
+        ));
+    }
+    if unstarted > 0 && keeper.pid != 0 {
+        lines.push(format!(
+            "Not started: {}. The last notes say why, and the fleet tries again.",
+            count(unstarted, "node")
+        ));
+    }
+    let is_noisy =
+        |beat: &Beat| matches!(beat.state, State::Quarantined(_)) && beat.last_error.is_none();
+    if status.workers.iter().any(is_noisy) {
+        lines.push(
+            "A machine that is not quiet takes no jobs, and is checked again every minute. Stop what else runs there, or \
+             lower `calm` under [worker] in the fleet's file."
+                .to_owned(),
+        );
+    }
+    lines
 }
 
 fn head(status: &FleetStatus) -> String {

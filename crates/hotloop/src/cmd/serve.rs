@@ -89,6 +89,7 @@ fn settings(arguments: &ServeArgs) -> Result<Settings, Failure> {
     let mut settings = Settings::new(tasks, arguments.run_folder.clone());
     settings.bind = arguments.bind;
     settings.tokens = tokens(arguments.token_file.as_deref())?;
+    settings.hosts.clone_from(&arguments.host);
     settings.tls = arguments.tls_cert.clone().zip(arguments.tls_key.clone());
     settings.task.clone_from(&arguments.task);
     settings.reward = arguments.reward;

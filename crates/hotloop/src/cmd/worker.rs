@@ -1,13 +1,14 @@
 //! `hotloop worker`: this machine judges for a fleet.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use hotloop_fleet::{Access, Duty, Judges, RealJudges, RehearsalJudges};
 
 use crate::cli::fleet::WorkerArgs;
 use crate::failure::{Failure, Status};
-use crate::fleets;
-use crate::stop::Stop;
+use crate::{fleets, stop};
 
 /// Works until a signal comes.
 pub(crate) fn run(arguments: &WorkerArgs) -> Result<Status, Failure> {
@@ -49,15 +50,16 @@ pub(crate) fn run(arguments: &WorkerArgs) -> Result<Status, Failure> {
     } else {
         Box::new(RealJudges::new(crate::settings::own()?.roles))
     };
-    let stop = Stop::listen()?;
+    let asked = Arc::new(AtomicU32::new(0));
+    stop::count_requests(Arc::clone(&asked))?;
     if arguments.until_eof {
-        let stop = stop.clone();
+        let asked = Arc::clone(&asked);
         std::thread::spawn(move || {
             // An error also counts as the end of the input.
             drop(std::io::copy(&mut std::io::stdin(), &mut std::io::sink()));
-            stop.ask();
+            asked.fetch_max(1, Ordering::Relaxed);
         });
     }
-    hotloop_fleet::work(duty, judges.as_ref(), stop.flag())?;
+    hotloop_fleet::work(duty, judges.as_ref(), &asked)?;
     Ok(Status::Fine)
 }

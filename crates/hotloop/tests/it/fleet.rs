@@ -2,6 +2,7 @@
 
 mod cluster; // Slurm and sshd
 mod keeping; // what ends is started again, and nothing else is
+mod leaving; // a scheduler ends workers in the middle of a judgement
 mod services; // services that share a fleet
 
 use std::path::{Path, PathBuf};
@@ -19,6 +20,8 @@ const LONG: Duration = Duration::from_mins(4);
 /// A fleet that stops when this value is dropped.
 struct Fleet {
     folder: tempfile::TempDir,
+    /// Variables that its keeper has, besides ours.
+    environment: Vec<(String, String)>,
 }
 
 impl Fleet {
@@ -31,7 +34,10 @@ impl Fleet {
         }
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("fleet.toml"), text).unwrap();
-        Some(Self { folder })
+        Some(Self {
+            folder,
+            environment: Vec::new(),
+        })
     }
 
     fn file(&self) -> String {
@@ -49,7 +55,11 @@ impl Fleet {
             .into_iter()
             .chain(more.iter().copied())
             .collect();
-        let output = hotloop(&arguments).stdin(Stdio::null()).output().unwrap();
+        let output = hotloop(&arguments)
+            .envs(self.environment.iter().cloned())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         (
             output.status.code().unwrap_or(-1),
@@ -59,7 +69,8 @@ impl Fleet {
     }
 
     fn up(&self) {
-        let (status, out, error) = self.command("up", &[]);
+        // A busy machine needs longer than a person likes to wait.
+        let (status, out, error) = self.command("up", &["--wait", "200"]);
         assert_eq!(status, 0, "{out}{error}{}", self.log());
     }
 
@@ -306,7 +317,10 @@ fn hosts_behind_ssh_are_forwarded_the_server_and_end_with_the_fleet() {
         judged[0]
     );
     let pid = fleet.status()["workers"][0]["pid"].as_u64().unwrap();
+    let there = sshd.folder.path().join("there/test");
+    assert!(there.join("worker.toml").exists() && there.join("ca.pem").exists());
     fleet.down();
+    assert!(!there.exists(), "token and certificate are gone");
     let begin = Instant::now();
     while Path::new(&format!("/proc/{pid}")).exists() {
         assert!(begin.elapsed() < LONG, "the worker outlives its fleet");

@@ -39,7 +39,7 @@ impl Service {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let length = body.len();
         let head = format!(
-            "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n"
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n"
         );
         stream
             .write_all(format!("{head}{body}").as_bytes())
@@ -97,7 +97,8 @@ fn candidates_are_judged_by_the_real_bench_and_prompts_feed_a_run() {
     assert_eq!(verdicts, ["correct", "wrong", "malformed"]);
     assert_eq!(answer["judged"][0]["reward"], answer["judged"][0]["gflops"]);
     assert_eq!(answer["judged"][1]["reward"], -10.0);
-    let (status, prompts) = service.ask("GET", "/v1/prompts?run=foreign&task=matmul", "");
+    let foreign = json!({"run": "foreign", "task": "matmul"}).to_string();
+    let (status, prompts) = service.ask("POST", "/v1/prompts", &foreign);
     assert_eq!(status, 200, "{prompts}");
     let body =
         json!({"candidates": [{"prompt_id": prompts["prompts"][0]["prompt_id"], "source": seed}]});

@@ -19,7 +19,7 @@ fn request(number: usize) -> Vec<u8> {
          double *B, double *C, int M, int N, int K) {{ C[{number}] = A[0]; }}\"}}]}}"
     );
     format!(
-        "POST /v1/judge HTTP/1.1\r\nhost: load\r\ncontent-length: {}\r\n\r\n{body}",
+        "POST /v1/judge HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     )
     .into_bytes()
@@ -130,7 +130,7 @@ impl Hostile {
                         .map(|at| (at * 31 + turn * 17 + client) as u8)
                         .collect();
                     let head = format!(
-                        "POST /v1/judge HTTP/1.1\r\nhost: load\r\ncontent-length: {}\r\n\r\n",
+                        "POST /v1/judge HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n",
                         noise.len()
                     );
                     let head = if turn.is_multiple_of(2) {

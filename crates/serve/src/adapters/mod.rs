@@ -75,7 +75,7 @@ pub(crate) async fn grade(
         let of = |verdict: &Verdict| {
             shape
                 .of(verdict, &context)
-                .map_err(|error| Fault::bad(error.to_string()))
+                .map_err(|error| Fault::conflict(error.to_string()))
         };
         let reward = match of(&judgement.verdict)? {
             Some(reward) => reward,

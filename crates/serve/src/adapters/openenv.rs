@@ -13,18 +13,20 @@ use axum::extract::{FromRef, Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::{get, post};
-use axum::{Json, Router};
+use axum::{Extension, Json, Router};
 use hotloop_flow::{Label, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Graded, grade_one};
 use crate::app::App;
-use crate::asked::{Submission, What};
-use crate::body::{Bodies, Received};
+use crate::asked::{self, Submission, What};
+use crate::body::{Bodies, Body, Received};
 use crate::fault::Fault;
 use crate::judging::Judging;
+use crate::keys;
 use crate::notice::tame;
+use crate::places::Place;
 
 /// Turns of an episode.
 const TURNS: u32 = 8;
@@ -52,7 +54,9 @@ impl Environment {
             .by_name
             .get(name.unwrap_or_default())
             .cloned();
-        found.ok_or_else(|| Fault::bad("no such episode was begun").hint("POST /reset begins one"))
+        found.ok_or_else(|| {
+            Fault::unknown("no such episode was begun").hint("POST /reset begins one")
+        })
     }
 }
 
@@ -116,30 +120,58 @@ impl Episodes {
     }
 }
 
-/// What `reset` may say; more is ignored.
+/// What `reset` may say.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct Begin {
-    #[serde(default)]
     episode_id: Option<String>,
-    #[serde(flatten)]
-    what: What,
+    task: Option<String>,
+    #[serde(deserialize_with = "asked::stage")]
+    stage: Option<hotloop_flow::Stage>,
+    /// Nothing here is drawn.
+    #[serde(rename = "seed")]
+    _seed: Option<Value>,
 }
+
+impl Body for Begin {}
 
 /// What a step hands in.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Action {
     /// A candidate, or the answer of a model that it stands in.
     code: String,
+    /// Every action of `OpenEnv` has it.
+    #[serde(default, rename = "metadata")]
+    _metadata: Option<Value>,
 }
+
+impl Body for Action {}
 
 /// A step over HTTP.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Step {
     action: Action,
     #[serde(default)]
     episode_id: Option<String>,
     #[serde(default)]
     timeout_s: Option<f64>,
+    #[serde(default, rename = "request_id")]
+    _request: Option<String>,
+}
+
+impl Body for Step {
+    fn unknown_key(body: &Value) -> Option<Fault> {
+        keys::unknown(body, keys::of::<Self>()).or_else(|| Action::unknown_key(&body["action"]))
+    }
+}
+
+/// What came over a socket, read like a body.
+fn read<T: Body>(data: Value) -> Result<T, String> {
+    let unknown = T::unknown_key(&data);
+    serde_json::from_value(data)
+        .map_err(|error| unknown.map_or_else(|| error.to_string(), |fault| fault.told()))
 }
 
 /// What an agent sees.
@@ -178,13 +210,14 @@ impl Episode {
                 "episode_id has at most {NAME} characters"
             )));
         }
-        let task = judging.catalogue.find(begin.what.task.as_deref())?;
+        let task = judging.catalogue.find(begin.task.as_deref())?;
+        judging.check_stage(&task.spec.name, begin.stage)?;
         let episode = Self {
             number: 0,
             name: begin.episode_id,
             step_count: 0,
             task: task.spec.name.clone(),
-            stage: begin.what.stage,
+            stage: begin.stage,
             done: false,
             best_reward: None,
         };
@@ -235,7 +268,7 @@ impl Episode {
 
     fn going(&self) -> Result<(), Fault> {
         if self.done {
-            Err(Fault::bad("the episode is over").hint("reset it"))
+            Err(Fault::conflict("the episode is over").hint("reset it"))
         } else {
             Ok(())
         }
@@ -287,6 +320,7 @@ async fn step(
         action,
         episode_id,
         timeout_s,
+        ..
     } = step.value;
     let begun = environment.find(episode_id.as_deref())?;
     let graded = begun
@@ -311,6 +345,7 @@ async fn step(
 
 /// Which episode is meant.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Named {
     #[serde(default)]
     episode_id: Option<String>,
@@ -355,6 +390,7 @@ async fn metadata() -> Json<Value> {
 
 /// What comes over a socket.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Frame {
     #[serde(rename = "type")]
     kind: String,
@@ -363,13 +399,20 @@ struct Frame {
 }
 
 /// An episode on a connection of its own.
-async fn ws(State(environment): State<Arc<Environment>>, upgrade: WebSocketUpgrade) -> Response {
+async fn ws(
+    State(environment): State<Arc<Environment>>,
+    place: Option<Extension<Arc<Place>>>,
+    upgrade: WebSocketUpgrade,
+) -> Response {
     let app = Arc::clone(&environment.app);
     let most = app.limits.body.min(2 << 20);
     upgrade
         .max_message_size(most)
         .max_frame_size(most)
-        .on_upgrade(move |socket| talk(app, socket))
+        .on_upgrade(async move |socket| {
+            talk(app, socket).await;
+            drop(place);
+        })
 }
 
 async fn talk(app: Arc<App>, mut socket: WebSocket) {
@@ -411,7 +454,7 @@ async fn answer(app: &App, episode: &mut Option<Episode>, text: &str) -> Option<
     let seen = match frame.kind.as_str() {
         "close" => return None,
         "state" => return Some(json!({"type": "state", "data": episode})),
-        "reset" => match serde_json::from_value::<Begin>(if frame.data.is_null() {
+        "reset" => match read::<Begin>(if frame.data.is_null() {
             json!({})
         } else {
             frame.data
@@ -420,12 +463,9 @@ async fn answer(app: &App, episode: &mut Option<Episode>, text: &str) -> Option<
                 *episode = Some(begun);
                 seen
             }),
-            Err(wrong) => return error("VALIDATION_ERROR", wrong.to_string()),
+            Err(wrong) => return error("VALIDATION_ERROR", wrong),
         },
-        "step" => match (
-            serde_json::from_value::<Action>(frame.data),
-            episode.as_mut(),
-        ) {
+        "step" => match (read::<Action>(frame.data), episode.as_mut()) {
             (Ok(action), Some(episode)) => {
                 let graded = episode
                     .judge(&app.judging, action, Some(SOCKET_WAIT_S))
@@ -433,7 +473,7 @@ async fn answer(app: &App, episode: &mut Option<Episode>, text: &str) -> Option<
                 graded.and_then(|graded| episode.step(&graded))
             }
             (Ok(_), None) => return error("SESSION_ERROR", "reset comes before step".to_owned()),
-            (Err(wrong), _) => return error("VALIDATION_ERROR", wrong.to_string()),
+            (Err(wrong), _) => return error("VALIDATION_ERROR", wrong),
         },
         other => {
             return error(

@@ -15,17 +15,39 @@ use serde_json::Value;
 use super::{Graded, grade};
 use crate::app::App;
 use crate::asked::{Submission, What};
-use crate::body::Received;
+use crate::body::{Body, Received};
 use crate::fault::Fault;
 
 /// What `OpenRLHF` sends.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Asked {
     query: Vec<String>,
+    /// One for each text, or none at all.
     #[serde(default)]
-    prompts: Vec<Option<String>>,
+    prompts: Option<Vec<Option<String>>>,
+    /// One for each text, or none at all.
     #[serde(default)]
-    labels: Vec<Value>,
+    labels: Option<Vec<Value>>,
+}
+
+impl Body for Asked {}
+
+/// The list that goes with `texts` texts: one entry each, or nothing for all where there is no
+/// list.
+fn beside<T: Clone + Default>(
+    texts: usize,
+    list: Option<Vec<T>>,
+    name: &str,
+) -> Result<Vec<T>, Fault> {
+    let list = list.unwrap_or_else(|| vec![T::default(); texts]);
+    if list.len() == texts {
+        return Ok(list);
+    }
+    let what = format!("{} {name} for {texts} texts", list.len());
+    Err(Fault::conflict(what).hint(format!(
+        "send one of `{name}` for each of `query`, or leave `{name}` out"
+    )))
 }
 
 /// What it reads: `rewards` to learn from, `scores` within 0 and 1 to filter groups by.
@@ -43,21 +65,23 @@ pub(crate) async fn get_reward(
     State(app): State<Arc<App>>,
     asked: Received<Asked>,
 ) -> Result<Json<Answered>, Fault> {
-    let asked = asked.value;
-    if asked.query.len() > app.limits.candidates {
-        return Err(Fault::bad(format!("{} texts at once", asked.query.len())));
+    let Asked {
+        query,
+        prompts,
+        labels,
+    } = asked.value;
+    if query.len() > app.limits.candidates {
+        return Err(Fault::bad(format!("{} texts at once", query.len())));
     }
-    let mut all = Vec::with_capacity(asked.query.len());
-    for (index, query) in asked.query.iter().enumerate() {
-        let mut what = What::of(asked.labels.get(index).unwrap_or(&Value::Null))?;
-        let prompt = asked
-            .prompts
-            .get(index)
-            .and_then(Option::as_deref)
-            .unwrap_or("");
+    let prompts = beside(query.len(), prompts, "prompts")?;
+    let labels = beside(query.len(), labels, "labels")?;
+    let mut all = Vec::with_capacity(query.len());
+    for (index, (query, label)) in query.iter().zip(&labels).enumerate() {
+        let mut what = What::of(label)?;
+        let prompt = prompts[index].as_deref().unwrap_or("");
         what.group.get_or_insert_with(|| prompt.to_owned());
         let answer = answer(query, prompt).ok_or_else(|| {
-            Fault::bad(format!("query {index} does not begin with its prompt, so that the answer cannot be told apart"))
+            Fault::conflict(format!("query {index} does not begin with its prompt, so that the answer cannot be told apart"))
         })?;
         all.push(Submission::completion(what, answer));
     }

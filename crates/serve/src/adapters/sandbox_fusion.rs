@@ -20,11 +20,12 @@ use serde_json::Value;
 use super::{Graded, grade_one};
 use crate::app::App;
 use crate::asked::{Submission, What};
-use crate::body::Received;
+use crate::body::{Body, Received};
 use crate::fault::Fault;
 
 /// What its clients send, as far as it matters.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Asked {
     code: String,
     language: String,
@@ -34,7 +35,17 @@ pub(crate) struct Asked {
     compile_timeout: f64,
     #[serde(default = "ten")]
     run_timeout: f64,
+    /// The bench has limits of its own.
+    #[serde(default, rename = "memory_limit_MB")]
+    _memory_limit: Option<f64>,
+    /// Candidates have no files.
+    #[serde(default, rename = "files")]
+    _files: Option<Value>,
+    #[serde(default, rename = "fetch_files")]
+    _fetch_files: Option<Value>,
 }
+
+impl Body for Asked {}
 
 fn ten() -> f64 {
     10.0

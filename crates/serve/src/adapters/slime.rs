@@ -8,16 +8,17 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::grade_one;
 use crate::app::App;
 use crate::asked::{Submission, What};
-use crate::body::Received;
+use crate::body::{Body, Received};
 use crate::fault::Fault;
 
 /// What slime sends; the prompt is text or messages, and of no use here.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Asked {
     #[serde(default)]
     #[expect(
@@ -30,6 +31,25 @@ pub(crate) struct Asked {
     label: Value,
 }
 
+impl Body for Asked {}
+
+/// The label without its key `object`, and whether that asks for an object.
+fn wants_object(label: Value) -> Result<(Value, bool), Fault> {
+    let keys: Option<Map<String, Value>> = match &label {
+        Value::String(text) => serde_json::from_str(text).ok(),
+        Value::Object(keys) => Some(keys.clone()),
+        _ => None,
+    };
+    let Some(mut keys) = keys else {
+        return Ok((label, false));
+    };
+    match keys.remove("object") {
+        None => Ok((Value::Object(keys), false)),
+        Some(Value::Bool(wanted)) => Ok((Value::Object(keys), wanted)),
+        Some(_) => Err(Fault::bad("`object` in a label is true or false")),
+    }
+}
+
 /// The reward of one answer.
 pub(crate) async fn rm(
     State(app): State<Arc<App>>,
@@ -38,13 +58,8 @@ pub(crate) async fn rm(
     let Asked {
         response, label, ..
     } = asked.value;
+    let (label, wants_object) = wants_object(label)?;
     let what = What::of(&label)?;
-    let wants_object = match &label {
-        Value::String(text) => {
-            serde_json::from_str::<Value>(text).is_ok_and(|label| label["object"] == true)
-        }
-        label => label["object"] == true,
-    };
     let judging = &app.judging;
     let one = Submission::completion(what, response);
     let graded = grade_one(judging, one, None, judging.deadline(None)).await?;

@@ -9,13 +9,15 @@ use hotloop_flow::Language;
 use hotloop_flow::bench::Seconds;
 use hotloop_flow::{Baseline, Label, MachineFacts, Measured, Reward, Stage, Timing, Verdict};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::app::App;
 use crate::asked::{self, Submission, Text, What};
 use crate::board::Outcome;
-use crate::body::Received;
+use crate::body::{Body, Received};
 use crate::fault::Fault;
 use crate::judging::{Judging, Work};
+use crate::keys;
 use crate::searches::JudgedAnswer;
 use crate::worth::{self, Earned};
 
@@ -26,7 +28,7 @@ pub(crate) struct Asked {
     /// The task of candidates that name none.
     #[serde(default)]
     task: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "asked::stage")]
     stage: Option<Stage>,
     #[serde(default, deserialize_with = "asked::reward")]
     reward: Option<Reward>,
@@ -37,6 +39,18 @@ pub(crate) struct Asked {
     #[serde(default)]
     fresh: bool,
     candidates: Vec<AskedCandidate>,
+}
+
+impl Body for Asked {
+    fn unknown_key(body: &Value) -> Option<Fault> {
+        let in_candidate = || {
+            let candidates = body["candidates"].as_array()?;
+            candidates
+                .iter()
+                .find_map(|one| keys::unknown(one, keys::of::<AskedCandidate>()))
+        };
+        keys::unknown(body, keys::of::<Self>()).or_else(in_candidate)
+    }
 }
 
 impl Asked {
@@ -83,7 +97,7 @@ struct AskedCandidate {
     source: Option<String>,
     #[serde(default)]
     task: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "asked::stage")]
     stage: Option<Stage>,
     #[serde(default)]
     prompt_id: Option<String>,
@@ -156,6 +170,7 @@ pub(crate) async fn judge(
             asked_all.candidates.len()
         )));
     }
+    asked::sound(asked_all.reward)?;
     let deadline = judging.deadline(asked_all.wait_s);
     if let Some(task) = &asked_all.task {
         judging.check_stage(task, asked_all.stage)?;

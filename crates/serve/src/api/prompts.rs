@@ -1,34 +1,37 @@
-//! `GET /v1/prompts`: the next prompts of the staged search, for trainers that live elsewhere.
+//! `POST /v1/prompts`: the next prompts of the staged search, for trainers that live elsewhere.
 
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use hotloop_flow::policy::Message;
 use hotloop_flow::{Role, Stage};
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;
+use crate::asked;
+use crate::body::{Body, Received};
 use crate::fault::Fault;
 use crate::searches::prompt_name;
 
 /// Prompts at once at most.
-const MOST: usize = 1024;
+const MOST: u32 = 1024;
 
 /// What may be asked.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Asked {
     run: String,
-    #[serde(default = "one")]
-    n: usize,
+    #[serde(default = "one", deserialize_with = "asked::whole")]
+    n: u32,
     /// Begins the run if there is none.
     #[serde(default)]
     task: Option<String>,
 }
 
-fn one() -> usize {
+impl Body for Asked {}
+
+fn one() -> u32 {
     1
 }
 
@@ -58,9 +61,9 @@ struct Listed {
 /// The next prompts of a run.
 pub(crate) async fn next(
     State(app): State<Arc<App>>,
-    query: Result<Query<Asked>, QueryRejection>,
+    asked: Received<Asked>,
 ) -> Result<Json<Answered>, Fault> {
-    let Query(asked) = query.map_err(|rejection| Fault::bad(rejection.body_text()))?;
+    let asked = asked.value;
     if !(1..=MOST).contains(&asked.n) {
         return Err(Fault::bad(format!(
             "n is {}; it goes from 1 to {MOST}",
@@ -70,7 +73,7 @@ pub(crate) async fn next(
     let (run, prompts) = app
         .judging
         .searches
-        .prompts(&asked.run, asked.task.as_deref(), asked.n)
+        .prompts(&asked.run, asked.task.as_deref(), asked.n as usize)
         .await?;
     let task = run
         .lock()

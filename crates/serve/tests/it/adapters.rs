@@ -171,7 +171,7 @@ fn openrlhf_gets_rewards_for_what_stands_behind_the_prompt() {
     );
     assert_eq!(
         ask(json!(["something else"]), json!([prompt]), json!([""])).0,
-        400
+        409
     );
 }
 
@@ -222,45 +222,30 @@ fn sandbox_fusion_is_told_of_a_compiler_and_a_run() {
     assert_eq!(service.post("/run_code", &python).0, 400);
 }
 
+/// Its client tries again at 429 and 503, and shows the reason of any other status.
 #[test]
-fn kernelgym_submits_polls_and_fetches() {
+fn kernelgym_is_told_that_its_modules_are_not_judged() {
     let service = start();
-    let seed = crate::fake::task("matmul").seed;
-    let ask = |id: &str, code: &str, reference: &str| {
-        service.post(
-            "/evaluate",
-            &json!({"task_id": id, "reference_code": reference, "kernel_code": code, "entry_point": "Model",
-                "backend": "c", "num_correct_trials": 5, "num_perf_trials": 100, "timeout": 60, "priority": "normal"}),
-        )
-    };
-    assert_eq!(service.get("/status/t-1").0, 404);
-    let (status, answer) = ask("t-1", &candidate("8 GFLOPS", 0), "matmul");
-    assert_eq!(status, 200, "{answer}");
-    assert_eq!(
-        service.get("/status/t-1"),
-        (200, json!({"task_id": "t-1", "status": "completed"}))
+    let module = json!({"task_id": "t-1", "reference_code": "class Model: pass", "kernel_code": "class ModelNew: pass",
+        "entry_point": "Model", "backend": "triton", "num_correct_trials": 5, "num_perf_trials": 100, "timeout": 60});
+    let (status, head, body) = service.send(
+        "POST",
+        "/evaluate",
+        &[],
+        Some(module.to_string().as_bytes()),
     );
-    let (_, fetched) = service.get("/results/t-1");
-    assert_eq!(fetched, answer);
-    assert_eq!(
-        (&fetched["compiled"], &fetched["correctness"]),
-        (&json!(true), &json!(true))
+    let reason = "kernelgym evaluates pytorch modules, which hotloop does not judge";
+    assert_eq!(status, 501);
+    assert!(
+        head.starts_with(&format!("http/1.1 501 {reason}\r\n")),
+        "{head}"
     );
-    assert_eq!(
-        (&fetched["speedup"], &fetched["kernel_runtime"]),
-        (&json!(4.0), &json!(125.0))
+    assert!(
+        String::from_utf8_lossy(&body)
+            .to_lowercase()
+            .contains(reason)
     );
-    let (_, wrong) = ask("t-2", &candidate("wrong", 0), &seed);
-    assert_eq!(
-        (&wrong["correctness"], &wrong["error_code"]),
-        (&json!(false), &json!("CORRECTNESS_ERROR"))
-    );
-    // Its client makes a penalty of every status but `completed`, and tries again at 503.
-    assert_eq!(
-        ask("t-3", &candidate("machine failure", 0), "matmul").0,
-        503
-    );
-    assert_eq!(ask("t-4", "x", "class Model: pass").0, 404);
+    assert_eq!(service.submitted(), 0);
 }
 
 #[test]
@@ -268,7 +253,7 @@ fn openenv_resets_and_steps_over_http() {
     let service = start();
     assert_eq!(
         service.post("/step", &json!({"action": {"code": ""}})).0,
-        400,
+        404,
         "reset comes first"
     );
     let (status, begun) = service.post(
@@ -310,7 +295,7 @@ fn openenv_resets_and_steps_over_http() {
             json!(number == 7)
         );
     }
-    assert_eq!(step(&candidate("wrong", 9)).0, 400, "the episode is over");
+    assert_eq!(step(&candidate("wrong", 9)).0, 409, "the episode is over");
     assert_eq!(
         service.post("/reset", &json!({})).0,
         200,
@@ -409,7 +394,7 @@ impl Socket {
         let mut stream = TcpStream::connect(service.address).unwrap();
         let key = "dGhlIHNhbXBsZSBub25jZQ==";
         let head = format!(
-            "GET /ws HTTP/1.1\r\nhost: test\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: {key}\r\n\r\n"
+            "GET /ws HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: {key}\r\n\r\n"
         );
         stream.write_all(head.as_bytes()).unwrap();
         let mut answer = Vec::new();

@@ -61,13 +61,13 @@ fn verdicts_and_seeds_of_another_class_are_not_kept() {
 #[test]
 fn a_run_does_not_go_on_on_another_class() {
     let service = Service::start(|_| {});
-    let (_, begun) = service.get("/v1/prompts?run=here&task=matmul");
+    let (_, begun) = service.post("/v1/prompts", &json!({"run": "here", "task": "matmul"}));
     let answer = json!({"candidates": [{"completion": candidate("8 GFLOPS", 0), "id": "a",
         "prompt_id": begun["prompts"][0]["prompt_id"]}]});
     fall_over(&service);
     come_back(&service);
     for (status, told) in [
-        service.get("/v1/prompts?run=here"),
+        service.post("/v1/prompts", &json!({"run": "here"})),
         service.post("/v1/judge", &answer),
     ] {
         assert_eq!(status, 409, "{told}");
@@ -80,7 +80,8 @@ fn a_run_does_not_go_on_on_another_class() {
         );
         assert_eq!(told["hint"], "start a new run");
     }
-    assert_eq!(service.get("/v1/prompts?run=there&task=matmul").0, 200);
+    let there = json!({"run": "there", "task": "matmul"});
+    assert_eq!(service.post("/v1/prompts", &there).0, 200);
 }
 
 #[test]

@@ -263,7 +263,8 @@ impl Service {
         body: Option<&[u8]>,
     ) -> (u16, String, Vec<u8>) {
         let mut stream = TcpStream::connect(self.address).unwrap();
-        let mut head = format!("{method} {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n");
+        let mut head =
+            format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n");
         for (name, value) in headers {
             head.extend([name, ": ", value, "\r\n"]);
         }

@@ -39,7 +39,6 @@ fn without_a_right_token_nothing_is_done() {
         "/v1/runs",
         "/metrics",
         "/openapi.json",
-        "/v1/prompts?run=x",
         "/state",
         "/ws",
         "/none",
@@ -100,6 +99,41 @@ fn a_page_in_a_browser_is_served_only_with_a_token() {
     );
 }
 
+/// A page whose own name points to this machine (DNS rebinding) sends that name.
+#[test]
+fn without_a_token_only_names_of_this_machine_are_answered() {
+    let judged = |service: &Service, host: &str, token: &str| {
+        let mut stream = std::net::TcpStream::connect(service.address).unwrap();
+        let body = body();
+        let head = format!(
+            "POST /v1/judge HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n{token}content-length: {}\r\n\r\n",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        drop(stream.write_all(body.as_bytes()));
+        let mut answer = String::new();
+        drop(stream.read_to_string(&mut answer));
+        answer.split(' ').nth(1).unwrap().parse::<u16>().unwrap()
+    };
+    let service = Service::start(|_| {});
+    for host in [
+        "evil.example",
+        "evil.example:8000",
+        "localhost.evil.example",
+    ] {
+        assert_eq!(judged(&service, host, ""), 403, "{host}");
+    }
+    assert!(refused(&service, 403));
+    assert_eq!(service.submitted(), 0);
+    let port = service.address.port();
+    for host in ["localhost", &format!("127.0.0.1:{port}"), "[::1]:8000"] {
+        assert_eq!(judged(&service, host, ""), 200, "{host}");
+    }
+    let guarded = Service::start(|settings| settings.tokens = vec![TOKEN.to_owned()]);
+    let token = format!("authorization: Bearer {TOKEN}\r\n");
+    assert_eq!(judged(&guarded, "bench.example", &token), 200);
+}
+
 #[test]
 fn an_oversized_body_is_refused_by_its_head_and_by_its_length() {
     let service = Service::start(|settings| settings.limits.body = 1000);
@@ -119,8 +153,9 @@ fn an_oversized_body_is_refused_by_its_head_and_by_its_length() {
 
 fn raw(service: &Service, header: &str, body: &str) -> (u16, String) {
     let mut stream = std::net::TcpStream::connect(service.address).unwrap();
-    let head =
-        format!("POST /v1/judge HTTP/1.1\r\nhost: test\r\nconnection: close\r\n{header}\r\n\r\n");
+    let head = format!(
+        "POST /v1/judge HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{header}\r\n\r\n"
+    );
     stream.write_all(head.as_bytes()).unwrap();
     drop(stream.write_all(body.as_bytes()));
     let mut answer = String::new();
@@ -140,7 +175,9 @@ fn many_bodies_at_once_do_not_fill_the_memory() {
         // Promises a megabyte and does not send it. One that was given up on a busy machine has a successor.
         let mut holder = std::net::TcpStream::connect(service.address).unwrap();
         holder
-            .write_all(b"POST /v1/judge HTTP/1.1\r\nhost: test\r\ncontent-length: 1048576\r\n\r\n{")
+            .write_all(
+                b"POST /v1/judge HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1048576\r\n\r\n{",
+            )
             .unwrap();
         holders.borrow_mut().push(holder);
         let (status, head, _) = service.send("POST", "/v1/judge", &[], Some(body().as_bytes()));
@@ -247,7 +284,8 @@ fn names_lead_nowhere_but_to_what_was_loaded() {
             ] {
                 assert_eq!(service.get(&path).0, 404, "{path}");
             }
-            let (status, answer) = service.get(&format!("/v1/prompts?run={encoded}&task=matmul"));
+            let asked = json!({"run": trick, "task": "matmul"});
+            let (status, answer) = service.post("/v1/prompts", &asked);
             assert_eq!(status, 400, "{trick:?}: {answer}");
         }
         let body = json!({"candidates": [{"source": "x", "prompt_id": format!("{trick}/0/0")}]});

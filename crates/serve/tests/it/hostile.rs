@@ -14,7 +14,7 @@ fn request(number: usize) -> Vec<u8> {
         "candidates": [{"source": candidate("3 GFLOPS", number)}]})
     .to_string();
     format!(
-        "POST /v1/judge HTTP/1.1\r\nhost: test\r\ncontent-length: {}\r\n\r\n{body}",
+        "POST /v1/judge HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     )
     .into_bytes()
@@ -81,10 +81,10 @@ fn garbage_is_answered_by_an_error_or_by_nothing() {
         b"GET / HTTP/9.9\r\n\r\n",
         b"\0\0\0\0\0\0\0\0\r\n\r\n",
         b"POST /v1/judge HTTP/1.1\r\ncontent-length: -1\r\n\r\n",
-        b"POST /v1/judge HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\nconnection: close\r\n\r\n{\"a\":",
-        b"POST /v1/judge HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\nconnection: close\r\n\r\n\xff\xfe\xfd\xfc",
-        b"POST /v1/judge HTTP/1.1\r\nhost: x\r\ncontent-length: 99\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
-        b"GET /v1/tasks/\xff\xff HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n",
+        b"POST /v1/judge HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\nconnection: close\r\n\r\n{\"a\":",
+        b"POST /v1/judge HTTP/1.1\r\nhost: localhost\r\ncontent-length: 4\r\nconnection: close\r\n\r\n\xff\xfe\xfd\xfc",
+        b"POST /v1/judge HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+        b"GET /v1/tasks/\xff\xff HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n",
     ];
     for bytes in garbage {
         let mut stream = TcpStream::connect(service.address).unwrap();
@@ -137,6 +137,32 @@ fn clients_that_never_read_or_never_write_keep_no_one_else_out() {
     is_served(&service, 1001);
 }
 
+/// Whether a client at `address` is served.
+fn is_served_at(service: &Service, address: [u8; 4]) -> bool {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    let from = std::net::SocketAddr::from((address, 0));
+    socket.bind(&from.into()).unwrap();
+    socket.connect(&service.address.into()).unwrap();
+    let mut stream = TcpStream::from(socket);
+    let request = b"GET /v1/tasks HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+    let mut answer = String::new();
+    stream.write_all(request).is_ok()
+        && stream.read_to_string(&mut answer).is_ok()
+        && answer.starts_with("HTTP/1.1 200")
+}
+
+#[test]
+fn idle_connections_from_one_address_keep_no_other_out() {
+    let service = Service::start(|_| {});
+    let idle: Vec<TcpStream> = (0..1100)
+        .map(|_| TcpStream::connect(service.address).unwrap())
+        .collect();
+    assert!(is_served_at(&service, [127, 0, 0, 2]));
+    // Those without a request lose their places long before those that had one.
+    service.wait(|service| is_served_at(service, [127, 0, 0, 1]));
+    drop(idle);
+}
+
 #[test]
 fn more_connections_than_allowed_are_closed() {
     let service = Service::start(|settings| settings.limits.connections = 4);
@@ -150,8 +176,8 @@ fn more_connections_than_allowed_are_closed() {
     drop(held.pop());
     service.wait(|service| {
         let mut stream = TcpStream::connect(service.address).unwrap();
-        let asked =
-            stream.write_all(b"GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+        let asked = stream
+            .write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
         let mut answer = String::new();
         asked.is_ok()
             && stream.read_to_string(&mut answer).is_ok()

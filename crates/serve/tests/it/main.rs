@@ -8,4 +8,5 @@ mod guard; // who and what is refused
 mod hostile; // clients that hang up, send garbage or never read
 mod judging; // POST /v1/judge
 mod prompts; // the staged search for foreign trainers
-mod tls; // certificates, good and expired
+mod tls;
+mod typos; // keys that nobody knows // certificates, good and expired

@@ -18,7 +18,8 @@ fn settings(settings: &mut Settings) {
 }
 
 fn prompts(service: &Service, count: usize) -> Vec<Value> {
-    let (status, answer) = service.get(&format!("/v1/prompts?run=sqd&task=matmul&n={count}"));
+    let asked = json!({"run": "sqd", "task": "matmul", "n": count});
+    let (status, answer) = service.post("/v1/prompts", &asked);
     assert_eq!(status, 200, "{answer}");
     answer["prompts"].as_array().unwrap().clone()
 }
@@ -209,7 +210,9 @@ fn a_run_that_nobody_asks_for_makes_room_and_goes_on_when_it_is_asked_for() {
     let handed = prompts(&service, 4);
     for run in ["second", "third", "fourth"] {
         assert_eq!(
-            service.get(&format!("/v1/prompts?run={run}&task=matmul")).0,
+            service
+                .post("/v1/prompts", &json!({"run": run, "task": "matmul"}))
+                .0,
             200,
             "{run}"
         );
@@ -230,7 +233,8 @@ fn runs_that_are_in_use_are_not_closed_and_the_remedy_is_told() {
         all.limits.runs = 1;
     });
     prompts(&service, 1);
-    let (status, head, told) = service.send("GET", "/v1/prompts?run=second&task=matmul", &[], None);
+    let second = json!({"run": "second", "task": "matmul"}).to_string();
+    let (status, head, told) = service.send("POST", "/v1/prompts", &[], Some(second.as_bytes()));
     let told = String::from_utf8_lossy(&told);
     assert!(status == 503 && head.contains("retry-after: 60"), "{head}");
     assert!(
@@ -243,18 +247,39 @@ fn runs_that_are_in_use_are_not_closed_and_the_remedy_is_told() {
 #[test]
 fn a_run_keeps_its_task_and_needs_one_to_begin() {
     let service = Service::start(settings);
-    let (status, answer) = service.get("/v1/prompts?run=sqd");
+    let ask = |asked: Value| service.post("/v1/prompts", &asked);
+    let (status, answer) = ask(json!({"run": "sqd"}));
     assert_eq!(status, 404);
     assert!(
-        answer["hint"].as_str().unwrap().contains("task=matmul"),
+        answer["hint"]
+            .as_str()
+            .unwrap()
+            .contains("\"task\": \"matmul\""),
         "{answer}"
     );
     prompts(&service, 1);
-    assert_eq!(service.get("/v1/prompts?run=sqd&n=2").0, 200);
-    assert_eq!(service.get("/v1/prompts?run=sqd&task=fft").0, 409);
-    assert_eq!(service.get("/v1/prompts?run=sqd&n=0").0, 400);
-    assert_eq!(service.get("/v1/prompts?run=sqd&n=x").0, 400);
-    assert_eq!(service.get("/v1/prompts?run=other&task=none").0, 404);
+    assert_eq!(ask(json!({"run": "sqd", "n": 2})).0, 200);
+    assert_eq!(ask(json!({"run": "sqd", "task": "fft"})).0, 409);
+    assert_eq!(ask(json!({"run": "sqd", "n": 0})).0, 400);
+    assert_eq!(ask(json!({"run": "sqd", "n": "x"})).0, 400);
+    assert_eq!(ask(json!({"run": "other", "task": "none"})).0, 404);
     let unknown = json!({"candidates": [{"prompt_id": "sqd/7/0", "completion": "x"}]});
     assert_eq!(service.post("/v1/judge", &unknown).0, 404);
+}
+
+#[test]
+fn get_changes_nothing() {
+    let service = Service::start(settings);
+    let (status, head, _) = service.send("GET", "/v1/prompts?run=sqd&task=matmul", &[], None);
+    assert!(status == 405 && head.contains("allow: post"), "{head}");
+    let (_, described) = service.get("/openapi.json");
+    for path in described["paths"].as_object().unwrap().keys() {
+        let path = path.replace("{task}", "matmul").replace("{run}", "sqd");
+        service.get(&path);
+    }
+    assert!(
+        !service.folder.path().join("runs").exists(),
+        "no run was begun"
+    );
+    assert_eq!(service.submitted(), 0);
 }

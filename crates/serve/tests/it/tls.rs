@@ -84,7 +84,7 @@ fn plain_text_is_not_answered() {
     let (service, _) = start(false);
     let mut stream = std::net::TcpStream::connect(service.address).unwrap();
     stream
-        .write_all(b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n")
+        .write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n")
         .unwrap();
     let mut answer = Vec::new();
     drop(stream.read_to_end(&mut answer));

@@ -154,8 +154,10 @@ impl ConfinedCompiler {
         }
         let complaint = read_all(complaints);
         let said = read_start(stderr, 64 << 10); // enough for any message; the rest of a flood is dropped
-        let killed =
-            status.signal() == Some(libc::SIGKILL) || sys::killed_for_memory() != killed_before;
+        let killed = sys::killed_for_memory() != killed_before
+            || status
+                .signal()
+                .is_some_and(|signal| signal == libc::SIGKILL || sys::is_request_to_end(signal));
         if killed && usage.peak_bytes > MODEST_BYTES {
             return Ok(Ended::Failed("the compiler ran out of memory".into()));
         }

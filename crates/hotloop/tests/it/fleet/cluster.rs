@@ -212,7 +212,10 @@ impl Slurm {
              ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nSelectType=select/cons_tres\n\
              SelectTypeParameters=CR_Core\nSlurmdParameters=config_overrides\nReturnToService=2\nSwitchType=switch/none\n\
              KillWait=5\nAccountingStorageType=accounting_storage/none\nJobAcctGatherType=jobacct_gather/none\n\
-             {}{}PartitionName=bench Nodes=one,two Default=YES MaxTime=INFINITE State=UP\n",
+             PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n{}{}\
+             PartitionName=bench Nodes=one,two Default=YES MaxTime=INFINITE State=UP PriorityTier=1 PreemptMode=CANCEL\n\
+             PartitionName=again Nodes=one,two MaxTime=INFINITE State=UP PriorityTier=1 PreemptMode=REQUEUE\n\
+             PartitionName=first Nodes=one,two MaxTime=INFINITE State=UP PriorityTier=9 PreemptMode=OFF\n",
             node("one", first),
             node("two", second),
         );
@@ -255,7 +258,10 @@ impl Slurm {
         self.processes.0.push(daemon("/usr/sbin/slurmd", "one"));
         self.processes.0.push(daemon("/usr/sbin/slurmd", "two"));
         wait_until("both nodes are idle", &at, || {
-            let said = self.ask("sinfo", &["--noheader", "--Node", "--format=%t"]);
+            let said = self.ask(
+                "sinfo",
+                &["--noheader", "--Node", "--partition=bench", "--format=%t"],
+            );
             said.split_whitespace()
                 .filter(|state| *state == "idle")
                 .count()
@@ -267,7 +273,7 @@ impl Slurm {
         self.folder.path().join("slurm.conf")
     }
 
-    fn ask(&self, program: &str, arguments: &[&str]) -> String {
+    pub(super) fn ask(&self, program: &str, arguments: &[&str]) -> String {
         let output = Command::new(program)
             .args(arguments)
             .env("SLURM_CONF", self.conf())
@@ -278,6 +284,21 @@ impl Slurm {
 
     pub(super) fn cancel(&self, job: &str) {
         self.ask("scancel", &[job]);
+    }
+
+    /// Submits a short job that needs both nodes and comes before all others.
+    pub(super) fn preempt(&self) {
+        let said = self.ask(
+            "sbatch",
+            &[
+                "--partition=first",
+                "--nodes=2",
+                "--exclusive",
+                "--output=/dev/null",
+                "--wrap=sleep 1",
+            ],
+        );
+        assert!(!said.is_empty(), "the job was taken");
     }
 
     /// Suspends a job, which keeps its place.

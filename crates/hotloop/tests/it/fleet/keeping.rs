@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::cluster::{Slurm, Sshd, free_port};
 use super::{Fleet, LONG, REHEARSE, is_running, local, ready, site, tunnel};
+use crate::turn;
 
 impl Fleet {
     fn state(&self) -> PathBuf {
@@ -194,4 +195,29 @@ fn jobs_of_two_pools_are_taken_over_each_by_its_own_and_suspended_ones_are_not_r
     fleet.down();
     assert_eq!(tunnel(&sshd), None, "nor is the old tunnel left");
     wait_for("no job is left", &fleet, || slurm.jobs().is_empty());
+}
+
+#[test]
+fn up_returns_soon_and_says_what_is_not_up_and_why() {
+    // One worker's machine can never be quiet enough, and another's scheduler is not there.
+    let never = "calm = 2.0\nshare-cores = true";
+    let text = format!(
+        "{}[[nodes]]\nkind = \"command\"\nstart = \"no-such-scheduler\"\nlist = \"true\"\nstop = \"true\"\n",
+        local(free_port(), 1, REHEARSE).replace("calm = 0.0\nshare-cores = true", never)
+    );
+    let Some(fleet) = Fleet::new(&text) else {
+        return;
+    };
+    let _turn = turn();
+    let (status, out, error) = fleet.command("up", &[]);
+    assert_eq!(status, 3, "{out}{error}");
+    for words in [
+        "worker.calm asks for 200 %",
+        "no-such-scheduler",
+        "`calm` under [worker]",
+    ] {
+        assert!(out.contains(words), "{words}: {out}{error}");
+    }
+    assert!(out.contains("Not started: 1 node"), "{out}");
+    fleet.down();
 }

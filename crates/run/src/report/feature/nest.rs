@@ -47,7 +47,7 @@ pub(super) struct Nest<'a> {
 impl<'a> Nest<'a> {
     pub(super) fn of(lexed: &Lexed<'a>) -> Self {
         let mut nest = Self::default();
-        for item in live(lexed).items {
+        for item in live(lexed) {
             match item {
                 Item::Token(token) => nest.tokens.push(token.clone()),
                 Item::Directive(directive) if directive.name == "pragma" => {
