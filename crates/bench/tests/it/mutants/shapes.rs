@@ -16,14 +16,23 @@ pub(super) fn operators(source: &str) -> String {
 
 /// Replaces each `#pragma` by the result of `write` for its words.
 fn pragmas(source: &str, write: impl Fn(&str) -> String) -> Option<String> {
+    pragmas_at(source, 0, write)
+}
+
+/// The same for pragmas in as many braces or more.
+fn pragmas_at(source: &str, depth: usize, write: impl Fn(&str) -> String) -> Option<String> {
     let source = joined(source);
     let program = Program::read(&source);
     let mut edits = Vec::new();
     for directive in program.directives.iter().filter(|d| d.name == "pragma") {
         let text = &source[directive.range.clone()];
         let words = text.split_once("pragma")?.1.trim();
+        let mut behind = program.tokens.iter();
+        let is_deep = behind
+            .find(|token| token.range.start >= directive.range.end)
+            .is_some_and(|token| token.depth >= depth);
         // Its comments would become words.
-        if !words.contains("//") && !words.contains("/*") {
+        if is_deep && !words.contains("//") && !words.contains("/*") {
             edits.push(Edit {
                 range: directive.range.clone(),
                 text: write(words),
@@ -35,7 +44,8 @@ fn pragmas(source: &str, write: impl Fn(&str) -> String) -> Option<String> {
 
 /// A macro makes the pragma's string.
 pub(super) fn pragma_by_string(source: &str) -> Option<String> {
-    let made = pragmas(source, |words| format!("HID_PRAGMA({words})"))?;
+    // In front of a function it would look like the function's type, which is read before macros are.
+    let made = pragmas_at(source, 1, |words| format!("HID_PRAGMA({words})"))?;
     Some(format!(
         "#define HID_PRAGMA(...) _Pragma(#__VA_ARGS__)\n{made}"
     ))
@@ -298,9 +308,14 @@ pub(super) fn spelling(source: &str) -> Option<String> {
 pub(super) fn brackets(source: &str) -> Option<String> {
     let source = joined(source);
     let program = Program::read(&source);
+    let functions = program.functions();
     let mut edits = Vec::new();
     for (index, token) in program.tokens.iter().enumerate() {
-        if !program.text(token).contains("__attribute") || !program.is(index + 2, "(") {
+        let of_parameter = functions
+            .iter()
+            .any(|(name, body)| (*name..*body).contains(&index));
+        let is_attribute = program.text(token).contains("__attribute");
+        if !is_attribute || of_parameter || !program.is(index + 2, "(") {
             continue;
         }
         let (Some(outer), Some(inner)) = (program.closing(index + 1), program.closing(index + 2))
