@@ -132,7 +132,7 @@ fn a_model_is_described_and_converted() {
     fails(
         &["model", "convert", &tiny(), out.to_str().unwrap()],
         1,
-        &["already exists", "hint:"],
+        &["is there already", "hint:"],
     );
 }
 
@@ -508,7 +508,7 @@ fn experiments_are_listed_with_their_progress() {
         out,
     ]));
     assert_eq!(
-        (status, said.matches("not started").count()),
+        (status, said.matches("not begun").count()),
         (0, 6),
         "{said}"
     );

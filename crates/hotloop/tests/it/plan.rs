@@ -131,7 +131,7 @@ fn a_killed_plan_continues_and_shows_its_results() {
     let (status, _, error) = ended(&mut place.command(&["--let", "rate=2e-4"]));
     assert_eq!(status, 1);
     assert!(
-        error.contains("job `learns-1` was begun with other values")
+        error.contains("job `learns-1` started with other values")
             && error.contains("choose another --out"),
         "{error}"
     );

@@ -171,7 +171,8 @@ fn a_nan_in_the_first_step_is_not_blamed_on_the_rate() {
         "{error}"
     );
     assert!(
-        error.contains("hint: no rate is to blame") && !error.contains("lower --rate"),
+        error.contains("hint: the learning rate cannot be the cause")
+            && !error.contains("lower --rate"),
         "{error}"
     );
     let told = facts(&folder.path().join("warm.diverged"));
