@@ -213,7 +213,11 @@ fn up_returns_soon_and_says_what_is_not_up_and_why() {
     let done = AtomicBool::new(false);
     let (status, out, error) = std::thread::scope(|scope| {
         for _ in 0..2 * std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| while !done.load(Ordering::Relaxed) {});
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
         }
         let ended = fleet.command("up", &[]);
         done.store(true, Ordering::Relaxed);
