@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::candidate::Candidate;
 use crate::error::BenchError;
+use crate::language::Language;
 use crate::machine::MachineFacts;
 use crate::measured::Measured;
 use crate::stage::{Rules, Stage, StageError};
@@ -126,4 +127,14 @@ pub trait Bench {
     fn cancel(&mut self, ids: &[JobId]);
     /// The machine that judges.
     fn facts(&self) -> MachineFacts;
+    /// What can be said about a job's candidate without running it, for prompts. No verdict and no
+    /// reward depends on it. `None` from a bench that takes no profiles.
+    fn profile(&mut self, job: &Job) -> Result<Option<String>, BenchError> {
+        let _ = job;
+        Ok(None)
+    }
+    /// The machine that judges candidates in `language`, if that is another one.
+    fn facts_of(&self, _language: Language) -> MachineFacts {
+        self.facts()
+    }
 }

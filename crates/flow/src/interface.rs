@@ -44,10 +44,10 @@ pub struct Arg {
     /// For buffers: the dimensions, each a formula. Empty for scalars.
     #[serde(default)]
     pub shape: Vec<String>,
-    /// For scalars: the formula of its value.
+    /// For scalars: the formula of its value. A scalar of a CUDA task may have `fill` instead.
     #[serde(default)]
     pub value: Option<String>,
-    /// For `in` and `inout` buffers: how fresh content is drawn.
+    /// For `in` and `inout` buffers, and for drawn scalars: how fresh content is drawn.
     #[serde(default)]
     pub fill: Option<Fill>,
 }
@@ -78,6 +78,17 @@ impl Kind {
             Self::F64 | Self::I64 => 8,
             Self::F32 | Self::I32 => 4,
             Self::F16 | Self::Bf16 => 2,
+        }
+    }
+
+    /// The largest relative error of one rounding; `None` for integers.
+    pub fn unit_roundoff(self) -> Option<f64> {
+        match self {
+            Self::F64 => Some(f64::EPSILON / 2.0),
+            Self::F32 => Some(f64::from(f32::EPSILON) / 2.0),
+            Self::F16 => Some(2f64.powi(-11)),
+            Self::Bf16 => Some(2f64.powi(-8)),
+            Self::I32 | Self::I64 => None,
         }
     }
 }
@@ -256,7 +267,9 @@ fn check_args(function: &Function) -> Result<(), TaskError> {
             return rule(arg, "must be a C identifier that no other argument has");
         }
         match arg.role {
-            Role::Scalar if arg.value.is_none() || !arg.shape.is_empty() => {
+            Role::Scalar
+                if (arg.value.is_none() && arg.fill.is_none()) || !arg.shape.is_empty() =>
+            {
                 return rule(arg, "is a scalar: it needs `value` and no `shape`");
             }
             Role::In | Role::Inout if arg.fill.is_none() => {

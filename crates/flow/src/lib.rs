@@ -18,6 +18,7 @@ pub mod formula;
 pub mod how;
 pub mod interface;
 pub mod language;
+mod library;
 pub mod machine;
 pub mod measured;
 pub mod noise;

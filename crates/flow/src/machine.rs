@@ -86,20 +86,34 @@ pub enum Device {
         memory_bytes: u64,
         /// The driver's version.
         driver: String,
+        /// The highest clock of its processors.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        clock_mhz: Option<u32>,
+        /// The highest clock of its memory.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        memory_clock_mhz: Option<u32>,
+        /// The power that it may draw.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        power_limit_w: Option<u32>,
     },
 }
 
 impl Default for Device {
     fn default() -> Self {
-        Self::Cpu {
-            name: String::new(),
-            simd: String::new(),
-            cores: 0,
-        }
+        Self::with_vectors("")
     }
 }
 
 impl Device {
+    /// A processor of which only the widest vectors are known.
+    pub fn with_vectors(simd: &str) -> Self {
+        Self::Cpu {
+            name: String::new(),
+            simd: simd.to_owned(),
+            cores: 0,
+        }
+    }
+
     /// The product name.
     pub fn name(&self) -> &str {
         match self {
@@ -137,6 +151,9 @@ mod tests {
                 compute_capability: "9.0".to_owned(),
                 memory_bytes: 141 << 30,
                 driver: "570.1".to_owned(),
+                clock_mhz: Some(1980),
+                memory_clock_mhz: None,
+                power_limit_w: Some(700),
             },
             ..MachineFacts::default()
         };
@@ -147,6 +164,12 @@ mod tests {
         );
         assert_eq!(json["libraries"]["openblas"], "0.3");
         assert_eq!(json["openblas"], "0.3");
+        let json = serde_json::to_value(&gpu).unwrap();
+        assert_eq!(
+            (&json["gpu"], &json["clock_mhz"]),
+            (&"H200".into(), &1980.into())
+        );
+        assert_eq!(json.get("memory_clock_mhz"), None, "nobody asked for it");
         for facts in [cpu, gpu] {
             let text = serde_json::to_string(&facts).unwrap();
             assert_eq!(serde_json::from_str::<MachineFacts>(&text).unwrap(), facts);

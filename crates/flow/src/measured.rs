@@ -71,6 +71,27 @@ pub struct Roof {
     pub peak_flops: f64,
 }
 
+/// How fast the resource works that limits a task, per second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rate {
+    /// Arithmetic: operations.
+    Operations(f64),
+    /// Memory: bytes that must move.
+    Bytes(f64),
+}
+
+impl std::fmt::Display for Rate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (value, unit) = match *self {
+            Self::Operations(rate) if rate >= 1e12 => (rate / 1e12, "TFLOP/s"),
+            Self::Operations(rate) => (rate / 1e9, "GFLOP/s"),
+            Self::Bytes(rate) => (rate / 1e9, "GB/s"),
+        };
+        let digits = usize::from(value < 99.95) + usize::from(value < 9.995);
+        write!(f, "{value:.digits$} {unit}")
+    }
+}
+
 /// The two verification modes, both always computed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Checks {
@@ -144,6 +165,32 @@ impl Measured {
     /// The same by the paper's estimator.
     pub fn gflops_paper(&self) -> Option<f64> {
         Some(self.work.flops? / self.timing.paper_s / 1e9)
+    }
+
+    /// Bytes per second by the deciding estimator; `None` if the task counts no bytes.
+    pub fn bandwidth(&self) -> Option<f64> {
+        Some(self.work.bytes? / self.seconds)
+    }
+
+    /// The rate of the resource that limits the task on this machine, by its roof. Without a roof
+    /// it is arithmetic, if the task counts operations.
+    pub fn rate(&self) -> Option<Rate> {
+        let operations = self.work.flops.map(|flops| flops / self.seconds);
+        let bytes = self.bandwidth();
+        let is_memory = |roof: Roof| {
+            let arithmetic_s = self.work.flops.unwrap_or(0.0) / roof.peak_flops;
+            arithmetic_s < 0.99 * roof.seconds
+        };
+        match (operations, bytes) {
+            (Some(_), Some(bytes)) if self.roof.is_some_and(is_memory) => Some(Rate::Bytes(bytes)),
+            (Some(rate), _) => Some(Rate::Operations(rate)),
+            (None, bytes) => bytes.map(Rate::Bytes),
+        }
+    }
+
+    /// The share of the machine's limit: the roof's seconds divided by its own.
+    pub fn roof_fraction(&self) -> Option<f64> {
+        Some(self.roof?.seconds / self.seconds)
     }
 
     /// Share of the machine's arithmetic peak at equal threads.
@@ -257,12 +304,35 @@ mod tests {
         assert_eq!(measured.gflops(), Some(4.0));
         assert_eq!(measured.gflops_paper(), Some(4.0));
         assert_eq!(measured.peak_fraction(), Some(0.25));
+        assert_eq!(measured.roof_fraction(), Some(0.25));
+        assert_eq!(measured.bandwidth(), None);
+        let mut moved = measured.clone();
+        moved.work.bytes = Some(6e9);
+        assert_eq!(moved.bandwidth(), Some(3e9));
         assert_eq!(measured.baseline_ratio(), Some(0.5));
         assert_eq!(measured.openblas_ratio(), Some(0.5));
         let mut other = measured.clone();
         other.baseline.as_mut().unwrap().name = "the eager module".to_owned();
         assert_eq!(other.baseline_ratio(), Some(0.5));
         assert_eq!(other.openblas_ratio(), None);
+    }
+
+    #[test]
+    fn a_rate_is_that_of_what_limits_the_task() {
+        let mut measured = compared();
+        assert_eq!(measured.rate(), Some(Rate::Operations(4e9)));
+        measured.work.bytes = Some(6e9);
+        assert_eq!(measured.rate().unwrap().to_string(), "4.00 GFLOP/s");
+        // The peak allows 8e9 operations in half a second, and memory needs a whole one.
+        measured.roof.as_mut().unwrap().seconds = 1.0;
+        assert_eq!(measured.rate(), Some(Rate::Bytes(3e9)));
+        measured.work.flops = None;
+        measured.roof = None;
+        assert_eq!(measured.rate().unwrap().to_string(), "3.00 GB/s");
+        measured.work.bytes = None;
+        assert_eq!(measured.rate(), None);
+        let texts = [51.26e12, 123.4e9].map(|rate| Rate::Operations(rate).to_string());
+        assert_eq!(texts, ["51.3 TFLOP/s", "123 GFLOP/s"]);
     }
 
     #[test]

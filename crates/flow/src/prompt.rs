@@ -7,6 +7,7 @@ mod role;
 mod wording;
 
 use crate::language;
+use crate::machine::Device;
 use crate::policy::{Chat, Message, Speaker};
 use crate::stage::Stage;
 use crate::task::Task;
@@ -19,6 +20,8 @@ pub use wording::{Wording, WordingError};
 const DETAIL_BYTES: usize = 1500;
 /// A longer parent is cut, because the answer needs room, too.
 const PARENT_BYTES: usize = 16 << 10;
+/// Programs beside the parent get less room each.
+const BESIDE_BYTES: usize = 6 << 10;
 
 /// The code that a prompt starts from.
 #[derive(Debug, Clone, Copy)]
@@ -40,6 +43,10 @@ pub struct Ask<'a> {
     pub variant: usize,
     /// The parent; `None` for fixed prompts.
     pub parent: Option<Shown<'a>>,
+    /// Other programs with their speeds, slowest first, for comparison.
+    pub beside: &'a [Shown<'a>],
+    /// What compiler and models of the processor say about the parent.
+    pub profile: Option<&'a str>,
 }
 
 /// Renders a prompt in the input language of a policy.
@@ -56,8 +63,8 @@ pub struct Prose {
     /// Whether to begin the answer with code fence, includes, signature and opening brace. Small
     /// models then write valid code far more often.
     pub begin: bool,
-    /// The machine's widest vectors, as [`crate::Device::Cpu`] names them.
-    pub simd: String,
+    /// The device that candidates run on.
+    pub device: Device,
 }
 
 impl Render for Prose {
@@ -65,28 +72,40 @@ impl Render for Prose {
         let mut parts = vec![ask.task.prompt.trim().to_owned()];
         let spec = &ask.task.spec;
         let rules = ask.stage.and_then(|stage| spec.stages.get(stage).ok());
-        match rules {
-            Some(rules) => parts.push(self.wording.stage(rules).to_owned()),
-            None => parts.extend(self.wording.fixed(ask.variant).map(str::to_owned)),
-        }
-        parts.extend(language::machine_hint(spec.language, &self.simd, rules).map(str::to_owned));
+        let asked = match rules {
+            Some(rules) => Some(self.wording.stage(rules)),
+            None => self.wording.fixed(spec.language, ask.variant),
+        };
+        parts.extend(asked.map(str::to_owned));
+        parts.extend(language::machine_hint(spec.language, &self.device, rules));
         let fence = spec.language.fence();
+        let code =
+            |source: &str, bytes| format!("```{fence}\n{}\n```", clipped(source.trim(), bytes));
+        if !ask.beside.is_empty() {
+            parts.push(self.wording.contrast().to_owned());
+        }
+        for shown in ask.beside {
+            parts.extend(shown.verdict.map(told));
+            parts.push(code(shown.source, BESIDE_BYTES));
+        }
         if let Some(parent) = &ask.parent {
             parts.push(self.wording.role(ask.role).to_owned());
-            parts.push(format!(
-                "```{fence}\n{}\n```",
-                clipped(parent.source.trim(), PARENT_BYTES)
-            ));
+            parts.push(code(parent.source, PARENT_BYTES));
             parts.extend(parent.verdict.map(told));
+            parts.extend(ask.profile.map(|profile| self.wording.profile(profile)));
         }
         let message = |role, content| Message { role, content };
         Chat {
             messages: vec![
-                message(Speaker::System, self.wording.system().to_owned()),
+                message(
+                    Speaker::System,
+                    self.wording.system(spec.language).to_owned(),
+                ),
                 message(Speaker::User, parts.join("\n\n")),
             ],
             begun: if self.begin {
-                let beginning = language::beginning(spec.language, &spec.interface, rules);
+                let (name, interface) = (&spec.name, &spec.interface);
+                let beginning = language::beginning(spec.language, name, interface, rules);
                 format!("```{fence}\n{beginning}")
             } else {
                 String::new()
@@ -104,14 +123,18 @@ fn told(verdict: &Verdict) -> String {
             let share = measured
                 .peak_fraction()
                 .map(|share| format!(", {:.0} % of the machine's peak", share * 100.0));
+            let roof = measured
+                .roof_fraction()
+                .map(|share| format!(", {:.0} % of the machine's limit", share * 100.0));
             match measured.gflops() {
                 Some(gflops) => format!(
                     "It is correct and reaches {gflops:.1} GFLOPS{}.",
                     share.unwrap_or_default()
                 ),
                 None => format!(
-                    "It is correct and takes {:.1} µs per call.",
-                    measured.seconds * 1e6
+                    "It is correct and takes {:.1} µs per call{}.",
+                    measured.seconds * 1e6,
+                    roof.unwrap_or_default()
                 ),
             }
         }

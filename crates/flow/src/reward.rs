@@ -32,6 +32,15 @@ pub enum Reward {
         /// The most that a correct candidate earns.
         high: f64,
     },
+    /// The improver's reward (Kernel-Smith, arXiv 2603.28342): failures as in `ladder-log`; correct
+    /// earns `log2(the parent's seconds / its own)` within `[low, high]`. A parent that failed, and
+    /// a prompt without one, count as the seed.
+    Gain {
+        /// The least that a correct candidate earns.
+        low: f64,
+        /// The most that a correct candidate earns.
+        high: f64,
+    },
     /// Gulati: 0.4 for compiling, 0.4 for being correct, 0.2 for beating the baseline.
     Weighted,
     /// Garg, Heo and Mou eq. 1: `alpha*compiled + beta*correct + gamma*min(t0/t, r_max)*correct`
@@ -70,6 +79,12 @@ enum Written {
         #[serde(default = "log_high")]
         high: f64,
     },
+    Gain {
+        #[serde(default = "log_low")]
+        low: f64,
+        #[serde(default = "log_high")]
+        high: f64,
+    },
     Weighted {},
     Composite {
         #[serde(default = "one_third")]
@@ -90,6 +105,7 @@ impl From<Written> for Reward {
             Written::Ladder {} => Self::Ladder,
             Written::LadderGroup {} => Self::LadderGroup,
             Written::LadderLog { low, high } => Self::LadderLog { low, high },
+            Written::Gain { low, high } => Self::Gain { low, high },
             Written::Weighted {} => Self::Weighted,
             Written::Composite {
                 alpha,
@@ -133,6 +149,8 @@ pub struct RewardContext {
     pub seed_s: Option<f64>,
     /// Seconds of the baseline: a library's, or what the candidate started from.
     pub baseline_s: Option<f64>,
+    /// Seconds of the parent that the prompt showed, if it was correct; the seed's otherwise.
+    pub parent_s: Option<f64>,
     /// Seconds that the machine's roof needs; a verdict's own roof stands in for it.
     pub sol_s: Option<f64>,
 }
@@ -146,6 +164,7 @@ impl RewardContext {
         Self {
             pace: Pace::of_seed(seed),
             seed_s: Some(seconds),
+            parent_s: Some(seconds),
             baseline_s: Some(baseline.map_or(seconds, |baseline| baseline.seconds)),
             sol_s: seed.roof.map(|roof| roof.seconds),
         }
@@ -165,7 +184,7 @@ pub enum RewardError {
     },
     /// No shape has this name.
     #[error(
-        "no such reward; there are ladder, ladder-group, ladder-log, weighted, composite and sol"
+        "no such reward; there are ladder, ladder-group, ladder-log, gain, weighted, composite and sol"
     )]
     Unknown,
 }
@@ -194,10 +213,14 @@ impl std::str::FromStr for Reward {
 
 impl Reward {
     /// All shapes, with their default numbers.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Ladder,
         Self::LadderGroup,
         Self::LadderLog {
+            low: 0.0,
+            high: 8.0,
+        },
+        Self::Gain {
             low: 0.0,
             high: 8.0,
         },
@@ -217,6 +240,7 @@ impl Reward {
             Self::Ladder => "ladder",
             Self::LadderGroup => "ladder-group",
             Self::LadderLog { .. } => "ladder-log",
+            Self::Gain { .. } => "gain",
             Self::Weighted => "weighted",
             Self::Composite { .. } => "composite",
             Self::Sol => "sol",
@@ -228,7 +252,11 @@ impl Reward {
         match self {
             Self::Ladder => !task.counts_operations(),
             Self::LadderGroup => false,
-            Self::LadderLog { .. } | Self::Weighted | Self::Composite { .. } | Self::Sol => true,
+            Self::LadderLog { .. }
+            | Self::Gain { .. }
+            | Self::Weighted
+            | Self::Composite { .. }
+            | Self::Sol => true,
         }
     }
 
@@ -237,7 +265,7 @@ impl Reward {
         let wrong = |key, what| Some(RewardMistake { key, what });
         match *self {
             Self::Ladder | Self::LadderGroup | Self::Weighted | Self::Sol => None,
-            Self::LadderLog { low, high } => {
+            Self::LadderLog { low, high } | Self::Gain { low, high } => {
                 let least = Rung::Wrong.log_penalty();
                 if !low.is_finite() || low < least {
                     return wrong(
@@ -330,7 +358,11 @@ impl Reward {
                     .min(high)
                     .max(low)
             }
-            (Self::LadderLog { .. }, failed) => failed.log_penalty(),
+            (Self::Gain { low, high }, Rung::Correct(measured)) => {
+                let parent_s = need(context.parent_s, "the parent's seconds")?;
+                (parent_s / measured.seconds).log2().min(high).max(low)
+            }
+            (Self::LadderLog { .. } | Self::Gain { .. }, failed) => failed.log_penalty(),
             (Self::Weighted, Rung::Correct(measured)) => {
                 let baseline = need(context.baseline_s, "the baseline's seconds")?;
                 if measured.seconds < baseline {

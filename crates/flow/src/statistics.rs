@@ -34,9 +34,58 @@ pub fn variation(values: &[f64]) -> f64 {
     (squares / (values.len() - 1) as f64).sqrt() / mean
 }
 
+/// The value that Student's t stays within with probability `level`, on both sides together.
+///
+/// With `t = sqrt(n) tan(a)` the density of t becomes that of the angle, `cos(a)^(n - 1)`, which is
+/// smooth and bounded, so Simpson's rule integrates it well for any number of degrees of freedom.
+pub fn student_t(level: f64, freedom: u32) -> f64 {
+    const HALVINGS: u32 = 60;
+    let within = |angle: f64| simpson(|a| a.cos().powi(freedom as i32 - 1), angle);
+    let whole = within(std::f64::consts::FRAC_PI_2);
+    let (mut low, mut high) = (0.0, std::f64::consts::FRAC_PI_2);
+    for _ in 0..HALVINGS {
+        let middle = f64::midpoint(low, high);
+        if within(middle) < level * whole {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    f64::from(freedom).sqrt() * low.tan()
+}
+
+/// The integral of `of` from 0 to `end`.
+fn simpson(of: impl Fn(f64) -> f64, end: f64) -> f64 {
+    const PARTS: u32 = 400;
+    let step = end / f64::from(PARTS);
+    let weight = |part: u32| match part {
+        0 | PARTS => 1.0,
+        odd if odd % 2 == 1 => 4.0,
+        _ => 2.0,
+    };
+    let sum: f64 = (0..=PARTS)
+        .map(|part| weight(part) * of(f64::from(part) * step))
+        .sum();
+    sum * step / 3.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn students_t_matches_the_printed_tables() {
+        for (level, freedom, wanted) in [
+            (0.95, 1, 12.706),
+            (0.95, 2, 4.303),
+            (0.95, 4, 2.776),
+            (0.99, 2, 9.925),
+            (0.95, 30, 2.042),
+        ] {
+            let got = student_t(level, freedom);
+            assert!((got - wanted).abs() < 1e-3, "{got} is not {wanted}");
+        }
+    }
 
     #[test]
     fn quantiles_interpolate() {

@@ -1,7 +1,7 @@
 //! A task: what to make fast, and what correct means. It is data.
 //!
 //! A task folder contains `task.toml`, `prompt.md`, and in the task's language the files
-//! `reference` and `seed`. If a library offers the same operation, it also contains
+//! `reference` and `seed`. If OpenBLAS offers the same operation, it also contains
 //! `baseline`. For C these are `reference.c` and so on.
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,7 @@ use crate::language::{self, Language};
 use crate::measured::Work;
 use crate::stage::Stages;
 
+pub use crate::library::Library;
 pub use crate::task_error::TaskError;
 
 /// The files of a task folder, unread.
@@ -88,7 +89,7 @@ impl From<Task> for TaskFiles {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
 pub struct TaskSpec {
-    /// The task's name: lower-case letters, digits and dashes.
+    /// The task's name: lower-case letters, digits and dashes, and one slash at most.
     pub name: String,
     /// One line for people.
     pub summary: String,
@@ -96,7 +97,7 @@ pub struct TaskSpec {
     pub language: Language,
     /// How a candidate is called.
     pub interface: Interface,
-    /// The state of the caches when a timed run begins.
+    /// The state of the caches when a timed run begins; always cold for CUDA.
     pub cache: CacheState,
     /// Work and traffic, for GFLOPS and the roof.
     pub cost: Cost,
@@ -121,8 +122,9 @@ struct Written {
     /// Of a module.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     class: Option<String>,
-    #[serde(default)]
-    cache: CacheState,
+    /// Not of CUDA tasks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cache: Option<CacheState>,
     /// Of a function.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     args: Option<Vec<Arg>>,
@@ -151,13 +153,20 @@ impl TryFrom<Written> for TaskSpec {
             (None, _, None, _) => return Err("missing field `args`"),
             (None, _, _, None) => return Err("missing field `sizes`"),
         };
+        let cache = match (written.language, written.cache) {
+            (Language::Cuda, Some(_)) => {
+                return Err("a task in cuda has no `cache`: the GPU's L2 is swept before each run");
+            }
+            (Language::Cuda, None) => CacheState::Cold,
+            (Language::C | Language::Torch, cache) => cache.unwrap_or_default(),
+        };
         let default = || written.language.default_stages();
         Ok(Self {
             name: written.name,
             summary: written.summary,
             language: written.language,
             interface,
-            cache: written.cache,
+            cache,
             cost: written.cost,
             verify: written.verify,
             baseline: written.baseline,
@@ -186,7 +195,7 @@ impl From<TaskSpec> for Written {
             language: spec.language,
             entry,
             class,
-            cache: spec.cache,
+            cache: (spec.language != Language::Cuda).then_some(spec.cache),
             args,
             sizes,
             cost: spec.cost,
@@ -195,14 +204,6 @@ impl From<TaskSpec> for Written {
             stages: Some(spec.stages),
         }
     }
-}
-
-/// A library that a baseline may call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Library {
-    /// OpenBLAS, through its C interface.
-    Openblas,
 }
 
 /// The state of the caches when a timed run begins.
@@ -233,8 +234,9 @@ pub struct Cost {
 pub struct Verify {
     /// How every run is checked.
     pub method: Method,
-    /// The bound, a formula, in multiples of `2^-53` times the reference's scale. An element is
-    /// correct if `|got - want| <= bound * 2^-53 * scale`. With 0 it must be equal.
+    /// The bound, a formula, in multiples of the unit `u` times the reference's scale. An element
+    /// is correct if `|got - want| <= bound * u * scale`. With 0 it must be equal. `u` is `2^-53`
+    /// for C. For CUDA it is the rounding error of the first output's type.
     pub bound: String,
     /// The reason for the bound, in one line.
     pub why: String,
@@ -246,7 +248,7 @@ pub struct Verify {
 pub enum Method {
     /// Every element against `reference`.
     Full,
-    /// `check` of `reference.c`: a random projection that sees every element,
+    /// `check` of `reference`: a random projection that sees every element,
     /// with a random vector of the given length (a formula).
     Projection(String),
 }
@@ -287,6 +289,11 @@ impl Task {
         self.spec.function()
     }
 
+    /// The name as one part of a path: `cuda/relu` becomes `cuda-relu`.
+    pub fn file_name(&self) -> String {
+        self.spec.name.replace('/', "-")
+    }
+
     /// What a candidate must define, e.g. `void f(double *A, int N)`.
     ///
     /// # Panics
@@ -317,8 +324,7 @@ impl Task {
 
     /// The relative bound on `|got - want| / scale`.
     pub fn bound(&self, sizes: &Sizes) -> f64 {
-        formula::evaluate(&self.spec.verify.bound, sizes).expect("checked by Task::parse")
-            * (f64::EPSILON / 2.0)
+        self.spec.bound(sizes)
     }
 }
 
@@ -346,12 +352,32 @@ impl TaskSpec {
         }
     }
 
+    /// The relative bound on `|got - want| / scale`.
+    pub fn bound(&self, sizes: &Sizes) -> f64 {
+        let count = formula::evaluate(&self.verify.bound, sizes).expect("checked by Task::parse");
+        count * self.unit()
+    }
+
+    /// The unit of the bound.
+    fn unit(&self) -> f64 {
+        let double = f64::EPSILON / 2.0;
+        match (self.language, &self.interface) {
+            (Language::Cuda, Interface::Function(function)) => {
+                let output = function.args.iter().find(|arg| arg.is_output());
+                output
+                    .and_then(|arg| arg.kind.unit_roundoff())
+                    .unwrap_or(double)
+            }
+            (Language::C | Language::Cuda | Language::Torch, _) => double,
+        }
+    }
+
     /// Checks every rule for a `task.toml`. `baseline` says whether there is a baseline file.
     pub fn check(&self, baseline: bool) -> Result<(), TaskError> {
-        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        if self.name.is_empty() || self.name.len() > 40 || !self.name.chars().all(plain) {
+        if !is_name(&self.name) {
             return Err(TaskError::Rule(format!(
-                "name `{}` must be 1 to 40 lower-case letters, digits and dashes",
+                "name `{}` must be 1 to 40 lower-case letters, digits and dashes, with at most one \
+                 slash between them",
                 self.name
             )));
         }
@@ -359,17 +385,37 @@ impl TaskSpec {
         let broken = TaskError::Rule;
         self.language.check(&self.interface).map_err(broken)?;
         self.stages.check().map_err(broken)?;
+        self.language.check_stages(&self.stages).map_err(broken)?;
         match &self.interface {
             Interface::Function(function) => self.check_function(function)?,
             Interface::Module { .. } => self.check_formulas(&Sizes::new())?,
         }
-        if self.baseline.is_some() != baseline {
-            let file = self.language.file("baseline");
-            return Err(TaskError::Rule(format!(
+        self.check_baseline(baseline).map_err(broken)
+    }
+
+    fn check_baseline(&self, has_file: bool) -> Result<(), String> {
+        let (language, file) = (self.language, self.language.file("baseline"));
+        match self.baseline {
+            Some(library) if library.language() != language => {
+                let (key, other) = (library.key(), library.language());
+                Err(format!(
+                    "baseline: `{key}` is for tasks in {other}, and this one is in {language}"
+                ))
+            }
+            Some(library) if !library.needs_file() && has_file => {
+                let key = library.key();
+                Err(format!(
+                    "baseline: the bench calls `{key}` itself, so remove the file {file}"
+                ))
+            }
+            Some(library) if library.needs_file() != has_file => Err(format!(
                 "`baseline` in task.toml and the file {file} need each other"
-            )));
+            )),
+            None if has_file => Err(format!(
+                "`baseline` in task.toml and the file {file} need each other"
+            )),
+            Some(_) | None => Ok(()),
         }
-        Ok(())
     }
 
     fn check_function(&self, function: &Function) -> Result<(), TaskError> {
@@ -414,7 +460,10 @@ impl TaskSpec {
                 return Err(TaskError::Rule(format!("{key}: {count} is below 0")));
             }
         }
-        formula::evaluate(&self.verify.bound, sizes).map_err(at("verify.bound"))?;
+        let bound = formula::evaluate(&self.verify.bound, sizes).map_err(at("verify.bound"))?;
+        self.language
+            .check_bound(&self.interface, bound)
+            .map_err(TaskError::Rule)?;
         if let Method::Projection(length) = &self.verify.method {
             formula::count(length, sizes).map_err(at("verify.method.projection"))?;
         }
@@ -422,140 +471,16 @@ impl TaskSpec {
     }
 }
 
+/// Whether a task may have this name.
+pub fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let is_part = |part: &str| !part.is_empty() && part.chars().all(plain);
+    name.len() <= 40 && name.split('/').count() <= 2 && name.split('/').all(is_part)
+}
+
 fn read<T: serde::de::DeserializeOwned>(toml: &str) -> Result<T, TaskError> {
     toml::from_str(toml).map_err(|error| TaskError::Toml(error.to_string().trim().to_owned()))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_limits_of_a_fill_must_be_in_order() {
-        let parse = |kind: &str, limits: &str| {
-            let toml = include_str!("../tests/data/matmul.toml");
-            let first = r#"type = "f64", role = "in", shape = ["M", "K"], fill = { uniform = [-1.0, 1.0] }"#;
-            let other = first.replace("f64", kind).replace("[-1.0, 1.0]", limits);
-            let toml = toml.replace(first, &other);
-            Task::parse(TaskFiles {
-                toml,
-                ..TaskFiles::default()
-            })
-            .map(|_| ())
-            .map_err(|error| error.to_string())
-        };
-        assert_eq!(parse("f64", "[-2.0, 1.0]"), Ok(()));
-        let reversed = "task.toml: args: `A` has the fill uniform = [1, -1], which is empty; write \
-            low and then high";
-        assert_eq!(parse("f64", "[1.0, -1.0]"), Err(reversed.to_owned()));
-        for limits in ["[1.0, 1.0]", "[nan, 1.0]", "[0.0, inf]"] {
-            assert!(parse("f64", limits).is_err(), "{limits}");
-        }
-        assert_eq!(parse("i32", "[0.0, 1.0]"), Ok(()));
-        assert!(
-            parse("i32", "[0.0, 0.5]").is_err(),
-            "high is not included, and 0 is all there is below"
-        );
-    }
-
-    #[test]
-    fn drawn_sizes_must_be_complete_and_not_empty() {
-        let parse = |drawn: &str, shape: &str| {
-            let toml = include_str!("../tests/data/matmul.toml");
-            let toml = toml.replace("sizes = {", &format!("sizes = {{ drawn = {drawn},"));
-            let toml = toml.replacen(r#"["M", "K"]"#, shape, 1);
-            Task::parse(TaskFiles {
-                toml,
-                ..TaskFiles::default()
-            })
-            .map_err(|error| error.to_string())
-        };
-        let (plain, all) = (r#"["M", "K"]"#, "{ M = [1, 9], N = [2, 2], K = [3, 40] }");
-        let task = parse(all, plain).unwrap();
-        let largest = task.function().sizes.draw(|_, most| most).unwrap();
-        assert_eq!(
-            largest.into_values().collect::<Vec<_>>(),
-            [40, 9, 2],
-            "K, M and N"
-        );
-        assert_eq!(
-            parse("{}", plain)
-                .unwrap()
-                .function()
-                .sizes
-                .draw(|least, _| least),
-            None
-        );
-        let rule = |what: &str| Err(format!("task.toml: sizes.drawn: {what}"));
-        let told = |drawn: &str| parse(drawn, plain).map(|_| ());
-        assert_eq!(
-            told("{ M = [1, 9] }"),
-            rule("draws each size of `timed`, or none")
-        );
-        let reversed = "M = [9, 1] is empty; write low and then high";
-        assert_eq!(
-            told("{ M = [9, 1], N = [2, 2], K = [3, 40] }"),
-            rule(reversed)
-        );
-        let empty = "M = [0, 1] begins below 1, and no problem is empty";
-        assert_eq!(told("{ M = [0, 1], N = [2, 2], K = [3, 40] }"), rule(empty));
-        assert!(
-            parse("{ M = [2, 8], N = [2, 2], K = [3, 40] }", r#"["M/2", "K"]"#).is_err(),
-            "three rows have no half"
-        );
-    }
-
-    fn parse(toml: String) -> Result<Task, String> {
-        let files = TaskFiles {
-            toml,
-            ..TaskFiles::default()
-        };
-        Task::parse(files).map_err(|error| error.to_string())
-    }
-
-    const MATMUL: &str = include_str!("../tests/data/matmul.toml");
-
-    #[test]
-    fn a_task_has_its_own_stages_or_those_of_its_language() {
-        assert_eq!(parse(MATMUL.into()).unwrap().spec.stages.len(), 6);
-        let own = "\n[[stages]]\nname = \"plain\"\nwording = \"No vectors.\"\nforbids = [\"simd\"]\n[[stages]]\nname = \"all\"\nwording = \"Anything.\"\n";
-        let task = parse(format!("{MATMUL}{own}")).unwrap();
-        let names: Vec<_> = task
-            .spec
-            .stages
-            .iter()
-            .map(|rules| (rules.stage.number(), rules.spec.name.as_str()))
-            .collect();
-        assert_eq!(names, [(1, "plain"), (2, "all")]);
-        let error = parse(format!("{MATMUL}{}", own.replace("simd", "warp"))).unwrap_err();
-        for part in ["task.toml", "forbids", "warp", "inline-asm"] {
-            assert!(error.contains(part), "{error}");
-        }
-        let error = parse(format!("{MATMUL}{}", own.replace("plain", "all"))).unwrap_err();
-        let twice = "task.toml: stages.2.name: another stage is already called `all`";
-        assert_eq!(error, twice);
-    }
-
-    #[test]
-    fn a_language_says_what_its_tasks_may_ask_for() {
-        let cuda = MATMUL.replace("language = \"c\"", "language = \"cuda\"");
-        let task = parse(cuda.replace("f64", "f16")).unwrap();
-        assert_eq!(
-            (task.spec.language, task.spec.stages.len()),
-            (Language::Cuda, 1)
-        );
-        let half = parse(MATMUL.replacen("f64", "bf16", 1)).unwrap_err();
-        assert_eq!(
-            half,
-            "task.toml: args: `A` is bf16, which a task in c cannot have; it has f64, f32, i32 and \
-             i64"
-        );
-        let module = "name = \"m\"\nsummary = \"s\"\nlanguage = \"torch\"\nclass = \"Model\"\ncost = { flops = \"0\", bytes = \"0\" }\nverify = { method = \"full\", bound = \"1\", why = \"w\" }\n";
-        let task = parse(module.into()).unwrap();
-        assert_eq!(task.spec.interface.name(), "Model");
-        let error = parse(module.replace("torch", "c")).unwrap_err();
-        assert!(error.contains("a task in c asks for a function"), "{error}");
-        let error = parse(module.replace("class", "entry")).unwrap_err();
-        assert!(error.contains("missing field `args`"), "{error}");
-    }
-}
+mod tests;

@@ -20,9 +20,36 @@ pub enum Technique {
     InlineAsm,
     /// Threads made by hand.
     Threads,
+    /// Shared memory of a GPU's block.
+    SharedMemory,
+    /// Loads and stores of several elements of a GPU's global memory at once.
+    VectorLoads,
+    /// Instructions by which the threads of a warp exchange data.
+    WarpPrimitives,
+    /// Matrix instructions of a GPU.
+    TensorCores,
+    /// Copies of a GPU that run beside the computation.
+    AsyncCopy,
 }
 
 impl Technique {
+    /// The name in `task.toml`.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Simd => "simd",
+            Self::Openmp => "openmp",
+            Self::Prefetch => "prefetch",
+            Self::OptimizePragma => "optimize-pragma",
+            Self::InlineAsm => "inline-asm",
+            Self::Threads => "threads",
+            Self::SharedMemory => "shared-memory",
+            Self::VectorLoads => "vector-loads",
+            Self::WarpPrimitives => "warp-primitives",
+            Self::TensorCores => "tensor-cores",
+            Self::AsyncCopy => "async-copy",
+        }
+    }
+
     /// The usual name.
     pub fn name(self) -> &'static str {
         match self {
@@ -32,6 +59,11 @@ impl Technique {
             Self::OptimizePragma => "optimisation pragmas",
             Self::InlineAsm => "inline assembly",
             Self::Threads => "threads",
+            Self::SharedMemory => "shared memory",
+            Self::VectorLoads => "vector loads",
+            Self::WarpPrimitives => "warp primitives",
+            Self::TensorCores => "tensor cores",
+            Self::AsyncCopy => "asynchronous copies",
         }
     }
 }
@@ -70,5 +102,34 @@ impl Scan {
 
     pub fn uses(&self, technique: Technique) -> bool {
         self.techniques.contains_key(&technique)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_technique_is_read_by_its_key() {
+        use Technique::{
+            AsyncCopy, InlineAsm, Openmp, OptimizePragma, Prefetch, SharedMemory, Simd,
+            TensorCores, Threads, VectorLoads, WarpPrimitives,
+        };
+        for technique in [
+            AsyncCopy,
+            InlineAsm,
+            Openmp,
+            OptimizePragma,
+            Prefetch,
+            SharedMemory,
+            Simd,
+            TensorCores,
+            Threads,
+            VectorLoads,
+            WarpPrimitives,
+        ] {
+            let written = serde_json::to_value(technique).unwrap();
+            assert_eq!(written, technique.key());
+        }
     }
 }

@@ -151,6 +151,7 @@ fn signatures_may_differ_where_a_call_is_unaffected() {
     for head in [
         "void matmul_optimized(const double *restrict a, const double *__restrict__ b, double *const c, const int m, int n, signed k)",
         "void matmul_optimized(double A[], double B[M0*K0], double C[restrict static 4], int M, int N, int K)",
+        "void matmul_optimized(double *A [[gnu::unused]], [[maybe_unused]] double *B, double C[4] [[gnu::unused]], int M [[gnu::unused]], int N, int K)",
         "void\nmatmul_optimized(register double* A, double *B /* in */, double *C, // out\n int M, int N, int32_t K)",
         "typedef double real; typedef real *vec; void matmul_optimized(real *A, vec B, vec C, int M, int N, int K)",
         "typedef double ad __attribute__((aligned(64))); void matmul_optimized(ad *A, ad *B, ad *C, int M, int N, int K)",

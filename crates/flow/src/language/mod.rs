@@ -1,16 +1,20 @@
 //! The languages of candidates.
 //!
 //! A module for each language extracts code from answers and finds its techniques. The functions
-//! here dispatch to the module. C is the only one so far, and [`Language::supported`] checks that
+//! here dispatch to the module. [`Language::supported`] says whether there is one, and is asked
 //! before a task is used.
 
 pub mod c;
+pub mod cuda;
+pub mod reasoning;
 
 use serde::{Deserialize, Serialize};
 
 use crate::extracted::{Extracted, Malformed};
 use crate::interface::Interface;
+use crate::machine::Device;
 use crate::stage::{Rules, Stages};
+use crate::technique::Technique;
 
 /// The language of candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -73,8 +77,8 @@ impl Language {
     /// Whether candidates in this language can be read and judged.
     pub fn supported(self) -> Result<(), Unsupported> {
         match self {
-            Self::C => Ok(()),
-            Self::Cuda | Self::Torch => Err(Unsupported(self)),
+            Self::C | Self::Cuda => Ok(()),
+            Self::Torch => Err(Unsupported(self)),
         }
     }
 
@@ -82,7 +86,8 @@ impl Language {
     pub fn default_stages(self) -> Stages {
         match self {
             Self::C => c::stages::default(),
-            Self::Cuda | Self::Torch => Stages::unrestricted(),
+            Self::Cuda => cuda::stages::default(),
+            Self::Torch => Stages::unrestricted(),
         }
     }
 
@@ -90,9 +95,8 @@ impl Language {
     pub(crate) fn check(self, interface: &Interface) -> Result<(), String> {
         match (self, interface) {
             (Self::C, Interface::Function(function)) => c::check(function),
-            (Self::Cuda, Interface::Function(_)) | (Self::Torch, Interface::Module { .. }) => {
-                Ok(())
-            }
+            (Self::Cuda, Interface::Function(function)) => cuda::check(function),
+            (Self::Torch, Interface::Module { .. }) => Ok(()),
             (Self::C | Self::Cuda, Interface::Module { .. }) => Err(format!(
                 "a task in {self} asks for a function: `entry`, `args` and `sizes`"
             )),
@@ -101,9 +105,44 @@ impl Language {
             }
         }
     }
+
+    /// The techniques that a stage may forbid.
+    pub fn techniques(self) -> &'static [Technique] {
+        match self {
+            Self::C => &c::stages::TECHNIQUES,
+            Self::Cuda => &cuda::stages::TECHNIQUES,
+            Self::Torch => &[],
+        }
+    }
+
+    /// `Err` names a technique that candidates in this language do not have.
+    pub(crate) fn check_stages(self, stages: &Stages) -> Result<(), String> {
+        let known = self.techniques();
+        for rules in stages.iter() {
+            let strange = |technique: &&Technique| !known.contains(technique);
+            if let Some(strange) = rules.spec.forbids.iter().find(strange) {
+                let (number, strange) = (rules.stage.number(), strange.key());
+                let known: Vec<&str> = known.iter().map(|technique| technique.key()).collect();
+                return Err(format!(
+                    "stages.{number}.forbids: candidates in {self} do not use `{strange}`; their \
+                     techniques are {}",
+                    known.join(", ")
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// `Err` says why outputs of this interface cannot have that bound.
+    pub(crate) fn check_bound(self, interface: &Interface, bound: f64) -> Result<(), String> {
+        match (self, interface) {
+            (Self::Cuda, Interface::Function(function)) => cuda::check_bound(function, bound),
+            (Self::C | Self::Cuda | Self::Torch, _) => Ok(()),
+        }
+    }
 }
 
-/// Finds the source in a completion.
+/// Finds the source in a completion, after its reasoning if it has any.
 ///
 /// # Panics
 /// Like all functions here, if the language is not [supported](Language::supported).
@@ -112,8 +151,15 @@ pub fn extract(
     interface: &Interface,
     completion: &str,
 ) -> Result<Extracted, Malformed> {
+    let Some(answer) = reasoning::parts(completion).answer else {
+        let why = "the reasoning never ends, so there is no answer: `</think>` is missing";
+        return Err(Malformed {
+            why: why.to_owned(),
+        });
+    };
     match (language, interface) {
-        (Language::C, Interface::Function(function)) => c::extract(completion, function),
+        (Language::C, Interface::Function(function)) => c::extract(answer, function),
+        (Language::Cuda, Interface::Function(function)) => cuda::extract(answer, function),
         _ => unread(language),
     }
 }
@@ -126,6 +172,7 @@ pub fn read(
 ) -> Result<Extracted, Malformed> {
     match (language, interface) {
         (Language::C, Interface::Function(function)) => c::read(bytes, function),
+        (Language::Cuda, Interface::Function(function)) => cuda::read(bytes, function),
         _ => unread(language),
     }
 }
@@ -134,6 +181,7 @@ pub fn read(
 pub fn signature(language: Language, interface: &Interface) -> String {
     match (language, interface) {
         (Language::C, Interface::Function(function)) => c::prototype(function, &function.entry),
+        (Language::Cuda, Interface::Function(function)) => cuda::prototype(function),
         _ => unread(language),
     }
 }
@@ -142,27 +190,34 @@ pub fn signature(language: Language, interface: &Interface) -> String {
 pub fn normalise(language: Language, source: &str) -> String {
     match language {
         Language::C => c::normalise(source),
-        Language::Cuda | Language::Torch => unread(language),
+        Language::Cuda => cuda::normalise(source),
+        Language::Torch => unread(language),
     }
 }
 
-/// A sentence about the machine for a prompt. `simd` names its widest vectors, and `stage` the
-/// forbidden techniques.
+/// A sentence about the machine for a prompt. `stage` names the forbidden techniques.
 pub fn machine_hint(
     language: Language,
-    simd: &str,
+    device: &Device,
     stage: Option<Rules<'_>>,
-) -> Option<&'static str> {
+) -> Option<String> {
     match language {
-        Language::C => c::answer::machine_hint(simd, stage),
-        Language::Cuda | Language::Torch => unread(language),
+        Language::C => c::answer::machine_hint(device.simd()?, stage).map(str::to_owned),
+        Language::Cuda => cuda::answer::machine_hint(device),
+        Language::Torch => unread(language),
     }
 }
 
-/// The beginning of every correct answer, after its fence.
-pub fn beginning(language: Language, interface: &Interface, stage: Option<Rules<'_>>) -> String {
+/// The beginning of an answer to the task of that name, after its fence.
+pub fn beginning(
+    language: Language,
+    name: &str,
+    interface: &Interface,
+    stage: Option<Rules<'_>>,
+) -> String {
     match (language, interface) {
         (Language::C, Interface::Function(function)) => c::answer::beginning(function, stage),
+        (Language::Cuda, Interface::Function(_)) => cuda::answer::beginning(name),
         _ => unread(language),
     }
 }
@@ -180,10 +235,10 @@ mod tests {
         let facts = Language::ALL.map(|language| (language.file("seed"), language.fence()));
         let expect = [("seed.c", "c"), ("seed.cu", "cuda"), ("seed.py", "python")];
         assert_eq!(facts, expect.map(|(file, fence)| (file.to_owned(), fence)));
-        assert!(Language::C.supported().is_ok());
+        assert!(Language::C.supported().is_ok() && Language::Cuda.supported().is_ok());
         assert_eq!(
-            Language::Cuda.supported().unwrap_err().to_string(),
-            "tasks in cuda cannot be judged by this version"
+            Language::Torch.supported().unwrap_err().to_string(),
+            "tasks in torch cannot be judged by this version"
         );
     }
 }

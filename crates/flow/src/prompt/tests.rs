@@ -1,6 +1,8 @@
 use super::*;
 use crate::candidate::Candidate;
+use crate::language::Language;
 use crate::language::c::{scan, stages};
+use crate::language::cuda;
 use crate::task::TaskFiles;
 use crate::verdict::{Mismatch, Phase};
 
@@ -19,7 +21,7 @@ fn prose(begin: bool) -> Prose {
     Prose {
         wording: Wording::default(),
         begin,
-        simd: "avx2".into(),
+        device: Device::with_vectors("avx2"),
     }
 }
 
@@ -30,10 +32,10 @@ fn user(chat: &Chat) -> &str {
 #[test]
 fn there_are_eight_fixed_prompts() {
     let wording = Wording::default();
-    assert_eq!(wording.fixed_count(), 8);
-    assert_eq!(wording.fixed(0), wording.fixed(8));
+    assert_eq!(wording.fixed_count(Language::C), 8);
+    assert_eq!(wording.fixed(Language::C, 0), wording.fixed(Language::C, 8));
     for variant in 0..8 {
-        let text = wording.fixed(variant).unwrap().to_lowercase();
+        let text = wording.fixed(Language::C, variant).unwrap().to_lowercase();
         assert!(
             text.contains("openmp") && text.contains("prefetch") && text.contains("block"),
             "{text}"
@@ -50,10 +52,12 @@ fn a_fixed_prompt_states_the_task_and_has_no_parent() {
         stage: None,
         variant: 3,
         parent: None,
+        beside: &[],
+        profile: None,
     };
     let chat = prose(false).chat(&ask);
     assert!(user(&chat).starts_with("Write a fast C function that multiplies"));
-    assert!(user(&chat).contains(Wording::default().fixed(3).unwrap()));
+    assert!(user(&chat).contains(Wording::default().fixed(Language::C, 3).unwrap()));
     assert!(user(&chat).contains("no AVX-512"));
     assert_eq!(chat.begun, "");
 }
@@ -107,6 +111,8 @@ fn a_repair_prompt_carries_what_went_wrong() {
             stage: Some(stages::OPENMP),
             variant: 0,
             parent,
+            beside: &[],
+            profile: None,
         };
         let chat = prose(true).chat(&ask);
         assert!(user(&chat).contains(expect), "{}", user(&chat));
@@ -130,6 +136,8 @@ fn an_endless_message_is_cut_between_characters() {
         stage: Some(stages::ALL),
         variant: 0,
         parent,
+        beside: &[],
+        profile: None,
     };
     assert!(user(&prose(true).chat(&ask)).len() < 6000);
 }
@@ -148,6 +156,8 @@ fn the_beginning_of_an_answer_completes_a_bare_body_and_breaks_no_stage() {
             stage: Some(stage),
             variant: 0,
             parent,
+            beside: &[],
+            profile: None,
         };
         let chat = prose(true).chat(&ask);
         let text = format!("{}    C[0] = A[0] * B[0];\n}}\n```\n", chat.begun);
@@ -170,12 +180,73 @@ fn a_stage_uses_its_own_text_unless_the_wording_has_one() {
     let plain = said(&Wording::default());
     assert!(plain[0].starts_with("Use register blocking: keep"));
     let file = format!(
-        "{}[stages]\n2 = \"Two.\"\nopenmp = \"Four.\"\n",
+        "{}\n[stages]\n2 = \"Two.\"\nopenmp = \"Four.\"\n",
         include_str!("default.toml")
     );
     let other = said(&Wording::parse(&file).unwrap());
     assert_eq!((other[1].as_str(), other[3].as_str()), ("Two.", "Four."));
     assert_eq!((&other[0], &other[4]), (&plain[0], &plain[4]));
+}
+
+#[test]
+fn a_cuda_prompt_gives_the_plain_version_and_begins_the_faster_one() {
+    let seed = "#include <cuda_runtime.h>\n__global__ void relu() {}\nextern \"C\" void solve(const float* x, float* y, long long n) {}\n";
+    let task = Task::parse(TaskFiles {
+        toml: include_str!("../../tests/data/relu.toml").into(),
+        prompt: "Write fast CUDA C++ code that computes y = max(x, 0).\n".into(),
+        seed: seed.into(),
+        ..TaskFiles::default()
+    })
+    .unwrap();
+    let stage = Some(cuda::stages::VECTOR_LOADS);
+    let ask = Ask {
+        task: &task,
+        role: Role::Explore,
+        stage,
+        variant: 0,
+        parent: Some(Shown {
+            source: &task.seed,
+            verdict: None,
+        }),
+        beside: &[],
+        profile: None,
+    };
+    let gpu = Device::Gpu {
+        name: "NVIDIA H200".into(),
+        compute_capability: "9.0".into(),
+        memory_bytes: 0,
+        driver: String::new(),
+        clock_mhz: None,
+        memory_clock_mhz: None,
+        power_limit_w: None,
+    };
+    let prose = Prose {
+        device: gpu,
+        ..prose(true)
+    };
+    let chat = prose.chat(&ask);
+    let rules = task.spec.stages.get(cuda::stages::VECTOR_LOADS).unwrap();
+    let expect = format!(
+        "Write fast CUDA C++ code that computes y = max(x, 0).\n\n{}\n\nThe GPU is an NVIDIA H200 \
+         (compute capability 9.0).\n\nThis is a plain and correct version. Write a faster one.\n\n\
+         ```cuda\n{}\n```",
+        rules.spec.wording,
+        seed.trim()
+    );
+    assert_eq!(user(&chat), expect);
+    assert!(chat.messages[0].content.contains("CUDA C++"));
+    assert_eq!(
+        chat.begun,
+        "```cuda\n#include <cuda_runtime.h>\n\n__global__ void relu_fast("
+    );
+    let rest = "const float* x, float* y, long long n) {}\nextern \"C\" void solve(const float* x, float* y, long long n) {}\n```";
+    assert!(Candidate::extract(&format!("{}{rest}", chat.begun), &task).is_ok());
+    let fixed = prose.chat(&Ask {
+        stage: None,
+        parent: None,
+        ..ask
+    });
+    assert!(!user(&fixed).contains("OpenMP"), "{}", user(&fixed));
 }
 
 #[test]

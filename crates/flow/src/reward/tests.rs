@@ -63,6 +63,7 @@ fn check(reward: Reward, verdicts: &[Verdict], context: RewardContext, expect: &
 const NOTHING: RewardContext = RewardContext {
     pace: Pace::Gflops,
     seed_s: None,
+    parent_s: None,
     baseline_s: None,
     sol_s: None,
 };
@@ -218,6 +219,7 @@ fn without_operations_every_shape_measures_by_seconds() {
         (Reward::Ladder, [1.0, 4.0, 0.5]),
         (Reward::LadderGroup, [25.0, 100.0, 12.5]),
         ("ladder-log".parse().unwrap(), [1.0, 3.0, 0.0]),
+        ("gain".parse().unwrap(), [0.0, 2.0, 0.0]),
         (Reward::Weighted, [0.8, 1.0, 0.8]),
         ("composite".parse().unwrap(), [1.0, 5.0 / 3.0, 2.5 / 3.0]),
         (Reward::Sol, [0.5, 0.875, 7.0 / 22.0]),
@@ -330,4 +332,24 @@ fn configuration_names_a_shape_and_may_change_its_numbers() {
     assert!(matches!(composite, Reward::Composite { r_max, .. } if (r_max - 5.0).abs() < 1e-12));
     assert!(toml::from_str::<Reward>("shape = \"composite\"\nrmax = 5.0").is_err());
     assert!(toml::from_str::<Reward>("shape = \"sol\"\nhihg = 6.0").is_err());
+}
+
+#[test]
+fn the_improver_earns_its_gain_over_the_parent() {
+    let parent = RewardContext {
+        seed_s: Some(8.0),
+        parent_s: Some(2.0),
+        ..NOTHING
+    };
+    let gain = Reward::Gain {
+        low: 0.0,
+        high: 3.0,
+    };
+    // log2(2 / 0.5) = 2; log2(2 / 2) = 0; log2(2 / 4) = -1 is cut to 0; log2(2 / 0.125) = 4 to 3.
+    let verdicts = [0.5, 2.0, 4.0, 0.125].map(|seconds| correct(1.0, seconds));
+    check(gain, &verdicts, parent, &[2.0, 0.0, 0.0, 3.0]);
+    let failed = [-4.0, -4.0, -3.0, -2.5, -2.5, -2.0, -1.0];
+    check(gain, &failures(), parent, &failed);
+    let lost = gain.of(&verdicts[0], &NOTHING).unwrap_err();
+    assert!(lost.to_string().contains("the parent's seconds"), "{lost}");
 }

@@ -6,10 +6,19 @@
 //! [`Settings::parents`] are chosen. [`node`] is one judged candidate, [`pool`] holds an
 //! iteration's nodes by stage, and [`mod@select`] chooses.
 
+//!
+//! [`tree`] is another archive, which chooses parents by PUCT. Both are an [`Archive`].
+
+pub mod archive;
+pub mod choice;
 pub mod node;
 pub mod pool;
 pub mod select;
+pub mod tree;
 
+pub use archive::{Archive, ArchiveKind, Root, SeedOnly};
+pub use choice::{Parent, Settings};
 pub use node::Node;
 pub use pool::Pool;
-pub use select::{Parent, Settings, select};
+pub use select::select;
+pub use tree::Tree;

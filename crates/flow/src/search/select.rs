@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use serde::{Deserialize, Serialize};
-
+use super::archive::{Archive, Root};
+use super::choice::{Parent, Settings};
 use super::node::Node;
 use super::pool::Pool;
 use crate::prompt::Role;
@@ -22,54 +22,6 @@ const SHARES: [(Role, f64); 3] = [
     (Role::Improve, MIDDLE),
     (Role::Repair, FAILED),
 ];
-
-/// The rules of the search, and switches for ablations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Settings {
-    /// Maximum number of parents per iteration, including the seed.
-    pub parents: usize,
-    /// Whether to use stages and their rules. Otherwise the search starts with the last stage.
-    pub stages: bool,
-    /// Whether to repair failed candidates.
-    pub repair: bool,
-    /// Whether fast candidates go to the next stage. Otherwise they stay at theirs.
-    pub deepening: bool,
-    /// How many of each stage's fastest stay for the next iteration; 0 in the paper.
-    pub elites: usize,
-    /// The last stage of the task.
-    pub last: Stage,
-}
-
-impl Settings {
-    /// The stage of the seed's prompt.
-    pub fn first_stage(self) -> Stage {
-        if self.stages { Stage::FIRST } else { self.last }
-    }
-
-    /// The next stage for a good candidate. The last stage leads to itself.
-    fn deeper(self, stage: Stage) -> Stage {
-        if stage < self.last {
-            Stage::numbered(stage.number() + 1)
-        } else {
-            self.last
-        }
-    }
-
-    fn allows(self, role: Role) -> bool {
-        role != Role::Repair || self.repair
-    }
-}
-
-/// A node to expand.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Parent {
-    /// The candidate's hash; `None` for the seed.
-    pub hash: Option<String>,
-    /// Why it was chosen.
-    pub role: Role,
-    /// The stage of its children.
-    pub stage: Stage,
-}
 
 /// The parents of the next iteration: the seed first, then 40 % to deepen, 30 % to improve and 30 %
 /// to repair, each taken in turn from the stages that have some. Places that a role cannot fill go
@@ -115,6 +67,18 @@ pub fn select(
         }
     }
     parents
+}
+
+impl Archive for Pool {
+    fn grow(&mut self, _: Option<&str>, children: Vec<Node>) {
+        for node in children {
+            self.add(node);
+        }
+    }
+
+    fn select(&self, root: Root<'_>, settings: Settings, random: &mut Random) -> Vec<Parent> {
+        select(self, root.normal, settings, random)
+    }
 }
 
 /// The nodes of a role, one from each stage in turn. There are fewer places than stages. So

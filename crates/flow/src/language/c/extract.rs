@@ -1,14 +1,15 @@
-//! From a completion, or a file, to a source: C that defines the entry point.
+//! From a completion, or a file, to a source: C or CUDA C++ that defines the entry point.
 //!
 //! **Which code.** The last complete fenced block that defines the entry point with the right
 //! signature wins. Models improve on themselves, and a last block that was cut off must not spoil
 //! the one before. If no block has the entry point, bare text counts: from its first line that
-//! looks like C to the end of its last complete function.
+//! looks like code to the end of its last complete function.
 //!
 //! **What is repaired**, each time with a note:
 //! - a block that was never closed ends after its last complete function;
-//! - `static` and `inline` on the entry point are dropped (but `extern inline` stays), because the
-//!   linker must see it;
+//! - `static` and `inline` on the entry point are dropped (but `extern inline` of C stays), because
+//!   the linker must see it;
+//! - an entry point of CUDA without `extern "C"` gets it, because it is called by its plain name;
 //! - if the chosen block calls a function that it neither defines nor declares, and exactly one
 //!   other block defines it, that block is put in front. A block that redefines a function of the
 //!   chosen one is not.
@@ -20,26 +21,26 @@
 //! parameters. Qualifiers and parameter names are free, `double A[]` equals `double *A`, and
 //! typedefs and macros of the source are resolved. A type that stays unknown, or has another size
 //! or sign (`size_t` for `int`), is wrong. Also malformed are a NUL byte, more than 256 KiB of
-//! source or 1 MiB of completion, a raw string literal, a carriage return that ends no line,
+//! source or 1 MiB of completion, a raw string literal of C, a carriage return that ends no line,
 //! `\u00e9` in a word, and `#line`. The last four hide from a scan what the compiler will see.
 //!
 //! The compiler judges unbalanced braces inside a closed block or a file, and macros that clash
 //! with parameters. A `main` is harmless and stays.
 
 mod blocks;
+mod linkage;
 mod outline;
 mod signature;
+mod wanted;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
-use super::lex::{self, Item, Lexed, Token, TokenKind};
-use super::prototype::prototype;
+use super::lex::{self, Dialect, Item, Lexed, TokenKind};
 use crate::extracted::{COMPLETION_BYTES, Extracted, Malformed, SOURCE_BYTES};
-use crate::interface::Function;
 use blocks::{Block, BlockKind};
 use outline::Outline;
+pub(crate) use wanted::Wanted;
 
 fn malformed<T>(why: impl Into<String>) -> Result<T, Malformed> {
     Err(Malformed { why: why.into() })
@@ -63,8 +64,8 @@ struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn of(block: Block<'a>, wanted: &Function) -> Self {
-        let outline = Outline::of(&lex::lex(block.text));
+    fn of(block: Block<'a>, wanted: &Wanted<'_>) -> Self {
+        let outline = Outline::of(&lex::lex_in(block.text, wanted.dialect), wanted.dialect);
         let fit = fit(&outline, wanted);
         Self {
             block,
@@ -84,6 +85,7 @@ impl<'a> Part<'a> {
             .functions
             .iter()
             .filter_map(|function| function.end)
+            .chain(self.outline.scope_end)
             .max()
             .unwrap_or(text.len());
         // Directives after it, such as the end of a guard, belong to it.
@@ -107,8 +109,8 @@ impl<'a> Part<'a> {
     }
 }
 
-fn fit(outline: &Outline<'_>, wanted: &Function) -> Fit {
-    let is_entry = |function: &&outline::Function| outline.name(function) == wanted.entry;
+fn fit(outline: &Outline<'_>, wanted: &Wanted<'_>) -> Fit {
+    let is_entry = |function: &&outline::Function| outline.name(function) == wanted.function.entry;
     let of = |function: &outline::Function| match (
         signature::check(outline, function, wanted),
         function.end,
@@ -133,16 +135,16 @@ fn fit(outline: &Outline<'_>, wanted: &Function) -> Fit {
 }
 
 /// Finds the candidate in a completion.
-pub fn extract(completion: &str, wanted: &Function) -> Result<Extracted, Malformed> {
+pub(crate) fn extract(completion: &str, wanted: &Wanted<'_>) -> Result<Extracted, Malformed> {
     if completion.len() > COMPLETION_BYTES {
         return malformed(format!(
             "the completion is longer than {COMPLETION_BYTES} bytes"
         ));
     }
-    let entry = &wanted.entry;
+    let entry = &wanted.function.entry;
     let parts: Vec<Part<'_>> = blocks::blocks(completion)
         .into_iter()
-        .map(|block| Part::of(block.code(entry), wanted))
+        .map(|block| Part::of(block.code(entry, wanted.dialect), wanted))
         .collect();
     let rank = |part: &Part<'_>| {
         let usable = part.fit == Fit::Whole
@@ -194,7 +196,7 @@ pub fn extract(completion: &str, wanted: &Function) -> Result<Extracted, Malform
 }
 
 /// Makes a candidate from the content of a file.
-pub fn read(bytes: &[u8], wanted: &Function) -> Result<Extracted, Malformed> {
+pub(crate) fn read(bytes: &[u8], wanted: &Wanted<'_>) -> Result<Extracted, Malformed> {
     if bytes.len() > SOURCE_BYTES {
         return malformed(format!("the source is longer than {SOURCE_BYTES} bytes"));
     }
@@ -219,7 +221,7 @@ pub fn read(bytes: &[u8], wanted: &Function) -> Result<Extracted, Malformed> {
 fn finish(
     mut source: String,
     mut notes: Vec<String>,
-    wanted: &Function,
+    wanted: &Wanted<'_>,
 ) -> Result<Extracted, Malformed> {
     if source.len() > SOURCE_BYTES {
         return malformed(format!("the source is longer than {SOURCE_BYTES} bytes"));
@@ -232,34 +234,24 @@ fn finish(
             "line {line} has a carriage return in it, where compilers disagree on its end"
         ));
     }
-    let lexed = lex::lex(&source);
-    refuse_disguises(&lexed)?;
-    let dropped = storage_words(&Outline::of(&lexed), &wanted.entry);
-    if !dropped.is_empty() {
-        source = repaired(&source, &lexed, &dropped, &wanted.entry)?;
-        notes.push(format!(
-            "storage words are dropped from `{}`: the linker must see it",
-            wanted.entry
-        ));
-    }
+    refuse_disguises(&lex::lex_in(&source, wanted.dialect), wanted.dialect)?;
+    let (repaired, told) = linkage::repaired(source, wanted)?;
+    source = repaired;
+    notes.extend(told);
     if !source.ends_with('\n') {
         source.push('\n');
     }
     Ok(Extracted { source, notes })
 }
 
-fn why_none(parts: &[Part<'_>], wanted: &Function) -> String {
-    let entry = &wanted.entry;
+fn why_none(parts: &[Part<'_>], wanted: &Wanted<'_>) -> String {
+    let (entry, prototype) = (&wanted.function.entry, &wanted.prototype);
     match parts.iter().map(|part| &part.fit).max() {
-        None | Some(Fit::Absent) => format!(
-            "no function `{entry}` is defined; expected `{}`",
-            prototype(wanted, &wanted.entry)
-        ),
+        None | Some(Fit::Absent) => {
+            format!("no function `{entry}` is defined; expected `{prototype}`")
+        }
         Some(Fit::Declared) => {
-            format!(
-                "`{entry}` is declared but has no body of the form `{} {{ ... }}`",
-                prototype(wanted, &wanted.entry)
-            )
+            format!("`{entry}` is declared but has no body of the form `{prototype} {{ ... }}`")
         }
         Some(Fit::WrongSignature(why)) => why.clone(),
         Some(Fit::CutOff | Fit::Whole) => format!("the definition of `{entry}` is cut off"),
@@ -277,11 +269,15 @@ fn lone_return(source: &str) -> Option<usize> {
 }
 
 /// Refuses three constructs that let a compiler see other code than a scan does.
-fn refuse_disguises(lexed: &Lexed<'_>) -> Result<(), Malformed> {
+fn refuse_disguises(lexed: &Lexed<'_>, dialect: Dialect) -> Result<(), Malformed> {
     if let Some(line) = lexed.raw_string {
-        return malformed(format!(
-            "line {line} has a raw string literal, which is not C"
-        ));
+        let why = match dialect {
+            Dialect::C => "which is not C",
+            Dialect::Cuda => {
+                "which does not end, or which stands in a source with lines that end in a backslash"
+            }
+        };
+        return malformed(format!("line {line} has a raw string literal, {why}"));
     }
     if let Some(line) = lex::universal_name(lexed) {
         return malformed(format!(
@@ -360,68 +356,4 @@ fn helpers(parts: &[Part<'_>], chosen: usize) -> (String, Vec<String>) {
         );
     }
     (source, names)
-}
-
-/// The positions of the words that hide the entry point from the linker, in order.
-fn storage_words(outline: &Outline<'_>, entry: &str) -> Vec<Range<usize>> {
-    let mut words = Vec::new();
-    for function in outline
-        .functions
-        .iter()
-        .chain(&outline.prototypes)
-        .filter(|function| outline.name(function) == entry)
-    {
-        let head = &outline.tokens[function.head.clone()];
-        let is_extern = head.iter().any(|token| token.is_ident("extern"));
-        let hides = |token: &&Token<'_>| {
-            token.is_ident("static") || (signature::is_inline(&token.text) && !is_extern)
-        };
-        words.extend(
-            head.iter()
-                .filter(hides)
-                .map(|token| token.offset..token.end),
-        );
-    }
-    words.sort_unstable_by_key(|range| range.start);
-    words
-}
-
-/// The source without the storage words at `dropped`. It is malformed if that would change other
-/// code: a `#` after `static` begins no directive, but it does once `static` is gone.
-fn repaired(
-    source: &str,
-    lexed: &Lexed<'_>,
-    dropped: &[Range<usize>],
-    entry: &str,
-) -> Result<String, Malformed> {
-    let text = without(source, dropped);
-    let is_kept = |item: &&Item<'_>| match item {
-        Item::Token(token) => dropped
-            .binary_search_by_key(&token.offset, |range| range.start)
-            .is_err(),
-        Item::Directive(_) => true,
-    };
-    let told = |item: &Item<'_>| match item {
-        Item::Token(token) => (Some(token.kind), token.text.to_string()),
-        Item::Directive(directive) => (None, directive.name.to_string()),
-    };
-    let wanted = lexed.items.iter().filter(is_kept).map(told);
-    if lex::lex(&text).items.iter().map(told).eq(wanted) {
-        return Ok(text);
-    }
-    malformed(format!(
-        "without the storage words of `{entry}` the code would change its meaning"
-    ))
-}
-
-/// The source without the ranges `dropped`, each with one blank after it.
-fn without(source: &str, dropped: &[Range<usize>]) -> String {
-    let mut text = String::with_capacity(source.len());
-    let mut kept = 0;
-    for range in dropped {
-        text.push_str(source.get(kept..range.start).unwrap_or(""));
-        kept = range.end + usize::from(source[range.end..].starts_with([' ', '\t']));
-    }
-    text.push_str(&source[kept..]);
-    text
 }

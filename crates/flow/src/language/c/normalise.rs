@@ -1,12 +1,17 @@
 //! The normal form of a source.
 
-use super::lex::{self, Item, Token, TokenKind};
+use super::lex::{self, Dialect, Item, Token, TokenKind};
 
 /// The source without comments and white space. It is equal for sources that differ in nothing
 /// else.
 pub fn normalise(source: &str) -> String {
+    normalise_in(source, Dialect::C)
+}
+
+/// [`normalise`] for a dialect.
+pub(crate) fn normalise_in(source: &str, dialect: Dialect) -> String {
     let mut text = String::with_capacity(source.len());
-    for item in lex::lex(source).items {
+    for item in lex::lex_in(source, dialect).items {
         match item {
             Item::Token(token) => {
                 write(source, &token, &mut text);

@@ -1,18 +1,16 @@
 //! The C types and prototypes of a task's function.
 
-use crate::interface::{Function, Kind, Role};
+use crate::interface::{Arg, Function, Kind, Role};
 
-/// The name of an element type in C.
-///
-/// # Panics
-/// For half precision, which [`check`] refuses.
+/// The name of an element type in C and in CUDA C++. Only CUDA has half precision.
 pub fn type_name(kind: Kind) -> &'static str {
     match kind {
         Kind::F64 => "double",
         Kind::F32 => "float",
         Kind::I32 => "int",
         Kind::I64 => "long long",
-        Kind::F16 | Kind::Bf16 => unreachable!("a C task has no {kind}: its check refuses that"),
+        Kind::F16 => "__half",
+        Kind::Bf16 => "__nv_bfloat16",
     }
 }
 
@@ -22,10 +20,17 @@ pub fn check(function: &Function) -> Result<(), String> {
         .args
         .iter()
         .find(|arg| matches!(arg.kind, Kind::F16 | Kind::Bf16));
-    odd.map_or(Ok(()), |arg| {
+    if let Some(arg) = odd {
         let (name, kind) = (&arg.name, arg.kind);
-        Err(format!(
+        return Err(format!(
             "args: `{name}` is {kind}, which a task in c cannot have; it has f64, f32, i32 and i64"
+        ));
+    }
+    let drawn = |arg: &&Arg| arg.role == Role::Scalar && arg.value.is_none();
+    function.args.iter().find(drawn).map_or(Ok(()), |arg| {
+        Err(format!(
+            "args: `{}` is a scalar: it needs `value`, and only a task in cuda may draw it",
+            arg.name
         ))
     })
 }

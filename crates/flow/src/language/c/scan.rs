@@ -13,6 +13,7 @@
 //! macro's body does.
 
 mod facts;
+mod mnemonics;
 
 use super::lex::{Item, Lexed, Token};
 use super::line_marker::lex_marked;

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use crate::stage::{Stage, Stages};
+use crate::technique::Technique;
 
 const DEFAULT: &str = include_str!("stages.toml");
 
@@ -21,6 +22,16 @@ pub const SIX: [Stage; 6] = [
     OPENMP,
     PREFETCH,
     ALL,
+];
+
+/// The techniques that a stage may forbid.
+pub const TECHNIQUES: [Technique; 6] = [
+    Technique::Simd,
+    Technique::Openmp,
+    Technique::Prefetch,
+    Technique::OptimizePragma,
+    Technique::InlineAsm,
+    Technique::Threads,
 ];
 
 /// Reads the embedded stages.

@@ -1,5 +1,7 @@
 //! The parts of a completion that may contain code.
 
+use crate::language::c::lex::Dialect;
+
 /// A part of a completion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block<'a> {
@@ -19,12 +21,12 @@ pub(super) enum BlockKind {
 }
 
 impl Block<'_> {
-    /// The same block. Bare text begins with the first line that looks like C.
-    pub(super) fn code(self, entry: &str) -> Self {
+    /// The same block. Bare text begins with the first line that looks like code.
+    pub(super) fn code(self, entry: &str, dialect: Dialect) -> Self {
         match self.kind {
             BlockKind::Closed | BlockKind::Open => self,
             BlockKind::Bare => Self {
-                text: code_of(self.text, entry),
+                text: code_of(self.text, entry, dialect),
                 ..self
             },
         }
@@ -114,11 +116,11 @@ pub(super) fn blocks(completion: &str) -> Vec<Block<'_>> {
     found
 }
 
-/// The part of a bare text from the first line that looks like C.
-fn code_of<'a>(text: &'a str, entry: &str) -> &'a str {
+/// The part of a bare text from the first line that looks like code.
+fn code_of<'a>(text: &'a str, entry: &str, dialect: Dialect) -> &'a str {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
-        if begins_code(line, entry) {
+        if begins_code(line, entry, dialect) {
             return &text[at..];
         }
         at += line.len();
@@ -126,7 +128,7 @@ fn code_of<'a>(text: &'a str, entry: &str) -> &'a str {
     ""
 }
 
-fn begins_code(line: &str, entry: &str) -> bool {
+fn begins_code(line: &str, entry: &str, dialect: Dialect) -> bool {
     const DIRECTIVES: [&str; 6] = ["include", "define", "pragma", "ifdef", "ifndef", "if"];
     const WORDS: [&str; 18] = [
         "typedef",
@@ -148,6 +150,17 @@ fn begins_code(line: &str, entry: &str) -> bool {
         "__attribute__",
         "_Static_assert",
     ];
+    const WORDS_OF_CUDA: [&str; 9] = [
+        "__global__",
+        "__device__",
+        "__host__",
+        "__constant__",
+        "template",
+        "namespace",
+        "using",
+        "constexpr",
+        "bool",
+    ];
     let line = line.trim();
     if line.starts_with("//") || line.starts_with("/*") {
         return true;
@@ -166,7 +179,11 @@ fn begins_code(line: &str, entry: &str) -> bool {
         .unwrap_or("");
     // Sentences also begin with such words, but do not end like code.
     let ends_like_code = line.ends_with([';', '{', '}', ')', ',', '\\']) || line.contains(entry);
-    WORDS.contains(&first) && (ends_like_code || line == first)
+    let is_word =
+        WORDS.contains(&first) || (dialect == Dialect::Cuda && WORDS_OF_CUDA.contains(&first));
+    // `template <int N>` ends in a bracket.
+    let ends_like_code = ends_like_code || (first == "template" && line.ends_with('>'));
+    is_word && (ends_like_code || line == first)
 }
 
 #[cfg(test)]
@@ -216,7 +233,7 @@ mod tests {
 
     #[test]
     fn bare_code_begins_at_the_first_line_that_looks_like_it() {
-        let check = |text: &str, expect: &str| assert_eq!(code_of(text, "f"), expect);
+        let check = |text: &str, expect: &str| assert_eq!(code_of(text, "f", Dialect::C), expect);
         check(
             "Here it is:\n\n#include <stdio.h>\nx",
             "#include <stdio.h>\nx",
@@ -228,5 +245,10 @@ mod tests {
         check("# Heading\n## if\nstatic int x;\n", "static int x;\n");
         check("// note\nint x;", "// note\nint x;");
         check("no code at all", "");
+        let kernel = "__global__ void k(int n) {\n";
+        check(kernel, "");
+        assert_eq!(code_of(kernel, "f", Dialect::Cuda), kernel);
+        let prose = "using shared memory is cheap.\ntemplate <int N>\n";
+        assert_eq!(code_of(prose, "f", Dialect::Cuda), "template <int N>\n");
     }
 }

@@ -1,12 +1,12 @@
 //! The file scope of a source: its functions, prototypes, typedefs and macros.
 //!
-//! This is not a parser. It finds declarations at file scope, and accepts text that is not C at
-//! all.
+//! This is not a parser. It finds declarations at file scope, and accepts text that is not code at
+//! all. In C++ the inside of a namespace counts as file scope.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use crate::language::c::lex::{self, Item, Lexed, Token, TokenKind};
+use crate::language::c::lex::{self, Dialect, Item, Lexed, Token, TokenKind};
 
 /// A function or its prototype. Ranges count tokens.
 #[derive(Debug, Clone)]
@@ -19,6 +19,8 @@ pub(super) struct Function {
     pub(super) parameters: Range<usize>,
     /// The byte after its last one, if its braces are balanced.
     pub(super) end: Option<usize>,
+    /// Whether it stands in `extern "C" { }`.
+    pub(super) linked: bool,
 }
 
 /// The file scope of a source, without dead branches.
@@ -31,10 +33,38 @@ pub(super) struct Outline<'a> {
     pub(super) typedefs: BTreeMap<String, Range<usize>>,
     /// Macros without parameters.
     pub(super) macros: BTreeMap<String, Vec<Token<'a>>>,
+    /// The byte after the last namespace or `extern "C" { }`.
+    pub(super) scope_end: Option<usize>,
+}
+
+/// The namespaces and `extern "C" { }` around a place.
+#[derive(Clone, Copy, Default)]
+struct Scopes {
+    open: u32,
+    /// The number of open ones when the outermost `extern "C"` opened.
+    linkage: Option<u32>,
+}
+
+impl Scopes {
+    fn enter(&mut self, is_linkage: bool) {
+        if is_linkage {
+            self.linkage = self.linkage.or(Some(self.open));
+        }
+        self.open += 1;
+    }
+
+    /// False if none was open.
+    fn leave(&mut self) -> bool {
+        let was_open = self.open > 0;
+        self.open = self.open.saturating_sub(1);
+        self.linkage = self.linkage.filter(|at| *at < self.open);
+        was_open
+    }
 }
 
 #[derive(Clone, Copy, Default)]
 struct Place {
+    scopes: Scopes,
     braces: usize,
     parentheses: usize,
     /// The start of the current declaration.
@@ -54,15 +84,22 @@ pub(super) fn is_attribute(token: &Token<'_>) -> bool {
                 | "__asm"
                 | "__asm__"
                 | "_Alignas"
+                | "alignas"
+                | "noexcept"
+                | "__align__"
+                | "__launch_bounds__"
+                | "__maxnreg__"
+                | "__cluster_dims__"
+                | "__block_size__"
         )
 }
 
 impl<'a> Outline<'a> {
-    pub(super) fn of(lexed: &Lexed<'a>) -> Self {
+    pub(super) fn of(lexed: &Lexed<'a>, dialect: Dialect) -> Self {
         let mut outline = Self::default();
         let mut place = Place::default();
         let mut places = Vec::new();
-        for item in lex::live(lexed) {
+        for item in lex::live_in(lexed, dialect) {
             match item {
                 Item::Token(token) => outline.meet(token, &mut place),
                 Item::Directive(directive) => match directive.name.as_ref() {
@@ -105,21 +142,26 @@ impl<'a> Outline<'a> {
             ("{", 0) => {
                 let open = &self.tokens[place.start..at];
                 place.parentheses = 0;
-                if matches!(open, [word, language] if word.is_ident("extern") && language.kind == TokenKind::Str)
-                {
+                let is_linkage = matches!(open, [word, language] if word.is_ident("extern") && language.kind == TokenKind::Str);
+                if is_linkage || is_namespace(open) {
                     // The next token is still at file scope.
+                    place.scopes.enter(is_linkage);
                     place.start = at + 1;
                     return;
                 }
                 place.braces = 1;
-                if let Some(function) = self.declarator(place.start..at) {
+                if let Some(function) = self.declarator(place.start..at, *place) {
                     place.body = Some(self.functions.len());
                     self.functions.push(function);
                 }
             }
             ("{", _) => place.braces += 1,
             ("}", 0) => {
+                if place.scopes.leave() {
+                    self.scope_end = Some(token.end);
+                }
                 *place = Place {
+                    scopes: place.scopes,
                     start: at + 1,
                     ..Place::default()
                 }
@@ -138,7 +180,13 @@ impl<'a> Outline<'a> {
             (";", 0) if place.parentheses == 0 => {
                 if self.tokens[place.start].is_ident("typedef") {
                     self.meet_typedef(place.start + 1..at);
-                } else if let Some(prototype) = self.declarator(place.start..at) {
+                } else if let [word, name, equals, ..] = &self.tokens[place.start..at]
+                    && word.is_ident("using")
+                    && equals.is_punct("=")
+                {
+                    let name = name.text.to_string();
+                    self.typedefs.insert(name, place.start + 3..at);
+                } else if let Some(prototype) = self.declarator(place.start..at, *place) {
                     self.prototypes.push(prototype);
                 }
                 place.start = at + 1;
@@ -149,7 +197,7 @@ impl<'a> Outline<'a> {
 
     /// Reads `range` as the tokens before a function's body. The last parentheses that belong to no
     /// attribute are the parameters, and the word before them is the name.
-    fn declarator(&self, range: Range<usize>) -> Option<Function> {
+    fn declarator(&self, range: Range<usize>, place: Place) -> Option<Function> {
         let mut depth = 0usize;
         let mut found = None;
         let mut open = None;
@@ -180,6 +228,7 @@ impl<'a> Outline<'a> {
                             name: open - 1,
                             parameters: open + 1..at,
                             end: None,
+                            linked: place.scopes.linkage.is_some(),
                         });
                     }
                 }
@@ -231,14 +280,23 @@ impl<'a> Outline<'a> {
             .collect()
     }
 
-    /// The names of called functions.
+    /// The names of called functions. A kernel is called by `k<<<...>>>(...)`, and a template by
+    /// `f<...>(...)`.
     pub(super) fn called(&self) -> BTreeSet<&str> {
+        let opens = |token: &Token<'_>| ["(", "<", "<<"].iter().any(|open| token.is_punct(open));
         let calls = self
             .tokens
             .windows(2)
-            .filter(|pair| pair[0].kind == TokenKind::Ident && pair[1].is_punct("("));
+            .filter(|pair| pair[0].kind == TokenKind::Ident && opens(&pair[1]));
         calls.map(|pair| pair[0].text.as_ref()).collect()
     }
+}
+
+/// Whether `namespace x::y` or the like stands before a brace. C has no such word.
+fn is_namespace(open: &[Token<'_>]) -> bool {
+    let mut words = open.iter().skip_while(|word| word.is_ident("inline"));
+    words.next().is_some_and(|word| word.is_ident("namespace"))
+        && words.all(|word| word.kind == TokenKind::Ident || word.is_punct("::"))
 }
 
 #[cfg(test)]
@@ -246,8 +304,12 @@ mod tests {
     use super::*;
 
     fn check(source: &str, defined: &[&str], prototypes: &[&str]) {
-        let lexed = lex::lex(source);
-        let outline = Outline::of(&lexed);
+        check_in(Dialect::C, source, defined, prototypes);
+    }
+
+    fn check_in(dialect: Dialect, source: &str, defined: &[&str], prototypes: &[&str]) {
+        let lexed = lex::lex_in(source, dialect);
+        let outline = Outline::of(&lexed, dialect);
         let names = |functions: &[Function]| {
             functions
                 .iter()
@@ -276,6 +338,33 @@ mod tests {
             &[],
         );
         check("void f(void) { void nested(int b) { } }", &["f"], &[]);
+    }
+
+    #[test]
+    fn kernels_templates_and_namespaces_are_outlined() {
+        check_in(
+            Dialect::Cuda,
+            "template <int N> __global__ void __launch_bounds__(256) k(float *x) { auto f = [=](int i) { return i; }; }\n\
+             namespace a::b { __device__ int d() { return 1; } namespace { int e(); } }\n\
+             struct alignas(16) V { float x; float get() const { return x; } };\n\
+             extern \"C\" { void f() { k<1><<<1, 1>>>(0); } }\nvoid g() {}",
+            &["k", "d", "f", "g"],
+            &["e"],
+        );
+        let linked = |source| {
+            let lexed = lex::lex_in(source, Dialect::Cuda);
+            let outline = Outline::of(&lexed, Dialect::Cuda);
+            outline.functions.last().map(|last| last.linked)
+        };
+        assert_eq!(
+            linked("extern \"C\" { namespace n { } void f() {} }"),
+            Some(true)
+        );
+        assert_eq!(linked("extern \"C\" { } void f() {}"), Some(false));
+        assert_eq!(
+            linked("} extern \"C\" { int x; } } void f() {}"),
+            Some(false)
+        );
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Checks that a function can be called as its task calls it.
 
 use super::outline::{Function, Outline, is_attribute};
-use crate::interface::{self, Kind, Role};
-use crate::language::c::lex::{Token, TokenKind};
-use crate::language::c::prototype::{prototype, type_name};
+use super::wanted::Wanted;
+use crate::interface::{Kind, Role};
+use crate::language::c::lex::{Dialect, Token, TokenKind};
+use crate::language::c::prototype::type_name;
 
 /// Maximum number of steps to resolve one type, because macros may name each other in a loop.
 const STEPS: usize = 400;
@@ -21,18 +22,23 @@ struct Type {
 pub(super) fn check(
     outline: &Outline<'_>,
     function: &Function,
-    wanted: &interface::Function,
+    wanted: &Wanted<'_>,
 ) -> Result<(), String> {
-    let prototype = prototype(wanted, &wanted.entry);
+    let prototype = &wanted.prototype;
     let fail = |why: String| Err(format!("the entry point must be `{prototype}`, but {why}"));
-    let returned = wanted.returned();
+    let returned = wanted.function.returned();
     let head = &outline.tokens[function.head.clone()];
-    let returns = resolve(outline, head, true);
+    let mut returns = resolve(outline, head, true);
+    if wanted.dialect == Dialect::Cuda
+        && let Err(why) = take_marks(&mut returns)
+    {
+        return fail(why);
+    }
     if !returns.is(returned.map(|arg| arg.kind), 0) {
         return fail(format!("it returns `{}`", text_of(head)));
     }
     let parameters = split(&outline.tokens[function.parameters.clone()]);
-    let args: Vec<_> = wanted.parameters().collect();
+    let args: Vec<_> = wanted.function.parameters().collect();
     if parameters.len() != args.len() {
         return fail(format!(
             "it takes {} parameters instead of {}",
@@ -61,6 +67,31 @@ pub(super) fn check(
     Ok(())
 }
 
+/// Takes out what a host function of CUDA may have before its type. `Err` says what it is instead.
+fn take_marks(returns: &mut Type) -> Result<(), String> {
+    let has = |word: &str| returns.words.iter().any(|known| known == word);
+    if has("__global__") {
+        return Err(
+            "it is a kernel (`__global__`): write a host function that launches your kernels"
+                .to_owned(),
+        );
+    }
+    if has("__device__") && !has("__host__") {
+        return Err("it is a `__device__` function, which the host cannot call".to_owned());
+    }
+    if has("template") {
+        return Err("it is a template".to_owned());
+    }
+    let is_mark = |word: &String| {
+        matches!(
+            word.as_str(),
+            "__host__" | "__device__" | "__noinline__" | "__forceinline__"
+        )
+    };
+    returns.words.retain(|word| !is_mark(word));
+    Ok(())
+}
+
 impl Type {
     fn is(&self, kind: Option<Kind>, pointers: usize) -> bool {
         let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
@@ -82,7 +113,10 @@ impl Type {
                     | ["int" | "long", "long", "signed"]
                     | ["int", "long", "long", "signed"]
             ),
-            Some(Kind::F16 | Kind::Bf16) => false,
+            Some(Kind::F16) => matches!(words.as_slice(), ["__half" | "half"]),
+            Some(Kind::Bf16) => {
+                matches!(words.as_slice(), ["__nv_bfloat16" | "nv_bfloat16"])
+            }
         };
         fits && self.pointers == pointers && !self.odd
     }
@@ -115,9 +149,10 @@ fn add(
         } else if token.is_punct("*") {
             resolved.pointers += 1;
         } else if token.is_punct("[") {
+            let is_attribute = is_return || opens_attribute(&tokens[at - 1..]);
             at += group(&tokens[at - 1..]).saturating_sub(1);
-            // Before a function they are attributes: `[[gnu::hot]]`.
-            resolved.pointers += usize::from(!is_return);
+            resolved.pointers += usize::from(!is_attribute);
+        } else if is_scope(token, tokens.get(at)) || is_linkage(&tokens[..at], is_return) {
         } else if token.kind != TokenKind::Ident {
             resolved.odd = true;
         } else if is_qualifier(&token.text) || (is_return && is_storage(&token.text)) {
@@ -135,6 +170,24 @@ fn add(
             resolved.words.push(token.text.to_string());
         }
     }
+}
+
+/// Whether the token is part of `std::` or `::`, which C does not have.
+fn is_scope(token: &Token<'_>, next: Option<&Token<'_>>) -> bool {
+    let names = token.is_ident("std") || token.is_ident("cuda");
+    token.is_punct("::") || (names && next.is_some_and(|next| next.is_punct("::")))
+}
+
+/// Whether the last of the tokens is the `"C"` of `extern "C"`, which C does not have.
+fn is_linkage(tokens: &[Token<'_>], is_return: bool) -> bool {
+    let is_c = |language: &Token<'_>| language.kind == TokenKind::Str && language.text == "C";
+    is_return && matches!(tokens, [.., word, language] if word.is_ident("extern") && is_c(language))
+}
+
+/// Whether `[[gnu::unused]]` or the like begins at `tokens[0]`.
+fn opens_attribute(tokens: &[Token<'_>]) -> bool {
+    let mut first = tokens.iter().take(2);
+    first.len() == 2 && first.all(|token| token.is_punct("["))
 }
 
 /// How many tokens the group that opens at `tokens[0]` takes.
@@ -165,7 +218,10 @@ fn is_storage(word: &str) -> bool {
 }
 
 pub(super) fn is_inline(word: &str) -> bool {
-    matches!(word, "inline" | "__inline" | "__inline__")
+    matches!(
+        word,
+        "inline" | "__inline" | "__inline__" | "__forceinline__"
+    )
 }
 
 /// The parameters between the parentheses.
@@ -185,7 +241,14 @@ fn split<'t, 'a>(tokens: &'t [Token<'a>]) -> Vec<&'t [Token<'a>]> {
 /// The tokens before a parameter's name, and the number of brackets after it. The name is left out,
 /// because it may also be a macro's.
 fn parts<'t, 'a>(parameter: &'t [Token<'a>]) -> (&'t [Token<'a>], usize) {
-    let ends = |token: &Token<'_>| token.is_punct("[") || is_attribute(token);
+    let parameter = if opens_attribute(parameter) {
+        &parameter[group(parameter)..]
+    } else {
+        parameter
+    };
+    // `=` begins a default value of C++.
+    let ends =
+        |token: &Token<'_>| token.is_punct("[") || token.is_punct("=") || is_attribute(token);
     let front = parameter
         .iter()
         .skip(1)
@@ -193,8 +256,9 @@ fn parts<'t, 'a>(parameter: &'t [Token<'a>]) -> (&'t [Token<'a>], usize) {
         .map_or(parameter.len(), |before| before + 1);
     let mut depth = 0usize;
     let mut brackets = 0;
-    for token in &parameter[front..] {
-        brackets += usize::from(depth == 0 && token.is_punct("["));
+    for (at, token) in parameter.iter().enumerate().skip(front) {
+        let is_array = token.is_punct("[") && !opens_attribute(&parameter[at..]);
+        brackets += usize::from(depth == 0 && is_array);
         depth += usize::from(token.is_punct("(") || token.is_punct("["));
         depth = depth.saturating_sub(usize::from(token.is_punct(")") || token.is_punct("]")));
     }

@@ -1,6 +1,6 @@
 //! Finds the parts of a source that its `#if`s keep, as far as the text decides that.
 
-use super::{Directive, Item, Lexed, Token, TokenKind};
+use super::token::{Dialect, Directive, Item, Lexed, Token, TokenKind};
 
 #[derive(Clone, Copy, PartialEq)]
 enum Branch {
@@ -19,11 +19,17 @@ struct Frame {
     guard: bool,
 }
 
+/// [`live_in`] for C.
+pub fn live<'l, 'a>(lexed: &'l Lexed<'a>) -> Vec<&'l Item<'a>> {
+    live_in(lexed, Dialect::C)
+}
+
 /// The items that may reach the compiler: without what `#if 0`, `#if 1`, an include guard and
 /// `#ifdef __cplusplus` leave dead. The directives of conditionals that text alone cannot decide
 /// are kept, and all their branches.
-pub fn live<'l, 'a>(lexed: &'l Lexed<'a>) -> Vec<&'l Item<'a>> {
-    let plus_defined = lexed.items.iter().any(|item| defines(item, "__cplusplus"));
+pub fn live_in<'l, 'a>(lexed: &'l Lexed<'a>, dialect: Dialect) -> Vec<&'l Item<'a>> {
+    let touched = lexed.items.iter().any(|item| touches(item, "__cplusplus"));
+    let plus = (!touched).then_some(dialect == Dialect::Cuda);
     let mut live = Vec::with_capacity(lexed.items.len());
     let mut frames: Vec<Frame> = Vec::new();
     let mut dead = 0usize;
@@ -42,7 +48,7 @@ pub fn live<'l, 'a>(lexed: &'l Lexed<'a>) -> Vec<&'l Item<'a>> {
             "else" | "elif" | "elifdef" | "elifndef" => {
                 if let Some(frame) = frames.last_mut() {
                     let was_dead = frame.branch == Branch::Dead;
-                    next_branch(frame, directive, plus_defined);
+                    next_branch(frame, directive, plus);
                     dead = dead + usize::from(frame.branch == Branch::Dead) - usize::from(was_dead);
                     keep = frame.kept;
                 }
@@ -58,7 +64,7 @@ pub fn live<'l, 'a>(lexed: &'l Lexed<'a>) -> Vec<&'l Item<'a>> {
                 let branch = if dead > 0 || guard {
                     Branch::Live
                 } else {
-                    decide(directive, plus_defined)
+                    decide(directive, plus)
                 };
                 keep = branch == Branch::Unknown;
                 frames.push(Frame {
@@ -77,7 +83,7 @@ pub fn live<'l, 'a>(lexed: &'l Lexed<'a>) -> Vec<&'l Item<'a>> {
     live
 }
 
-fn next_branch(frame: &mut Frame, directive: &Directive<'_>, plus_defined: bool) {
+fn next_branch(frame: &mut Frame, directive: &Directive<'_>, plus: Option<bool>) {
     frame.branch = if frame.guard || frame.branch == Branch::Unknown {
         // The other branch of a guard is live if the compiler itself defines the name.
         Branch::Unknown
@@ -86,7 +92,7 @@ fn next_branch(frame: &mut Frame, directive: &Directive<'_>, plus_defined: bool)
     } else if directive.name == "else" {
         Branch::Live
     } else {
-        decide(directive, plus_defined)
+        decide(directive, plus)
     };
     frame.settled |= frame.branch == Branch::Live;
 }
@@ -98,7 +104,8 @@ fn is_conditional(name: &str) -> bool {
     )
 }
 
-fn decide(directive: &Directive<'_>, plus_defined: bool) -> Branch {
+/// `plus` says whether `__cplusplus` is defined, if that is certain.
+fn decide(directive: &Directive<'_>, plus: Option<bool>) -> Branch {
     // `'0'` has the same text as `0`, but its value is 48.
     let is_literal = |token: &Token<'_>| matches!(token.kind, TokenKind::Str | TokenKind::Char);
     if directive.body.iter().any(is_literal) {
@@ -113,13 +120,11 @@ fn decide(directive: &Directive<'_>, plus_defined: bool) -> Branch {
         ("if" | "elif", ["0"]) => Some(false),
         ("if" | "elif", ["1"]) => Some(true),
         // `elifdef` and `elifndef` are not among them, because older compilers ignore both.
-        ("ifdef", ["__cplusplus"]) if !plus_defined => Some(false),
-        ("if" | "elif", ["defined", "__cplusplus"] | ["defined", "(", "__cplusplus", ")"])
-            if !plus_defined =>
-        {
-            Some(false)
+        ("ifdef", ["__cplusplus"])
+        | ("if" | "elif", ["defined", "__cplusplus"] | ["defined", "(", "__cplusplus", ")"]) => {
+            plus
         }
-        ("ifndef", ["__cplusplus"]) if !plus_defined => Some(true),
+        ("ifndef", ["__cplusplus"]) => plus.map(|plus| !plus),
         _ => None,
     };
     match decided {
@@ -134,6 +139,11 @@ fn is_guard(directive: &Directive<'_>, next: Option<&Item<'_>>) -> bool {
         return false;
     };
     directive.name == "ifndef" && next.is_some_and(|next| defines(next, &name.text))
+}
+
+fn touches(item: &Item<'_>, name: &str) -> bool {
+    matches!(item, Item::Directive(directive)
+        if matches!(directive.name.as_ref(), "define" | "undef") && directive.body.first().is_some_and(|first| first.is_ident(name)))
 }
 
 fn defines(item: &Item<'_>, name: &str) -> bool {
@@ -166,6 +176,27 @@ mod tests {
         );
         check("#ifdef __cplusplus\nextern \"C\" {\n#endif\na", "a");
         check("#ifndef A_H\n#define A_H\na\n#endif", "#define a");
+    }
+
+    #[test]
+    fn a_dialect_says_which_language_it_is() {
+        let source = "#ifdef __cplusplus\na\n#else\nb\n#endif\n#ifndef __cplusplus\nc\n#endif";
+        let lexed = lex(source);
+        let words = |dialect| {
+            let live = live_in(&lexed, dialect);
+            live.iter()
+                .filter_map(|item| match item {
+                    Item::Token(token) => Some(token.text.to_string()),
+                    Item::Directive(_) => None,
+                })
+                .collect::<String>()
+        };
+        assert_eq!(words(Dialect::C), "bc");
+        assert_eq!(words(Dialect::Cuda), "a");
+        check(
+            "#undef __cplusplus\n#ifdef __cplusplus\na\n#endif",
+            "#undef #ifdef a #endif",
+        );
     }
 
     #[test]

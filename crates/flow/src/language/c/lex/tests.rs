@@ -149,6 +149,38 @@ fn open_literals_end_with_their_line() {
 }
 
 #[test]
+fn cuda_has_raw_strings_and_separated_digits() {
+    let texts = |source| {
+        let Lexed { items, raw_string } = lex_in(source, Dialect::Cuda);
+        let words = items.into_iter().map(|item| match item {
+            Item::Token(token) => format!("{}:{}", token.line, token.text),
+            Item::Directive(directive) => format!("#{}", directive.name),
+        });
+        (words.collect::<Vec<_>>().join("|"), raw_string)
+    };
+    assert_eq!(
+        texts("1'000'000; 0x1'f; 'a'"),
+        ("1:1'000'000|1:;|1:0x1'f|1:;|1:a".into(), None)
+    );
+    assert_eq!(
+        texts("asm(R\"x(a\n)\" \\\")x\");\nf"),
+        ("1:asm|1:(|1:a\n)\" \\\"|2:)|2:;|3:f".into(), None)
+    );
+    assert_eq!(
+        texts("v<::n> a<:0:>").0,
+        "1:v|1:<|1:::|1:n|1:>|1:a|1:[|1:0|1:]"
+    );
+    for doubtful in [
+        "R\"(a",
+        "R\"a b()a b\"",
+        "\\\nR\"(a)\"",
+        "R\"12345678901234567()",
+    ] {
+        assert!(texts(doubtful).1.is_some(), "{doubtful}");
+    }
+}
+
+#[test]
 fn raw_strings_are_reported() {
     assert_eq!(lex("x\nR\\\n\"(a)\"").raw_string, Some(2));
     assert_eq!(lex("R \"a\" BAR\"b\"").raw_string, None);

@@ -1,6 +1,7 @@
 //! Techniques that single names, pragmas, attributes and inline assembly reveal.
 
 use crate::language::c::lex::{Directive, Token, TokenKind};
+use crate::language::c::scan::mnemonics::is_vector_assembly;
 use crate::technique::{Scan, Technique};
 
 /// A directive's own words come first. Looking further in each of many would cost quadratic time.
@@ -177,16 +178,18 @@ const SCALAR_INTRINSICS: [&str; 15] = [
 /// is of the first vectors that there were. The C library has types of its own for who watches its
 /// loader: `La_x86_64_zmm`. `_ZGVbN2v_exp` is a function of its vector mathematics, and `_xrstor64`
 /// fills all vector registers.
-const VECTOR_STARTS: [&str; 17] = [
+const VECTOR_STARTS: [&str; 19] = [
     "_MM_SHUFFLE",
     "_MM_TRANSPOSE",
     "_tile_",
     "__tile",
     "_m_p",
-    "_m_from_int",
-    "_m_to_int",
+    "_m_from_",
+    "_m_to_",
     "_m_maskmov",
     "_m_empty",
+    "_m_femms",
+    "_movdir64b",
     "_ZGV",
     "_xsave",
     "_xrstor",
@@ -379,109 +382,6 @@ fn of_asm(keyword: &Token<'_>, group: &[Token<'_>], scan: &mut Scan) {
     }
 }
 
-/// Prefixes of mnemonics for integer vectors and the matrix unit, and short ones for other vectors.
-/// They are long enough not to match labels, and exclude `pext`.
-const OTHER_VECTORS: [&str; 42] = [
-    "movdq",
-    "movntdq",
-    "lddqu",
-    "pabs",
-    "packss",
-    "packus",
-    "paddb",
-    "paddw",
-    "paddd",
-    "paddq",
-    "padds",
-    "paddus",
-    "palignr",
-    "pand",
-    "pavg",
-    "pblend",
-    "pcmp",
-    "pextr",
-    "phadd",
-    "phsub",
-    "pinsr",
-    "pmadd",
-    "pmax",
-    "pmin",
-    "pmov",
-    "pmul",
-    "psadbw",
-    "pshuf",
-    "psign",
-    "psll",
-    "psra",
-    "psrl",
-    "psub",
-    "punpck",
-    "pxor",
-    "tdp",
-    "tilezero",
-    "tileload",
-    "tilestore",
-    "tilerelease",
-    "ldtilecfg",
-    "sttilecfg",
-];
-const SHORT_VECTORS: [&str; 5] = ["por", "orps", "orpd", "dpps", "dppd"];
-
-fn is_vector_assembly(word: &str) -> bool {
-    const AVX: [&str; 34] = [
-        "vadd",
-        "vaes",
-        "valign",
-        "vand",
-        "vblend",
-        "vbroadcast",
-        "vcmp",
-        "vcom",
-        "vcvt",
-        "vdiv",
-        "vdp",
-        "vexp",
-        "vextract",
-        "vf",
-        "vgather",
-        "vhadd",
-        "vhsub",
-        "vinsert",
-        "vld",
-        "vmask",
-        "vmax",
-        "vmin",
-        "vmov",
-        "vmul",
-        "vor",
-        "vperm",
-        "vp",
-        "vr",
-        "vscatter",
-        "vshuf",
-        "vsqrt",
-        "vsub",
-        "vunpck",
-        "vxor",
-    ];
-    let register = ["xmm", "ymm", "zmm", "tmm", "mm"]
-        .iter()
-        .find_map(|start| word.strip_prefix(start));
-    if register.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
-        && word != "mm"
-    {
-        return true;
-    }
-    let avx = word.len() >= 5 && AVX.iter().any(|start| word.starts_with(start));
-    let packed = word.len() >= 5 && (word.ends_with("pd") || word.ends_with("ps"));
-    // A label that gives libmvec's function another name.
-    let is_label = word.starts_with("_zgv");
-    avx || packed
-        || is_label
-        || SHORT_VECTORS.contains(&word)
-        || OTHER_VECTORS.iter().any(|start| word.starts_with(start))
-}
-
 /// Records the techniques of a pragma and of its words. A clause is an expression and may contain
 /// statements.
 pub(super) fn of_pragma(pragma: &Directive<'_>, scan: &mut Scan) {
@@ -491,6 +391,11 @@ pub(super) fn of_pragma(pragma: &Directive<'_>, scan: &mut Scan) {
         .iter()
         .map(|token| token.text.as_ref())
         .collect();
+    // `vectorize(enable)` vectorises where the level would not.
+    if matches!(words.as_slice(), ["clang", "loop", rest @ ..] if rest.iter().any(|word| word.starts_with("vectorize")))
+    {
+        scan.note(Technique::Simd, pragma.line, "#pragma clang loop vectorize");
+    }
     let changes = match words.as_slice() {
         ["omp", rest @ ..] => return of_openmp(pragma.line, rest, scan),
         ["GCC", "optimize" | "target", ..] | ["clang", "optimize", ..] | ["float_control", ..] => {

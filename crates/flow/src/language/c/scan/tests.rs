@@ -55,6 +55,10 @@ fn vector_names_are_simd() {
         "_cvtu32_mask8(a);",
         "_load_mask64(p);",
         "_m_to_int(v);",
+        "__typeof__(_m_from_float(0.0f)) v;",
+        "_movdir64b(to, from);",
+        "#pragma clang loop vectorize(enable)\nfor (;;) ;",
+        "#pragma clang loop unroll(full) vectorize_width(8)\nfor (;;) ;",
         "__builtin_apply(f, __builtin_apply_args(), 64);",
         "__builtin_convertvector(v, w);",
     ] {
@@ -71,6 +75,7 @@ fn names_that_only_look_like_simd_are_not() {
         "int m128, mm512, v8df, __max, float64x, La_x, _m_step;",
         "#pragma GCC ivdep\nfor (;;) ;",
         "#pragma GCC unroll 4\nfor (;;) ;",
+        "#pragma clang loop unroll_count(4)\nfor (;;) ;",
         "int8_t a; int64_t b; float x2_t;",
         "double simd, target, optimize, prefetch, prefetch_distance, omp_chunk;",
         "typedef unsigned t __attribute__((mode(DI)));",

@@ -1,0 +1,15 @@
+//! CUDA C++: extracts code from answers, finds its techniques, and splits it into two halves.
+
+pub mod answer;
+mod extract;
+mod prototype;
+mod ptx;
+mod scan;
+mod split;
+pub mod stages;
+
+pub use extract::{extract, normalise, read};
+pub use prototype::{check, check_bound, prototype};
+pub use ptx::scan_ptx;
+pub use scan::scan;
+pub use split::{Halves, Refusal, split};

@@ -1,0 +1,297 @@
+//! Finds the techniques of compiled device code, from its PTX.
+//!
+//! The PTX shows what a source hides in macros, templates and headers. What counts:
+//! - **shared memory**: the state space `.shared`, matrix loads, addresses of other blocks;
+//! - **vector loads**: `.v2`, `.v4`, `.v8` and `.b128` of global or generic memory, and a wide
+//!   register that is taken apart after a load or put together before a store; an integer of eight
+//!   bytes that is shifted, masked or cut after a load, also where elements have eight bytes;
+//! - **warp primitives**: `shfl`, `vote`, `match`, `redux`, `elect`, `activemask`, `movmatrix` and
+//!   barriers of a warp;
+//! - **tensor cores**: `mma`, `wmma`, `wgmma`, `tcgen05` and the moves of matrices;
+//! - **asynchronous copies**: `cp.async`, bulk copies, `mbarrier`, and everything `.async`;
+//! - **inline assembly**: the compiler's mark, unless line information puts it into a header.
+//!
+//! An instruction counts wherever it stands, because PTX is free in its form: `shfl .sync` may be
+//! spread over lines, and comments may stand between its parts. A line with `#` counts as all
+//! techniques, because an assembler with a preprocessor would expand macros.
+
+mod words;
+
+use std::collections::BTreeSet;
+
+use super::stages::TECHNIQUES;
+use crate::technique::{Scan, Technique};
+use words::{Piece, Word};
+
+/// The techniques of the PTX of a candidate. Where the PTX has line information, the lines are the
+/// source's.
+pub fn scan_ptx(ptx: &str) -> Scan {
+    let mut scan = Scan::default();
+    for Use {
+        technique,
+        line,
+        text,
+        is_source_line,
+    } in uses(ptx)
+    {
+        let text = if is_source_line {
+            text
+        } else {
+            format!("{text} (in the PTX)")
+        };
+        scan.note(technique, line, text);
+    }
+    scan
+}
+
+/// One use of a technique.
+pub(super) struct Use {
+    pub(super) technique: Technique,
+    pub(super) line: u32,
+    pub(super) text: String,
+    is_source_line: bool,
+}
+
+/// All uses, in order.
+pub(super) fn uses(ptx: &str) -> Vec<Use> {
+    let pieces = words::pieces(ptx);
+    let mut reader = Reader {
+        headers: headers(&pieces),
+        ..Reader::default()
+    };
+    for (at, piece) in pieces.iter().enumerate() {
+        reader.meet(piece, &pieces[at + 1..]);
+    }
+    reader.uses
+}
+
+/// The numbers of the files that are headers.
+fn headers(pieces: &[Piece<'_>]) -> BTreeSet<u32> {
+    const ENDS: [&str; 5] = [".h", ".hpp", ".cuh", ".inl", ".hxx"];
+    let mut found = BTreeSet::new();
+    for window in pieces.windows(3) {
+        if let [Piece::Word(file), Piece::Word(number), Piece::Str(name)] = window
+            && file.text == ".file"
+            && ENDS.iter().any(|end| name.ends_with(end))
+        {
+            found.extend(number.number());
+        }
+    }
+    found
+}
+
+/// Where the code comes from that follows a `.loc`.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    /// The line of the source, also for what a header's function does there.
+    line: Option<u32>,
+    is_header: bool,
+}
+
+#[derive(Default)]
+struct Reader {
+    headers: BTreeSet<u32>,
+    place: Place,
+    /// The line of an inline assembly whose first word is not read yet.
+    assembly: Option<u32>,
+    /// Registers that a load wrote.
+    loaded: BTreeSet<String>,
+    /// Registers that a load filled with an integer of eight bytes.
+    wide: BTreeSet<String>,
+    /// Registers that were put together from parts.
+    packed: BTreeSet<String>,
+    uses: Vec<Use>,
+}
+
+impl Reader {
+    fn meet(&mut self, piece: &Piece<'_>, rest: &[Piece<'_>]) {
+        match piece {
+            Piece::Begin(line) if !self.place.is_header => {
+                self.note(Technique::InlineAsm, *line, "asm");
+                self.assembly = Some(*line);
+            }
+            Piece::Hash(line) => {
+                for technique in TECHNIQUES {
+                    self.note(technique, *line, "#");
+                }
+            }
+            Piece::Word(word) => self.meet_word(word, rest),
+            Piece::Begin(_) | Piece::Str(_) | Piece::Mark(_) => {}
+        }
+    }
+
+    fn meet_word(&mut self, word: &Word<'_>, rest: &[Piece<'_>]) {
+        let text: &str = &word.text;
+        if text == ".loc" {
+            self.place = self.place_of(rest);
+            return;
+        }
+        if self.assembly.take().is_some()
+            && let Some(last) = self.uses.last_mut()
+        {
+            last.text = format!("asm {text}");
+        }
+        let parts: Vec<&str> = text.split('.').collect();
+        let [head, modifiers @ ..] = parts.as_slice() else {
+            return;
+        };
+        if head.is_empty() && modifiers.iter().any(|one| matches!(*one, "entry" | "func")) {
+            // Each function has its own registers.
+            self.loaded.clear();
+            self.wide.clear();
+            self.packed.clear();
+        }
+        // A name has no modifiers, and special registers such as `%tid.x` begin with `%`.
+        if modifiers.is_empty() || head.starts_with('%') {
+            return;
+        }
+        for technique in techniques(head, modifiers) {
+            self.note(technique, word.line, text);
+        }
+        self.follow(head, modifiers, word, rest);
+    }
+
+    /// Follows registers: two floats may also be loaded as one double and taken apart, or as one
+    /// integer of eight bytes and taken apart by shifts, masks or a conversion.
+    fn follow(&mut self, head: &str, modifiers: &[&str], word: &Word<'_>, rest: &[Piece<'_>]) {
+        let operands = words::operands(rest);
+        if is_elsewhere(modifiers) {
+            return;
+        }
+        match (head, operands.as_slice()) {
+            ("ld" | "ldu", [loaded, ..]) if *loaded != "{" => {
+                self.loaded.insert((*loaded).to_owned());
+                if modifiers.iter().any(|one| is_long(one)) {
+                    self.wide.insert((*loaded).to_owned());
+                }
+            }
+            ("shr" | "shl" | "and" | "or" | "xor" | "bfe", [_, from, ..])
+                if self.wide.contains(*from) =>
+            {
+                self.note(Technique::VectorLoads, word.line, &word.text);
+            }
+            ("cvt", [_, from, ..])
+                if self.wide.contains(*from)
+                    && !modifiers.first().is_some_and(|to| is_long(to)) =>
+            {
+                self.note(Technique::VectorLoads, word.line, &word.text);
+            }
+            ("mov", ["{", .., "}", whole]) if self.loaded.contains(*whole) => {
+                self.note(Technique::VectorLoads, word.line, &word.text);
+            }
+            ("mov", [whole, "{", ..]) => {
+                self.packed.insert((*whole).to_owned());
+            }
+            ("mov", [to, from]) => {
+                for known in [&mut self.loaded, &mut self.wide, &mut self.packed] {
+                    if known.contains(*from) {
+                        known.insert((*to).to_owned());
+                    }
+                }
+            }
+            ("st", [.., stored]) if self.packed.contains(*stored) => {
+                self.note(Technique::VectorLoads, word.line, &word.text);
+            }
+            _ => {}
+        }
+    }
+
+    fn place_of(&self, rest: &[Piece<'_>]) -> Place {
+        let numbers = |pieces: &[Piece<'_>]| match pieces {
+            [Piece::Word(file), Piece::Word(line), ..] => file.number().zip(line.number()),
+            _ => None,
+        };
+        let Some((file, line)) = numbers(rest) else {
+            return Place::default();
+        };
+        if !self.headers.contains(&file) {
+            return Place {
+                line: Some(line),
+                is_header: false,
+            };
+        }
+        // `.loc 2 7 3, function_name $L, inlined_at 1 9 5`
+        let called = rest
+            .iter()
+            .take(8)
+            .position(|piece| matches!(piece, Piece::Word(word) if word.text == "inlined_at"))
+            .and_then(|at| numbers(&rest[at + 1..]))
+            .filter(|(file, _)| !self.headers.contains(file));
+        Place {
+            line: called.map(|(_, line)| line),
+            is_header: true,
+        }
+    }
+
+    fn note(&mut self, technique: Technique, line: u32, text: &str) {
+        self.uses.push(Use {
+            technique,
+            line: self.place.line.unwrap_or(line),
+            text: text.to_owned(),
+            is_source_line: self.place.line.is_some(),
+        });
+    }
+}
+
+/// Whether a type is an integer of eight bytes, or any eight bytes.
+fn is_long(modifier: &str) -> bool {
+    matches!(modifier, "b64" | "u64" | "s64")
+}
+
+fn is_memory(head: &str) -> bool {
+    matches!(
+        head,
+        "ld" | "ldu" | "st" | "red" | "atom" | "multimem" | "tex" | "tld4" | "suld" | "sust"
+    )
+}
+
+/// Whether a state space is named that is not global memory.
+fn is_elsewhere(modifiers: &[&str]) -> bool {
+    modifiers.iter().any(|one| {
+        let space = one.split("::").next();
+        matches!(space, Some("shared" | "local" | "param" | "const"))
+    })
+}
+
+/// The techniques of an instruction or a directive; the head of a directive is empty.
+fn techniques(head: &str, modifiers: &[&str]) -> Vec<Technique> {
+    let has = |test: fn(&str) -> bool| modifiers.iter().any(|one| test(one));
+    let is_space = |one: &str| one == "shared" || one.starts_with("shared::");
+    let is_async = |one: &str| one == "async" || one.starts_with("async::") || one == "bulk";
+    let is_vector = |one: &str| matches!(one, "v2" | "v4" | "v8" | "v16" | "b128");
+    let found = [
+        (
+            Technique::SharedMemory,
+            has(is_space) || matches!(head, "ldmatrix" | "stmatrix" | "mapa" | "getctarank"),
+        ),
+        (
+            Technique::VectorLoads,
+            is_memory(head) && has(is_vector) && !is_elsewhere(modifiers),
+        ),
+        (
+            Technique::WarpPrimitives,
+            matches!(
+                head,
+                "shfl" | "vote" | "match" | "redux" | "activemask" | "elect" | "movmatrix"
+            ) || (matches!(head, "bar" | "barrier") && modifiers.first() == Some(&"warp")),
+        ),
+        (
+            Technique::TensorCores,
+            matches!(
+                head,
+                "mma" | "wmma" | "wgmma" | "tcgen05" | "ldmatrix" | "stmatrix" | "movmatrix"
+            ),
+        ),
+        (
+            Technique::AsyncCopy,
+            matches!(head, "cp" | "mbarrier" | "tensormap") || has(is_async),
+        ),
+    ];
+    found
+        .into_iter()
+        .filter_map(|(technique, is_used)| is_used.then_some(technique))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

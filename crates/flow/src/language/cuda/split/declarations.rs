@@ -1,0 +1,561 @@
+//! The declarations of a source, at file scope, in namespaces and in classes.
+//!
+//! This is not a parser: it finds where declarations begin and end, what they declare, and where
+//! they run. Text that is no C++ gives some declarations too, which a compiler then refuses.
+
+use std::ops::Range;
+
+use super::code::Code;
+use super::macros::Macros;
+use super::refusal::Refusal;
+use super::spaces::Spaces;
+
+/// A declaration.
+pub(super) struct Declaration {
+    pub(super) tokens: Range<usize>,
+    /// The class that it is a member of.
+    pub(super) class: Option<usize>,
+    pub(super) kind: Kind,
+    pub(super) spaces: Spaces,
+    /// The tokens of the names that it declares.
+    pub(super) names: Vec<usize>,
+    /// The namespaces around it, such as `a::b::`.
+    pub(super) scope: String,
+}
+
+pub(super) enum Kind {
+    Function(Function),
+    Class,
+    /// Variables, types, aliases: known by its names.
+    Named,
+    /// `using namespace`.
+    Using,
+    /// `static_assert`.
+    Assert,
+    /// Assembly at file scope.
+    Assembly,
+    /// The use of a macro that defines code.
+    Macro,
+}
+
+/// A function, or its prototype.
+pub(super) struct Function {
+    /// The last token of its name.
+    pub(super) name: usize,
+    /// The tokens between the parentheses.
+    pub(super) parameters: Range<usize>,
+    /// Its body, with the initialisers of a constructor before it.
+    pub(super) body: Option<Range<usize>>,
+    pub(super) marks: Vec<Mark>,
+}
+
+/// What tells a function from others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// A member that is defined outside of its class.
+    Member,
+    /// Its name has template arguments.
+    Special,
+    /// Defaulted or deleted.
+    Given,
+    /// Its own words say nothing of what it returns.
+    Deduced,
+    /// It may run as its user is compiled.
+    Constant,
+    /// An operator or a conversion: it is used without being named.
+    Operator,
+    /// `template void f<int>();`
+    Instantiation,
+}
+
+impl Function {
+    pub(super) fn is(&self, mark: Mark) -> bool {
+        self.marks.contains(&mark)
+    }
+}
+
+/// A scope that declarations stand in.
+struct Scope {
+    /// Its closing brace.
+    end: usize,
+    class: Option<usize>,
+    /// The length of the namespaces' names around it.
+    outer: usize,
+}
+
+/// What was seen of a declaration up to its body or end.
+#[derive(Default)]
+struct Head {
+    /// Parentheses that belong to no attribute.
+    groups: Vec<(usize, usize)>,
+    class_key: Option<usize>,
+    is_enum: bool,
+    equals: Option<usize>,
+    arrow: Option<usize>,
+    operator: Option<usize>,
+    /// The colon before the initialisers of a constructor.
+    colon: Option<usize>,
+    /// After a class or an enumeration: where its braces are.
+    braces: Option<Range<usize>>,
+}
+
+impl Head {
+    fn begins_initialisers(&self) -> bool {
+        !self.groups.is_empty() && self.class_key.is_none() && self.equals.is_none()
+    }
+}
+
+pub(super) fn read(code: &Code<'_>, macros: &Macros) -> Result<Vec<Declaration>, Refusal> {
+    let mut reader = Reader {
+        code,
+        macros,
+        scopes: Vec::new(),
+        namespaces: String::new(),
+        found: Vec::new(),
+    };
+    let mut at = 0;
+    while at < code.tokens.len() {
+        at = reader.step(at)?;
+    }
+    Ok(reader.found)
+}
+
+struct Reader<'c, 's> {
+    code: &'c Code<'s>,
+    macros: &'c Macros,
+    scopes: Vec<Scope>,
+    namespaces: String,
+    found: Vec<Declaration>,
+}
+
+impl Reader<'_, '_> {
+    /// Reads what begins at a token; says where the next thing begins.
+    fn step(&mut self, at: usize) -> Result<usize, Refusal> {
+        let code = self.code;
+        if let Some(scope) = self.scopes.last()
+            && at >= scope.end
+        {
+            let (class, outer) = (scope.class, scope.outer);
+            let parent = self.scopes.pop().map(|scope| scope.end);
+            self.namespaces.truncate(outer);
+            let after = parent.map_or(at + 1, |end| end + 1);
+            return Ok(match class.filter(|class| self.is_open(*class)) {
+                Some(class) => self.end_class(class, after),
+                None => after,
+            });
+        }
+        let class = self.class();
+        let is_access = ["public", "private", "protected"]
+            .iter()
+            .any(|word| code.is_ident(at, word));
+        if class.is_some() && is_access && code.is_punct(at + 1, ":") {
+            return Ok(at + 2);
+        }
+        if matches!(code.punct(at), ";" | "}" | ")") {
+            return Ok(at + 1);
+        }
+        self.declaration(at)
+    }
+
+    fn class(&self) -> Option<usize> {
+        self.scopes.last().and_then(|scope| scope.class)
+    }
+
+    /// Whether a class's declaration still lacks its end.
+    fn is_open(&self, class: usize) -> bool {
+        self.found[class].tokens.is_empty()
+    }
+
+    /// Reads the variables behind a class's braces.
+    fn end_class(&mut self, class: usize, after: usize) -> usize {
+        let mut at = after;
+        let limit = self.limit();
+        while at < limit && !matches!(self.code.punct(at), ";" | "}") {
+            if let Some(close) = self.skipped(at) {
+                at = close;
+            } else if self.is_declarator(at) {
+                self.found[class].names.push(at);
+            }
+            at += 1;
+        }
+        let end = if self.code.is_punct(at, ";") {
+            at + 1
+        } else {
+            at
+        };
+        self.found[class].tokens.end = end;
+        end
+    }
+
+    fn limit(&self) -> usize {
+        let all = self.code.tokens.len();
+        self.scopes.last().map_or(all, |scope| scope.end)
+    }
+
+    /// The other end of brackets that begin here.
+    fn skipped(&self, at: usize) -> Option<usize> {
+        matches!(self.code.punct(at), "(" | "[" | "{")
+            .then(|| self.code.partner(at))
+            .flatten()
+    }
+
+    fn is_declarator(&self, at: usize) -> bool {
+        self.code.ident(at).is_some()
+            && matches!(self.code.punct(at + 1), "=" | "," | ";" | "[" | "{" | "(")
+    }
+
+    fn declaration(&mut self, start: usize) -> Result<usize, Refusal> {
+        let code = self.code;
+        let limit = self.limit();
+        if let Some(end) = self.macro_use(start) {
+            self.add(start..end, Kind::Macro, Vec::new());
+            return Ok(end);
+        }
+        let mut head = Head::default();
+        let mut at = start;
+        while at < limit {
+            match code.ident(at) {
+                Some("template") if code.is_punct(at + 1, "<") => {
+                    at = code.angle_close(at + 1).unwrap_or(at) + 1;
+                    continue;
+                }
+                Some("struct" | "class" | "union") if head.groups.is_empty() => {
+                    head.class_key = head.class_key.or(Some(at));
+                }
+                Some("enum") => head.is_enum = true,
+                Some("operator") => {
+                    head.operator = Some(at);
+                    at = self.operator_end(at);
+                    continue;
+                }
+                _ => {}
+            }
+            match code.punct(at) {
+                "(" => {
+                    let close = self.closed(at)?;
+                    let is_attribute = at > start && self.is_attribute(at - 1);
+                    if !is_attribute && head.equals.is_none() && head.arrow.is_none() {
+                        head.groups.push((at, close));
+                    }
+                    at = close;
+                }
+                "[" => at = self.closed(at)?,
+                "->" => head.arrow = head.arrow.or(Some(at)),
+                "=" => head.equals = head.equals.or(Some(at)),
+                ":" if head.begins_initialisers() => {
+                    head.colon = Some(at);
+                    at = self.initialisers_end(at + 1);
+                    continue;
+                }
+                "{" => {
+                    let close = self.closed(at)?;
+                    if let Some(next) = self.braces(start, at, close, &mut head) {
+                        return Ok(next);
+                    }
+                    at = close;
+                }
+                ";" => {
+                    self.ended(start, at + 1, &head);
+                    return Ok(at + 1);
+                }
+                "}" => break,
+                _ => {}
+            }
+            at += 1;
+        }
+        let end = at.max(start + 1).min(code.tokens.len());
+        self.ended(start, end, &head);
+        Ok(end)
+    }
+
+    /// Where the use of a macro ends that defines code.
+    fn macro_use(&self, start: usize) -> Option<usize> {
+        let code = self.code;
+        let is_use = code.is_punct(start + 1, "(") && self.macros.defines_code(code.ident(start)?);
+        let close = code.partner(start + 1).filter(|_| is_use)?;
+        Some(close + 1 + usize::from(code.is_punct(close + 1, ";")))
+    }
+
+    fn closed(&self, open: usize) -> Result<usize, Refusal> {
+        self.code.partner(open).ok_or_else(|| Refusal {
+            line: self.code.line(open),
+            why: format!(
+                "`{}` is never closed, or only in another branch of an #if",
+                self.code.punct(open)
+            ),
+        })
+    }
+
+    /// Whether parentheses behind this word belong to an attribute.
+    fn is_attribute(&self, word: usize) -> bool {
+        const ATTRIBUTES: [&str; 14] = [
+            "__attribute__",
+            "__attribute",
+            "__declspec",
+            "alignas",
+            "noexcept",
+            "__align__",
+            "__launch_bounds__",
+            "__maxnreg__",
+            "__cluster_dims__",
+            "__block_size__",
+            "decltype",
+            "explicit",
+            "requires",
+            "throw",
+        ];
+        self.code
+            .ident(word)
+            .is_some_and(|word| ATTRIBUTES.contains(&word) || self.macros.is_attribute(word))
+    }
+
+    /// Where the parameters of an operator begin.
+    fn operator_end(&self, operator: usize) -> usize {
+        let mut at = operator + 1;
+        if self.code.is_punct(at, "(") {
+            return self.code.partner(at).map_or(at, |close| close + 1);
+        }
+        // A conversion has a type, and the others a sign; `new[]` has brackets.
+        while at < self.limit() && !matches!(self.code.punct(at), "(" | ";" | "{" | "}") {
+            at = self
+                .code
+                .angle_close(at)
+                .filter(|_| at > operator + 1)
+                .unwrap_or(at)
+                + 1;
+        }
+        at
+    }
+
+    /// The brace of a constructor's body.
+    fn initialisers_end(&self, from: usize) -> usize {
+        let code = self.code;
+        let mut at = from;
+        while at < self.limit() {
+            match code.punct(at) {
+                "(" | "[" => at = code.partner(at).unwrap_or(at),
+                "<" => at = code.angle_close(at).unwrap_or(at),
+                // Braces behind a name initialise it; the others are the body.
+                "{" if code.ident(at - 1).is_some() || code.is_punct(at - 1, ">") => {
+                    at = code.partner(at).unwrap_or(at);
+                }
+                "{" | ";" | "}" => return at,
+                _ => {}
+            }
+            at += 1;
+        }
+        at
+    }
+
+    /// What braces in a declaration mean. Says where the next declaration begins, if this one ended or
+    /// opened a scope.
+    fn braces(
+        &mut self,
+        start: usize,
+        open: usize,
+        close: usize,
+        head: &mut Head,
+    ) -> Option<usize> {
+        let code = self.code;
+        if head.equals.is_some() || head.braces.is_some() {
+            return None;
+        }
+        if let Some(name) = self.namespace(start, open) {
+            self.enter(close, self.class(), &name);
+            return Some(open + 1);
+        }
+        if head.is_enum {
+            head.braces = Some(open..close + 1);
+            return None;
+        }
+        let parameters = head.groups.last().copied();
+        if head.class_key.is_some() && parameters.is_none_or(|(at, _)| Some(at) < head.class_key) {
+            let class = self.found.len();
+            let names = head.class_key.and_then(|key| self.class_name(key, open));
+            // An empty range of tokens says that its end is not known.
+            self.add(start..start, Kind::Class, names.into_iter().collect());
+            self.enter(close, Some(class), "");
+            return Some(open + 1);
+        }
+        if let Some(function) = self.function(start, Some(open..close + 1), head) {
+            let end = close + 1;
+            let name = function.name;
+            self.add(start..end, Kind::Function(function), vec![name]);
+            return Some(end);
+        }
+        if code.punct(start) == "{" {
+            return Some(close + 1);
+        }
+        None
+    }
+
+    fn enter(&mut self, end: usize, class: Option<usize>, namespace: &str) {
+        let outer = self.namespaces.len();
+        self.namespaces.push_str(namespace);
+        self.scopes.push(Scope { end, class, outer });
+    }
+
+    /// The name of the namespace that opens here, empty for `extern "C"` and for one without a name.
+    fn namespace(&self, start: usize, open: usize) -> Option<String> {
+        let code = self.code;
+        let at = start + usize::from(code.is_ident(start, "inline"));
+        if code.is_ident(at, "extern") && open == at + 2 && code.ident(at + 1).is_none() {
+            return Some(String::new());
+        }
+        if !code.is_ident(at, "namespace") {
+            return None;
+        }
+        let words = (at + 1..open).filter_map(|at| code.ident(at));
+        Some(words.flat_map(|word| [word, "::"]).collect())
+    }
+
+    /// The last name before a class's bases or body, without its template arguments.
+    fn class_name(&self, key: usize, open: usize) -> Option<usize> {
+        let code = self.code;
+        let mut name = None;
+        let mut at = key + 1;
+        while at < open {
+            match code.punct(at) {
+                "(" | "[" => at = code.partner(at).unwrap_or(at),
+                ":" | "<" => break,
+                _ => {
+                    let is_word = code.ident(at).is_some_and(|word| word != "final");
+                    if is_word && !self.is_attribute(at) {
+                        name = Some(at);
+                    }
+                }
+            }
+            at += 1;
+        }
+        name
+    }
+
+    fn function(&self, start: usize, body: Option<Range<usize>>, head: &Head) -> Option<Function> {
+        let code = self.code;
+        let (open, close) = *head.groups.last()?;
+        let mut name = open.checked_sub(1).filter(|name| *name >= start)?;
+        let mut first = name;
+        let mut is_special = false;
+        if let Some(operator) = head.operator.filter(|operator| *operator < open) {
+            first = operator;
+        } else {
+            if matches!(code.punct(name), ">" | ">>") {
+                name = code.angle_open(name)?.checked_sub(1)?;
+                is_special = true;
+            }
+            code.ident(name)?;
+            first = first.min(name);
+        }
+        let has = |word: &str| (start..first).any(|at| code.is_ident(at, word));
+        let given = head.equals.and_then(|equals| code.ident(equals + 1));
+        let marks = [
+            (
+                Mark::Member,
+                first > start && code.is_punct(first - 1, "::"),
+            ),
+            (Mark::Special, is_special),
+            (Mark::Given, matches!(given, Some("default" | "delete"))),
+            (Mark::Deduced, has("auto") && head.arrow.is_none()),
+            (Mark::Constant, has("constexpr") || has("consteval")),
+            (Mark::Operator, head.operator.is_some()),
+            (
+                Mark::Instantiation,
+                code.is_ident(start, "template") && !code.is_punct(start + 1, "<"),
+            ),
+        ];
+        let marks = marks.into_iter().filter(|(_, holds)| *holds);
+        Some(Function {
+            name,
+            parameters: open + 1..close,
+            body: body.map(|body| head.colon.unwrap_or(body.start)..body.end),
+            marks: marks.map(|(mark, _)| mark).collect(),
+        })
+    }
+
+    /// Notes a declaration that ends without a body.
+    fn ended(&mut self, start: usize, end: usize, head: &Head) {
+        let code = self.code;
+        let first = code.ident(start).unwrap_or_default();
+        let kind = match first {
+            "using" if code.is_ident(start + 1, "namespace") => Kind::Using,
+            "static_assert" | "_Static_assert" => Kind::Assert,
+            "asm" | "__asm" | "__asm__" => Kind::Assembly,
+            _ => Kind::Named,
+        };
+        let is_plain = matches!(kind, Kind::Named)
+            && !matches!(first, "typedef" | "using" | "namespace" | "friend")
+            && !head.is_enum;
+        let function = if is_plain {
+            self.function(start, None, head)
+        } else {
+            None
+        };
+        if let Some(function) = function {
+            let name = function.name;
+            self.add(start..end, Kind::Function(function), vec![name]);
+            return;
+        }
+        let names = self.declared(start..end, head);
+        self.add(start..end, kind, names);
+    }
+
+    /// The names that a declaration without a body declares.
+    fn declared(&self, tokens: Range<usize>, head: &Head) -> Vec<usize> {
+        let code = self.code;
+        let mut names: Vec<usize> = Vec::new();
+        if let Some(braces) = &head.braces {
+            names.extend(braces.clone().filter(|at| code.ident(*at).is_some()));
+            let name = (tokens.start..braces.start)
+                .rev()
+                .find(|at| code.ident(*at).is_some() && !code.is_punct(at.saturating_sub(1), ":"));
+            names.extend(name);
+        }
+        let mut at = tokens.start;
+        while at < tokens.end {
+            if self.is_declarator(at) {
+                names.push(at);
+            }
+            match code.punct(at) {
+                // `(*name)` declares, the rest of parentheses does not.
+                "(" => {
+                    let close = code.partner(at).unwrap_or(at);
+                    if matches!(code.punct(at + 1), "*" | "&") {
+                        names.extend((at..close).filter(|at| code.ident(*at).is_some()).take(1));
+                    }
+                    at = close;
+                }
+                "[" | "{" => at = code.partner(at).unwrap_or(at),
+                "<" => at = code.angle_close(at).unwrap_or(at),
+                _ => {}
+            }
+            at += 1;
+        }
+        names
+    }
+
+    fn add(&mut self, tokens: Range<usize>, kind: Kind, names: Vec<usize>) {
+        let until = match &kind {
+            Kind::Function(function) => function.parameters.start,
+            _ => tokens.end,
+        };
+        // What a function's parameters say, or a variable's value, says nothing of itself.
+        let mut spaces = Spaces::default();
+        let mut at = tokens.start;
+        while at < until && !matches!(self.code.punct(at), "=" | "{") {
+            if self.code.is_ident(at, "template") && self.code.is_punct(at + 1, "<") {
+                at = self.code.angle_close(at + 1).unwrap_or(at);
+            } else if let Some(word) = self.code.ident(at) {
+                spaces |= self.macros.spaces(word);
+            }
+            at += 1;
+        }
+        self.found.push(Declaration {
+            tokens,
+            class: self.class(),
+            kind,
+            spaces,
+            names,
+            scope: self.namespaces.clone(),
+        });
+    }
+}

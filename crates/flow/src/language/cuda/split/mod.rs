@@ -1,0 +1,225 @@
+//! A CUDA source in two halves: code for the GPU, and host code that records what it would launch.
+//!
+//! Both halves keep the source's lines. Each keeps of the source what it names, from its functions
+//! on, so that neither compiler meets what is only for the other one:
+//!
+//! | declaration | device half | host half |
+//! |---|---|---|
+//! | `__global__` function | as it is | a stub that records its arguments |
+//! | `__device__` function | as it is | a declaration |
+//! | `__host__ __device__`, `constexpr` function | as it is | as it is, or a declaration if it needs a GPU |
+//! | other function | nothing; a declaration in a class | as it is, its launches as calls of stubs |
+//! | `__device__`, `__constant__` variable | as it is | a variable of the host, whose address names it |
+//! | type, constant, alias | as it is, if named | as it is, if named |
+//!
+//! A launch `k<<<grid, block>>>(x)` becomes `(::hotloop::configure(grid, block), k(x))`, and the body
+//! of each kernel `{ if (::hotloop::only_asked<decltype(x)>()) return; ::hotloop::launch<decltype(x)>(x); }`.
+//! So C++ itself finds the kernel, converts arguments and deduces template arguments. Which kernel it
+//! was the host half's symbol table says: its names are those of the device compiler.
+
+mod code;
+mod declarations;
+mod edits;
+mod halves;
+mod includes;
+mod kernels;
+mod launches;
+mod macros;
+mod refusal;
+mod spaces;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::language::c::is_asm;
+use code::Code;
+use declarations::{Declaration, Kind, Mark};
+use edits::Edits;
+use halves::{Fate, Half};
+use macros::Macros;
+pub use refusal::Refusal;
+
+/// The halves of a source. Both keep its lines.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Halves {
+    /// What runs on the GPU.
+    pub device: String,
+    /// Host code in which every kernel is a function that records its launch.
+    pub host: String,
+    /// The kernels by their names with namespaces, such as `detail::scale`, and whether the name alone
+    /// is enough: functions may share it.
+    pub kernels: BTreeMap<String, bool>,
+    /// The `__device__` and `__constant__` variables, by their names with namespaces.
+    pub variables: BTreeSet<String>,
+}
+
+/// Splits a source.
+pub fn split(source: &str) -> Result<Halves, Refusal> {
+    let code = Code::read(source).map_err(|line| Refusal {
+        line,
+        why: "a raw string or a character name makes the rest of the text uncertain".to_owned(),
+    })?;
+    let macros = Macros::read(&code)?;
+    for directive in &code.directives {
+        includes::check(directive)?;
+    }
+    let declarations = declarations::read(&code, &macros)?;
+    check(&code, &macros, &declarations)?;
+    let [device, host] =
+        [Half::Device, Half::Host].map(|half| half_of(half, &code, &macros, &declarations));
+    let (kernels, variables) = names(&code, &declarations);
+    Ok(Halves {
+        device: device?,
+        host: host?,
+        kernels,
+        variables,
+    })
+}
+
+/// Refuses what neither half can say.
+fn check(code: &Code<'_>, macros: &Macros, declarations: &[Declaration]) -> Result<(), Refusal> {
+    let words = code.directives.iter().flat_map(|directive| &directive.body);
+    let reserved = code.tokens.iter().chain(words).find(|token| {
+        token.kind == crate::language::c::lex::TokenKind::Ident && token.text.starts_with("hotloop")
+    });
+    if let Some(token) = reserved {
+        return Err(Refusal {
+            line: token.line,
+            why: format!("`{}` is a name of the bench", token.text),
+        });
+    }
+    for declaration in declarations {
+        let refuse = |at: usize, why: String| {
+            Err(Refusal {
+                line: code.line(at),
+                why,
+            })
+        };
+        let start = declaration.tokens.start;
+        match &declaration.kind {
+            Kind::Assembly => return refuse(start, "assembly at file scope is not allowed".into()),
+            Kind::Macro => {
+                let name = code.ident(start).unwrap_or_default();
+                if macros.spaces(name).is_device() {
+                    let why = format!(
+                        "the macro `{name}` defines code for the GPU; write its kernels and \
+                         functions out, or use a template"
+                    );
+                    return refuse(start, why);
+                }
+            }
+            Kind::Function(function) if !declaration.spaces.is_device() => {
+                for at in declaration.tokens.clone() {
+                    let word = code.ident(at).unwrap_or_default();
+                    if is_asm(word) {
+                        return refuse(at, "assembly in host code is not allowed".into());
+                    }
+                    let body = function.body.clone().unwrap_or_default();
+                    if word == "__device__" && body.contains(&at) {
+                        let why = "a lambda for the GPU in host code cannot be split from it; write a \
+                                   structure with `__device__ operator()`";
+                        return refuse(at, why.into());
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn half_of(
+    half: Half,
+    code: &Code<'_>,
+    macros: &Macros,
+    declarations: &[Declaration],
+) -> Result<String, Refusal> {
+    let fates = halves::fates(half, code, macros, declarations);
+    let mut edits = Edits::default();
+    let mut gone = vec![false; code.tokens.len()];
+    for (declaration, fate) in declarations.iter().zip(fates) {
+        let blank = match (&declaration.kind, fate) {
+            (_, Fate::Drop) => declaration.tokens.clone(),
+            (Kind::Function(function), _) if halves::is_shortened(fate) => {
+                let Some(body) = function.body.clone() else {
+                    continue;
+                };
+                let text = match fate {
+                    Fate::Stub => kernels::stub(code, function.parameters.clone(), &mut edits),
+                    _ => ";".to_owned(),
+                };
+                edits.insert(code.tokens[body.start].offset, text);
+                body
+            }
+            _ => continue,
+        };
+        gone[blank.clone()].fill(true);
+        edits.blank(code, blank);
+    }
+    for directive in &code.directives {
+        let header = directive.header.as_deref().unwrap_or_default();
+        let is_gone = match (directive.name.as_ref(), half) {
+            ("include", Half::Device) => includes::is_standard(header),
+            ("include", Half::Host) => includes::is_cuda(header),
+            ("pragma", Half::Host) => {
+                let first = directive.body.first();
+                !first.is_some_and(|word| word.is_ident("pack"))
+            }
+            _ => false,
+        };
+        if is_gone {
+            edits.blank_bytes(directive.offset..directive.end);
+        }
+    }
+    if half == Half::Host {
+        launches::rewrite(code, &mut edits, |at| !gone[at])?;
+        for directive in code
+            .directives
+            .iter()
+            .filter(|found| found.name == "define")
+        {
+            let body = Code::of_body(code.source, &directive.body);
+            launches::rewrite(&body, &mut edits, |_| true)?;
+        }
+    }
+    Ok(edits.apply(code.source))
+}
+
+fn names(
+    code: &Code<'_>,
+    declarations: &[Declaration],
+) -> (BTreeMap<String, bool>, BTreeSet<String>) {
+    let mut kernels: BTreeMap<String, bool> = BTreeMap::new();
+    let mut variables = BTreeSet::new();
+    let mut defined: BTreeMap<String, usize> = BTreeMap::new();
+    let full = |declaration: &Declaration, name: usize| {
+        format!(
+            "{}{}",
+            declaration.scope,
+            code.ident(name).unwrap_or_default()
+        )
+    };
+    for declaration in declarations.iter().filter(|found| found.spaces.is_device()) {
+        match &declaration.kind {
+            Kind::Function(function) if declaration.class.is_none() => {
+                let name = full(declaration, function.name);
+                if function.body.is_some() && !function.is(Mark::Special) {
+                    *defined.entry(name.clone()).or_default() += 1;
+                }
+                if declaration.spaces.is_global() {
+                    kernels.insert(name, true);
+                }
+            }
+            Kind::Named => {
+                let names = declaration.names.iter();
+                variables.extend(names.map(|name| full(declaration, *name)));
+            }
+            _ => {}
+        }
+    }
+    for (name, is_alone) in &mut kernels {
+        *is_alone = defined.get(name).is_none_or(|count| *count < 2);
+    }
+    (kernels, variables)
+}
